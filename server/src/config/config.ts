@@ -1,0 +1,139 @@
+import { isIPv6 } from 'node:net';
+import { resolve } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Environment } from './env.ts';
+import type { LogLevel, Rate } from './env-values.ts';
+
+/** Everything that may be shown and logged: no secret is in here (they are in `Secrets`). */
+export interface Config {
+  readonly http: {
+    readonly host: string;
+    /** 0: a free port. */
+    readonly port: number;
+    /** Where clients reach the service, without a trailing slash; the issuer of entitlements. */
+    readonly publicUrl: string;
+    /** Addresses and CIDR networks whose `X-Forwarded-For` is believed. */
+    readonly trustedProxies: readonly string[];
+  };
+  readonly log: { readonly level: LogLevel };
+  /** Absolute path of the directory for the embedded database, the master secret and the like. */
+  readonly dataDirectory: string;
+  /** Absolute path of the catalogue. */
+  readonly catalogPath: string;
+  readonly database: {
+    /** `embedded`: a PostgreSQL of our own in the data directory; `external`: the one of `DATABASE_URL`. */
+    readonly kind: 'embedded' | 'external';
+    readonly poolSize: number;
+  };
+  readonly metrics: {
+    readonly host: string;
+    /** The port of the metrics' own listener; null: none. */
+    readonly port: number | null;
+  };
+  readonly events: { readonly rate: Rate };
+  readonly billing: {
+    /** How far the time in a webhook's signature may be from ours. */
+    readonly toleranceSeconds: number;
+    /** For how long after it was made `check` shows a key. */
+    readonly revealHours: number;
+    readonly paddleApiUrl: string;
+  };
+  readonly mail: {
+    /** Null while no mail is configured. */
+    readonly from: string | null;
+    readonly dkim: { readonly domain: string; readonly selector: string } | null;
+  };
+}
+
+/** Every default, in one place. */
+export const defaults = {
+  host: '127.0.0.1',
+  port: 8080,
+  trustedProxies: ['127.0.0.0/8', '::1/128'],
+  logLevel: 'info',
+  dataDirectory: './data',
+  catalogPath: fileURLToPath(new URL('./catalog.example.yaml', import.meta.url)),
+  databasePoolSize: 10,
+  metricsHost: '127.0.0.1',
+  eventsRate: { perSecond: 100, burst: 300 },
+  billingToleranceSeconds: 30,
+  checkRevealHours: 24,
+  paddleApiUrl: 'https://api.paddle.com',
+} as const satisfies Partial<Record<keyof Environment, unknown>>;
+
+/**
+ * Makes the configuration of what the environment gave, filling in the defaults.
+ * @param workingDirectory what relative paths begin at
+ */
+export function toConfig(environment: Environment, workingDirectory: string): Config {
+  return {
+    http: toHttp(environment),
+    log: { level: environment.logLevel ?? defaults.logLevel },
+    dataDirectory: resolve(workingDirectory, environment.dataDirectory ?? defaults.dataDirectory),
+    catalogPath: resolve(workingDirectory, environment.catalogPath ?? defaults.catalogPath),
+    database: {
+      kind: environment.databaseUrl === undefined ? 'embedded' : 'external',
+      poolSize: environment.databasePoolSize ?? defaults.databasePoolSize,
+    },
+    metrics: {
+      host: environment.metricsHost ?? defaults.metricsHost,
+      port: environment.metricsPort ?? null,
+    },
+    events: { rate: environment.eventsRate ?? defaults.eventsRate },
+    billing: toBilling(environment),
+    mail: { from: environment.mailFrom ?? null, dkim: toDkim(environment) },
+  };
+}
+
+/** What is wrong between settings that are right one by one; one sentence each. */
+export function findConflicts(environment: Environment): readonly string[] {
+  const problems: string[] = [];
+  const dkim = [environment.dkimDomain, environment.dkimSelector, environment.dkimPrivateKey];
+  const dkimGiven = dkim.filter((value) => value !== undefined).length;
+  if (dkimGiven > 0 && dkimGiven < dkim.length) {
+    problems.push(
+      'LATCHKEY_DKIM_DOMAIN, LATCHKEY_DKIM_SELECTOR and LATCHKEY_DKIM_PRIVATE_KEY belong together: set all three or none.',
+    );
+  }
+  if (environment.smtpUrl !== undefined && environment.mailFrom === undefined) {
+    problems.push(
+      'LATCHKEY_MAIL_FROM must be set when LATCHKEY_SMTP_URL is: the address that mail comes from.',
+    );
+  }
+  const port = environment.port ?? environment.platformPort ?? defaults.port;
+  if (port !== 0 && environment.metricsPort === port) {
+    problems.push(`LATCHKEY_METRICS_PORT must differ from the service's own port, ${port}.`);
+  }
+  return problems;
+}
+
+function toHttp(environment: Environment): Config['http'] {
+  const host = environment.host ?? defaults.host;
+  const port = environment.port ?? environment.platformPort ?? defaults.port;
+  return {
+    host,
+    port,
+    publicUrl: environment.publicUrl ?? localUrl(host, port),
+    trustedProxies: environment.trustedProxies ?? defaults.trustedProxies,
+  };
+}
+
+function toBilling(environment: Environment): Config['billing'] {
+  return {
+    toleranceSeconds: environment.billingToleranceSeconds ?? defaults.billingToleranceSeconds,
+    revealHours: environment.checkRevealHours ?? defaults.checkRevealHours,
+    paddleApiUrl: environment.paddleApiUrl ?? defaults.paddleApiUrl,
+  };
+}
+
+function toDkim({ dkimDomain, dkimSelector }: Environment): Config['mail']['dkim'] {
+  if (dkimDomain === undefined || dkimSelector === undefined) return null;
+  return { domain: dkimDomain, selector: dkimSelector };
+}
+
+/** Where a browser on this machine finds a service listening so. */
+function localUrl(host: string, port: number): string {
+  const everywhere = host === '0.0.0.0' || host === '::';
+  const name = everywhere ? 'localhost' : isIPv6(host) ? `[${host}]` : host;
+  return port === 80 ? `http://${name}` : `http://${name}:${port}`;
+}

@@ -1,0 +1,161 @@
+import { createPrivateKey } from 'node:crypto';
+import { isIP, isIPv6 } from 'node:net';
+
+/** A value read from text, or how the text must look instead (it completes "NAME must …"). */
+export type Parsed<T> = { readonly value: T } | { readonly must: string };
+
+/** Reads one setting's text. */
+export type Parse<T> = (text: string) => Parsed<T>;
+
+/** Requests per second and the burst allowed above it. */
+export interface Rate {
+  readonly perSecond: number;
+  readonly burst: number;
+}
+
+const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+
+/** From the most to the least talkative. */
+export type LogLevel = (typeof logLevels)[number];
+
+/** Any text that is not blank. */
+export const anyText: Parse<string> = (text) => ({ value: text });
+
+/** A whole number from `min` to `max`, in decimal digits. */
+export function wholeNumber(min: number, max: number): Parse<number> {
+  return (text) => {
+    const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
+    return value >= min && value <= max
+      ? { value }
+      : { must: `be a whole number from ${min} to ${max}` };
+  };
+}
+
+/** A TCP port; 0 lets the system choose a free one. */
+export const port: Parse<number> = (text) =>
+  text.startsWith('tcp://')
+    ? {
+        must: 'be a port number; Kubernetes sets this one for a Service of that name, so set enableServiceLinks: false in the pod',
+      }
+    : wholeNumber(0, 65_535)(text);
+
+/** An IP address or a host name to listen on, without scheme, brackets or port. */
+export const host: Parse<string> = (text) =>
+  isIP(text) > 0 || /^[a-z\d]([a-z\d.-]{0,251}[a-z\d])?$/iu.test(text)
+    ? { value: text }
+    : { must: 'be an IP address or a host name such as 127.0.0.1 or 0.0.0.0' };
+
+/** An absolute URL of one of these schemes; `shape` says in the message how it looks. */
+export function url(schemes: readonly string[], shape: string): Parse<string> {
+  return (text) => {
+    const parsed = URL.canParse(text) ? new URL(text) : null;
+    return parsed !== null && schemes.includes(parsed.protocol)
+      ? { value: text }
+      : { must: `be a URL such as ${shape}` };
+  };
+}
+
+/** An http(s) URL without credentials, query or fragment; given back without a trailing slash. */
+export const webUrl: Parse<string> = (text) => {
+  const parsed = URL.canParse(text) ? new URL(text) : null;
+  const plain =
+    parsed !== null &&
+    (parsed.protocol === 'http:' || parsed.protocol === 'https:') &&
+    parsed.username + parsed.password + parsed.search + parsed.hash === '';
+  return plain
+    ? { value: `${parsed.origin}${parsed.pathname}`.replace(/\/+$/u, '') }
+    : { must: 'be a plain http:// or https:// URL such as https://licenses.example.com' };
+};
+
+/**
+ * Addresses and CIDR networks of the proxies whose `X-Forwarded-For` is believed, comma separated; `none` for nobody.
+ * Whatever would trust everyone is refused, because it lets any caller choose the address it is counted under.
+ */
+export const trustedProxies: Parse<readonly string[]> = (text) => {
+  if (text === 'none') return { value: [] };
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.every(isNetwork)
+    ? { value: entries }
+    : {
+        must: 'be a comma-separated list of proxy addresses or CIDR networks such as 127.0.0.0/8,10.0.0.0/8, or none; trusting everyone is not possible',
+      };
+};
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  if (isIP(address) === 0 || rest.length > 0) return false;
+  if (prefix === undefined) return true;
+  const longest = isIPv6(address) ? 128 : 32;
+  return /^\d{1,3}$/u.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= longest;
+}
+
+/** One of pino's levels. */
+export const logLevel: Parse<LogLevel> = (text) => {
+  const level = logLevels.find((known) => known === text);
+  return level === undefined ? { must: `be one of ${logLevels.join(', ')}` } : { value: level };
+};
+
+/** `rate/burst`, such as `100/300`: requests per second, and how many may come at once. */
+export const rate: Parse<Rate> = (text) => {
+  const match = /^(\d{1,7})\/(\d{1,7})$/u.exec(text);
+  const value = { perSecond: Number(match?.[1] ?? 0), burst: Number(match?.[2] ?? 0) };
+  return value.perSecond >= 1 && value.burst >= value.perSecond
+    ? { value }
+    : { must: 'be requests per second and burst such as 100/300, the burst not below the rate' };
+};
+
+/** A connection string of PostgreSQL. */
+export const databaseUrl = url(
+  ['postgres:', 'postgresql:'],
+  'postgres://user:password@host:5432/latchkey, with special characters of the password percent-encoded',
+);
+
+/** At least `length` characters. */
+export function longText(length: number): Parse<string> {
+  return (text) =>
+    Array.from(text).length >= length
+      ? { value: text }
+      : { must: `have at least ${length} characters` };
+}
+
+/**
+ * The master secret: at least 32 characters, taken as they are (UTF-8), of at least 10 different ones,
+ * so that a placeholder such as a row of x is refused. 32 random bytes as base64 or hex fit.
+ */
+export const masterSecret: Parse<string> = (text) =>
+  Array.from(text).length >= 32 && new Set(text).size >= 10
+    ? { value: text }
+    : {
+        must: 'have at least 32 characters, chosen at random (make one with: openssl rand -base64 32)',
+      };
+
+/** Secrets separated by commas, all of which are valid (for rotation). */
+export const secretList: Parse<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.every((entry) => entry !== '')
+    ? { value: entries }
+    : { must: 'be secrets separated by single commas' };
+};
+
+/** A private key as PEM; `\n` may stand for a line break, since many tools keep variables on one line. */
+export const privateKeyPem: Parse<string> = (text) => {
+  const pem = text.replaceAll(String.raw`\n`, '\n');
+  try {
+    createPrivateKey(pem);
+    return { value: pem };
+  } catch {
+    return { must: 'be a private key in PEM form (-----BEGIN PRIVATE KEY----- …)' };
+  }
+};
+
+/** `Name <address>` or an address alone, on one line. */
+export const mailbox: Parse<string> = (text) =>
+  /^[^\r\n<>]*<[^\s<>@]+@[^\s<>@]+>$|^[^\s<>@]+@[^\s<>@]+$/u.test(text)
+    ? { value: text }
+    : { must: 'be an address such as Example <licenses@example.com>' };
+
+/** A domain name, as DKIM's `d=` and `s=` take it. */
+export const domainName: Parse<string> = (text) =>
+  /^[a-z\d]([a-z\d.-]{0,251}[a-z\d])?$/iu.test(text)
+    ? { value: text }
+    : { must: 'be a name such as example.com' };

@@ -1,0 +1,155 @@
+import * as values from './env-values.ts';
+import type { Parse } from './env-values.ts';
+import { findUnknownVariables } from './unknown-variables.ts';
+
+/** The variables of a process, as `process.env` and `parseEnv` give them. */
+export type Variables = Readonly<Record<string, string | undefined>>;
+
+/** Gives a file's text, or throws; secrets may be in files (`…_FILE`). */
+export type ReadText = (path: string) => string;
+
+/** What was read, and everything that is wrong with it. */
+export interface EnvironmentReading {
+  readonly environment: Environment;
+  /** One sentence each; the start is refused when there is any. */
+  readonly problems: readonly string[];
+  /** One sentence each; worth a look, but nothing that stops the start. */
+  readonly warnings: readonly string[];
+}
+
+/** Every setting that was given, typed; undefined where the variable is absent or blank. */
+export type Environment = ReturnType<typeof readVariables>;
+
+/** Reads every variable of the service, those of parts that are not in use too, so that no mistake waits. */
+export function readEnvironment(variables: Variables, readText: ReadText): EnvironmentReading {
+  const reader = createReader(variables, readText);
+  const environment = readVariables(reader);
+  const unknown = findUnknownVariables(Object.keys(variables), reader.names);
+  return {
+    environment,
+    problems: [...reader.problems, ...unknown.slips],
+    warnings: unknown.strangers,
+  };
+}
+
+/** The names of all variables that are read, `…_FILE` forms included. */
+export function listVariableNames(): readonly string[] {
+  const reader = createReader({}, () => '');
+  readVariables(reader);
+  return [...reader.names];
+}
+
+function readVariables({ plain, secret }: Reader) {
+  return {
+    host: plain('LATCHKEY_HOST', values.host),
+    port: plain('LATCHKEY_PORT', values.port),
+    platformPort: plain('PORT', values.port),
+    publicUrl: plain('LATCHKEY_PUBLIC_URL', values.webUrl),
+    trustedProxies: plain('LATCHKEY_TRUSTED_PROXIES', values.trustedProxies),
+    logLevel: plain('LATCHKEY_LOG_LEVEL', values.logLevel),
+    dataDirectory: plain('LATCHKEY_DATA_DIR', values.anyText),
+    catalogPath: plain('LATCHKEY_CATALOG', values.anyText),
+    masterSecret: secret('LATCHKEY_SECRET', values.masterSecret),
+
+    databaseUrl: secret('DATABASE_URL', values.databaseUrl),
+    databasePoolSize: plain('LATCHKEY_DATABASE_POOL_SIZE', values.wholeNumber(2, 500)),
+    redisUrl: secret(
+      'REDIS_URL',
+      values.url(['redis:', 'rediss:', 'valkey:', 'valkeys:'], 'redis://host:6379'),
+    ),
+
+    metricsHost: plain('LATCHKEY_METRICS_HOST', values.host),
+    metricsPort: plain('LATCHKEY_METRICS_PORT', values.port),
+    metricsToken: secret('LATCHKEY_METRICS_TOKEN', values.longText(20)),
+
+    eventsRate: plain('LATCHKEY_EVENTS_RATE', values.rate),
+    checkRevealHours: plain('LATCHKEY_CHECK_REVEAL_HOURS', values.wholeNumber(0, 8_760)),
+
+    billingSecrets: secret('LATCHKEY_BILLING_SECRETS', values.secretList),
+    billingToleranceSeconds: plain('LATCHKEY_BILLING_TOLERANCE_S', values.wholeNumber(1, 3_600)),
+    paddleApiKey: secret('LATCHKEY_PADDLE_API_KEY', values.anyText),
+    paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
+    stripeSecrets: secret('LATCHKEY_STRIPE_SECRETS', values.secretList),
+    lemonSqueezySecrets: secret('LATCHKEY_LEMON_SQUEEZY_SECRETS', values.secretList),
+    standardWebhooksSecrets: secret('LATCHKEY_STANDARD_WEBHOOKS_SECRETS', values.secretList),
+
+    smtpUrl: secret(
+      'LATCHKEY_SMTP_URL',
+      values.url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com'),
+    ),
+    mailFrom: plain('LATCHKEY_MAIL_FROM', values.mailbox),
+    dkimDomain: plain('LATCHKEY_DKIM_DOMAIN', values.domainName),
+    dkimSelector: plain('LATCHKEY_DKIM_SELECTOR', values.domainName),
+    dkimPrivateKey: secret('LATCHKEY_DKIM_PRIVATE_KEY', values.privateKeyPem),
+    outreachApiKey: secret('LATCHKEY_OUTREACH_API_KEY', values.longText(20)),
+  };
+}
+
+interface Reader {
+  /** Every name asked for so far. */
+  readonly names: Set<string>;
+  readonly problems: string[];
+  readonly plain: <T>(name: string, parse: Parse<T>) => T | undefined;
+  /** Like `plain`, also from the file that `NAME_FILE` names; the value is never repeated in a message. */
+  readonly secret: <T>(name: string, parse: Parse<T>) => T | undefined;
+}
+
+function createReader(variables: Variables, readText: ReadText): Reader {
+  const names = new Set<string>();
+  const problems: string[] = [];
+  const take = (name: string): string | undefined => {
+    names.add(name);
+    const text = variables[name]?.trim();
+    return text === '' ? undefined : text;
+  };
+
+  const parseOrNote = <T>(
+    text: string | undefined,
+    parse: Parse<T>,
+    note: (must: string) => string,
+  ) => {
+    if (text === undefined) return undefined;
+    const parsed = parse(text);
+    if ('value' in parsed) return parsed.value;
+    problems.push(note(parsed.must));
+    return undefined;
+  };
+
+  const readSecretFile = (name: string, path: string): string | undefined => {
+    try {
+      const text = readText(path).trim();
+      if (text !== '') return text;
+      problems.push(`${name}_FILE names ${path}, which is empty: write the secret into it.`);
+    } catch (error) {
+      problems.push(`${name}_FILE names ${path}, which cannot be read (${codeOf(error)}).`);
+    }
+    return undefined;
+  };
+
+  return {
+    names,
+    problems,
+    plain: (name, parse) => {
+      const text = take(name);
+      return parseOrNote(text, parse, (must) => `${name} must ${must}, not ${quote(text ?? '')}.`);
+    },
+    secret: (name, parse) => {
+      const direct = take(name);
+      const path = take(`${name}_FILE`);
+      if (direct !== undefined && path !== undefined) {
+        problems.push(`${name} and ${name}_FILE are both set: remove one of them.`);
+        return undefined;
+      }
+      const text = path === undefined ? direct : readSecretFile(name, path);
+      return parseOrNote(text, parse, (must) => `${name} must ${must}.`);
+    },
+  };
+}
+
+function quote(text: string): string {
+  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error);
+}

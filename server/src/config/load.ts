@@ -1,0 +1,82 @@
+import { readFileSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { parseEnv } from 'node:util';
+import { findConflicts, toConfig } from './config.ts';
+import type { Config } from './config.ts';
+import { readEnvironment } from './env.ts';
+import type { Environment, Variables } from './env.ts';
+import { readOrCreateMasterSecret } from './master-secret.ts';
+import { toSecrets } from './secrets.ts';
+import type { Secrets } from './secrets.ts';
+import { StartupError } from './startup-error.ts';
+
+/** A configuration that was read, before anything is made for it. */
+export interface Configuration {
+  readonly config: Config;
+  readonly environment: Environment;
+  readonly warnings: readonly string[];
+}
+
+/** A configuration with its secrets, ready to start with. */
+export interface LoadedConfiguration {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly warnings: readonly string[];
+}
+
+const largestSecretFileBytes = 64 * 1024;
+
+/**
+ * Reads the environment and a `.env` file in the working directory (the environment wins), changing nothing.
+ * @throws StartupError with every problem at once
+ */
+export function readConfiguration(
+  variables: Variables = process.env,
+  workingDirectory: string = process.cwd(),
+): Configuration {
+  const all = { ...readDotEnv(workingDirectory), ...variables };
+  const { environment, problems, warnings } = readEnvironment(all, readSecretFile);
+  const everything = [...problems, ...findConflicts(environment), ...findMissing(environment, all)];
+  if (everything.length > 0) throw new StartupError(everything);
+  return { config: toConfig(environment, workingDirectory), environment, warnings };
+}
+
+/**
+ * Reads the configuration and its secrets; at the first start of the embedded default the master secret is made.
+ * @throws StartupError with every problem at once
+ */
+export function loadConfiguration(
+  variables: Variables = process.env,
+  workingDirectory: string = process.cwd(),
+): LoadedConfiguration {
+  const { config, environment, warnings } = readConfiguration(variables, workingDirectory);
+  if (environment.masterSecret !== undefined) {
+    return { config, warnings, secrets: toSecrets(environment, environment.masterSecret) };
+  }
+  const { secret, warning } = readOrCreateMasterSecret(config.dataDirectory);
+  return {
+    config,
+    warnings: warning === null ? warnings : [...warnings, warning],
+    secrets: toSecrets(environment, secret),
+  };
+}
+
+/** With a database of the operator's own, several processes may share it: a secret made by one would be unknown to the rest. */
+function findMissing(environment: Environment, variables: Variables): readonly string[] {
+  const given = variables['LATCHKEY_SECRET'] ?? variables['LATCHKEY_SECRET_FILE'] ?? '';
+  if (environment.databaseUrl === undefined || given.trim() !== '') return [];
+  return [
+    'LATCHKEY_SECRET must be set when DATABASE_URL is: make one with openssl rand -base64 32 and keep it safe, since licence keys cannot be read without it.',
+  ];
+}
+
+function readDotEnv(workingDirectory: string): Variables {
+  const path = join(workingDirectory, '.env');
+  if (statSync(path, { throwIfNoEntry: false })?.isFile() !== true) return {};
+  return parseEnv(readFileSync(path, 'utf8'));
+}
+
+function readSecretFile(path: string): string {
+  if (statSync(path).size > largestSecretFileBytes) throw new Error('larger than 64 KiB');
+  return readFileSync(path, 'utf8');
+}

@@ -1,0 +1,84 @@
+import { randomBytes } from 'node:crypto';
+import {
+  chmodSync,
+  linkSync,
+  mkdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import { masterSecret } from './env-values.ts';
+import { StartupError } from './startup-error.ts';
+
+/** A master secret and what should be known about how it was kept. */
+export interface KeptSecret {
+  readonly secret: string;
+  /** A sentence, when other users could have read the file until now. */
+  readonly warning: string | null;
+}
+
+/** Where the master secret of the embedded default is kept. */
+export function masterSecretPath(dataDirectory: string): string {
+  return join(dataDirectory, 'secret');
+}
+
+/**
+ * The master secret kept in the data directory; at the first start it is made: 32 random bytes as base64url, mode 0600.
+ * Two processes that start at once end with the same secret. A file that others may read is made private again.
+ * @throws StartupError when the directory cannot be used or the file does not hold a secret
+ */
+export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
+  const path = masterSecretPath(dataDirectory);
+  try {
+    if (!isFile(path)) createSecretFile(dataDirectory, path);
+    const warning = makePrivate(path);
+    const parsed = masterSecret(readFileSync(path, 'utf8').trim());
+    if ('value' in parsed) return { secret: parsed.value, warning };
+    throw new StartupError([
+      `The master secret in ${path} is damaged: it must ${parsed.must}, so restore the file from a backup.`,
+    ]);
+  } catch (error) {
+    if (error instanceof StartupError) throw error;
+    throw new StartupError(
+      [
+        `The master secret ${path} cannot be kept (${messageOf(error)}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
+      ],
+      { cause: error },
+    );
+  }
+}
+
+/** Writes the secret beside its place and links it there: others see all of it or nothing, and the first one wins. */
+function createSecretFile(dataDirectory: string, path: string): void {
+  mkdirSync(dataDirectory, { recursive: true });
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, {
+      mode: 0o600,
+      flag: 'wx',
+      flush: true,
+    });
+    linkSync(draft, path);
+  } catch (error) {
+    if (!isFile(path)) throw error;
+  } finally {
+    rmSync(draft, { force: true });
+  }
+}
+
+function makePrivate(path: string): string | null {
+  const mode = statSync(path).mode & 0o777;
+  if (process.platform === 'win32' || (mode & 0o077) === 0) return null;
+  chmodSync(path, 0o600);
+  return `The master secret ${path} was readable by other users (mode ${mode.toString(8)}) and is private again.`;
+}
+
+function isFile(path: string): boolean {
+  return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
