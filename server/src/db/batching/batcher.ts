@@ -1,0 +1,103 @@
+import { overloaded } from '#server/errors.ts';
+
+import { isolateFailures, type BatchResult } from './isolate-failures.ts';
+
+/** What a batcher tells whoever measures it. */
+export interface BatchObserver {
+  /** Called after each batch with its size and the seconds it took. */
+  observeBatch(name: string, size: number, seconds: number): void;
+  /** Called once, with a way to read how many calls are waiting. */
+  watchQueue(name: string, readDepth: () => number): void;
+}
+
+export interface BatcherOptions<Input, Output> {
+  /** Shows in metrics and logs. */
+  readonly name: string;
+  /** Runs one set-based statement for all inputs; gives one output for each, in their order. */
+  readonly execute: (inputs: readonly Input[]) => Promise<readonly Output[]>;
+  readonly maxBatchSize: number;
+  /** Calls that may wait; the next one is refused at once. Bounds memory and waiting time. */
+  readonly maxQueueLength: number;
+  readonly observer: BatchObserver;
+}
+
+interface Call<Input, Output> {
+  readonly input: Input;
+  readonly resolve: (output: Output) => void;
+  readonly reject: (error: unknown) => void;
+}
+
+/** Seconds after which a refused caller may well be lucky: a full queue drains in much less. */
+const RETRY_AFTER_SECONDS = 1;
+
+/**
+ * Carries single calls to the database in batches, one batch at a time: the calls that arrive while a batch is under way
+ * make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
+ *
+ * A caller sees only its own output or error; see {@link isolateFailures}.
+ */
+export class Batcher<Input, Output> {
+  readonly #options: BatcherOptions<Input, Output>;
+  #queue: Call<Input, Output>[] = [];
+  #running: Promise<void> | null = null;
+
+  constructor(options: BatcherOptions<Input, Output>) {
+    this.#options = options;
+    options.observer.watchQueue(options.name, () => this.#queue.length);
+  }
+
+  /**
+   * Gives the output for one input, after the batch that carried it is done (and, for a change, committed).
+   * @throws overloaded (503 with Retry-After) at once when the queue is full
+   * @throws what the statement throws for this very input
+   */
+  submit(input: Input): Promise<Output> {
+    if (this.#queue.length >= this.#options.maxQueueLength) {
+      return Promise.reject(overloaded(RETRY_AFTER_SECONDS));
+    }
+    return new Promise((resolve, reject) => {
+      this.#queue.push({ input, resolve, reject });
+      this.#running ??= this.#drain();
+    });
+  }
+
+  /** Resolves when every call that was submitted has its answer. */
+  async idle(): Promise<void> {
+    while (this.#running) await this.#running;
+  }
+
+  async #drain(): Promise<void> {
+    // One turn of the event loop, so that the calls that arrived together travel together.
+    await new Promise(setImmediate);
+    while (this.#queue.length > 0) await this.#runBatch(this.#takeBatch());
+    this.#running = null;
+  }
+
+  #takeBatch(): Call<Input, Output>[] {
+    const { maxBatchSize } = this.#options;
+    if (this.#queue.length > maxBatchSize) return this.#queue.splice(0, maxBatchSize);
+    const batch = this.#queue;
+    this.#queue = [];
+    return batch;
+  }
+
+  async #runBatch(batch: readonly Call<Input, Output>[]): Promise<void> {
+    const startedAt = performance.now();
+    const results = await isolateFailures(
+      batch.map((call) => call.input),
+      this.#options.execute,
+    );
+    batch.forEach((call, index) => settle(call, results[index]));
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
+  }
+}
+
+function settle<Input, Output>(
+  call: Call<Input, Output>,
+  result: BatchResult<Output> | undefined,
+): void {
+  if (result === undefined) call.reject(new Error('the batch gave no result for a call'));
+  else if (result.ok) call.resolve(result.output);
+  else call.reject(result.error);
+}

@@ -1,0 +1,51 @@
+import pg from 'pg';
+import type { Logger } from 'pino';
+
+/** Where the database is: a URL, or the embedded one's socket directory. */
+export type DatabaseConnection =
+  | { readonly url: string }
+  | {
+      readonly host: string;
+      readonly port: number;
+      readonly user: string;
+      readonly database: string;
+    };
+
+export interface PoolOptions {
+  readonly maxConnections: number;
+  readonly log: Pick<Logger, 'warn'>;
+}
+
+/** int8: counts stay far below 2^53, so they are numbers. */
+const INT8_OID = 20;
+pg.types.setTypeParser(INT8_OID, Number);
+
+/** How long a caller waits for a free connection before it is told that the database is unavailable. */
+const CONNECT_TIMEOUT_MS = 5_000;
+
+/**
+ * No statement of ours takes seconds: one that does is stuck, and its connection is thrown away. Watched on this side,
+ * because a pooler in transaction mode takes no settings at the start of a session.
+ */
+const QUERY_TIMEOUT_MS = 30_000;
+
+/** Opens a pool of connections; none is made before it is needed. */
+export function createPool(connection: DatabaseConnection, options: PoolOptions): pg.Pool {
+  const pool = new pg.Pool({
+    ...toPoolConfig(connection),
+    max: options.maxConnections,
+    connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
+    query_timeout: QUERY_TIMEOUT_MS,
+    idleTimeoutMillis: 60_000,
+    application_name: 'latchkey',
+  });
+  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  pool.on('error', (error) =>
+    options.log.warn({ err: error }, 'an idle database connection broke'),
+  );
+  return pool;
+}
+
+function toPoolConfig(connection: DatabaseConnection): pg.PoolConfig {
+  return 'url' in connection ? { connectionString: connection.url } : connection;
+}

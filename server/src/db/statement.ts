@@ -1,0 +1,91 @@
+import { Type, type Static, type TObject, type TProperties } from 'typebox';
+import { Compile, type Validator } from 'typebox/compile';
+import type { Pool, PoolClient, QueryResult } from 'pg';
+
+/** A pool or one of its connections: statements run in and out of a transaction alike. */
+export type Queryable = Pick<Pool | PoolClient, 'query'>;
+
+/** A value that a statement's parameter takes. Arrays travel as PostgreSQL arrays. */
+export type Parameter = string | number | boolean | Date | Buffer | null | readonly Parameter[];
+
+/**
+ * One SQL statement with a name (it is prepared under it, and shows in logs and pg_stat_statements)
+ * and the shape of its rows.
+ */
+export interface Statement<Row extends TObject> {
+  readonly name: string;
+  readonly text: string;
+  readonly rowSchema: Row;
+  readonly validator: Validator<TProperties, Row>;
+}
+
+/** What `pg` gives for a timestamptz. */
+export const Timestamp = Type.Refine(Type.Unsafe<Date>({}), (value) => value instanceof Date);
+
+/** What `pg` gives for a bytea. */
+export const Bytes = Type.Refine(Type.Unsafe<Buffer>({}), (value) => Buffer.isBuffer(value));
+
+/** Declares a statement that gives rows. The schema is the promise that every row is held against. */
+export function defineStatement<Row extends TObject>(
+  name: string,
+  rowSchema: Row,
+  text: string,
+): Statement<Row> {
+  return { name, text, rowSchema, validator: Compile(rowSchema) };
+}
+
+/** Declares a statement that gives no rows. */
+export function defineCommand(name: string, text: string): Statement<TObject> {
+  return defineStatement(name, Type.Object({}), text);
+}
+
+/**
+ * Runs a statement and gives its rows.
+ * @throws when a row is not of the declared shape, which means that schema and statement have drifted apart.
+ */
+export async function queryRows<Row extends TObject>(
+  db: Queryable,
+  statement: Statement<Row>,
+  parameters: readonly Parameter[] = [],
+): Promise<Static<Row>[]> {
+  const result = await run(db, statement, parameters);
+  return result.rows.map((row) => parseRow(statement, row));
+}
+
+/** Runs a statement that gives at most one row. */
+export async function queryRow<Row extends TObject>(
+  db: Queryable,
+  statement: Statement<Row>,
+  parameters: readonly Parameter[] = [],
+): Promise<Static<Row> | null> {
+  const rows = await queryRows(db, statement, parameters);
+  return rows[0] ?? null;
+}
+
+/** Runs a statement for its effect and gives the number of rows that it touched. */
+export async function execute(
+  db: Queryable,
+  statement: Statement<TObject>,
+  parameters: readonly Parameter[] = [],
+): Promise<number> {
+  const result = await run(db, statement, parameters);
+  return result.rowCount ?? 0;
+}
+
+function run(
+  db: Queryable,
+  statement: Statement<TObject>,
+  parameters: readonly Parameter[],
+): Promise<QueryResult<Record<string, unknown>>> {
+  return db.query<Record<string, unknown>>({
+    name: statement.name,
+    text: statement.text,
+    values: [...parameters],
+  });
+}
+
+function parseRow<Row extends TObject>(statement: Statement<Row>, row: unknown): Static<Row> {
+  if (statement.validator.Check(row)) return row;
+  const fields = statement.validator.Errors(row).map((error) => error.instancePath);
+  throw new Error(`${statement.name} gave a row of another shape, at ${fields.join(', ')}`);
+}

@@ -1,0 +1,51 @@
+import type { Pool, PoolClient } from 'pg';
+
+import { isTransientConflict } from './database-errors.ts';
+
+const MAX_TRIES = 5;
+
+/**
+ * Runs work in one transaction and commits it; any error rolls it back and is thrown on. Work that lost a deadlock or a
+ * serialization conflict is run again from its start, so it must hold no state of its own between tries.
+ */
+export async function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await runOnce(pool, work);
+    } catch (error) {
+      if (!isTransientConflict(error) || tries >= MAX_TRIES) throw error;
+    }
+  }
+}
+
+async function runOnce<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result> {
+  const client = await pool.connect();
+  let broken: Error | undefined;
+  try {
+    await client.query('begin');
+    const result = await work(client);
+    await client.query('commit');
+    return result;
+  } catch (error) {
+    broken = await rollBack(client);
+    throw error;
+  } finally {
+    client.release(broken);
+  }
+}
+
+/** Gives the error when even the rollback fails, so that the pool throws the connection away. */
+async function rollBack(client: PoolClient): Promise<Error | undefined> {
+  try {
+    await client.query('rollback');
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error : new Error(String(error));
+  }
+}
