@@ -1,0 +1,20 @@
+/**
+ * A machine's identity as it is stored: nothing in it can be read, only compared.
+ *
+ * Each component is the text `name:hash`, its hash 32 hex digits (128 bits) of a keyed hash. The name lets two
+ * identities be compared component by component; it is the key's own for the known keys (`machineid`, `mac`) and 8 hex
+ * digits of a keyed hash for all others, whose names are the client's business. Meant for one jsonb column.
+ */
+export interface HashedIdentity {
+  readonly strong: readonly string[];
+  /** Hardware addresses last, for trials look at a bounded number of them. */
+  readonly medium: readonly string[];
+  readonly weak: readonly string[];
+  /** Hash of the whole identity, 32 hex digits: two machines without any usable component are compared by it. */
+  readonly digest: string;
+}
+
+/** The name in front of a stored component. */
+export function componentName(component: string): string {
+  return component.slice(0, component.indexOf(':'));
+}

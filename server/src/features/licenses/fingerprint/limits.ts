@@ -1,0 +1,47 @@
+/** The most keys a fingerprint may have, those of nested objects counted in. */
+export const MAX_FINGERPRINT_KEYS = 32;
+
+/** How deep its objects and arrays may nest: `{a: {b: {c: 1}}}` is depth 3. */
+export const MAX_FINGERPRINT_DEPTH = 3;
+
+/** How long its JSON may be, in UTF-8. */
+export const MAX_FINGERPRINT_BYTES = 8192;
+
+/** Why an object cannot be taken as a fingerprint, as a sentence, or undefined when it can. */
+export function findProblem(fingerprint: Readonly<Record<string, unknown>>): string | undefined {
+  // Depth comes first: what follows walks the whole value, and a deep one would exhaust the stack.
+  if (isDeeperThan(fingerprint, MAX_FINGERPRINT_DEPTH)) {
+    return `machine_fingerprint must not nest deeper than ${MAX_FINGERPRINT_DEPTH} levels`;
+  }
+  const keys = countKeys(fingerprint);
+  if (keys === 0) return 'machine_fingerprint must not be empty';
+  if (keys > MAX_FINGERPRINT_KEYS) {
+    return `machine_fingerprint must not have more than ${MAX_FINGERPRINT_KEYS} keys`;
+  }
+  const json = JSON.stringify(fingerprint);
+  if (Buffer.byteLength(json, 'utf8') > MAX_FINGERPRINT_BYTES) {
+    return `machine_fingerprint must not be longer than ${MAX_FINGERPRINT_BYTES} bytes of JSON`;
+  }
+  if (holdsUnstorableText(fingerprint)) {
+    return 'machine_fingerprint must not hold null characters or lone surrogates';
+  }
+  return undefined;
+}
+
+function isDeeperThan(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((child) => isDeeperThan(child, levels - 1));
+}
+
+function countKeys(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0;
+  const own = Array.isArray(value) ? 0 : Object.keys(value).length;
+  return Object.values(value).reduce<number>((sum, child) => sum + countKeys(child), own);
+}
+
+/** PostgreSQL takes neither U+0000 nor half of a surrogate pair in a text. */
+function holdsUnstorableText(value: unknown): boolean {
+  if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed();
+  if (typeof value !== 'object' || value === null) return false;
+  return Object.entries(value).some((entry) => entry.some(holdsUnstorableText));
+}

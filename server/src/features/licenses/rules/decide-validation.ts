@@ -1,0 +1,68 @@
+import type { ActivationFacts, LicenseFacts } from './facts.ts';
+import { compareMachineId } from './machine-id.ts';
+import { refusalReason, type ValidationRefusal } from './reasons.ts';
+import {
+  isUsable,
+  licenseStatus,
+  publicExpiry,
+  type LicenseStatus,
+  type UsableStatus,
+} from './status.ts';
+
+/** The answer to a validation; what it does not say (tier, days left) follows from the licence. */
+export type ValidationDecision =
+  | {
+      readonly valid: true;
+      readonly status: UsableStatus;
+      readonly expiresAt: Date | null;
+      /** The id to bind to the activation, when it has none yet; null when there is nothing to bind. */
+      readonly bindMachineId: string | null;
+    }
+  | {
+      readonly valid: false;
+      readonly status: LicenseStatus | 'invalid';
+      readonly reason: ValidationRefusal;
+      readonly expiresAt: Date | null;
+    };
+
+/**
+ * Decides a validation. The first reason that holds is given, in this order: license_not_found, activation_not_found,
+ * the licence's own, activation_inactive, machine_mismatch.
+ *
+ * Binding races: two machines may both be told to bind. Whoever writes must bind only where nothing is bound yet, and
+ * decide again on what is bound then.
+ * @param license null when no licence has the key
+ * @param activation null when there is none of that id; one of another licence counts as none
+ * @param machineId as the client sent it
+ */
+export function decideValidation(
+  license: LicenseFacts | null,
+  activation: ActivationFacts | null,
+  machineId: string,
+  now: Date,
+): ValidationDecision {
+  if (license === null) {
+    return { valid: false, status: 'invalid', reason: 'license_not_found', expiresAt: null };
+  }
+  const status = licenseStatus(license, now);
+  const expiresAt = publicExpiry(license, now);
+  const refuse = (reason: ValidationRefusal): ValidationDecision => ({
+    valid: false,
+    status,
+    reason,
+    expiresAt,
+  });
+  if (activation === null || activation.licenseId !== license.id) {
+    return refuse('activation_not_found');
+  }
+  if (!isUsable(status)) return refuse(refusalReason(license, status));
+  if (activation.deactivatedAt !== null) return refuse('activation_inactive');
+  const machine = compareMachineId(activation.machineId, machineId);
+  if (machine === 'other') return refuse('machine_mismatch');
+  return {
+    valid: true,
+    status,
+    expiresAt,
+    bindMachineId: machine === 'unbound' ? machineId : null,
+  };
+}

@@ -1,0 +1,100 @@
+import { decodeSymbol, encodeSymbol } from './crockford.ts';
+
+/**
+ * A licence key of our own: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
+ * two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that two symbols can
+ * hold: it notices every single wrong symbol and every swap of two neighbours. The prefix says whose key it is to the
+ * people who see it, and is no part of the checksum, so that a vendor may change it and old keys still read.
+ */
+const RANDOM_SYMBOLS = 23;
+const CHECK_MODULUS = 1021;
+const SYMBOLS = 25;
+const GROUP_SYMBOLS = 5;
+
+/** The longest text that is looked at; a longer one is unknown without further work. */
+export const MAX_LICENSE_KEY_CHARACTERS = 512;
+
+/** What a prefix may be: one to eight ASCII letters and digits. */
+export const KEY_PREFIX_PATTERN = /^[A-Za-z0-9]{1,8}$/;
+
+/**
+ * What a text sent as a licence key is.
+ * - `native`: a key in our own format with a good checksum; `lookup` is its 25 symbols, without prefix and hyphens.
+ * - `foreign`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
+ * - `mistyped`: surely no key of this service, whose answer is "unknown" without asking the database.
+ */
+export type LicenseKeyReading =
+  | { readonly kind: 'native'; readonly lookup: string }
+  | { readonly kind: 'foreign'; readonly lookup: string }
+  | { readonly kind: 'mistyped' };
+
+const MISTYPED: LicenseKeyReading = { kind: 'mistyped' };
+const SEPARATORS = /[\s\p{Dash_Punctuation}]+/gu;
+const PREFIX_AND_SYMBOLS = /^[A-Za-z0-9]{25,33}$/;
+
+/**
+ * Makes a new licence key.
+ * @param prefix the catalogue's key prefix, see `KEY_PREFIX_PATTERN`
+ * @param randomBytes a cryptographically strong source, for instance `crypto.randomBytes`
+ */
+export function generateLicenseKey(
+  prefix: string,
+  randomBytes: (count: number) => Uint8Array,
+): string {
+  let symbols = '';
+  let remainder = 0;
+  for (const byte of randomBytes(RANDOM_SYMBOLS)) {
+    const value = byte & 31;
+    symbols += encodeSymbol(value);
+    remainder = (remainder * 32 + value) % CHECK_MODULUS;
+  }
+  symbols += encodeSymbol(remainder >> 5) + encodeSymbol(remainder);
+  return formatLicenseKey(prefix, symbols);
+}
+
+/**
+ * Reads a text as a licence key. Case, spaces and hyphens do not matter, I and L are read as 1, O as 0, and the prefix
+ * may be ours, another or absent. The same text always reads the same, so a key that was imported is found again.
+ * @param text as the client sent it
+ * @param keyPrefix the catalogue's key prefix
+ */
+export function readLicenseKey(text: string, keyPrefix: string): LicenseKeyReading {
+  if (text.length > MAX_LICENSE_KEY_CHARACTERS) return MISTYPED;
+  const compact = text.replace(SEPARATORS, '');
+  if (PREFIX_AND_SYMBOLS.test(compact)) {
+    const lookup = readSymbols(compact.slice(-SYMBOLS));
+    if (lookup !== undefined) return { kind: 'native', lookup };
+    const prefix = compact.slice(0, -SYMBOLS);
+    if (prefix !== '' && prefix.toUpperCase() === keyPrefix.toUpperCase()) return MISTYPED;
+  }
+  const trimmed = text.trim();
+  return trimmed === '' ? MISTYPED : { kind: 'foreign', lookup: trimmed };
+}
+
+/** Hides a licence key for logs and audit rows: only its last four characters are left, and of a short text nothing. */
+export function maskLicenseKey(text: string): string {
+  return text.length >= 16 ? `…-${text.slice(-4)}` : '…';
+}
+
+function formatLicenseKey(prefix: string, symbols: string): string {
+  const parts = [prefix.toUpperCase()];
+  for (let start = 0; start < SYMBOLS; start += GROUP_SYMBOLS) {
+    parts.push(symbols.slice(start, start + GROUP_SYMBOLS));
+  }
+  return parts.join('-');
+}
+
+/** The canonical form of 25 symbols, or undefined when one is no symbol or the checksum is wrong. */
+function readSymbols(text: string): string | undefined {
+  let canonical = '';
+  let remainder = 0;
+  let check = 0;
+  for (let index = 0; index < SYMBOLS; index += 1) {
+    const value = decodeSymbol(text.charCodeAt(index));
+    if (value < 0) return undefined;
+    canonical += encodeSymbol(value);
+    if (index < RANDOM_SYMBOLS) remainder = (remainder * 32 + value) % CHECK_MODULUS;
+    else check = check * 32 + value;
+  }
+  return check === remainder ? canonical : undefined;
+}
