@@ -1,0 +1,48 @@
+import type { FastifyInstance } from 'fastify';
+import type { Logger } from '#server/log.ts';
+import { maskPath } from '#server/log-scrub.ts';
+import type { Metrics } from '#server/metrics.ts';
+
+/** What is told about requests, and to whom. */
+export interface ObserveRequestsOptions {
+  readonly log: Logger;
+  readonly metrics: Pick<Metrics, 'observeRequest'>;
+}
+
+/** A request that took longer is worth a line of the log. */
+const slowMs = 1_000;
+
+/** The label of requests that no route took: their paths are anybody's, so they must not become labels. */
+const noRoute = 'none';
+
+/**
+ * Measures every request by its route and logs the ones worth reading: at level `info` those answered with 400 or more
+ * and the slow ones, at `debug` all. A line costs some 10 µs, a measurement 0.1 µs. An answer 429 is logged at `debug`
+ * only, so that a flood cannot fill the disk; it is counted.
+ *
+ * Called on the root instance, before the routes, so that it holds for all of them.
+ */
+export function observeRequests(app: FastifyInstance, options: ObserveRequestsOptions): void {
+  const { log, metrics } = options;
+  app.addHook('onResponse', (request, reply, done) => {
+    const route = request.routeOptions.url ?? noRoute;
+    const status = reply.statusCode;
+    const durationMs = reply.elapsedTime;
+    metrics.observeRequest(route, request.method, status, durationMs / 1_000);
+
+    const notable = (status >= 400 && status !== 429) || durationMs > slowMs;
+    if (notable || log.isLevelEnabled('debug')) {
+      log[notable ? 'info' : 'debug'](
+        {
+          requestId: request.id,
+          method: request.method,
+          path: maskPath(request.url),
+          status,
+          durationMs: Math.round(durationMs * 10) / 10,
+        },
+        'request',
+      );
+    }
+    done();
+  });
+}

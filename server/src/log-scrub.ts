@@ -1,0 +1,75 @@
+/**
+ * Where a word begins in JSON text: after the escape of a line break, say, which is kept as `$1` so that the line
+ * stays JSON.
+ */
+const start = String.raw`(\\u[\da-f]{4}|\\.|\b)`;
+
+/**
+ * What must not be in a log is taken out of every line as it is written, whatever field or message it came in:
+ * names of fields can be forgotten, and a database's error text quotes values.
+ */
+const patterns: readonly (readonly [RegExp, string])[] = [
+  [
+    new RegExp(String.raw`${start}[A-Za-z\d]{1,16}(?:-[\dA-Za-z]{5}){5}\b`, 'gu'),
+    '$1[license key]',
+  ],
+  [new RegExp(String.raw`${start}lk_[\dA-Za-z]{16,64}\b`, 'gu'), '$1[api key]'],
+  [new RegExp(String.raw`${start}eyJ[\w-]{8,}\.[\w-]+\.[\w-]+`, 'gu'), '$1[token]'],
+  [/(:\/\/)[^\s/@"\\]{1,256}@/gu, '$1[credentials]@'],
+  [
+    new RegExp(
+      String.raw`${start}[^\s"'<>()[\]{}@,;:=\\/]{1,64}@[A-Za-z\d-]{1,63}(?:\.[A-Za-z\d-]{1,63}){0,8}\.[A-Za-z]{2,24}`,
+      'gu',
+    ),
+    '$1[e-mail]',
+  ],
+  [/\bh1=[\da-f]{16,}/giu, 'h1=[signature]'],
+];
+
+/** The line without licence keys, API keys, tokens, e-mail addresses, signatures and credentials in URLs. */
+export function scrub(line: string): string {
+  return patterns.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
+}
+
+/** Fields whose values are left out, at the first three levels of an entry. */
+export const hiddenFields = [
+  'licenseKey',
+  'license_key',
+  'email',
+  'fingerprint',
+  'machineFingerprint',
+  'machine_fingerprint',
+  'machineId',
+  'machine_id',
+  'transactionId',
+  'transaction_id',
+  'apiKey',
+  'secret',
+  'secrets',
+  'password',
+  'token',
+  'signature',
+  'authorization',
+  '["x-api-key"]',
+  '["billing-signature"]',
+].flatMap((field) => {
+  const dotted = field.startsWith('[') ? field : `.${field}`;
+  return [field, `*${dotted}`, `*.*${dotted}`];
+});
+
+const pathsWithSecrets: readonly (readonly [RegExp, string])[] = [
+  [/(\/licenses\/check\/)[^/]+/u, '$1***'],
+  [/(\/licenses\/)[^/]+(\/activations)/u, '$1***$2'],
+  [/(\/u\/)[^/]+/u, '$1***'],
+];
+
+/**
+ * A request's path as it may be logged: without the query, and without the licence key, the transaction (which shows
+ * a key) or the unsubscribe token in it.
+ */
+export function maskPath(url: string): string {
+  const path = url.split('?', 1)[0] ?? '';
+  return scrub(
+    pathsWithSecrets.reduce((text, [pattern, instead]) => text.replace(pattern, instead), path),
+  );
+}

@@ -1,0 +1,59 @@
+import { styleText } from 'node:util';
+
+type Style = Parameters<typeof styleText>[0];
+
+const levelStyles: Readonly<Record<string, Style>> = {
+  trace: 'gray',
+  debug: 'gray',
+  info: 'green',
+  warn: 'yellow',
+  error: 'red',
+  fatal: ['red', 'bold'],
+};
+
+/**
+ * A line of the log for people: time of day, level, message, the other fields as `name=value`, and the stack of an
+ * error below. A line that is no JSON object is given back as it is.
+ */
+export function formatForTerminal(line: string, colours: boolean): string {
+  const entry = parseEntry(line);
+  if (entry === null) return line;
+  const paint = (style: Style, text: string) =>
+    colours ? styleText(style, text, { validateStream: false }) : text;
+
+  const { level, time, msg, err, ...fields } = entry;
+  const name = String(level);
+  const clock = String(time).slice(11, 23);
+  const rest = Object.entries(fields).map(([key, value]) => `${key}=${formatValue(value)}`);
+  const head = [
+    paint('gray', clock),
+    paint(levelStyles[name] ?? 'gray', name.toUpperCase().padEnd(5)),
+    typeof msg === 'string' ? msg : '',
+    paint('gray', rest.join(' ')),
+  ];
+  return `${head.join(' ').trimEnd()}\n${formatStack(err)}`;
+}
+
+function parseEntry(line: string): Record<string, unknown> | null {
+  try {
+    const entry: unknown = JSON.parse(line);
+    return isRecord(entry) ? entry : null;
+  } catch {
+    return null;
+  }
+}
+
+function formatValue(value: unknown): string {
+  return typeof value === 'string' && /^[\w./:*{}-]+$/u.test(value) ? value : JSON.stringify(value);
+}
+
+function formatStack(error: unknown): string {
+  if (!isRecord(error)) return '';
+  const stack = String(error['stack'] ?? error['message']).replaceAll(/^/gmu, '  ');
+  const cause = formatStack(error['cause']);
+  return `${stack}\n${cause === '' ? '' : `  caused by\n${cause}`}`;
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

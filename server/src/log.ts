@@ -1,0 +1,67 @@
+import { pino, stdTimeFunctions } from 'pino';
+import type { DestinationStream, Logger } from 'pino';
+import type { LogLevel } from './config/env-values.ts';
+import { formatForTerminal } from './log-terminal.ts';
+import { hiddenFields, scrub } from './log-scrub.ts';
+
+export type { Logger } from 'pino';
+
+/** How to log. */
+export interface LogOptions {
+  readonly level: LogLevel;
+  /** Where finished lines go; default standard output, as JSON or, on a terminal, for people. */
+  readonly destination?: DestinationStream;
+}
+
+/**
+ * Makes the log: one JSON object per line, with the time in UTC. On a terminal, unless `NODE_ENV` is production, the
+ * lines are made for people. No line carries keys, addresses, fingerprints or secrets, see `scrub`.
+ */
+export function createLog({ level, destination = standardOutput() }: LogOptions): Logger {
+  return pino(
+    {
+      level,
+      base: null,
+      timestamp: stdTimeFunctions.isoTime,
+      formatters: { level: (label) => ({ level: label }) },
+      serializers: { err: describeError, error: describeError },
+      redact: { paths: hiddenFields, censor: '[hidden]' },
+      hooks: { streamWrite: scrub },
+    },
+    destination,
+  );
+}
+
+function standardOutput(): DestinationStream {
+  const forPeople = process.stdout.isTTY && process.env['NODE_ENV'] !== 'production';
+  if (!forPeople) return pino.destination({ dest: 1, sync: true });
+  const colours = process.stdout.hasColors();
+  return {
+    write: (line) => {
+      process.stdout.write(formatForTerminal(line, colours));
+    },
+  };
+}
+
+const deepestCause = 5;
+
+/**
+ * An error as it is logged: class, message, code, stack and the chain of its causes. Other properties are left out,
+ * since PostgreSQL's `detail` and `where` quote the values of a row.
+ */
+export function describeError(error: unknown, depth = 0): unknown {
+  if (!(error instanceof Error)) return error;
+  const inner: readonly unknown[] = error instanceof AggregateError ? error.errors.slice(0, 5) : [];
+  return {
+    type: error.name,
+    message: error.message,
+    ...('code' in error ? { code: error.code } : {}),
+    stack: error.stack,
+    ...(error.cause === undefined || depth >= deepestCause
+      ? {}
+      : { cause: describeError(error.cause, depth + 1) }),
+    ...(inner.length === 0 || depth >= deepestCause
+      ? {}
+      : { errors: inner.map((each) => describeError(each, depth + 1)) }),
+  };
+}

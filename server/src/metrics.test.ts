@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { createMetrics } from './metrics.ts';
+
+/** The lines of the scrape that begin so. */
+async function linesOf(metrics: { render(): Promise<string> }, prefix: string): Promise<string[]> {
+  return (await metrics.render()).split('\n').filter((line) => line.startsWith(prefix));
+}
+
+test('requests are counted in cumulative buckets by route, method and status', async () => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  for (const seconds of [0.0005, 0.003, 0.003, 60])
+    metrics.observeRequest('/a', 'GET', 200, seconds);
+  metrics.observeRequest('/a', 'GET', 404, 0.25);
+
+  const name = 'latchkey_http_request_duration_seconds';
+  const ok = 'route="/a",method="GET",status="200"';
+  const lines = await linesOf(metrics, name);
+  for (const [le, count] of [
+    ['0.0005', 1],
+    ['0.0025', 1],
+    ['0.005', 3],
+    ['10', 3],
+    ['+Inf', 4],
+  ]) {
+    assert.ok(lines.includes(`${name}_bucket{${ok},le="${le}"} ${count}`), `le=${le}`);
+  }
+  assert.ok(lines.includes(`${name}_count{${ok}} 4`));
+  assert.ok(lines.includes(`${name}_sum{${ok}} 60.0065`));
+  assert.ok(lines.includes(`${name}_count{route="/a",method="GET",status="404"} 1`));
+});
+
+test('batches are measured by name, size and time', async () => {
+  const metrics = createMetrics({ version: '1' });
+  metrics.observeBatch('validate', 3, 0.002);
+  metrics.observeBatch('validate', 64, 0.004);
+  const sizes = await linesOf(metrics, 'latchkey_batch_size');
+  assert.ok(sizes.includes('latchkey_batch_size_bucket{batch="validate",le="4"} 1'));
+  assert.ok(sizes.includes('latchkey_batch_size_sum{batch="validate"} 67'));
+  const durations = await linesOf(metrics, 'latchkey_batch_duration_seconds_count');
+  assert.deepEqual(durations, ['latchkey_batch_duration_seconds_count{batch="validate"} 2']);
+});
+
+test('queues and the database pool are read when they are scraped', async () => {
+  const metrics = createMetrics({ version: '1' });
+  let depth = 0;
+  metrics.setQueueDepth('validate', () => depth);
+  metrics.setDatabasePool(() => ({ total: 10, idle: 7, waiting: 2 }));
+  depth = 5;
+  assert.deepEqual(await linesOf(metrics, 'latchkey_queue_depth'), [
+    'latchkey_queue_depth{queue="validate"} 5',
+  ]);
+  assert.deepEqual(await linesOf(metrics, 'latchkey_database_pool'), [
+    'latchkey_database_pool_connections{state="idle"} 7',
+    'latchkey_database_pool_connections{state="used"} 3',
+    'latchkey_database_pool_waiting 2',
+  ]);
+});
+
+test('refusals are counted by operation and reason', async () => {
+  const metrics = createMetrics({ version: '1' });
+  metrics.countRefusal('activate', 'activation_limit_reached');
+  metrics.countRefusal('activate', 'activation_limit_reached');
+  assert.deepEqual(await linesOf(metrics, 'latchkey_refusals_total{'), [
+    'latchkey_refusals_total{operation="activate",reason="activation_limit_reached"} 2',
+  ]);
+});
+
+test('the build and the process describe themselves', async () => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  assert.deepEqual(await linesOf(metrics, 'latchkey_build_info{'), [
+    `latchkey_build_info{version="1.2.3",node_version="${process.versions.node}"} 1`,
+  ]);
+  assert.equal((await linesOf(metrics, 'process_resident_memory_bytes ')).length, 1);
+});
+
+test('labels cannot break out of their quotes', async () => {
+  const metrics = createMetrics({ version: '1' });
+  metrics.observeRequest('/a"\\\n', 'GET', 200, 1);
+  const lines = await linesOf(metrics, 'latchkey_http_request_duration_seconds_count');
+  assert.deepEqual(lines, [
+    String.raw`latchkey_http_request_duration_seconds_count{route="/a\"\\\n",method="GET",status="200"} 1`,
+  ]);
+});

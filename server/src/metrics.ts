@@ -1,0 +1,155 @@
+import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
+import { createHistogram } from './lib/histogram.ts';
+import type { Series } from './lib/histogram.ts';
+
+/** How many connections a pool has, has free, and how many callers wait for one. */
+export interface PoolNumbers {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** Everything that is measured. Cheap to call; the work is done when it is scraped. */
+export interface Metrics {
+  /** One answered request; `route` is the pattern of the route, never the path that was asked for. */
+  observeRequest(route: string, method: string, status: number, seconds: number): void;
+  /** One batch that was sent to the database: how many calls it carried and how long it took. */
+  observeBatch(name: string, size: number, seconds: number): void;
+  /** Has the number of calls that wait for their batch read at each scrape. */
+  setQueueDepth(name: string, read: () => number): void;
+  /** Has the database pool read at each scrape. */
+  setDatabasePool(read: () => PoolNumbers): void;
+  /** One request that was understood and refused; `reason` is a code of the interface, never free text. */
+  countRefusal(operation: string, reason: string): void;
+  /** All of it in the Prometheus text format. */
+  render(): Promise<string>;
+}
+
+/** The media type of `render`'s text. */
+export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
+
+const secondsBounds = [
+  0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+];
+const sizeBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+
+/** How often the delay of the event loop is sampled: seldom enough to cost nothing. */
+const eventLoopSampleMs = 100;
+
+/** Starts measuring, from zero. @param build what the build information says */
+export function createMetrics(build: { readonly version: string }): Metrics {
+  const registry = new Registry();
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
+  addBuildInfo(registry, build.version);
+
+  const requests = createHistogram({
+    name: 'latchkey_http_request_duration_seconds',
+    help: 'Time from the request to the end of its answer.',
+    bounds: secondsBounds,
+  });
+  const batchSizes = createHistogram({
+    name: 'latchkey_batch_size',
+    help: 'Calls carried by one batch.',
+    bounds: sizeBounds,
+  });
+  const batchDurations = createHistogram({
+    name: 'latchkey_batch_duration_seconds',
+    help: 'Time that the database took for one batch.',
+    bounds: secondsBounds,
+  });
+  const refusals = new Counter({
+    name: 'latchkey_refusals_total',
+    help: 'Requests that were understood and refused.',
+    labelNames: ['operation', 'reason'],
+    registers: [registry],
+  });
+
+  const requestSeries = cacheSeries((route, method, status) =>
+    requests.series({ route, method, status }),
+  );
+  const sizeSeries = cacheSeries((batch) => batchSizes.series({ batch }));
+  const durationSeries = cacheSeries((batch) => batchDurations.series({ batch }));
+
+  return {
+    observeRequest: (route, method, status, seconds) =>
+      requestSeries(route, method, status).observe(seconds),
+    observeBatch: (name, size, seconds) => {
+      sizeSeries(name, '', 0).observe(size);
+      durationSeries(name, '', 0).observe(seconds);
+    },
+    setQueueDepth: createQueueGauge(registry),
+    setDatabasePool: (read) => addPoolGauges(registry, read),
+    countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
+    render: async () =>
+      [
+        await registry.metrics(),
+        requests.render(),
+        batchSizes.render(),
+        batchDurations.render(),
+      ].join('\n'),
+  };
+}
+
+/** Finds a series by three lookups in nested maps, without building a key. */
+function cacheSeries(make: (route: string, method: string, status: string) => Series) {
+  const routes = new Map<string, Map<string, Map<number, Series>>>();
+  return (route: string, method: string, status: number): Series => {
+    const found = routes.get(route)?.get(method)?.get(status);
+    if (found !== undefined) return found;
+    const series = make(route, method, String(status));
+    const methods = routes.get(route) ?? new Map<string, Map<number, Series>>();
+    const statuses = methods.get(method) ?? new Map<number, Series>();
+    routes.set(route, methods.set(method, statuses.set(status, series)));
+    return series;
+  };
+}
+
+function addBuildInfo(registry: Registry, version: string): void {
+  new Gauge({
+    name: 'latchkey_build_info',
+    help: 'Always 1; the labels tell what is running.',
+    labelNames: ['version', 'node_version'],
+    registers: [registry],
+  }).set({ version, node_version: process.versions.node }, 1);
+}
+
+function createQueueGauge(registry: Registry): Metrics['setQueueDepth'] {
+  const readers = new Map<string, () => number>();
+  const gauge = new Gauge({
+    name: 'latchkey_queue_depth',
+    help: 'Calls that wait for their batch.',
+    labelNames: ['queue'],
+    registers: [registry],
+    collect() {
+      for (const [queue, read] of readers) this.set({ queue }, read());
+    },
+  });
+  return (name, read) => {
+    readers.set(name, read);
+    gauge.set({ queue: name }, 0);
+  };
+}
+
+function addPoolGauges(registry: Registry, read: () => PoolNumbers): void {
+  const connections = new Gauge({
+    name: 'latchkey_database_pool_connections',
+    help: 'Connections to the database by state.',
+    labelNames: ['state'],
+    registers: [],
+    collect() {
+      const { total, idle } = read();
+      this.set({ state: 'idle' }, idle);
+      this.set({ state: 'used' }, total - idle);
+    },
+  });
+  const waiting = new Gauge({
+    name: 'latchkey_database_pool_waiting',
+    help: 'Callers that wait for a connection.',
+    registers: [],
+    collect() {
+      this.set(read().waiting);
+    },
+  });
+  registry.registerMetric(connections);
+  registry.registerMetric(waiting);
+}
