@@ -1,0 +1,25 @@
+import { type Static, Type } from 'typebox';
+import { nullableString, text } from './schema.ts';
+
+/** The headers of a payment provider's call. */
+export const WebhookHeaders = Type.Object({
+  'Billing-Signature': Type.Optional(
+    text({
+      description: 'HMAC-SHA256 over time and raw body: `ts=<unix>;h1=<hex>`.',
+      examples: ['ts=1698796800;h1=28981e941fae76e53db32f3d2a83cb69'],
+    }),
+  ),
+});
+
+export const WebhookResponse = Type.Object(
+  {
+    status: Type.String({
+      description: 'What became of the event: `processed`, `duplicate`, `ignored` or `deferred`.',
+      examples: ['processed'],
+    }),
+    message: Type.Optional(nullableString()),
+    event_id: Type.Optional(nullableString({ examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] })),
+  },
+  { $id: 'WebhookResponse' },
+);
+export type WebhookResponse = Static<typeof WebhookResponse>;

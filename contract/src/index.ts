@@ -1,0 +1,74 @@
+import { WebhookResponse } from './billing.ts';
+import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
+import { EventBatch, EventBatchResponse, EventIn } from './events.ts';
+import {
+  HealthCheck,
+  HealthResponse,
+  LiveResponse,
+  ReadyResponse,
+  RootResponse,
+} from './health.ts';
+import {
+  CheckedLicense,
+  LicenseActivate,
+  LicenseActivateResponse,
+  LicenseCheckResponse,
+  LicenseDeactivate,
+  LicenseDeactivateResponse,
+  LicenseValidate,
+  LicenseValidateResponse,
+  MachineInfo,
+} from './licenses.ts';
+import { OutreachRequest, OutreachResponse, OutreachResult, Recipient } from './outreach.ts';
+import { SubscriberCreate, SubscriberResponse } from './subscribers.ts';
+import { TrialStartRequest, TrialStartResponse } from './trial.ts';
+import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
+
+export * from './billing.ts';
+export * from './date-time.ts';
+export * from './email.ts';
+export * from './errors.ts';
+export * from './events.ts';
+export * from './formats.ts';
+export * from './health.ts';
+export * from './licenses.ts';
+export * from './outreach.ts';
+export * from './schema.ts';
+export * from './subscribers.ts';
+export * from './trial.ts';
+export * from './usage.ts';
+
+/** Every named schema of the interface, in the order of its documentation. */
+export const namedSchemas = [
+  LicenseActivate,
+  LicenseActivateResponse,
+  LicenseValidate,
+  LicenseValidateResponse,
+  LicenseDeactivate,
+  LicenseDeactivateResponse,
+  MachineInfo,
+  CheckedLicense,
+  LicenseCheckResponse,
+  TrialStartRequest,
+  TrialStartResponse,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  SubscriberCreate,
+  SubscriberResponse,
+  Recipient,
+  OutreachRequest,
+  OutreachResult,
+  OutreachResponse,
+  EventIn,
+  EventBatch,
+  EventBatchResponse,
+  WebhookResponse,
+  HealthCheck,
+  HealthResponse,
+  ReadyResponse,
+  LiveResponse,
+  RootResponse,
+  ValidationError,
+  HTTPValidationError,
+  Problem,
+] as const;

@@ -1,0 +1,203 @@
+import { type Static, Type } from 'typebox';
+import {
+  dateTime,
+  freeObject,
+  nullable,
+  nullableString,
+  oneOf,
+  ref,
+  text,
+  uuid,
+} from './schema.ts';
+
+/** Why a client validates. */
+export const VALIDATION_TRIGGERS = [
+  'startup',
+  'scheduled',
+  'foreground',
+  'wake',
+  'reconnect',
+  'manual',
+] as const;
+
+export const licenseKey = text({
+  description:
+    'The license key as the customer received it; case, spaces and hyphens are forgiven.',
+  examples: ['LK-7Q2M9-X4T1C-ZB8DH-3KPNE-5WVR0'],
+});
+export const machineFingerprint = freeObject({
+  description:
+    'What identifies the machine. Any keys; at most 32, three levels deep, 8 KiB. Kept only as keyed hashes.',
+  examples: [{ machine_id: '4c4c4544-0044', board_serial: 'CN7016355A', os_version: '15.1' }],
+});
+export const installId = Type.Optional(
+  nullable(
+    uuid({
+      description: 'The installation of the application, made by the client.',
+      examples: ['8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11'],
+    }),
+  ),
+);
+const activationId = uuid({
+  description: 'The activation, as `activate` answered it.',
+  examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'],
+});
+const machineId = text({
+  description: 'The identifier of the machine, as its fingerprint holds it.',
+  examples: ['4c4c4544-0044'],
+});
+const expiresAt = nullable(
+  dateTime({
+    description: 'When the license ends; null when it never does.',
+    examples: ['2027-11-20T10:00:00.000Z'],
+  }),
+);
+export const features = Type.Optional(
+  Type.Array(Type.String(), {
+    default: [],
+    description: 'What the license unlocks.',
+    examples: [['history', 'gpu']],
+  }),
+);
+const tier = Type.Optional(nullableString({ examples: ['personal'] }));
+export const entitlement = Type.Optional(
+  nullableString({
+    description:
+      'A signed statement (JWS, Ed25519) that the client can verify offline; null when there is none.',
+  }),
+);
+
+export const LicenseActivate = Type.Object(
+  {
+    license_key: licenseKey,
+    machine_fingerprint: machineFingerprint,
+    install_id: installId,
+  },
+  { $id: 'LicenseActivate' },
+);
+export type LicenseActivate = Static<typeof LicenseActivate>;
+
+export const LicenseActivateResponse = Type.Object(
+  {
+    activation_id: activationId,
+    expires_at: expiresAt,
+    features,
+    tier,
+    status: Type.Optional(Type.String({ default: 'active', examples: ['active'] })),
+    entitlement,
+  },
+  { $id: 'LicenseActivateResponse' },
+);
+export type LicenseActivateResponse = Static<typeof LicenseActivateResponse>;
+
+export const LicenseValidate = Type.Object(
+  {
+    license_key: licenseKey,
+    activation_id: activationId,
+    machine_id: machineId,
+    install_id: installId,
+    usage_sharing: Type.Optional(
+      Type.Unsafe<boolean | null>({
+        type: ['boolean', 'null'],
+        description: 'Whether the user agreed to share usage; false stops events of this install.',
+      }),
+    ),
+    trigger: Type.Optional(
+      nullable(oneOf(VALIDATION_TRIGGERS, { description: 'Why the client asks now.' })),
+    ),
+  },
+  { $id: 'LicenseValidate' },
+);
+export type LicenseValidate = Static<typeof LicenseValidate>;
+
+export const LicenseValidateResponse = Type.Object(
+  {
+    valid: Type.Boolean(),
+    expires_at: expiresAt,
+    days_until_expiry: Type.Optional(
+      Type.Unsafe<number | null>({
+        type: ['integer', 'null'],
+        description: 'Days left, rounded up; 0 once expired, null when the license never ends.',
+        examples: [365],
+      }),
+    ),
+    tier,
+    status: Type.String({
+      description: 'The status of the license, or `invalid` when there is no such license.',
+      examples: ['active'],
+    }),
+    reason: Type.Optional(
+      nullableString({
+        description: 'Why `valid` is false: a stable word.',
+        examples: ['license_expired'],
+      }),
+    ),
+    entitlement,
+  },
+  { $id: 'LicenseValidateResponse' },
+);
+export type LicenseValidateResponse = Static<typeof LicenseValidateResponse>;
+
+export const LicenseDeactivate = Type.Object(
+  {
+    license_key: licenseKey,
+    activation_id: activationId,
+    machine_id: machineId,
+  },
+  { $id: 'LicenseDeactivate' },
+);
+export type LicenseDeactivate = Static<typeof LicenseDeactivate>;
+
+export const LicenseDeactivateResponse = Type.Object(
+  {
+    success: Type.Boolean(),
+    message: Type.String({ examples: ['The activation was deactivated.'] }),
+    activation_id: activationId,
+  },
+  { $id: 'LicenseDeactivateResponse' },
+);
+export type LicenseDeactivateResponse = Static<typeof LicenseDeactivateResponse>;
+
+export const MachineInfo = Type.Object(
+  {
+    machine_id: Type.String({ examples: ['4c4c4544-0044'] }),
+    os_version: nullableString({ examples: ['15.1'] }),
+    app_version: nullableString({ examples: ['2.4.0'] }),
+    last_validated_at: dateTime({ examples: ['2026-11-20T10:00:00.000Z'] }),
+    validation_count: Type.Integer({ examples: [12] }),
+    is_active: Type.Boolean(),
+    activation_id: activationId,
+    activated_at: dateTime({ examples: ['2026-01-07T08:30:00.000Z'] }),
+  },
+  { $id: 'MachineInfo' },
+);
+export type MachineInfo = Static<typeof MachineInfo>;
+
+const checkedLicense = {
+  license_key: Type.Optional(
+    nullableString({ description: 'Shown for a limited time after the license was made.' }),
+  ),
+  status: Type.String({
+    description: '`pending` until a license exists, then its status.',
+    examples: ['active'],
+  }),
+  created_at: Type.Optional(nullable(dateTime())),
+  expires_at: Type.Optional(nullable(dateTime())),
+  product_type: Type.Optional(nullableString({ examples: ['personal'] })),
+};
+
+export const CheckedLicense = Type.Object(checkedLicense, { $id: 'CheckedLicense' });
+export type CheckedLicense = Static<typeof CheckedLicense>;
+
+export const LicenseCheckResponse = Type.Object(
+  {
+    ...checkedLicense,
+    licenses: Type.Optional(
+      Type.Array(ref(CheckedLicense), {
+        description: 'Every license of the transaction; the first one is also in the fields above.',
+      }),
+    ),
+  },
+  { $id: 'LicenseCheckResponse' },
+);
+export type LicenseCheckResponse = Static<typeof LicenseCheckResponse>;

@@ -1,0 +1,65 @@
+import { type Static, Type } from 'typebox';
+import { email, nullable, nullableString, oneOf, ref, text } from './schema.ts';
+
+export const OUTREACH_TEMPLATES = [
+  'personal',
+  'sellers',
+  'update_personal',
+  'update_sellers',
+  'pi_tutorials',
+] as const;
+export const OUTREACH_LANGUAGES = ['en', 'fr', 'de'] as const;
+export const MAX_RECIPIENTS = 500;
+
+export const Recipient = Type.Object(
+  {
+    email: email({ examples: ['ada@example.com'] }),
+    name: Type.Optional(
+      nullable(text({ description: 'For the greeting; neutral without.', examples: ['Ada'] })),
+    ),
+  },
+  { $id: 'Recipient' },
+);
+export type Recipient = Static<typeof Recipient>;
+
+export const OutreachRequest = Type.Object(
+  {
+    template: oneOf(OUTREACH_TEMPLATES),
+    language: Type.Optional(oneOf(OUTREACH_LANGUAGES, { default: 'en' })),
+    recipients: Type.Array(ref(Recipient), { minItems: 1, maxItems: MAX_RECIPIENTS }),
+  },
+  { $id: 'OutreachRequest' },
+);
+export type OutreachRequest = Static<typeof OutreachRequest>;
+
+/** The headers of an outreach request. */
+export const OutreachHeaders = Type.Object({
+  'X-API-Key': text({ description: 'An API key with the scope `outreach:send`.' }),
+});
+
+export const OutreachResult = Type.Object(
+  {
+    email: Type.String({ examples: ['ada@example.com'] }),
+    success: Type.Boolean(),
+    error: nullableString({
+      description: 'Why nothing was sent: a short, stable text.',
+      examples: ['suppressed'],
+    }),
+    message_id: nullableString({ examples: ['<0190a6b2@example.com>'] }),
+  },
+  { $id: 'OutreachResult' },
+);
+export type OutreachResult = Static<typeof OutreachResult>;
+
+export const OutreachResponse = Type.Object(
+  {
+    total: Type.Integer({ examples: [2] }),
+    sent: Type.Integer({ examples: [1] }),
+    failed: Type.Integer({ examples: [1] }),
+    results: Type.Array(ref(OutreachResult), {
+      description: 'One per recipient, in the order given.',
+    }),
+  },
+  { $id: 'OutreachResponse' },
+);
+export type OutreachResponse = Static<typeof OutreachResponse>;
