@@ -1,0 +1,183 @@
+interface ErrorKind {
+  readonly status: number;
+  readonly title: string;
+  /** The sentence that is told unless a call knows a better one. */
+  readonly meaning: string;
+}
+
+/**
+ * Every code that a problem can carry, each with the one status it comes with.
+ * Codes are part of the interface: they are added, never renamed. `docs/errors.md` and `/docs/errors` show this table.
+ */
+export const errorCatalogue = {
+  bad_request: {
+    status: 400,
+    title: 'Bad request',
+    meaning: 'The request could not be read.',
+  },
+  invalid_encoding: {
+    status: 400,
+    title: 'Invalid encoding',
+    meaning: 'The body is not what its content encoding says.',
+  },
+  invalid_api_key: {
+    status: 401,
+    title: 'Invalid API key',
+    meaning: 'The API key is unknown, expired or revoked.',
+  },
+  invalid_signature: {
+    status: 401,
+    title: 'Invalid signature',
+    meaning: 'The signature is missing, wrong or too old.',
+  },
+  insufficient_scope: {
+    status: 403,
+    title: 'Insufficient scope',
+    meaning: 'The API key is valid but not for this operation.',
+  },
+  license_expired: {
+    status: 403,
+    title: 'License expired',
+    meaning: 'The license has expired.',
+  },
+  license_paused: {
+    status: 403,
+    title: 'License paused',
+    meaning: 'The subscription behind the license is paused.',
+  },
+  license_canceled: {
+    status: 403,
+    title: 'License canceled',
+    meaning: 'The subscription behind the license was canceled.',
+  },
+  license_refunded: {
+    status: 403,
+    title: 'License refunded',
+    meaning: 'The payment for the license was refunded.',
+  },
+  license_suspended: {
+    status: 403,
+    title: 'License suspended',
+    meaning: 'The license is suspended.',
+  },
+  license_revoked: {
+    status: 403,
+    title: 'License revoked',
+    meaning: 'The license was revoked.',
+  },
+  machine_mismatch: {
+    status: 403,
+    title: 'Machine mismatch',
+    meaning: 'The activation belongs to another machine.',
+  },
+  not_found: {
+    status: 404,
+    title: 'Not found',
+    meaning: 'There is nothing at this path.',
+  },
+  license_not_found: {
+    status: 404,
+    title: 'License not found',
+    meaning: 'There is no license with this key.',
+  },
+  activation_not_found: {
+    status: 404,
+    title: 'Activation not found',
+    meaning: 'The license has no such activation.',
+  },
+  unknown_provider: {
+    status: 404,
+    title: 'Unknown provider',
+    meaning: 'No payment provider goes by this name.',
+  },
+  method_not_allowed: {
+    status: 405,
+    title: 'Method not allowed',
+    meaning: 'The path does not serve this method; the header Allow names those it does.',
+  },
+  request_timeout: {
+    status: 408,
+    title: 'Request timeout',
+    meaning: 'The request did not arrive in time.',
+  },
+  activation_limit_reached: {
+    status: 409,
+    title: 'Activation limit reached',
+    meaning:
+      'The license is active on as many machines as it allows; `max` and `current` tell how many.',
+  },
+  idempotency_key_reused: {
+    status: 409,
+    title: 'Idempotency key reused',
+    meaning: 'The idempotency key was used before, with another body.',
+  },
+  payload_too_large: {
+    status: 413,
+    title: 'Payload too large',
+    meaning: 'The body is larger than this operation takes.',
+  },
+  uri_too_long: {
+    status: 414,
+    title: 'URI too long',
+    meaning: 'A part of the path is longer than this operation takes.',
+  },
+  unsupported_media_type: {
+    status: 415,
+    title: 'Unsupported media type',
+    meaning: 'The body must be JSON (`application/json`).',
+  },
+  rate_limited: {
+    status: 429,
+    title: 'Too many requests',
+    meaning:
+      'Too many requests came from this address; the header Retry-After tells when to come back.',
+  },
+  headers_too_large: {
+    status: 431,
+    title: 'Header fields too large',
+    meaning: 'The header fields are larger than this service takes.',
+  },
+  internal_error: {
+    status: 500,
+    title: 'Internal error',
+    meaning: 'Something went wrong here; the log knows it under the id in X-Request-Id.',
+  },
+  not_implemented: {
+    status: 501,
+    title: 'Not implemented',
+    meaning: 'This version does not offer the operation yet.',
+  },
+  billing_not_configured: {
+    status: 503,
+    title: 'Billing not configured',
+    meaning: 'No secret is configured for this payment provider.',
+  },
+  database_unavailable: {
+    status: 503,
+    title: 'Database unavailable',
+    meaning: 'The database cannot be reached at the moment.',
+  },
+  overloaded: {
+    status: 503,
+    title: 'Overloaded',
+    meaning: 'More requests are waiting than can be served in time.',
+  },
+  starting: {
+    status: 503,
+    title: 'Starting',
+    meaning: 'The service is starting.',
+  },
+  draining: {
+    status: 503,
+    title: 'Shutting down',
+    meaning: 'This process is shutting down.',
+  },
+} as const satisfies Record<string, ErrorKind>;
+
+/** A stable word for a kind of refusal or failure. */
+export type ErrorCode = keyof typeof errorCatalogue;
+
+/** Where a code is explained: relative to the service itself (RFC 9457 allows it). */
+export function errorDocumentationPath(code: ErrorCode): string {
+  return `/docs/errors#${code}`;
+}
