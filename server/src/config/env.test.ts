@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { listVariableNames, readEnvironment } from './env.ts';
+import type { Variables } from './env.ts';
+
+const noFiles = (): never => assert.fail('no file is to be read');
+
+function read(variables: Variables) {
+  return readEnvironment(variables, noFiles);
+}
+
+/** The one problem that these variables have. */
+function problemOf(variables: Variables): string {
+  const { problems } = read(variables);
+  assert.equal(problems.length, 1, problems.join('\n'));
+  return problems[0] ?? '';
+}
+
+test('.env.example and the service know the same variables', () => {
+  const path = new URL('../../../.env.example', import.meta.url);
+  const documented = [...readFileSync(path, 'utf8').matchAll(/^#?([A-Z][A-Z\d_]*)=/gmu)].map(
+    ([, name]) => name,
+  );
+  assert.deepEqual(new Set(documented), new Set(listVariableNames()));
+  assert.equal(new Set(documented).size, documented.length);
+});
+
+test('nothing given is nothing wrong, and blank is not given', () => {
+  for (const variables of [
+    {},
+    { LATCHKEY_PORT: '', DATABASE_URL: '  ', LATCHKEY_SECRET_FILE: '' },
+  ]) {
+    const { environment, problems, warnings } = read(variables);
+    assert.deepEqual([problems, warnings], [[], []]);
+    assert.ok(Object.values(environment).every((value) => value === undefined));
+  }
+});
+
+test('values are typed', () => {
+  const { environment, problems } = read({
+    LATCHKEY_HOST: '::1',
+    LATCHKEY_PORT: ' 0 ',
+    LATCHKEY_PUBLIC_URL: 'https://licenses.example.com/base/',
+    LATCHKEY_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.7',
+    LATCHKEY_EVENTS_RATE: '5/5',
+    LATCHKEY_BILLING_SECRETS: 'new, old',
+    LATCHKEY_MAIL_FROM: 'Example <a@example.com>',
+    DATABASE_URL: 'postgresql:///latchkey?host=/run/postgresql',
+  });
+  assert.deepEqual(problems, []);
+  assert.deepEqual(
+    Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== undefined)),
+    {
+      host: '::1',
+      port: 0,
+      publicUrl: 'https://licenses.example.com/base',
+      trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
+      eventsRate: { perSecond: 5, burst: 5 },
+      billingSecrets: ['new', 'old'],
+      mailFrom: 'Example <a@example.com>',
+      databaseUrl: 'postgresql:///latchkey?host=/run/postgresql',
+    },
+  );
+});
+
+test('a wrong value is one sentence that names the variable, the value and the mend', () => {
+  assert.equal(
+    problemOf({ LATCHKEY_PORT: '80a' }),
+    'LATCHKEY_PORT must be a whole number from 0 to 65535, not "80a".',
+  );
+  assert.match(problemOf({ LATCHKEY_PORT: 'tcp://10.0.0.1:8080' }), /enableServiceLinks: false/u);
+});
+
+for (const [name, wrong] of Object.entries({
+  LATCHKEY_PORT: ['-1', '65536', '1e3', '0x50', '8080.0'],
+  PORT: ['http'],
+  LATCHKEY_HOST: ['http://localhost', '[::1]', 'localhost:80', 'a b'],
+  LATCHKEY_PUBLIC_URL: [
+    'licenses.example.com',
+    'ftp://a',
+    'https://u:p@a',
+    'https://a?b',
+    'https://a#b',
+  ],
+  LATCHKEY_TRUSTED_PROXIES: [
+    'true',
+    '1',
+    '*',
+    '0.0.0.0/0',
+    '::/0',
+    '10.0.0.0/33',
+    '10.0.0.0/8/8',
+    'loopback',
+    '10.0.0.1,',
+  ],
+  LATCHKEY_LOG_LEVEL: ['INFO', 'verbose'],
+  LATCHKEY_DATABASE_POOL_SIZE: ['1', '501'],
+  DATABASE_URL: ['mysql://a/b', 'localhost/latchkey', 'postgres://a:b:c/d'],
+  REDIS_URL: ['http://a'],
+  LATCHKEY_SECRET: ['short', 'x'.repeat(64)],
+  LATCHKEY_METRICS_TOKEN: ['nineteen characters'],
+  LATCHKEY_EVENTS_RATE: ['100', '100/50', '0/10', 'a/b'],
+  LATCHKEY_BILLING_SECRETS: ['a,,b', ','],
+  LATCHKEY_BILLING_TOLERANCE_S: ['0', '3601'],
+  LATCHKEY_SMTP_URL: ['mail.example.com:25', 'http://a'],
+  LATCHKEY_MAIL_FROM: ['Example', 'a@b\nBcc: c@d'],
+  LATCHKEY_DKIM_PRIVATE_KEY: ['-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----'],
+  LATCHKEY_OUTREACH_API_KEY: ['nineteen characters'],
+})) {
+  test(`${name} refuses what it cannot mean`, () => {
+    for (const value of wrong)
+      assert.match(problemOf({ [name]: value }), new RegExp(`^${name} must `, 'u'));
+  });
+}
+
+test('all problems are said at once', () => {
+  const { problems } = read({
+    LATCHKEY_PORT: 'x',
+    LATCHKEY_LOG_LEVEL: 'loud',
+    LATCHKEY_EVENTS_RATE: '1',
+  });
+  assert.deepEqual(
+    problems.map((problem) => problem.split(' ')[0]),
+    ['LATCHKEY_PORT', 'LATCHKEY_LOG_LEVEL', 'LATCHKEY_EVENTS_RATE'],
+  );
+});
+
+test('no problem repeats a secret', () => {
+  const told =
+    problemOf({ DATABASE_URL: 'mysql://app:hunter2@db/x' }) +
+    problemOf({ LATCHKEY_SECRET: 'hunter2' });
+  assert.doesNotMatch(told, /hunter2/u);
+});
+
+test('a secret comes from its file, without the line break at the end', () => {
+  const secret = 'Ab1'.repeat(4) + 'defghijklmnopqrstuvwxyz';
+  const { environment, problems } = readEnvironment({ LATCHKEY_SECRET_FILE: '/run/s' }, (path) => {
+    assert.equal(path, '/run/s');
+    return `${secret}\n`;
+  });
+  assert.deepEqual(problems, []);
+  assert.equal(environment.masterSecret, secret);
+});
+
+test('a secret that is given twice, or whose file cannot be read or is empty, is a problem', () => {
+  assert.equal(
+    problemOf({ REDIS_URL: 'redis://a', REDIS_URL_FILE: '/run/s' }),
+    'REDIS_URL and REDIS_URL_FILE are both set: remove one of them.',
+  );
+  const missing = readEnvironment({ REDIS_URL_FILE: '/run/s' }, () => {
+    throw Object.assign(new Error('no such file'), { code: 'ENOENT' });
+  });
+  assert.deepEqual(missing.problems, [
+    'REDIS_URL_FILE names /run/s, which cannot be read (ENOENT).',
+  ]);
+  const empty = readEnvironment({ REDIS_URL_FILE: '/run/s' }, () => '\n');
+  assert.deepEqual(empty.problems, [
+    'REDIS_URL_FILE names /run/s, which is empty: write the secret into it.',
+  ]);
+});
+
+test('a slip in a name is a problem, a name of something else a warning, a Kubernetes link neither', () => {
+  assert.equal(
+    problemOf({ LATCHKEY_SECRT: 'x' }),
+    'LATCHKEY_SECRT is not a setting of Latchkey: LATCHKEY_SECRET was probably meant.',
+  );
+  const { problems, warnings } = read({
+    LATCHKEY_DOMAIN: 'example.com',
+    LATCHKEY_SERVICE_HOST: '10.0.0.1',
+    LATCHKEY_PORT_8080_TCP: 'tcp://10.0.0.1:8080',
+  });
+  assert.deepEqual(problems, []);
+  assert.deepEqual(warnings, ['LATCHKEY_DOMAIN is not a setting of Latchkey and has no effect.']);
+});
