@@ -7,7 +7,7 @@ export interface BatchObserver {
   /** Called after each batch with its size and the seconds it took. */
   observeBatch(name: string, size: number, seconds: number): void;
   /** Called once, with a way to read how many calls are waiting. */
-  watchQueue(name: string, readDepth: () => number): void;
+  setQueueDepth(name: string, read: () => number): void;
 }
 
 export interface BatcherOptions<Input, Output> {
@@ -43,7 +43,7 @@ export class Batcher<Input, Output> {
 
   constructor(options: BatcherOptions<Input, Output>) {
     this.#options = options;
-    options.observer.watchQueue(options.name, () => this.#queue.length);
+    options.observer.setQueueDepth(options.name, () => this.#queue.length);
   }
 
   /**

@@ -1,0 +1,212 @@
+import { Type, type Static } from 'typebox';
+
+import {
+  Timestamp,
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
+
+const Components = Type.Object({
+  strong: Type.Array(Type.String()),
+  medium: Type.Array(Type.String()),
+  weak: Type.Array(Type.String()),
+});
+
+const Nullable = {
+  Text: Type.Union([Type.String(), Type.Null()]),
+  Moment: Type.Union([Timestamp, Type.Null()]),
+};
+
+const ActivationRow = Type.Object({
+  license_id: Type.String(),
+  id: Type.String(),
+  machine_id: Nullable.Text,
+  components: Components,
+  machine_digest: Type.String(),
+  os_version: Nullable.Text,
+  app_version: Nullable.Text,
+  activated_at: Timestamp,
+  deactivated_at: Nullable.Moment,
+  last_validated_at: Timestamp,
+  validation_count: Type.Integer(),
+  entitlement_proof: Nullable.Text,
+});
+
+/** A machine that took, or once took, a slot of a license. */
+export interface ActivationRecord {
+  readonly licenseId: string;
+  readonly id: string;
+  readonly machineId: string | null;
+  readonly identity: HashedIdentity;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+  readonly activatedAt: Date;
+  readonly deactivatedAt: Date | null;
+  readonly lastValidatedAt: Date;
+  readonly validationCount: number;
+  readonly entitlementProof: string | null;
+}
+
+/** What is stored when a machine takes a slot, or comes back to its own. */
+export interface ActivationChange {
+  readonly licenseId: string;
+  readonly id: string;
+  readonly machineId: string | null;
+  readonly identity: HashedIdentity;
+  readonly installId: string | null;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+  readonly entitlementProof: string | null;
+}
+
+const COLUMNS = Object.keys(ActivationRow.properties).join(', ');
+
+const listStatement = defineStatement(
+  'activation_list',
+  ActivationRow,
+  `select ${COLUMNS} from activations where license_id = $1 order by activated_at, id limit $2`,
+);
+
+/** The activations of a license, the oldest first. */
+export async function listActivationsOf(
+  db: Queryable,
+  licenseId: string,
+  limit: number,
+): Promise<ActivationRecord[]> {
+  const rows = await queryRows(db, listStatement, [licenseId, limit]);
+  return rows.map(fromRow);
+}
+
+const listActiveStatement = defineStatement(
+  'activation_list_active',
+  ActivationRow,
+  `select ${COLUMNS} from activations
+   where license_id = $1 and deactivated_at is null
+   order by activated_at, id`,
+);
+
+/** The activations that hold a slot of a license, the oldest first. */
+export async function listActiveActivations(
+  db: Queryable,
+  licenseId: string,
+): Promise<ActivationRecord[]> {
+  const rows = await queryRows(db, listActiveStatement, [licenseId]);
+  return rows.map(fromRow);
+}
+
+const insertStatement = defineCommand(
+  'activation_insert',
+  `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
+                            os_version, app_version, entitlement_proof, activated_at, last_validated_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`,
+);
+
+/** Gives a machine a slot. */
+export async function insertActivation(
+  db: Queryable,
+  activation: ActivationChange,
+  activatedAt: Date,
+): Promise<void> {
+  await execute(db, insertStatement, [...toParameters(activation), activatedAt]);
+}
+
+const refreshStatement = defineCommand(
+  'activation_refresh',
+  `update activations
+   set machine_id = coalesce(machine_id, $3), components = $4, machine_digest = $5,
+       install_id = coalesce($6, install_id), os_version = coalesce($7, os_version),
+       app_version = coalesce($8, app_version), entitlement_proof = $9
+   where license_id = $1 and id = $2`,
+);
+
+/** Keeps step with a machine that comes back changed: a new disk, a new version of the system. */
+export async function refreshActivation(
+  db: Queryable,
+  activation: ActivationChange,
+): Promise<void> {
+  await execute(db, refreshStatement, toParameters(activation));
+}
+
+const bindStatement = defineCommand(
+  'activation_bind_machine',
+  `update activations set machine_id = $3
+   where license_id = $1 and id = $2 and machine_id is null`,
+);
+
+/** Binds an activation to the first machine id that it is validated with; false when another one came first. */
+export async function bindMachine(
+  db: Queryable,
+  licenseId: string,
+  activationId: string,
+  machineId: string,
+): Promise<boolean> {
+  return (await execute(db, bindStatement, [licenseId, activationId, machineId])) === 1;
+}
+
+const deactivateStatement = defineStatement(
+  'activation_deactivate',
+  Type.Object({ id: Type.String() }),
+  `update activations set deactivated_at = $4
+   where license_id = $1 and id = $2 and (machine_id is null or machine_id = $3) and deactivated_at is null
+   returning id`,
+);
+
+/** Frees the slot of an activation; false when it was free already or has been bound to another machine meanwhile. */
+export async function deactivateActivation(
+  db: Queryable,
+  licenseId: string,
+  activationId: string,
+  machineId: string,
+  deactivatedAt: Date,
+): Promise<boolean> {
+  const parameters = [licenseId, activationId, machineId, deactivatedAt];
+  return (await queryRow(db, deactivateStatement, parameters)) !== null;
+}
+
+const countStatement = defineStatement(
+  'activation_count_active',
+  Type.Object({ active: Type.Integer() }),
+  `select count(*) as active from activations where license_id = $1 and deactivated_at is null`,
+);
+
+/** How many slots of a license are taken. */
+export async function countActiveActivations(db: Queryable, licenseId: string): Promise<number> {
+  return (await queryRow(db, countStatement, [licenseId]))?.active ?? 0;
+}
+
+function toParameters(activation: ActivationChange): (string | null)[] {
+  const { strong, medium, weak, digest } = activation.identity;
+  return [
+    activation.licenseId,
+    activation.id,
+    activation.machineId,
+    JSON.stringify({ strong, medium, weak }),
+    digest,
+    activation.installId,
+    activation.osVersion,
+    activation.appVersion,
+    activation.entitlementProof,
+  ];
+}
+
+function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
+  return {
+    licenseId: row.license_id,
+    id: row.id,
+    machineId: row.machine_id,
+    identity: { ...row.components, digest: row.machine_digest },
+    osVersion: row.os_version,
+    appVersion: row.app_version,
+    activatedAt: row.activated_at,
+    deactivatedAt: row.deactivated_at,
+    lastValidatedAt: row.last_validated_at,
+    validationCount: row.validation_count,
+    entitlementProof: row.entitlement_proof,
+  };
+}

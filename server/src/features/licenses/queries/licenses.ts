@@ -1,0 +1,226 @@
+import { Type, type Static } from 'typebox';
+
+import {
+  Bytes,
+  Timestamp,
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+import type { LicenseFacts } from '../rules/facts.ts';
+
+const Nullable = {
+  Text: Type.Union([Type.String(), Type.Null()]),
+  Moment: Type.Union([Timestamp, Type.Null()]),
+};
+
+const LicenseRow = Type.Object({
+  id: Type.String(),
+  product_id: Type.String(),
+  tier: Type.String(),
+  features: Type.Array(Type.String()),
+  max_activations: Type.Integer(),
+  trial: Type.Boolean(),
+  subscription: Type.Boolean(),
+  expires_at: Nullable.Moment,
+  cancel_scheduled_for: Nullable.Moment,
+  canceled_at: Nullable.Moment,
+  paused_at: Nullable.Moment,
+  suspended_at: Nullable.Moment,
+  refunded_at: Nullable.Moment,
+  revoked_at: Nullable.Moment,
+  key_sealed: Bytes,
+  key_hint: Type.String(),
+  customer_email: Nullable.Text,
+  customer_name: Nullable.Text,
+  note: Nullable.Text,
+  created_at: Timestamp,
+});
+
+/** A whole license: its facts, its sealed key, and whom it was sold to. */
+export interface LicenseRecord extends LicenseFacts {
+  readonly keySealed: Buffer;
+  /** The last symbols of the key. */
+  readonly keyHint: string;
+  readonly customerEmail: string | null;
+  readonly customerName: string | null;
+  readonly note: string | null;
+}
+
+const COLUMNS = Object.keys(LicenseRow.properties).join(', ');
+
+const insertStatement = defineCommand(
+  'license_insert',
+  `insert into licenses (id, product_id, tier, features, max_activations, trial, subscription, expires_at,
+                         key_sealed, key_hint, customer_email, customer_name, note, created_at)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+);
+
+/** Stores a new license, with no pause, refund or the like. */
+export async function insertLicense(db: Queryable, license: LicenseRecord): Promise<void> {
+  await execute(db, insertStatement, [
+    license.id,
+    license.productId,
+    license.tier,
+    license.features,
+    license.maxActivations,
+    license.trial,
+    license.subscription,
+    license.expiresAt,
+    license.keySealed,
+    license.keyHint,
+    license.customerEmail,
+    license.customerName,
+    license.note,
+    license.createdAt,
+  ]);
+}
+
+const insertKeyStatement = defineCommand(
+  'license_key_insert',
+  `insert into license_keys (key_hash, license_id) values ($1, $2) on conflict (key_hash) do nothing`,
+);
+
+/** Points a key at its license; false when the key is another license's already. */
+export async function insertLicenseKey(
+  db: Queryable,
+  keyHash: Buffer,
+  licenseId: string,
+): Promise<boolean> {
+  return (await execute(db, insertKeyStatement, [keyHash, licenseId])) === 1;
+}
+
+const findIdByKeyStatement = defineStatement(
+  'license_key_find',
+  Type.Object({ license_id: Type.String() }),
+  'select license_id from license_keys where key_hash = $1',
+);
+
+/** The license that a key belongs to. */
+export async function findLicenseIdByKey(db: Queryable, keyHash: Buffer): Promise<string | null> {
+  return (await queryRow(db, findIdByKeyStatement, [keyHash]))?.license_id ?? null;
+}
+
+const insertTransactionStatement = defineCommand(
+  'license_transaction_insert',
+  'insert into license_transactions (transaction_id, license_id, position) values ($1, $2, $3)',
+);
+
+/** Records which checkout made a license. */
+export async function insertLicenseTransaction(
+  db: Queryable,
+  transactionId: string,
+  licenseId: string,
+  position: number,
+): Promise<void> {
+  await execute(db, insertTransactionStatement, [transactionId, licenseId, position]);
+}
+
+const findByIdStatement = defineStatement(
+  'license_find_by_id',
+  LicenseRow,
+  `select ${COLUMNS} from licenses where id = $1`,
+);
+
+/** A license by its id. */
+export async function findLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
+  return toRecord(await queryRow(db, findByIdStatement, [id]));
+}
+
+const lockByIdStatement = defineStatement(
+  'license_lock_by_id',
+  LicenseRow,
+  `select ${COLUMNS} from licenses where id = $1 for update`,
+);
+
+/** A license by its id, locked until the transaction ends: its limit and facts hold still meanwhile. */
+export async function lockLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
+  return toRecord(await queryRow(db, lockByIdStatement, [id]));
+}
+
+const findByTransactionStatement = defineStatement(
+  'license_find_by_transaction',
+  LicenseRow,
+  `select ${COLUMNS.replaceAll(/(\w+)/g, 'l.$1')}
+   from license_transactions t join licenses l on l.id = t.license_id
+   where t.transaction_id = $1
+   order by t.position, l.id
+   limit 100`,
+);
+
+/** The licenses that a checkout made, in the order of its line items. */
+export async function findLicensesByTransaction(
+  db: Queryable,
+  transactionId: string,
+): Promise<LicenseRecord[]> {
+  const rows = await queryRows(db, findByTransactionStatement, [transactionId]);
+  return rows.map(fromRow);
+}
+
+const findSoldTermsStatement = defineStatement(
+  'license_find_sold_terms',
+  Type.Object({ tier: Type.String(), features: Type.Array(Type.String()) }),
+  'select tier, features from licenses where id = $1',
+);
+
+/** What was sold, as the catalogue said then. */
+export async function findSoldTerms(
+  db: Queryable,
+  id: string,
+): Promise<{ tier: string; features: readonly string[] } | null> {
+  return queryRow(db, findSoldTermsStatement, [id]);
+}
+
+const updateFactsStatement = defineCommand(
+  'license_update_facts',
+  `update licenses set expires_at = $2, suspended_at = $3, revoked_at = $4, paused_at = $5,
+                       canceled_at = $6, refunded_at = $7, max_activations = $8
+   where id = $1`,
+);
+
+/** Writes the facts of a locked license back. */
+export async function updateLicenseFacts(db: Queryable, license: LicenseFacts): Promise<void> {
+  await execute(db, updateFactsStatement, [
+    license.id,
+    license.expiresAt,
+    license.suspendedAt,
+    license.revokedAt,
+    license.pausedAt,
+    license.canceledAt,
+    license.refundedAt,
+    license.maxActivations,
+  ]);
+}
+
+function toRecord(row: Static<typeof LicenseRow> | null): LicenseRecord | null {
+  return row === null ? null : fromRow(row);
+}
+
+function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
+  return {
+    id: row.id,
+    productId: row.product_id,
+    tier: row.tier,
+    features: row.features,
+    maxActivations: row.max_activations,
+    trial: row.trial,
+    subscription: row.subscription,
+    expiresAt: row.expires_at,
+    cancelScheduledFor: row.cancel_scheduled_for,
+    canceledAt: row.canceled_at,
+    pausedAt: row.paused_at,
+    suspendedAt: row.suspended_at,
+    refundedAt: row.refunded_at,
+    revokedAt: row.revoked_at,
+    keySealed: row.key_sealed,
+    keyHint: row.key_hint,
+    customerEmail: row.customer_email,
+    customerName: row.customer_name,
+    note: row.note,
+    createdAt: row.created_at,
+  };
+}
