@@ -1,0 +1,37 @@
+import type { HealthCheck } from '@latchkey/contract';
+import type { HealthDependencies } from './dependencies.ts';
+
+/** A database that does not answer in this time is not there. */
+const PING_TIMEOUT_MS = 2_000;
+
+/** Slower than this is worth a look; a ping takes well under a millisecond. */
+const SLOW_PING_MS = 500;
+
+/** Asks the database for a sign of life. Never throws: what went wrong goes to the log. */
+export async function checkDatabase({
+  pingDatabase,
+  log,
+}: HealthDependencies): Promise<HealthCheck> {
+  const startedAt = performance.now();
+  try {
+    await withDeadline(PING_TIMEOUT_MS, pingDatabase);
+  } catch (error) {
+    log.warn({ err: error }, 'the database does not answer');
+    return { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' };
+  }
+  const latencyMs = Math.round((performance.now() - startedAt) * 100) / 100;
+  return latencyMs > SLOW_PING_MS
+    ? { status: 'degraded', latency_ms: latencyMs, message: 'The database answers slowly.' }
+    : { status: 'healthy', latency_ms: latencyMs };
+}
+
+/** Ends the wait at the deadline also when the work takes no notice of its signal. */
+function withDeadline(ms: number, work: (signal: AbortSignal) => Promise<void>): Promise<void> {
+  const signal = AbortSignal.timeout(ms);
+  const expired = new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(new Error(`no answer in ${ms} ms`)), {
+      once: true,
+    });
+  });
+  return Promise.race([work(signal), expired]);
+}

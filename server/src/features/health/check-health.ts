@@ -1,0 +1,76 @@
+import type { HealthCheck, HealthResponse, LiveResponse, ReadyResponse } from '@latchkey/contract';
+import type { Clock } from '#server/clock.ts';
+import { checkDatabase } from './check-database.ts';
+import { checkMigrations } from './check-migrations.ts';
+import type { HealthDependencies } from './dependencies.ts';
+
+/** The three answers about health. */
+export interface Health {
+  /** That the process runs; asks nothing. */
+  live(): LiveResponse;
+  /** Whether requests should be sent here. */
+  ready(): Promise<ReadyResponse>;
+  /** Everything, for people and monitoring. */
+  report(): Promise<HealthResponse>;
+}
+
+/** How long a result is shown again: whoever may ask for health cannot load the database with it. */
+const FRESH_MS = 1_000;
+
+/** Makes the three answers; however often they are asked for, the checks run once per second. */
+export function createHealth(dependencies: HealthDependencies): Health {
+  const { clock, version, startedAt, isDraining } = dependencies;
+  const readChecks = keepFresh(clock, () => runChecks(dependencies));
+  const life = () => ({
+    version,
+    uptime_seconds: Math.max(0, Math.floor((clock.now().getTime() - startedAt.getTime()) / 1_000)),
+  });
+
+  return {
+    live: () => ({ status: 'alive', ...life() }),
+    async ready() {
+      const checks = { ...(await readChecks()), process: checkProcess(isDraining()) };
+      const ready = Object.values(checks).every((check) => check.status !== 'unhealthy');
+      return { status: ready ? 'ready' : 'not_ready', checks };
+    },
+    async report() {
+      const checks = { ...(await readChecks()), process: checkProcess(isDraining()) };
+      return { status: worstOf(Object.values(checks)), ...life(), checks };
+    },
+  };
+}
+
+async function runChecks(dependencies: HealthDependencies): Promise<Record<string, HealthCheck>> {
+  const database = await checkDatabase(dependencies);
+  if (database.status === 'unhealthy') return { database };
+  return { database, migrations: await checkMigrations(dependencies) };
+}
+
+function checkProcess(draining: boolean): HealthCheck {
+  return draining
+    ? { status: 'unhealthy', message: 'The process is shutting down.' }
+    : { status: 'healthy' };
+}
+
+function worstOf(checks: readonly HealthCheck[]): HealthResponse['status'] {
+  const statuses = new Set(checks.map((check) => check.status));
+  if (statuses.has('unhealthy')) return 'unhealthy';
+  return statuses.has('degraded') ? 'degraded' : 'healthy';
+}
+
+/** Callers of the same second share one run; so do those who come while it is under way. */
+function keepFresh<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
+  let kept: { readonly at: number; readonly value: Promise<T>; done: boolean } | null = null;
+  return () => {
+    const now = clock.now().getTime();
+    // The distance, not the age: a clock set back must not keep a result alive.
+    if (kept !== null && (!kept.done || Math.abs(now - kept.at) < FRESH_MS)) return kept.value;
+    const value = load();
+    const run = { at: now, value, done: false };
+    void value.finally(() => {
+      run.done = true;
+    });
+    kept = run;
+    return value;
+  };
+}

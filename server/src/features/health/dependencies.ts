@@ -1,0 +1,16 @@
+import type { Logger } from 'pino';
+import type { Clock } from '#server/clock.ts';
+
+/** What health is judged by. */
+export interface HealthDependencies {
+  readonly clock: Clock;
+  readonly startedAt: Date;
+  /** The version of the program. */
+  readonly version: string;
+  readonly log: Pick<Logger, 'warn'>;
+  /** Resolves when the database answered; may give up when the signal aborts. */
+  readonly pingDatabase: (signal: AbortSignal) => Promise<void>;
+  readonly migrationsPending: () => Promise<boolean> | boolean;
+  /** True from the moment that the process was asked to stop. */
+  readonly isDraining: () => boolean;
+}

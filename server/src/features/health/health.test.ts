@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { namedSchemas } from '@latchkey/contract';
+import { fastify } from 'fastify';
+import { pino } from 'pino';
+import type { HealthDependencies } from './dependencies.ts';
+import { healthRoutes } from './routes.ts';
+
+/** The health of a process that is all well except for what the test says; `time.ms` is its clock. */
+function setUp(overrides: Partial<HealthDependencies> = {}) {
+  const time = { ms: 90_500 };
+  const pings = { count: 0 };
+  const health: HealthDependencies = {
+    clock: { now: () => new Date(time.ms) },
+    startedAt: new Date(0),
+    version: '1.2.3',
+    log: pino({ level: 'silent' }),
+    pingDatabase: async () => {
+      pings.count += 1;
+    },
+    migrationsPending: () => false,
+    isDraining: () => false,
+    ...overrides,
+  };
+  const app = fastify();
+  for (const schema of namedSchemas) app.addSchema(schema);
+  app.register(healthRoutes, { health });
+  const get = async (path: string) => {
+    const response = await app.inject(`/api/v1/health${path}`);
+    assert.equal(response.headers['cache-control'], 'no-store');
+    return { code: response.statusCode, body: response.json<Record<string, unknown>>() };
+  };
+  return { get, time, pings };
+}
+
+const noDatabase = async () => {
+  throw new Error('connect ECONNREFUSED 10.1.2.3:5432 user latchkey');
+};
+
+test('live says that the process runs, and asks nothing', async () => {
+  const { get, pings } = setUp({ isDraining: () => true });
+  assert.deepEqual(await get('/live'), {
+    code: 200,
+    body: { status: 'alive', version: '1.2.3', uptime_seconds: 90 },
+  });
+  assert.equal(pings.count, 0);
+});
+
+test('all well: ready and healthy', async () => {
+  const { get } = setUp();
+  const ready = await get('/ready');
+  assert.deepEqual([ready.code, ready.body['status']], [200, 'ready']);
+  const { code, body } = await get('');
+  assert.equal(code, 200);
+  const { checks, ...rest } = body;
+  assert.deepEqual(rest, { status: 'healthy', version: '1.2.3', uptime_seconds: 90 });
+  assert.match(
+    JSON.stringify(checks),
+    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
+  );
+});
+
+test('without a database: not ready, unhealthy, and nothing inner is shown', async () => {
+  const { get } = setUp({ pingDatabase: noDatabase });
+  const checks = {
+    database: { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' },
+    process: { status: 'healthy' },
+  };
+  assert.deepEqual(await get('/ready'), { code: 503, body: { status: 'not_ready', checks } });
+  assert.deepEqual(await get(''), {
+    code: 503,
+    body: { status: 'unhealthy', version: '1.2.3', uptime_seconds: 90, checks },
+  });
+});
+
+test('a database that never answers counts as gone after two seconds', async () => {
+  const startedAt = performance.now();
+  const { get } = setUp({ pingDatabase: () => new Promise(() => {}) });
+  assert.equal((await get('/ready')).code, 503);
+  const tookMs = performance.now() - startedAt;
+  assert.ok(tookMs >= 1_990 && tookMs < 4_000, `${tookMs} ms`);
+});
+
+for (const [why, overrides, name] of [
+  ['migrations are pending', { migrationsPending: async () => true }, 'migrations'],
+  ['the migrations cannot be read', { migrationsPending: noDatabase }, 'migrations'],
+  ['the process is asked to stop', { isDraining: () => true }, 'process'],
+] as const) {
+  test(`not ready when ${why}`, async () => {
+    const { get } = setUp(Object.assign({}, overrides));
+    const { code, body } = await get('/ready');
+    assert.deepEqual([code, body['status']], [503, 'not_ready']);
+    assert.match(JSON.stringify(body), new RegExp(`"${name}":\\{"status":"unhealthy"`, 'u'));
+  });
+}
+
+test('probes ask the database once per second, however many come at once', async () => {
+  const { get, time, pings } = setUp();
+  await Promise.all([get('/ready'), get(''), get('/ready')]);
+  time.ms += 999;
+  await get('/ready');
+  assert.equal(pings.count, 1);
+  time.ms += 1;
+  await get('/ready');
+  assert.equal(pings.count, 2);
+});
+
+test('draining shows at once, without waiting for the next check', async () => {
+  let draining = false;
+  const { get } = setUp({ isDraining: () => draining });
+  assert.equal((await get('/ready')).code, 200);
+  draining = true;
+  assert.equal((await get('/ready')).code, 503);
+});
+
+test('a clock that is set back does not keep an old result alive', async () => {
+  const { get, time, pings } = setUp();
+  await get('/ready');
+  time.ms -= 60_000;
+  await get('/ready');
+  assert.equal(pings.count, 2);
+});

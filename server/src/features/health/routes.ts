@@ -1,0 +1,63 @@
+import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
+import { HealthResponse, LiveResponse, ReadyResponse, ref } from '@latchkey/contract';
+import { createHealth } from './check-health.ts';
+import type { HealthDependencies } from './dependencies.ts';
+
+/** The probes and the health report. They ask for no credentials and tell nothing secret. */
+export const healthRoutes: FastifyPluginAsyncTypebox<{ health: HealthDependencies }> = async (
+  app,
+  options,
+) => {
+  const health = createHealth(options.health);
+
+  app.get(
+    '/api/v1/health/live',
+    {
+      schema: {
+        operationId: 'getLiveness',
+        tags: ['health'],
+        summary: 'Whether the process runs',
+        response: { 200: ref(LiveResponse) },
+      },
+    },
+    async (_request, reply) => reply.header('cache-control', 'no-store').send(health.live()),
+  );
+
+  app.get(
+    '/api/v1/health/ready',
+    {
+      schema: {
+        operationId: 'getReadiness',
+        tags: ['health'],
+        summary: 'Whether requests should be sent here',
+        response: { 200: ref(ReadyResponse), 503: ref(ReadyResponse) },
+      },
+    },
+    async (_request, reply) => {
+      const answer = await health.ready();
+      return reply
+        .code(answer.status === 'ready' ? 200 : 503)
+        .header('cache-control', 'no-store')
+        .send(answer);
+    },
+  );
+
+  app.get(
+    '/api/v1/health',
+    {
+      schema: {
+        operationId: 'getHealth',
+        tags: ['health'],
+        summary: 'The health of the service and of what it depends on',
+        response: { 200: ref(HealthResponse), 503: ref(HealthResponse) },
+      },
+    },
+    async (_request, reply) => {
+      const answer = await health.report();
+      return reply
+        .code(answer.status === 'unhealthy' ? 503 : 200)
+        .header('cache-control', 'no-store')
+        .send(answer);
+    },
+  );
+};
