@@ -1,6 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { createServer } from 'node:http';
-import type {} from '@fastify/swagger';
 import type { FastifyInstance } from 'fastify';
 import { invalidApiKey } from '#server/errors.ts';
 import { type Metrics, metricsContentType } from '#server/metrics.ts';
