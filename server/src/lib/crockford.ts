@@ -4,9 +4,6 @@
  */
 const ALPHABET = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
 
-/** How many bits one symbol carries. */
-export const BITS_PER_SYMBOL = 5;
-
 /**
  * The symbol of a value.
  * @param value 0 to 31; higher bits are ignored, so that a random byte gives an unbiased symbol
@@ -23,6 +20,17 @@ const valueByCharCode = buildValueTable();
  */
 export function decodeSymbol(charCode: number): number {
   return valueByCharCode[charCode] ?? -1;
+}
+
+const FORGIVEN = /[a-zILO]/;
+
+/**
+ * The one spelling of symbols that all read the same: upper case, 1 for I and L, 0 for O.
+ * @param symbols each of which `decodeSymbol` knows
+ */
+export function toCanonicalSymbols(symbols: string): string {
+  if (!FORGIVEN.test(symbols)) return symbols;
+  return symbols.toUpperCase().replaceAll(/[IL]/g, '1').replaceAll('O', '0');
 }
 
 function buildValueTable(): Int8Array {

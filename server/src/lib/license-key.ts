@@ -1,4 +1,4 @@
-import { decodeSymbol, encodeSymbol } from './crockford.ts';
+import { decodeSymbol, encodeSymbol, toCanonicalSymbols } from './crockford.ts';
 
 /**
  * A licence key of our own: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
@@ -86,15 +86,13 @@ function formatLicenseKey(prefix: string, symbols: string): string {
 
 /** The canonical form of 25 symbols, or undefined when one is no symbol or the checksum is wrong. */
 function readSymbols(text: string): string | undefined {
-  let canonical = '';
   let remainder = 0;
   let check = 0;
   for (let index = 0; index < SYMBOLS; index += 1) {
     const value = decodeSymbol(text.charCodeAt(index));
     if (value < 0) return undefined;
-    canonical += encodeSymbol(value);
     if (index < RANDOM_SYMBOLS) remainder = (remainder * 32 + value) % CHECK_MODULUS;
     else check = check * 32 + value;
   }
-  return check === remainder ? canonical : undefined;
+  return check === remainder ? toCanonicalSymbols(text) : undefined;
 }

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { LicenseFacts } from '../licenses/rules/facts.ts';
+import type { LicenseStanding } from '../licenses/rules/facts.ts';
 import { usableUntil, type UsableStatus } from '../licenses/rules/status.ts';
 
 const DAY_SECONDS = 86_400;
@@ -30,11 +30,20 @@ export interface EntitlementClaims {
   readonly trial: boolean;
 }
 
+/** What the licence gives its holder. */
+export interface EntitledTerms {
+  readonly tier: string | null;
+  readonly features: readonly string[];
+  /** The product's `offline_days`. */
+  readonly offlineDays: number;
+}
+
 /** What an entitlement is made of. */
 export interface EntitlementSubject {
   /** The service's public URL. */
   readonly issuer: string;
-  readonly license: LicenseFacts;
+  readonly license: LicenseStanding;
+  readonly terms: EntitledTerms;
   /** The licence's present status. */
   readonly status: UsableStatus;
   /** The licence's present public expiry. */
@@ -42,8 +51,6 @@ export interface EntitlementSubject {
   readonly activationId: string;
   /** See `hashMachineId`; null while no machine id is bound. */
   readonly machineHash: string | null;
-  /** The product's `offline_days`. */
-  readonly offlineDays: number;
 }
 
 /**
@@ -54,9 +61,9 @@ export function buildClaims(
   subject: EntitlementSubject,
   issuedAt: number,
 ): Omit<EntitlementClaims, 'jti'> {
-  const { license, expiresAt } = subject;
+  const { license, terms, expiresAt } = subject;
   const end = usableUntil(license);
-  const offlineEnd = issuedAt + subject.offlineDays * DAY_SECONDS;
+  const offlineEnd = issuedAt + terms.offlineDays * DAY_SECONDS;
   return {
     iss: subject.issuer,
     aud: license.productId,
@@ -66,8 +73,8 @@ export function buildClaims(
     exp: end === null ? offlineEnd : Math.min(offlineEnd, toSeconds(end)),
     activation_id: subject.activationId,
     machine: subject.machineHash,
-    tier: license.tier,
-    features: license.features,
+    tier: terms.tier,
+    features: terms.features,
     status: subject.status,
     license_expires_at: expiresAt === null ? null : toSeconds(expiresAt),
     trial: license.trial,

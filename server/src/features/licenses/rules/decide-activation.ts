@@ -1,6 +1,6 @@
 import { isSameMachine, sharesStrongComponent } from '../fingerprint/compare.ts';
 import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
-import type { LicenseFacts } from './facts.ts';
+import type { LicenseStanding } from './facts.ts';
 import { isUsable, licenseStatus, type RefusedStatus } from './status.ts';
 
 /** A machine that holds a slot. */
@@ -23,7 +23,7 @@ export type ActivationDecision =
  * @param active the licence's machines that are not deactivated, in any settled order
  */
 export function decideActivation(
-  license: LicenseFacts,
+  license: LicenseStanding & { readonly maxActivations: number },
   active: readonly ActiveMachine[],
   identity: HashedIdentity,
   now: Date,

@@ -1,4 +1,4 @@
-import type { ActivationFacts, LicenseFacts } from './facts.ts';
+import type { ActivationFacts, LicenseStanding } from './facts.ts';
 import { compareMachineId } from './machine-id.ts';
 
 /** What becomes of a deactivation. */
@@ -19,7 +19,7 @@ export type DeactivationDecision =
  * @param machineId as the client sent it
  */
 export function decideDeactivation(
-  license: Pick<LicenseFacts, 'id'> | null,
+  license: Pick<LicenseStanding, 'id'> | null,
   activation: ActivationFacts | null,
   machineId: string,
 ): DeactivationDecision {

@@ -1,4 +1,4 @@
-import type { ActivationFacts, LicenseFacts } from './facts.ts';
+import type { ActivationFacts, LicenseStanding } from './facts.ts';
 import { compareMachineId } from './machine-id.ts';
 import { refusalReason, type ValidationRefusal } from './reasons.ts';
 import {
@@ -36,7 +36,7 @@ export type ValidationDecision =
  * @param machineId as the client sent it
  */
 export function decideValidation(
-  license: LicenseFacts | null,
+  license: LicenseStanding | null,
   activation: ActivationFacts | null,
   machineId: string,
   now: Date,

@@ -1,18 +1,17 @@
-/** What is stored about a licence. Its status is never stored: it follows from these facts and the present moment. */
-export interface LicenseFacts {
+/**
+ * What is stored about a licence and decides its status. The status itself is never stored: it follows from these facts
+ * and the present moment.
+ */
+export interface LicenseStanding {
   readonly id: string;
   /** The product's id in the catalogue. */
   readonly productId: string;
-  readonly tier: string | null;
-  readonly features: readonly string[];
-  readonly maxActivations: number;
   /** Granted by trial; its tier is `trial` as well, but only this decides. */
   readonly trial: boolean;
-  readonly createdAt: Date;
-  /** The end of the fixed term, or of what was paid; null: perpetual. */
-  readonly expiresAt: Date | null;
   /** Paid again and again: only these have days of grace. */
   readonly subscription: boolean;
+  /** The end of the fixed term, or of what was paid; null: perpetual. */
+  readonly expiresAt: Date | null;
   /** When a cancellation that was announced is to take effect. */
   readonly cancelScheduledFor: Date | null;
   readonly pausedAt: Date | null;
@@ -20,6 +19,14 @@ export interface LicenseFacts {
   readonly suspendedAt: Date | null;
   readonly refundedAt: Date | null;
   readonly revokedAt: Date | null;
+}
+
+/** A licence with what was sold under it. */
+export interface LicenseFacts extends LicenseStanding {
+  readonly tier: string | null;
+  readonly features: readonly string[];
+  readonly maxActivations: number;
+  readonly createdAt: Date;
 }
 
 /** What is stored about an activation, as far as validate and deactivate ask. */

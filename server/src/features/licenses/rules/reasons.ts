@@ -1,4 +1,4 @@
-import type { LicenseFacts } from './facts.ts';
+import type { LicenseStanding } from './facts.ts';
 import type { RefusedStatus } from './status.ts';
 
 /** Why a licence itself is refused; stable words, part of the interface. */
@@ -13,6 +13,6 @@ export type ValidationRefusal =
   | LicenseRefusal;
 
 /** The reason a validation gives for a licence that may not be used: `license_<status>`, or `trial_expired`. */
-export function refusalReason(facts: LicenseFacts, status: RefusedStatus): LicenseRefusal {
+export function refusalReason(facts: LicenseStanding, status: RefusedStatus): LicenseRefusal {
   return facts.trial && status === 'expired' ? 'trial_expired' : `license_${status}`;
 }

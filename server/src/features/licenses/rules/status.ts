@@ -1,4 +1,4 @@
-import type { LicenseFacts } from './facts.ts';
+import type { LicenseStanding } from './facts.ts';
 
 /** Every status a known licence can have, the strongest first. */
 export const LICENSE_STATUSES = [
@@ -29,7 +29,7 @@ export const GRACE_DAYS = 14;
  * The status of a licence at a moment.
  * A revocation, refund or suspension counts as soon as it is known; a pause or cancellation from its own moment on.
  */
-export function licenseStatus(facts: LicenseFacts, now: Date): LicenseStatus {
+export function licenseStatus(facts: LicenseStanding, now: Date): LicenseStatus {
   if (facts.revokedAt !== null) return 'revoked';
   if (facts.refundedAt !== null) return 'refunded';
   if (facts.suspendedAt !== null) return 'suspended';
@@ -48,7 +48,7 @@ export function isUsable(status: LicenseStatus): status is UsableStatus {
  * The moment a usable licence stops being usable when nothing more is heard, or null when it never does.
  * Grace is counted in; an offline token must not live longer than this.
  */
-export function usableUntil(facts: LicenseFacts): Date | null {
+export function usableUntil(facts: LicenseStanding): Date | null {
   return earliest(facts.pausedAt, facts.canceledAt, endOfGrace(facts));
 }
 
@@ -56,7 +56,7 @@ export function usableUntil(facts: LicenseFacts): Date | null {
  * What is told as `expires_at`: the end of what was paid (also while past due), for a paused licence the moment of the
  * pause, for a canceled one the moment of the cancellation; null is perpetual.
  */
-export function publicExpiry(facts: LicenseFacts, now: Date): Date | null {
+export function publicExpiry(facts: LicenseStanding, now: Date): Date | null {
   const status = licenseStatus(facts, now);
   if (status === 'paused') return facts.pausedAt;
   if (status === 'canceled') return facts.canceledAt;
@@ -73,7 +73,7 @@ export function daysUntilExpiry(expiresAt: Date | null, now: Date): number | nul
  * The end of the grace that a subscription has after the end of what was paid: a late webhook then locks nobody out.
  * Fixed terms and trials have none. Where a cancellation is announced, nothing more is going to be paid after it.
  */
-function endOfGrace(facts: LicenseFacts): Date | null {
+function endOfGrace(facts: LicenseStanding): Date | null {
   const { expiresAt, cancelScheduledFor } = facts;
   if (expiresAt === null || !facts.subscription || facts.trial) return expiresAt;
   const grace = new Date(expiresAt.getTime() + GRACE_DAYS * DAY_MS);
