@@ -201,3 +201,14 @@ export const LicenseCheckResponse = Type.Object(
   { $id: 'LicenseCheckResponse' },
 );
 export type LicenseCheckResponse = Static<typeof LicenseCheckResponse>;
+
+/** The path of what is asked about one license. */
+export const LicenseKeyPath = Type.Object({ license_key: licenseKey });
+
+/** The path of what is asked about one checkout. */
+export const TransactionPath = Type.Object({
+  transaction_id: text({
+    description: "The payment provider's identifier of the checkout.",
+    examples: ['txn_01hv8wptq8987qeep44cyrewp9'],
+  }),
+});

@@ -39,18 +39,17 @@ export function oneOf<const T extends readonly string[]>(
 export function textMap(notes: Notes = {}): TUnsafe<Record<string, string>> {
   return Type.Unsafe<Record<string, string>>({
     type: 'object',
-    propertyNames: { format: 'text' },
+    propertyNames: { type: 'string', format: 'text' },
     additionalProperties: { type: 'string', format: 'text' },
     ...notes,
   });
 }
 
-/** Any JSON object; `x-text` asks that all text in it, at any depth, can be stored. */
+/** Any JSON object. What may be in it is for the use case to say. */
 export function freeObject(notes: Notes = {}): TUnsafe<Record<string, unknown>> {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',
     additionalProperties: true,
-    'x-text': true,
     ...notes,
   });
 }
@@ -70,9 +69,15 @@ export function nullableString(notes: Notes = {}): TUnsafe<string | null> {
   return Type.Unsafe<string | null>({ type: ['string', 'null'], ...notes });
 }
 
-/** Points to a named schema, so that it appears once, under its name, in the interface document. */
-export function ref<T extends TSchema>(schema: T): TUnsafe<Static<T>> {
-  return Type.Unsafe<Static<T>>({ $ref: `${nameOf(schema)}#` });
+/**
+ * Points to a named schema, so that it appears once, under its name, in the interface document.
+ * @param description what it means in this place, such as an answer's.
+ */
+export function ref<T extends TSchema>(schema: T, description?: string): TUnsafe<Static<T>> {
+  return Type.Unsafe<Static<T>>({
+    $ref: `${nameOf(schema)}#`,
+    ...(description === undefined ? {} : { description }),
+  });
 }
 
 /** The `$id` of a named schema. */

@@ -1,0 +1,37 @@
+import { registerAnalyticsRoutes } from './features/analytics/routes.ts';
+import { registerBillingRoutes } from './features/billing/routes.ts';
+import type { HealthDependencies } from './features/health/dependencies.ts';
+import { healthRoutes } from './features/health/routes.ts';
+import { registerLicenseRoutes } from './features/licenses/routes.ts';
+import { registerOutreachRoutes } from './features/outreach/routes.ts';
+import { registerSubscriberRoutes } from './features/subscribers/routes.ts';
+import { registerTrialRoutes } from './features/trials/routes.ts';
+import { registerUsageRoutes } from './features/usage/routes.ts';
+import type { App } from './http/app-instance.ts';
+import { registerRootRoute } from './http/root.ts';
+import { type ShellOptions, createShell } from './http/shell.ts';
+
+/** What the application is made of. */
+export interface AppDependencies extends ShellOptions {
+  readonly health: HealthDependencies;
+  /** Called before the routes are registered, to watch or describe them. */
+  readonly prepare?: (app: App) => void;
+}
+
+/** Builds the application: the shell, then the features in this order. It does not listen yet. */
+export function buildApp(dependencies: AppDependencies): App {
+  const app = createShell(dependencies);
+  dependencies.prepare?.(app);
+  app.register(async (scope: App) => {
+    registerLicenseRoutes(scope);
+    registerTrialRoutes(scope);
+    registerUsageRoutes(scope);
+    registerAnalyticsRoutes(scope);
+    registerSubscriberRoutes(scope);
+    registerOutreachRoutes(scope);
+    registerBillingRoutes(scope);
+    registerRootRoute(scope);
+  });
+  app.register(healthRoutes, { health: dependencies.health });
+  return app;
+}

@@ -1,0 +1,22 @@
+import { HeartbeatRequest, HeartbeatResponse, ref } from '@latchkey/contract';
+import { notImplemented } from '#server/errors.ts';
+import type { App } from '#server/http/app-instance.ts';
+
+/** Daily use of the application, per machine. */
+export function registerUsageRoutes(app: App): void {
+  app.post(
+    '/api/v1/usage/heartbeat',
+    {
+      schema: {
+        operationId: 'recordHeartbeat',
+        tags: ['usage'],
+        summary: 'Record that a machine uses the application today',
+        body: ref(HeartbeatRequest),
+        response: { 200: ref(HeartbeatResponse, 'The day is recorded.') },
+      },
+    },
+    async () => {
+      throw notImplemented();
+    },
+  );
+}

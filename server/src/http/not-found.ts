@@ -1,0 +1,42 @@
+import type { FastifyInstance } from 'fastify';
+import { methodNotAllowed, notFound } from '#server/errors.ts';
+
+interface KnownPath {
+  readonly pattern: RegExp;
+  readonly methods: Set<string>;
+}
+
+/**
+ * Answers what no route takes: 405 with `Allow` where the path has other methods, 404 where there is no such path.
+ * `OPTIONS` on a known path is answered with 204 and `Allow`. Call it before the routes are registered.
+ */
+export function addNotFoundHandler(app: FastifyInstance): void {
+  const paths = new Map<string, KnownPath>();
+  app.addHook('onRoute', ({ url, method }) => {
+    const known = paths.get(url) ?? { pattern: toPattern(url), methods: new Set(['OPTIONS']) };
+    paths.set(url, known);
+    for (const each of [method].flat()) known.methods.add(each);
+  });
+
+  app.setNotFoundHandler((request, reply) => {
+    const path = request.url.split('?', 1)[0] ?? '';
+    const allow = new Set<string>();
+    for (const { pattern, methods } of paths.values()) {
+      if (pattern.test(path)) for (const method of methods) allow.add(method);
+    }
+    if (allow.size === 0) throw notFound();
+    if (request.method !== 'OPTIONS') throw methodNotAllowed([...allow]);
+    return reply
+      .code(204)
+      .header('allow', [...allow].join(', '))
+      .send();
+  });
+}
+
+/** `/a/:b/c` as a regular expression; a parameter is one part of a path. */
+function toPattern(url: string): RegExp {
+  const parts = url
+    .split('/')
+    .map((part) => (part.startsWith(':') ? '[^/]+' : RegExp.escape(part)));
+  return new RegExp(`^${parts.join('/')}$`);
+}

@@ -1,0 +1,18 @@
+import type { Problem } from '@latchkey/contract';
+import { errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
+import type { PublicError } from '#server/errors.ts';
+
+export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
+
+/** The problem details (RFC 9457) that tell of `error`, as JSON. */
+export function renderProblem(error: PublicError): string {
+  const problem: Problem = {
+    type: errorDocumentationPath(error.code),
+    title: errorCatalogue[error.code].title,
+    status: error.status,
+    detail: error.detail,
+    code: error.code,
+    ...error.members,
+  };
+  return JSON.stringify(problem);
+}

@@ -1,0 +1,62 @@
+import type { Server } from 'node:http';
+import type { FastifyHttpOptions } from 'fastify';
+import { makeClientErrorHandler } from './client-errors.ts';
+import { sendProblem } from './error-handler.ts';
+import { badRequest, uriTooLong } from '#server/errors.ts';
+import { readRequestId } from './request-id.ts';
+import { ajvOptions } from './validation/ajv-options.ts';
+
+/** The largest body that an operation takes unless it says otherwise, in bytes. */
+export const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024;
+/** The longest path parameter that is served, in characters. */
+const MAX_PARAMETER_LENGTH = 200;
+const MAX_HEADER_BYTES = 16 * 1024;
+/** More connections at once than this are refused by the listener. */
+export const MAX_CONNECTIONS = 10_000;
+
+const HEADERS_TIMEOUT_MS = 10_000;
+/** Until the whole request, its body included, has arrived. */
+const REQUEST_TIMEOUT_MS = 30_000;
+/** How often the two limits above are looked after. */
+const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
+/** Longer than the idle time of usual load balancers (60 s), so that they are the ones to close. */
+const KEEP_ALIVE_TIMEOUT_MS = 72_000;
+
+interface HttpOptions {
+  /** Addresses and CIDR networks whose `X-Forwarded-For` is believed. */
+  readonly trustedProxies: readonly string[];
+  /** The headers of every answer, see `makeAnswerHeaders`. */
+  readonly answerHeaders: Readonly<Record<string, string>>;
+}
+
+/** How Fastify and Node's HTTP server are set up: limits on everything that comes from outside. */
+export function makeServerOptions({ trustedProxies, answerHeaders }: HttpOptions) {
+  return {
+    ajv: ajvOptions,
+    bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
+    requestTimeout: REQUEST_TIMEOUT_MS,
+    keepAliveTimeout: KEEP_ALIVE_TIMEOUT_MS,
+    http: {
+      headersTimeout: HEADERS_TIMEOUT_MS,
+      maxHeaderSize: MAX_HEADER_BYTES,
+      connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
+    },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    genReqId: readRequestId,
+    // What is worth a line is logged by a hook of our own; a logger per request would cost more than most requests.
+    logger: false,
+    // While closing, requests are refused with a problem of our own.
+    return503OnClosing: false,
+    clientErrorHandler: makeClientErrorHandler(answerHeaders),
+    // Faults in the URL are found before there is a route, hence before the hooks that set these headers.
+    frameworkErrors: (error, request, reply) => {
+      reply.headers(answerHeaders).header('x-request-id', request.id);
+      const problem =
+        error.code === 'FST_ERR_MAX_PARAM_LENGTH'
+          ? uriTooLong()
+          : badRequest('The path holds a malformed percent-encoding.');
+      sendProblem(reply, problem);
+    },
+  } satisfies FastifyHttpOptions<Server>;
+}

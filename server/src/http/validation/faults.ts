@@ -1,0 +1,100 @@
+import { parseDateTime, parseEmail, isStorableText, isUuid } from '@latchkey/contract';
+
+/** What is wrong with a value, in the words that pydantic uses, which clients may compare. */
+export interface Fault {
+  readonly type: string;
+  readonly msg: string;
+}
+
+export const missing: Fault = { type: 'missing', msg: 'Field required' };
+export const notAnObject: Fault = {
+  type: 'model_attributes_type',
+  msg: 'Input should be a valid dictionary or object to extract fields from',
+};
+export const notAMap: Fault = { type: 'dict_type', msg: 'Input should be a valid dictionary' };
+export const notAList: Fault = { type: 'list_type', msg: 'Input should be a valid list' };
+
+const notAString: Fault = { type: 'string_type', msg: 'Input should be a valid string' };
+
+/** @param format one of the formats of the contract; anything else is read as text. */
+export function findStringFault(value: unknown, format: string | undefined): Fault | undefined {
+  if (format === 'uuid') return findUuidFault(value);
+  if (format === 'date-time') return findDateTimeFault(value);
+  if (typeof value !== 'string') return notAString;
+  if (format === 'email') {
+    const result = parseEmail(value);
+    if ('email' in result) return undefined;
+    return { type: 'value_error', msg: `value is not a valid email address: ${result.fault}` };
+  }
+  if (isStorableText(value)) return undefined;
+  return value.isWellFormed()
+    ? { type: 'value_error', msg: 'Value error, the character U+0000 is not allowed' }
+    : {
+        type: 'string_unicode',
+        msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
+      };
+}
+
+function findUuidFault(value: unknown): Fault | undefined {
+  if (typeof value !== 'string') {
+    return { type: 'uuid_type', msg: 'UUID input should be a string, bytes or UUID object' };
+  }
+  return isUuid(value)
+    ? undefined
+    : {
+        type: 'uuid_parsing',
+        msg: 'Input should be a valid UUID, expected hexadecimal digits in groups of 8-4-4-4-12',
+      };
+}
+
+function findDateTimeFault(value: unknown): Fault | undefined {
+  if (typeof value !== 'string') {
+    return { type: 'datetime_type', msg: 'Input should be a valid datetime' };
+  }
+  if (parseDateTime(value) !== undefined) return undefined;
+  // The year 0 alone has a type of its own: all else in the text is well.
+  return value.startsWith('0000') && parseDateTime(`2000${value.slice(4)}`) !== undefined
+    ? { type: 'datetime_parsing', msg: 'Input should be a valid datetime, year 0 is out of range' }
+    : {
+        type: 'datetime_from_date_parsing',
+        msg: 'Input should be a valid datetime or date, expected YYYY-MM-DDTHH:MM:SS and an offset up to 15:59',
+      };
+}
+
+/** Booleans are strict: what merely could be read as one has a fault of its own. */
+export function findBooleanFault(value: unknown): Fault | undefined {
+  if (typeof value === 'boolean') return undefined;
+  return typeof value === 'string' || Number.isInteger(value)
+    ? {
+        type: 'bool_parsing',
+        msg: 'Input should be a valid boolean, unable to interpret input',
+      }
+    : { type: 'bool_type', msg: 'Input should be a valid boolean' };
+}
+
+/** @param words the allowed words, of which there are at least two. */
+export function notOneOf(words: readonly string[]): Fault {
+  const quoted = words.map((word) => `'${word}'`);
+  return {
+    type: 'enum',
+    msg: `Input should be ${quoted.slice(0, -1).join(', ')} or ${quoted.at(-1)}`,
+  };
+}
+
+export function tooShort(minItems: number, length: number): Fault {
+  return {
+    type: 'too_short',
+    msg: `List should have at least ${count(minItems)} after validation, not ${length}`,
+  };
+}
+
+export function tooLong(maxItems: number, length: number): Fault {
+  return {
+    type: 'too_long',
+    msg: `List should have at most ${count(maxItems)} after validation, not ${length}`,
+  };
+}
+
+function count(items: number): string {
+  return items === 1 ? '1 item' : `${items} items`;
+}
