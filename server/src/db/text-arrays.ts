@@ -13,7 +13,7 @@ export function toByteaArray(hexadecimals: readonly string[]): string {
   return `{${hexadecimals.map((digits) => `\\\\x${digits}`).join(',')}}`;
 }
 
-/** Numbers and booleans. */
-export function toPlainArray(values: readonly (number | boolean | null)[]): string {
+/** Numbers, booleans, and texts of nothing but letters, digits, `.`, `-` and `_`. */
+export function toPlainArray(values: readonly (number | boolean | string | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
 }

@@ -75,15 +75,14 @@ create table trial_claims (
   claimed_at  timestamptz not null
 );
 
--- A handful of rows. A key is published from created_at, signs from active_from, and stays published after
--- retired_at until the last token it signed is over.
+-- A handful of rows. A key is published from created_at, signs from active_from until the next one's active_from, and
+-- stays published after that until the last token it signed is over.
 create table signing_keys (
   kid                 text        not null primary key,
   public_key          bytea       not null,
   private_key_sealed  bytea       not null,
   created_at          timestamptz not null,
-  active_from         timestamptz not null,
-  retired_at          timestamptz
+  active_from         timestamptz not null
 );
 
 -- Every change made by hand, and why.

@@ -70,10 +70,13 @@ const COLUMNS = Object.keys(ActivationRow.properties).join(', ');
 const listStatement = defineStatement(
   'activation_list',
   ActivationRow,
-  `select ${COLUMNS} from activations where license_id = $1 order by activated_at, id limit $2`,
+  `select ${COLUMNS} from activations
+   where license_id = $1
+   order by (deactivated_at is null) desc, activated_at, id
+   limit $2`,
 );
 
-/** The activations of a license, the oldest first. */
+/** The activations of a license: those that hold a slot first, then by age. */
 export async function listActivationsOf(
   db: Queryable,
   licenseId: string,
@@ -119,7 +122,7 @@ export async function insertActivation(
 const refreshStatement = defineCommand(
   'activation_refresh',
   `update activations
-   set machine_id = coalesce(machine_id, $3), components = $4, machine_digest = $5,
+   set machine_id = coalesce($3, machine_id), components = $4, machine_digest = $5,
        install_id = coalesce($6, install_id), os_version = coalesce($7, os_version),
        app_version = coalesce($8, app_version), entitlement_proof = $9
    where license_id = $1 and id = $2`,

@@ -11,7 +11,7 @@ import type { ActivationFacts, LicenseStanding } from '../rules/facts.ts';
 export interface KeyLookup {
   /** HMAC of the key, hexadecimal. */
   readonly keyHash: string;
-  readonly activationId: string;
+  readonly activationId: string | null;
 }
 
 /** What the key leads to. */
@@ -99,9 +99,7 @@ function readFinding(row: TextRow): KeyFinding {
 }
 
 const Moment = Type.Union([Type.String(), Type.Null()]);
-const Exceptions = Compile(
-  Type.Tuple([Moment, Moment, Moment, Moment, Moment, Moment, Moment]),
-);
+const Exceptions = Compile(Type.Tuple([Moment, Moment, Moment, Moment, Moment, Moment, Moment]));
 
 type Moments = [
   Date | null,

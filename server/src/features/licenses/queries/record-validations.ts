@@ -8,6 +8,8 @@ export interface ValidationRecord {
   readonly activationId: string;
   readonly installId: string | null;
   readonly usageSharing: boolean | null;
+  /** The proof of an entitlement that was signed anew (digits, letters, `.`, `-` and `_`); null when the last one serves. */
+  readonly freshProof: string | null;
   readonly validatedAt: Date;
 }
 
@@ -17,11 +19,12 @@ const recordValidations = {
   text: `
     update activations a
     set validation_count = a.validation_count + hit.count,
-        last_validated_at = greatest(a.last_validated_at, $6::timestamptz),
+        last_validated_at = greatest(a.last_validated_at, $7::timestamptz),
         install_id = coalesce(hit.install_id, a.install_id),
-        usage_sharing = coalesce(hit.usage_sharing, a.usage_sharing)
-    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[], $5::integer[])
-      as hit (license_id, id, install_id, usage_sharing, count)
+        usage_sharing = coalesce(hit.usage_sharing, a.usage_sharing),
+        entitlement_proof = coalesce(hit.proof, a.entitlement_proof)
+    from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[], $5::text[], $6::integer[])
+      as hit (license_id, id, install_id, usage_sharing, proof, count)
     where a.license_id = hit.license_id and a.id = hit.id and a.deactivated_at is null`,
 };
 
@@ -51,6 +54,7 @@ export async function recordValidationsOf(
     ...ids,
     toUuidArray(hits.map((hit) => hit.installId)),
     toPlainArray(hits.map((hit) => hit.usageSharing)),
+    toPlainArray(hits.map((hit) => hit.freshProof)),
     toPlainArray(hits.map((hit) => hit.count)),
     latest(records).toISOString(),
   ]);
@@ -73,6 +77,7 @@ function mergeByActivation(records: readonly ValidationRecord[]): Hit[] {
       ...record,
       installId: record.installId ?? known?.installId ?? null,
       usageSharing: record.usageSharing ?? known?.usageSharing ?? null,
+      freshProof: record.freshProof ?? known?.freshProof ?? null,
       count: (known?.count ?? 0) + 1,
     });
   }

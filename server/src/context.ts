@@ -1,0 +1,30 @@
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+
+import type { Clock } from './clock.ts';
+import type { Catalog } from './config/catalog.ts';
+import type { Config } from './config/config.ts';
+import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
+import type { LicenseBatches } from './features/licenses/batches.ts';
+import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import type { TrialBatch } from './features/trials/grant-trials.ts';
+import type { KeyedQueue } from './lib/keyed-queue.ts';
+import type { Vault } from './lib/vault.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What a use case reaches the world through, made once in `create-context.ts`. */
+export interface Context {
+  readonly config: Config;
+  /** Read anew on SIGHUP, so it is asked for at each use. */
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly vault: Vault;
+  readonly pool: Pool;
+  readonly signingKeys: SigningKeyRing;
+  readonly batches: LicenseBatches & { readonly trials: TrialBatch };
+  /** Work that locks one license, in line by the license's id. */
+  readonly licenseQueue: KeyedQueue;
+  readonly guesses: GuessLimiter;
+}

@@ -1,0 +1,57 @@
+import { createPublicKey } from 'node:crypto';
+
+import type { PublishedKey } from './jwks.ts';
+import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
+import { signingKeyLabel, type SigningKeyContext } from './rotate-signing-key.ts';
+import { importSigningKey, toPublicJwk, type SigningKey } from './signing-key.ts';
+
+interface RingKey extends PublishedKey {
+  readonly key: SigningKey;
+  readonly activeFrom: Date;
+}
+
+/** The signing keys in memory, as the database last showed them. */
+export class SigningKeyRing {
+  readonly #ctx: SigningKeyContext;
+  #keys: readonly RingKey[] = [];
+
+  constructor(ctx: SigningKeyContext) {
+    this.#ctx = ctx;
+  }
+
+  /** Reads the keys from the database; to be called at start and every minute, since any process may rotate. */
+  async refresh(): Promise<void> {
+    const records = await listSigningKeys(this.#ctx.pool);
+    this.#keys = records.map((record, index) => this.#open(record, records[index + 1]));
+  }
+
+  /**
+   * The key that signs at a moment.
+   * @throws {Error} when no key was read
+   */
+  current(now: Date): SigningKey {
+    const active = this.#keys.findLast((entry) => entry.activeFrom <= now) ?? this.#keys[0];
+    if (active === undefined) throw new Error('there is no signing key');
+    return active.key;
+  }
+
+  /** Every key, for the key set. */
+  get published(): readonly PublishedKey[] {
+    return this.#keys;
+  }
+
+  /** A key that is known already is not opened again. */
+  #open(record: SigningKeyRecord, next: SigningKeyRecord | undefined): RingKey {
+    const retiredAt = next?.activeFrom ?? null;
+    const known = this.#keys.find((entry) => entry.publicJwk.kid === record.kid);
+    if (known) return { ...known, retiredAt };
+    const sealed = this.#ctx.vault.open(record.privateKeySealed, signingKeyLabel(record.kid));
+    const publicKey = createPublicKey({ key: record.publicKey, format: 'der', type: 'spki' });
+    return {
+      key: importSigningKey(sealed),
+      publicJwk: toPublicJwk(publicKey),
+      activeFrom: record.activeFrom,
+      retiredAt,
+    };
+  }
+}

@@ -1,0 +1,88 @@
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+import { licenseNotFound } from '#server/errors.ts';
+
+import { insertAuditEntry } from '../audit/queries.ts';
+import { lockLicense, updateLicenseFacts, type LicenseRecord } from './queries/licenses.ts';
+import { resolveLicenseId } from './resolve-license.ts';
+import type { LicenseFacts } from './rules/facts.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Who changes a license by hand, and why. */
+export interface ManualChange {
+  /** The license's key or id. */
+  readonly keyOrId: string;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/** How long a license is to run: some days more, or until a moment; null is for ever. */
+export type Extension = { readonly days: number } | { readonly until: Date | null };
+
+/** Stops a license from running until it is reinstated. */
+export async function suspendLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+  return changeLicense(ctx, change, 'license.suspend', (license, now) => ({
+    suspendedAt: license.suspendedAt ?? now,
+  }));
+}
+
+/** Lets a suspended or revoked license run again. */
+export async function reinstateLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+  return changeLicense(ctx, change, 'license.reinstate', () => ({
+    suspendedAt: null,
+    revokedAt: null,
+  }));
+}
+
+/** Ends a license for good. */
+export async function revokeLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+  return changeLicense(ctx, change, 'license.revoke', (license, now) => ({
+    revokedAt: license.revokedAt ?? now,
+  }));
+}
+
+/**
+ * Moves the end of a license. Days are added to its present end, or to now when it is over; a perpetual license stays so.
+ */
+export async function extendLicense(
+  ctx: Context,
+  change: ManualChange,
+  extension: Extension,
+): Promise<LicenseRecord> {
+  return changeLicense(ctx, change, 'license.extend', (license, now) => ({
+    expiresAt: 'until' in extension ? extension.until : addDays(license, extension.days, now),
+  }));
+}
+
+function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | null {
+  if (expiresAt === null) return null;
+  const from = Math.max(expiresAt.getTime(), now.getTime());
+  return new Date(from + days * DAY_MS);
+}
+
+async function changeLicense(
+  ctx: Context,
+  change: ManualChange,
+  action: string,
+  decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>,
+): Promise<LicenseRecord> {
+  const id = await resolveLicenseId(ctx, change.keyOrId);
+  if (id === null) throw licenseNotFound();
+  return inTransaction(ctx.pool, async (client) => {
+    const license = await lockLicense(client, id);
+    if (license === null) throw licenseNotFound();
+    const now = ctx.clock.now();
+    const changed = { ...license, ...decide(license, now) };
+    await updateLicenseFacts(client, changed);
+    await insertAuditEntry(client, {
+      occurredAt: now,
+      actor: change.actor,
+      action,
+      subjectId: id,
+      reason: change.reason,
+      details: { expires_at: changed.expiresAt?.toISOString() ?? null },
+    });
+    return changed;
+  });
+}

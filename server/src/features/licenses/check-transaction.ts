@@ -1,0 +1,43 @@
+import type { CheckedLicense, LicenseCheckResponse } from '@latchkey/contract';
+
+import type { Context } from '#server/context.ts';
+
+import { findLicensesByTransaction, type LicenseRecord } from './queries/licenses.ts';
+import { licenseStatus, publicExpiry } from './rules/status.ts';
+import { licenseKeyLabel } from './seal-license-key.ts';
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * What has become of a checkout: `pending` until its license exists. The key is shown for some hours only, because a
+ * transaction's id stands in receipts and browser histories, and never once the money went back.
+ */
+export async function checkTransaction(
+  ctx: Context,
+  transactionId: string,
+): Promise<LicenseCheckResponse> {
+  const records = await findLicensesByTransaction(ctx.pool, transactionId);
+  const licenses = records.map((record) => toChecked(ctx, record));
+  const [first] = licenses;
+  if (first === undefined) return { status: 'pending', licenses: [] };
+  return { ...first, licenses };
+}
+
+function toChecked(ctx: Context, license: LicenseRecord): CheckedLicense {
+  const now = ctx.clock.now();
+  return {
+    license_key: isKeyShown(ctx, license, now)
+      ? ctx.vault.open(license.keySealed, licenseKeyLabel(license.id))
+      : null,
+    status: licenseStatus(license, now),
+    created_at: license.createdAt.toISOString(),
+    expires_at: publicExpiry(license, now)?.toISOString() ?? null,
+    product_type: ctx.catalog().products.get(license.productId)?.productType ?? null,
+  };
+}
+
+function isKeyShown(ctx: Context, license: LicenseRecord, now: Date): boolean {
+  if (license.refundedAt !== null || license.revokedAt !== null) return false;
+  const shownForMs = ctx.config.billing.revealHours * HOUR_MS;
+  return now.getTime() - license.createdAt.getTime() < shownForMs;
+}

@@ -1,0 +1,84 @@
+import { isIPv6 } from 'node:net';
+
+import { LRUCache } from 'lru-cache';
+
+import type { Clock } from '#server/clock.ts';
+
+const WINDOW_MS = 5 * 60_000;
+const FAILURES_PER_WINDOW = 10;
+const FIRST_PAUSE_MS = 30_000;
+const LONGEST_PAUSE_MS = 30 * 60_000;
+
+/** After this long without a failure an address starts anew. */
+const FORGET_AFTER_MS = 60 * 60_000;
+
+/** Bounds memory; the addresses that failed least recently are forgotten first. */
+const MAX_ADDRESSES = 50_000;
+
+interface Record {
+  windowStartedAt: number;
+  failures: number;
+  pauses: number;
+  pausedUntil: number;
+}
+
+/**
+ * Slows down whoever guesses license keys: ten failed look-ups in five minutes pause an address for 30 seconds, and each
+ * further pause is twice as long, up to 30 minutes. Only failures are counted and only failures are refused, so an office
+ * behind one address is never punished for the customers in it.
+ */
+export class GuessLimiter {
+  readonly #clock: Clock;
+  readonly #addresses = new LRUCache<string, Record>({ max: MAX_ADDRESSES });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Notes a failed look-up. Gives the seconds for which the address is to be refused, or 0 while it may have its answer.
+   * @param address the client's IP address; IPv6 addresses count by their /64
+   */
+  recordFailure(address: string): number {
+    const now = this.#clock.now().getTime();
+    const record = this.#find(networkOf(address), now);
+    if (record.pausedUntil > now) return secondsUntil(record.pausedUntil, now);
+    if (now - record.windowStartedAt >= WINDOW_MS) {
+      record.windowStartedAt = now;
+      record.failures = 0;
+    }
+    record.failures++;
+    if (record.failures <= FAILURES_PER_WINDOW) return 0;
+    record.pausedUntil = now + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, LONGEST_PAUSE_MS);
+    record.pauses++;
+    return secondsUntil(record.pausedUntil, now);
+  }
+
+  #find(network: string, now: number): Record {
+    const known = this.#addresses.get(network);
+    if (known && now - Math.max(known.windowStartedAt, known.pausedUntil) < FORGET_AFTER_MS) {
+      return known;
+    }
+    const fresh = { windowStartedAt: now, failures: 0, pauses: 0, pausedUntil: 0 };
+    this.#addresses.set(network, fresh);
+    return fresh;
+  }
+}
+
+function secondsUntil(moment: number, now: number): number {
+  return Math.ceil((moment - now) / 1000);
+}
+
+/** A household or a server has a whole /64 of IPv6 addresses to choose from. */
+function networkOf(address: string): string {
+  if (!isIPv6(address)) return address;
+  const [head = '', tail] = address.split('::');
+  const groups = head === '' ? [] : head.split(':');
+  const tailLength = tail === undefined || tail === '' ? 0 : tail.split(':').length;
+  while (tail !== undefined && groups.length + tailLength < 8) groups.push('0');
+  if (tail !== undefined && tail !== '') groups.push(...tail.split(':'));
+  return groups
+    .slice(0, 4)
+    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
+    .join(':');
+}

@@ -1,0 +1,31 @@
+import { invalidRequest } from '#server/errors.ts';
+import type { Vault } from '#server/lib/vault.ts';
+
+import { hashIdentity } from './fingerprint/hash-identity.ts';
+import type { HashedIdentity } from './fingerprint/hashed-identity.ts';
+import { readFingerprint } from './fingerprint/read-fingerprint.ts';
+
+/** A machine that presents itself: its identity as hashes, and what the client calls it. */
+export interface PresentedMachine {
+  readonly identity: HashedIdentity;
+  readonly machineId: string | null;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+}
+
+/**
+ * Reads a fingerprint and hashes what identifies the machine.
+ * @throws InvalidRequestError (422) when the fingerprint is empty or passes its limits
+ */
+export function readMachine(
+  vault: Vault,
+  fingerprint: Readonly<Record<string, unknown>>,
+): PresentedMachine {
+  const reading = readFingerprint(fingerprint);
+  if (!reading.ok) {
+    const loc = ['body', 'machine_fingerprint'];
+    throw invalidRequest([{ loc, msg: reading.message, type: 'value_error' }]);
+  }
+  const { machineId, osVersion, appVersion } = reading.identity;
+  return { identity: hashIdentity(vault, reading.identity), machineId, osVersion, appVersion };
+}

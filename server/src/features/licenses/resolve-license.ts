@@ -1,0 +1,20 @@
+import type { Context } from '#server/context.ts';
+import { readLicenseKey } from '#server/lib/license-key.ts';
+
+import { findLicenseIdByKey } from './queries/licenses.ts';
+
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * The id of the license that an operator names by its key or its id; null when there is none of that key. A key that was
+ * imported in the form of a UUID is found as a key first.
+ */
+export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<string | null> {
+  const reading = readLicenseKey(keyOrId, ctx.catalog().keyPrefix);
+  if (reading.kind !== 'mistyped') {
+    const keyHash = Buffer.from(ctx.vault.hashLookup(reading.lookup), 'hex');
+    const id = await findLicenseIdByKey(ctx.pool, keyHash);
+    if (id !== null) return id;
+  }
+  return UUID.test(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
+}

@@ -1,0 +1,142 @@
+import type { Pool } from 'pg';
+
+import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import type { PresentedMachine } from '../licenses/read-machine.ts';
+import {
+  findClaimedTrials,
+  insertTrialActivations,
+  insertTrialKeys,
+  insertTrialLicenses,
+  loadTrials,
+  releaseClaims,
+  takeClaims,
+  type NewTrial,
+  type TrialTerms,
+} from './queries.ts';
+import { toTrial, type Trial } from './trial.ts';
+
+/** A machine that asks for a trial. */
+export interface TrialRequest {
+  /** Two machines share a trial when they share one of these; sorted. */
+  readonly claims: readonly string[];
+  readonly machine: PresentedMachine;
+  readonly installId: string | null;
+}
+
+/** Trials, each request with its own, many at a time. */
+export type TrialBatch = Batcher<TrialRequest, Trial>;
+
+/** Makes what is stored for a request that has no trial yet. */
+export type PrepareTrial = (request: TrialRequest, terms: TrialTerms) => NewTrial;
+
+export interface TrialBatchOptions {
+  readonly pool: Pool;
+  readonly observer: BatchObserver;
+  /** What a trial granted now is like. */
+  readonly readTerms: () => TrialTerms;
+  readonly prepare: PrepareTrial;
+}
+
+/** A grant costs a signature and four inserts; smaller batches than a validation's keep the latency. */
+const MAX_BATCH_SIZE = 64;
+const MAX_QUEUE_LENGTH = 4_096;
+
+/** Each round finds or grants at least one more; a request waits for another's grant once, or twice in a chain. */
+const MAX_ROUNDS = 10;
+
+/** Makes the batcher that grants trials. */
+export function createTrialBatch(options: TrialBatchOptions): TrialBatch {
+  return new Batcher({
+    name: 'trials',
+    maxBatchSize: MAX_BATCH_SIZE,
+    maxQueueLength: MAX_QUEUE_LENGTH,
+    observer: options.observer,
+    execute: (requests) => grantTrials(options, requests),
+  });
+}
+
+/**
+ * Gives each request its trial: the earlier one of its machine, or a new one. The unique key over the claims decides who
+ * is first, within a batch, between batches and between processes.
+ */
+async function grantTrials(
+  options: TrialBatchOptions,
+  requests: readonly TrialRequest[],
+): Promise<readonly Trial[]> {
+  const granted = new Map<TrialRequest, string>();
+  let open: readonly TrialRequest[] = requests;
+  for (let round = 0; open.length > 0; round++) {
+    if (round >= MAX_ROUNDS) throw new Error('the claims of trials did not settle');
+    const claimed = await findClaimedTrials(options.pool, uniqueClaims(open));
+    for (const request of open) {
+      const licenseId = oldestGrant(request, claimed);
+      if (licenseId !== null) granted.set(request, licenseId);
+    }
+    open = open.filter((request) => !granted.has(request));
+    if (open.length > 0) await grantNew(options, withoutOverlaps(open));
+  }
+  return loadInOrder(
+    options.pool,
+    requests.map((request) => granted.get(request) ?? ''),
+  );
+}
+
+/** Grants whom nobody forestalls; the others find the winner's grant in the next round. */
+async function grantNew(
+  { pool, readTerms, prepare }: TrialBatchOptions,
+  requests: readonly TrialRequest[],
+): Promise<void> {
+  const terms = readTerms();
+  const candidates = requests.map((request) => ({ request, trial: prepare(request, terms) }));
+  await inTransaction(pool, async (client) => {
+    const wanted = candidates.flatMap(({ request, trial }) =>
+      request.claims.map((claim) => ({ claim, licenseId: trial.licenseId })),
+    );
+    const taken = await takeClaims(client, wanted, terms.grantedAt);
+    const isWhole = ({ request }: (typeof candidates)[number]): boolean =>
+      request.claims.every((claim) => taken.has(claim));
+    const forestalled = candidates.filter((candidate) => !isWhole(candidate));
+    const strays = forestalled.flatMap(({ request }) => request.claims.filter((c) => taken.has(c)));
+    if (strays.length > 0) await releaseClaims(client, strays);
+    const trials = candidates.filter(isWhole).map(({ trial }) => trial);
+    if (trials.length === 0) return;
+    await insertTrialLicenses(client, trials, terms);
+    await insertTrialKeys(client, trials);
+    await insertTrialActivations(client, trials, terms.grantedAt);
+  });
+}
+
+/** The first of each group that shares a claim; one transaction cannot tell two of them apart. */
+function withoutOverlaps(requests: readonly TrialRequest[]): TrialRequest[] {
+  const taken = new Set<string>();
+  return requests.filter(({ claims }) => {
+    if (claims.some((claim) => taken.has(claim))) return false;
+    for (const claim of claims) taken.add(claim);
+    return true;
+  });
+}
+
+function uniqueClaims(requests: readonly TrialRequest[]): string[] {
+  return [...new Set(requests.flatMap(({ claims }) => claims))];
+}
+
+/** A machine made of parts of two others leads to both their grants: the older one counts (UUIDv7 sort by time). */
+function oldestGrant(
+  { claims }: TrialRequest,
+  claimed: ReadonlyMap<string, string>,
+): string | null {
+  const grants = claims.flatMap((claim) => claimed.get(claim) ?? []);
+  return grants.sort()[0] ?? null;
+}
+
+async function loadInOrder(pool: Pool, licenseIds: readonly string[]): Promise<Trial[]> {
+  const rows = await loadTrials(pool, [...new Set(licenseIds)]);
+  const trials = new Map(rows.map((row) => [row.id, toTrial(row)]));
+  return licenseIds.map((id) => {
+    const trial = trials.get(id);
+    if (trial === undefined) throw new Error(`a trial claim points at no license: ${id}`);
+    return trial;
+  });
+}

@@ -1,0 +1,86 @@
+import { randomBytes } from 'node:crypto';
+
+import { v7 as makeUuid } from 'uuid';
+
+import type { Catalog } from '#server/config/catalog.ts';
+import type { Context } from '#server/context.ts';
+import { generateLicenseKey } from '#server/lib/license-key.ts';
+
+import { entitle } from '../licenses/entitle.ts';
+import type { LicenseStanding } from '../licenses/rules/facts.ts';
+import { sealLicenseKey } from '../licenses/seal-license-key.ts';
+import { findCatalogTerms } from '../licenses/terms.ts';
+import type { TrialRequest } from './grant-trials.ts';
+import type { NewTrial, TrialTerms } from './queries.ts';
+
+/** How long a trial lasts; part of the interface. */
+export const TRIAL_DAYS = 7;
+const DAY_MS = 86_400_000;
+export const TRIAL_TIER = 'trial';
+
+/** What a trial that begins at a moment is like. */
+export function trialTerms(catalog: Catalog, grantedAt: Date): TrialTerms {
+  return {
+    productId: catalog.trial.productId,
+    tier: TRIAL_TIER,
+    features: catalog.trial.features,
+    grantedAt,
+    expiresAt: new Date(grantedAt.getTime() + TRIAL_DAYS * DAY_MS),
+  };
+}
+
+type PreparationContext = Pick<Context, 'catalog' | 'config' | 'signingKeys' | 'vault'>;
+
+/** Makes a trial's license, key, activation and first entitlement; nothing is stored yet. */
+export function prepareTrial(
+  ctx: PreparationContext,
+  { machine, installId }: TrialRequest,
+  terms: TrialTerms,
+): NewTrial {
+  const { keyPrefix } = ctx.catalog();
+  const licenseId = makeUuid();
+  const activationId = makeUuid();
+  const { strong, medium, weak, digest } = machine.identity;
+  return {
+    licenseId,
+    ...sealLicenseKey(ctx.vault, keyPrefix, licenseId, generateLicenseKey(keyPrefix, randomBytes)),
+    activationId,
+    machineId: machine.machineId,
+    components: JSON.stringify({ strong, medium, weak }),
+    machineDigest: digest,
+    installId,
+    osVersion: machine.osVersion,
+    appVersion: machine.appVersion,
+    entitlementProof: signFirst(ctx, licenseId, activationId, machine.machineId, terms),
+  };
+}
+
+function signFirst(
+  ctx: PreparationContext,
+  licenseId: string,
+  activationId: string,
+  machineId: string | null,
+  terms: TrialTerms,
+): string | null {
+  const license = standingOf(licenseId, terms);
+  const licenseTerms = findCatalogTerms(ctx.catalog(), license);
+  if (licenseTerms === null) return null;
+  const activation = { id: activationId, machineId, entitlementProof: null };
+  return entitle(ctx, license, licenseTerms, 'active', activation, terms.grantedAt).freshProof;
+}
+
+function standingOf(id: string, terms: TrialTerms): LicenseStanding {
+  return {
+    id,
+    productId: terms.productId,
+    trial: true,
+    subscription: false,
+    expiresAt: terms.expiresAt,
+    cancelScheduledFor: null,
+    canceledAt: null,
+    pausedAt: null,
+    suspendedAt: null,
+    refundedAt: null,
+    revokedAt: null,
+  };
+}

@@ -1,0 +1,216 @@
+import { Type } from 'typebox';
+
+import {
+  Bytes,
+  Timestamp,
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+const Nullable = {
+  Text: Type.Union([Type.String(), Type.Null()]),
+  Moment: Type.Union([Timestamp, Type.Null()]),
+};
+
+const findByClaimsStatement = defineStatement(
+  'trial_find_by_claims',
+  Type.Object({ claim: Type.String(), license_id: Type.String() }),
+  `select encode(claim_hash, 'hex') as claim, license_id
+   from trial_claims where claim_hash = any ($1::bytea[])`,
+);
+
+/** Which of the claims are taken, and by which license. */
+export async function findClaimedTrials(
+  db: Queryable,
+  claims: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows = await queryRows(db, findByClaimsStatement, [toBytes(claims)]);
+  return new Map(rows.map((row) => [row.claim, row.license_id]));
+}
+
+const TrialRow = Type.Object({
+  id: Type.String(),
+  product_id: Type.String(),
+  expires_at: Nullable.Moment,
+  cancel_scheduled_for: Nullable.Moment,
+  canceled_at: Nullable.Moment,
+  paused_at: Nullable.Moment,
+  suspended_at: Nullable.Moment,
+  refunded_at: Nullable.Moment,
+  revoked_at: Nullable.Moment,
+  key_sealed: Bytes,
+  activation_id: Type.String(),
+  machine_id: Nullable.Text,
+  machine_digest: Type.String(),
+  deactivated_at: Nullable.Moment,
+  entitlement_proof: Nullable.Text,
+});
+
+const loadStatement = defineStatement(
+  'trial_load',
+  TrialRow,
+  `select l.id, l.product_id, l.expires_at, l.cancel_scheduled_for, l.canceled_at, l.paused_at, l.suspended_at,
+          l.refunded_at, l.revoked_at, l.key_sealed,
+          a.id as activation_id, a.machine_id, a.machine_digest, a.deactivated_at, a.entitlement_proof
+   from unnest($1::uuid[]) as wanted (id)
+   join licenses l on l.id = wanted.id
+   cross join lateral (
+     select * from activations
+     where license_id = l.id
+     order by (deactivated_at is null) desc, activated_at desc, id desc
+     limit 1
+   ) a`,
+);
+
+/** The trials of some licenses, each with the activation that holds its slot, or else held it last. */
+export async function loadTrials(db: Queryable, licenseIds: readonly string[]) {
+  return queryRows(db, loadStatement, [licenseIds]);
+}
+
+const claimStatement = defineStatement(
+  'trial_claim',
+  Type.Object({ claim: Type.String() }),
+  `insert into trial_claims (claim_hash, license_id, claimed_at)
+   select claim_hash, license_id, $3
+   from unnest($1::bytea[], $2::uuid[]) as wanted (claim_hash, license_id)
+   order by claim_hash
+   on conflict (claim_hash) do nothing
+   returning encode(claim_hash, 'hex') as claim`,
+);
+
+/** A claim and the license that it is for. */
+export interface Claim {
+  readonly claim: string;
+  readonly licenseId: string;
+}
+
+/**
+ * Takes claims that are free and gives those it took. Waits for another transaction that is taking the same ones; the
+ * order of the rows keeps two of them from waiting for each other.
+ */
+export async function takeClaims(
+  db: Queryable,
+  claims: readonly Claim[],
+  takenAt: Date,
+): Promise<ReadonlySet<string>> {
+  const rows = await queryRows(db, claimStatement, [
+    toBytes(claims.map(({ claim }) => claim)),
+    claims.map(({ licenseId }) => licenseId),
+    takenAt,
+  ]);
+  return new Set(rows.map((row) => row.claim));
+}
+
+const releaseStatement = defineCommand(
+  'trial_release_claims',
+  'delete from trial_claims where claim_hash = any ($1::bytea[])',
+);
+
+/** Gives back claims that were taken in this very transaction. */
+export async function releaseClaims(db: Queryable, claims: readonly string[]): Promise<void> {
+  await execute(db, releaseStatement, [toBytes(claims)]);
+}
+
+/** A trial that is to be stored. */
+export interface NewTrial {
+  readonly licenseId: string;
+  readonly keyHash: Buffer;
+  readonly keySealed: Buffer;
+  readonly keyHint: string;
+  readonly activationId: string;
+  readonly machineId: string | null;
+  /** JSON of the hashed components. */
+  readonly components: string;
+  readonly machineDigest: string;
+  readonly installId: string | null;
+  readonly osVersion: string | null;
+  readonly appVersion: string | null;
+  readonly entitlementProof: string | null;
+}
+
+/** What all trials granted together have in common. */
+export interface TrialTerms {
+  readonly productId: string;
+  readonly tier: string;
+  readonly features: readonly string[];
+  readonly grantedAt: Date;
+  readonly expiresAt: Date;
+}
+
+const insertLicensesStatement = defineCommand(
+  'trial_insert_licenses',
+  `insert into licenses (id, product_id, tier, features, max_activations, trial, expires_at,
+                         key_sealed, key_hint, created_at)
+   select id, $4, $5, $6::text[], 1, true, $7, key_sealed, key_hint, $8
+   from unnest($1::uuid[], $2::bytea[], $3::text[]) as trial (id, key_sealed, key_hint)`,
+);
+
+const insertKeysStatement = defineCommand(
+  'trial_insert_keys',
+  `insert into license_keys (key_hash, license_id)
+   select key_hash, license_id from unnest($1::bytea[], $2::uuid[]) as trial (key_hash, license_id)`,
+);
+
+const insertActivationsStatement = defineCommand(
+  'trial_insert_activations',
+  `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
+                            os_version, app_version, entitlement_proof, activated_at, last_validated_at)
+   select license_id, id, machine_id, components::jsonb, machine_digest, install_id,
+          os_version, app_version, entitlement_proof, $10, $10
+   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[])
+     as trial (license_id, id, machine_id, components, machine_digest, install_id,
+               os_version, app_version, entitlement_proof)`,
+);
+
+/** Stores the licenses of trials. */
+export async function insertTrialLicenses(
+  db: Queryable,
+  trials: readonly NewTrial[],
+  terms: TrialTerms,
+): Promise<void> {
+  await execute(db, insertLicensesStatement, [
+    trials.map((trial) => trial.licenseId),
+    trials.map((trial) => trial.keySealed),
+    trials.map((trial) => trial.keyHint),
+    terms.productId,
+    terms.tier,
+    terms.features,
+    terms.expiresAt,
+    terms.grantedAt,
+  ]);
+}
+
+/** Points the keys of trials at their licenses. */
+export async function insertTrialKeys(db: Queryable, trials: readonly NewTrial[]): Promise<void> {
+  await execute(db, insertKeysStatement, [
+    trials.map((trial) => trial.keyHash),
+    trials.map((trial) => trial.licenseId),
+  ]);
+}
+
+/** Gives the machines of trials their slots. */
+export async function insertTrialActivations(
+  db: Queryable,
+  trials: readonly NewTrial[],
+  grantedAt: Date,
+): Promise<void> {
+  await execute(db, insertActivationsStatement, [
+    trials.map((trial) => trial.licenseId),
+    trials.map((trial) => trial.activationId),
+    trials.map((trial) => trial.machineId),
+    trials.map((trial) => trial.components),
+    trials.map((trial) => trial.machineDigest),
+    trials.map((trial) => trial.installId),
+    trials.map((trial) => trial.osVersion),
+    trials.map((trial) => trial.appVersion),
+    trials.map((trial) => trial.entitlementProof),
+    grantedAt,
+  ]);
+}
+
+function toBytes(hexadecimals: readonly string[]): Buffer[] {
+  return hexadecimals.map((digits) => Buffer.from(digits, 'hex'));
+}
