@@ -52,7 +52,7 @@ export const defaults = {
   trustedProxies: ['127.0.0.0/8', '::1/128'],
   logLevel: 'info',
   dataDirectory: './data',
-  catalogPath: fileURLToPath(new URL('./catalog.example.yaml', import.meta.url)),
+  catalogPath: fileURLToPath(new URL('../../../catalog.example.yaml', import.meta.url)),
   databasePoolSize: 10,
   metricsHost: '127.0.0.1',
   eventsRate: { perSecond: 100, burst: 300 },

@@ -1,0 +1,100 @@
+import { PRICE_PROVIDERS, type Product, type PriceProvider } from './catalog.ts';
+import { openFields, readInteger, readText, readTexts, type Fields } from './catalog-fields.ts';
+import type { CatalogPath, CatalogProblem } from './catalog-problems.ts';
+import { FEATURES, ID_RULE, LABEL_RULE, NAME_RULE, PRICE_RULE } from './catalog-rules.ts';
+
+const MAX_PRODUCTS = 1000;
+const MAX_PRICES = 100;
+const ACTIVATIONS = { min: 1, max: 1_000_000 };
+const DURATION_DAYS = { min: 1, max: 36_500 };
+const OFFLINE_DAYS = { min: 1, max: 365 };
+const DEFAULT_OFFLINE_DAYS = 14;
+
+const PRODUCT_FIELDS = [
+  'id',
+  'name',
+  'product_type',
+  'tier',
+  'features',
+  'max_activations',
+  'duration_days',
+  'offline_days',
+  'prices',
+];
+
+/** Reads `products`; what is wrong is added to the problems. */
+export function readProducts(root: unknown, problems: CatalogProblem[]): readonly Product[] {
+  const list = typeof root === 'object' && root !== null && 'products' in root ? root.products : [];
+  if (!Array.isArray(list) || list.length === 0 || list.length > MAX_PRODUCTS) {
+    if (root !== undefined) {
+      problems.push({
+        path: ['products'],
+        text: `must be a list of 1 to ${MAX_PRODUCTS} products`,
+      });
+    }
+    return [];
+  }
+  const products = list.map((value: unknown, index) =>
+    readProduct(value, ['products', index], problems),
+  );
+  reportRepeatedIds(products, problems);
+  reportRepeatedPrices(products, problems);
+  return products;
+}
+
+function readProduct(value: unknown, path: CatalogPath, problems: CatalogProblem[]): Product {
+  const fields = openFields(value, path, PRODUCT_FIELDS, problems);
+  const id = readText(fields, 'id', ID_RULE);
+  return {
+    id,
+    name: readText(fields, 'name', NAME_RULE),
+    productType: readText(fields, 'product_type', LABEL_RULE, id),
+    tier: readText(fields, 'tier', LABEL_RULE),
+    features: readTexts(fields, 'features', LABEL_RULE, FEATURES),
+    maxActivations: readInteger(fields, 'max_activations', ACTIVATIONS),
+    durationDays: readInteger(fields, 'duration_days', DURATION_DAYS, null),
+    offlineDays: readInteger(fields, 'offline_days', OFFLINE_DAYS, DEFAULT_OFFLINE_DAYS),
+    prices: readPrices(fields),
+  };
+}
+
+function readPrices(product: Fields): Product['prices'] {
+  const path = [...product.path, 'prices'];
+  const value = product.values.get('prices') ?? {};
+  const fields = openFields(value, path, PRICE_PROVIDERS, product.problems);
+  const read = (provider: PriceProvider): readonly string[] =>
+    readTexts(fields, provider, PRICE_RULE, { maxItems: MAX_PRICES });
+  return {
+    paddle: read('paddle'),
+    stripe: read('stripe'),
+    lemonsqueezy: read('lemonsqueezy'),
+    standard: read('standard'),
+  };
+}
+
+function reportRepeatedIds(products: readonly Product[], problems: CatalogProblem[]): void {
+  for (const [index, { id }] of products.entries()) {
+    const first = products.findIndex((product) => product.id === id);
+    if (id !== '' && first < index) {
+      const text = `repeats ${id}, the id of products[${first}]`;
+      problems.push({ path: ['products', index, 'id'], text });
+    }
+  }
+}
+
+/** A price must say what was bought: it belongs to one product only. */
+function reportRepeatedPrices(products: readonly Product[], problems: CatalogProblem[]): void {
+  for (const provider of PRICE_PROVIDERS) {
+    const owners = new Map<string, number>();
+    for (const [index, { prices }] of products.entries()) {
+      for (const priceId of prices[provider]) {
+        const owner = owners.get(priceId);
+        if (owner === undefined) owners.set(priceId, index);
+        else {
+          const text = `repeats ${priceId}, a price of products[${owner}]`;
+          problems.push({ path: ['products', index, 'prices', provider], text });
+        }
+      }
+    }
+  }
+}
