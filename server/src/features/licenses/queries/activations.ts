@@ -103,6 +103,28 @@ export async function listActiveActivations(
   return rows.map(fromRow);
 }
 
+const listPageStatement = defineStatement(
+  'activation_list_page',
+  ActivationRow,
+  `select ${COLUMNS} from activations
+   where (license_id, id) > ($1, $2)
+   order by license_id, id
+   limit $3`,
+);
+
+/**
+ * A page of all activations, license by license.
+ * @param after the last one of the page before, or the nil UUID twice
+ */
+export async function listActivationsAfter(
+  db: Queryable,
+  after: Pick<ActivationRecord, 'licenseId' | 'id'>,
+  limit: number,
+): Promise<ActivationRecord[]> {
+  const rows = await queryRows(db, listPageStatement, [after.licenseId, after.id, limit]);
+  return rows.map(fromRow);
+}
+
 const insertStatement = defineCommand(
   'activation_insert',
   `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,

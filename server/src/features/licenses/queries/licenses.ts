@@ -161,6 +161,28 @@ export async function findLicensesByTransaction(
   return rows.map(fromRow);
 }
 
+const listPageStatement = defineStatement(
+  'license_list_page',
+  LicenseRow,
+  `select ${COLUMNS} from licenses
+   where id > $1 and (trial or not $2)
+   order by id
+   limit $3`,
+);
+
+/**
+ * A page of all licenses, in the order of their ids, which is that of their making.
+ * @param afterId the last id of the page before, or the nil UUID
+ */
+export async function listLicensesAfter(
+  db: Queryable,
+  afterId: string,
+  options: { readonly trialsOnly: boolean; readonly limit: number },
+): Promise<LicenseRecord[]> {
+  const rows = await queryRows(db, listPageStatement, [afterId, options.trialsOnly, options.limit]);
+  return rows.map(fromRow);
+}
+
 const findSoldTermsStatement = defineStatement(
   'license_find_sold_terms',
   Type.Object({ tier: Type.String(), features: Type.Array(Type.String()) }),
