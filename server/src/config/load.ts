@@ -11,9 +11,11 @@ import type { Secrets } from './secrets.ts';
 import { StartupError } from './startup-error.ts';
 
 /** A configuration that was read, before anything is made for it. */
-export interface Configuration {
+export interface ConfigurationReading {
   readonly config: Config;
   readonly environment: Environment;
+  /** One sentence each; with any of them the configuration cannot be used, and shows defaults in their place. */
+  readonly problems: readonly string[];
   readonly warnings: readonly string[];
 }
 
@@ -24,21 +26,21 @@ export interface LoadedConfiguration {
   readonly warnings: readonly string[];
 }
 
-const largestSecretFileBytes = 64 * 1024;
+const MAX_SECRET_FILE_BYTES = 64 * 1024;
 
-/**
- * Reads the environment and a `.env` file in the working directory (the environment wins), changing nothing.
- * @throws StartupError with every problem at once
- */
+/** Reads the environment and a `.env` file in the working directory (the environment wins), changing nothing. */
 export function readConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),
-): Configuration {
+): ConfigurationReading {
   const all = { ...readDotEnv(workingDirectory), ...variables };
   const { environment, problems, warnings } = readEnvironment(all, readSecretFile);
-  const everything = [...problems, ...findConflicts(environment), ...findMissing(environment, all)];
-  if (everything.length > 0) throw new StartupError(everything);
-  return { config: toConfig(environment, workingDirectory), environment, warnings };
+  return {
+    config: toConfig(environment, workingDirectory),
+    environment,
+    problems: [...problems, ...findConflicts(environment), ...findMissing(environment, all)],
+    warnings,
+  };
 }
 
 /**
@@ -49,7 +51,11 @@ export function loadConfiguration(
   variables: Variables = process.env,
   workingDirectory: string = process.cwd(),
 ): LoadedConfiguration {
-  const { config, environment, warnings } = readConfiguration(variables, workingDirectory);
+  const { config, environment, problems, warnings } = readConfiguration(
+    variables,
+    workingDirectory,
+  );
+  if (problems.length > 0) throw new StartupError(problems);
   if (environment.masterSecret !== undefined) {
     return { config, warnings, secrets: toSecrets(environment, environment.masterSecret) };
   }
@@ -77,6 +83,6 @@ function readDotEnv(workingDirectory: string): Variables {
 }
 
 function readSecretFile(path: string): string {
-  if (statSync(path).size > largestSecretFileBytes) throw new Error('larger than 64 KiB');
+  if (statSync(path).size > MAX_SECRET_FILE_BYTES) throw new Error('larger than 64 KiB');
   return readFileSync(path, 'utf8');
 }

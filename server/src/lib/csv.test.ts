@@ -1,0 +1,64 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { CsvSyntaxError, formatCsvLine, readCsv } from './csv.ts';
+
+async function* piecesOf(text: string, length: number): AsyncGenerator<string> {
+  for (let start = 0; start < text.length; start += length) yield text.slice(start, start + length);
+}
+
+async function readAll(text: string, pieceLength = 7) {
+  const records = [];
+  for await (const record of readCsv(piecesOf(text, pieceLength))) records.push(record);
+  return records;
+}
+
+test('cells are quoted where they must be, and formulas are defused', () => {
+  const moment = new Date('2026-01-02T03:04:05Z');
+  assert.equal(
+    formatCsvLine(['a', 'b,c', 'say "hi"', 'two\nlines', null, -1, true, moment]),
+    'a,"b,c","say ""hi""","two\nlines",,-1,true,2026-01-02T03:04:05.000Z\r\n',
+  );
+  assert.equal(
+    formatCsvLine(['=1+1', '+1', '-1', '@SUM(A1)', '\tx', '=HYPERLINK("a","b")']),
+    `'=1+1,'+1,'-1,'@SUM(A1),'\tx,"'=HYPERLINK(""a"",""b"")"\r\n`,
+  );
+});
+
+test('records carry the line that they begin on, across quoted line breaks, blank lines and every kind of line end', async () => {
+  assert.deepEqual(await readAll('\uFEFFa,b\r\n"x\r\ny","say ""hi"""\n\r\n1,\r2,"3"'), [
+    { line: 1, cells: ['a', 'b'] },
+    { line: 2, cells: ['x\r\ny', 'say "hi"'] },
+    { line: 5, cells: ['1', ''] },
+    { line: 6, cells: ['2', '3'] },
+  ]);
+});
+
+test('what was written is read back, however it is cut into pieces', async () => {
+  const cell = fc
+    .string({ unit: fc.constantFrom('a', '"', ',', '\n', '\r', ' ', 'é', '😀') })
+    .filter((text) => !/^[\t\r]/u.test(text));
+  const rows = fc.array(fc.array(cell, { minLength: 2, maxLength: 4 }), { maxLength: 5 });
+  await fc.assert(
+    fc.asyncProperty(rows, fc.integer({ min: 1, max: 5 }), async (table, pieceLength) => {
+      const text = table.map((row) => formatCsvLine(row)).join('');
+      const read = await readAll(text, pieceLength);
+      assert.deepEqual(
+        read.map((record) => record.cells),
+        table,
+      );
+    }),
+  );
+});
+
+test('a quote that is never closed names its line', async () => {
+  await assert.rejects(readAll('a,b\nc,"d\ne\n'), (error) => {
+    assert.ok(error instanceof CsvSyntaxError);
+    assert.deepEqual([error.line, error.message], [2, 'a quote is not closed']);
+    return true;
+  });
+});
+
+test('a record without an end does not fill the memory', async () => {
+  await assert.rejects(readAll(`a\n"${'x'.repeat(1_100_000)}`, 65_536), /too long/u);
+});
