@@ -19,7 +19,11 @@ export function openFields(
   problems: CatalogProblem[],
 ): Fields {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    problems.push({ path, text: `must be a mapping with the fields ${known.join(', ')}` });
+    const text = `must be a mapping with the fields ${known.join(', ')}`;
+    problems.push({
+      path,
+      text: path.length > 0 && value === undefined ? `is missing: it ${text}` : text,
+    });
     return { values: new Map(), path, problems: [] };
   }
   const values = new Map<string, unknown>(Object.entries(value));
@@ -96,7 +100,7 @@ export function readTexts(
 }
 
 function report(fields: Fields, name: string, text: string): void {
-  const isMissing = fields.values.get(name) == null;
+  const isMissing = (fields.values.get(name) ?? null) === null;
   const path = [...fields.path, name];
   fields.problems.push({ path, text: isMissing ? `is missing: it ${text}` : text });
 }

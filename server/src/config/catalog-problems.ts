@@ -11,12 +11,9 @@ export interface CatalogProblem {
 }
 
 /** One sentence such as `catalog.yaml:12: products[0].tier must be a text`. */
-export function describeProblem(
-  { path, text, line }: CatalogProblem & { readonly line: number },
-  fileName: string,
-): string {
+export function describeProblem(path: CatalogPath, text: string, place: string): string {
   const field = formatPath(path);
-  return `${fileName}:${line}: ${field === '' ? text : `${field} ${text}`}`;
+  return `${place}: ${field === '' ? text : `${field} ${text}`}`;
 }
 
 function formatPath(path: CatalogPath): string {

@@ -1,4 +1,4 @@
-import { PRICE_PROVIDERS, type Product, type PriceProvider } from './catalog.ts';
+import { PRICE_PROVIDERS, type Product, type PriceProvider } from './catalog-model.ts';
 import { openFields, readInteger, readText, readTexts, type Fields } from './catalog-fields.ts';
 import type { CatalogPath, CatalogProblem } from './catalog-problems.ts';
 import { FEATURES, ID_RULE, LABEL_RULE, NAME_RULE, PRICE_RULE } from './catalog-rules.ts';
@@ -24,14 +24,11 @@ const PRODUCT_FIELDS = [
 
 /** Reads `products`; what is wrong is added to the problems. */
 export function readProducts(root: unknown, problems: CatalogProblem[]): readonly Product[] {
-  const list = typeof root === 'object' && root !== null && 'products' in root ? root.products : [];
+  // A top level that is no mapping is reported where the rest of it is read.
+  if (typeof root !== 'object' || root === null || Array.isArray(root)) return [];
+  const list: unknown = 'products' in root ? root.products : undefined;
   if (!Array.isArray(list) || list.length === 0 || list.length > MAX_PRODUCTS) {
-    if (root !== undefined) {
-      problems.push({
-        path: ['products'],
-        text: `must be a list of 1 to ${MAX_PRODUCTS} products`,
-      });
-    }
+    problems.push({ path: ['products'], text: `must be a list of 1 to ${MAX_PRODUCTS} products` });
     return [];
   }
   const products = list.map((value: unknown, index) =>

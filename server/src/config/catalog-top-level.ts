@@ -1,4 +1,4 @@
-import type { Catalog, Product, CatalogTrial } from './catalog.ts';
+import type { Catalog, Product, CatalogTrial } from './catalog-model.ts';
 import { openFields, readText, readTexts } from './catalog-fields.ts';
 import type { CatalogProblem } from './catalog-problems.ts';
 import { FEATURES, ID_RULE, LABEL_RULE, PREFIX_RULE } from './catalog-rules.ts';

@@ -1,37 +1,67 @@
-/** What is sold: read from `catalog.yaml`, never changed by the service. */
-export interface Catalog {
-  /** What every new licence key begins with. */
-  readonly keyPrefix: string;
-  readonly trial: CatalogTrial;
-  /** By id, in the order of the file. */
-  readonly products: ReadonlyMap<string, Product>;
-  /** The product that a payment provider's price stands for, or null. */
-  readonly findPrice: (provider: PriceProvider, priceId: string) => Product | null;
+import { readFileSync, statSync } from 'node:fs';
+import { basename } from 'node:path';
+import { PRICE_PROVIDERS, type Catalog, type Product } from './catalog-model.ts';
+import { describeProblem, type CatalogProblem } from './catalog-problems.ts';
+import { readProducts } from './catalog-products.ts';
+import { openCatalogSource } from './catalog-source.ts';
+import { readTopLevel } from './catalog-top-level.ts';
+import { StartupError } from './startup-error.ts';
+
+export { PRICE_PROVIDERS };
+export type { Catalog, CatalogTrial, PriceProvider, Product } from './catalog-model.ts';
+
+const MAX_CATALOG_BYTES = 1024 * 1024;
+
+/**
+ * Reads the catalogue.
+ * @throws StartupError naming every problem at once, each with its line and field
+ */
+export function loadCatalog(path: string): Catalog {
+  return parseCatalog(readCatalogFile(path), basename(path));
 }
 
-/** The product that a trial is of, and what it unlocks. */
-export interface CatalogTrial {
-  readonly productId: string;
-  readonly features: readonly string[];
+/**
+ * Reads a catalogue's text.
+ * @param fileName what the problems are said to be in
+ * @throws StartupError naming every problem at once, each with its line and field
+ */
+export function parseCatalog(text: string, fileName: string): Catalog {
+  const problems: CatalogProblem[] = [];
+  const source = openCatalogSource(text, problems);
+  const products = readProducts(source.root, problems);
+  const { keyPrefix, trial } = readTopLevel(source.root, products, problems);
+  if (problems.length > 0) {
+    const located = problems.map(({ path, text: what, line = source.findLine(path) }) => ({
+      line,
+      sentence: describeProblem(path, what, `${fileName}:${line}`),
+    }));
+    const sorted = located.sort((a, b) => a.line - b.line);
+    throw new StartupError(sorted.map(({ sentence }) => sentence));
+  }
+  const byId = new Map(products.map((product) => [product.id, product]));
+  return { keyPrefix, trial, products: byId, findPrice: indexPrices(products) };
 }
 
-/** One thing that is sold. */
-export interface Product {
-  readonly id: string;
-  readonly name: string;
-  /** What the check of a transaction tells as `product_type`. */
-  readonly productType: string;
-  readonly tier: string;
-  readonly features: readonly string[];
-  readonly maxActivations: number;
-  /** How long a licence lasts; null: for ever, or as long as its subscription is paid. */
-  readonly durationDays: number | null;
-  /** How long a client may run without asking again. */
-  readonly offlineDays: number;
-  readonly prices: Readonly<Record<PriceProvider, readonly string[]>>;
+function readCatalogFile(path: string): string {
+  try {
+    if (statSync(path).size > MAX_CATALOG_BYTES) throw new Error('larger than 1 MiB');
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError(
+      [`The catalogue ${path} cannot be read (${why}): set LATCHKEY_CATALOG to a file that can.`],
+      { cause: error },
+    );
+  }
 }
 
-/** The payment providers whose prices the catalogue can name. */
-export const PRICE_PROVIDERS = ['paddle', 'stripe', 'lemonsqueezy', 'standard'] as const;
-
-export type PriceProvider = (typeof PRICE_PROVIDERS)[number];
+function indexPrices(products: readonly Product[]): Catalog['findPrice'] {
+  const byPrice = new Map<string, Product>();
+  for (const product of products) {
+    for (const provider of PRICE_PROVIDERS) {
+      for (const priceId of product.prices[provider])
+        byPrice.set(`${provider} ${priceId}`, product);
+    }
+  }
+  return (provider, priceId) => byPrice.get(`${provider} ${priceId}`) ?? null;
+}

@@ -1,0 +1,218 @@
+import { strict as assert } from 'node:assert';
+import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { loadCatalog, parseCatalog } from './catalog.ts';
+import { defaults } from './config.ts';
+import { CONFIGURATION_EXIT_CODE, StartupError } from './startup-error.ts';
+
+const smallest = `key_prefix: ab
+trial:
+  product: one
+products:
+  - id: one
+    name: One
+    tier: basic
+    max_activations: 3
+`;
+
+function problemsOf(text: string): readonly string[] {
+  try {
+    parseCatalog(text, 'catalog.yaml');
+  } catch (error) {
+    assert.ok(error instanceof StartupError);
+    assert.equal(error.exitCode, CONFIGURATION_EXIT_CODE);
+    return error.problems;
+  }
+  return [];
+}
+
+function withLine(line: number, replacement: string): string {
+  const lines = smallest.split('\n');
+  lines[line - 1] = replacement;
+  return lines.join('\n');
+}
+
+test('the example is the default and reads without a problem', () => {
+  const catalog = loadCatalog(defaults.catalogPath);
+  assert.equal(catalog.keyPrefix, 'LK');
+  assert.deepEqual(catalog.trial, { productId: 'personal', features: ['history'] });
+  assert.deepEqual([...catalog.products.keys()], ['personal', 'sellers']);
+  assert.deepEqual(catalog.products.get('personal'), {
+    id: 'personal',
+    name: 'Personal',
+    productType: 'personal',
+    tier: 'personal',
+    features: ['history', 'gpu'],
+    maxActivations: 2,
+    durationDays: null,
+    offlineDays: 14,
+    prices: {
+      paddle: ['pri_01aaaaaaaaaaaaaaaaaaaaaaaa'],
+      stripe: [],
+      lemonsqueezy: [],
+      standard: [],
+    },
+  });
+});
+
+test('what may be left out has its default', () => {
+  const catalog = parseCatalog(`${smallest}    features: [a, b]\n`, 'catalog.yaml');
+  assert.equal(catalog.keyPrefix, 'AB');
+  assert.deepEqual(catalog.trial.features, ['a', 'b']);
+  const product = catalog.products.get('one');
+  assert.equal(product?.productType, 'one');
+  assert.equal(product?.durationDays, null);
+  assert.equal(product?.offlineDays, 14);
+  assert.deepEqual(product?.prices.paddle, []);
+});
+
+test('a price is found under its own provider only', () => {
+  const text = `${smallest}    prices: {paddle: [pri_1], stripe: ["7"]}\n`;
+  const catalog = parseCatalog(text, 'catalog.yaml');
+  assert.equal(catalog.findPrice('paddle', 'pri_1')?.id, 'one');
+  assert.equal(catalog.findPrice('stripe', '7')?.id, 'one');
+  assert.equal(catalog.findPrice('stripe', 'pri_1'), null);
+  assert.equal(catalog.findPrice('paddle', 'pri_2'), null);
+});
+
+const single: readonly [name: string, text: string, problem: string][] = [
+  [
+    'a number out of bounds',
+    withLine(8, '    max_activations: 0'),
+    'catalog.yaml:8: products[0].max_activations must be a whole number from 1 to 1000000',
+  ],
+  [
+    'a fraction',
+    withLine(8, '    max_activations: 1.5'),
+    'catalog.yaml:8: products[0].max_activations must be a whole number from 1 to 1000000',
+  ],
+  [
+    'a required field that is null',
+    withLine(7, '    tier:'),
+    'catalog.yaml:7: products[0].tier is missing: it must be a text of 1 to 64 letters, digits and _ . : -',
+  ],
+  [
+    'a required field that is absent, at the line of what it belongs to',
+    withLine(6, ''),
+    'catalog.yaml:5: products[0].name is missing: it must be a text of 1 to 200 characters',
+  ],
+  [
+    'an unknown field',
+    `${smallest}    color: red\n`,
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, prices',
+  ],
+  [
+    'a slip of the pen',
+    `${smallest}    featurs: []\n`,
+    'catalog.yaml:9: products[0].featurs is not a field here: features was probably meant',
+  ],
+  [
+    'a prefix that no key can have',
+    withLine(1, 'key_prefix: LATCHKEY-1'),
+    'catalog.yaml:1: key_prefix must be a text of 1 to 8 letters and digits',
+  ],
+  [
+    'a trial of nothing',
+    withLine(3, '  product: two'),
+    'catalog.yaml:3: trial.product must be the id of a product, and there is none called two',
+  ],
+  [
+    'a product id twice',
+    `${smallest}  - {id: one, name: Two, tier: b, max_activations: 1}\n`,
+    'catalog.yaml:9: products[1].id repeats one, the id of products[0]',
+  ],
+  [
+    'a price of two products',
+    `${smallest}    prices: {paddle: [p]}\n  - {id: two, name: Two, tier: b, max_activations: 1, prices: {paddle: [p]}}\n`,
+    'catalog.yaml:10: products[1].prices.paddle repeats p, a price of products[0]',
+  ],
+  [
+    'a price twice',
+    `${smallest}    prices:\n      paddle:\n        - p\n        - p\n`,
+    'catalog.yaml:12: products[0].prices.paddle[1] repeats p',
+  ],
+  [
+    'a price that YAML reads as a number',
+    `${smallest}    prices: {stripe: [17]}\n`,
+    "catalog.yaml:9: products[0].prices.stripe[0] must be a payment provider's price id, in quotes when it is a number",
+  ],
+  [
+    'a list that is none',
+    `${smallest}    features: gpu\n`,
+    'catalog.yaml:9: products[0].features must be a list of at most 100 texts',
+  ],
+  [
+    'no products',
+    'key_prefix: LK\ntrial: {product: one, features: []}\nproducts: []\n',
+    'catalog.yaml:3: products must be a list of 1 to 1000 products',
+  ],
+  [
+    'an empty file',
+    '',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products',
+  ],
+  [
+    'a list at the top',
+    '- x\n',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products',
+  ],
+  [
+    'the same field twice',
+    `${smallest}key_prefix: XY\n`,
+    'catalog.yaml:9: is not YAML: Map keys must be unique',
+  ],
+];
+
+for (const [name, text, problem] of single) {
+  test(`${name} is said with line and field`, () => {
+    const problems = problemsOf(text);
+    assert.ok(problems.includes(problem), problems.join('\n'));
+  });
+}
+
+test('every problem is said at once, in the order of the lines', () => {
+  const text = smallest
+    .replace('ab', '""')
+    .replace('name: One', 'nam: One')
+    .replace('max_activations: 3', 'max_activations: many');
+  assert.deepEqual(problemsOf(text), [
+    'catalog.yaml:1: key_prefix must be a text of 1 to 8 letters and digits',
+    'catalog.yaml:5: products[0].name is missing: it must be a text of 1 to 200 characters',
+    'catalog.yaml:6: products[0].nam is not a field here: name was probably meant',
+    'catalog.yaml:8: products[0].max_activations must be a whole number from 1 to 1000000',
+  ]);
+});
+
+test('an alias bomb is a problem and not a memory fault', () => {
+  let text = 'a: &a0 [x, x, x, x, x, x, x, x, x, x]\n';
+  for (let depth = 1; depth < 12; depth += 1) {
+    const alias = `*a${depth - 1}`;
+    text += `b${depth}: &a${depth} [${Array.from({ length: 10 }, () => alias).join(', ')}]\n`;
+  }
+  const [problem] = problemsOf(text);
+  assert.match(problem ?? '', /^catalog\.yaml:1: cannot be read: Excessive alias count/u);
+});
+
+test('a file that cannot be read is one clear problem', () => {
+  using directory = mkdtempDisposableSync(join(tmpdir(), 'latchkey-catalog-'));
+  const missing = join(directory.path, 'none.yaml');
+  assert.throws(() => loadCatalog(missing), {
+    name: 'StartupError',
+    message: new RegExp(
+      `^The catalogue ${missing} cannot be read \\(ENOENT.*set LATCHKEY_CATALOG`,
+      'u',
+    ),
+  });
+  const large = join(directory.path, 'large.yaml');
+  writeFileSync(large, '#'.repeat(1024 * 1024 + 1));
+  assert.throws(() => loadCatalog(large), /larger than 1 MiB/u);
+});
+
+test('every product field of the example is explained or shown in it', () => {
+  const example = readFileSync(defaults.catalogPath, 'utf8');
+  for (const field of ['key_prefix', 'trial', 'product_type', 'duration_days', 'offline_days']) {
+    assert.ok(example.includes(`${field}:`), field);
+  }
+});
