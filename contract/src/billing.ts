@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { nullableString, text } from './schema.ts';
+import { freeObject, nullableString, text } from './schema.ts';
 
 /** The headers of a payment provider's call. */
 export const WebhookHeaders = Type.Object({
@@ -9,6 +9,11 @@ export const WebhookHeaders = Type.Object({
       examples: ['ts=1698796800;h1=28981e941fae76e53db32f3d2a83cb69'],
     }),
   ),
+});
+
+/** The body of a payment provider's call: whatever the provider sends. */
+export const webhookPayload = freeObject({
+  description: "The event, exactly as the payment provider's signature covers it.",
 });
 
 export const WebhookResponse = Type.Object(

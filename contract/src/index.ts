@@ -1,4 +1,5 @@
 import { WebhookResponse } from './billing.ts';
+import { JwkSet, PublicJwk } from './entitlements.ts';
 import { HTTPValidationError, Problem, ValidationError } from './errors.ts';
 import { EventBatch, EventBatchResponse, EventIn } from './events.ts';
 import {
@@ -27,6 +28,7 @@ import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 export * from './billing.ts';
 export * from './date-time.ts';
 export * from './email.ts';
+export * from './entitlements.ts';
 export * from './errors.ts';
 export * from './events.ts';
 export * from './formats.ts';
@@ -49,6 +51,8 @@ export const namedSchemas = [
   MachineInfo,
   CheckedLicense,
   LicenseCheckResponse,
+  PublicJwk,
+  JwkSet,
   TrialStartRequest,
   TrialStartResponse,
   HeartbeatRequest,

@@ -1,4 +1,4 @@
-import { WebhookHeaders, WebhookResponse, ref } from '@latchkey/contract';
+import { WebhookHeaders, WebhookResponse, ref, webhookPayload } from '@latchkey/contract';
 import { notImplemented } from '#server/errors.ts';
 import type { App } from '#server/http/app-instance.ts';
 
@@ -15,8 +15,9 @@ export function registerBillingRoutes(app: App): void {
         operationId: 'receiveBillingWebhook',
         tags: ['billing'],
         summary: 'Receive an event of the payment provider',
-        description: 'The body is the event, as the provider sends and signs it.',
+        description: 'An event is kept first and applied once, however often it is sent.',
         headers: WebhookHeaders,
+        body: webhookPayload,
         response: { 200: ref(WebhookResponse, 'The event is kept.') },
         problems: ['invalid_signature', 'billing_not_configured'],
       },

@@ -17,7 +17,7 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: HealthDependencie
         operationId: 'getLiveness',
         tags: ['health'],
         summary: 'Whether the process runs',
-        response: { 200: ref(LiveResponse) },
+        response: { 200: ref(LiveResponse, 'The process runs.') },
       },
     },
     async (_request, reply) => reply.header('cache-control', 'no-store').send(health.live()),
@@ -30,7 +30,10 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: HealthDependencie
         operationId: 'getReadiness',
         tags: ['health'],
         summary: 'Whether requests should be sent here',
-        response: { 200: ref(ReadyResponse), 503: ref(ReadyResponse) },
+        response: {
+          200: ref(ReadyResponse, 'Send requests.'),
+          503: ref(ReadyResponse, 'Send none for now.'),
+        },
       },
     },
     async (_request, reply) => {
@@ -49,7 +52,10 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: HealthDependencie
         operationId: 'getHealth',
         tags: ['health'],
         summary: 'The health of the service and of what it depends on',
-        response: { 200: ref(HealthResponse), 503: ref(HealthResponse) },
+        response: {
+          200: ref(HealthResponse, 'Healthy, or degraded.'),
+          503: ref(HealthResponse, 'Unhealthy.'),
+        },
       },
     },
     async (_request, reply) => {

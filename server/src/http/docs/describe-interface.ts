@@ -1,0 +1,116 @@
+import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
+import { HTTPValidationError, Problem, ref } from '@latchkey/contract';
+import type { FastifySchema } from 'fastify';
+import { type ErrorCode, errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
+import '../app-instance.ts';
+import { INTERFACE_VERSION } from '../root.ts';
+
+const DESCRIPTION = `Activates, validates and deactivates licenses, grants trials, turns payments into licenses, counts
+daily use, collects events, keeps subscribers and sends outreach e-mail.
+
+**Formats.** \`uuid\` is the 8-4-4-4-12 form. \`date-time\` in an answer is RFC 3339 in UTC with \`Z\`; in a request an
+offset up to ±15:59 is taken, and none means UTC. \`text\` is any text without U+0000 and lone surrogates. Unknown fields
+are ignored.
+
+**Refusals.** A request that does not fit its schema is answered with 422 and one item per fault. All other refusals are
+problem details (RFC 9457) with a stable \`code\`; [all codes](/docs/errors). Every answer carries \`X-Request-Id\`.`;
+
+/** How the interface document is made of the routes' own schemas. */
+export const interfaceDescription: FastifyDynamicSwaggerOptions = {
+  openapi: {
+    openapi: '3.1.0',
+    info: {
+      title: 'Latchkey',
+      version: INTERFACE_VERSION,
+      description: DESCRIPTION,
+      license: { name: 'MIT', identifier: 'MIT' },
+    },
+    servers: [{ url: '/', description: 'This service' }],
+    security: [],
+    tags: [
+      { name: 'licenses', description: 'Activation and validation of licenses' },
+      { name: 'entitlements', description: 'What proves a license offline' },
+      { name: 'trial', description: 'The one-time trial of a machine' },
+      { name: 'usage', description: 'Daily use, per machine' },
+      { name: 'events', description: 'Analytics events' },
+      { name: 'subscribers', description: 'Those who asked for news' },
+      { name: 'outreach', description: 'E-mail in bulk' },
+      { name: 'billing', description: 'Events of payment providers' },
+      { name: 'health', description: 'Probes and the health report' },
+      { name: 'service', description: 'The service itself' },
+    ],
+    components: {
+      securitySchemes: {
+        apiKey: {
+          type: 'apiKey',
+          in: 'header',
+          name: 'X-API-Key',
+          description: 'A key made with `latchkey key create`.',
+        },
+      },
+    },
+  },
+  refResolver: {
+    buildLocalReference: (schema, _baseUri, _fragment, index) =>
+      typeof schema['$id'] === 'string' ? schema['$id'] : `schema-${index}`,
+  },
+  transform: ({ schema, url }) => ({ schema: documentRefusals(schema, url), url }),
+};
+
+/** Adds what every operation of its kind can be refused with to what the route itself names. */
+function documentRefusals(schema: FastifySchema, url: string): FastifySchema {
+  const { problems = [], ...described } = schema;
+  const { response } = schema;
+  const takesNothing = url === '/' || url.startsWith('/api/v1/health');
+  if (takesNothing || typeof response !== 'object') return described;
+  const takesBody = schema.body !== undefined;
+  const codes = new Set<ErrorCode>([
+    ...problems,
+    ...(takesBody ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
+    'internal_error',
+    'database_unavailable',
+    'overloaded',
+  ]);
+  const takesInput = takesBody || schema.params !== undefined || schema.headers !== undefined;
+  return {
+    ...described,
+    response: { ...response, ...(takesInput ? { 422: faults } : {}), ...describeProblems(codes) },
+  };
+}
+
+const faults = {
+  description: 'The request does not fit its schema.',
+  content: { 'application/json': { schema: ref(HTTPValidationError) } },
+};
+
+function describeProblems(codes: Iterable<ErrorCode>): Record<string, object> {
+  const byStatus = Object.groupBy(codes, (code) => String(errorCatalogue[code].status));
+  return Object.fromEntries(
+    Object.entries(byStatus).map(([status, ofStatus = []]) => [
+      status,
+      {
+        description: ofStatus
+          .map((code) => `\`${code}\`: ${errorCatalogue[code].meaning}`)
+          .join('\n\n'),
+        ...(status === '429' || status === '503' ? { headers: retryAfter } : {}),
+        content: {
+          'application/problem+json': {
+            schema: ref(Problem),
+            examples: Object.fromEntries(ofStatus.map((code) => [code, exampleOf(code)])),
+          },
+        },
+      },
+    ]),
+  );
+}
+
+const retryAfter = {
+  'Retry-After': { type: 'integer', description: 'Seconds until a new try makes sense.' },
+};
+
+function exampleOf(code: ErrorCode): { value: Problem } {
+  const { status, title, meaning } = errorCatalogue[code];
+  return {
+    value: { type: errorDocumentationPath(code), title, status, detail: meaning, code },
+  };
+}
