@@ -1,0 +1,145 @@
+import { strict as assert } from 'node:assert';
+import { randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import {
+  generateLicenseKey,
+  maskLicenseKey,
+  MAX_LICENSE_KEY_CHARACTERS,
+  readLicenseKey,
+} from './license-key.ts';
+
+const alphabet = '0123456789ABCDEFGHJKMNPQRSTVWXYZ';
+
+const anyRandomness = fc.uint8Array({ minLength: 23, maxLength: 23 });
+const anyPrefix = fc.stringMatching(/^[A-Za-z0-9]{1,8}$/);
+const anyKey = anyRandomness.map((bytes) => generateLicenseKey('LK', () => bytes));
+
+function symbolsOf(key: string): string {
+  return key.replaceAll('-', '').slice(-25);
+}
+
+test('a key is its prefix and five groups of five symbols, of which the last two check the rest', () => {
+  const zeros = generateLicenseKey('LK', (count) => new Uint8Array(count));
+  assert.equal(zeros, 'LK-00000-00000-00000-00000-00000');
+  const one = generateLicenseKey('demo', (count) => new Uint8Array(count).fill(1, count - 1));
+  assert.equal(one, 'DEMO-00000-00000-00000-00000-00101');
+  // 1023 is one more than the modulus can say in two symbols: 1023 mod 1021 = 2.
+  const wrapped = generateLicenseKey('LK', (count) => new Uint8Array(count).fill(255, count - 2));
+  assert.equal(wrapped, 'LK-00000-00000-00000-00000-0ZZ02');
+});
+
+test('each random symbol takes its five bits from a byte of its own, so none is likelier than another', () => {
+  fc.assert(
+    fc.property(anyRandomness, (bytes) => {
+      const expected = [...bytes].map((byte) => alphabet[byte % 32]).join('');
+      assert.equal(symbolsOf(generateLicenseKey('LK', () => bytes)).slice(0, 23), expected);
+    }),
+  );
+});
+
+test('a new key reads as native under its prefix, another, or none', () => {
+  fc.assert(
+    fc.property(anyRandomness, anyPrefix, anyPrefix, (bytes, prefix, configured) => {
+      const key = generateLicenseKey(prefix, () => bytes);
+      const expected = { kind: 'native', lookup: symbolsOf(key) };
+      assert.deepEqual(readLicenseKey(key, configured), expected);
+      assert.deepEqual(readLicenseKey(symbolsOf(key), configured), expected);
+    }),
+  );
+});
+
+test('case, blanks, hyphens and the letters I, L and O are forgiven', () => {
+  const writeSloppily = (key: string, choices: readonly number[]): string =>
+    Array.from(key)
+      .map((character, index) => {
+        const choice = choices[index % choices.length] ?? 0;
+        if (character === '1') return '1IiLl'.charAt(choice % 5);
+        if (character === '0') return '0Oo'.charAt(choice % 3);
+        if (character === '-') return ['-', ' ', '', ' - ', '\t', '–', '‑'][choice % 7] ?? '';
+        return choice % 2 === 0 ? character : character.toLowerCase();
+      })
+      .join('');
+  fc.assert(
+    fc.property(anyKey, fc.array(fc.nat(), { minLength: 1, maxLength: 40 }), (key, choices) => {
+      const sloppy = `  ${writeSloppily(key, choices)}\n`;
+      assert.deepEqual(readLicenseKey(sloppy, 'LK'), { kind: 'native', lookup: symbolsOf(key) });
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('every single wrong symbol is noticed', () => {
+  fc.assert(
+    fc.property(anyKey, fc.nat(24), fc.integer({ min: 1, max: 31 }), (key, position, shift) => {
+      const symbols = symbolsOf(key);
+      const wrong = alphabet.charAt((alphabet.indexOf(symbols.charAt(position)) + shift) % 32);
+      const changed = symbols.slice(0, position) + wrong + symbols.slice(position + 1);
+      assert.deepEqual(readLicenseKey(`LK-${changed}`, 'LK'), { kind: 'mistyped' });
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('every swap of two different neighbours is noticed', () => {
+  fc.assert(
+    fc.property(anyKey, fc.nat(23), (key, position) => {
+      const symbols = symbolsOf(key);
+      const first = symbols.charAt(position);
+      const second = symbols.charAt(position + 1);
+      fc.pre(first !== second);
+      const changed = symbols.slice(0, position) + second + first + symbols.slice(position + 2);
+      assert.deepEqual(readLicenseKey(`LK-${changed}`, 'LK'), { kind: 'mistyped' });
+    }),
+    { numRuns: 2000 },
+  );
+});
+
+test('only a text with our prefix is called mistyped, the prefix in any case', () => {
+  const bad = '00000-00000-00000-00000-00001';
+  assert.deepEqual(readLicenseKey(`lk-${bad}`, 'LK'), { kind: 'mistyped' });
+  assert.deepEqual(readLicenseKey(`LK${bad}`, 'lk'), { kind: 'mistyped' });
+  assert.deepEqual(readLicenseKey('LK-UUUUU-00000-00000-00000-00000', 'LK'), { kind: 'mistyped' });
+  const other = { kind: 'foreign', lookup: `XY-${bad}` };
+  assert.deepEqual(readLicenseKey(`XY-${bad}`, 'LK'), other);
+  assert.deepEqual(readLicenseKey(bad, 'LK'), { kind: 'foreign', lookup: bad });
+});
+
+test('keys of other formats are looked up as they are, without the blanks around them', () => {
+  for (const text of [
+    '3f2b8a10-7a5e-4c6b-9d11-0a4c1e7f2b90',
+    'ABCD-EFGH-1234',
+    'key/eyJhY2NvdW50In0=.c2ln',
+    'clé de licence ü',
+    'A',
+  ]) {
+    assert.deepEqual(readLicenseKey(` ${text}\n`, 'LK'), { kind: 'foreign', lookup: text });
+  }
+});
+
+test('what cannot be a key is unknown without a look-up', () => {
+  const longest = 'x'.repeat(MAX_LICENSE_KEY_CHARACTERS);
+  assert.deepEqual(readLicenseKey(longest, 'LK'), { kind: 'foreign', lookup: longest });
+  assert.deepEqual(readLicenseKey(`${longest}x`, 'LK'), { kind: 'mistyped' });
+  assert.deepEqual(readLicenseKey('', 'LK'), { kind: 'mistyped' });
+  assert.deepEqual(readLicenseKey(' \t', 'LK'), { kind: 'mistyped' });
+});
+
+test('any text reads without an error, and a look-up reads as itself', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.string({ unit: 'binary' }), anyKey), (text) => {
+      const reading = readLicenseKey(text, 'LK');
+      if (reading.kind !== 'mistyped') {
+        assert.deepEqual(readLicenseKey(reading.lookup, 'LK'), reading);
+      }
+    }),
+    { numRuns: 1000 },
+  );
+});
+
+test('a masked key shows its last four characters, a short text nothing', () => {
+  const key = generateLicenseKey('LK', randomBytes);
+  assert.equal(maskLicenseKey(key), `…-${key.slice(-4)}`);
+  assert.equal(maskLicenseKey('ABCD-EFGH-12'), '…');
+  assert.equal(maskLicenseKey(''), '…');
+});
