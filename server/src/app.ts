@@ -1,5 +1,7 @@
+import type { Context } from './context.ts';
 import { registerAnalyticsRoutes } from './features/analytics/routes.ts';
 import { registerBillingRoutes } from './features/billing/routes.ts';
+import { registerKeySetRoute } from './features/entitlements/routes.ts';
 import type { HealthDependencies } from './features/health/dependencies.ts';
 import { healthRoutes } from './features/health/routes.ts';
 import { registerLicenseRoutes } from './features/licenses/routes.ts';
@@ -19,12 +21,13 @@ export interface AppDependencies extends ShellOptions {
 }
 
 /** Builds the application: the shell, then the features in this order. It does not listen yet. */
-export function buildApp(dependencies: AppDependencies): App {
+export function buildApp(ctx: Context, dependencies: AppDependencies): App {
   const app = createShell(dependencies);
   dependencies.prepare?.(app);
   app.register(async (scope: App) => {
-    registerLicenseRoutes(scope);
-    registerTrialRoutes(scope);
+    registerLicenseRoutes(scope, ctx);
+    registerTrialRoutes(scope, ctx);
+    registerKeySetRoute(scope, ctx);
     registerUsageRoutes(scope);
     registerAnalyticsRoutes(scope);
     registerSubscriberRoutes(scope);

@@ -12,7 +12,7 @@ import type { KeyedQueue } from './lib/keyed-queue.ts';
 import type { Vault } from './lib/vault.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What a use case reaches the world through, made once in `create-context.ts`. */
+/** What a use case reaches the world through, made once in `make-context.ts`. */
 export interface Context {
   readonly config: Config;
   /** Read anew on SIGHUP, so it is asked for at each use. */

@@ -1,8 +1,10 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { isConnectionFailure } from '#server/db/database-errors.ts';
 import {
   InvalidRequestError,
   PublicError,
   badRequest,
+  databaseUnavailable,
   internal,
   invalidRequest,
   payloadTooLarge,
@@ -50,6 +52,7 @@ function sendFaults(reply: FastifyReply, error: InvalidRequestError): FastifyRep
 
 function toPublic(error: unknown, request: FastifyRequest): PublicError | InvalidRequestError {
   if (error instanceof PublicError || error instanceof InvalidRequestError) return error;
+  if (isConnectionFailure(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
   if (error.validation !== undefined) return describeFaults(error, request);
   return fromFastify(error);

@@ -8,6 +8,15 @@ import { licenseKeyLabel } from './seal-license-key.ts';
 
 const HOUR_MS = 3_600_000;
 
+const PENDING: LicenseCheckResponse = {
+  license_key: null,
+  status: 'pending',
+  created_at: null,
+  expires_at: null,
+  product_type: null,
+  licenses: [],
+};
+
 /**
  * What has become of a checkout: `pending` until its license exists. The key is shown for some hours only, because a
  * transaction's id stands in receipts and browser histories, and never once the money went back.
@@ -19,7 +28,7 @@ export async function checkTransaction(
   const records = await findLicensesByTransaction(ctx.pool, transactionId);
   const licenses = records.map((record) => toChecked(ctx, record));
   const [first] = licenses;
-  if (first === undefined) return { status: 'pending', licenses: [] };
+  if (first === undefined) return PENDING;
   return { ...first, licenses };
 }
 

@@ -1,9 +1,11 @@
 import { TrialStartRequest, TrialStartResponse, ref } from '@latchkey/contract';
-import { notImplemented } from '#server/errors.ts';
+import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
+import { startTrial } from './start-trial.ts';
+
 /** The one-time trial of a machine. */
-export function registerTrialRoutes(app: App): void {
+export function registerTrialRoutes(app: App, ctx: Context): void {
   app.post(
     '/api/v1/trial/start',
     {
@@ -16,8 +18,6 @@ export function registerTrialRoutes(app: App): void {
         response: { 200: ref(TrialStartResponse, 'The trial, also when it is over.') },
       },
     },
-    async () => {
-      throw notImplemented();
-    },
+    (request) => startTrial(ctx, request.body),
   );
 }

@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+
+import { loadConfiguration } from '#server/config/load.ts';
+import { startService, type RunningService } from '#server/serve.ts';
+
+import { withExamples } from './option-values.ts';
+
+/** How long a stop may take before it is forced; longer than any request may. */
+const STOP_DEADLINE_MS = 25_000;
+
+/** `latchkey serve`: runs until it is told to stop. */
+export function serveCommand(): Command {
+  const command = new Command('serve')
+    .description('Run the service, with its own PostgreSQL unless DATABASE_URL names another.')
+    .action(serve);
+  return withExamples(command, [
+    ['serve', 'With no settings at all: the database in ./data, http://127.0.0.1:8080'],
+    ['serve', 'On another port: set LATCHKEY_PORT=9000'],
+  ]);
+}
+
+async function serve(): Promise<void> {
+  const service = await startService(loadConfiguration());
+  process.stdout.write(describe(service.url));
+  process.on('SIGHUP', () => void service.reload());
+  await receiveStopSignal();
+  await stopInTime(service);
+}
+
+/** One Ctrl-C may arrive twice, from the terminal and from npm; only a later one is meant as a second. */
+const SECOND_SIGNAL_AFTER_MS = 1_000;
+
+/** Resolves at the first signal to stop; at the second one the process ends as it stands. */
+async function receiveStopSignal(): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  let askedAt: number | null = null;
+  const onSignal = (): void => {
+    const now = performance.now();
+    if (askedAt !== null && now - askedAt > SECOND_SIGNAL_AFTER_MS) process.exit(1);
+    askedAt ??= now;
+    resolve();
+  };
+  process.on('SIGINT', onSignal);
+  process.on('SIGTERM', onSignal);
+  await promise;
+}
+
+async function stopInTime(service: RunningService): Promise<void> {
+  const deadline = setTimeout(() => {
+    service.log.error('requests were still under way at the deadline; stopping without them');
+    process.exit(1);
+  }, STOP_DEADLINE_MS);
+  await service.stop();
+  clearTimeout(deadline);
+}
+
+/** What a newcomer needs next. */
+function describe(url: string): string {
+  return [
+    '',
+    `  Latchkey listens on   ${url}`,
+    `  The documents are at  ${url}/docs`,
+    '  Issue a first license npx latchkey license issue --product personal',
+    '  Stop with             Ctrl-C',
+    '',
+    '',
+  ].join('\n');
+}

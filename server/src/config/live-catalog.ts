@@ -1,0 +1,32 @@
+import type { Logger } from '#server/log.ts';
+
+import { loadCatalog, type Catalog } from './catalog.ts';
+
+import { StartupError } from './startup-error.ts';
+
+/** The catalogue of a running service. */
+export interface LiveCatalog {
+  current(): Catalog;
+  /** Reads the file again; a wrong one leaves the present catalogue in force, and the log says what is wrong. */
+  reload(): void;
+}
+
+/**
+ * Reads the catalogue and keeps it.
+ * @throws StartupError naming every problem at once, each with its line and field
+ */
+export function openLiveCatalog(path: string, log: Pick<Logger, 'info' | 'error'>): LiveCatalog {
+  let catalog = loadCatalog(path);
+  return {
+    current: () => catalog,
+    reload() {
+      try {
+        catalog = loadCatalog(path);
+        log.info({ products: catalog.products.size }, 'the catalogue was read again');
+      } catch (error) {
+        if (!(error instanceof StartupError)) throw error;
+        log.error({ problems: error.problems }, 'the new catalogue is wrong; the old one is kept');
+      }
+    },
+  };
+}

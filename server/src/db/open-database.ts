@@ -1,0 +1,42 @@
+import type { Pool } from 'pg';
+
+import type { Config } from '#server/config/config.ts';
+import type { Secrets } from '#server/config/secrets.ts';
+import type { Logger } from '#server/log.ts';
+
+import { startEmbeddedPostgres } from './embedded/start.ts';
+import { createPool } from './pool.ts';
+import { waitForDatabase } from './wait-for-database.ts';
+
+/** A database in use, and how to let it go. */
+export interface OpenDatabase {
+  readonly pool: Pool;
+  /** Ends the connections, and the embedded server with them. */
+  close(): Promise<void>;
+}
+
+const EXTERNAL_PATIENCE_MS = 5_000;
+
+/**
+ * Opens the database of DATABASE_URL, or starts the embedded one in the data directory.
+ * @throws StartupError when it cannot be used
+ */
+export async function openDatabase(
+  config: Config,
+  secrets: Secrets,
+  log: Logger,
+): Promise<OpenDatabase> {
+  const options = { maxConnections: config.database.poolSize, log };
+  if (secrets.databaseUrl !== null) {
+    const pool = createPool({ url: secrets.databaseUrl }, options);
+    await waitForDatabase(pool, EXTERNAL_PATIENCE_MS);
+    return { pool, close: () => pool.end() };
+  }
+  const embedded = await startEmbeddedPostgres({ dataDirectory: config.dataDirectory, log });
+  const pool = createPool(embedded.connection, options);
+  const close = async (): Promise<void> => {
+    await pool.end();
+    await embedded.stop();
+  };
+  return { pool, close };
+}

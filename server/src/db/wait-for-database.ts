@@ -1,0 +1,44 @@
+import type { Pool } from 'pg';
+
+import { StartupError } from '#server/config/startup-error.ts';
+
+import { isConnectionFailure } from './database-errors.ts';
+
+const RETRY_INTERVAL_MS = 250;
+
+/** The oldest PostgreSQL that is supported, as `server_version_num` has it. */
+const OLDEST_VERSION = 150_000;
+
+/**
+ * Waits until the database answers, as it may be starting too.
+ * @param patienceMs how long to wait for one that cannot be reached; a refused password is not waited for
+ * @throws StartupError saying in one sentence what is wrong with DATABASE_URL
+ */
+export async function waitForDatabase(pool: Pool, patienceMs: number): Promise<void> {
+  const deadline = performance.now() + patienceMs;
+  for (;;) {
+    try {
+      return await checkVersion(pool);
+    } catch (error) {
+      if (error instanceof StartupError) throw error;
+      if (!isConnectionFailure(error) || performance.now() > deadline) throw explain(error);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
+    }
+  }
+}
+
+async function checkVersion(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<Record<string, unknown>>('show server_version_num');
+  const version = Number(rows[0]?.['server_version_num']);
+  if (version >= OLDEST_VERSION) return;
+  throw new StartupError([
+    `The database is PostgreSQL ${Math.floor(version / 10_000)}; version 15 or newer is needed.`,
+  ]);
+}
+
+/** The driver's message holds host, port, user or database name, but never the password. */
+function explain(error: unknown): StartupError {
+  const why = error instanceof Error && error.message !== '' ? error.message : String(error);
+  const sentence = `The database of DATABASE_URL cannot be used (${why}): check the URL, and that the server runs.`;
+  return new StartupError([sentence], { cause: error });
+}

@@ -1,0 +1,32 @@
+import { JwkSet, ref } from '@latchkey/contract';
+
+import type { Context } from '#server/context.ts';
+import type { App } from '#server/http/app-instance.ts';
+
+import { jwks } from './jwks.ts';
+
+/** A client may keep the key set this long; a new key is published longer than that before it signs. */
+const MAX_AGE_SECONDS = 240;
+
+/** The public keys that entitlements are verified with (RFC 7517). */
+export function registerKeySetRoute(app: App, ctx: Context): void {
+  app.get(
+    '/.well-known/jwks.json',
+    {
+      schema: {
+        operationId: 'getKeySet',
+        tags: ['entitlements'],
+        summary: 'The public keys that verify entitlements',
+        description: 'A JSON Web Key Set; a retired key stays until its last token is over.',
+        response: { 200: ref(JwkSet, 'The public keys.') },
+      },
+    },
+    async (_request, reply) => {
+      const products = [...ctx.catalog().products.values()];
+      const maxOfflineDays = Math.max(...products.map((product) => product.offlineDays));
+      reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
+      const { keys } = jwks(ctx.signingKeys.published, maxOfflineDays, ctx.clock.now());
+      return { keys: [...keys] };
+    },
+  );
+}

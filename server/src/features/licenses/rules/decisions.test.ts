@@ -1,0 +1,183 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
+import { decideActivation } from './decide-activation.ts';
+import { decideDeactivation } from './decide-deactivation.ts';
+import { decideValidation } from './decide-validation.ts';
+import type { ActivationFacts, LicenseStanding } from './facts.ts';
+import type { LicenseStatus } from './status.ts';
+import { at, DAY_MS, perpetual, plus } from './standing.fixture.ts';
+
+const now = at('2026-03-01T12:00:00Z');
+const past = plus(now, -DAY_MS);
+const license = { ...perpetual, maxActivations: 2 };
+const activation: ActivationFacts = {
+  id: '0193a1b2-0000-7000-8000-0000000000a1',
+  licenseId: license.id,
+  machineId: 'Machine-1',
+  deactivatedAt: null,
+};
+
+const unusable: readonly [Partial<LicenseStanding>, LicenseStatus, string][] = [
+  [{ revokedAt: past }, 'revoked', 'license_revoked'],
+  [{ refundedAt: past }, 'refunded', 'license_refunded'],
+  [{ suspendedAt: past }, 'suspended', 'license_suspended'],
+  [{ pausedAt: past }, 'paused', 'license_paused'],
+  [{ canceledAt: past }, 'canceled', 'license_canceled'],
+  [{ expiresAt: past }, 'expired', 'license_expired'],
+  [{ expiresAt: past, trial: true }, 'expired', 'trial_expired'],
+  [{ revokedAt: past, expiresAt: past, trial: true }, 'revoked', 'license_revoked'],
+];
+
+test('a validation of an unknown key says so', () => {
+  assert.deepEqual(decideValidation(null, null, 'Machine-1', now), {
+    valid: false,
+    status: 'invalid',
+    reason: 'license_not_found',
+    expiresAt: null,
+  });
+});
+
+test('a validation on the bound machine is valid', () => {
+  const expiresAt = plus(now, DAY_MS);
+  assert.deepEqual(decideValidation({ ...license, expiresAt }, activation, 'Machine-1', now), {
+    valid: true,
+    status: 'active',
+    expiresAt,
+    bindMachineId: null,
+  });
+});
+
+test('a validation in the days of grace is valid and says past_due', () => {
+  const late = { ...license, subscription: true, expiresAt: past };
+  assert.deepEqual(decideValidation(late, activation, 'Machine-1', now), {
+    valid: true,
+    status: 'past_due',
+    expiresAt: past,
+    bindMachineId: null,
+  });
+});
+
+test('the first validation of an unbound activation binds the machine id as it was sent', () => {
+  const unbound = { ...activation, machineId: null };
+  assert.deepEqual(decideValidation(license, unbound, ' x ', now), {
+    valid: true,
+    status: 'active',
+    expiresAt: null,
+    bindMachineId: ' x ',
+  });
+});
+
+test('machine ids are compared verbatim', () => {
+  for (const machineId of ['machine-1', 'Machine-1 ', 'Machine-2', '']) {
+    const decision = decideValidation(license, activation, machineId, now);
+    assert.deepEqual(decision, {
+      valid: false,
+      status: 'active',
+      reason: 'machine_mismatch',
+      expiresAt: null,
+    });
+  }
+});
+
+for (const [facts, status, reason] of unusable) {
+  test(`a validation of a licence with ${Object.keys(facts).join(' and ')} gives ${reason}`, () => {
+    const decision = decideValidation({ ...license, ...facts }, activation, 'Machine-1', now);
+    const expiresAt = facts.pausedAt ?? facts.canceledAt ?? facts.expiresAt ?? null;
+    assert.deepEqual(decision, { valid: false, status, reason, expiresAt });
+  });
+}
+
+test('reasons are given in their order, the first that holds', () => {
+  const ended = { ...license, revokedAt: past };
+  const gone = { ...activation, deactivatedAt: past };
+  const foreign = { ...activation, licenseId: '0193a1b2-0000-7000-8000-000000000002' };
+  const reasonOf = (facts: LicenseStanding | null, activated: ActivationFacts | null): string => {
+    const decision = decideValidation(facts, activated, 'Machine-2', now);
+    return decision.valid ? 'valid' : decision.reason;
+  };
+  assert.equal(reasonOf(null, gone), 'license_not_found');
+  assert.equal(reasonOf(ended, null), 'activation_not_found');
+  assert.equal(reasonOf(ended, foreign), 'activation_not_found');
+  assert.equal(reasonOf(ended, gone), 'license_revoked');
+  assert.equal(reasonOf(license, gone), 'activation_inactive');
+  assert.equal(reasonOf(license, activation), 'machine_mismatch');
+});
+
+test('the status of a refused activation is the licence’s own', () => {
+  const late = { ...license, subscription: true, expiresAt: past };
+  for (const presented of [null, { ...activation, deactivatedAt: past }, activation]) {
+    assert.equal(decideValidation(late, presented, 'Machine-2', now).status, 'past_due');
+  }
+});
+
+function machine(name: string): HashedIdentity {
+  return { strong: [`machineid:${name}`], medium: [], weak: [], digest: name };
+}
+
+const holders = [
+  { activationId: 'first', identity: machine('a') },
+  { activationId: 'second', identity: machine('b') },
+];
+
+test('a known machine gets its activation back, also when every slot is taken', () => {
+  assert.deepEqual(decideActivation(license, holders, machine('b'), now), {
+    kind: 'again',
+    activationId: 'second',
+  });
+  const lowered = { ...license, maxActivations: 1 };
+  assert.deepEqual(decideActivation(lowered, holders, machine('b'), now), {
+    kind: 'again',
+    activationId: 'second',
+  });
+});
+
+test('a new machine takes a slot while there is one', () => {
+  assert.deepEqual(decideActivation(license, [], machine('c'), now), { kind: 'new' });
+  assert.deepEqual(decideActivation(license, holders.slice(1), machine('c'), now), { kind: 'new' });
+  assert.deepEqual(decideActivation(license, holders, machine('c'), now), {
+    kind: 'limit',
+    max: 2,
+    current: 2,
+  });
+});
+
+test('a licence that may not be used takes no machine, not even a known one', () => {
+  for (const [facts, status] of unusable) {
+    const refused = { ...license, ...facts };
+    const decision = decideActivation(refused, holders, machine('a'), now);
+    assert.deepEqual(decision, { kind: 'refused', status });
+  }
+});
+
+test('a shared strong component goes before a likeness of parts', () => {
+  const parts = ['diskserial:1', 'tpm:1'];
+  const alike = { strong: ['machineid:old'], medium: parts, weak: [], digest: 'x' };
+  const sure = { strong: ['machineid:new'], medium: [], weak: [], digest: 'y' };
+  const presented = { strong: ['machineid:new'], medium: parts, weak: [], digest: 'z' };
+  const both = [
+    { activationId: 'alike', identity: alike },
+    { activationId: 'sure', identity: sure },
+  ];
+  assert.deepEqual(decideActivation(license, both, presented, now), {
+    kind: 'again',
+    activationId: 'sure',
+  });
+});
+
+test('a deactivation needs the key, the activation and its machine', () => {
+  const refused = (code: string) => ({ kind: 'refused', code });
+  const foreign = { ...activation, licenseId: 'another' };
+  assert.deepEqual(decideDeactivation(null, activation, 'x'), refused('license_not_found'));
+  assert.deepEqual(decideDeactivation(license, null, 'x'), refused('activation_not_found'));
+  assert.deepEqual(decideDeactivation(license, foreign, 'x'), refused('activation_not_found'));
+  assert.deepEqual(decideDeactivation(license, activation, 'x'), refused('machine_mismatch'));
+  assert.deepEqual(decideDeactivation(license, activation, 'Machine-1'), { kind: 'deactivate' });
+});
+
+test('a deactivation while unbound is taken, and a second one changes nothing', () => {
+  const unbound = { ...activation, machineId: null };
+  assert.deepEqual(decideDeactivation(license, unbound, 'anything'), { kind: 'deactivate' });
+  const gone = { ...activation, deactivatedAt: past };
+  assert.deepEqual(decideDeactivation(license, gone, 'Machine-1'), { kind: 'already' });
+});

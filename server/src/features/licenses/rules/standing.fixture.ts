@@ -1,0 +1,55 @@
+import * as fc from 'fast-check';
+import type { LicenseStanding } from './facts.ts';
+
+export const DAY_MS = 86_400_000;
+
+/** A moment by its text. */
+export function at(text: string): Date {
+  return new Date(text);
+}
+
+/** A moment some milliseconds later. */
+export function plus(moment: Date, ms: number): Date {
+  return new Date(moment.getTime() + ms);
+}
+
+/** A licence that was bought once and for ever. */
+export const perpetual: LicenseStanding = {
+  id: '0193a1b2-0000-7000-8000-000000000001',
+  productId: 'personal',
+  trial: false,
+  subscription: false,
+  expiresAt: null,
+  cancelScheduledFor: null,
+  pausedAt: null,
+  canceledAt: null,
+  suspendedAt: null,
+  refundedAt: null,
+  revokedAt: null,
+};
+
+/** A moment in the first months of 2026. */
+export const anyMoment = fc.date({
+  min: at('2026-01-01'),
+  max: at('2026-06-01'),
+  noInvalidDate: true,
+});
+const rarely = fc.oneof(
+  { weight: 5, arbitrary: fc.constant(null) },
+  { weight: 1, arbitrary: anyMoment },
+);
+
+/** Any combination of facts, the usual ones more often. */
+export const anyStanding: fc.Arbitrary<LicenseStanding> = fc.record({
+  id: fc.constant(perpetual.id),
+  productId: fc.constant(perpetual.productId),
+  trial: fc.boolean(),
+  subscription: fc.boolean(),
+  expiresAt: fc.option(anyMoment, { nil: null }),
+  cancelScheduledFor: fc.option(anyMoment, { nil: null, freq: 2 }),
+  pausedAt: rarely,
+  canceledAt: rarely,
+  suspendedAt: rarely,
+  refundedAt: rarely,
+  revokedAt: rarely,
+});

@@ -1,0 +1,166 @@
+import { strict as assert } from 'node:assert';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { LicenseStanding } from './facts.ts';
+import {
+  daysUntilExpiry,
+  GRACE_DAYS,
+  isUsable,
+  LICENSE_STATUSES,
+  licenseStatus,
+  publicExpiry,
+  usableUntil,
+  type LicenseStatus,
+} from './status.ts';
+import { anyMoment, anyStanding, at, DAY_MS, perpetual, plus } from './standing.fixture.ts';
+
+const end = at('2026-03-01T00:00:00.000Z');
+const fixedTerm: LicenseStanding = { ...perpetual, expiresAt: end };
+const subscription: LicenseStanding = { ...fixedTerm, subscription: true };
+const graceEnd = plus(end, GRACE_DAYS * DAY_MS);
+
+/** The status a millisecond before, at, and a millisecond after a moment. */
+function around(facts: LicenseStanding, moment: Date): LicenseStatus[] {
+  return [-1, 0, 1].map((ms) => licenseStatus(facts, plus(moment, ms)));
+}
+
+test('a perpetual licence stays active', () => {
+  assert.equal(licenseStatus(perpetual, at('9999-12-31T00:00:00Z')), 'active');
+  assert.equal(usableUntil(perpetual), null);
+  assert.equal(publicExpiry(perpetual, end), null);
+});
+
+test('a fixed term is over at its end, to the millisecond, without grace', () => {
+  assert.deepEqual(around(fixedTerm, end), ['active', 'expired', 'expired']);
+  assert.deepEqual(around({ ...fixedTerm, trial: true }, end), ['active', 'expired', 'expired']);
+  assert.deepEqual(usableUntil(fixedTerm), end);
+});
+
+test('a subscription of which nothing is heard is past due for 14 days, then expired', () => {
+  assert.deepEqual(around(subscription, end), ['active', 'past_due', 'past_due']);
+  assert.deepEqual(around(subscription, graceEnd), ['past_due', 'expired', 'expired']);
+  assert.deepEqual(usableUntil(subscription), graceEnd);
+  assert.deepEqual(publicExpiry(subscription, plus(end, DAY_MS)), end);
+});
+
+test('a subscription whose cancellation was scheduled for its end has no grace', () => {
+  const leaving = { ...subscription, cancelScheduledFor: end };
+  assert.deepEqual(around(leaving, end), ['active', 'expired', 'expired']);
+  const leavingBefore = { ...subscription, cancelScheduledFor: plus(end, -DAY_MS) };
+  assert.deepEqual(around(leavingBefore, end), ['active', 'expired', 'expired']);
+});
+
+test('grace ends with a cancellation that is scheduled within it, and not later than ever', () => {
+  const within = { ...subscription, cancelScheduledFor: plus(end, DAY_MS) };
+  assert.deepEqual(around(within, plus(end, DAY_MS)), ['past_due', 'expired', 'expired']);
+  const after = { ...subscription, cancelScheduledFor: plus(graceEnd, DAY_MS) };
+  assert.deepEqual(around(after, graceEnd), ['past_due', 'expired', 'expired']);
+});
+
+test('a cancellation and a pause count from their own moment on', () => {
+  const moment = plus(end, -DAY_MS);
+  const canceled = { ...subscription, canceledAt: moment };
+  assert.deepEqual(around(canceled, moment), ['active', 'canceled', 'canceled']);
+  assert.deepEqual(publicExpiry(canceled, plus(moment, -1)), moment);
+  assert.deepEqual(publicExpiry(canceled, plus(graceEnd, 1)), moment);
+  const paused = { ...subscription, pausedAt: moment };
+  assert.deepEqual(around(paused, moment), ['active', 'paused', 'paused']);
+  assert.deepEqual(publicExpiry(paused, plus(moment, -1)), end);
+  assert.deepEqual(publicExpiry(paused, moment), moment);
+});
+
+test('a canceled subscription without a period is not perpetual', () => {
+  const canceled = { ...subscription, expiresAt: null, canceledAt: end };
+  assert.equal(licenseStatus(canceled, end), 'canceled');
+  assert.deepEqual(publicExpiry(canceled, plus(end, DAY_MS)), end);
+  assert.deepEqual(usableUntil(canceled), end);
+});
+
+test('a refund, a suspension and a revocation count as soon as they are known', () => {
+  const later = plus(end, DAY_MS);
+  for (const [field, status] of [
+    ['revokedAt', 'revoked'],
+    ['refundedAt', 'refunded'],
+    ['suspendedAt', 'suspended'],
+  ] as const) {
+    assert.equal(licenseStatus({ ...perpetual, [field]: later }, end), status);
+  }
+});
+
+test('of several facts the strongest decides', () => {
+  const now = plus(graceEnd, DAY_MS);
+  const before = plus(now, -DAY_MS);
+  const everything: LicenseStanding = {
+    ...subscription,
+    revokedAt: before,
+    refundedAt: before,
+    suspendedAt: before,
+    pausedAt: before,
+    canceledAt: before,
+  };
+  const lifted: LicenseStatus[] = [licenseStatus(everything, now)];
+  let facts = everything;
+  for (const field of ['revokedAt', 'refundedAt', 'suspendedAt', 'pausedAt', 'canceledAt']) {
+    facts = { ...facts, [field]: null };
+    lifted.push(licenseStatus(facts, now));
+  }
+  lifted.push(licenseStatus(facts, plus(end, 1)), licenseStatus(facts, plus(end, -1)));
+  assert.deepEqual(lifted, LICENSE_STATUSES);
+});
+
+test('a fact that is added never makes the status weaker', () => {
+  const fields = ['revokedAt', 'refundedAt', 'suspendedAt', 'pausedAt', 'canceledAt'] as const;
+  fc.assert(
+    fc.property(
+      anyStanding,
+      fc.constantFrom(...fields),
+      anyMoment,
+      anyMoment,
+      (facts, field, m, now) => {
+        fc.pre(facts[field] === null);
+        const rank = (status: LicenseStatus): number => LICENSE_STATUSES.indexOf(status);
+        const before = rank(licenseStatus(facts, now));
+        assert.ok(rank(licenseStatus({ ...facts, [field]: m }, now)) <= before);
+      },
+    ),
+  );
+});
+
+test('time alone never makes a licence usable again', () => {
+  fc.assert(
+    fc.property(anyStanding, anyMoment, fc.nat(100 * DAY_MS), (facts, now, laterMs) => {
+      const rank = (moment: Date): number => LICENSE_STATUSES.indexOf(licenseStatus(facts, moment));
+      assert.ok(rank(plus(now, laterMs)) <= rank(now));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a licence that is usable now is so exactly until the moment that is foretold', () => {
+  fc.assert(
+    fc.property(anyStanding, anyMoment, (facts, now) => {
+      fc.pre(isUsable(licenseStatus(facts, now)));
+      const last = usableUntil(facts);
+      if (last === null) {
+        assert.ok(isUsable(licenseStatus(facts, at('9999-01-01'))));
+        return;
+      }
+      assert.ok(now < last);
+      assert.ok(isUsable(licenseStatus(facts, plus(last, -1))));
+      assert.ok(!isUsable(licenseStatus(facts, last)));
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a begun day counts as one, an ended licence has none, a perpetual one no number', () => {
+  const days = (ms: number): number | null => daysUntilExpiry(end, plus(end, -ms));
+  assert.equal(days(7 * DAY_MS), 7);
+  assert.equal(days(7 * DAY_MS - 1), 7);
+  assert.equal(days(6 * DAY_MS), 6);
+  assert.equal(days(1), 1);
+  assert.equal(days(0), 0);
+  assert.equal(days(-1), 0);
+  assert.equal(days(-30 * DAY_MS), 0);
+  assert.equal(daysUntilExpiry(null, end), null);
+});

@@ -1,0 +1,72 @@
+import type { Pool } from 'pg';
+
+import type { Clock } from './clock.ts';
+import type { Catalog } from './config/catalog.ts';
+import type { Config } from './config/config.ts';
+import type { Secrets } from './config/secrets.ts';
+import type { Context } from './context.ts';
+import { SigningKeyRing } from './features/entitlements/key-ring.ts';
+import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
+import { createLicenseBatches } from './features/licenses/batches.ts';
+import { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import { createTrialBatch } from './features/trials/grant-trials.ts';
+import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
+import { KeyedQueue } from './lib/keyed-queue.ts';
+import { createVault } from './lib/vault.ts';
+import type { Logger } from './log.ts';
+import type { Metrics } from './metrics.ts';
+
+/** What a context is made of. */
+export interface ContextParts {
+  readonly config: Config;
+  readonly secrets: Pick<Secrets, 'master'>;
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+  readonly pool: Pool;
+}
+
+/** Connections that are never taken by work that waits for a license's lock, so that batches always find one. */
+const CONNECTIONS_FOR_BATCHES = 4;
+
+/** Activations that may wait in line. */
+const MAX_WAITING_FOR_LICENSES = 2_000;
+
+/** Makes the context. Nothing is connected or read yet: see {@link loadSigningKeys}. */
+export function makeContext(parts: ContextParts): Context {
+  const { config, catalog, clock, metrics, pool } = parts;
+  const vault = createVault(Buffer.from(parts.secrets.master, 'utf8'));
+  const signingKeys = new SigningKeyRing({ pool, clock, vault });
+  const licenseQueue = new KeyedQueue({
+    maxConcurrent: Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES),
+    maxWaiting: MAX_WAITING_FOR_LICENSES,
+  });
+  metrics.setQueueDepth('activations', () => licenseQueue.depth);
+  const trials = createTrialBatch({
+    pool,
+    observer: metrics,
+    readTerms: () => trialTerms(catalog(), clock.now()),
+    prepare: (request, terms) =>
+      prepareTrial({ catalog, config, signingKeys, vault }, request, terms),
+  });
+  return {
+    config,
+    catalog,
+    clock,
+    log: parts.log,
+    metrics,
+    vault,
+    pool,
+    signingKeys,
+    batches: { ...createLicenseBatches(pool, metrics), trials },
+    licenseQueue,
+    guesses: new GuessLimiter(clock),
+  };
+}
+
+/** Reads the signing keys, and makes the first one in a new database. */
+export async function loadSigningKeys(ctx: Context): Promise<void> {
+  await ensureSigningKey(ctx);
+  await ctx.signingKeys.refresh();
+}

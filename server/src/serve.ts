@@ -1,0 +1,141 @@
+import type { Pool } from 'pg';
+
+import { buildApp } from './app.ts';
+import { systemClock } from './clock.ts';
+import type { Config } from './config/config.ts';
+import { openLiveCatalog } from './config/live-catalog.ts';
+import type { LoadedConfiguration } from './config/load.ts';
+import type { Context } from './context.ts';
+import { listPendingMigrations, migrate } from './db/migrate.ts';
+import { openDatabase } from './db/open-database.ts';
+import type { App } from './http/app-instance.ts';
+import { explainListenFailure, requireFreePort } from './http/listen.ts';
+import { addMetricsRoute, startMetricsListener } from './http/metrics-endpoint.ts';
+import { observeRequests } from './http/observe-requests.ts';
+import type { ServiceState } from './http/service-state.ts';
+import { version } from './lib/version.ts';
+import { createLog, type Logger } from './log.ts';
+import { loadSigningKeys, makeContext } from './make-context.ts';
+import { createMetrics, type Metrics } from './metrics.ts';
+
+/** A service that takes requests. */
+export interface RunningService {
+  /** Where it listens. */
+  readonly url: string;
+  readonly log: Logger;
+  /** Reads the catalogue and the signing keys again. */
+  reload(): Promise<void>;
+  /** Finishes what is under way, then lets go of everything. */
+  stop(): Promise<void>;
+}
+
+/** Another process may rotate the signing keys; a new key is published longer than this before it signs. */
+const KEY_REFRESH_INTERVAL_MS = 60_000;
+
+/**
+ * Starts the service: database, migrations, signing keys, then the port.
+ * @throws StartupError with one clear sentence for each thing that is wrong
+ */
+export async function startService(configuration: LoadedConfiguration): Promise<RunningService> {
+  const { config, secrets, warnings } = configuration;
+  const log = createLog(config.log);
+  for (const warning of warnings) log.warn(warning);
+  const catalog = openLiveCatalog(config.catalogPath, log);
+  await requireFreePort(config.http.host, config.http.port);
+
+  // Whatever was opened is closed again, the newest first: when a later step fails, and at the end.
+  await using resources = new AsyncDisposableStack();
+  const database = await openDatabase(config, secrets, log);
+  resources.defer(() => database.close());
+  const { pool } = database;
+  const applied = await migrate(pool);
+  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
+
+  const metrics = createMetrics({ version });
+  const parts = { config, secrets, clock: systemClock, log, metrics, pool };
+  const ctx = makeContext({ ...parts, catalog: catalog.current });
+  await loadSigningKeys(ctx);
+  const refreshing = setInterval(() => void refreshSigningKeys(ctx), KEY_REFRESH_INTERVAL_MS);
+  resources.defer(() => clearInterval(refreshing));
+  await openMetrics(resources, config, metrics, pool);
+
+  let state: ServiceState = 'ready';
+  const app = assembleApp(ctx, secrets.metricsToken, () => state);
+  resources.defer(() => app.close());
+  const url = await listen(app, config.http.host, config.http.port);
+
+  const kept = resources.move();
+  return {
+    url,
+    log,
+    async reload() {
+      catalog.reload();
+      await refreshSigningKeys(ctx);
+    },
+    async stop() {
+      state = 'draining';
+      await kept.disposeAsync();
+    },
+  };
+}
+
+function assembleApp(ctx: Context, metricsToken: string | null, state: () => ServiceState): App {
+  const { config, clock, log, metrics, pool } = ctx;
+  return buildApp(ctx, {
+    publicUrl: config.http.publicUrl,
+    trustedProxies: config.http.trustedProxies,
+    log,
+    state,
+    health: {
+      clock,
+      startedAt: clock.now(),
+      version,
+      log,
+      pingDatabase: async () => void (await pool.query('select 1')),
+      migrationsPending: async () => (await listPendingMigrations(pool)).length > 0,
+      isDraining: () => state() === 'draining',
+    },
+    prepare: (app) => {
+      observeRequests(app, { log, metrics });
+      addMetricsRoute(app, metrics, metricsToken);
+    },
+  });
+}
+
+async function listen(app: App, host: string, port: number): Promise<string> {
+  try {
+    return await app.listen({ host, port });
+  } catch (error) {
+    throw explainListenFailure(error, host, port);
+  }
+}
+
+async function openMetrics(
+  resources: AsyncDisposableStack,
+  config: Config,
+  metrics: Metrics,
+  pool: Pool,
+): Promise<void> {
+  metrics.setDatabasePool(() => ({
+    total: pool.totalCount,
+    idle: pool.idleCount,
+    waiting: pool.waitingCount,
+  }));
+  const { host, port } = config.metrics;
+  if (port === null) return;
+  try {
+    const listener = await startMetricsListener(metrics, { host, port });
+    resources.defer(() => listener.close());
+  } catch (error) {
+    throw explainListenFailure(error, host, port);
+  }
+}
+
+/** The keys in memory serve on when the database cannot be asked for new ones. */
+async function refreshSigningKeys(ctx: Context): Promise<void> {
+  try {
+    await ctx.signingKeys.refresh();
+  } catch (error) {
+    ctx.log.warn({ err: error }, 'the signing keys could not be read again');
+  }
+}
