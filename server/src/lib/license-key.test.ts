@@ -49,17 +49,19 @@ test('a new key reads as native under its prefix, another, or none', () => {
   );
 });
 
+function writeSloppily(key: string, choices: readonly number[]): string {
+  return Array.from(key)
+    .map((character, index) => {
+      const choice = choices[index % choices.length] ?? 0;
+      if (character === '1') return '1IiLl'.charAt(choice % 5);
+      if (character === '0') return '0Oo'.charAt(choice % 3);
+      if (character === '-') return ['-', ' ', '', ' - ', '\t', '–', '‑'][choice % 7] ?? '';
+      return choice % 2 === 0 ? character : character.toLowerCase();
+    })
+    .join('');
+}
+
 test('case, blanks, hyphens and the letters I, L and O are forgiven', () => {
-  const writeSloppily = (key: string, choices: readonly number[]): string =>
-    Array.from(key)
-      .map((character, index) => {
-        const choice = choices[index % choices.length] ?? 0;
-        if (character === '1') return '1IiLl'.charAt(choice % 5);
-        if (character === '0') return '0Oo'.charAt(choice % 3);
-        if (character === '-') return ['-', ' ', '', ' - ', '\t', '–', '‑'][choice % 7] ?? '';
-        return choice % 2 === 0 ? character : character.toLowerCase();
-      })
-      .join('');
   fc.assert(
     fc.property(anyKey, fc.array(fc.nat(), { minLength: 1, maxLength: 40 }), (key, choices) => {
       const sloppy = `  ${writeSloppily(key, choices)}\n`;

@@ -144,8 +144,8 @@ test('a new machine takes a slot while there is one', () => {
 
 test('a licence that may not be used takes no machine, not even a known one', () => {
   for (const [facts, status] of unusable) {
-    const refused = { ...license, ...facts };
-    const decision = decideActivation(refused, holders, machine('a'), now);
+    const ended = { ...license, ...facts };
+    const decision = decideActivation(ended, holders, machine('a'), now);
     assert.deepEqual(decision, { kind: 'refused', status });
   }
 });
@@ -165,8 +165,11 @@ test('a shared strong component goes before a likeness of parts', () => {
   });
 });
 
+function refused(code: string) {
+  return { kind: 'refused', code };
+}
+
 test('a deactivation needs the key, the activation and its machine', () => {
-  const refused = (code: string) => ({ kind: 'refused', code });
   const foreign = { ...activation, licenseId: 'another' };
   assert.deepEqual(decideDeactivation(null, activation, 'x'), refused('license_not_found'));
   assert.deepEqual(decideDeactivation(license, null, 'x'), refused('activation_not_found'));
