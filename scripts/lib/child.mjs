@@ -1,0 +1,26 @@
+import { spawn } from 'node:child_process';
+import { constants } from 'node:os';
+
+const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
+
+/**
+ * Runs a program with this process's terminal, hands signals on to it, and waits for its end.
+ * @param {string} command
+ * @param {string[]} args
+ * @param {import('node:child_process').SpawnOptions} options
+ * @param {(child: import('node:child_process').ChildProcess) => void} [started]
+ * @returns {Promise<number>} its exit code, or 128 + the number of the signal that ended it
+ */
+export function runChild(command, args, options, started = () => {}) {
+  return new Promise((resolve, reject) => {
+    const child = spawn(command, args, { stdio: 'inherit', ...options });
+    const forward = (signal) => child.kill(signal);
+    for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
+    child.once('error', reject);
+    child.once('exit', (code, signal) => {
+      for (const each of FORWARDED_SIGNALS) process.off(each, forward);
+      resolve(signal === null ? code : 128 + constants.signals[signal]);
+    });
+    started(child);
+  });
+}

@@ -1,0 +1,23 @@
+import { writeSync } from 'node:fs';
+
+/** `EX_CONFIG` of sysexits.h, as the service uses it too. */
+const CONFIGURATION_EXIT_CODE = 78;
+
+/**
+ * Writes one line to standard error at once: the process may be replaced or ended right after.
+ * @param {string} sentence
+ */
+export function say(sentence) {
+  writeSync(2, `${sentence}\n`);
+}
+
+/**
+ * Ends the process with one sentence for the person who started it.
+ * @param {string} sentence
+ * @param {number} exitCode
+ * @returns {never}
+ */
+export function giveUp(sentence, exitCode = CONFIGURATION_EXIT_CODE) {
+  say(sentence);
+  process.exit(exitCode);
+}
