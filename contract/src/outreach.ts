@@ -34,7 +34,9 @@ export type OutreachRequest = Static<typeof OutreachRequest>;
 
 /** The headers of an outreach request. */
 export const OutreachHeaders = Type.Object({
-  'X-API-Key': text({ description: 'An API key with the scope `outreach:send`.' }),
+  'X-API-Key': text({
+    description: 'An API key with the scope `outreach:send`, made with `latchkey key create`.',
+  }),
 });
 
 export const OutreachResult = Type.Object(

@@ -1,10 +1,14 @@
 import swagger from '@fastify/swagger';
+import type { App } from '#server/http/app-instance.ts';
 import { interfaceDescription } from '#server/http/docs/describe-interface.ts';
 import { createTestApp } from './test-app.ts';
 
 /** The interface document, as `openapi.json` holds it. */
 export async function renderInterface(): Promise<string> {
-  const app = createTestApp({ prepare: (each) => each.register(swagger, interfaceDescription) });
+  const prepare = (each: App): void => {
+    each.register(swagger, interfaceDescription);
+  };
+  const app = createTestApp({ prepare });
   await app.ready();
   const document = app.swagger();
   await app.close();

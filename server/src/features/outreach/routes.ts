@@ -15,7 +15,6 @@ export function registerOutreachRoutes(app: App): void {
         operationId: 'sendOutreach',
         tags: ['outreach'],
         summary: 'Send an e-mail to many recipients',
-        security: [{ apiKey: [] }],
         headers: OutreachHeaders,
         body: ref(OutreachRequest),
         response: { 200: ref(OutreachResponse, 'What became of each recipient.') },

@@ -2,7 +2,6 @@ import type { FastifyDynamicSwaggerOptions } from '@fastify/swagger';
 import { HTTPValidationError, Problem, ref } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 import { type ErrorCode, errorCatalogue, errorDocumentationPath } from '#server/error-catalogue.ts';
-import '../app-instance.ts';
 import { INTERFACE_VERSION } from '../root.ts';
 
 const DESCRIPTION = `Activates, validates and deactivates licenses, grants trials, turns payments into licenses, counts
@@ -39,16 +38,6 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
       { name: 'health', description: 'Probes and the health report' },
       { name: 'service', description: 'The service itself' },
     ],
-    components: {
-      securitySchemes: {
-        apiKey: {
-          type: 'apiKey',
-          in: 'header',
-          name: 'X-API-Key',
-          description: 'A key made with `latchkey key create`.',
-        },
-      },
-    },
   },
   refResolver: {
     buildLocalReference: (schema, _baseUri, _fragment, index) =>

@@ -1,0 +1,69 @@
+import { readFile } from 'node:fs/promises';
+import type { FastifyReply } from 'fastify';
+import type { App } from '../app-instance.ts';
+import { documentationPage, renderErrorPage } from './pages.ts';
+
+/** Scripts and styles come from this service alone; Swagger UI draws small images from `data:`. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+const CACHE_CONTROL = 'public, max-age=3600';
+
+const ASSETS = {
+  'docs.css': new URL('./assets/docs.css', import.meta.url),
+  'docs.js': new URL('./assets/docs.js', import.meta.url),
+  'swagger-ui.css': swaggerUi('swagger-ui.css'),
+  'swagger-ui-bundle.js': swaggerUi('swagger-ui-bundle.js'),
+};
+
+/** Made from the routes' schemas by `npm run openapi`, so that starting costs nothing for it. */
+const INTERFACE_DOCUMENT = new URL('../../../../openapi.json', import.meta.url);
+
+/** The interface document, the page that draws it, and the page that explains refusals. */
+export function registerDocumentationRoutes(app: App): void {
+  const hidden = { schema: { hide: true } };
+  const readOnce = makeFileReader();
+
+  app.get('/openapi.json', hidden, async (_request, reply) =>
+    send(reply, 'application/json; charset=utf-8', await readOnce(INTERFACE_DOCUMENT)),
+  );
+  app.get('/docs', hidden, (_request, reply) => sendPage(reply, documentationPage));
+  app.get('/docs/errors', hidden, (_request, reply) => sendPage(reply, renderErrorPage()));
+  for (const [name, url] of Object.entries(ASSETS)) {
+    const type = name.endsWith('.css') ? 'text/css' : 'text/javascript';
+    app.get(`/docs/${name}`, hidden, async (_request, reply) =>
+      send(reply, `${type}; charset=utf-8`, await readOnce(url)),
+    );
+  }
+}
+
+function sendPage(reply: FastifyReply, html: string): FastifyReply {
+  reply.header('content-security-policy', PAGE_POLICY);
+  return send(reply, 'text/html; charset=utf-8', html);
+}
+
+function send(reply: FastifyReply, type: string, body: string | Buffer): FastifyReply {
+  return reply.type(type).header('cache-control', CACHE_CONTROL).send(body);
+}
+
+/** Reads each file when it is first asked for, and keeps it: they are few and never change. */
+function makeFileReader(): (url: URL) => Promise<Buffer> {
+  const files = new Map<string, Buffer>();
+  return async (url) => {
+    const file = files.get(url.href) ?? (await readFile(url));
+    files.set(url.href, file);
+    return file;
+  };
+}
+
+function swaggerUi(file: string): URL {
+  return new URL(import.meta.resolve(`@fastify/swagger-ui/static/${file}`));
+}
