@@ -32,10 +32,13 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
   '00020003-0004-0005-0006-000700080009',
 ]);
 
-/** Only one of 0, f and x, however it is grouped: zeroed and unprogrammed numbers. */
-const ONE_REPEATED_DIGIT = /^[\s:._-]*(?:0[0\s:._-]*|f[f\s:._-]*|x[x\s:._-]*)$/u;
+const SEPARATORS = /[\s:._-]+/gu;
+
+/** Zeroed and unprogrammed numbers, and numbers that were blotted out, once their separators are gone. */
+const ONE_REPEATED_DIGIT = /^(?:0+|f{4,}|x{4,})$/u;
 
 /** Whether a normalised text says nothing about a machine. */
 export function isJunk(text: string): boolean {
-  return text === '' || PLACEHOLDERS.has(text) || ONE_REPEATED_DIGIT.test(text);
+  if (text === '' || PLACEHOLDERS.has(text)) return true;
+  return ONE_REPEATED_DIGIT.test(text.replace(SEPARATORS, ''));
 }

@@ -88,14 +88,15 @@ for (const [facts, status, reason] of unusable) {
   });
 }
 
+function reasonOf(facts: LicenseStanding | null, activated: ActivationFacts | null): string {
+  const decision = decideValidation(facts, activated, 'Machine-2', now);
+  return decision.valid ? 'valid' : decision.reason;
+}
+
 test('reasons are given in their order, the first that holds', () => {
   const ended = { ...license, revokedAt: past };
   const gone = { ...activation, deactivatedAt: past };
   const foreign = { ...activation, licenseId: '0193a1b2-0000-7000-8000-000000000002' };
-  const reasonOf = (facts: LicenseStanding | null, activated: ActivationFacts | null): string => {
-    const decision = decideValidation(facts, activated, 'Machine-2', now);
-    return decision.valid ? 'valid' : decision.reason;
-  };
   assert.equal(reasonOf(null, gone), 'license_not_found');
   assert.equal(reasonOf(ended, null), 'activation_not_found');
   assert.equal(reasonOf(ended, foreign), 'activation_not_found');
