@@ -26,7 +26,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
   [/\bh1=[\da-f]{16,}/giu, 'h1=[signature]'],
 ];
 
-/** The line without licence keys, API keys, tokens, e-mail addresses, signatures and credentials in URLs. */
+/** The line without license keys, API keys, tokens, e-mail addresses, signatures and credentials in URLs. */
 export function scrub(line: string): string {
   return patterns.reduce((text, [pattern, instead]) => text.replace(pattern, instead), line);
 }
@@ -64,7 +64,7 @@ const pathsWithSecrets: readonly (readonly [RegExp, string])[] = [
 ];
 
 /**
- * A request's path as it may be logged: without the query, and without the licence key, the transaction (which shows
+ * A request's path as it may be logged: without the query, and without the license key, the transaction (which shows
  * a key) or the unsubscribe token in it.
  */
 export function maskPath(url: string): string {

@@ -95,7 +95,7 @@ test('an error that is its own cause ends', () => {
   assert.equal(lines.join('').split('"message":"round"').length - 1, 6);
 });
 
-test('a logged path names no licence key, transaction or token, whatever the key looks like', () => {
+test('a logged path names no license key, transaction or token, whatever the key looks like', () => {
   assert.equal(
     maskPath('/api/v1/licenses/a key/activations?x=1'),
     '/api/v1/licenses/***/activations',

@@ -72,7 +72,7 @@ function findMissing(environment: Environment, variables: Variables): readonly s
   const given = variables['LATCHKEY_SECRET'] ?? variables['LATCHKEY_SECRET_FILE'] ?? '';
   if (environment.databaseUrl === undefined || given.trim() !== '') return [];
   return [
-    'LATCHKEY_SECRET must be set when DATABASE_URL is: make one with openssl rand -base64 32 and keep it safe, since licence keys cannot be read without it.',
+    'LATCHKEY_SECRET must be set when DATABASE_URL is: make one with openssl rand -base64 32 and keep it safe, since license keys cannot be read without it.',
   ];
 }
 

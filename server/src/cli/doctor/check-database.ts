@@ -1,0 +1,95 @@
+import type { Pool } from 'pg';
+import { StartupError } from '#server/config/startup-error.ts';
+import { listPendingMigrations } from '#server/db/migrate.ts';
+import { listSigningKeys } from '#server/features/entitlements/queries.ts';
+import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
+import { createVault } from '#server/lib/vault.ts';
+import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
+
+/** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
+const MAX_SKEW_MS = 2_000;
+
+/** Everything that can be asked of a database that answers. */
+export async function checkDatabase(pool: Pool, masterSecret: string): Promise<Finding[]> {
+  const findings = [await checkServer(pool), await checkClock(pool)];
+  const migrations = await checkMigrations(pool);
+  if (migrations.status !== 'ok') return [...findings, migrations];
+  return [...findings, migrations, await checkSigningKeys(pool, masterSecret)];
+}
+
+/** What to say when there is no database to ask. */
+export function explainNoDatabase(error: unknown): Finding[] {
+  const causes = error instanceof StartupError ? error.problems : [reasonOf(error)];
+  return causes.map((cause) =>
+    failure('database', {
+      symptom: 'Nothing works without the database.',
+      cause,
+      fix: 'Start the server and check DATABASE_URL; for the embedded one, see the log in the data directory.',
+    }),
+  );
+}
+
+async function checkServer(pool: Pool): Promise<Finding> {
+  const [row] = (await pool.query<Record<string, unknown>>('show server_version')).rows;
+  return ok('database', `PostgreSQL ${String(row?.['server_version'])} answers.`);
+}
+
+async function checkClock(pool: Pool): Promise<Finding> {
+  const check = 'clock';
+  const askedAt = Date.now();
+  const { rows } = await pool.query<Record<string, unknown>>(
+    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
+  );
+  const middle = (askedAt + Date.now()) / 2;
+  const skewMs = Math.round(Number(rows[0]?.['now_ms']) - middle);
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return ok(check, 'This machine and the database agree.');
+  return warning(check, {
+    symptom: 'Webhooks may be refused, and entitlements begin in the future.',
+    cause: `The database's clock is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's.`,
+    fix: 'Let both machines set their clocks by NTP.',
+  });
+}
+
+async function checkMigrations(pool: Pool): Promise<Finding> {
+  const check = 'migrations';
+  try {
+    const pending = await listPendingMigrations(pool);
+    if (pending.length === 0) return ok(check, 'The schema is that of this version.');
+    return failure(check, {
+      symptom: 'The commands refuse to work on this database.',
+      cause: `Pending: ${pending.join(', ')}.`,
+      fix: 'latchkey migrate, or start the service, which does it too.',
+    });
+  } catch (error) {
+    return failure(check, {
+      symptom: 'The service does not start on this database.',
+      cause: error instanceof StartupError ? error.problems.join(' ') : reasonOf(error),
+      fix: 'Start the version that the database belongs to.',
+    });
+  }
+}
+
+async function checkSigningKeys(pool: Pool, masterSecret: string): Promise<Finding> {
+  const check = 'signing key';
+  const keys = await listSigningKeys(pool);
+  const vault = createVault(masterSecret);
+  const closed = keys.filter(({ kid, privateKeySealed }) => {
+    try {
+      vault.open(privateKeySealed, signingKeyLabel(kid));
+      return false;
+    } catch {
+      return true;
+    }
+  });
+  if (closed.length > 0) {
+    return failure(check, {
+      symptom: 'License keys are not found, and nothing can be signed.',
+      cause:
+        'The master secret does not open what this database holds: it was sealed under another one.',
+      fix: 'Put the secret back that this database was made with (LATCHKEY_SECRET, or the file secret in the data directory).',
+    });
+  }
+  if (keys.length > 0)
+    return ok(check, `${keys.length} in the database; the master secret opens them.`);
+  return ok(check, 'None yet; the first start makes one.');
+}

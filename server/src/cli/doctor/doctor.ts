@@ -1,0 +1,94 @@
+import { existsSync } from 'node:fs';
+import { Command } from 'commander';
+import { readConfiguration } from '#server/config/load.ts';
+import { masterSecretPath } from '#server/config/master-secret.ts';
+import { jsonOption, withExamples } from '../option-values.ts';
+import { type OutputOptions, paint, printResult } from '../output.ts';
+import { withDatabase } from '../with-context.ts';
+import { checkDataDirectory, checkDiskSpace } from './check-data-directory.ts';
+import { checkDatabase, explainNoDatabase } from './check-database.ts';
+import { checkPort } from './check-port.ts';
+import { checkCatalog, checkPublicUrl, checkSettings } from './check-settings.ts';
+import { type Finding, failure, ok, reasonOf } from './finding.ts';
+
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .description(
+      'Look for what is wrong with this installation: symptom, cause and fix. Changes nothing; exit code 1 when something is wrong.',
+    )
+    .addOption(jsonOption())
+    .action(runDoctor);
+  return withExamples(command, [
+    ['doctor', 'When something does not work'],
+    ['doctor --json', 'For monitoring'],
+  ]);
+}
+
+async function runDoctor(options: OutputOptions): Promise<void> {
+  const findings = await examine();
+  const healthy = findings.every((finding) => finding.status !== 'failed');
+  printResult(options, { healthy, findings }, () => findings.map(formatFinding).join('\n'));
+  if (!healthy) process.exitCode = 1;
+}
+
+/** Runs every check; one that breaks is a finding itself and keeps no other from running. */
+async function examine(): Promise<readonly Finding[]> {
+  const reading = readConfiguration();
+  const { config, problems } = reading;
+  const checks: readonly (() => Finding | Finding[] | Promise<Finding | Finding[]>)[] = [
+    () => checkSettings(reading),
+    () => checkCatalog(config.catalogPath),
+    () => checkPublicUrl(reading),
+    () => checkDataDirectory(config),
+    () => checkDiskSpace(config),
+    () => checkPort(config),
+    ...(problems.length === 0 ? [() => examineDatabase(reading)] : []),
+  ];
+  const findings: Finding[] = [];
+  for (const check of checks) {
+    try {
+      findings.push(...[await check()].flat());
+    } catch (error) {
+      findings.push(unfinished(error));
+    }
+  }
+  return findings;
+}
+
+/** A first start makes secret and database; the doctor changes nothing, so it does not ask for them before. */
+async function examineDatabase({
+  config,
+  environment,
+}: ReturnType<typeof readConfiguration>): Promise<Finding[]> {
+  const made = environment.masterSecret ?? existsSync(masterSecretPath(config.dataDirectory));
+  if (config.database.kind === 'embedded' && made === false) {
+    return [ok('database', 'The embedded one will be made at the first start.')];
+  }
+  try {
+    return await withDatabase(({ pool, secrets }) => checkDatabase(pool, secrets.master));
+  } catch (error) {
+    return explainNoDatabase(error);
+  }
+}
+
+function unfinished(error: unknown): Finding {
+  return failure('doctor', {
+    symptom: 'A check could not be finished.',
+    cause: reasonOf(error),
+    fix: 'Run latchkey doctor as the user that runs the service.',
+  });
+}
+
+const marks = {
+  ok: ['green', '✓'],
+  warning: ['yellow', '!'],
+  failed: ['red', '✗'],
+} as const;
+
+function formatFinding({ check, status, symptom, cause, fix }: Finding): string {
+  const [colour, mark] = marks[status];
+  const lines = [`${paint(colour, mark)} ${paint('bold', check)}: ${symptom}`];
+  if (cause !== undefined) lines.push(`    cause: ${cause}`);
+  if (fix !== undefined) lines.push(`    fix:   ${fix}`);
+  return lines.join('\n');
+}

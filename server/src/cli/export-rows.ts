@@ -1,0 +1,86 @@
+import type { Context } from '#server/context.ts';
+import {
+  type ActivationRecord,
+  listActivationsAfter,
+} from '#server/features/licenses/queries/activations.ts';
+import {
+  type LicenseRecord,
+  listLicensesAfter,
+} from '#server/features/licenses/queries/licenses.ts';
+import { licenseStatus, publicExpiry } from '#server/features/licenses/rules/status.ts';
+import { revealLicenseKey } from '#server/features/licenses/show.ts';
+import type { CsvCell } from '#server/lib/csv.ts';
+
+/** The columns of an export, in their order: each a name and how its value is read off a record. */
+export type Columns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
+
+const PAGE_ROWS = 1_000;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/** Every license, page by page, so that neither memory nor a transaction grows with the table. */
+export async function* readAllLicenses(
+  { pool }: Pick<Context, 'pool'>,
+  options: { readonly trialsOnly: boolean },
+): AsyncGenerator<LicenseRecord> {
+  for (let afterId = NIL_UUID; ;) {
+    const page = await listLicensesAfter(pool, afterId, { ...options, limit: PAGE_ROWS });
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_ROWS) return;
+    afterId = last.id;
+  }
+}
+
+/** Every activation, license by license, page by page. */
+export async function* readAllActivations({
+  pool,
+}: Pick<Context, 'pool'>): AsyncGenerator<ActivationRecord> {
+  for (let after = { licenseId: NIL_UUID, id: NIL_UUID }; ;) {
+    const page = await listActivationsAfter(pool, after, PAGE_ROWS);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_ROWS) return;
+    after = { licenseId: last.licenseId, id: last.id };
+  }
+}
+
+/**
+ * The columns of a license. Those that an import reads have the names that it knows.
+ * @param options.reveal the key in full
+ */
+export function licenseColumns(
+  ctx: Context,
+  { reveal }: { readonly reveal: boolean },
+): Columns<LicenseRecord> {
+  return {
+    license_id: (license) => license.id,
+    ...(reveal ? { license_key: (license) => revealLicenseKey(ctx, license) } : {}),
+    key_hint: (license) => license.keyHint,
+    product: (license) => license.productId,
+    tier: (license) => license.tier,
+    features: (license) => license.features.join(' '),
+    status: (license) => licenseStatus(license, ctx.clock.now()),
+    expires_at: (license) => publicExpiry(license, ctx.clock.now()),
+    max_activations: (license) => license.maxActivations,
+    trial: (license) => license.trial,
+    subscription: (license) => license.subscription,
+    customer_email: (license) => license.customerEmail,
+    customer_name: (license) => license.customerName,
+    note: (license) => license.note,
+    created_at: (license) => license.createdAt,
+  };
+}
+
+/** The columns of an activation; the machine's fingerprint is not among them. */
+export const activationColumns: Columns<ActivationRecord> = {
+  license_id: (activation) => activation.licenseId,
+  activation_id: (activation) => activation.id,
+  machine_id: (activation) => activation.machineId,
+  os_version: (activation) => activation.osVersion,
+  app_version: (activation) => activation.appVersion,
+  is_active: (activation) => activation.deactivatedAt === null,
+  activated_at: (activation) => activation.activatedAt,
+  deactivated_at: (activation) => activation.deactivatedAt,
+  last_validated_at: (activation) => activation.lastValidatedAt,
+  validation_count: (activation) => activation.validationCount,
+};

@@ -1,0 +1,59 @@
+import { parseDateTime, parseEmail } from '@latchkey/contract';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+
+/** The option of every command that gives a result. */
+export function jsonOption(): Option {
+  return new Option('--json', 'print JSON for programs');
+}
+
+/** Why a change is made by hand; it is kept in the audit log. */
+export function reasonOption(): Option {
+  return new Option('--reason <text>', 'why, for the audit log')
+    .argParser(shortText)
+    .makeOptionMandatory();
+}
+
+/** Reads a whole number from `min` to `max`. */
+export function wholeNumber(min: number, max: number): (text: string) => number {
+  return (text) => {
+    const value = /^\d{1,15}$/u.test(text) ? Number(text) : Number.NaN;
+    if (value >= min && value <= max) return value;
+    throw new InvalidArgumentError(`It must be a whole number from ${min} to ${max}.`);
+  };
+}
+
+/** Reads a date, meaning its first moment in UTC, or a date-time. */
+export function moment(text: string): Date {
+  const parsed = parseDateTime(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text);
+  if (parsed !== undefined) return parsed;
+  throw new InvalidArgumentError('It must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');
+}
+
+/** Reads an e-mail address. */
+export function emailAddress(text: string): string {
+  const parsed = parseEmail(text);
+  if ('email' in parsed) return parsed.email;
+  throw new InvalidArgumentError('It must be an e-mail address such as ann@example.com.');
+}
+
+const MAX_TEXT_CHARACTERS = 1_000;
+
+/** Reads text that says something, without control characters. */
+export function shortText(text: string): string {
+  const trimmed = text.trim();
+  if (trimmed !== '' && trimmed.length <= MAX_TEXT_CHARACTERS && !/\p{Cc}/u.test(trimmed)) {
+    return trimmed;
+  }
+  throw new InvalidArgumentError(
+    `It must be text on one line, of at most ${MAX_TEXT_CHARACTERS} characters.`,
+  );
+}
+
+/** Adds examples to a command's help: each a command line and what it does. */
+export function withExamples(
+  command: Command,
+  examples: readonly (readonly [string, string])[],
+): Command {
+  const lines = examples.map(([line, what]) => `  # ${what}\n  latchkey ${line}`);
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`);
+}

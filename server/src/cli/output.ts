@@ -1,0 +1,87 @@
+import { styleText } from 'node:util';
+
+/** What every command that gives a result takes. */
+export interface OutputOptions {
+  /** JSON for programs instead of text for people. */
+  readonly json?: boolean;
+}
+
+type Style = Parameters<typeof styleText>[0];
+
+/** What a table shows in a cell; null is shown as a dash. */
+export type Cell = string | number | boolean | Date | null;
+
+/** Prints the result of a command on standard output, and nothing else goes there. */
+export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
+  const shown = options.json === true ? JSON.stringify(result, null, 2) : text();
+  process.stdout.write(`${shown.trimEnd()}\n`);
+}
+
+/** Says something to the person at the terminal, on standard error, so that results can be piped. */
+export function printNote(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Colours text for standard output: only on a terminal, and never with `NO_COLOR`. */
+export function paint(style: Style, text: string): string {
+  return styleText(style, text, { stream: process.stdout });
+}
+
+/** Lines of `name  value`, the values in one column. */
+export function formatFields(fields: readonly (readonly [string, Cell])[]): string {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  return fields
+    .map(([name, value]) => `${paint('dim', name.padEnd(width))}  ${formatCell(value)}`)
+    .join('\n');
+}
+
+/** A table with a header, its columns as wide as they need to be. */
+export function formatTable(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
+  const texts = rows.map((row) => row.map(formatCell));
+  const widths = header.map((name, column) =>
+    Math.max(name.length, ...texts.map((row) => row[column]?.length ?? 0)),
+  );
+  const formatRow = (cells: readonly string[]) =>
+    cells
+      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .join('  ')
+      .trimEnd();
+  return [
+    paint('dim', formatRow(header.map((name) => name.toUpperCase()))),
+    ...texts.map(formatRow),
+  ].join('\n');
+}
+
+function formatCell(value: Cell): string {
+  if (value === null) return '–';
+  if (value instanceof Date) return formatMoment(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return stripControls(String(value));
+}
+
+/** A moment to the minute, in UTC. */
+export function formatMoment(moment: Date): string {
+  return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
+}
+
+/** Names and notes come from strangers: control characters could rewrite the terminal. */
+function stripControls(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '·');
+}
+
+/** Shows how far a long work is, on one line of standard error that is rewritten; nothing when that is no terminal. */
+export function createProgress(noun: string): { update(done: number): void; end(): void } {
+  const shown = process.stderr.isTTY;
+  let next = 0;
+  return {
+    update(done) {
+      const now = performance.now();
+      if (!shown || now < next) return;
+      next = now + 100;
+      process.stderr.write(`\r${done} ${noun}…`);
+    },
+    end() {
+      if (shown) process.stderr.write('\r\u001B[K');
+    },
+  };
+}

@@ -1,0 +1,112 @@
+import { Command, CommanderError } from 'commander';
+import { checkConfigCommand } from './check-config.ts';
+import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
+import { doctorCommand } from './doctor/doctor.ts';
+import { exportCommand } from './export.ts';
+import { licenseExtendCommand } from './license-extend.ts';
+import { licenseImportCommand } from './license-import.ts';
+import { licenseIssueCommand } from './license-issue.ts';
+import { licenseReinstateCommand } from './license-reinstate.ts';
+import { licenseRevokeCommand } from './license-revoke.ts';
+import { licenseShowCommand } from './license-show.ts';
+import { licenseSuspendCommand } from './license-suspend.ts';
+import { migrateCommand } from './migrate.ts';
+import { withExamples } from './option-values.ts';
+import { printNote } from './output.ts';
+import { serveCommand } from './serve.ts';
+import { signingKeyListCommand } from './signing-key-list.ts';
+import { signingKeyRotateCommand } from './signing-key-rotate.ts';
+import { version } from '#server/lib/version.ts';
+import { versionCommand } from './version.ts';
+
+/** The whole command line, in the order of its help. */
+function buildProgram(): Command {
+  const program = new Command('latchkey')
+    .description('Licenses, trials, usage and analytics for desktop software, on your own server.')
+    .version(version, '-V, --version', 'print the version')
+    .addCommand(serveCommand())
+    .addCommand(migrateCommand())
+    .addCommand(checkConfigCommand())
+    .addCommand(doctorCommand())
+    .addCommand(licenseCommands())
+    .addCommand(signingKeyCommands())
+    .addCommand(exportCommand())
+    .addCommand(versionCommand());
+  withExamples(program, [
+    ['serve', 'Run the service; with no settings at all it brings its own database'],
+    ['license issue --product personal', 'Make a license and print its key'],
+    ['doctor', 'Look for what is wrong'],
+  ]);
+  prepareAll(program);
+  return program;
+}
+
+function licenseCommands(): Command {
+  return new Command('license')
+    .description('Make, show and change licenses.')
+    .addCommand(licenseIssueCommand())
+    .addCommand(licenseShowCommand())
+    .addCommand(licenseExtendCommand())
+    .addCommand(licenseSuspendCommand())
+    .addCommand(licenseReinstateCommand())
+    .addCommand(licenseRevokeCommand())
+    .addCommand(licenseImportCommand());
+}
+
+function signingKeyCommands(): Command {
+  return new Command('signing-key')
+    .description('The keys that entitlements are signed with.')
+    .addCommand(signingKeyListCommand())
+    .addCommand(signingKeyRotateCommand());
+}
+
+/**
+ * Runs one command.
+ * @param args the arguments after the program's name
+ * @returns the exit code: 0 done, 1 not done, 2 not understood, 78 a wrong configuration
+ */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  endQuietlyWhenReaderLeaves();
+  const program = buildProgram();
+  if (args.length === 0) {
+    program.outputHelp();
+    return 0;
+  }
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? 0);
+  } catch (error) {
+    // Commander has said already what was wrong with the arguments.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+    const { lines, exitCode } = explainError(error);
+    for (const line of lines) printNote(`latchkey: ${line}`);
+    if (process.env['LATCHKEY_LOG_LEVEL'] === 'debug' && error instanceof Error) {
+      printNote(error.stack ?? '');
+    }
+    return exitCode;
+  }
+}
+
+/** Settings that subcommands do not inherit when they are made in files of their own. */
+function prepareAll(command: Command): void {
+  command
+    .exitOverride()
+    .helpCommand(false)
+    .showHelpAfterError(`Try: ${pathOf(command)} --help`)
+    .configureOutput({
+      outputError: (text, write) => write(text.replace(/^error: /u, 'latchkey: ')),
+    });
+  for (const child of command.commands) prepareAll(child);
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
+}
+
+/** `latchkey export … | head` closes the pipe early, which is no failure. */
+function endQuietlyWhenReaderLeaves(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(0);
+  });
+}

@@ -1,0 +1,88 @@
+import { systemClock } from '#server/clock.ts';
+import { loadCatalog } from '#server/config/catalog.ts';
+import type { Config } from '#server/config/config.ts';
+import { loadConfiguration } from '#server/config/load.ts';
+import type { Secrets } from '#server/config/secrets.ts';
+import type { Context } from '#server/context.ts';
+import { findEmbeddedPostgres } from '#server/db/embedded/find.ts';
+import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
+import { openDatabase, type OpenDatabase } from '#server/db/open-database.ts';
+import { createPool } from '#server/db/pool.ts';
+import { version } from '#server/lib/version.ts';
+import { type Logger, createLog } from '#server/log.ts';
+import { formatForTerminal } from '#server/log-terminal.ts';
+import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createMetrics } from '#server/metrics.ts';
+import { failed } from './command-error.ts';
+import { printNote } from './output.ts';
+
+/** One command needs few connections, and the service wants the others. */
+const POOL_SIZE = 5;
+
+/** What a command works with when it needs no more than the database. */
+export interface CommandDatabase extends OpenDatabase {
+  readonly config: Config;
+  readonly secrets: Secrets;
+  readonly log: Logger;
+}
+
+/**
+ * Opens what the use cases need, does the work, and closes it again. The embedded database is the one that the running
+ * service has, or else it is started for as long as the work takes.
+ * @throws StartupError for a wrong configuration, CommandError for a database that has not been migrated
+ */
+export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promise<T> {
+  return withDatabase(async ({ config, secrets, log, pool }) => {
+    const catalog = loadCatalog(config.catalogPath);
+    // The embedded database belongs to this program alone, so nobody else would migrate it.
+    if (config.database.kind === 'embedded') await migrate(pool);
+    else await requireMigrated(pool);
+    const ctx = makeContext({
+      config,
+      secrets,
+      catalog: () => catalog,
+      clock: systemClock,
+      log,
+      metrics: createMetrics({ version }),
+      pool,
+    });
+    await loadSigningKeys(ctx);
+    return work(ctx);
+  });
+}
+
+/** Opens the database, does the work, and closes it again. */
+export async function withDatabase<T>(work: (opened: CommandDatabase) => Promise<T>): Promise<T> {
+  const { config, secrets, warnings } = loadConfiguration();
+  for (const warning of warnings) printNote(`warning: ${warning}`);
+  const log = createLog({ level: 'warn', destination: { write: logToStandardError } });
+  const small = { ...config, database: { ...config.database, poolSize: POOL_SIZE } };
+  const database = await openRunningOrOwn(small, secrets, log);
+  try {
+    return await work({ config: small, secrets, log, ...database });
+  } finally {
+    await database.close();
+  }
+}
+
+async function openRunningOrOwn(
+  config: Config,
+  secrets: Secrets,
+  log: Logger,
+): Promise<OpenDatabase> {
+  const running =
+    config.database.kind === 'embedded' ? await findEmbeddedPostgres(config.dataDirectory) : null;
+  if (running === null) return openDatabase(config, secrets, log);
+  const pool = createPool(running, { maxConnections: config.database.poolSize, log });
+  return { pool, close: () => pool.end() };
+}
+
+async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {
+  const pending = await listPendingMigrations(pool);
+  if (pending.length === 0) return;
+  throw failed('The database has not been migrated to this version: run latchkey migrate first.');
+}
+
+function logToStandardError(line: string): void {
+  process.stderr.write(formatForTerminal(line, false));
+}

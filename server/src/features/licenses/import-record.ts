@@ -1,0 +1,156 @@
+import { parseDateTime, parseEmail } from '@latchkey/contract';
+import type { Catalog, Product } from '#server/config/catalog.ts';
+import { readLicenseKey } from '#server/lib/license-key.ts';
+import type { LicenseOrder } from './issue.ts';
+
+/** A license to be imported, by the names of its columns, as a file had it. */
+export type ImportRecord = Readonly<Record<string, unknown>>;
+
+/** What an import is judged by. */
+export interface ImportRules {
+  readonly catalog: Catalog;
+  /** The product of records that name none; null: each must name its own. */
+  readonly defaultProduct: Product | null;
+}
+
+/** A license that can be made, or why not, in a sentence without the key. */
+export type ParsedRecord =
+  | { readonly order: LicenseOrder & { readonly licenseKey: string } }
+  | { readonly problem: string };
+
+const READ_COLUMNS = [
+  'license_key',
+  'product',
+  'customer_email',
+  'customer_name',
+  'transaction_id',
+  'max_activations',
+  'expires_at',
+  'note',
+  'status',
+];
+
+/** Columns of an export that say nothing an import could use. */
+const IGNORED_COLUMNS = [
+  'license_id',
+  'key_hint',
+  'tier',
+  'features',
+  'trial',
+  'subscription',
+  'created_at',
+];
+
+const KNOWN_COLUMNS = new Set([...READ_COLUMNS, ...IGNORED_COLUMNS]);
+
+/** Statuses that follow from the dates alone; any other would be lost, and a revoked license would work again. */
+const IMPORTABLE_STATUSES = new Set(['', 'active', 'past_due', 'expired']);
+
+const MAX_TEXT_CHARACTERS = 1_000;
+const MAX_ACTIVATIONS = 1_000_000;
+
+/** What is wrong with the columns of a file; null: nothing. */
+export function findColumnProblem(columns: readonly string[]): string | null {
+  const unknown = columns.filter((column) => !KNOWN_COLUMNS.has(column));
+  if (unknown.length > 0) {
+    return `The column ${JSON.stringify(unknown[0])} is not known; these are: ${READ_COLUMNS.join(', ')}.`;
+  }
+  return columns.includes('license_key') ? null : 'The column "license_key" is missing.';
+}
+
+/** Reads one record. An empty `expires_at` is perpetual; without the field, the product's own term begins now. */
+export function parseImportRecord(record: ImportRecord, rules: ImportRules): ParsedRecord {
+  try {
+    return { order: toOrder(record, rules) };
+  } catch (error) {
+    if (error instanceof RecordProblem) return { problem: error.message };
+    throw error;
+  }
+}
+
+class RecordProblem extends Error {}
+
+function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules) {
+  const columnProblem = findColumnProblem(Object.keys(record));
+  if (columnProblem !== null) throw new RecordProblem(columnProblem);
+  const status = readText(record, 'status') ?? '';
+  if (!IMPORTABLE_STATUSES.has(status)) {
+    throw new RecordProblem(
+      `The status ${status} cannot be imported; import it as active, then change it.`,
+    );
+  }
+  if (String(record['trial'] ?? false) === 'true') {
+    throw new RecordProblem(
+      'A trial cannot be imported: it belongs to the machine that started it.',
+    );
+  }
+  const maxActivations = readMaxActivations(record);
+  return {
+    licenseKey: readKey(record, catalog.keyPrefix),
+    product: readProduct(record, catalog, defaultProduct),
+    customerEmail: readEmail(record),
+    customerName: readText(record, 'customer_name'),
+    transactionId: readText(record, 'transaction_id'),
+    note: readText(record, 'note'),
+    ...(maxActivations === null ? {} : { maxActivations }),
+    ...('expires_at' in record ? { expiresAt: readExpiry(record) } : {}),
+  };
+}
+
+function readKey(record: ImportRecord, keyPrefix: string): string {
+  const key = readText(record, 'license_key');
+  if (key === null) throw new RecordProblem('The license_key is empty.');
+  if (readLicenseKey(key, keyPrefix).kind === 'mistyped') {
+    throw new RecordProblem('The license_key has a wrong checksum, or is too long.');
+  }
+  return key;
+}
+
+function readProduct(record: ImportRecord, catalog: Catalog, fallback: Product | null): Product {
+  const id = readText(record, 'product');
+  const product = id === null ? fallback : catalog.products.get(id);
+  if (product === null)
+    throw new RecordProblem('There is no product: name one, or give --product.');
+  if (product === undefined)
+    throw new RecordProblem(`The catalogue has no product ${JSON.stringify(id)}.`);
+  return product;
+}
+
+function readEmail(record: ImportRecord): string | null {
+  const text = readText(record, 'customer_email');
+  if (text === null) return null;
+  const parsed = parseEmail(text);
+  if ('email' in parsed) return parsed.email;
+  throw new RecordProblem('The customer_email is not an e-mail address.');
+}
+
+function readMaxActivations(record: ImportRecord): number | null {
+  const text = readText(record, 'max_activations');
+  if (text === null) return null;
+  const value = /^\d{1,7}$/u.test(text) ? Number(text) : 0;
+  if (value >= 1 && value <= MAX_ACTIVATIONS) return value;
+  throw new RecordProblem(`max_activations must be a whole number from 1 to ${MAX_ACTIVATIONS}.`);
+}
+
+function readExpiry(record: ImportRecord): Date | null {
+  const text = readText(record, 'expires_at');
+  if (text === null) return null;
+  const moment = parseDateTime(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text);
+  if (moment !== undefined) return moment;
+  throw new RecordProblem('expires_at must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');
+}
+
+/** A field's text, trimmed; null when it is absent, null or empty. */
+function readText(record: ImportRecord, name: string): string | null {
+  const value = record[name] ?? '';
+  if (typeof value !== 'string' && typeof value !== 'number') {
+    throw new RecordProblem(`${name} must be text.`);
+  }
+  const text = String(value).trim();
+  if (text.length > MAX_TEXT_CHARACTERS || /\p{Cc}/u.test(text) || !text.isWellFormed()) {
+    throw new RecordProblem(
+      `${name} must be one line of at most ${MAX_TEXT_CHARACTERS} characters.`,
+    );
+  }
+  return text === '' ? null : text;
+}
