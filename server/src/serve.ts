@@ -53,7 +53,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
 
   const metrics = createMetrics({ version });
   const parts = { config, secrets, clock: systemClock, log, metrics, pool };
-  const ctx = makeContext({ ...parts, catalog: catalog.current });
+  const ctx = makeContext({ ...parts, catalog: () => catalog.current() });
   await loadSigningKeys(ctx);
   const refreshing = setInterval(() => void refreshSigningKeys(ctx), KEY_REFRESH_INTERVAL_MS);
   resources.defer(() => clearInterval(refreshing));

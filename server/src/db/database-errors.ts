@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { DatabaseError } from 'pg';
 
 /** SQLSTATEs that ask for the same work again (PostgreSQL, appendix A). */
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
@@ -24,17 +24,17 @@ const UNAVAILABLE_MESSAGES =
 
 /** Whether a transaction lost against another one and is to be run again. */
 export function isTransientConflict(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && TRANSIENT_CONFLICTS.has(error.code ?? '');
+  return error instanceof DatabaseError && TRANSIENT_CONFLICTS.has(error.code ?? '');
 }
 
 /** Whether a unique key refused a row (SQLSTATE 23505). */
 export function isUniqueViolation(error: unknown): boolean {
-  return error instanceof pg.DatabaseError && error.code === '23505';
+  return error instanceof DatabaseError && error.code === '23505';
 }
 
 /** Whether the database cannot be reached, or is going away, so that the very same call may work a little later. */
 export function isConnectionFailure(error: unknown): boolean {
-  if (error instanceof pg.DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
+  if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return UNAVAILABLE_SYSTEM_ERRORS.has(code) || UNAVAILABLE_MESSAGES.test(error.message);

@@ -1,4 +1,4 @@
-import pg from 'pg';
+import { Pool, types, type PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 
 /** Where the database is: a URL, or the embedded one's socket directory. */
@@ -17,8 +17,7 @@ export interface PoolOptions {
 }
 
 /** int8: counts stay far below 2^53, so they are numbers. */
-const INT8_OID = 20;
-pg.types.setTypeParser(INT8_OID, Number);
+types.setTypeParser(types.builtins.INT8, Number);
 
 /** How long a caller waits for a free connection before it is told that the database is unavailable. */
 const CONNECT_TIMEOUT_MS = 5_000;
@@ -30,8 +29,8 @@ const CONNECT_TIMEOUT_MS = 5_000;
 const QUERY_TIMEOUT_MS = 30_000;
 
 /** Opens a pool of connections; none is made before it is needed. */
-export function createPool(connection: DatabaseConnection, options: PoolOptions): pg.Pool {
-  const pool = new pg.Pool({
+export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
+  const pool = new Pool({
     ...toPoolConfig(connection),
     max: options.maxConnections,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
@@ -46,6 +45,6 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
   return pool;
 }
 
-function toPoolConfig(connection: DatabaseConnection): pg.PoolConfig {
+function toPoolConfig(connection: DatabaseConnection): PoolConfig {
   return 'url' in connection ? { connectionString: connection.url } : connection;
 }

@@ -10,6 +10,11 @@ export interface BatchObserver {
   setQueueDepth(name: string, read: () => number): void;
 }
 
+/** Carries one call to the database, alone or in company. */
+export interface Carrier<Input, Output> {
+  submit(input: Input): Promise<Output>;
+}
+
 export interface BatcherOptions<Input, Output> {
   /** Shows in metrics and logs. */
   readonly name: string;
@@ -36,7 +41,7 @@ const RETRY_AFTER_SECONDS = 1;
  *
  * A caller sees only its own output or error; see {@link isolateFailures}.
  */
-export class Batcher<Input, Output> {
+export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   #queue: Call<Input, Output>[] = [];
   #running: Promise<void> | null = null;

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
 import { recordValidationsOf, type ValidationRecord } from './queries/record-validations.ts';
@@ -16,8 +16,8 @@ const MAX_QUEUE_LENGTH = 8_192;
 
 /** The statements of the license operations that travel in batches. */
 export interface LicenseBatches {
-  readonly lookups: Batcher<KeyLookup, KeyFinding | null>;
-  readonly validations: Batcher<ValidationRecord, boolean>;
+  readonly lookups: Carrier<KeyLookup, KeyFinding | null>;
+  readonly validations: Carrier<ValidationRecord, boolean>;
 }
 
 /** Makes the batchers of the license operations, each with one statement under way at a time. */

@@ -72,12 +72,14 @@ function secondsUntil(moment: number, now: number): number {
 /** A household or a server has a whole /64 of IPv6 addresses to choose from. */
 function networkOf(address: string): string {
   if (!isIPv6(address)) return address;
-  const [head = '', tail] = address.split('::');
-  const groups = head === '' ? [] : head.split(':');
-  const tailLength = tail === undefined || tail === '' ? 0 : tail.split(':').length;
-  while (tail !== undefined && groups.length + tailLength < 8) groups.push('0');
-  if (tail !== undefined && tail !== '') groups.push(...tail.split(':'));
-  return groups
+  const [head = '', tail = ''] = address.split('::');
+  const leading = head === '' ? [] : head.split(':');
+  const trailing = tail === '' ? [] : tail.split(':');
+  const zeros = Array.from(
+    { length: Math.max(0, 8 - leading.length - trailing.length) },
+    () => '0',
+  );
+  return [...leading, ...zeros, ...trailing]
     .slice(0, 4)
     .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
     .join(':');

@@ -79,7 +79,7 @@ function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules)
       `The status ${status} cannot be imported; import it as active, then change it.`,
     );
   }
-  if (String(record['trial'] ?? false) === 'true') {
+  if (record['trial'] === true || record['trial'] === 'true') {
     throw new RecordProblem(
       'A trial cannot be imported: it belongs to the machine that started it.',
     );

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import type { PresentedMachine } from '../licenses/read-machine.ts';
@@ -26,7 +26,7 @@ export interface TrialRequest {
 }
 
 /** Trials, each request with its own, many at a time. */
-export type TrialBatch = Batcher<TrialRequest, Trial>;
+export type TrialBatch = Carrier<TrialRequest, Trial>;
 
 /** Makes what is stored for a request that has no trial yet. */
 export type PrepareTrial = (request: TrialRequest, terms: TrialTerms) => NewTrial;

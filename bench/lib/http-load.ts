@@ -1,0 +1,200 @@
+import { connect, type Socket } from 'node:net';
+
+/** A service under load. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Makes the body of the next request. */
+export type NextBody = () => string;
+
+export interface LoadPlan {
+  readonly target: Target;
+  readonly path: string;
+  readonly nextBody: NextBody;
+  readonly connections: number;
+  readonly seconds: number;
+}
+
+/** What came of a load. */
+export interface LoadResult {
+  readonly requestsPerSecond: number;
+  /** Milliseconds. */
+  readonly p50: number;
+  readonly p99: number;
+  readonly max: number;
+  readonly requests: number;
+  /** Answers other than 200. */
+  readonly failures: number;
+}
+
+/**
+ * As many requests as the service answers: each connection sends its next one as soon as it has its answer.
+ * A plain socket and no HTTP library, for the generator runs on the same cores as the service.
+ */
+export async function runClosedLoop(plan: LoadPlan): Promise<LoadResult> {
+  const lanes = await openLanes(plan);
+  const recorder = new Recorder();
+  let stopped = false;
+  for (const lane of lanes) {
+    const sendNext = (): void => {
+      if (stopped) return;
+      const sentAt = performance.now();
+      lane.send(plan.nextBody(), (status) => {
+        recorder.add(performance.now() - sentAt, status);
+        sendNext();
+      });
+    };
+    sendNext();
+  }
+  const result = await recorder.recordFor(plan.seconds);
+  stopped = true;
+  await closeLanes(lanes);
+  return result;
+}
+
+/**
+ * Requests at a fixed rate, whether or not earlier ones are answered. A latency counts from the moment when the request
+ * was due, so waiting for a free connection is part of it and a stalled service cannot hide behind unsent requests.
+ */
+export async function runOpenLoop(
+  plan: LoadPlan & { readonly requestsPerSecond: number },
+): Promise<LoadResult> {
+  const lanes = await openLanes(plan);
+  const recorder = new Recorder();
+  const free = [...lanes];
+  const due: number[] = [];
+  const sendDue = (): void => {
+    while (due.length > 0 && free.length > 0) {
+      const lane = free.pop();
+      const dueAt = due.shift();
+      if (lane === undefined || dueAt === undefined) return;
+      lane.send(plan.nextBody(), (status) => {
+        recorder.add(performance.now() - dueAt, status);
+        free.push(lane);
+        sendDue();
+      });
+    }
+  };
+  const stopClock = startClock(plan.requestsPerSecond, (dueAt) => {
+    due.push(dueAt);
+    sendDue();
+  });
+  const result = await recorder.recordFor(plan.seconds);
+  stopClock();
+  await closeLanes(lanes);
+  return result;
+}
+
+/** Calls at a fixed rate; a late timer makes up for what it missed, each call with the time it was due at. */
+function startClock(perSecond: number, onDue: (dueAt: number) => void): () => void {
+  const intervalMs = 1000 / perSecond;
+  let nextAt = performance.now();
+  const timer = setInterval(() => {
+    const now = performance.now();
+    for (; nextAt <= now; nextAt += intervalMs) onDue(nextAt);
+  }, 1);
+  return () => clearInterval(timer);
+}
+
+/** Latencies of the part that counts: the first second warms up. */
+class Recorder {
+  #latencies: number[] = [];
+  #failures = 0;
+
+  add(latencyMs: number, status: number): void {
+    this.#latencies.push(latencyMs);
+    if (status !== 200) this.#failures++;
+  }
+
+  async recordFor(seconds: number): Promise<LoadResult> {
+    await sleep(1000);
+    this.#latencies = [];
+    this.#failures = 0;
+    const startedAt = performance.now();
+    await sleep(seconds * 1000);
+    const elapsedSeconds = (performance.now() - startedAt) / 1000;
+    const sorted = Float64Array.from(this.#latencies).sort();
+    const at = (share: number): number => sorted[Math.floor((sorted.length - 1) * share)] ?? 0;
+    return {
+      requestsPerSecond: sorted.length / elapsedSeconds,
+      p50: at(0.5),
+      p99: at(0.99),
+      max: at(1),
+      requests: sorted.length,
+      failures: this.#failures,
+    };
+  }
+}
+
+/** One connection; one request at a time. */
+class Lane {
+  readonly #socket: Socket;
+  readonly #head: string;
+  #onAnswer: ((status: number) => void) | null = null;
+  #received = '';
+
+  constructor(socket: Socket, head: string) {
+    this.#socket = socket;
+    this.#head = head;
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => this.#receive(chunk));
+    socket.on('error', () => this.#answer(0));
+  }
+
+  send(body: string, onAnswer: (status: number) => void): void {
+    this.#onAnswer = onAnswer;
+    this.#socket.write(`${this.#head}${body.length}\r\n\r\n${body}`);
+  }
+
+  close(): void {
+    this.#onAnswer = null;
+    this.#socket.destroy();
+  }
+
+  /** An answer is whole when as many bytes as its content-length says follow its head. */
+  #receive(chunk: string): void {
+    this.#received += chunk;
+    const headEnd = this.#received.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const length = /content-length: (\d+)/i.exec(this.#received.slice(0, headEnd))?.[1];
+    if (this.#received.length < headEnd + 4 + Number(length)) return;
+    const status = Number(this.#received.slice(9, 12));
+    this.#received = '';
+    this.#answer(status);
+  }
+
+  #answer(status: number): void {
+    const onAnswer = this.#onAnswer;
+    this.#onAnswer = null;
+    onAnswer?.(status);
+  }
+}
+
+async function openLanes({ target, path, connections }: LoadPlan): Promise<Lane[]> {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${target.host}:${target.port}`,
+    'Content-Type: application/json',
+    'Content-Length: ',
+  ].join('\r\n');
+  return Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect({ ...target, noDelay: true });
+      await new Promise<void>((resolve, reject) => {
+        socket.once('connect', resolve).once('error', reject);
+      });
+      return new Lane(socket, head);
+    }),
+  );
+}
+
+async function closeLanes(lanes: readonly Lane[]): Promise<void> {
+  for (const lane of lanes) lane.close();
+  await sleep(100);
+}
+
+function sleep(milliseconds: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, milliseconds));
+}

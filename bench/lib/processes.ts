@@ -1,0 +1,62 @@
+import { fork, type ChildProcess } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+import type { Target } from './http-load.ts';
+
+/** The service in a process of its own. */
+export interface ServiceProcess {
+  readonly target: Target;
+  /** Resident memory now, in megabytes. */
+  residentMegabytes(): number;
+  stop(): Promise<void>;
+}
+
+/** Starts the service on a data directory. */
+export async function startServiceProcess(dataDirectory: string): Promise<ServiceProcess> {
+  const child = forkScript('../server.ts', [], dataDirectory);
+  const port = await new Promise<number>((resolve, reject) => {
+    child.once('message', (message) => resolve(readPort(message)));
+    child.once('exit', (code) => reject(new Error(`the service ended with ${String(code)}`)));
+  });
+  return {
+    target: { host: '127.0.0.1', port },
+    residentMegabytes: () => readResidentMegabytes(child.pid ?? 0),
+    stop: () => stop(child),
+  };
+}
+
+/** Fills a data directory with activated licenses; done already, it adds nothing. */
+export async function seedDataDirectory(dataDirectory: string, activations: number): Promise<void> {
+  const child = forkScript('../seed.ts', [String(activations)], dataDirectory);
+  const code = await new Promise((resolve) => child.once('exit', resolve));
+  if (code !== 0) throw new Error(`seeding ended with ${String(code)}`);
+}
+
+function forkScript(path: string, args: readonly string[], dataDirectory: string): ChildProcess {
+  const { DATABASE_URL: _none, ...env } = process.env;
+  return fork(fileURLToPath(new URL(path, import.meta.url)), args, {
+    execArgv: process.execArgv,
+    env: { ...env, LATCHKEY_DATA_DIR: dataDirectory, LATCHKEY_PORT: '0' },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+  });
+}
+
+function readPort(message: unknown): number {
+  if (typeof message === 'object' && message !== null && 'port' in message) {
+    return Number(message.port);
+  }
+  throw new Error('the service said no port');
+}
+
+/** `VmRSS` of /proc/PID/status, in kB (proc_pid_status(5)). */
+function readResidentMegabytes(pid: number): number {
+  const status = readFileSync(`/proc/${pid}/status`, 'utf8');
+  return Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1] ?? Number.NaN) / 1024;
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  const exited = new Promise((resolve) => child.once('exit', resolve));
+  child.kill('SIGTERM');
+  await exited;
+}

@@ -1,0 +1,84 @@
+/**
+ * Measures the service over HTTP, on its embedded PostgreSQL with everything durable, and prints each figure as a ratio
+ * to another figure of the same run: absolute numbers say more about the machine than about the program.
+ *
+ *   npm run bench               everything: about eight minutes
+ *   npm run bench -- --quick    the same with fewer activations and shorter loads: about one minute
+ */
+import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parseArgs } from 'node:util';
+
+import { describeDurability, describeMachine } from './lib/machine.ts';
+import { startServiceProcess, seedDataDirectory } from './lib/processes.ts';
+import { printReport, type Figure } from './lib/report.ts';
+import { measureGrowth } from './scenarios/growth.ts';
+import { measureMemory } from './scenarios/memory.ts';
+import { measureTrial } from './scenarios/trial.ts';
+import { measureValidate } from './scenarios/validate.ts';
+
+/** How much is done. */
+export interface Scale {
+  readonly fewActivations: number;
+  readonly manyActivations: number;
+  readonly secondsPerLoad: number;
+  readonly rounds: number;
+  readonly memoryRequests: number;
+}
+
+const FULL: Scale = {
+  fewActivations: 1_000,
+  manyActivations: 1_000_000,
+  secondsPerLoad: 6,
+  rounds: 3,
+  memoryRequests: 1_000_000,
+};
+
+const QUICK: Scale = {
+  fewActivations: 1_000,
+  manyActivations: 20_000,
+  secondsPerLoad: 2,
+  rounds: 1,
+  memoryRequests: 40_000,
+};
+
+async function run(scale: Scale): Promise<void> {
+  const root = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
+  const few = join(root, 'few');
+  const many = join(root, 'many');
+  try {
+    await seedDataDirectory(few, scale.fewActivations);
+    const service = await startServiceProcess(few);
+    const figures: Figure[] = [
+      ...(await measureValidate(service, scale)),
+      ...(await measureTrial(service, scale)),
+    ];
+    const durability = await describeDurability(few);
+    await service.stop();
+    await seedDataDirectory(many, scale.manyActivations);
+    figures.push(...(await measureGrowth(few, many, scale)));
+    figures.push(...(await measureMemory(many, scale)));
+    const report = {
+      measuredAt: new Date().toISOString(),
+      ...describeMachine(),
+      durability,
+      figures,
+    };
+    printReport(report);
+    await keep(report);
+  } finally {
+    await rm(root, { recursive: true, force: true });
+  }
+}
+
+async function keep(report: { readonly measuredAt: string }): Promise<void> {
+  const directory = new URL('./results/', import.meta.url);
+  await mkdir(directory, { recursive: true });
+  const file = new URL(`${report.measuredAt.replaceAll(':', '-')}.json`, directory);
+  await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
+  console.log(`\nWritten to ${file.pathname}`);
+}
+
+const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
+await run(values.quick ? QUICK : FULL);

@@ -1,0 +1,31 @@
+import type { Scale } from '../main.ts';
+import { validationBodies } from '../lib/bodies.ts';
+import { runClosedLoop } from '../lib/http-load.ts';
+import { startServiceProcess } from '../lib/processes.ts';
+import { median, requireNoFailures, type Figure } from '../lib/report.ts';
+
+const CONNECTIONS = 64;
+
+/** What a validation costs among many activations, against what it costs among few. The two take turns. */
+export async function measureGrowth(few: string, many: string, scale: Scale): Promise<Figure[]> {
+  const load = async (dataDirectory: string, activations: number): Promise<number> => {
+    const service = await startServiceProcess(dataDirectory);
+    const result = await runClosedLoop({
+      target: service.target,
+      path: '/api/v1/licenses/validate',
+      nextBody: validationBodies(activations),
+      connections: CONNECTIONS,
+      seconds: scale.secondsPerLoad,
+    });
+    await service.stop();
+    return requireNoFailures(result).requestsPerSecond;
+  };
+  const ratios: number[] = [];
+  for (let round = 0; round < scale.rounds; round++) {
+    const amongFew = await load(few, scale.fewActivations);
+    const amongMany = await load(many, scale.manyActivations);
+    ratios.push(amongFew / amongMany);
+  }
+  const name = `validate among ${scale.manyActivations} / among ${scale.fewActivations}, cost`;
+  return [{ name, value: median(ratios), unit: '', goal: { atMost: 1.2 } }];
+}

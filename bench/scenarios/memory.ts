@@ -1,0 +1,47 @@
+import type { Scale } from '../main.ts';
+import { validationBodies } from '../lib/bodies.ts';
+import { runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
+import { startServiceProcess } from '../lib/processes.ts';
+import { requireNoFailures, type Figure } from '../lib/report.ts';
+
+const CONNECTIONS = 64;
+const SECONDS_PER_ROUND = 5;
+
+/** Resident memory of the service after many validations, and whether as many more add to it. */
+export async function measureMemory(dataDirectory: string, scale: Scale): Promise<Figure[]> {
+  const service = await startServiceProcess(dataDirectory);
+  const plan: LoadPlan = {
+    target: service.target,
+    path: '/api/v1/licenses/validate',
+    nextBody: validationBodies(scale.manyActivations),
+    connections: CONNECTIONS,
+    seconds: SECONDS_PER_ROUND,
+  };
+  const atStart = service.residentMegabytes();
+  await sendAtLeast(plan, scale.memoryRequests);
+  const afterwards = service.residentMegabytes();
+  await sendAtLeast(plan, scale.memoryRequests / 2);
+  const later = service.residentMegabytes();
+  await service.stop();
+  return [
+    { name: 'resident memory at start', value: atStart, unit: 'MB' },
+    {
+      name: `resident memory after ${scale.memoryRequests} validations`,
+      value: afterwards,
+      unit: 'MB',
+      goal: { atMost: 160 },
+    },
+    {
+      name: 'resident memory after half as many more',
+      value: later,
+      unit: 'MB',
+      goal: { atMost: 160 },
+    },
+  ];
+}
+
+async function sendAtLeast(plan: LoadPlan, requests: number): Promise<void> {
+  for (let sent = 0; sent < requests;) {
+    sent += requireNoFailures(await runClosedLoop(plan)).requests;
+  }
+}

@@ -1,0 +1,48 @@
+import type { Scale } from '../main.ts';
+import { knownTrialBodies, newTrialBodies, trialBody } from '../lib/bodies.ts';
+import { runClosedLoop, type NextBody } from '../lib/http-load.ts';
+import type { ServiceProcess } from '../lib/processes.ts';
+import { requireNoFailures, type Figure } from '../lib/report.ts';
+
+const CONNECTIONS = 64;
+const KNOWN_MACHINES = 1_000;
+
+/** Trials granted, and trials recovered, against the empty route. */
+export async function measureTrial(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+  const load = async (path: string, nextBody: NextBody): Promise<number> => {
+    const { target } = service;
+    const seconds = scale.secondsPerLoad;
+    const result = await runClosedLoop({
+      target,
+      path,
+      nextBody,
+      connections: CONNECTIONS,
+      seconds,
+    });
+    return requireNoFailures(result).requestsPerSecond;
+  };
+  const known = Array.from({ length: KNOWN_MACHINES }, (_, index) => `known-${index}`);
+  await startTrials(service, known);
+  const empty = await load('/bench/empty/trial', newTrialBodies());
+  const recovered = await load('/api/v1/trial/start', knownTrialBodies(known));
+  const granted = await load('/api/v1/trial/start', newTrialBodies());
+  return [
+    { name: 'trial, empty route', value: empty, unit: 'req/s' },
+    { name: 'trial recovered', value: recovered, unit: 'req/s' },
+    { name: 'trial recovered / empty route', value: recovered / empty, unit: '' },
+    { name: 'trial granted', value: granted, unit: 'req/s' },
+    { name: 'trial granted / empty route', value: granted / empty, unit: '' },
+  ];
+}
+
+async function startTrials({ target }: ServiceProcess, machines: readonly string[]): Promise<void> {
+  for (const machine of machines) {
+    const response = await fetch(`http://${target.host}:${target.port}/api/v1/trial/start`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: trialBody(machine),
+    });
+    if (!response.ok) throw new Error(`a trial was refused with ${response.status}`);
+    await response.arrayBuffer();
+  }
+}

@@ -1,0 +1,65 @@
+import type { Scale } from '../main.ts';
+import { validationBodies } from '../lib/bodies.ts';
+import { runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
+import type { ServiceProcess } from '../lib/processes.ts';
+import { requireNoFailures, type Figure, median } from '../lib/report.ts';
+
+const CONNECTIONS = 64;
+
+/** Validate against the empty route, and batched against one statement a request; then its latency at half the rate. */
+export async function measureValidate(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+  const nextBody = validationBodies(scale.fewActivations);
+  const load = async (path: string): Promise<number> => {
+    const { target } = service;
+    const seconds = scale.secondsPerLoad;
+    const result = await runClosedLoop({
+      target,
+      path,
+      nextBody,
+      connections: CONNECTIONS,
+      seconds,
+    });
+    return requireNoFailures(result).requestsPerSecond;
+  };
+  const rounds: { empty: number; validate: number; single: number }[] = [];
+  for (let round = 0; round < scale.rounds; round++) {
+    rounds.push({
+      empty: await load('/bench/empty/validate'),
+      validate: await load('/api/v1/licenses/validate'),
+      single: await load('/bench/single/validate'),
+    });
+  }
+  const maximum = median(rounds.map((round) => round.validate));
+  const open = await runOpenLoop({
+    target: service.target,
+    path: '/api/v1/licenses/validate',
+    nextBody,
+    connections: CONNECTIONS * 4,
+    seconds: scale.secondsPerLoad * 2,
+    requestsPerSecond: maximum / 2,
+  });
+  requireNoFailures(open);
+  return [
+    { name: 'empty route', value: median(rounds.map((round) => round.empty)), unit: 'req/s' },
+    { name: 'validate', value: maximum, unit: 'req/s' },
+    {
+      name: 'validate / empty route',
+      value: median(rounds.map((round) => round.validate / round.empty)),
+      unit: '',
+      goal: { atLeast: 0.7 },
+    },
+    {
+      name: 'validate, unbatched',
+      value: median(rounds.map((round) => round.single)),
+      unit: 'req/s',
+    },
+    {
+      name: 'validate / unbatched',
+      value: median(rounds.map((round) => round.validate / round.single)),
+      unit: '',
+      goal: { atLeast: 1.8 },
+    },
+    { name: 'validate at half rate, p50', value: open.p50, unit: 'ms' },
+    { name: 'validate at half rate, p99', value: open.p99, unit: 'ms', goal: { atMost: 15 } },
+  ];
+}

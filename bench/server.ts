@@ -1,0 +1,114 @@
+/**
+ * The service as it is, in a process of its own, with three routes beside it to compare it with:
+ * - `/bench/empty/validate` and `/bench/empty/trial`: the same schemas, an answer of the same size, nothing done for it
+ * - `/bench/single/validate`: the same use case, each statement sent on its own instead of in a batch
+ */
+import { buildApp } from '#server/app.ts';
+import { systemClock } from '#server/clock.ts';
+import { loadCatalog } from '#server/config/catalog.ts';
+import { loadConfiguration } from '#server/config/load.ts';
+import type { Context } from '#server/context.ts';
+import { migrate } from '#server/db/migrate.ts';
+import { openDatabase } from '#server/db/open-database.ts';
+import { validateOperation } from '#server/features/licenses/operations.ts';
+import { findLicensesByKeys } from '#server/features/licenses/queries/find-by-key.ts';
+import { recordValidationsOf } from '#server/features/licenses/queries/record-validations.ts';
+import { validateLicense } from '#server/features/licenses/validate.ts';
+import { startTrialOperation } from '#server/features/trials/operations.ts';
+import type { App } from '#server/http/app-instance.ts';
+import { observeRequests } from '#server/http/observe-requests.ts';
+import { createLog } from '#server/log.ts';
+import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createMetrics } from '#server/metrics.ts';
+
+/** As long as a real one of the example catalogue. */
+const TOKEN = 'x'.repeat(750);
+
+const EMPTY_VALIDATE = {
+  valid: true,
+  expires_at: null,
+  status: 'active',
+  days_until_expiry: null,
+  tier: 'personal',
+  reason: null,
+  entitlement: TOKEN,
+};
+
+const EMPTY_TRIAL = {
+  license_key: 'LK-00000-00000-00000-00000-00000',
+  activation_id: '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d',
+  expires_at: '2030-01-01T00:00:00.000Z',
+  features: ['history'],
+  status: 'active',
+  tier: 'trial',
+  entitlement: TOKEN,
+};
+
+function addComparisons(app: App, ctx: Context): void {
+  const single = sendOneByOne(ctx);
+  app.post('/bench/empty/validate', { schema: validateOperation }, async () => EMPTY_VALIDATE);
+  app.post('/bench/empty/trial', { schema: startTrialOperation }, async () => EMPTY_TRIAL);
+  app.post('/bench/single/validate', { schema: validateOperation }, (request) =>
+    validateLicense(single, request.body, request.ip),
+  );
+}
+
+/** The same context, but each call of validate is a statement, and a commit, of its own on the pool. */
+function sendOneByOne(ctx: Context): Context {
+  return {
+    ...ctx,
+    batches: {
+      ...ctx.batches,
+      lookups: {
+        submit: async (lookup) => (await findLicensesByKeys(ctx.pool, [lookup]))[0] ?? null,
+      },
+      validations: {
+        submit: async (record) => (await recordValidationsOf(ctx.pool, [record]))[0] ?? false,
+      },
+    },
+  };
+}
+
+const { config, secrets } = loadConfiguration();
+const log = createLog({ level: 'warn' });
+const database = await openDatabase(config, secrets, log);
+await migrate(database.pool);
+const catalog = loadCatalog(config.catalogPath);
+const metrics = createMetrics({ version: 'bench' });
+const ctx = makeContext({
+  config,
+  secrets,
+  catalog: () => catalog,
+  clock: systemClock,
+  log,
+  metrics,
+  pool: database.pool,
+});
+await loadSigningKeys(ctx);
+const app = buildApp(ctx, {
+  publicUrl: config.http.publicUrl,
+  trustedProxies: config.http.trustedProxies,
+  log,
+  state: () => 'ready',
+  health: {
+    clock: systemClock,
+    startedAt: new Date(),
+    version: 'bench',
+    log,
+    pingDatabase: async () => void (await database.pool.query('select 1')),
+    migrationsPending: () => false,
+    isDraining: () => false,
+  },
+  prepare: (instance) => {
+    observeRequests(instance, { log, metrics });
+    addComparisons(instance, ctx);
+  },
+});
+const url = await app.listen({ host: '127.0.0.1', port: 0 });
+process.send?.({ port: Number(new URL(url).port) });
+process.on('SIGTERM', () => {
+  void app
+    .close()
+    .then(() => database.close())
+    .then(() => process.exit(0));
+});
