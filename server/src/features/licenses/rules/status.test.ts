@@ -40,6 +40,8 @@ test('a perpetual licence stays active', () => {
 test('a fixed term is over at its end, to the millisecond, without grace', () => {
   assert.deepEqual(around(fixedTerm, end), ['active', 'expired', 'expired']);
   assert.deepEqual(around({ ...fixedTerm, trial: true }, end), ['active', 'expired', 'expired']);
+  const strange = { ...subscription, trial: true };
+  assert.deepEqual(around(strange, end), ['active', 'expired', 'expired']);
   assert.deepEqual(usableUntil(fixedTerm), end);
 });
 
