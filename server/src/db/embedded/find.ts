@@ -1,0 +1,27 @@
+import { resolve } from 'node:path';
+
+import { clusterDirectory } from './cluster.ts';
+import { openForSocket } from './directory-handle.ts';
+import { findPostmaster } from './postmaster-file.ts';
+import { connectionThrough, tryConnection, type EmbeddedConnection } from './readiness.ts';
+import { hasCode } from './processes.ts';
+
+/**
+ * Finds the database of a service that runs on the data directory, so that a command can use it meanwhile.
+ * @returns null when none runs there, or it is not ready
+ */
+export async function findEmbeddedPostgres(
+  dataDirectory: string,
+): Promise<EmbeddedConnection | null> {
+  const cluster = clusterDirectory(resolve(dataDirectory));
+  try {
+    if ((await findPostmaster(cluster)) === null) return null;
+  } catch (error) {
+    // Somebody else's cluster: what starts a server on it says so.
+    if (hasCode(error, 'EACCES')) return null;
+    throw error;
+  }
+  // Kept open: the connection may be used until this process ends.
+  const connection = connectionThrough(openForSocket(cluster).path);
+  return (await tryConnection(connection)) === 'ready' ? connection : null;
+}

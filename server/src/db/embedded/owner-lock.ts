@@ -1,0 +1,90 @@
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { StartupError } from '#server/config/startup-error.ts';
+
+import { hasCode, identifyProcess } from './processes.ts';
+
+/** The right to run a database in a data directory. */
+export interface OwnerLock {
+  /** Gives the right up. */
+  release(): Promise<void>;
+}
+
+/** A command that holds the database for its own short work is waited for this long. */
+const PATIENCE_MS = 3_000;
+const POLL_INTERVAL_MS = 50;
+
+/** A lock file is empty for the moment between its making and its writing. */
+const WRITING_MS = 500;
+
+/**
+ * Takes the data directory for this process, and makes it when it is not there. A lock whose process is gone, killed or from before a reboot, is taken over.
+ * Should two take one over in the same instant, PostgreSQL's own lock still keeps a cluster to one server.
+ * @throws StartupError when another process has it, or it cannot be written
+ */
+export async function lockDataDirectory(dataDirectory: string): Promise<OwnerLock> {
+  await mkdir(dataDirectory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+    throw notWritable(dataDirectory, error);
+  });
+  const file = join(dataDirectory, 'latchkey.lock');
+  const mine = `${process.pid} ${await identifyProcess(process.pid)}\n`;
+  const startedAt = Date.now();
+  let emptySince: number | null = null;
+  while (!(await tryCreate(file, mine))) {
+    const holder = await readHolder(file);
+    emptySince = holder === '' ? (emptySince ?? Date.now()) : null;
+    const abandoned = emptySince !== null && Date.now() - emptySince > WRITING_MS;
+    if (abandoned || (holder !== '' && !(await isHeld(holder)))) await rm(file, { force: true });
+    else if (Date.now() - startedAt > PATIENCE_MS) throw inUse(dataDirectory, holder);
+    else await sleep(POLL_INTERVAL_MS);
+  }
+  return { release: () => rm(file, { force: true }) };
+}
+
+async function tryCreate(file: string, content: string): Promise<boolean> {
+  try {
+    await writeFile(file, content, { flag: 'wx', mode: 0o644 });
+    return true;
+  } catch (error) {
+    if (hasCode(error, 'EEXIST')) return false;
+    throw notWritable(dirname(file), error);
+  }
+}
+
+async function readHolder(file: string): Promise<string> {
+  try {
+    return (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    if (hasCode(error, 'ENOENT')) return '';
+    throw error;
+  }
+}
+
+async function isHeld(holder: string): Promise<boolean> {
+  const { pid, startedAt } = parseHolder(holder);
+  return (await identifyProcess(pid)) === startedAt;
+}
+
+function parseHolder(holder: string): { pid: number; startedAt: string } {
+  const end = holder.indexOf(' ');
+  return { pid: Number(holder.slice(0, end)), startedAt: holder.slice(end + 1) };
+}
+
+function inUse(dataDirectory: string, holder: string): StartupError {
+  const { pid } = parseHolder(holder);
+  return new StartupError([
+    `The data directory ${dataDirectory} is in use by another Latchkey, process ${pid}: stop that one first, or give this one a directory of its own with LATCHKEY_DATA_DIR.`,
+  ]);
+}
+
+function notWritable(dataDirectory: string, error: unknown): StartupError {
+  const reason = error instanceof Error ? error.message : String(error);
+  return new StartupError(
+    [
+      `The data directory ${dataDirectory} cannot be written (${reason}): make it writable, or name another one in LATCHKEY_DATA_DIR.`,
+    ],
+    { cause: error },
+  );
+}

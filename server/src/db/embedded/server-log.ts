@@ -1,0 +1,57 @@
+import { closeSync, copyFileSync, fstatSync, ftruncateSync, openSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The file for what PostgreSQL itself says. */
+export interface ServerLog {
+  readonly path: string;
+  readonly descriptor: number;
+  /** The lines since the log was opened, its newest 4 KiB at most. */
+  readTail(): Promise<string>;
+  close(): void;
+}
+
+const LARGEST_BYTES = 8 * 1024 * 1024;
+const CHECK_INTERVAL_MS = 60_000;
+const TAIL_BYTES = 4096;
+
+/** Opens the log of the server in a data directory, and keeps it and its one predecessor at 8 MiB each. */
+export function openServerLog(dataDirectory: string): ServerLog {
+  const path = join(dataDirectory, 'postgres.log');
+  const descriptor = openSync(path, 'a', 0o600);
+  const openedAt = fstatSync(descriptor).size;
+  const timer = setInterval(() => keepShort(path, descriptor), CHECK_INTERVAL_MS);
+  timer.unref();
+  keepShort(path, descriptor);
+  return {
+    path,
+    descriptor,
+    readTail: () => readTail(path, openedAt),
+    close() {
+      clearInterval(timer);
+      closeSync(descriptor);
+    },
+  };
+}
+
+/** The server keeps its descriptor, which appends: the file is copied and emptied, not moved. */
+function keepShort(path: string, descriptor: number): void {
+  if (fstatSync(descriptor).size <= LARGEST_BYTES) return;
+  copyFileSync(path, `${path}.1`);
+  ftruncateSync(descriptor);
+}
+
+async function readTail(path: string, openedAt: number): Promise<string> {
+  const file = await open(path, 'r');
+  try {
+    const { size } = await file.stat();
+    const from = Math.max(openedAt > size ? 0 : openedAt, size - TAIL_BYTES);
+    const { buffer, bytesRead } = await file.read({
+      buffer: Buffer.alloc(TAIL_BYTES),
+      position: from,
+    });
+    return buffer.toString('utf8', 0, bytesRead);
+  } finally {
+    await file.close();
+  }
+}

@@ -1,0 +1,42 @@
+/** Settings of PostgreSQL by name. */
+export type Settings = Readonly<Record<string, string>>;
+
+/**
+ * Written into postgresql.conf when the cluster is made; an operator may change them there or with ALTER SYSTEM.
+ * What is not named has PostgreSQL's default, fsync and synchronous_commit (both on) among it.
+ */
+export const INITIAL_SETTINGS: Settings = {
+  max_connections: '100',
+  shared_buffers: '128MB',
+  // Fewer, longer checkpoints: each is followed by full-page writes.
+  max_wal_size: '2GB',
+  min_wal_size: '256MB',
+  checkpoint_timeout: '15min',
+  // Solid state storage.
+  random_page_cost: '1.1',
+  timezone: 'UTC',
+  log_timezone: 'UTC',
+  // Compiling a plan costs more than any of our statements.
+  jit: 'off',
+};
+
+/** Given at every start: what the service relies on, whatever postgresql.conf says. */
+export const FIXED_SETTINGS: Settings = {
+  // Only this machine's own files lead to the server: a Unix socket inside the cluster's directory, which only its owner
+  // may enter. Relative to that directory, so that no path is too long for a socket's address.
+  listen_addresses: '',
+  unix_socket_directories: '.',
+  unix_socket_permissions: '0700',
+  port: '5432',
+  // The log goes to the file that the service opened and keeps short; a row's values stay out of it.
+  log_destination: 'stderr',
+  logging_collector: 'off',
+  log_error_verbosity: 'terse',
+  log_min_error_statement: 'panic',
+  log_checkpoints: 'off',
+};
+
+/** Settings as the arguments of `postgres` and `initdb`. */
+export function toArguments(settings: Settings): string[] {
+  return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+}
