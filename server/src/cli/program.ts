@@ -20,7 +20,7 @@ import { version } from '#server/lib/version.ts';
 import { versionCommand } from './version.ts';
 
 /** The whole command line, in the order of its help. */
-function buildProgram(): Command {
+export function buildProgram(): Command {
   const program = new Command('latchkey')
     .description('Licenses, trials, usage and analytics for desktop software, on your own server.')
     .version(version, '-V, --version', 'print the version')

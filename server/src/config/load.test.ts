@@ -74,6 +74,13 @@ test('a damaged secret is never replaced by a new one', () => {
   assert.equal(readFileSync(masterSecretPath(directory), 'utf8'), 'cut of');
 });
 
+test('a lost secret is not replaced while the database that was made with it is there', () => {
+  mkdirSync(join(directory, 'postgres'));
+  writeFileSync(join(directory, 'postgres', 'PG_VERSION'), '18\n');
+  assert.throws(() => readOrCreateMasterSecret(directory), /is missing, .* restore the file/u);
+  assert.deepEqual(readdirSync(directory), ['postgres']);
+});
+
 test('a data directory that cannot be used is one clear problem', () => {
   const path = join(directory, 'file');
   writeFileSync(path, '');

@@ -9,6 +9,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
+import { clusterDirectory } from '#server/db/embedded/cluster.ts';
 import { masterSecret } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -26,13 +27,17 @@ export function masterSecretPath(dataDirectory: string): string {
 
 /**
  * The master secret kept in the data directory; at the first start it is made: 32 random bytes as base64url, mode 0600.
- * Two processes that start at once end with the same secret. A file that others may read is made private again.
+ * Two processes that start at once end with the same secret. A file that others may read is made private again. A lost
+ * secret is not replaced while there is a database that was made with it.
  * @throws StartupError when the directory cannot be used or the file does not hold a secret
  */
 export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   const path = masterSecretPath(dataDirectory);
   try {
-    if (!isFile(path)) createSecretFile(dataDirectory, path);
+    if (!isFile(path)) {
+      refuseToReplace(dataDirectory, path);
+      createSecretFile(dataDirectory, path);
+    }
     const warning = makePrivate(path);
     const parsed = masterSecret(readFileSync(path, 'utf8').trim());
     if ('value' in parsed) return { secret: parsed.value, warning };
@@ -50,9 +55,17 @@ export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   }
 }
 
+/** A new secret would open nothing of a database that is there already. */
+function refuseToReplace(dataDirectory: string, path: string): void {
+  if (!isFile(join(clusterDirectory(dataDirectory), 'PG_VERSION'))) return;
+  throw new StartupError([
+    `The master secret ${path} is missing, but a database that was made with one is there: restore the file from a backup, or set LATCHKEY_SECRET to what it was.`,
+  ]);
+}
+
 /** Writes the secret beside its place and links it there: others see all of it or nothing, and the first one wins. */
 function createSecretFile(dataDirectory: string, path: string): void {
-  mkdirSync(dataDirectory, { recursive: true });
+  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, {

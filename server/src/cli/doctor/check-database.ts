@@ -24,7 +24,7 @@ export function explainNoDatabase(error: unknown): Finding[] {
     failure('database', {
       symptom: 'Nothing works without the database.',
       cause,
-      fix: 'Start the server and check DATABASE_URL; for the embedded one, see the log in the data directory.',
+      fix: 'Start the server and check DATABASE_URL; the embedded one tells more in postgres.log in the data directory.',
     }),
   );
 }

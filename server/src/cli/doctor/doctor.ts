@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { Command } from 'commander';
+import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
-import { masterSecretPath } from '#server/config/master-secret.ts';
+import { clusterDirectory } from '#server/db/embedded/cluster.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, paint, printResult } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
@@ -42,7 +43,7 @@ async function examine(): Promise<readonly Finding[]> {
     () => checkDataDirectory(config),
     () => checkDiskSpace(config),
     () => checkPort(config),
-    ...(problems.length === 0 ? [() => examineDatabase(reading)] : []),
+    ...(problems.length === 0 ? [() => examineDatabase(config)] : []),
   ];
   const findings: Finding[] = [];
   for (const check of checks) {
@@ -55,13 +56,9 @@ async function examine(): Promise<readonly Finding[]> {
   return findings;
 }
 
-/** A first start makes secret and database; the doctor changes nothing, so it does not ask for them before. */
-async function examineDatabase({
-  config,
-  environment,
-}: ReturnType<typeof readConfiguration>): Promise<Finding[]> {
-  const made = environment.masterSecret ?? existsSync(masterSecretPath(config.dataDirectory));
-  if (config.database.kind === 'embedded' && made === false) {
+/** The doctor changes nothing, so it does not make the embedded database. */
+async function examineDatabase(config: Config): Promise<Finding[]> {
+  if (config.database.kind === 'embedded' && !existsSync(clusterDirectory(config.dataDirectory))) {
     return [ok('database', 'The embedded one will be made at the first start.')];
   }
   try {

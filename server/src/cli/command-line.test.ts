@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { Command } from 'commander';
+import { runLatchkey } from '../../test/command-line.ts';
+import { buildProgram } from './program.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
+after(() => rmSync(directory, { recursive: true }));
+
+const run = (args: readonly string[], settings: Record<string, string> = {}) =>
+  runLatchkey(args, { directory, settings });
+
+function listLeaves(command: Command): Command[] {
+  return command.commands.length === 0 ? [command] : command.commands.flatMap(listLeaves);
+}
+
+function helpOf(command: Command): string {
+  let help = '';
+  command.configureOutput({ writeOut: (text) => (help += text) }).outputHelp();
+  return help;
+}
+
+test('every command says what it does, and shows examples of itself', () => {
+  for (const command of listLeaves(buildProgram())) {
+    const help = helpOf(command);
+    assert.match(command.description(), /^[A-Z].*\.$/su, command.name());
+    assert.match(
+      help,
+      new RegExp(`Examples:\\n  # .+\\n  latchkey .*\\b${command.name()}\\b`, 'u'),
+    );
+  }
+});
+
+test('the set of commands is complete', () => {
+  assert.deepEqual(
+    listLeaves(buildProgram()).map((leaf) =>
+      leaf.parent?.parent ? `${leaf.parent.name()} ${leaf.name()}` : leaf.name(),
+    ),
+    [
+      'serve',
+      'migrate',
+      'check-config',
+      'doctor',
+      'license issue',
+      'license show',
+      'license extend',
+      'license suspend',
+      'license reinstate',
+      'license revoke',
+      'license import',
+      'signing-key list',
+      'signing-key rotate',
+      'export',
+      'version',
+    ],
+  );
+});
+
+test('alone it prints its help', async () => {
+  const { code, stdout, stderr } = await run([]);
+  assert.deepEqual([code, stderr], [0, '']);
+  assert.match(stdout, /^Usage: latchkey \[options\] \[command\]\n/u);
+});
+
+test('what is not understood is exit code 2 and a sentence on standard error', async () => {
+  for (const [args, sentence] of [
+    [
+      ['licens'],
+      /^latchkey: unknown command 'licens'\n\(Did you mean license\?\)\nTry: latchkey --help\n$/u,
+    ],
+    [['version', '--jsn'], /^latchkey: unknown option '--jsn'/u],
+    [['license', 'issue'], /^latchkey: required option '--product <id>' not specified/u],
+    [['license', 'suspend', 'LK-1'], /^latchkey: required option '--reason <text>' not specified/u],
+    [
+      ['license', 'extend', 'LK-1', '--reason', 'x', '--days', '0'],
+      /It must be a whole number from 1 to 36500\./u,
+    ],
+    [
+      ['license', 'extend', 'LK-1', '--reason', 'x'],
+      /^latchkey: Say how long: either --days or --until\.\n$/u,
+    ],
+  ] as const) {
+    const { code, stdout, stderr } = await run(args);
+    assert.deepEqual([code, stdout], [2, ''], args.join(' '));
+    assert.match(stderr, sentence);
+  }
+});
+
+test('version is told to people and to programs', async () => {
+  const plain = await run(['version']);
+  assert.equal(plain.code, 0);
+  assert.match(plain.stdout, /^latchkey \d+\.\d+\.\d+ \(Node\.js 24\.\d+\.\d+, \w+-\w+\)\n$/u);
+  const { version, node } = JSON.parse((await run(['version', '--json'])).stdout);
+  assert.equal(plain.stdout.includes(`latchkey ${version} (Node.js ${node}`), true);
+  assert.equal((await run(['--version'])).stdout, `${version}\n`);
+});
+
+test('check-config prints what is in effect, without secrets, and makes nothing', async () => {
+  const settings = {
+    DATABASE_URL: 'postgres://app:hunter2@db.internal:5432/latchkey?sslmode=require',
+    LATCHKEY_SECRET: 'hunter2-hunter2-hunter2-hunter2-abcdef',
+    LATCHKEY_METRICS_TOKEN: 'hunter2-hunter2-hunter2',
+  };
+  const plain = await run(['check-config'], settings);
+  assert.deepEqual([plain.code, plain.stderr], [0, '']);
+  assert.match(plain.stdout, /^LATCHKEY_LOG_LEVEL +info +default$/mu);
+  assert.match(
+    plain.stdout,
+    /^DATABASE_URL +postgres:\/\/app:\*\*\*@db\.internal:5432\/latchkey +set$/mu,
+  );
+  const json = await run(['check-config', '--json'], settings);
+  const { settings: shown, products } = JSON.parse(json.stdout);
+  assert.deepEqual(shown.LATCHKEY_METRICS_TOKEN, { value: '(secret)', origin: 'set' });
+  assert.deepEqual(products, ['personal', 'sellers']);
+  assert.doesNotMatch(plain.stdout + json.stdout, /hunter2/u);
+  assert.deepEqual(readdirSync(directory), []);
+});
+
+test('check-config says every problem at once, the catalogue’s too, with exit code 78', async () => {
+  const catalog = join(directory, 'catalog.yaml');
+  writeFileSync(catalog, 'key_prefix: "?"\n');
+  const { code, stdout, stderr } = await run(['check-config'], {
+    LATCHKEY_PORT: '80x',
+    LATCHKEY_EVENTS_RATE: 'fast',
+    LATCHKEY_CATALOG: catalog,
+  });
+  rmSync(catalog);
+  assert.deepEqual([code, stdout], [78, '']);
+  const lines = stderr.trimEnd().split('\n');
+  assert.match(lines[0] ?? '', /^latchkey: LATCHKEY_PORT must be a whole number/u);
+  assert.match(lines[1] ?? '', /^latchkey: LATCHKEY_EVENTS_RATE must be/u);
+  assert.ok(
+    lines.length >= 3 && lines.slice(2).every((line) => line.includes('catalog.yaml')),
+    stderr,
+  );
+});
+
+test('a wrong configuration ends every command with exit code 78', async () => {
+  for (const args of [['serve'], ['migrate'], ['license', 'show', 'LK-1']]) {
+    const { code, stdout, stderr } = await run(args, { LATCHKEY_PORT: 'x' });
+    assert.deepEqual([code, stdout], [78, ''], args.join(' '));
+    assert.match(stderr, /^latchkey: LATCHKEY_PORT must be .*\n$/u);
+  }
+});
+
+test('doctor finds nothing wrong where nothing is, and makes nothing', async () => {
+  const { code, stdout, stderr } = await run(['doctor', '--json']);
+  assert.deepEqual([code, stderr], [0, '']);
+  const { healthy, findings } = JSON.parse(stdout);
+  assert.equal(healthy, true);
+  assert.deepEqual(
+    findings.map(({ check, status }: { check: string; status: string }) => `${check}: ${status}`),
+    [
+      'configuration: ok',
+      'catalogue: ok',
+      'public URL: ok',
+      'data directory: ok',
+      'disk space: ok',
+      'port: ok',
+      'database: ok',
+    ],
+  );
+  assert.deepEqual(readdirSync(directory), []);
+});
+
+test('doctor tells symptom, cause and fix, and goes on after each', async () => {
+  const { code, stdout } = await run(['doctor'], {
+    LATCHKEY_CATALOG: '/nowhere/catalog.yaml',
+    LATCHKEY_HOST: '0.0.0.0',
+    DATABASE_URL: 'postgres://127.0.0.1:1/x',
+    LATCHKEY_SECRET: 'abcdefghijklmnopqrstuvwxyz012345',
+  });
+  assert.equal(code, 1);
+  assert.match(
+    stdout,
+    /^✗ catalogue: .*\n {4}cause: .*\/nowhere\/catalog\.yaml.*\n {4}fix: {3}\S/mu,
+  );
+  assert.match(
+    stdout,
+    /^! public URL: Clients reach the service at http:\/\/localhost:0, unencrypted\.$/mu,
+  );
+  assert.match(stdout, /^✗ database: .*\n {4}cause: .*ECONNREFUSED.*\n {4}fix: {3}\S/mu);
+});

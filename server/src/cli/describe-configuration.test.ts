@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { toConfig } from '#server/config/config.ts';
+import { listVariableNames, readEnvironment } from '#server/config/env.ts';
+import { describeConfiguration } from './describe-configuration.ts';
+
+test('every setting is described, by the name of its variable', () => {
+  const { environment } = readEnvironment({}, () => '');
+  const described = describeConfiguration(toConfig(environment, '/srv'), environment);
+  const names = listVariableNames().filter((name) => !name.endsWith('_FILE') && name !== 'PORT');
+  assert.deepEqual(new Set(described.map(({ name }) => name)), new Set(names));
+  assert.ok(described.every(({ origin }) => origin === 'default'));
+});
+
+test('a port from PORT counts as set', () => {
+  const { environment } = readEnvironment({ PORT: '3000' }, () => '');
+  const described = describeConfiguration(toConfig(environment, '/srv'), environment);
+  assert.deepEqual(
+    described.find(({ name }) => name === 'LATCHKEY_PORT'),
+    { name: 'LATCHKEY_PORT', value: '3000', origin: 'set' },
+  );
+});
