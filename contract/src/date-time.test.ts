@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { parseDateTime } from './date-time.ts';
+
+const read: readonly (readonly [string, string])[] = [
+  ['2026-11-20T10:00:00Z', '2026-11-20T10:00:00.000Z'],
+  ['2026-11-20T10:00', '2026-11-20T10:00:00.000Z'],
+  ['2026-11-20 10:00:00.5', '2026-11-20T10:00:00.500Z'],
+  ['2026-11-20t10:00:00,123456z', '2026-11-20T10:00:00.123Z'],
+  ['2026-11-20T10:00:00.000000009Z', '2026-11-20T10:00:00.000Z'],
+  ['2026-11-20T10:00:00+0530', '2026-11-20T04:30:00.000Z'],
+  ['2026-11-20T10:00:00-05:00', '2026-11-20T15:00:00.000Z'],
+  ['2026-11-20T10:00:00+15:59', '2026-11-19T18:01:00.000Z'],
+  ['2026-11-20T10:00:00-15:59', '2026-11-21T01:59:00.000Z'],
+  ['0001-01-01T00:00:00Z', '0001-01-01T00:00:00.000Z'],
+  ['9999-12-31T23:59:59.999Z', '9999-12-31T23:59:59.999Z'],
+  ['2024-02-29T00:00:00Z', '2024-02-29T00:00:00.000Z'],
+];
+
+for (const [text, instant] of read) {
+  test(`${text} is ${instant}`, () => {
+    assert.equal(parseDateTime(text)?.toISOString(), instant);
+  });
+}
+
+const refused: readonly (readonly [string, string])[] = [
+  ['', 'nothing'],
+  ['yesterday', 'a word'],
+  ['2026-11-20', 'a bare date'],
+  ['1700000000', 'a number in text'],
+  ['2026-11-20T10', 'no minutes'],
+  ['2026-11-20T10:00:60Z', 'a leap second, which Date cannot hold'],
+  ['2026-11-20T24:00:00Z', 'an hour 24'],
+  ['2026-11-20T10:60:00Z', 'a minute 60'],
+  ['2026-02-29T10:00:00Z', 'a 29 February of no leap year'],
+  ['2026-13-01T10:00:00Z', 'a month 13'],
+  ['0000-01-01T00:00:00Z', 'the year 0, which PostgreSQL refuses'],
+  ['0001-01-01T00:00:00+00:01', 'an instant before the year 1'],
+  ['9999-12-31T23:59:59-00:01', 'an instant after the year 9999'],
+  ['2026-11-20T10:00:00+16:00', 'an offset that PostgreSQL refuses'],
+  ['2026-11-20T10:00:00+05:60', 'an offset of 60 minutes'],
+  ['2026-11-20T10:00:00+05', 'an offset of hours alone'],
+  [' 2026-11-20T10:00:00Z', 'a space before'],
+  ['2026-11-20T10:00:00Z\n', 'a line break after'],
+  ['２０２６-11-20T10:00:00Z', 'digits of another script'],
+];
+
+for (const [text, what] of refused) {
+  test(`${what} is no date-time: ${JSON.stringify(text)}`, () => {
+    assert.equal(parseDateTime(text), undefined);
+  });
+}
+
+test('every instant that JavaScript writes is read back as itself', () => {
+  fc.assert(
+    fc.property(
+      fc.date({
+        min: new Date('0001-01-01T00:00:00.000Z'),
+        max: new Date('9999-12-31T23:59:59.999Z'),
+        noInvalidDate: true,
+      }),
+      (date) => {
+        assert.deepEqual(parseDateTime(date.toISOString()), date);
+      },
+    ),
+  );
+});

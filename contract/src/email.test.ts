@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { parseEmail } from './email.ts';
+
+const kept: readonly (readonly [string, string])[] = [
+  ['ada@example.com', 'ada@example.com'],
+  ['  Ada.Lovelace@EXAMPLE.Com\n', 'Ada.Lovelace@example.com'],
+  ["o'hara+news@mail.example.co.uk", "o'hara+news@mail.example.co.uk"],
+  ['a@b.example', 'a@b.example'],
+  ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
+  ['ada@bücher.example', 'ada@bücher.example'],
+  ['jürgen@example.com', 'jürgen@example.com'],
+  // Composed: both spellings of the same name are one address.
+  ['ju\u0308rgen@example.com', 'jürgen@example.com'],
+  [`${'a'.repeat(64)}@example.com`, `${'a'.repeat(64)}@example.com`],
+];
+
+for (const [text, address] of kept) {
+  test(`${JSON.stringify(text)} is kept as ${address}`, () => {
+    assert.deepEqual(parseEmail(text), { email: address });
+  });
+}
+
+const refused = [
+  '',
+  'nope',
+  '@b.example',
+  'a@',
+  'a b@example.com',
+  'a@example..com',
+  'a@example.com.',
+  'a@.example.com',
+  'a@-example.com',
+  'a@ex_ample.com',
+  'a@example',
+  'a@localhost',
+  'a@host.local',
+  'a@1.2.3.4',
+  'a@[127.0.0.1]',
+  'a@exa%6Dple.com',
+  'a@example.com/x',
+  'a@ex ample.com',
+  '.a@example.com',
+  'a.@example.com',
+  'a..b@example.com',
+  'a@b@example.com',
+  '"a b"@example.com',
+  'Ada <ada@example.com>',
+  'a\u0000@example.com',
+  'a\ud800@example.com',
+  'a\u200b@example.com',
+  'a@example\u0000.com',
+  'a@bü\ud800cher.example',
+  `${'a'.repeat(65)}@example.com`,
+  `a@${'b'.repeat(64)}.com`,
+  `a@${'b.'.repeat(127)}com`,
+  `${'a'.repeat(5_000)}@example.com`,
+];
+
+for (const text of refused) {
+  test(`${JSON.stringify(text).slice(0, 60)} is no address`, () => {
+    const result = parseEmail(text);
+    assert.ok('fault' in result, JSON.stringify(result));
+    assert.match(result.fault, /^[A-Z].*\.$/);
+  });
+}
