@@ -43,7 +43,7 @@ function standardOutput(): DestinationStream {
   };
 }
 
-const deepestCause = 5;
+const DEEPEST_CAUSE = 5;
 
 /**
  * An error as it is logged: class, message, code, stack and the chain of its causes. Other properties are left out,
@@ -57,10 +57,10 @@ export function describeError(error: unknown, depth = 0): unknown {
     message: error.message,
     ...('code' in error ? { code: error.code } : {}),
     stack: error.stack,
-    ...(error.cause === undefined || depth >= deepestCause
+    ...(error.cause === undefined || depth >= DEEPEST_CAUSE
       ? {}
       : { cause: describeError(error.cause, depth + 1) }),
-    ...(inner.length === 0 || depth >= deepestCause
+    ...(inner.length === 0 || depth >= DEEPEST_CAUSE
       ? {}
       : { errors: inner.map((each) => describeError(each, depth + 1)) }),
   };

@@ -28,34 +28,34 @@ export interface Metrics {
 /** The media type of `render`'s text. */
 export const metricsContentType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-const secondsBounds = [
+const SECONDS_BOUNDS = [
   0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ];
-const sizeBounds = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
+const SIZE_BOUNDS = [1, 2, 4, 8, 16, 32, 64, 128, 256, 512, 1024];
 
 /** How often the delay of the event loop is sampled: seldom enough to cost nothing. */
-const eventLoopSampleMs = 100;
+const EVENT_LOOP_SAMPLE_MS = 100;
 
 /** Starts measuring, from zero. @param build what the build information says */
 export function createMetrics(build: { readonly version: string }): Metrics {
   const registry = new Registry();
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: eventLoopSampleMs });
+  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: EVENT_LOOP_SAMPLE_MS });
   addBuildInfo(registry, build.version);
 
   const requests = createHistogram({
     name: 'latchkey_http_request_duration_seconds',
     help: 'Time from the request to the end of its answer.',
-    bounds: secondsBounds,
+    bounds: SECONDS_BOUNDS,
   });
   const batchSizes = createHistogram({
     name: 'latchkey_batch_size',
     help: 'Calls carried by one batch.',
-    bounds: sizeBounds,
+    bounds: SIZE_BOUNDS,
   });
   const batchDurations = createHistogram({
     name: 'latchkey_batch_duration_seconds',
     help: 'Time that the database took for one batch.',
-    bounds: secondsBounds,
+    bounds: SECONDS_BOUNDS,
   });
   const refusals = new Counter({
     name: 'latchkey_refusals_total',

@@ -1,7 +1,7 @@
 import { Command } from 'commander';
 
 import { loadConfiguration } from '#server/config/load.ts';
-import { startService, type RunningService } from '#server/serve.ts';
+import type { RunningService } from '#server/serve.ts';
 
 import { withExamples } from './option-values.ts';
 
@@ -20,6 +20,8 @@ export function serveCommand(): Command {
 }
 
 async function serve(): Promise<void> {
+  // Loaded only here: every other command starts faster without the HTTP server.
+  const { startService } = await import('#server/serve.ts');
   const service = await startService(loadConfiguration());
   process.stdout.write(describe(service.url));
   process.on('SIGHUP', () => void service.reload());

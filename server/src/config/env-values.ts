@@ -13,10 +13,10 @@ export interface Rate {
   readonly burst: number;
 }
 
-const logLevels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
+const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** From the most to the least talkative. */
-export type LogLevel = (typeof logLevels)[number];
+export type LogLevel = (typeof LOG_LEVELS)[number];
 
 /** Any text that is not blank. */
 export const anyText: Parse<string> = (text) => ({ value: text });
@@ -91,8 +91,8 @@ function isNetwork(text: string): boolean {
 
 /** One of pino's levels. */
 export const logLevel: Parse<LogLevel> = (text) => {
-  const level = logLevels.find((known) => known === text);
-  return level === undefined ? { must: `be one of ${logLevels.join(', ')}` } : { value: level };
+  const level = LOG_LEVELS.find((known) => known === text);
+  return level === undefined ? { must: `be one of ${LOG_LEVELS.join(', ')}` } : { value: level };
 };
 
 /** `rate/burst`, such as `100/300`: requests per second, and how many may come at once. */

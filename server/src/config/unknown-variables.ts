@@ -1,7 +1,7 @@
 import { findSlip } from '#server/lib/slip.ts';
 
 /** Kubernetes announces a Service called latchkey with such names. */
-const serviceLink = /^LATCHKEY_(?:SERVICE_|PORT_\d)/u;
+const SERVICE_LINK = /^LATCHKEY_(?:SERVICE_|PORT_\d)/u;
 
 /**
  * Looks for `LATCHKEY_` names that nobody reads. One that is a slip of the pen away from a known name is a mistake
@@ -14,7 +14,7 @@ export function findUnknownVariables(
   const slips: string[] = [];
   const strangers: string[] = [];
   for (const name of names) {
-    if (!name.startsWith('LATCHKEY_') || known.has(name) || serviceLink.test(name)) continue;
+    if (!name.startsWith('LATCHKEY_') || known.has(name) || SERVICE_LINK.test(name)) continue;
     const meant = findSlip(name, known);
     if (meant === undefined)
       strangers.push(`${name} is not a setting of Latchkey and has no effect.`);

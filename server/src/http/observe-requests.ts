@@ -10,10 +10,10 @@ export interface ObserveRequestsOptions {
 }
 
 /** A request that took longer is worth a line of the log. */
-const slowMs = 1_000;
+const SLOW_MS = 1_000;
 
 /** The label of requests that no route took: their paths are anybody's, so they must not become labels. */
-const noRoute = 'none';
+const NO_ROUTE = 'none';
 
 /**
  * Measures every request by its route and logs the ones worth reading: at level `info` those answered with 400 or more
@@ -25,12 +25,12 @@ const noRoute = 'none';
 export function observeRequests(app: FastifyInstance, options: ObserveRequestsOptions): void {
   const { log, metrics } = options;
   app.addHook('onResponse', (request, reply, done) => {
-    const route = request.routeOptions.url ?? noRoute;
+    const route = request.routeOptions.url ?? NO_ROUTE;
     const status = reply.statusCode;
     const durationMs = reply.elapsedTime;
     metrics.observeRequest(route, request.method, status, durationMs / 1_000);
 
-    const notable = (status >= 400 && status !== 429) || durationMs > slowMs;
+    const notable = (status >= 400 && status !== 429) || durationMs > SLOW_MS;
     if (notable || log.isLevelEnabled('debug')) {
       log[notable ? 'info' : 'debug'](
         {
