@@ -5,12 +5,13 @@ import { createTestApp } from './test-app.ts';
 
 /** The interface document, as `openapi.json` holds it. */
 export async function renderInterface(): Promise<string> {
-  const prepare = (each: App): void => {
-    each.register(swagger, interfaceDescription);
-  };
-  const app = createTestApp({ prepare });
+  const app = createTestApp({ prepare: watchRoutes });
   await app.ready();
   const document = app.swagger();
   await app.close();
   return `${JSON.stringify(document, undefined, 2)}\n`;
+}
+
+function watchRoutes(app: App): void {
+  app.register(swagger, interfaceDescription);
 }
