@@ -10,6 +10,7 @@ import { registerSubscriberRoutes } from './features/subscribers/routes.ts';
 import { registerTrialRoutes } from './features/trials/routes.ts';
 import { registerUsageRoutes } from './features/usage/routes.ts';
 import type { App } from './http/app-instance.ts';
+import { registerDocumentationRoutes } from './http/docs/routes.ts';
 import { registerRootRoute } from './http/root.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
@@ -34,6 +35,7 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerOutreachRoutes(scope);
     registerBillingRoutes(scope);
     registerRootRoute(scope);
+    registerDocumentationRoutes(scope);
   });
   app.register(healthRoutes, { health: dependencies.health });
   return app;

@@ -271,10 +271,11 @@ function isAddressInfo(address: AddressInfo | string | null): address is Address
   return typeof address === 'object' && address !== null;
 }
 
-test('what the HTTP parser refuses is a problem too', async (t) => {
+test('what breaks HTTP itself is refused with a problem too', async (t) => {
   const app = setUp(t);
   const cases: readonly (readonly [string, number, string])[] = [
     ['NONSENSE\r\n\r\n', 400, 'bad_request'],
+    ['GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
     ['GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400, 'bad_request'],
     [`GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ];

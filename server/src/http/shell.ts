@@ -6,6 +6,7 @@ import type { App } from './app-instance.ts';
 import { type FailureLog, addErrorHandler } from './error-handler.ts';
 import { addJsonParser } from './json-parser.ts';
 import { addNotFoundHandler } from './not-found.ts';
+import { refuseWithoutHost } from './require-host.ts';
 import { MAX_CONNECTIONS, makeServerOptions } from './server-options.ts';
 import { type ServiceState, refuseUnlessReady } from './service-state.ts';
 
@@ -30,6 +31,7 @@ export function createShell({ publicUrl, trustedProxies, log, state }: ShellOpti
   addErrorHandler(app, log);
   addNotFoundHandler(app);
   addAnswerHeaders(app, answerHeaders);
+  refuseWithoutHost(app);
   refuseUnlessReady(app, state);
   return app;
 }
