@@ -58,7 +58,7 @@ async function install(root) {
     stdio: ['ignore', 2, 2],
     shell: process.platform === 'win32' && command === 'npm',
   };
-  const flags = ['ci', '--no-audit', '--no-fund', '--loglevel=error'];
+  const flags = ['ci', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
   const code = await runChild(command, [...args, ...flags], options).catch((error) =>
     giveUp(`Latchkey could not start npm (${error.message}): install Node.js with npm.`),
   );

@@ -35,13 +35,14 @@ const Manifest = Type.Object({ version: Type.String() });
  * run no install scripts) and the package cannot be written.
  * @param account who will run them; null for this process's own
  * @param dataDirectory where an ordinary user's copy goes
+ * @param root the platform's package
  * @throws StartupError when there are none for this platform, or they do not run
  */
 export async function findBinaries(
   account: Account | null,
   dataDirectory: string,
+  root = findPackage(),
 ): Promise<Binaries> {
-  const root = findPackage();
   const manifest = Value.Parse(
     Manifest,
     JSON.parse(await readFile(join(root, 'package.json'), 'utf8')),
@@ -147,8 +148,8 @@ async function copyInto(root: string, parent: string, home: string): Promise<voi
       recursive: true,
       verbatimSymlinks: true,
     });
-    await linkLibraries(staging);
-    await run('chmod', ['-R', 'a+rX', staging]);
+    await run('chmod', ['-R', 'u+w,a+rX', staging]);
+    if (!(await linkLibraries(staging))) throw new Error(`no links can be made in ${staging}`);
     await rename(staging, home);
   } catch (error) {
     await rm(staging, { recursive: true, force: true });

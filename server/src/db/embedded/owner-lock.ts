@@ -80,10 +80,10 @@ function inUse(dataDirectory: string, holder: string): StartupError {
 }
 
 function notWritable(dataDirectory: string, error: unknown): StartupError {
-  const reason = error instanceof Error ? error.message : String(error);
+  const reason = error instanceof Error && 'code' in error ? error.code : error;
   return new StartupError(
     [
-      `The data directory ${dataDirectory} cannot be written (${reason}): make it writable, or name another one in LATCHKEY_DATA_DIR.`,
+      `The data directory ${dataDirectory} cannot be written (${String(reason)}): make it writable, or name another one in LATCHKEY_DATA_DIR.`,
     ],
     { cause: error },
   );

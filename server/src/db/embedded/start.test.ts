@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { mkdir, mkdtemp, readdir, realpath, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { StartupError } from '#server/config/startup-error.ts';
+
+import * as embedded from '../../../test/embedded-postgres.ts';
+
+import { findEmbeddedPostgres } from './find.ts';
+import { findPostmaster } from './postmaster-file.ts';
+import { startEmbeddedPostgres, type EmbeddedPostgres } from './start.ts';
+
+let directory: string;
+
+/** A data directory whose cluster the tests use one after the other. */
+let data: string;
+let cluster: string;
+
+before(async () => {
+  directory = await realpath(await mkdtemp(join(tmpdir(), 'latchkey-embedded-')));
+  data = join(directory, 'data');
+  cluster = join(data, 'postgres');
+  await embedded.makeCluster(data);
+});
+
+after(() => embedded.removeDirectory(directory));
+
+function start(dataDirectory = data): Promise<EmbeddedPostgres> {
+  return startEmbeddedPostgres({
+    dataDirectory,
+    durable: false,
+    log: embedded.createRecordingLog(),
+  });
+}
+
+async function startupProblem(starting: Promise<EmbeddedPostgres>): Promise<string> {
+  try {
+    await (await starting).stop();
+  } catch (error) {
+    assert.ok(error instanceof StartupError, String(error));
+    assert.equal(error.exitCode, 78);
+    return error.problems.join('\n');
+  }
+  throw new assert.AssertionError({ message: 'it started' });
+}
+
+test('what was written is there after a stop and a start', async () => {
+  const first = await start();
+  await embedded.queryOnce(first.connection, 'create table kept as select 42 as answer');
+  await first.stop();
+  const second = await start();
+  const rows = await embedded.queryOnce(second.connection, 'select answer from kept');
+  await second.stop();
+  assert.deepEqual(rows, [{ answer: 42 }]);
+});
+
+test('a start on an existing cluster takes no longer than a moment', async () => {
+  const startedAt = performance.now();
+  const postgres = await start();
+  const took = performance.now() - startedAt;
+  await postgres.stop();
+  assert.ok(took < 3_000, `${took} ms`);
+});
+
+test('after a stop nothing is left that runs or locks', async () => {
+  const postgres = await start();
+  await postgres.stop();
+  assert.equal(await findPostmaster(cluster), null);
+  assert.deepEqual(await readdir(data), ['postgres', 'postgres.log']);
+});
+
+test('nobody but the owner can enter the cluster, and no port is open', async () => {
+  const postgres = await start();
+  const rows = await embedded.queryOnce(
+    postgres.connection,
+    `select current_setting('listen_addresses') as addresses, current_setting('data_checksums') as checksums,
+            current_setting('server_encoding') as encoding, current_setting('timezone') as zone`,
+  );
+  await postgres.stop();
+  assert.deepEqual(rows, [{ addresses: '', checksums: 'on', encoding: 'UTF8', zone: 'UTC' }]);
+  assert.equal((await stat(cluster)).mode & 0o777, 0o700);
+});
+
+test('a durable cluster waits for the disk at every commit', async () => {
+  const log = embedded.createRecordingLog();
+  const postgres = await startEmbeddedPostgres({ dataDirectory: data, log });
+  const rows = await embedded.queryOnce(
+    postgres.connection,
+    `select current_setting('fsync') as fsync, current_setting('synchronous_commit') as commit,
+            current_setting('full_page_writes') as pages`,
+  );
+  await postgres.stop();
+  assert.deepEqual(rows, [{ fsync: 'on', commit: 'on', pages: 'on' }]);
+});
+
+test('a killed server comes back by itself, with what was committed', async () => {
+  const log = embedded.createRecordingLog();
+  const postgres = await startEmbeddedPostgres({ dataDirectory: data, log });
+  await embedded.queryOnce(postgres.connection, 'create table survivor as select 7 as n');
+  const pid = await findPostmaster(cluster);
+  assert.ok(pid !== null);
+  process.kill(pid, 'SIGKILL');
+  let rows: unknown;
+  const back = await embedded.eventually(async () => {
+    try {
+      rows = await embedded.queryOnce(postgres.connection, 'select n from survivor');
+      return (await findPostmaster(cluster)) !== pid;
+    } catch {
+      return false;
+    }
+  });
+  await postgres.stop();
+  assert.ok(back);
+  assert.deepEqual(rows, [{ n: 7 }]);
+  assert.ok(log.messages.includes('the database server is back'), log.messages.join('\n'));
+});
+
+test('a stop while the server is being started again ends it for good', async () => {
+  const postgres = await start();
+  const pid = await findPostmaster(cluster);
+  assert.ok(pid !== null);
+  process.kill(pid, 'SIGKILL');
+  await embedded.eventually(async () => (await findPostmaster(cluster)) !== pid);
+  await postgres.stop();
+  assert.equal(await findPostmaster(cluster), null);
+});
+
+test('a second process on the same directory is told who has it', async () => {
+  const owner = await embedded.holdInAnotherProcess(data);
+  const problem = await startupProblem(start());
+  owner.kill('SIGKILL');
+  assert.ok(
+    problem.includes(`${data} is in use by another Latchkey, process ${owner.pid}:`),
+    problem,
+  );
+});
+
+test('when the owner is killed its server goes too, and the next start succeeds', async (t) => {
+  if (process.platform !== 'linux') return t.skip('looks at /proc');
+  const owner = await embedded.holdInAnotherProcess(data);
+  assert.notDeepEqual(await embedded.listProcessesIn(cluster), []);
+  owner.kill('SIGKILL');
+  const postgres = await start();
+  await postgres.stop();
+  const gone = async (): Promise<boolean> => (await embedded.listProcessesIn(cluster)).length === 0;
+  assert.ok(await embedded.eventually(gone), 'some of its processes are left');
+});
+
+test('a lock file whose process id somebody else has today is no obstacle', async () => {
+  await writeFile(join(data, 'latchkey.lock'), `${process.ppid} 1\n`);
+  await writeFile(join(cluster, 'postmaster.pid'), `${process.ppid}\n${cluster}\n1\n5432\n.\n`);
+  const postgres = await start();
+  await postgres.stop();
+});
+
+test('a command finds the database of a running service, and none when none runs', async () => {
+  assert.equal(await findEmbeddedPostgres(data), null);
+  const postgres = await start();
+  const found = await findEmbeddedPostgres(data);
+  await postgres.stop();
+  assert.deepEqual(found, postgres.connection);
+  assert.equal(await findEmbeddedPostgres(data), null);
+  assert.equal(await findEmbeddedPostgres(join(directory, 'nothing-here')), null);
+});
+
+test('a path longer than a socket address is no obstacle', async (t) => {
+  if (process.platform !== 'linux') return t.skip('goes through /proc');
+  const long = join(directory, 'a'.repeat(80), 'b'.repeat(80));
+  await embedded.copyCluster(data, long);
+  const postgres = await start(long);
+  const rows = await embedded.queryOnce(postgres.connection, 'select 1 as one');
+  const found = await findEmbeddedPostgres(long);
+  await postgres.stop();
+  assert.deepEqual(rows, [{ one: 1 }]);
+  assert.notEqual(found, null);
+});
+
+test('an interrupted making of the cluster is made again, and nothing of it stays', async () => {
+  const interrupted = join(directory, 'interrupted');
+  await mkdir(join(interrupted, 'postgres.new-AbCdEf', 'base'), { recursive: true });
+  await writeFile(join(interrupted, 'postgres.new-AbCdEf', 'PG_VERSION'), '18\n');
+  const postgres = await start(interrupted);
+  const rows = await embedded.queryOnce(postgres.connection, 'select 1 as one');
+  await postgres.stop();
+  assert.deepEqual(rows, [{ one: 1 }]);
+  assert.deepEqual(await readdir(interrupted), ['postgres', 'postgres.log']);
+});
+
+test('a cluster of another version, or something else, is left alone and named', async () => {
+  const old = join(directory, 'old');
+  await mkdir(join(old, 'postgres'), { recursive: true });
+  await writeFile(join(old, 'postgres', 'PG_VERSION'), '15\n');
+  assert.match(
+    await startupProblem(start(old)),
+    /was made by PostgreSQL 15, and .* brings PostgreSQL 18/,
+  );
+  await rm(join(old, 'postgres', 'PG_VERSION'));
+  await writeFile(join(old, 'postgres', 'holiday.jpg'), '');
+  assert.match(await startupProblem(start(old)), /old\/postgres holds no PostgreSQL database/);
+  assert.deepEqual(await readdir(old), ['postgres']);
+});
+
+test('a server that cannot start is explained by its own words', async () => {
+  const broken = join(directory, 'broken');
+  await embedded.copyCluster(data, broken);
+  await writeFile(join(broken, 'postgres', 'postgresql.conf'), 'shared_buffers = a lot\n');
+  const problem = await startupProblem(start(broken));
+  assert.match(
+    problem,
+    /^The embedded PostgreSQL does not start: .*postgresql\.conf.*Its log is .*postgres\.log\.$/,
+  );
+});

@@ -1,0 +1,91 @@
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, readdir, readlink, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+
+import { Client } from 'pg';
+
+import type { Account } from '#server/db/embedded/account.ts';
+import type { EmbeddedPostgresLog } from '#server/db/embedded/log.ts';
+import type { EmbeddedConnection } from '#server/db/embedded/readiness.ts';
+import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
+
+const run = promisify(execFile);
+
+const holder = fileURLToPath(new URL('./hold-embedded-postgres.ts', import.meta.url));
+
+/** Keeps what is logged. */
+export function createRecordingLog(): EmbeddedPostgresLog & { readonly messages: string[] } {
+  const messages: string[] = [];
+  const record = (_details: object, message: string): void => void messages.push(message);
+  return { messages, info: record, warn: record, error: record };
+}
+
+/** Makes a stopped cluster in a data directory. */
+export async function makeCluster(dataDirectory: string): Promise<void> {
+  const log = createRecordingLog();
+  const postgres = await startEmbeddedPostgres({ dataDirectory, durable: false, log });
+  await postgres.stop();
+}
+
+/** Copies a stopped cluster, which is several times as fast as making one. Ownership and modes are kept. */
+export async function copyCluster(from: string, to: string): Promise<void> {
+  await mkdir(to, { recursive: true });
+  await run('cp', ['-a', join(from, 'postgres'), to]);
+}
+
+/** Runs one statement; gives its rows. */
+export async function queryOnce(
+  connection: EmbeddedConnection,
+  sql: string,
+): Promise<Record<string, unknown>[]> {
+  const client = new Client({ ...connection, connectionTimeoutMillis: 2_000 });
+  // It is reported by the query that it breaks, too.
+  client.on('error', () => {});
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(sql)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** Starts a process that runs the database of a data directory, and waits until it is ready. */
+export async function holdInAnotherProcess(
+  dataDirectory: string,
+  account?: Account,
+): Promise<ChildProcess> {
+  const child = spawn(process.execPath, [holder, dataDirectory], {
+    ...account,
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  await once(child.stdout, 'data');
+  return child;
+}
+
+/** The processes that work in a directory, PostgreSQL's own ones do in their cluster's. Linux only. */
+export async function listProcessesIn(directory: string): Promise<number[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
+  const places = await Promise.all(
+    // A process may end while it is looked at, and some are nobody's business.
+    pids.map(async (pid) => ({ pid, cwd: await readlink(`/proc/${pid}/cwd`).catch(() => null) })),
+  );
+  return places.filter(({ cwd }) => cwd === directory).map(({ pid }) => Number(pid));
+}
+
+/** Waits until something holds, for a few seconds at most; gives whether it did. */
+export async function eventually(condition: () => Promise<boolean>): Promise<boolean> {
+  for (let attempt = 0; attempt < 400; attempt += 1) {
+    if (await condition()) return true;
+    await sleep(25);
+  }
+  return false;
+}
+
+/** Removes a directory in which something may just be ending. */
+export function removeDirectory(directory: string): Promise<void> {
+  return rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+}
