@@ -44,7 +44,7 @@ test('of many that want a directory at once, one at a time has it', async () => 
 test('who holds it longer is named', async () => {
   const data = join(directory, 'held');
   const lock = await lockDataDirectory(data);
-  await assert.rejects(lockDataDirectory(data), (error) => {
+  await assert.rejects(lockDataDirectory(data, 100), (error) => {
     assert.ok(error instanceof StartupError);
     assert.ok(
       error.message.includes(`${data} is in use by another Latchkey, process ${process.pid}:`),

@@ -13,7 +13,7 @@ export interface OwnerLock {
 }
 
 /** A command that holds the database for its own short work is waited for this long. */
-const PATIENCE_MS = 3_000;
+const PATIENCE_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
 
 /** A lock file is empty for the moment between its making and its writing. */
@@ -22,9 +22,13 @@ const WRITING_MS = 500;
 /**
  * Takes the data directory for this process, and makes it when it is not there. A lock whose process is gone, killed or from before a reboot, is taken over.
  * Should two take one over in the same instant, PostgreSQL's own lock still keeps a cluster to one server.
+ * @param patienceMs how long to wait for who has it now
  * @throws StartupError when another process has it, or it cannot be written
  */
-export async function lockDataDirectory(dataDirectory: string): Promise<OwnerLock> {
+export async function lockDataDirectory(
+  dataDirectory: string,
+  patienceMs = PATIENCE_MS,
+): Promise<OwnerLock> {
   await mkdir(dataDirectory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
     throw notWritable(dataDirectory, error);
   });
@@ -37,7 +41,7 @@ export async function lockDataDirectory(dataDirectory: string): Promise<OwnerLoc
     emptySince = holder === '' ? (emptySince ?? Date.now()) : null;
     const abandoned = emptySince !== null && Date.now() - emptySince > WRITING_MS;
     if (abandoned || (holder !== '' && !(await isHeld(holder)))) await rm(file, { force: true });
-    else if (Date.now() - startedAt > PATIENCE_MS) throw inUse(dataDirectory, holder);
+    else if (Date.now() - startedAt > patienceMs) throw inUse(dataDirectory, holder);
     else await sleep(POLL_INTERVAL_MS);
   }
   return { release: () => rm(file, { force: true }) };

@@ -1,0 +1,137 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { after, beforeEach, before, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/** Stands in for npm: installs what the lock file names a moment later, and writes down that it ran. */
+const NPM = `
+const fs = require('node:fs');
+fs.appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n');
+fs.rmSync('node_modules', { recursive: true, force: true });
+fs.mkdirSync('node_modules/.bin', { recursive: true });
+fs.symlinkSync(process.execPath, 'node_modules/.bin/node');
+if (fs.existsSync('offline')) process.exit(9);
+setTimeout(() => fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json'), 300);
+`;
+
+let directory: string;
+let clone: string;
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'latchkey-install-'));
+});
+
+after(() => rm(directory, { recursive: true, force: true }));
+
+beforeEach(async () => {
+  clone = await mkdtemp(join(directory, 'clone-'));
+  const scripts = fileURLToPath(new URL('.', import.meta.url));
+  await mkdir(join(clone, 'scripts'));
+  await cp(join(scripts, 'run.mjs'), join(clone, 'scripts', 'run.mjs'));
+  await cp(join(scripts, 'lib'), join(clone, 'scripts', 'lib'), { recursive: true });
+  await mkdir(join(clone, 'server', 'src'), { recursive: true });
+  await writeFile(join(clone, 'server', 'src', 'main.ts'), `console.log('it ran');\n`);
+  await writeFile(join(clone, 'tool.ts'), `console.log('the tool ran');\n`);
+  await writeFile(join(clone, 'npm-cli.js'), NPM);
+  await lock({
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/tool': { version: '1.0.0', dev: true },
+  });
+});
+
+async function lock(packages: object, file = 'package-lock.json'): Promise<void> {
+  await writeFile(join(clone, file), JSON.stringify({ packages }));
+}
+
+async function run(
+  file = 'server/src/main.ts',
+): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  const env = {
+    ...process.env,
+    npm_execpath: join(clone, 'npm-cli.js'),
+    npm_node_execpath: process.execPath,
+  };
+  const child = spawn(process.execPath, ['scripts/run.mjs', file], { cwd: clone, env });
+  const [stdout, stderr, [code]] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  return { code, stdout, stderr };
+}
+
+async function countInstallations(): Promise<number> {
+  const runs = await readFile(join(clone, 'runs'), 'utf8').catch(() => '');
+  return runs.split('\n').filter((line) => line.startsWith('ci ')).length;
+}
+
+test('a fresh clone installs once, says so on standard error only, and runs', async () => {
+  const first = await run();
+  assert.deepEqual([first.code, first.stdout], [0, 'it ran\n']);
+  assert.match(first.stderr, /^Installing the dependencies/);
+  assert.deepEqual(await run(), { code: 0, stdout: 'it ran\n', stderr: '' });
+  assert.equal(await countInstallations(), 1);
+});
+
+test('two at once install once', async () => {
+  const both = await Promise.all([run(), run()]);
+  assert.deepEqual(
+    both.map(({ code, stdout }) => [code, stdout]),
+    [
+      [0, 'it ran\n'],
+      [0, 'it ran\n'],
+    ],
+  );
+  assert.equal(await countInstallations(), 1);
+});
+
+test('a changed lock file installs again', async () => {
+  await run();
+  await lock({ 'node_modules/a': { version: '1.0.1' } });
+  await run();
+  assert.equal(await countInstallations(), 2);
+});
+
+test('an installation that broke off is made again', async () => {
+  await run();
+  await rm(join(clone, 'node_modules', '.package-lock.json'));
+  await run();
+  assert.equal(await countInstallations(), 2);
+  await writeFile(join(clone, 'node_modules', '.package-lock.json'), '{"packages": {"node_mod');
+  await run();
+  assert.equal(await countInstallations(), 3);
+});
+
+test('a lock that a killed installation left is no obstacle', async () => {
+  await writeFile(join(clone, '.install-lock'), '4194305');
+  assert.equal((await run()).code, 0);
+});
+
+test('the service needs no tools for tests, and packages of other platforms are not missed', async () => {
+  await run();
+  await lock({ 'node_modules/a': { version: '1.0.0' } }, 'node_modules/.package-lock.json');
+  await lock({
+    '': { name: 'latchkey' },
+    'node_modules/a': { version: '1.0.0' },
+    'node_modules/tool': { version: '1.0.0', dev: true },
+    'node_modules/elsewhere': { version: '1.0.0', optional: true },
+  });
+  assert.equal((await run()).code, 0);
+  assert.equal(await countInstallations(), 1);
+  assert.equal((await run('tool.ts')).stdout, 'the tool ran\n');
+  assert.equal(await countInstallations(), 2);
+});
+
+test('when npm fails, one sentence tells what to do, with the exit code of npm', async () => {
+  await writeFile(join(clone, 'offline'), '');
+  const { code, stdout, stderr } = await run();
+  assert.deepEqual([code, stdout], [9, '']);
+  assert.match(stderr, /Latchkey could not install its dependencies .*\n$/);
+  await rm(join(clone, 'offline'));
+  assert.equal((await run()).stdout, 'it ran\n');
+});
