@@ -6,6 +6,7 @@ import type { Target } from './http-load.ts';
 
 /** The service in a process of its own. */
 export interface ServiceProcess {
+  readonly pid: number;
   readonly target: Target;
   /** Resident memory now, in megabytes. */
   residentMegabytes(): number;
@@ -22,6 +23,7 @@ export async function startServiceProcess(dataDirectory: string): Promise<Servic
   return {
     target: { host: '127.0.0.1', port },
     residentMegabytes: () => readResidentMegabytes(child.pid ?? 0),
+    pid: child.pid ?? 0,
     stop: () => stop(child),
   };
 }
