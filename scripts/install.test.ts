@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,8 @@ import { fileURLToPath } from 'node:url';
 /** Stands in for npm: installs what the lock file names a moment later, and writes down that it ran. */
 const NPM = `
 const fs = require('node:fs');
+process.on('SIGINT', () => {}); // as an npm that is all but done
+console.log('added');
 fs.appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n');
 fs.rmSync('node_modules', { recursive: true, force: true });
 fs.mkdirSync('node_modules/.bin', { recursive: true });
@@ -48,15 +50,19 @@ async function lock(packages: object, file = 'package-lock.json'): Promise<void>
   await writeFile(join(clone, file), JSON.stringify({ packages }));
 }
 
-async function run(
-  file = 'server/src/main.ts',
-): Promise<{ code: unknown; stdout: string; stderr: string }> {
+function start(file = 'server/src/main.ts'): ChildProcessWithoutNullStreams {
   const env = {
     ...process.env,
     npm_execpath: join(clone, 'npm-cli.js'),
     npm_node_execpath: process.execPath,
   };
-  const child = spawn(process.execPath, ['scripts/run.mjs', file], { cwd: clone, env });
+  return spawn(process.execPath, ['scripts/run.mjs', file], { cwd: clone, env });
+}
+
+async function run(
+  file = 'server/src/main.ts',
+): Promise<{ code: unknown; stdout: string; stderr: string }> {
+  const child = start(file);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -64,6 +70,14 @@ async function run(
   ]);
   return { code, stdout, stderr };
 }
+
+test('who is told to stop while it installs starts nothing afterwards', async () => {
+  const child = start();
+  for await (const said of child.stderr) if (String(said).includes('added')) break;
+  child.kill('SIGINT');
+  const [stdout, [code]] = await Promise.all([text(child.stdout), once(child, 'close')]);
+  assert.deepEqual([code, stdout], [130, '']);
+});
 
 async function countInstallations(): Promise<number> {
   const runs = await readFile(join(clone, 'runs'), 'utf8').catch(() => '');

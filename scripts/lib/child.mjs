@@ -9,17 +9,22 @@ const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} options
  * @param {(child: import('node:child_process').ChildProcess) => void} [started]
- * @returns {Promise<number>} its exit code, or 128 + the number of the signal that ended it
+ * @returns {Promise<{ code: number, stopCode: number | null }>} its exit code, or 128 + the number of the signal that
+ *   ended it; and 128 + the number of a signal that was handed on, whatever the program made of it
  */
 export function runChild(command, args, options, started = () => {}) {
   return new Promise((resolve, reject) => {
     const child = spawn(command, args, { stdio: 'inherit', ...options });
-    const forward = (signal) => child.kill(signal);
+    let stopCode = null;
+    const forward = (signal) => {
+      stopCode ??= 128 + constants.signals[signal];
+      child.kill(signal);
+    };
     for (const signal of FORWARDED_SIGNALS) process.on(signal, forward);
     child.once('error', reject);
     child.once('exit', (code, signal) => {
       for (const each of FORWARDED_SIGNALS) process.off(each, forward);
-      resolve(signal === null ? code : 128 + constants.signals[signal]);
+      resolve({ code: signal === null ? code : 128 + constants.signals[signal], stopCode });
     });
     started(child);
   });

@@ -59,10 +59,11 @@ async function install(root) {
     shell: process.platform === 'win32' && command === 'npm',
   };
   const flags = ['ci', '--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
-  const code = await runChild(command, [...args, ...flags], options).catch((error) =>
+  const { code, stopCode } = await runChild(command, [...args, ...flags], options).catch((error) =>
     giveUp(`Latchkey could not start npm (${error.message}): install Node.js with npm.`),
   );
-  if (code > 128) process.exit(code);
+  // Also when npm was done just then: nothing is to be started any more.
+  if (stopCode !== null) process.exit(stopCode);
   if (code !== 0) {
     giveUp(
       'Latchkey could not install its dependencies (npm says why above): it needs the npm registry once, so look at the network or the proxy settings and run the same command again.',

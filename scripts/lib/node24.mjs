@@ -35,7 +35,7 @@ export async function runWithNode24(root, file, args) {
     process.execve(node, [node, ...nodeArguments(followed), file, ...args], environment);
   }
   const environment = { ...process.env, [LINEAGE_VARIABLE]: String(process.pid) };
-  const code = await runChild(
+  const { code } = await runChild(
     node,
     [...nodeArguments(true), file, ...args],
     { env: environment },
