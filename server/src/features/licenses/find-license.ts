@@ -2,6 +2,7 @@ import type { Context } from '#server/context.ts';
 import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 
+import { GUESS_POLICY } from './guess-limiter.ts';
 import type { KeyFinding } from './queries/find-by-key.ts';
 
 /**
@@ -29,7 +30,10 @@ export function noteUnknownKey(ctx: Context, clientAddress: string): void {
   const retryAfterSeconds = ctx.guesses.recordFailure(clientAddress);
   if (retryAfterSeconds === 0) return;
   ctx.metrics.countRefusal('license_lookup', 'rate_limited');
-  throw rateLimited(retryAfterSeconds);
+  throw rateLimited(retryAfterSeconds, {
+    'ratelimit-policy': GUESS_POLICY,
+    ratelimit: `"guesses";r=0;t=${retryAfterSeconds}`,
+  });
 }
 
 /**

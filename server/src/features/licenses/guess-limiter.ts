@@ -15,6 +15,9 @@ const FORGET_AFTER_MS = 60 * 60_000;
 /** Bounds memory; the addresses that failed least recently are forgotten first. */
 const MAX_ADDRESSES = 50_000;
 
+/** The limit as the structured field `RateLimit-Policy` tells it (draft-ietf-httpapi-ratelimit-headers-11). */
+export const GUESS_POLICY = `"guesses";q=${FAILURES_PER_WINDOW};w=${WINDOW_MS / 1000}`;
+
 interface Record {
   windowStartedAt: number;
   failures: number;
@@ -69,8 +72,13 @@ function secondsUntil(moment: number, now: number): number {
   return Math.ceil((moment - now) / 1000);
 }
 
+/** How a socket that takes IPv4 and IPv6 alike names an IPv4 address (RFC 4291 §2.5.5.2). */
+const MAPPED_IPV4 = /^::ffff:(\d+(?:\.\d+){3})$/i;
+
 /** A household or a server has a whole /64 of IPv6 addresses to choose from. */
 function networkOf(address: string): string {
+  const [, mapped] = MAPPED_IPV4.exec(address) ?? [];
+  if (mapped !== undefined) return mapped;
   if (!isIPv6(address)) return address;
   const [head = '', tail = ''] = address.split('::');
   const leading = head === '' ? [] : head.split(':');

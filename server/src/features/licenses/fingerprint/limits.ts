@@ -25,6 +25,9 @@ export function findProblem(fingerprint: Readonly<Record<string, unknown>>): str
   if (holdsUnstorableText(fingerprint)) {
     return 'machine_fingerprint must not hold null characters or lone surrogates';
   }
+  if (holdsInfinity(fingerprint)) {
+    return 'machine_fingerprint must not hold numbers too large for a double (IEEE 754)';
+  }
   return undefined;
 }
 
@@ -44,4 +47,10 @@ function holdsUnstorableText(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed();
   if (typeof value !== 'object' || value === null) return false;
   return Object.entries(value).some((entry) => entry.some(holdsUnstorableText));
+}
+
+/** `1e999` is JSON and parses as Infinity, for which canonical JSON (RFC 8785) has no text. */
+function holdsInfinity(value: unknown): boolean {
+  if (typeof value === 'number') return !Number.isFinite(value);
+  return typeof value === 'object' && value !== null && Object.values(value).some(holdsInfinity);
 }

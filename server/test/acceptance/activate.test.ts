@@ -1,0 +1,476 @@
+import assert from 'node:assert/strict';
+import { createHash, randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+
+import { verifyEntitlement } from '../entitlements.ts';
+import { TEST_ISSUER, type LicenseFactsChange } from '../harness.ts';
+import {
+  activate,
+  anyMachine,
+  anyUnknownKey,
+  deactivate,
+  listMachines,
+  MISTYPED_KEY,
+  validate,
+} from '../license-steps.ts';
+import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
+import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { describeBodyRefusals, describeGuessing } from './common-refusals.ts';
+import { faultsOf, fingerprintFault, problem, readBody } from './bodies.ts';
+
+const PATH = '/api/v1/licenses/activate';
+
+const service = await openAcceptanceService();
+
+function ask(licenseKey: string, fingerprint: unknown, headers: Record<string, string> = {}) {
+  const body = { license_key: licenseKey, machine_fingerprint: fingerprint };
+  return service.post(PATH, body, headers);
+}
+
+/** The activation of a license with certain facts: status and code of the answer. */
+async function activateWith(facts: LicenseFactsChange) {
+  const { licenseKey } = await service.own.issue({ facts });
+  return ask(licenseKey, anyMachine());
+}
+
+describe('200', () => {
+  test('a new machine gets an activation, what it unlocks and a token', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const answer = await ask(licenseKey, anyMachine());
+    assert.equal(answer.status, 200);
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+    assert.equal(answer.headers.get('content-type'), 'application/json; charset=utf-8');
+    const { activation_id: id, entitlement, ...rest } = readBody(answer.body);
+    assert.match(
+      String(id),
+      /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/,
+    );
+    assert.match(String(entitlement), /^[\w-]+\.[\w-]+\.[\w-]{86}$/);
+    assert.deepEqual(rest, {
+      expires_at: null,
+      features: ['history', 'gpu'],
+      tier: 'personal',
+      status: 'active',
+    });
+  });
+
+  test('the token says exactly this, and the published keys verify it', inside, async () => {
+    const { licenseKey, license } = await service.own.issue();
+    const answer = await activate(service, licenseKey, { machine_id: 'the machine' });
+    const { header, claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
+    const { kid, ...named } = header;
+    assert.deepEqual(named, { alg: 'EdDSA', typ: 'entitlement+jwt' });
+    assert.match(String(kid), /^[\w-]{43}$/);
+    const { jti, ...stated } = claims;
+    assert.match(String(jti), /^[\w-]{22}$/);
+    const issuedAt = TEST_START.getTime() / 1000;
+    assert.deepEqual(stated, {
+      iss: TEST_ISSUER,
+      aud: 'personal',
+      sub: license.id,
+      iat: issuedAt,
+      nbf: issuedAt,
+      exp: issuedAt + 14 * 86_400,
+      activation_id: answer.activation_id,
+      machine: createHash('sha256').update('the machine').digest('base64url'),
+      tier: 'personal',
+      features: ['history', 'gpu'],
+      status: 'active',
+      license_expires_at: null,
+      trial: false,
+    });
+  });
+
+  test('a fixed term ends the token, and is told', inside, async () => {
+    const expiresAt = new Date(TEST_START.getTime() + 3 * DAY_MS);
+    const { licenseKey } = await service.own.issue({ productId: 'yearly', expiresAt });
+    const { activation_id: _, entitlement, ...answer } = await activate(service, licenseKey);
+    assert.deepEqual(answer, {
+      expires_at: fromStart(3 * DAY_MS),
+      features: ['history'],
+      tier: 'pro',
+      status: 'active',
+    });
+    const { claims } = await verifyEntitlement(service, entitlement, TEST_START);
+    assert.equal(claims['exp'], expiresAt.getTime() / 1000);
+    assert.equal(claims['license_expires_at'], expiresAt.getTime() / 1000);
+  });
+
+  test('the product’s own term begins when the license is made', inside, async () => {
+    const { licenseKey } = await service.own.issue({ productId: 'yearly' });
+    const answer = await activate(service, licenseKey);
+    assert.equal(answer.expires_at, '2028-02-29T12:00:00.000Z');
+  });
+
+  test('a key is read in any case, with blanks and hyphens anywhere', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const machine = anyMachine();
+    const { activation_id: id } = await activate(service, licenseKey, machine);
+    const spellings = [
+      licenseKey.toLowerCase(),
+      ` ${licenseKey} `,
+      licenseKey.replaceAll('-', ''),
+      licenseKey.replaceAll('-', ' '),
+      licenseKey.replaceAll('0', 'O').replaceAll('1', 'l'),
+      licenseKey.slice(3).replaceAll('1', 'I'),
+    ];
+    for (const spelling of spellings) {
+      assert.equal((await activate(service, spelling, machine)).activation_id, id, spelling);
+    }
+  });
+
+  test('an imported key of another form is looked up as it is', inside, async () => {
+    const licenseKey = `Old Vendor/${randomUUID()}`;
+    await service.own.issue({ licenseKey });
+    assert.equal((await ask(licenseKey, anyMachine())).status, 200);
+    assert.equal((await ask(` ${licenseKey}\n`, anyMachine())).status, 200);
+    assert.equal((await ask(licenseKey.toUpperCase(), anyMachine())).status, 404);
+  });
+
+  test('the same machine gets its activation back and takes no second slot', inside, async () => {
+    const { licenseKey, license } = await service.own.issue();
+    const machine = anyMachine();
+    const first = await activate(service, licenseKey, machine);
+    for (let again = 0; again < 5; again++) {
+      assert.deepEqual(await activate(service, licenseKey, machine), first);
+    }
+    const { rows } = await service.own.pool.query(
+      'select count(*) from activations where license_id = $1',
+      [license.id],
+    );
+    assert.deepEqual(rows, [{ count: 1 }]);
+  });
+
+  test('a machine is known again by one strong component', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const { activation_id: id } = await activate(service, licenseKey, {
+      hardware_uuid: '4C4C4544-0051-3310-8051-B4C04F4E3232',
+      board_serial: 'A',
+      disk_serial: 'B',
+    });
+    const changed = {
+      hardwareUuid: ' 4c4c4544-0051-3310-8051-b4c04f4e3232 ',
+      board_serial: 'C',
+      disk_serial: 'D',
+    };
+    assert.equal((await activate(service, licenseKey, changed)).activation_id, id);
+  });
+
+  test(
+    'a machine is known again by two of three medium components, not by one',
+    withLicense,
+    async () => {
+      const licenseKey = await service.issueKey();
+      const parts = { board_serial: 'board-1', disk_serial: 'disk-1', bios_serial: 'bios-1' };
+      const { activation_id: id } = await activate(service, licenseKey, parts);
+      const newDisk = { ...parts, disk_serial: 'disk-2' };
+      assert.equal((await activate(service, licenseKey, newDisk)).activation_id, id);
+      const newBoardToo = { ...parts, disk_serial: 'disk-3', board_serial: 'board-3' };
+      assert.notEqual((await activate(service, licenseKey, newBoardToo)).activation_id, id);
+    },
+  );
+
+  test('what changes from day to day does not matter', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const machine = anyMachine();
+    const first = await activate(service, licenseKey, {
+      ...machine,
+      os_version: '15.1',
+      ip: '::1',
+    });
+    const later = { username: 'ada', os_version: '15.2', ...machine };
+    assert.equal((await activate(service, licenseKey, later)).activation_id, first.activation_id);
+    const [listed] = await listMachines(service, licenseKey);
+    assert.equal(listed?.os_version, '15.2');
+  });
+
+  test('a fingerprint of volatile keys alone counts as a whole', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const first = await activate(service, licenseKey, { hostname: 'ada', ip: '10.0.0.1' });
+    const same = await activate(service, licenseKey, { ip: '10.0.0.1', hostname: 'ada' });
+    const other = await activate(service, licenseKey, { hostname: 'bob', ip: '10.0.0.1' });
+    assert.equal(same.activation_id, first.activation_id);
+    assert.notEqual(other.activation_id, first.activation_id);
+  });
+
+  test('without a machine_id no machine is bound, and the token names none', inside, async () => {
+    const { licenseKey, license } = await service.own.issue();
+    const answer = await activate(service, licenseKey, { board_serial: 'b', disk_serial: 'd' });
+    const { claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
+    assert.equal(claims['machine'], null);
+    const { rows } = await service.own.pool.query(
+      'select machine_id from activations where license_id = $1',
+      [license.id],
+    );
+    assert.deepEqual(rows, [{ machine_id: null }]);
+  });
+
+  test('a deactivated machine activates anew', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const machine = anyMachine();
+    const first = await activate(service, licenseKey, machine);
+    await deactivate(service, licenseKey, first.activation_id, machine.machine_id);
+    const second = await activate(service, licenseKey, machine);
+    assert.notEqual(second.activation_id, first.activation_id);
+    const machines = await listMachines(service, licenseKey);
+    assert.deepEqual(
+      machines.map((each) => [each.activation_id, each.is_active]),
+      [
+        [second.activation_id, true],
+        [first.activation_id, false],
+      ],
+    );
+  });
+
+  test('past_due works for 14 days to the millisecond, and not longer', inside, async () => {
+    const { licenseKey } = await service.own.issue({
+      expiresAt: TEST_START,
+      facts: { subscription: true },
+    });
+    const answer = await activate(service, licenseKey);
+    assert.deepEqual([answer.status, answer.expires_at], ['past_due', fromStart(0)]);
+    const { claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
+    assert.equal(claims['status'], 'past_due');
+    assert.equal(claims['exp'], TEST_START.getTime() / 1000 + 14 * 86_400);
+    service.own.clock.set(new Date(TEST_START.getTime() + 14 * DAY_MS - 1));
+    assert.equal((await activate(service, licenseKey)).status, 'past_due');
+    service.own.clock.advance(1);
+    assert.equal((await ask(licenseKey, anyMachine())).status, 403);
+  });
+
+  test(
+    'an install is stored, in any case of its letters, and null erases none',
+    inside,
+    async () => {
+      const { licenseKey, license } = await service.own.issue();
+      const machine = anyMachine();
+      const installId = randomUUID();
+      for (const install of [installId.toUpperCase(), null]) {
+        const body = {
+          license_key: licenseKey,
+          machine_fingerprint: machine,
+          install_id: install,
+          not_known: 'is ignored',
+        };
+        assert.equal((await service.post(PATH, body)).status, 200);
+      }
+      const { rows } = await service.own.pool.query(
+        'select install_id from activations where license_id = $1',
+        [license.id],
+      );
+      assert.deepEqual(rows, [{ install_id: installId }]);
+    },
+  );
+
+  test('a feature added to the catalogue reaches those who bought before', inside, async () => {
+    const { own } = service;
+    const { licenseKey } = await own.issue({ productId: 'yearly' });
+    const before = own.ctx.catalog();
+    const yearly = before.products.get('yearly');
+    assert.ok(yearly);
+    const machine = anyMachine();
+    const old = await activate(service, licenseKey, machine);
+    try {
+      const products = new Map(before.products);
+      products.set('yearly', { ...yearly, features: ['history', 'fleet'] });
+      own.useCatalog({ ...before, products });
+      const renewed = await activate(service, licenseKey, machine);
+      assert.deepEqual(renewed.features, ['history', 'fleet']);
+      assert.notEqual(renewed.entitlement, old.entitlement);
+      products.delete('yearly');
+      const sold = await activate(service, licenseKey, machine);
+      assert.deepEqual([sold.features, sold.tier], [['history'], 'pro']);
+    } finally {
+      own.useCatalog(before);
+    }
+  });
+
+  test('an odd request id is replaced, a sane one is kept', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const kept = await ask(licenseKey, anyMachine(), { 'x-request-id': 'a.B_c-9' });
+    assert.equal(kept.headers.get('x-request-id'), 'a.B_c-9');
+    const replaced = await ask(licenseKey, anyMachine(), { 'x-request-id': 'a b' });
+    assert.match(replaced.headers.get('x-request-id') ?? '', /^[0-9a-f-]{36}$/);
+  });
+});
+
+describe('403', () => {
+  const cases = [
+    ['license_expired', { expires_at: TEST_START }],
+    ['license_paused', { paused_at: TEST_START }],
+    ['license_canceled', { canceled_at: TEST_START }],
+    ['license_refunded', { refunded_at: TEST_START }],
+    ['license_suspended', { suspended_at: TEST_START }],
+    ['license_revoked', { revoked_at: TEST_START }],
+  ] as const;
+
+  for (const [code, facts] of cases) {
+    test(`${code}: no activation, and no row`, inside, async () => {
+      const before = await service.own.count('activations');
+      const answer = await activateWith(facts);
+      assert.deepEqual([answer.status, answer.body], [403, problem(code)]);
+      assert.equal(await service.own.count('activations'), before);
+    });
+  }
+
+  test('a term ends at its second: one before it is active', inside, async () => {
+    const { licenseKey } = await service.own.issue({
+      expiresAt: new Date(TEST_START.getTime() + SECOND_MS),
+    });
+    assert.equal((await activate(service, licenseKey)).status, 'active');
+    service.own.clock.advance(SECOND_MS);
+    assert.equal((await ask(licenseKey, anyMachine())).status, 403);
+    service.own.clock.advance(SECOND_MS);
+    assert.equal((await ask(licenseKey, anyMachine())).status, 403);
+  });
+
+  test('a machine that holds a slot is refused as well', inside, async () => {
+    const { licenseKey, license } = await service.own.issue();
+    const machine = anyMachine();
+    await activate(service, licenseKey, machine);
+    await service.own.setFacts(license.id, { suspended_at: TEST_START });
+    assert.equal((await ask(licenseKey, machine)).status, 403);
+  });
+
+  test('the strongest of several states is told', inside, async () => {
+    const answer = await activateWith({
+      expires_at: TEST_START,
+      suspended_at: TEST_START,
+      refunded_at: TEST_START,
+    });
+    assert.deepEqual(answer.body, problem('license_refunded'));
+  });
+});
+
+describe('404', () => {
+  test('a key that nobody has, of whatever form', async () => {
+    for (const key of [anyUnknownKey(), MISTYPED_KEY, 'ABC-123', '', ' ', 'x'.repeat(600), '🔑']) {
+      const answer = await ask(key, anyMachine());
+      assert.deepEqual([answer.status, answer.body], [404, problem('license_not_found')], key);
+    }
+  });
+
+  test('a mistyped key is unknown without asking the database', inside, async () => {
+    const { lookups } = service.own.ctx.batches;
+    const submit = lookups.submit.bind(lookups);
+    let asked = 0;
+    lookups.submit = (lookup) => {
+      asked++;
+      return submit(lookup);
+    };
+    try {
+      await ask(MISTYPED_KEY, anyMachine());
+      assert.equal(asked, 0);
+      await ask(anyUnknownKey(), anyMachine());
+      assert.equal(asked, 1);
+    } finally {
+      lookups.submit = submit;
+    }
+  });
+});
+
+describe('409', () => {
+  test('a third machine on two slots, until one is freed', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const [first, third] = [anyMachine(), anyMachine()];
+    const { activation_id: id } = await activate(service, licenseKey, first);
+    await activate(service, licenseKey);
+    const answer = await ask(licenseKey, third);
+    assert.equal(answer.status, 409);
+    assert.deepEqual(
+      answer.body,
+      problem('activation_limit_reached', {
+        detail: 'The license is active on 2 of 2 machines. Deactivate one of them first.',
+        max: 2,
+        current: 2,
+      }),
+    );
+    assert.equal((await listMachines(service, licenseKey)).length, 2);
+    await deactivate(service, licenseKey, id, first.machine_id);
+    assert.equal((await ask(licenseKey, third)).status, 200);
+    assert.equal((await ask(licenseKey, first)).status, 409);
+  });
+
+  test('a lowered limit keeps the machines that are active', inside, async () => {
+    const { licenseKey, license } = await service.own.issue();
+    const machine = anyMachine();
+    const { activation_id: id } = await activate(service, licenseKey, machine);
+    await activate(service, licenseKey);
+    await service.own.pool.query('update licenses set max_activations = 1 where id = $1', [
+      license.id,
+    ]);
+    assert.equal((await activate(service, licenseKey, machine)).activation_id, id);
+    assert.equal((await validate(service, licenseKey, id, machine.machine_id)).valid, true);
+    const refused = await ask(licenseKey, anyMachine());
+    assert.equal(refused.status, 409);
+    assert.match(refused.text, /"max":1,"current":2/);
+  });
+});
+
+/** A fingerprint that nests so deep. */
+function deep(levels: number): unknown {
+  return levels === 0 ? 1 : { a: deep(levels - 1) };
+}
+
+function wide(keys: number) {
+  return Object.fromEntries(Array.from({ length: keys }, (_, index) => [`key${index}`, index]));
+}
+
+/** A fingerprint whose JSON is of that many bytes. */
+function long(bytes: number) {
+  return {
+    machine_id: 'é'.repeat((bytes - 17) / 2) + 'x'.repeat((bytes - 17) % 2),
+  };
+}
+
+describe('422', () => {
+  test('a fingerprint of 3 levels, 32 keys or 8 KiB is taken', inside, async () => {
+    const { licenseKey } = await service.own.issue({ maxActivations: 9 });
+    for (const fingerprint of [deep(3), wide(32), long(8192)]) {
+      assert.equal((await ask(licenseKey, fingerprint)).status, 200);
+    }
+  });
+
+  const refused: [string, unknown, string][] = [
+    ['none at all', {}, 'must not be empty'],
+    ['4 levels', deep(4), 'must not nest deeper than 3 levels'],
+    ['33 keys', wide(33), 'must not have more than 32 keys'],
+    ['8 KiB and a byte', long(8193), 'must not be longer than 8192 bytes of JSON'],
+    ['a null character', { a: '\0' }, 'must not hold null characters or lone surrogates'],
+    ['a null character in a key', { 'a\0': 1 }, 'must not hold null characters or lone surrogates'],
+    [
+      'half a surrogate pair',
+      { a: ['\ud800'] },
+      'must not hold null characters or lone surrogates',
+    ],
+  ];
+  for (const [what, fingerprint, message] of refused) {
+    test(`a fingerprint with ${what}`, async () => {
+      // The key is unknown: what is wrong with the request comes first.
+      const answer = await ask(anyUnknownKey(), fingerprint);
+      assert.deepEqual([answer.status, answer.body], [422, fingerprintFault(message)]);
+    });
+  }
+
+  test('all that is wrong at once, in the order of the schema', async () => {
+    const answer = await service.post(PATH, {
+      install_id: 'urn:uuid:8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11',
+      machine_fingerprint: [],
+      license_key: 5,
+    });
+    assert.equal(answer.status, 422);
+    assert.deepEqual(faultsOf(answer.body), [
+      ['body.license_key', 'string_type'],
+      ['body.machine_fingerprint', 'dict_type'],
+      ['body.install_id', 'uuid_parsing'],
+    ]);
+  });
+});
+
+describeBodyRefusals(service, PATH, ['license_key', 'machine_fingerprint']);
+
+describeGuessing(
+  service,
+  (licenseKey, address) => ask(licenseKey, anyMachine(), { 'x-forwarded-for': address }),
+  (answer) => assert.equal(answer.status, 404),
+);

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+
+import { anyAddress } from '../http-client.ts';
+import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
+import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { problem, readBody } from './bodies.ts';
+
+const service = await openAcceptanceService();
+
+const PENDING = {
+  license_key: null,
+  status: 'pending',
+  created_at: null,
+  expires_at: null,
+  product_type: null,
+  licenses: [],
+};
+
+function ask(transactionId: string, address = anyAddress()) {
+  return service.get(`/api/v1/licenses/check/${encodeURIComponent(transactionId)}`, {
+    'x-forwarded-for': address,
+  });
+}
+
+describe('200', () => {
+  test('pending while nothing is known of the transaction', async () => {
+    for (const id of [`txn_${randomUUID()}`, 'é/?#', 'x'.repeat(200)]) {
+      const answer = await ask(id);
+      assert.deepEqual([answer.status, answer.body], [200, PENDING], id);
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    }
+  });
+
+  test('polling is never slowed down, nor does it count as guessing', async () => {
+    const address = anyAddress();
+    for (let poll = 0; poll < 40; poll++) {
+      assert.equal((await ask(`txn_${randomUUID()}`, address)).status, 200);
+    }
+  });
+
+  test(
+    'the license once it exists: in the fields of their own and in the list',
+    inside,
+    async () => {
+      const transactionId = `txn_${randomUUID()}`;
+      assert.deepEqual((await ask(transactionId)).body, PENDING);
+      const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
+      const { licenseKey } = await service.own.issue({
+        productId: 'yearly',
+        transactionId,
+        expiresAt,
+      });
+      const license = {
+        license_key: licenseKey,
+        status: 'active',
+        created_at: fromStart(0),
+        expires_at: fromStart(DAY_MS),
+        product_type: 'yearly-plan',
+      };
+      const answer = await ask(transactionId);
+      assert.deepEqual(answer.body, { ...license, licenses: [license] });
+      assert.equal(answer.headers.get('cache-control'), 'no-store');
+    },
+  );
+
+  test(
+    'several line items: the first in the fields, all in the list, in their order',
+    inside,
+    async () => {
+      const transactionId = `txn_${randomUUID()}`;
+      const made = [];
+      for (let item = 0; item < 3; item++) made.push(await service.own.issue({ transactionId }));
+      // The order of the line items, which is not that of the ids.
+      for (const [index, { license }] of made.entries()) {
+        await service.own.pool.query(
+          'update license_transactions set position = $2 where license_id = $1',
+          [license.id, made.length - index],
+        );
+      }
+      const { licenses, ...first } = readBody((await ask(transactionId)).body);
+      assert.ok(Array.isArray(licenses));
+      assert.deepEqual(licenses[0], first);
+      assert.deepEqual(
+        licenses.map((license) => readBody(license)['license_key']),
+        made.map(({ licenseKey }) => licenseKey).toReversed(),
+      );
+    },
+  );
+
+  test('the key is shown for 24 hours to the second', inside, async () => {
+    const transactionId = `txn_${randomUUID()}`;
+    const { licenseKey } = await service.own.issue({ transactionId });
+    const shownAfter = async (milliseconds: number) => {
+      service.own.clock.set(new Date(TEST_START.getTime() + milliseconds));
+      const { license_key: key, licenses, status } = readBody((await ask(transactionId)).body);
+      assert.ok(Array.isArray(licenses));
+      assert.equal(readBody(licenses[0])['license_key'], key);
+      assert.equal(status, 'active');
+      return key;
+    };
+    assert.equal(await shownAfter(0), licenseKey);
+    assert.equal(await shownAfter(24 * HOUR_MS - SECOND_MS), licenseKey);
+    assert.equal(await shownAfter(24 * HOUR_MS), null);
+    assert.equal(await shownAfter(24 * HOUR_MS + SECOND_MS), null);
+  });
+
+  const states = [
+    ['refunded', { refunded_at: TEST_START }, false, null],
+    ['revoked', { revoked_at: TEST_START }, false, null],
+    ['suspended', { suspended_at: TEST_START }, true, null],
+    ['paused', { paused_at: TEST_START }, true, fromStart(0)],
+    ['canceled', { canceled_at: TEST_START }, true, fromStart(0)],
+    ['expired', { expires_at: TEST_START }, true, fromStart(0)],
+    ['past_due', { expires_at: TEST_START, subscription: true }, true, fromStart(0)],
+  ] as const;
+  for (const [status, facts, isShown, expiresAt] of states) {
+    test(`${status}: its key is ${isShown ? 'shown' : 'not shown'}`, inside, async () => {
+      const transactionId = `txn_${randomUUID()}`;
+      const { licenseKey } = await service.own.issue({ transactionId, facts });
+      const { licenses: _, ...body } = readBody((await ask(transactionId)).body);
+      assert.deepEqual(body, {
+        license_key: isShown ? licenseKey : null,
+        status,
+        created_at: fromStart(0),
+        expires_at: expiresAt,
+        product_type: 'personal',
+      });
+    });
+  }
+
+  test('a product that has left the catalogue has no type any more', inside, async () => {
+    const { own } = service;
+    const transactionId = `txn_${randomUUID()}`;
+    await own.issue({ productId: 'yearly', transactionId });
+    const before = own.ctx.catalog();
+    try {
+      const products = new Map([...before.products].filter(([id]) => id !== 'yearly'));
+      own.useCatalog({ ...before, products });
+      assert.equal(readBody((await ask(transactionId)).body)['product_type'], null);
+    } finally {
+      own.useCatalog(before);
+    }
+  });
+});
+
+describe('400', () => {
+  test('a malformed percent-encoding', async () => {
+    const answer = await service.get('/api/v1/licenses/check/%E0%A4%A');
+    assert.equal(answer.status, 400);
+    assert.equal(readBody(answer.body)['code'], 'bad_request');
+  });
+});
+
+describe('405', () => {
+  test('POST is told that GET is served here', async () => {
+    const answer = await service.post('/api/v1/licenses/check/txn_1', {});
+    assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
+    assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS']);
+  });
+});
+
+describe('414', () => {
+  test('an identifier of more than 200 characters', async () => {
+    const answer = await ask('x'.repeat(201));
+    assert.deepEqual([answer.status, answer.body], [414, problem('uri_too_long')]);
+  });
+});
+
+describe('422', () => {
+  test('a null character in the path', async () => {
+    const answer = await ask('txn\0');
+    assert.equal(answer.status, 422);
+    assert.match(answer.text, /"loc":\["path","transaction_id"\]/);
+  });
+});

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+
+import { openAcceptanceService } from './acceptance-service.ts';
+import { problem } from './bodies.ts';
+import { describeBodyRefusals } from './common-refusals.ts';
+
+const service = await openAcceptanceService();
+
+/** What the interface names and this version does not do yet, each with a request that is in order. */
+const operations: { path: string; body: unknown; headers?: Record<string, string> }[] = [
+  {
+    path: '/api/v1/usage/heartbeat',
+    body: { machine_id: 'm', machine_fingerprint: { machine_id: 'm' } },
+  },
+  { path: '/api/v1/subscribers', body: { email: 'ada@example.com' } },
+  {
+    path: '/api/v1/events',
+    body: {
+      install_id: randomUUID(),
+      session_id: randomUUID(),
+      app_version: '1',
+      events: [{ event_id: randomUUID(), name: 'n', occurred_at: '2027-01-01T00:00:00Z' }],
+    },
+  },
+  {
+    path: '/api/v1/outreach/send',
+    body: { template: 'personal', recipients: [{ email: 'ada@example.com' }] },
+    headers: { 'x-api-key': 'lk_any' },
+  },
+  { path: '/api/v1/webhooks/billing', body: { event_id: 'evt_1' } },
+];
+
+describe('501', () => {
+  for (const { path, body, headers } of operations) {
+    test(`${path} says that it is not offered yet`, async () => {
+      const answer = await service.post(path, body, headers);
+      assert.deepEqual([answer.status, answer.body], [501, problem('not_implemented')]);
+    });
+
+    test(`${path} judges a request first`, async () => {
+      const answer = await service.post(path, '[', headers);
+      assert.equal(answer.status, 422);
+    });
+  }
+});
+
+describe('/api/v1/usage/heartbeat', () => {
+  describeBodyRefusals(service, '/api/v1/usage/heartbeat', ['machine_id', 'machine_fingerprint']);
+});
+
+describe('/api/v1/subscribers', () => {
+  describeBodyRefusals(service, '/api/v1/subscribers', ['email']);
+});

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+
+import { isUuid, parseDateTime } from '@latchkey/contract';
+import { Format } from 'typebox/format';
+import { Compile } from 'typebox/schema';
+
+/** What is looked at of an answer. */
+export interface JudgedAnswer {
+  readonly status: number;
+  readonly headers: Headers;
+  readonly body: unknown;
+}
+
+type Json = Readonly<Record<string, unknown>>;
+
+const document = readObject(
+  JSON.parse(readFileSync(new URL('../../openapi.json', import.meta.url), 'utf8')),
+);
+const components = readObject(document['components']);
+
+Format.Set('uuid', isUuid);
+Format.Set('date-time', (text) => text.endsWith('Z') && parseDateTime(text) !== undefined);
+
+/** The most literal first, as the router prefers them: `/licenses/check/{id}` before `/licenses/{key}/activations`. */
+const paths = Object.entries(readObject(document['paths'])).sort(
+  ([one], [other]) => literalLength(other) - literalLength(one),
+);
+const operations = paths.map(([path, item]) => ({
+  pattern: new RegExp(`^${path.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`),
+  item: readObject(item),
+}));
+
+const validators = new Map<unknown, ReturnType<typeof Compile>>();
+
+/** Pages and the document itself are no operations. */
+const DOCUMENTATION = /^\/(?:docs|openapi\.json)/;
+
+/** Statuses that can come before any operation is found, or instead of one. */
+const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431, 501]);
+
+/**
+ * Holds an answer against the interface document: its status is one that the operation names, its content type and body
+ * are that status's, and it carries what every answer carries.
+ */
+export function assertConforms(method: string, url: string, answer: JudgedAnswer): void {
+  const { headers, status } = answer;
+  assert.match(headers.get('x-request-id') ?? '', /^[A-Za-z0-9._-]{1,128}$/);
+  assert.equal(headers.get('x-content-type-options'), 'nosniff');
+  assert.equal(headers.get('referrer-policy'), 'no-referrer');
+  assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
+  const schema = findSchema(method, new URL(url).pathname, answer);
+  const type = headers.get('content-type') ?? '';
+  if (type.includes('problem') || (schema === null && status >= 400)) assertIsProblem(answer);
+  if (schema === null) return;
+  const faults = findFaults(schema, answer.body);
+  assert.deepEqual(faults, [], `${method} ${url} ${status} does not fit its schema`);
+}
+
+function literalLength(path: string): number {
+  return path.includes('{') ? path.indexOf('{') : path.length;
+}
+
+function findFaults(schema: unknown, body: unknown): string[] {
+  const known = validators.get(schema);
+  const validator = known ?? Compile({ ...readObject(schema), components });
+  validators.set(schema, validator);
+  const [, errors] = validator.Errors(body);
+  return errors.map((error) => `${error.instancePath}: ${error.message}`);
+}
+
+function findSchema(method: string, path: string, { status, headers }: JudgedAnswer): unknown {
+  const found = operations.find(({ pattern }) => pattern.test(path));
+  const operation = found?.item[method.toLowerCase()];
+  const response =
+    operation === undefined ? undefined : (readObject(operation)['responses'] ?? undefined);
+  const documented = response === undefined ? undefined : readObject(response)[String(status)];
+  if (documented === undefined) {
+    const isKnown = STATUSES_WITHOUT_OPERATION.has(status) || DOCUMENTATION.test(path);
+    assert.ok(isKnown, `${method} ${path} is not documented to answer ${status}`);
+    return null;
+  }
+  const content = readObject(readObject(documented)['content']);
+  const type = headers.get('content-type')?.split(';', 1)[0] ?? '';
+  const media = content[type];
+  assert.ok(media, `${method} ${path} answered ${status} as ${type}`);
+  return readObject(media)['schema'];
+}
+
+/** RFC 9457, with a code that comes with one status only. */
+function assertIsProblem({ status, headers, body }: JudgedAnswer): void {
+  assert.equal(headers.get('content-type'), 'application/problem+json; charset=utf-8');
+  const problem = readObject(body);
+  assert.deepEqual(Object.keys(problem).slice(0, 5), ['type', 'title', 'status', 'detail', 'code']);
+  assert.equal(problem['status'], status);
+  assert.equal(problem['type'], `/docs/errors#${String(problem['code'])}`);
+}
+
+function readObject(value: unknown): Json {
+  assert.ok(typeof value === 'object' && value !== null, 'an object');
+  return Object.fromEntries(Object.entries(value));
+}

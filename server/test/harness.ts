@@ -1,0 +1,174 @@
+import { after } from 'node:test';
+
+import type { Pool } from 'pg';
+
+import { buildApp } from '#server/app.ts';
+import type { Catalog } from '#server/config/catalog.ts';
+import { readConfiguration } from '#server/config/load.ts';
+import type { Context } from '#server/context.ts';
+import { listPendingMigrations } from '#server/db/migrate.ts';
+import { createPool } from '#server/db/pool.ts';
+import {
+  issueLicense,
+  type IssuedLicense,
+  type LicenseOrder,
+} from '#server/features/licenses/issue.ts';
+import { observeRequests } from '#server/http/observe-requests.ts';
+import { createLog } from '#server/log.ts';
+import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createMetrics } from '#server/metrics.ts';
+
+import { createTestDatabase, type TestDatabase } from './database.ts';
+import { createHttpClient, type HttpClient } from './http-client.ts';
+import { testCatalog } from './test-catalog.ts';
+import { createTestClock, type TestClock } from './test-clock.ts';
+
+/** Where the entitlements of a test service say they come from. */
+export const TEST_ISSUER = 'https://license.example.com';
+
+export const TEST_MASTER_SECRET = 'a master secret for the tests alone';
+
+/** A moment, or a yes or no, of a license that no operation of the interface sets. */
+export type LicenseFactsChange = Partial<
+  Record<
+    | 'expires_at'
+    | 'cancel_scheduled_for'
+    | 'canceled_at'
+    | 'paused_at'
+    | 'suspended_at'
+    | 'refunded_at'
+    | 'revoked_at'
+    | 'created_at',
+    Date | null
+  >
+> & { readonly subscription?: boolean };
+
+/** What to issue; left out: a perpetual license of the product `personal`, good for two machines. */
+export interface TestOrder extends Omit<LicenseOrder, 'product'> {
+  readonly productId?: string;
+  readonly facts?: LicenseFactsChange;
+}
+
+export interface TestServiceOptions {
+  /** A second process of the same service: another context on the same database, by the same clock. */
+  readonly beside?: TestService;
+  readonly catalog?: Catalog;
+  readonly poolSize?: number;
+  readonly masterSecret?: string;
+}
+
+/** The whole service in this process, with a database of its own. */
+export interface TestService extends HttpClient {
+  readonly url: string;
+  readonly ctx: Context;
+  readonly pool: Pool;
+  readonly clock: TestClock;
+  readonly database: TestDatabase;
+  /** Every line logged so far. */
+  readonly log: readonly string[];
+  /** The catalogue that is in force from now on. */
+  useCatalog(catalog: Catalog): void;
+  issue(order?: TestOrder): Promise<IssuedLicense>;
+  setFacts(licenseId: string, facts: LicenseFactsChange): Promise<void>;
+  /** How many rows a table holds. */
+  count(table: string): Promise<number>;
+}
+
+/**
+ * Starts the service as `latchkey serve` does, but for its clock, on a port of its own; it ends with the test file (or
+ * the suite) that starts it. All log levels are on.
+ */
+export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
+  const { beside } = options;
+  const database = beside?.database ?? (await createTestDatabase());
+  const clock = beside?.clock ?? createTestClock();
+  const log: string[] = [];
+  const { ctx, useCatalog } = await makeTestContext(options, database, clock, log);
+  const app = buildApp(ctx, {
+    publicUrl: ctx.config.http.publicUrl,
+    trustedProxies: ctx.config.http.trustedProxies,
+    log: ctx.log,
+    state: () => 'ready',
+    health: {
+      clock,
+      startedAt: clock.now(),
+      version: '1.0.0',
+      log: ctx.log,
+      pingDatabase: async () => void (await ctx.pool.query('select 1')),
+      migrationsPending: async () => (await listPendingMigrations(ctx.pool)).length > 0,
+      isDraining: () => false,
+    },
+    prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),
+  });
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  after(async () => {
+    await app.close();
+    await ctx.pool.end();
+    if (beside === undefined) await database.drop();
+  });
+  return {
+    ...createHttpClient(url),
+    ...makeDatabaseHelpers(ctx),
+    url,
+    ctx,
+    pool: ctx.pool,
+    clock,
+    database,
+    log,
+    useCatalog,
+  };
+}
+
+async function makeTestContext(
+  options: TestServiceOptions,
+  database: TestDatabase,
+  clock: TestClock,
+  lines: string[],
+): Promise<{ ctx: Context; useCatalog: (catalog: Catalog) => void }> {
+  const { config } = readConfiguration({ LATCHKEY_PUBLIC_URL: TEST_ISSUER }, import.meta.dirname);
+  const log = createLog({
+    level: 'trace',
+    destination: { write: (line) => void lines.push(line) },
+  });
+  const { poolSize = config.database.poolSize, masterSecret = TEST_MASTER_SECRET } = options;
+  let catalog = options.catalog ?? testCatalog();
+  const ctx = makeContext({
+    config: { ...config, database: { ...config.database, poolSize } },
+    secrets: { master: masterSecret },
+    catalog: () => catalog,
+    clock,
+    log,
+    metrics: createMetrics({ version: 'test' }),
+    pool: createPool(database.connection, { maxConnections: poolSize, log }),
+  });
+  await loadSigningKeys(ctx);
+  return {
+    ctx,
+    useCatalog: (next) => {
+      catalog = next;
+    },
+  };
+}
+
+function makeDatabaseHelpers(ctx: Context): Pick<TestService, 'issue' | 'setFacts' | 'count'> {
+  async function setFacts(licenseId: string, facts: LicenseFactsChange): Promise<void> {
+    const names = Object.keys(facts);
+    const assignments = names.map((name, index) => `${name} = $${index + 2}`).join(', ');
+    const values = [licenseId, ...Object.values(facts)];
+    await ctx.pool.query(`update licenses set ${assignments} where id = $1`, values);
+  }
+  return {
+    setFacts,
+    async issue({ productId = 'personal', facts, ...order } = {}) {
+      const product = ctx.catalog().products.get(productId);
+      if (product === undefined) throw new Error(`the test catalogue has no ${productId}`);
+      const issued = await issueLicense(ctx, { product, ...order }, 'test', 'a test asks for it');
+      if (facts !== undefined) await setFacts(issued.license.id, facts);
+      return issued;
+    },
+    async count(table) {
+      const { rows } = await ctx.pool.query<{ count: number }>(`select count(*) from ${table}`);
+      return rows[0]?.count ?? 0;
+    },
+  };
+}

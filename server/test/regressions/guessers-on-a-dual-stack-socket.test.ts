@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { GuessLimiter } from '#server/features/licenses/guess-limiter.ts';
+
+import { createTestClock } from '../test-clock.ts';
+
+/**
+ * On a socket that takes IPv4 and IPv6, an IPv4 client's address reads `::ffff:203.0.113.7`. Addresses were counted by
+ * their first 64 bits, which are zero in all of these: one guesser slowed every customer down.
+ */
+test('IPv4 addresses that are written as IPv6 are counted one by one', () => {
+  const limiter = new GuessLimiter(createTestClock());
+  for (let guess = 1; guess <= 10; guess++) {
+    assert.equal(limiter.recordFailure('::ffff:203.0.113.7'), 0);
+  }
+  assert.equal(limiter.recordFailure('::ffff:203.0.113.8'), 0);
+  assert.equal(limiter.recordFailure('::FFFF:203.0.113.7'), 30);
+  assert.equal(limiter.recordFailure('203.0.113.7'), 30);
+});
