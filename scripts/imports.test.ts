@@ -1,0 +1,155 @@
+/** ARCHITECTURE.md says what may import what; these tests hold the sources to its tables. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, posix } from 'node:path';
+import { test } from 'node:test';
+
+import { repository } from './lib/steps.ts';
+
+interface Source {
+  /** Below `server/src`. */
+  readonly file: string;
+  readonly text: string;
+  readonly imports: readonly { readonly target: string; readonly typesOnly: boolean }[];
+}
+
+interface Row {
+  readonly from: readonly string[];
+  readonly allowed: readonly string[];
+  readonly forbidden: readonly string[];
+}
+
+const IMPORT =
+  /^(?:import|export) (?<types>type )?[^;']*?from '(?<from>[^']+)'|^import '(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
+
+const sources = readSources('server/src');
+const document = readFileSync(join(repository, 'ARCHITECTURE.md'), 'utf8');
+
+test('every import is one that the tables of ARCHITECTURE.md allow', () => {
+  const rows = readTable('From');
+  const between = readTable('Feature');
+  assert.ok(rows.length >= 8 && between.length >= 3, 'the tables were not found');
+  const wrong = sources.flatMap(({ file, imports }) =>
+    imports
+      .filter(({ target }) => /\.[cm]?[jt]s$/.test(target))
+      .filter(({ target }) => !isAllowed(rows, file, target) || !isKnown(between, file, target))
+      .map(({ target }) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('every path in the tables is there', () => {
+  const named = ['From', 'Feature'].flatMap(readTable);
+  const paths = named.flatMap(({ from, allowed, forbidden }) => [
+    ...from,
+    ...allowed,
+    ...forbidden,
+  ]);
+  const missing = paths.filter((path) => !sources.some(({ file }) => fits(file, path)));
+  assert.deepEqual(missing, []);
+});
+
+test('the contract imports nothing of ours', () => {
+  const foreign = readSources('contract/src').flatMap(({ file, imports }) =>
+    imports
+      .filter(({ target }) => /^(#|@latchkey|\.\.)/.test(target))
+      .map(({ target }) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(foreign, []);
+});
+
+test('only db/ runs the driver', () => {
+  const users = sources.filter(({ imports }) =>
+    imports.some(({ target, typesOnly }) => target === 'pg' && !typesOnly),
+  );
+  assert.deepEqual(
+    users.map(({ file }) => file).filter((file) => !fits(file, 'db')),
+    [],
+  );
+});
+
+test('rules and fingerprints neither ask a clock nor reach outside', () => {
+  const pure = sources.filter(
+    ({ file }) => fits(file, 'features/*/rules') || fits(file, 'features/*/fingerprint'),
+  );
+  assert.ok(pure.length > 10);
+  const impure = pure.filter(
+    ({ text, imports }) =>
+      /new Date\(\)|Date\.now\(|performance\.|process\.|Math\.random/.test(text) ||
+      imports.some(({ target }) => target.startsWith('node:') && target !== 'node:crypto'),
+  );
+  assert.deepEqual(
+    impure.map(({ file }) => file),
+    [],
+  );
+});
+
+/** The row of the longest path that fits the file decides. */
+function isAllowed(rows: readonly Row[], file: string, target: string): boolean {
+  const found = rows
+    .flatMap((row) => row.from.map((path) => ({ path, row })))
+    .filter(({ path }) => fits(file, path))
+    .sort((a, b) => b.path.length - a.path.length)[0];
+  if (found === undefined) return true;
+  const { path, row } = found;
+  const own = file.split('/', path.split('/').length).join('/');
+  if (row.forbidden.some((each) => fits(target, each))) return false;
+  return [own, ...row.allowed].some((each) => fits(target, each));
+}
+
+/** Whether a feature imports itself, something common, or a feature that it knows. */
+function isKnown(rows: readonly Row[], file: string, target: string): boolean {
+  const [feature] = /^features\/[^/]+/.exec(file) ?? [];
+  if (feature === undefined || !fits(target, 'features') || fits(target, feature)) return true;
+  const row = rows.find(({ from }) => from.includes(feature));
+  return row?.allowed.some((path) => fits(target, path)) ?? false;
+}
+
+/** Whether a file is the path, or lies below it; `*` is one folder. */
+function fits(file: string, path: string): boolean {
+  const parts = file.split('/');
+  return path.split('/').every((part, index) => part === '*' || part === parts[index]);
+}
+
+/** The rows of the table whose first heading is this; what stands in backquotes is a path. */
+function readTable(heading: string): Row[] {
+  const [, body = ''] =
+    new RegExp(`^\\| ${heading} .*\\n\\| -.*\\n((?:\\|.*\\n)+)`, 'm').exec(document) ?? [];
+  return body
+    .trimEnd()
+    .split('\n')
+    .map((line) => line.split('|').slice(1, -1))
+    .map(([from, allowed, forbidden]) => ({
+      from: readPaths(from),
+      allowed: readPaths(allowed),
+      forbidden: readPaths(forbidden),
+    }));
+}
+
+function readPaths(cell = ''): string[] {
+  return [...cell.matchAll(/`([^`]+)`/g)].map(([, path = '']) => path);
+}
+
+/** What runs in the product: tests and their fixtures are left out. */
+function readSources(folder: string): Source[] {
+  const directory = join(repository, folder);
+  const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
+  return files
+    .map((file) => file.replaceAll('\\', '/'))
+    .filter((file) => file.endsWith('.ts') && !/\.(test|fixture)\.ts$/.test(file))
+    .map((file) => {
+      const text = readFileSync(join(directory, file), 'utf8');
+      const imports = [...text.matchAll(IMPORT)].map(({ groups = {} }) => ({
+        target: resolve(file, groups['from'] ?? groups['bare'] ?? groups['dynamic'] ?? ''),
+        typesOnly: groups['types'] !== undefined,
+      }));
+      return { file, text, imports };
+    });
+}
+
+/** A path below `server/src`, or the name of a package as it is. */
+function resolve(file: string, specifier: string): string {
+  if (specifier.startsWith('#server/')) return specifier.slice('#server/'.length);
+  if (!specifier.startsWith('.')) return specifier;
+  return posix.join(posix.dirname(file), specifier);
+}
