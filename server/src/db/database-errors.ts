@@ -3,8 +3,12 @@ import { DatabaseError } from 'pg';
 /** SQLSTATEs that ask for the same work again (PostgreSQL, appendix A). */
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
 
-/** Classes 08 (connection), 57 (operator intervention: shutting down, starting up) and 53300 (too many connections). */
-const UNAVAILABLE_SQLSTATE = /^(08|57P0[1-3]|53300)/;
+/**
+ * What the database may be done with in a moment: class 08 (connection), 53 (out of connections, memory or disk), 57
+ * (shutting down, starting up, a statement cut short), 25006 (a primary that has become a replica) and 55P03 (a lock
+ * that was not had in time).
+ */
+const UNAVAILABLE_SQLSTATE = /^(08|53|57|25006|55P03)/;
 
 /** What a socket says when nobody answers behind it. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
@@ -16,11 +20,17 @@ const UNAVAILABLE_SYSTEM_ERRORS = new Set([
   'EAI_AGAIN',
   'ETIMEDOUT',
   'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ERR_STREAM_DESTROYED',
+  'ERR_STREAM_WRITE_AFTER_END',
 ]);
 
 /** `pg` throws these as plain errors without a code. */
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed)/;
+
+/** Those of them that come after a long wait. */
+const SILENCE_MESSAGES = /timeout/i;
 
 /** Whether a transaction lost against another one and is to be run again. */
 export function isTransientConflict(error: unknown): boolean {
@@ -38,4 +48,13 @@ export function isConnectionFailure(error: unknown): boolean {
   if (!(error instanceof Error)) return false;
   const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
   return UNAVAILABLE_SYSTEM_ERRORS.has(code) || UNAVAILABLE_MESSAGES.test(error.message);
+}
+
+/**
+ * Whether the database took all the time that it was given and said nothing, as a frozen or unreachable one does: whoever
+ * waits for the same would wait as long in vain.
+ */
+export function isDatabaseSilence(error: unknown): boolean {
+  if (!isConnectionFailure(error) || error instanceof DatabaseError) return false;
+  return error instanceof Error && SILENCE_MESSAGES.test(error.message);
 }

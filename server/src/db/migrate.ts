@@ -14,13 +14,14 @@ const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 /** Any fixed number: whoever migrates this database holds this advisory lock. */
 const MIGRATION_LOCK = 4_096_000_001;
 
+/** A large table may take this long to change; other nodes wait for it as long. */
+const MIGRATION_TIMEOUT_MS = 60 * 60_000;
+
 interface Migration {
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
 }
-
-const lockMigrations = defineCommand('schema_migrations_lock', 'select pg_advisory_xact_lock($1)');
 
 const createLedger = defineCommand(
   'schema_migrations_create',
@@ -64,13 +65,19 @@ export async function migrate(pool: Pool): Promise<string[]> {
 
 /** Applies the first pending migration; the lock is the transaction's, so that a pooler in between may share sessions. */
 async function applyNext(client: PoolClient): Promise<string | null> {
-  await execute(client, lockMigrations, [MIGRATION_LOCK]);
+  await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, createLedger);
   const [next] = await findPending(client);
   if (next === undefined) return null;
-  await client.query(next.sql);
+  await runForLong(client, next.sql);
   await execute(client, recordApplied, [next.name, next.checksum]);
   return next.name;
+}
+
+/** Runs SQL that the pool's limit for a statement is too short for. */
+async function runForLong(client: PoolClient, sql: string): Promise<void> {
+  const patiently = { text: sql, query_timeout: MIGRATION_TIMEOUT_MS };
+  await client.query(patiently);
 }
 
 /** The names of the migrations that this program has and the database has not. */

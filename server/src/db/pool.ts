@@ -23,10 +23,11 @@ types.setTypeParser(types.builtins.INT8, Number);
 const CONNECT_TIMEOUT_MS = 5_000;
 
 /**
- * No statement of ours takes seconds: one that does is stuck, and its connection is thrown away. Watched on this side,
- * because a pooler in transaction mode takes no settings at the start of a session.
+ * No statement of ours takes seconds, but a migration's, which brings a limit of its own: one that does is stuck, and its
+ * connection is thrown away. Watched on this side, because a pooler in transaction mode takes no settings at the start of
+ * a session.
  */
-const QUERY_TIMEOUT_MS = 30_000;
+const QUERY_TIMEOUT_MS = 5_000;
 
 /** Opens a pool of connections; none is made before it is needed. */
 export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
@@ -39,9 +40,11 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
     application_name: 'latchkey',
   });
   // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
-  pool.on('error', (error) =>
-    options.log.warn({ err: error }, 'an idle database connection broke'),
-  );
+  pool.on('error', (error) => {
+    if (!pool.ending) options.log.warn({ err: error }, 'an idle database connection broke');
+  });
+  // Nor may one that breaks while it is in use: whoever uses it learns of it from the query.
+  pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }
 

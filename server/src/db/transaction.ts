@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-import { isTransientConflict } from './database-errors.ts';
+import { isConnectionFailure, isTransientConflict } from './database-errors.ts';
 
 const MAX_TRIES = 5;
 
@@ -33,15 +33,19 @@ async function runOnce<Result>(
     await client.query('commit');
     return result;
   } catch (error) {
-    broken = await rollBack(client);
+    broken = await rollBack(client, error);
     throw error;
   } finally {
     client.release(broken);
   }
 }
 
-/** Gives the error when even the rollback fails, so that the pool throws the connection away. */
-async function rollBack(client: PoolClient): Promise<Error | undefined> {
+/**
+ * Gives the error when the connection is of no more use, so that the pool throws it away. A database that does not answer
+ * is not asked to roll back, which it does by itself when the connection is gone.
+ */
+async function rollBack(client: PoolClient, reason: unknown): Promise<Error | undefined> {
+  if (reason instanceof Error && isConnectionFailure(reason)) return reason;
   try {
     await client.query('rollback');
     return undefined;
