@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { revokeLicense } from '#server/features/licenses/change-license.ts';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { activate, anyMachine, deactivate, listMachines } from '../license-steps.ts';
+import { atOnce, takeTurns, tally } from './at-once.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+
+const deployments: [string, readonly [TestService, ...TestService[]]][] = [
+  ['one process', [one]],
+  ['two processes on one database', [one, two]],
+];
+
+function ask(service: TestService, licenseKey: string, fingerprint: object) {
+  const body = { license_key: licenseKey, machine_fingerprint: fingerprint };
+  return service.post('/api/v1/licenses/activate', body);
+}
+
+async function countSlots(licenseId: string): Promise<{ active: number; all: number }> {
+  const { rows } = await one.pool.query<{ active: number; all: number }>(
+    `select count(*) filter (where deactivated_at is null) as active, count(*) as "all"
+     from activations where license_id = $1`,
+    [licenseId],
+  );
+  return rows[0] ?? { active: -1, all: -1 };
+}
+
+for (const [deployment, services] of deployments) {
+  const pick = takeTurns(services);
+
+  describe(deployment, () => {
+    test('50 machines at once on 2 slots: exactly 2 get them', async () => {
+      const { licenseKey, license } = await one.issue();
+      const answers = await atOnce(50, (index) => ask(pick(index), licenseKey, anyMachine()));
+      assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 2, 409: 48 });
+      assert.deepEqual(await countSlots(license.id), { active: 2, all: 2 });
+      for (const { status, text } of answers) {
+        if (status === 409) assert.match(text, /"max":2,"current":2/);
+      }
+    });
+
+    test('one machine 50 times at once: one activation, one row', async () => {
+      const { licenseKey, license } = await one.issue();
+      const machine = anyMachine();
+      const answers = await atOnce(50, (index) => activate(pick(index), licenseKey, machine));
+      assert.equal(new Set(answers.map((answer) => answer.activation_id)).size, 1);
+      assert.deepEqual(await countSlots(license.id), { active: 1, all: 1 });
+    });
+
+    test('one machine that names itself in different ways: one activation', async () => {
+      const { licenseKey, license } = await one.issue();
+      const answers = await atOnce(20, (index) =>
+        activate(pick(index), licenseKey, { hardware_uuid: 'the same', disk_serial: `d${index}` }),
+      );
+      assert.equal(new Set(answers.map((answer) => answer.activation_id)).size, 1);
+      assert.deepEqual(await countSlots(license.id), { active: 1, all: 1 });
+    });
+
+    test('20 licenses with 5 machines each, all at once: 2 slots taken of each', async () => {
+      const issued = await atOnce(20, () => one.issue());
+      const answers = await atOnce(100, (index) =>
+        ask(pick(index), issued[index % issued.length]?.licenseKey ?? '', anyMachine()),
+      );
+      assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 40, 409: 60 });
+      for (const { license } of issued) {
+        assert.deepEqual(await countSlots(license.id), { active: 2, all: 2 });
+      }
+    });
+
+    test('slots that are freed and taken at once are never taken twice', async () => {
+      const { licenseKey, license } = await one.issue({ maxActivations: 3 });
+      await atOnce(12, async (index) => {
+        const machine = anyMachine();
+        for (let round = 0; round < 4; round++) {
+          const answer = await ask(pick(index + round), licenseKey, machine);
+          assert.ok((await countSlots(license.id)).active <= 3);
+          if (answer.status !== 200) {
+            assert.equal(answer.status, 409);
+            continue;
+          }
+          const { activation_id: id } = await activate(pick(index), licenseKey, machine);
+          await deactivate(pick(index), licenseKey, id, machine.machine_id);
+        }
+      });
+      assert.equal((await countSlots(license.id)).active, 0);
+    });
+
+    test('once a revocation is told, no machine gets a slot any more', async () => {
+      const { licenseKey, license } = await one.issue({ maxActivations: 1000 });
+      let revoked = false;
+      const asking = atOnce(10, async (index) => {
+        const statuses: number[] = [];
+        while (statuses.at(-1) !== 403 && statuses.length < 200) {
+          const tooLate = revoked;
+          const answer = await ask(pick(index), licenseKey, anyMachine());
+          assert.ok(!tooLate || answer.status === 403, 'a slot was taken of a revoked license');
+          statuses.push(answer.status);
+        }
+        return statuses;
+      });
+      const change = { keyOrId: license.id, actor: 'test', reason: 'chargeback' };
+      await revokeLicense(two.ctx, change);
+      revoked = true;
+      const statuses = (await asking).flat();
+      const taken = statuses.filter((status) => status === 200).length;
+      assert.deepEqual(await countSlots(license.id), { active: taken, all: taken });
+      assert.equal((await listMachines(one, licenseKey)).length, taken);
+    });
+  });
+}

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+
+import { createPool } from '#server/db/pool.ts';
+import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
+import {
+  ensureSigningKey,
+  rotateSigningKey,
+  type SigningKeyContext,
+} from '#server/features/entitlements/rotate-signing-key.ts';
+import { SigningKeyRing } from '#server/features/entitlements/key-ring.ts';
+import { importLicenses } from '#server/features/licenses/import.ts';
+import { createVault } from '#server/lib/vault.ts';
+import { createLog } from '#server/log.ts';
+
+import { createTestDatabase } from '../database.ts';
+import { startTestService, TEST_MASTER_SECRET } from '../harness.ts';
+import { createTestClock, SECOND_MS } from '../test-clock.ts';
+import { atOnce, tally } from './at-once.ts';
+
+const database = await createTestDatabase();
+const log = createLog({ level: 'silent' });
+const pools = Array.from({ length: 8 }, () =>
+  createPool(database.connection, { maxConnections: 2, log }),
+);
+const [pool] = pools;
+assert.ok(pool);
+after(async () => {
+  await Promise.all(pools.map((each) => each.end()));
+  await database.drop();
+});
+
+const clock = createTestClock();
+const vault = createVault(TEST_MASTER_SECRET);
+
+describe('migrations', () => {
+  test('eight processes migrate an empty database at once: each migration is applied once', async () => {
+    await pool.query('drop schema public cascade; create schema public');
+    const pending = await listPendingMigrations(pool);
+    assert.ok(pending.length >= 1);
+    const applied = await Promise.all(pools.map((each) => migrate(each)));
+    assert.deepEqual(applied.flat().sort(), pending);
+    const { rows } = await pool.query<{ name: string }>(
+      'select name from schema_migrations order by name',
+    );
+    assert.deepEqual(
+      rows.map(({ name }) => name),
+      pending,
+    );
+  });
+});
+
+describe('signing keys', () => {
+  const contexts = pools.map((each): SigningKeyContext => ({ pool: each, clock, vault }));
+
+  test('eight processes that find none make one', async () => {
+    await Promise.all(contexts.map((ctx) => ensureSigningKey(ctx)));
+    const { rows } = await pool.query('select count(*) from signing_keys');
+    assert.deepEqual(rows, [{ count: 1 }]);
+  });
+
+  test('several rotations at once: every process comes to sign with the same key', async () => {
+    clock.advance(SECOND_MS);
+    const made = await Promise.all(
+      contexts.map((ctx) => rotateSigningKey(ctx, { immediately: true })),
+    );
+    const rings = contexts.map((ctx) => new SigningKeyRing(ctx));
+    await Promise.all(rings.map((ring) => ring.refresh()));
+    const current = rings.map((ring) => ring.current(clock.now()).publicJwk.kid);
+    assert.equal(new Set(current).size, 1);
+    assert.ok(made.some(({ kid }) => kid === current[0]));
+    const [first] = rings;
+    assert.equal(first?.published.length, 1 + contexts.length);
+    assert.equal(first?.published.filter(({ retiredAt }) => retiredAt === null).length, 1);
+  });
+});
+
+describe('imports', () => {
+  test('the same keys imported by several at once make one license each', async () => {
+    const service = await startTestService();
+    const product = service.ctx.catalog().products.get('personal');
+    assert.ok(product);
+    const keys = Array.from({ length: 10 }, (_, index) => `IMPORTED-${index}`);
+    const outcomes = await atOnce(6, () =>
+      importLicenses(
+        service.ctx,
+        keys.map((licenseKey) => ({ product, licenseKey })),
+        'test',
+      ),
+    );
+    assert.deepEqual(tally(outcomes.flat()), { created: 10, present: 50 });
+    assert.equal(await service.count('licenses'), 10);
+    assert.equal(await service.count('license_keys'), 10);
+  });
+});

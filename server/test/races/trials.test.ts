@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { anyMachine, startTrial } from '../license-steps.ts';
+import { atOnce, takeTurns } from './at-once.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+
+const deployments: [string, readonly [TestService, ...TestService[]]][] = [
+  ['one process', [one]],
+  ['two processes on one database', [one, two]],
+];
+
+const TABLES = ['licenses', 'license_keys', 'activations'];
+
+/** Runs it and gives how many rows each of the three tables grew by. */
+async function countNew(work: () => Promise<unknown>): Promise<number[]> {
+  const before = await Promise.all(TABLES.map((table) => one.count(table)));
+  await work();
+  const after = await Promise.all(TABLES.map((table) => one.count(table)));
+  return after.map((count, index) => count - (before[index] ?? 0));
+}
+
+for (const [deployment, services] of deployments) {
+  const pick = takeTurns(services);
+
+  /** How many different keys as many machines are told which start a trial at once. */
+  const startAtOnce = async (times: number, fingerprint: (index: number) => object) => {
+    const keys = await atOnce(
+      times,
+      async (index) => (await startTrial(pick(index), { ...fingerprint(index) })).license_key,
+    );
+    return new Set(keys).size;
+  };
+
+  describe(deployment, () => {
+    test('one machine 50 times at once: one grant', async () => {
+      const machine = anyMachine();
+      const grown = await countNew(async () => {
+        assert.equal(await startAtOnce(50, () => machine), 1);
+      });
+      assert.deepEqual(grown, [1, 1, 1]);
+    });
+
+    test('50 machines at once that share a strong component: one grant', async () => {
+      const uuid = randomUUID();
+      const [licenses, keys] = await countNew(async () => {
+        const grants = await startAtOnce(50, (index) => ({
+          hardware_uuid: uuid,
+          disk_serial: `${uuid} ${index}`,
+        }));
+        assert.equal(grants, 1);
+      });
+      assert.deepEqual([licenses, keys], [1, 1]);
+    });
+
+    test('50 machines at once that share two medium components: one grant', async () => {
+      const uuid = randomUUID();
+      const [licenses, keys] = await countNew(async () => {
+        const grants = await startAtOnce(50, (index) => ({
+          board_serial: `board ${uuid}`,
+          bios_serial: `bios ${uuid}`,
+          disk_serial: `disk ${uuid} ${index}`,
+        }));
+        assert.equal(grants, 1);
+      });
+      assert.deepEqual([licenses, keys], [1, 1]);
+    });
+
+    test('50 different machines at once: 50 grants', async () => {
+      const grown = await countNew(async () => {
+        assert.equal(await startAtOnce(50, anyMachine), 50);
+      });
+      assert.deepEqual(grown, [50, 50, 50]);
+    });
+
+    test('a chain of machines, each sharing a part with the next: everyone gets one grant for good', async () => {
+      const uuid = randomUUID();
+      const link = (index: number) => ({
+        machine_id: `${uuid} ${index}`,
+        hardware_uuid: `${uuid} ${index + 1}`,
+      });
+      // Every machine three times, the chain in an order that no one link decides.
+      const order = Array.from({ length: 30 }, (_, index) => (index * 7) % 10);
+      const keys = await atOnce(order.length, async (index) => {
+        const { license_key: key } = await startTrial(pick(index), {
+          ...link(order[index] ?? 0),
+        });
+        return { link: order[index] ?? 0, key };
+      });
+      for (let index = 0; index < 10; index++) {
+        const told = new Set(keys.filter((each) => each.link === index).map(({ key }) => key));
+        assert.equal(told.size, 1, `machine ${index} was told ${told.size} keys`);
+        const { license_key: again } = await startTrial(one, link(index));
+        assert.ok(told.has(again));
+      }
+    });
+  });
+}

@@ -1,0 +1,104 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { LicenseValidateResponse } from '@latchkey/contract';
+
+import { revokeLicense } from '#server/features/licenses/change-license.ts';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { activate, anyMachine, deactivate, listMachines, validate } from '../license-steps.ts';
+import { atOnce, takeTurns, tally } from './at-once.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+
+const deployments: [string, readonly [TestService, ...TestService[]]][] = [
+  ['one process', [one]],
+  ['two processes on one database', [one, two]],
+];
+
+async function setUp() {
+  const { licenseKey, license } = await one.issue();
+  const { machine_id: machineId } = anyMachine();
+  const { activation_id: id } = await activate(one, licenseKey, { machine_id: machineId });
+  const countOf = async () => (await listMachines(one, licenseKey))[0]?.validation_count;
+  return { licenseKey, license, machineId, id, countOf };
+}
+
+/**
+ * Ten clients validate on and on while the activation is taken away. What was asked after that was told must not be
+ * valid, and as many are counted as were told to be valid.
+ */
+async function takeAway(
+  pick: (index: number) => TestService,
+  reason: string,
+  end: (machine: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>,
+): Promise<void> {
+  const machine = await setUp();
+  const { licenseKey, id, machineId, countOf } = machine;
+  let isOver = false;
+  const asking = atOnce(10, async (index) => {
+    const answers: LicenseValidateResponse[] = [];
+    for (let left = 3; left > 0 && answers.length < 500;) {
+      const tooLate = isOver;
+      const answer = await validate(pick(index), licenseKey, id, machineId);
+      assert.ok(!(tooLate && answer.valid), 'valid after the end was told');
+      answers.push(answer);
+      if (tooLate) left--;
+    }
+    return answers;
+  });
+  await validate(one, licenseKey, id, machineId);
+  await end(machine);
+  isOver = true;
+  const answers = (await asking).flat();
+  const counts = tally(answers.map((answer) => answer.reason));
+  assert.ok((counts[reason] ?? 0) >= 30);
+  assert.deepEqual(Object.keys(counts).sort(), [reason, 'null'].sort());
+  assert.equal(await countOf(), (counts['null'] ?? 0) + 1);
+}
+
+for (const [deployment, services] of deployments) {
+  const pick = takeTurns(services);
+
+  describe(deployment, () => {
+    test('50 validations of one activation at once count as exactly 50', async () => {
+      const { licenseKey, id, machineId, countOf } = await setUp();
+      const answers = await atOnce(50, (index) => validate(pick(index), licenseKey, id, machineId));
+      assert.ok(answers.every(({ valid }) => valid));
+      assert.equal(await countOf(), 50);
+    });
+
+    test('validations of 20 activations at once, 5 each: each counts its own', async () => {
+      const machines = await atOnce(20, setUp);
+      await atOnce(100, async (index) => {
+        const machine = machines[index % machines.length];
+        assert.ok(machine);
+        const { licenseKey, id, machineId } = machine;
+        assert.equal((await validate(pick(index), licenseKey, id, machineId)).valid, true);
+      });
+      for (const { countOf } of machines) assert.equal(await countOf(), 5);
+    });
+
+    test('never valid after a deactivation was told', async () => {
+      await takeAway(pick, 'activation_inactive', ({ licenseKey, id, machineId }) =>
+        deactivate(one, licenseKey, id, machineId),
+      );
+    });
+
+    test('never valid after a revocation was told', async () => {
+      await takeAway(pick, 'license_revoked', ({ license }) =>
+        revokeLicense(one.ctx, { keyOrId: license.id, actor: 'test', reason: 'fraud' }),
+      );
+    });
+  });
+}
+
+test('an activation deactivated by many at once is deactivated once', async () => {
+  const { licenseKey, id, machineId } = await setUp();
+  const pick = takeTurns([one, two]);
+  const answers = await atOnce(20, (index) => deactivate(pick(index), licenseKey, id, machineId));
+  assert.ok(answers.every(({ success, activation_id: each }) => success && each === id));
+  const [listed, ...others] = await listMachines(one, licenseKey);
+  assert.deepEqual([listed?.is_active, others], [false, []]);
+});
