@@ -11,8 +11,11 @@ import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
 import { validateOperation } from '#server/features/licenses/operations.ts';
-import { findLicensesByKeys } from '#server/features/licenses/queries/find-by-key.ts';
-import { recordValidationsOf } from '#server/features/licenses/queries/record-validations.ts';
+import {
+  judgeValidations,
+  type ValidationQuestion,
+  type ValidationVerdict,
+} from '#server/features/licenses/validate-batch.ts';
 import { validateLicense } from '#server/features/licenses/validate.ts';
 import { startTrialOperation } from '#server/features/trials/operations.ts';
 import type { App } from '#server/http/app-instance.ts';
@@ -53,20 +56,14 @@ function addComparisons(app: App, ctx: Context): void {
   );
 }
 
-/** The same context, but each call of validate is a statement, and a commit, of its own on the pool. */
+/** The same context, but each validation is judged on its own: two statements and a commit for each. */
 function sendOneByOne(ctx: Context): Context {
-  return {
-    ...ctx,
-    batches: {
-      ...ctx.batches,
-      lookups: {
-        submit: async (lookup) => (await findLicensesByKeys(ctx.pool, [lookup]))[0] ?? null,
-      },
-      validations: {
-        submit: async (record) => (await recordValidationsOf(ctx.pool, [record]))[0] ?? false,
-      },
-    },
+  const submit = async (question: ValidationQuestion): Promise<ValidationVerdict> => {
+    const [verdict] = await judgeValidations(ctx, [question]);
+    if (verdict === undefined) throw new Error('no verdict');
+    return verdict;
   };
+  return { ...ctx, batches: { ...ctx.batches, validations: { submit } } };
 }
 
 const { config, secrets } = loadConfiguration();

@@ -3,11 +3,17 @@ import { existsSync, realpathSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { runChild } from './child.mjs';
+import { compileCacheDirectory, warmCompileCache } from './compile-cache.mjs';
 import { LINEAGE_VARIABLE, readLineage, watchLineage } from './follow-parent.mjs';
 import { giveUp } from './say.mjs';
 
-/** The memory and warning flags of everything that runs on Node 24. */
-const NODE_FLAGS = ['--max-semi-space-size=8', '--disable-warning=ExperimentalWarning'];
+const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
+
+/**
+ * The service is to stay small. A limit on the old generation makes V8 let it grow by a third instead of to twice or
+ * four times what is alive before it collects: under load 142 MB resident instead of 250. Live data are below 40 MB.
+ */
+const SERVICE_FLAGS = ['--max-semi-space-size=4', '--max-old-space-size=256'];
 
 /** Since 24.12 Node runs TypeScript without a warning. */
 const OLDEST = [24, 12];
@@ -27,17 +33,25 @@ const FOLLOW_PARENT = new URL('./follow-parent.mjs', import.meta.url).href;
  */
 export async function runWithNode24(root, file, args) {
   const node = findNode24(root);
+  const isService = file === join(root, 'server', 'src', 'main.ts');
+  if (isService && args[0] === 'serve') warmCompileCache(root, node);
+  // The benchmark starts the service with its own flags.
+  const isBenchmark = file === join(root, 'bench', 'main.ts');
+  const flags = isService || isBenchmark ? [...NODE_FLAGS, ...SERVICE_FLAGS] : NODE_FLAGS;
+  const cache = {
+    NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCacheDirectory(root),
+  };
   // Only npm is followed: someone who runs this from a shell of their own may want it to outlive the shell.
   const followed = process.env.npm_lifecycle_event !== undefined;
   if (process.execve !== undefined && process.platform !== 'win32') {
-    const environment = { ...process.env };
+    const environment = { ...process.env, ...cache };
     if (followed) environment[LINEAGE_VARIABLE] = LINEAGE;
-    process.execve(node, [node, ...nodeArguments(followed), file, ...args], environment);
+    process.execve(node, [node, ...flags, ...followFlags(followed), file, ...args], environment);
   }
-  const environment = { ...process.env, [LINEAGE_VARIABLE]: String(process.pid) };
+  const environment = { ...process.env, ...cache, [LINEAGE_VARIABLE]: String(process.pid) };
   const { code } = await runChild(
     node,
-    [...nodeArguments(true), file, ...args],
+    [...flags, ...followFlags(true), file, ...args],
     { env: environment },
     (child) => {
       if (followed) watchLineage(LINEAGE, () => child.kill('SIGTERM'));
@@ -46,8 +60,8 @@ export async function runWithNode24(root, file, args) {
   process.exit(code);
 }
 
-function nodeArguments(followed) {
-  return followed ? [...NODE_FLAGS, '--import', FOLLOW_PARENT] : NODE_FLAGS;
+function followFlags(followed) {
+  return followed ? ['--import', FOLLOW_PARENT] : [];
 }
 
 /** The Node of the lock file, or the machine's own where none is packaged for this platform. */

@@ -1,6 +1,3 @@
-import { enableCompileCache } from 'node:module';
+import { runCommandLine } from './cli/program.ts';
 
-enableCompileCache();
-
-const { runCommandLine } = await import('./cli/program.ts');
 process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -59,7 +59,10 @@ export function makeContext(parts: ContextParts): Context {
     vault,
     pool,
     signingKeys,
-    batches: { ...createLicenseBatches(pool, metrics), trials },
+    batches: {
+      ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
+      trials,
+    },
     licenseQueue,
     guesses: new GuessLimiter(clock),
   };

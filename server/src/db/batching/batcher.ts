@@ -21,6 +21,8 @@ export interface BatcherOptions<Input, Output> {
   /** Runs one set-based statement for all inputs; gives one output for each, in their order. */
   readonly execute: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly maxBatchSize: number;
+  /** Batches under way together; default 1. With 2, the database works on one while the next one is made. */
+  readonly maxConcurrent?: number;
   /** Calls that may wait; the next one is refused at once. Bounds memory and waiting time. */
   readonly maxQueueLength: number;
   readonly observer: BatchObserver;
@@ -36,7 +38,7 @@ interface Call<Input, Output> {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Carries single calls to the database in batches, one batch at a time: the calls that arrive while a batch is under way
+ * Carries single calls to the database in batches, few at a time: the calls that arrive while batches are under way
  * make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
  *
  * A caller sees only its own output or error; see {@link isolateFailures}.
@@ -44,7 +46,7 @@ const RETRY_AFTER_SECONDS = 1;
 export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   #queue: Call<Input, Output>[] = [];
-  #running: Promise<void> | null = null;
+  #running = 0;
 
   constructor(options: BatcherOptions<Input, Output>) {
     this.#options = options;
@@ -62,20 +64,17 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ input, resolve, reject });
-      this.#running ??= this.#drain();
+      if (this.#running < (this.#options.maxConcurrent ?? 1)) void this.#drain();
     });
   }
 
-  /** Resolves when every call that was submitted has its answer. */
-  async idle(): Promise<void> {
-    while (this.#running) await this.#running;
-  }
-
+  /** Sends batches until nobody waits. Rejects nobody but its callers, so that it can be left alone. */
   async #drain(): Promise<void> {
+    this.#running++;
     // One turn of the event loop, so that the calls that arrived together travel together.
     await new Promise(setImmediate);
     while (this.#queue.length > 0) await this.#runBatch(this.#takeBatch());
-    this.#running = null;
+    this.#running--;
   }
 
   #takeBatch(): Call<Input, Output>[] {

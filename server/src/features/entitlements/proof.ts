@@ -1,16 +1,23 @@
 import type { StoredEntitlement } from './issue-entitlement.ts';
 
-const PROOF = /^(\d{1,12})\.([\w-]{22})\.([\w-]{86})$/;
+const JTI_CHARACTERS = 22;
+const SIGNATURE_CHARACTERS = 86;
+/** `.jti.signature` */
+const TAIL_CHARACTERS = 1 + JTI_CHARACTERS + 1 + SIGNATURE_CHARACTERS;
 
-/** One text for what is stored of a token: `iat.jti.signature`. */
+/** One text for what is stored of a token: `iat.jti.signature`, the last two of a fixed length. */
 export function formatProof(stored: StoredEntitlement): string {
   return `${stored.issuedAt}.${stored.jti}.${stored.signature}`;
 }
 
-/** Reads what `formatProof` wrote; null for anything else, and a new token is signed then. */
+/** Reads what `formatProof` wrote; null when there is nothing, and a new token is signed then. */
 export function parseProof(proof: string | null): StoredEntitlement | null {
-  if (proof === null) return null;
-  const [, issuedAt, jti, signature] = PROOF.exec(proof) ?? [];
-  if (issuedAt === undefined || jti === undefined || signature === undefined) return null;
-  return { issuedAt: Number(issuedAt), jti, signature };
+  if (proof === null || proof.length <= TAIL_CHARACTERS) return null;
+  const jtiAt = proof.length - TAIL_CHARACTERS + 1;
+  const signatureAt = proof.length - SIGNATURE_CHARACTERS;
+  return {
+    issuedAt: Number(proof.slice(0, jtiAt - 1)),
+    jti: proof.slice(jtiAt, signatureAt - 1),
+    signature: proof.slice(signatureAt),
+  };
 }

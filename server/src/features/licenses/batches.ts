@@ -1,9 +1,12 @@
-import type { Pool } from 'pg';
-
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
-import { recordValidationsOf, type ValidationRecord } from './queries/record-validations.ts';
+import {
+  judgeValidations,
+  type ValidationContext,
+  type ValidationQuestion,
+  type ValidationVerdict,
+} from './validate-batch.ts';
 
 /**
  * Calls in one statement. Larger batches spend less per call, until a batch takes so long that it shows in the latency:
@@ -17,22 +20,26 @@ const MAX_QUEUE_LENGTH = 8_192;
 /** The statements of the license operations that travel in batches. */
 export interface LicenseBatches {
   readonly lookups: Carrier<KeyLookup, KeyFinding | null>;
-  readonly validations: Carrier<ValidationRecord, boolean>;
+  readonly validations: Carrier<ValidationQuestion, ValidationVerdict>;
 }
 
-/** Makes the batchers of the license operations, each with one statement under way at a time. */
-export function createLicenseBatches(pool: Pool, observer: BatchObserver): LicenseBatches {
+/** Makes the batchers of the license operations. */
+export function createLicenseBatches(
+  ctx: ValidationContext,
+  observer: BatchObserver,
+): LicenseBatches {
   const limits = { maxBatchSize: MAX_BATCH_SIZE, maxQueueLength: MAX_QUEUE_LENGTH, observer };
   return {
     lookups: new Batcher({
       ...limits,
       name: 'license_lookups',
-      execute: (lookups) => findLicensesByKeys(pool, lookups),
+      execute: (lookups) => findLicensesByKeys(ctx.pool, lookups),
     }),
     validations: new Batcher({
       ...limits,
       name: 'license_validations',
-      execute: (records) => recordValidationsOf(pool, records),
+      maxConcurrent: 2,
+      execute: (questions) => judgeValidations(ctx, questions),
     }),
   };
 }

@@ -6,7 +6,7 @@ import { GUESS_POLICY } from './guess-limiter.ts';
 import type { KeyFinding } from './queries/find-by-key.ts';
 
 /**
- * What a license key leads to, or null when nobody has it. A mistyped key is unknown without asking the database.
+ * What a license key leads to, or null when nobody has it.
  * @param activationId the activation to bring along; null for none
  */
 export async function findByKey(
@@ -14,12 +14,14 @@ export async function findByKey(
   licenseKey: string,
   activationId: string | null,
 ): Promise<KeyFinding | null> {
+  const keyHash = hashLicenseKey(ctx, licenseKey);
+  return keyHash === null ? null : ctx.batches.lookups.submit({ keyHash, activationId });
+}
+
+/** What a license key is looked up by; null for a mistyped key, which is unknown without asking the database. */
+export function hashLicenseKey(ctx: Context, licenseKey: string): string | null {
   const reading = readLicenseKey(licenseKey, ctx.catalog().keyPrefix);
-  if (reading.kind === 'mistyped') return null;
-  return ctx.batches.lookups.submit({
-    keyHash: ctx.vault.hashLookup(reading.lookup),
-    activationId,
-  });
+  return reading.kind === 'mistyped' ? null : ctx.vault.hashLookup(reading.lookup);
 }
 
 /**

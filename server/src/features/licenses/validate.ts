@@ -2,16 +2,10 @@ import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contrac
 
 import type { Context } from '#server/context.ts';
 
-import { entitle } from './entitle.ts';
-import { findByKey, noteUnknownKey } from './find-license.ts';
+import { hashLicenseKey, noteUnknownKey } from './find-license.ts';
 import { bindMachine } from './queries/activations.ts';
-import type { KeyFinding } from './queries/find-by-key.ts';
-import { decideValidation, type ValidationDecision } from './rules/decide-validation.ts';
 import { daysUntilExpiry } from './rules/status.ts';
-import { findCatalogTerms, readTerms, type LicenseTerms } from './terms.ts';
-
-type Refusal = Extract<ValidationDecision, { valid: false }>;
-type Approval = Extract<ValidationDecision, { valid: true }>;
+import type { ValidationVerdict } from './validate-batch.ts';
 
 /**
  * Says whether an activation may run now. Every well-formed question gets its answer in the body; a valid one is counted,
@@ -24,96 +18,49 @@ export async function validateLicense(
   request: LicenseValidate,
   clientAddress: string,
 ): Promise<LicenseValidateResponse> {
-  const finding = await findByKey(ctx, request.license_key, request.activation_id);
-  if (finding === null) noteUnknownKey(ctx, clientAddress);
-  const now = ctx.clock.now();
-  const decision = decide(finding, request, now);
-  const terms = finding === null ? null : await termsOf(ctx, finding);
-  if (!decision.valid) return answerRefusal(ctx, decision, terms, now);
-  if (finding?.activation == null || terms === null)
-    throw new Error('approved without an activation');
-  if (decision.bindMachineId !== null) {
-    // Whoever lost the race for the binding finds the winner's machine when it asks again.
-    await bindMachine(ctx.pool, finding.license.id, finding.activation.id, decision.bindMachineId);
-    return validateLicense(ctx, request, clientAddress);
-  }
-  return approve(
-    ctx,
-    request,
-    { ...finding, activation: finding.activation, terms },
-    decision,
-    now,
-  );
-}
-
-interface Approved {
-  readonly license: KeyFinding['license'];
-  readonly activation: NonNullable<KeyFinding['activation']>;
-  readonly terms: LicenseTerms;
-}
-
-async function approve(
-  ctx: Context,
-  request: LicenseValidate,
-  { license, activation, terms }: Approved,
-  decision: Approval,
-  now: Date,
-): Promise<LicenseValidateResponse> {
-  const entitlement = entitle(ctx, license, terms, decision.status, activation, now);
-  const counted = await ctx.batches.validations.submit({
-    licenseId: license.id,
-    activationId: activation.id,
+  const keyHash = hashLicenseKey(ctx, request.license_key);
+  if (keyHash === null) return refuseUnknownKey(ctx, clientAddress);
+  const verdict = await ctx.batches.validations.submit({
+    keyHash,
+    activationId: request.activation_id.toLowerCase(),
+    machineId: request.machine_id,
     installId: request.install_id ?? null,
     usageSharing: request.usage_sharing ?? null,
-    freshProof: entitlement.freshProof,
-    validatedAt: now,
   });
-  if (!counted) {
-    const inactive = { ...decision, valid: false, reason: 'activation_inactive' } as const;
-    return answerRefusal(ctx, inactive, terms, now);
+  const { decision, licenseId } = verdict;
+  if (licenseId === null) return refuseUnknownKey(ctx, clientAddress);
+  if (decision.valid && decision.bindMachineId !== null) {
+    // Whoever lost the race for the binding finds the winner's machine when it asks again.
+    await bindMachine(ctx.pool, licenseId, request.activation_id, decision.bindMachineId);
+    return validateLicense(ctx, request, clientAddress);
   }
-  return {
-    valid: true,
-    ...describe(decision, terms, now),
-    reason: null,
-    entitlement: entitlement.token,
-  };
+  if (!decision.valid) ctx.metrics.countRefusal('validate', decision.reason);
+  return toResponse(verdict);
 }
 
-function decide(finding: KeyFinding | null, request: LicenseValidate, now: Date) {
-  return decideValidation(
-    finding?.license ?? null,
-    finding?.activation ?? null,
-    request.machine_id,
-    now,
-  );
-}
-
-/** Waits for the database only for a product that has left the catalogue. */
-function termsOf(ctx: Context, { license }: KeyFinding): LicenseTerms | Promise<LicenseTerms> {
-  return findCatalogTerms(ctx.catalog(), license) ?? readTerms(ctx.pool, ctx.catalog(), license);
-}
-
-function answerRefusal(
-  ctx: Context,
-  decision: Refusal,
-  terms: LicenseTerms | null,
-  now: Date,
-): LicenseValidateResponse {
-  ctx.metrics.countRefusal('validate', decision.reason);
+function refuseUnknownKey(ctx: Context, clientAddress: string): LicenseValidateResponse {
+  noteUnknownKey(ctx, clientAddress);
+  ctx.metrics.countRefusal('validate', 'license_not_found');
   return {
     valid: false,
-    ...describe(decision, terms, now),
-    reason: decision.reason,
+    expires_at: null,
+    days_until_expiry: null,
+    tier: null,
+    status: 'invalid',
+    reason: 'license_not_found',
     entitlement: null,
   };
 }
 
-function describe(decision: ValidationDecision, terms: LicenseTerms | null, now: Date) {
+function toResponse(verdict: ValidationVerdict): LicenseValidateResponse {
+  const { decision, terms, entitlement, decidedAt } = verdict;
   return {
-    status: decision.status,
+    valid: decision.valid,
     expires_at: decision.expiresAt?.toISOString() ?? null,
-    days_until_expiry: daysUntilExpiry(decision.expiresAt, now),
+    days_until_expiry: daysUntilExpiry(decision.expiresAt, decidedAt),
     tier: terms?.tier ?? null,
+    status: decision.status,
+    reason: decision.valid ? null : decision.reason,
+    entitlement,
   };
 }

@@ -68,7 +68,9 @@ export async function findLicensesByKeys(
 
 function readFinding(row: TextRow): KeyFinding {
   const [, id, productId, trial, subscription, expiresAt, exceptions] = row;
-  const [activationId, machineId, entitlementProof] = row.slice(7);
+  const activationId = row[7];
+  const machineId = row[8];
+  const entitlementProof = row[9];
   const moments = readExceptions(exceptions ?? null);
   const licenseId = required(id);
   return {

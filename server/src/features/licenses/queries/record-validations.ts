@@ -10,7 +10,6 @@ export interface ValidationRecord {
   readonly usageSharing: boolean | null;
   /** The proof of an entitlement that was signed anew (digits, letters, `.`, `-` and `_`); null when the last one serves. */
   readonly freshProof: string | null;
-  readonly validatedAt: Date;
 }
 
 /** No column of an index changes, and nothing is returned: the usual batch is all hits, and its count says so. */
@@ -38,14 +37,19 @@ const findStillActive = {
 };
 
 /**
- * Counts valid answers, durably: one statement for all, in order; false for an activation that was deactivated in the
- * meantime. Several answers about one activation are counted together, for one statement changes a row only once.
+ * Counts valid answers, durably: one statement for all. Gives the ids of the activations that were deactivated in the
+ * meantime, whose answers are not counted. Several answers about one activation are counted together, for one statement
+ * changes a row only once.
  */
 export async function recordValidationsOf(
   db: Queryable,
   records: readonly ValidationRecord[],
-): Promise<readonly boolean[]> {
-  const hits = mergeByActivation(records);
+  validatedAt: Date,
+): Promise<ReadonlySet<string>> {
+  const counts = countByActivation(records);
+  const hits = counts.size === records.length ? records.slice() : mergeByActivation(records);
+  // In the order of their ids, so that two processes take the rows in the same order and do not deadlock.
+  hits.sort((a, b) => (a.activationId < b.activationId ? -1 : 1));
   const ids = [
     toUuidArray(hits.map((hit) => hit.licenseId)),
     toUuidArray(hits.map((hit) => hit.activationId)),
@@ -55,35 +59,36 @@ export async function recordValidationsOf(
     toUuidArray(hits.map((hit) => hit.installId)),
     toPlainArray(hits.map((hit) => hit.usageSharing)),
     toPlainArray(hits.map((hit) => hit.freshProof)),
-    toPlainArray(hits.map((hit) => hit.count)),
-    latest(records).toISOString(),
+    toPlainArray(hits.map((hit) => counts.get(hit.activationId) ?? 0)),
+    validatedAt.toISOString(),
   ]);
-  if (rowCount === hits.length) return records.map(() => true);
+  if (rowCount === hits.length) return NONE;
   const { rows } = await runHot(db, findStillActive, ids);
   const active = new Set(rows.map((row) => row[0]));
-  return records.map((record) => active.has(record.activationId));
+  return new Set([...counts.keys()].filter((id) => !active.has(id)));
 }
 
-interface Hit extends ValidationRecord {
-  readonly count: number;
+const NONE: ReadonlySet<string> = new Set();
+
+function countByActivation(records: readonly ValidationRecord[]): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const { activationId } of records) {
+    counts.set(activationId, (counts.get(activationId) ?? 0) + 1);
+  }
+  return counts;
 }
 
-/** Sorted, so that two processes take the rows in the same order and do not deadlock. */
-function mergeByActivation(records: readonly ValidationRecord[]): Hit[] {
-  const hits = new Map<string, Hit>();
+/** Of several records about one activation, what the later one says counts. */
+function mergeByActivation(records: readonly ValidationRecord[]): ValidationRecord[] {
+  const merged = new Map<string, ValidationRecord>();
   for (const record of records) {
-    const known = hits.get(record.activationId);
-    hits.set(record.activationId, {
+    const earlier = merged.get(record.activationId);
+    merged.set(record.activationId, {
       ...record,
-      installId: record.installId ?? known?.installId ?? null,
-      usageSharing: record.usageSharing ?? known?.usageSharing ?? null,
-      freshProof: record.freshProof ?? known?.freshProof ?? null,
-      count: (known?.count ?? 0) + 1,
+      installId: record.installId ?? earlier?.installId ?? null,
+      usageSharing: record.usageSharing ?? earlier?.usageSharing ?? null,
+      freshProof: record.freshProof ?? earlier?.freshProof ?? null,
     });
   }
-  return [...hits.values()].sort((a, b) => (a.activationId < b.activationId ? -1 : 1));
-}
-
-function latest(records: readonly ValidationRecord[]): Date {
-  return new Date(Math.max(...records.map((record) => record.validatedAt.getTime())));
+  return [...merged.values()];
 }
