@@ -9,14 +9,19 @@ import type { Context } from './context.ts';
 import { listPendingMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import type { App } from './http/app-instance.ts';
-import { explainListenFailure, requireFreePort } from './http/listen.ts';
-import { addMetricsRoute, startMetricsListener } from './http/metrics-endpoint.ts';
+import { closeGracefully } from './http/close-gracefully.ts';
+import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
+import {
+  addMetricsRoute,
+  startMetricsListener,
+  type MetricsListener,
+} from './http/metrics-endpoint.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import { version } from './lib/version.ts';
 import { createLog, type Logger } from './log.ts';
 import { loadSigningKeys, makeContext } from './make-context.ts';
-import { createMetrics, type Metrics } from './metrics.ts';
+import { createMetrics, type Metrics, type PoolNumbers } from './metrics.ts';
 
 /** A service that takes requests. */
 export interface RunningService {
@@ -41,7 +46,9 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const log = createLog(config.log);
   for (const warning of warnings) log.warn(warning);
   const catalog = openLiveCatalog(config.catalogPath, log);
-  await requireFreePort(config.http.host, config.http.port);
+  await requireFreePort(serviceAddress(config));
+  const metricsAddress = findMetricsAddress(config);
+  if (metricsAddress !== null) await requireFreePort(metricsAddress);
 
   // Whatever was opened is closed again, the newest first: when a later step fails, and at the end.
   await using resources = new AsyncDisposableStack();
@@ -57,12 +64,17 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   await loadSigningKeys(ctx);
   const refreshing = setInterval(() => void refreshSigningKeys(ctx), KEY_REFRESH_INTERVAL_MS);
   resources.defer(() => clearInterval(refreshing));
-  await openMetrics(resources, config, metrics, pool);
+  metrics.setDatabasePool(() => readPoolNumbers(pool));
+  if (metricsAddress !== null) {
+    const listener = await listenForMetrics(metrics, metricsAddress);
+    resources.defer(() => listener.close());
+    log.info({ host: metricsAddress.host, port: listener.port }, 'metrics are served');
+  }
 
   let state: ServiceState = 'ready';
   const app = assembleApp(ctx, secrets.metricsToken, () => state);
-  resources.defer(() => app.close());
-  const url = await listen(app, config.http.host, config.http.port);
+  resources.defer(() => closeGracefully(app));
+  const url = await listen(app, serviceAddress(config));
 
   const kept = resources.move();
   return {
@@ -102,33 +114,41 @@ function assembleApp(ctx: Context, metricsToken: string | null, state: () => Ser
   });
 }
 
-async function listen(app: App, host: string, port: number): Promise<string> {
+async function listen(app: App, address: ListenAddress): Promise<string> {
   try {
-    return await app.listen({ host, port });
+    return await app.listen({ host: address.host, port: address.port });
   } catch (error) {
-    throw explainListenFailure(error, host, port);
+    throw explainListenFailure(error, address);
   }
 }
 
-async function openMetrics(
-  resources: AsyncDisposableStack,
-  config: Config,
+async function listenForMetrics(
   metrics: Metrics,
-  pool: Pool,
-): Promise<void> {
-  metrics.setDatabasePool(() => ({
-    total: pool.totalCount,
-    idle: pool.idleCount,
-    waiting: pool.waitingCount,
-  }));
-  const { host, port } = config.metrics;
-  if (port === null) return;
+  address: ListenAddress,
+): Promise<MetricsListener> {
   try {
-    const listener = await startMetricsListener(metrics, { host, port });
-    resources.defer(() => listener.close());
+    return await startMetricsListener(metrics, address);
   } catch (error) {
-    throw explainListenFailure(error, host, port);
+    throw explainListenFailure(error, address);
   }
+}
+
+function serviceAddress({ http: { host, port } }: Config): ListenAddress {
+  return { host, port, hostSetting: 'LATCHKEY_HOST', portSetting: 'LATCHKEY_PORT' };
+}
+
+function findMetricsAddress({ metrics: { host, port } }: Config): ListenAddress | null {
+  if (port === null) return null;
+  return {
+    host,
+    port,
+    hostSetting: 'LATCHKEY_METRICS_HOST',
+    portSetting: 'LATCHKEY_METRICS_PORT',
+  };
+}
+
+function readPoolNumbers(pool: Pool): PoolNumbers {
+  return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
 /** The keys in memory serve on when the database cannot be asked for new ones. */

@@ -8,6 +8,9 @@ import { withExamples } from './option-values.ts';
 /** How long a stop may take before it is forced; longer than any request may. */
 const STOP_DEADLINE_MS = 25_000;
 
+/** What is left after a stop has this long to end by itself. */
+const LINGER_MS = 1_000;
+
 /** `latchkey serve`: runs until it is told to stop. */
 export function serveCommand(): Command {
   const command = new Command('serve')
@@ -54,6 +57,8 @@ async function stopInTime(service: RunningService): Promise<void> {
   }, STOP_DEADLINE_MS);
   await service.stop();
   clearTimeout(deadline);
+  // A connection to a database that does not answer would keep the process.
+  setTimeout(() => process.exit(), LINGER_MS).unref();
 }
 
 /** What a newcomer needs next. */

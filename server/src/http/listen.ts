@@ -2,50 +2,50 @@ import { createServer } from 'node:net';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
+/** Where something is to listen, and the settings that say so. */
+export interface ListenAddress {
+  readonly host: string;
+  readonly port: number;
+  readonly hostSetting: string;
+  readonly portSetting: string;
+}
+
 /**
  * Makes sure that the port can be had, before anything slower is started.
  * @throws StartupError when it is taken or not ours to take
  */
-export async function requireFreePort(host: string, port: number): Promise<void> {
+export async function requireFreePort(address: ListenAddress): Promise<void> {
+  const { host, port } = address;
   const probe = createServer();
   try {
     await new Promise<void>((resolve, reject) => {
       probe.once('error', reject).listen({ host, port, exclusive: true }, resolve);
     });
   } catch (error) {
-    throw explainListenFailure(error, host, port);
+    throw explainListenFailure(error, address);
   }
   await new Promise((resolve) => probe.close(resolve));
 }
 
 /** What a failed `listen` means to the person who started the service. */
-export function explainListenFailure(error: unknown, host: string, port: number): unknown {
-  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+export function explainListenFailure(error: unknown, address: ListenAddress): unknown {
+  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
+  const problem = findProblem(code, address);
+  return problem === null ? error : new StartupError([problem], { cause: error });
+}
+
+function findProblem(code: string, address: ListenAddress): string | null {
+  const { host, port, hostSetting, portSetting } = address;
   switch (code) {
     case 'EADDRINUSE':
-      return new StartupError(
-        [
-          `Port ${port} on ${host} is taken by another program: stop it, or set LATCHKEY_PORT to a free one.`,
-        ],
-        { cause: error },
-      );
+      return `Port ${port} on ${host} is taken by another program: stop it, or set ${portSetting} to a free one.`;
     case 'EACCES':
-      return new StartupError(
-        [
-          `Port ${port} on ${host} needs more rights than this account has: set LATCHKEY_PORT to one above 1023.`,
-        ],
-        { cause: error },
-      );
+      return `Port ${port} on ${host} needs more rights than this account has: set ${portSetting} to one above 1023.`;
     case 'EADDRNOTAVAIL':
     case 'ENOTFOUND':
     case 'EAI_AGAIN':
-      return new StartupError(
-        [
-          `LATCHKEY_HOST is ${host}, which is no address of this machine: set one that is, such as 127.0.0.1.`,
-        ],
-        { cause: error },
-      );
+      return `${hostSetting} is ${host}, which is no address of this machine: set one that is, such as 127.0.0.1.`;
     default:
-      return error;
+      return null;
   }
 }
