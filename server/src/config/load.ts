@@ -1,6 +1,7 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseEnv } from 'node:util';
+import { loadCatalog } from './catalog.ts';
 import { findConflicts, toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { readEnvironment } from './env.ts';
@@ -55,7 +56,9 @@ export function loadConfiguration(
     variables,
     workingDirectory,
   );
-  if (problems.length > 0) throw new StartupError(problems);
+  if (problems.length > 0) {
+    throw new StartupError([...problems, ...findCatalogProblems(config.catalogPath)]);
+  }
   if (environment.masterSecret !== undefined) {
     return { config, warnings, secrets: toSecrets(environment, environment.masterSecret) };
   }
@@ -65,6 +68,17 @@ export function loadConfiguration(
     warnings: warning === null ? warnings : [...warnings, warning],
     secrets: toSecrets(environment, secret),
   };
+}
+
+/** Who has to mend the settings mends the catalogue in the same go. */
+function findCatalogProblems(path: string): readonly string[] {
+  try {
+    loadCatalog(path);
+    return [];
+  } catch (error) {
+    if (error instanceof StartupError) return error.problems;
+    throw error;
+  }
 }
 
 /** With a database of the operator's own, several processes may share it: a secret made by one would be unknown to the rest. */

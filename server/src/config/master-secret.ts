@@ -55,6 +55,16 @@ export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   }
 }
 
+/** What it means that the database holds something which the master secret does not open. */
+export function foreignMasterSecret(cause: unknown): StartupError {
+  return new StartupError(
+    [
+      'The master secret is not the one that this database was made with: set LATCHKEY_SECRET to what it was, or restore the file secret in the data directory.',
+    ],
+    { cause },
+  );
+}
+
 /** A new secret would open nothing of a database that is there already. */
 function refuseToReplace(dataDirectory: string, path: string): void {
   if (!isFile(join(clusterDirectory(dataDirectory), 'PG_VERSION'))) return;

@@ -1,5 +1,7 @@
 import { createPublicKey } from 'node:crypto';
 
+import { foreignMasterSecret } from '#server/config/master-secret.ts';
+
 import type { PublishedKey } from './jwks.ts';
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
 import { signingKeyLabel, type SigningKeyContext } from './rotate-signing-key.ts';
@@ -19,7 +21,10 @@ export class SigningKeyRing {
     this.#ctx = ctx;
   }
 
-  /** Reads the keys from the database; to be called at start and every minute, since any process may rotate. */
+  /**
+   * Reads the keys from the database; to be called at start and every minute, since any process may rotate.
+   * @throws StartupError when they were sealed under another master secret
+   */
   async refresh(): Promise<void> {
     const records = await listSigningKeys(this.#ctx.pool);
     this.#keys = records.map((record, index) => this.#open(record, records[index + 1]));
@@ -45,13 +50,21 @@ export class SigningKeyRing {
     const retiredAt = next?.activeFrom ?? null;
     const known = this.#keys.find((entry) => entry.publicJwk.kid === record.kid);
     if (known) return { ...known, retiredAt };
-    const sealed = this.#ctx.vault.open(record.privateKeySealed, signingKeyLabel(record.kid));
+    const exported = this.#unseal(record);
     const publicKey = createPublicKey({ key: record.publicKey, format: 'der', type: 'spki' });
     return {
-      key: importSigningKey(sealed),
+      key: importSigningKey(exported),
       publicJwk: toPublicJwk(publicKey),
       activeFrom: record.activeFrom,
       retiredAt,
     };
+  }
+
+  #unseal({ kid, privateKeySealed }: SigningKeyRecord): string {
+    try {
+      return this.#ctx.vault.open(privateKeySealed, signingKeyLabel(kid));
+    } catch (error) {
+      throw foreignMasterSecret(error);
+    }
   }
 }
