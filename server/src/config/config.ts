@@ -24,6 +24,8 @@ export interface Config {
     /** `embedded`: a PostgreSQL of our own in the data directory; `external`: the one of `DATABASE_URL`. */
     readonly kind: 'embedded' | 'external';
     readonly poolSize: number;
+    /** The account that runs the embedded PostgreSQL when root starts the service; null: chosen. */
+    readonly account: string | null;
   };
   readonly metrics: {
     readonly host: string;
@@ -74,6 +76,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
     database: {
       kind: environment.databaseUrl === undefined ? 'embedded' : 'external',
       poolSize: environment.databasePoolSize ?? defaults.databasePoolSize,
+      account: environment.postgresAccount ?? null,
     },
     metrics: {
       host: environment.metricsHost ?? defaults.metricsHost,

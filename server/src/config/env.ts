@@ -52,6 +52,7 @@ function readVariables({ plain, secret }: Reader) {
     masterSecret: secret('LATCHKEY_SECRET', values.masterSecret),
 
     databaseUrl: secret('DATABASE_URL', values.databaseUrl),
+    postgresAccount: plain('LATCHKEY_POSTGRES_USER', values.anyText),
     databasePoolSize: plain('LATCHKEY_DATABASE_POOL_SIZE', values.wholeNumber(2, 500)),
     redisUrl: secret(
       'REDIS_URL',

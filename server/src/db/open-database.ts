@@ -32,7 +32,9 @@ export async function openDatabase(
     await waitForDatabase(pool, EXTERNAL_PATIENCE_MS);
     return { pool, close: () => pool.end() };
   }
-  const embedded = await startEmbeddedPostgres({ dataDirectory: config.dataDirectory, log });
+  const { dataDirectory, database } = config;
+  const account = database.account ?? undefined;
+  const embedded = await startEmbeddedPostgres({ dataDirectory, log, account });
   const pool = createPool(embedded.connection, options);
   const close = async (): Promise<void> => {
     await pool.end();

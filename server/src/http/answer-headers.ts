@@ -20,6 +20,27 @@ export function makeAnswerHeaders(publicUrl: string): Readonly<Record<string, st
   };
 }
 
+/**
+ * What a page of another origin may see (Fetch Standard, CORS): everything that needs no credentials, so that a checkout
+ * page can poll and an application with a web view can validate. Cookies and API keys are never let through.
+ */
+const CROSS_ORIGIN_HEADERS = {
+  'access-control-allow-origin': '*',
+  'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
+};
+
+/** How long a browser may remember that it may ask, in seconds. */
+const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
+
+/** The answer to a browser that asks whether a page may send a request. */
+export function makePreflightHeaders(allow: string): Readonly<Record<string, string>> {
+  return {
+    'access-control-allow-methods': allow,
+    'access-control-allow-headers': 'Content-Type, X-Request-Id',
+    'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
+  };
+}
+
 /** Puts those headers and the request's id on every answer, refusals included. */
 export function addAnswerHeaders(
   app: FastifyInstance,
@@ -28,6 +49,7 @@ export function addAnswerHeaders(
   app.addHook('onRequest', (request, reply, done) => {
     reply.headers(headers);
     reply.header('x-request-id', request.id);
+    if (request.headers.origin !== undefined) reply.headers(CROSS_ORIGIN_HEADERS);
     done();
   });
 }

@@ -1,5 +1,6 @@
 import type { FastifyInstance } from 'fastify';
 import { methodNotAllowed, notFound } from '#server/errors.ts';
+import { makePreflightHeaders } from './answer-headers.ts';
 
 interface KnownPath {
   readonly pattern: RegExp;
@@ -26,10 +27,8 @@ export function addNotFoundHandler(app: FastifyInstance): void {
     }
     if (allow.size === 0) throw notFound();
     if (request.method !== 'OPTIONS') throw methodNotAllowed([...allow]);
-    return reply
-      .code(204)
-      .header('allow', [...allow].join(', '))
-      .send();
+    const methods = [...allow].join(', ');
+    return reply.code(204).header('allow', methods).headers(makePreflightHeaders(methods)).send();
   });
 }
 

@@ -111,6 +111,24 @@ test('a method that a path does not serve is 405 and told which it does', async 
   assert.equal((await app.inject({ method: 'HEAD', url: '/things/1' })).statusCode, 200);
 });
 
+test('a page of any origin may ask and read, but send no credentials', async (t) => {
+  const app = setUp(t);
+  const headers = { origin: 'https://shop.example', 'access-control-request-method': 'POST' };
+  const preflight = await app.inject({ method: 'OPTIONS', url: '/things', headers });
+  assert.equal(preflight.statusCode, 204);
+  assert.equal(preflight.headers['access-control-allow-origin'], '*');
+  assert.equal(preflight.headers['access-control-allow-methods'], 'OPTIONS, POST');
+  assert.equal(preflight.headers['access-control-allow-headers'], 'Content-Type, X-Request-Id');
+  assert.equal(preflight.headers['access-control-allow-credentials'], undefined);
+  const answer = await app.inject({
+    url: '/things/1',
+    headers: { origin: 'https://shop.example' },
+  });
+  assert.equal(answer.headers['access-control-allow-origin'], '*');
+  const direct = await app.inject({ url: '/things/1' });
+  assert.equal(direct.headers['access-control-allow-origin'], undefined);
+});
+
 test('path parameters are served up to 200 characters', async (t) => {
   const app = setUp(t);
   const longest = 'k'.repeat(200);
