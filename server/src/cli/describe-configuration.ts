@@ -37,6 +37,7 @@ function describePlain(config: Config): readonly Plain[] {
     ['LATCHKEY_LOG_LEVEL', config.log.level, (env) => env.logLevel],
     ['LATCHKEY_DATA_DIR', config.dataDirectory, (env) => env.dataDirectory],
     ['LATCHKEY_CATALOG', config.catalogPath, (env) => env.catalogPath],
+    ['LATCHKEY_POSTGRES_USER', config.database.account, (env) => env.postgresAccount],
     [
       'LATCHKEY_DATABASE_POOL_SIZE',
       String(config.database.poolSize),
