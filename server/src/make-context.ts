@@ -5,6 +5,7 @@ import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
+import { isDatabaseSilence } from './db/database-errors.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';
@@ -41,6 +42,7 @@ export function makeContext(parts: ContextParts): Context {
   const licenseQueue = new KeyedQueue({
     maxConcurrent: Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES),
     maxWaiting: MAX_WAITING_FOR_LICENSES,
+    concernsAll: isDatabaseSilence,
   });
   metrics.setQueueDepth('activations', () => licenseQueue.depth);
   const trials = createTrialBatch({

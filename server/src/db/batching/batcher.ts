@@ -1,5 +1,6 @@
 import { overloaded } from '#server/errors.ts';
 
+import { isDatabaseSilence } from '../database-errors.ts';
 import { isolateFailures, type BatchResult } from './isolate-failures.ts';
 
 /** What a batcher tells whoever measures it. */
@@ -41,7 +42,8 @@ const RETRY_AFTER_SECONDS = 1;
  * Carries single calls to the database in batches, few at a time: the calls that arrive while batches are under way
  * make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
  *
- * A caller sees only its own output or error; see {@link isolateFailures}.
+ * A caller sees only its own output or error; see {@link isolateFailures}. But when a batch waited in vain for a database
+ * that says nothing, those that queued behind it fail with it: nobody waits for longer than one batch may take.
  */
 export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
@@ -92,8 +94,15 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
       this.#options.execute,
     );
     batch.forEach((call, index) => settle(call, results[index]));
+    this.#failWaitingAfterSilence(results);
     const seconds = (performance.now() - startedAt) / 1000;
     this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
+  }
+
+  #failWaitingAfterSilence(results: readonly BatchResult<Output>[]): void {
+    const silence = results.find((result) => !result.ok && isDatabaseSilence(result.error));
+    if (silence === undefined || silence.ok) return;
+    for (const call of this.#queue.splice(0)) call.reject(silence.error);
   }
 }
 

@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { createServer } from 'node:net';
+import { test } from 'node:test';
+
+import { isConnectionFailure, isDatabaseSilence } from '#server/db/database-errors.ts';
+import { createPool } from '#server/db/pool.ts';
+import { KeyedQueue } from '#server/lib/keyed-queue.ts';
+
+import { Batcher } from './batcher.ts';
+
+const silence = new Error('Query read timeout');
+const refusal = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
+
+const work = async () => 'work';
+
+const fail = (error: Error) => async () => {
+  throw error;
+};
+
+/** Whether each of some promises was fulfilled, or else its error. */
+async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
+  const results = await Promise.allSettled(calls);
+  return results.map((result) => (result.status === 'fulfilled' ? 'done' : result.reason));
+}
+
+/** A batcher of single calls whose first batch fails so. */
+function batcherFailingWith(error: Error): Batcher<number, number> {
+  let batches = 0;
+  return new Batcher({
+    name: 'test',
+    maxBatchSize: 1,
+    maxQueueLength: 10,
+    observer: { observeBatch: () => {}, setQueueDepth: () => {} },
+    execute: async (inputs) => {
+      if (batches++ === 0) throw error;
+      return inputs;
+    },
+  });
+}
+
+test('whoever queued while the database said nothing fails with that batch', async () => {
+  const batcher = batcherFailingWith(silence);
+  assert.deepEqual(await outcomesOf([1, 2, 3].map((input) => batcher.submit(input))), [
+    silence,
+    silence,
+    silence,
+  ]);
+  assert.equal(await batcher.submit(4), 4);
+});
+
+test('a connection that broke fails its own batch only', async () => {
+  const batcher = batcherFailingWith(refusal);
+  const outcomes = await outcomesOf([1, 2, 3].map((input) => batcher.submit(input)));
+  assert.deepEqual(outcomes, [refusal, 'done', 'done']);
+});
+
+test('whoever stands in line for a license behind a silent database fails with the first', async () => {
+  const queue = new KeyedQueue({
+    maxConcurrent: 1,
+    maxWaiting: 10,
+    concernsAll: isDatabaseSilence,
+  });
+  assert.deepEqual(
+    await outcomesOf([
+      queue.run('a', fail(refusal)),
+      queue.run('a', work),
+      queue.run('a', fail(silence)),
+      queue.run('a', work),
+    ]),
+    [refusal, 'done', silence, silence],
+  );
+  const others = [queue.run('a', fail(silence)), queue.run('b', work), queue.run('c', work)];
+  assert.deepEqual(await outcomesOf(others), [silence, silence, silence]);
+  assert.equal(queue.depth, 0);
+  assert.equal(await queue.run('a', work), 'work');
+});
+
+test('a server that takes connections and says nothing is silent; one that is not there is not', async (t) => {
+  const server = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  t.after(() => server.close());
+  const address = server.address();
+  assert.ok(typeof address === 'object' && address !== null);
+  const host = { host: '127.0.0.1', user: 'x', database: 'x' };
+  const ask = async (port: number): Promise<unknown> => {
+    const pool = createPool({ ...host, port }, { maxConnections: 1, log: { warn: () => {} } });
+    pool.options.connectionTimeoutMillis = 100;
+    return pool.query('select 1').then(
+      () => 'answered',
+      (error: unknown) => error,
+    );
+  };
+  const unanswered = await ask(address.port);
+  assert.deepEqual([isConnectionFailure(unanswered), isDatabaseSilence(unanswered)], [true, true]);
+  const refused = await ask(1);
+  assert.deepEqual([isConnectionFailure(refused), isDatabaseSilence(refused)], [true, false]);
+});
