@@ -11,25 +11,17 @@ import {
   unsupportedMediaType,
   uriTooLong,
 } from '#server/errors.ts';
+import { makeFailureReporter, type FailureLog } from './failure-log.ts';
 import { PROBLEM_TYPE, renderProblem } from './problem.ts';
 import { explainRequest } from './validation/explain-request.ts';
 
-/** Where failures are told to those who run the service. */
-export interface FailureLog {
-  error(fields: object, message: string): void;
-}
-
 /** Turns whatever a request failed with into its answer. What happened inside is logged and never shown. */
 export function addErrorHandler(app: FastifyInstance, log: FailureLog): void {
+  const report = makeFailureReporter(log);
   app.setErrorHandler((error, request, reply) => {
     const failure = toPublic(error, request);
     if (failure instanceof InvalidRequestError) return sendFaults(reply, failure);
-    if (failure.status >= 500 && failure.cause !== undefined) {
-      log.error(
-        { requestId: request.id, code: failure.code, err: failure.cause },
-        'request failed',
-      );
-    }
+    if (failure.status >= 500 && failure.cause !== undefined) report(request.id, failure);
     return sendProblem(reply, failure);
   });
 }

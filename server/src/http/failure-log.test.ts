@@ -1,0 +1,42 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { databaseUnavailable, internal } from '#server/errors.ts';
+
+import { makeFailureReporter } from './failure-log.ts';
+
+test('of an outage one failure in a second is told, with the number of those that were not', () => {
+  const told: object[] = [];
+  let nowMs = 0;
+  const report = makeFailureReporter({ error: (fields) => told.push(fields) }, () => nowMs);
+  const cause = new Error('connect ECONNREFUSED');
+  for (const [ms, id] of [
+    [0, 'a'],
+    [1, 'b'],
+    [999, 'c'],
+    [1_000, 'd'],
+    [1_001, 'e'],
+    [5_000, 'f'],
+  ] as const) {
+    nowMs = ms;
+    report(id, databaseUnavailable(cause));
+  }
+  const code = 'database_unavailable';
+  assert.deepEqual(told, [
+    { requestId: 'a', code, err: cause, untold: 0 },
+    { requestId: 'd', code, err: cause, untold: 2 },
+    { requestId: 'f', code, err: cause, untold: 1 },
+  ]);
+});
+
+test('every other failure is told', () => {
+  const told: object[] = [];
+  const report = makeFailureReporter({ error: (fields) => told.push(fields) }, () => 0);
+  const cause = new Error('a mistake of ours');
+  report('a', internal(cause));
+  report('b', internal(cause));
+  assert.deepEqual(told, [
+    { requestId: 'a', code: 'internal_error', err: cause },
+    { requestId: 'b', code: 'internal_error', err: cause },
+  ]);
+});
