@@ -13,35 +13,11 @@ import { parseArgs } from 'node:util';
 import { describeDurability, describeMachine } from './lib/machine.ts';
 import { startServiceProcess, seedDataDirectory } from './lib/processes.ts';
 import { printReport, type Figure } from './lib/report.ts';
+import { FULL, QUICK, type Scale } from './lib/scale.ts';
 import { measureGrowth } from './scenarios/growth.ts';
 import { measureMemory } from './scenarios/memory.ts';
 import { measureTrial } from './scenarios/trial.ts';
 import { measureValidate } from './scenarios/validate.ts';
-
-/** How much is done. */
-export interface Scale {
-  readonly fewActivations: number;
-  readonly manyActivations: number;
-  readonly secondsPerLoad: number;
-  readonly rounds: number;
-  readonly memoryRequests: number;
-}
-
-const FULL: Scale = {
-  fewActivations: 1_000,
-  manyActivations: 1_000_000,
-  secondsPerLoad: 6,
-  rounds: 3,
-  memoryRequests: 1_000_000,
-};
-
-const QUICK: Scale = {
-  fewActivations: 1_000,
-  manyActivations: 20_000,
-  secondsPerLoad: 2,
-  rounds: 1,
-  memoryRequests: 40_000,
-};
 
 async function run(scale: Scale): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));

@@ -1,8 +1,8 @@
-import type { Scale } from '../main.ts';
 import { validationBodies } from '../lib/bodies.ts';
 import { runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
 import { startServiceProcess } from '../lib/processes.ts';
 import { requireNoFailures, type Figure } from '../lib/report.ts';
+import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 64;
 const SECONDS_PER_ROUND = 5;

@@ -1,8 +1,8 @@
-import type { Scale } from '../main.ts';
 import { knownTrialBodies, newTrialBodies, trialBody } from '../lib/bodies.ts';
 import { runClosedLoop, type NextBody } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import { requireNoFailures, type Figure } from '../lib/report.ts';
+import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 64;
 const KNOWN_MACHINES = 1_000;

@@ -1,8 +1,8 @@
-import type { Scale } from '../main.ts';
 import { validationBodies } from '../lib/bodies.ts';
 import { runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import { requireNoFailures, type Figure, median } from '../lib/report.ts';
+import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 64;
 

@@ -1,11 +1,18 @@
-import type { Context } from '#server/context.ts';
+import type { Config } from '#server/config/config.ts';
 
 import { hashMachineId } from '../entitlements/claims.ts';
 import { reuseOrSign } from '../entitlements/issue-entitlement.ts';
+import type { SigningKeyRing } from '../entitlements/key-ring.ts';
 import { formatProof, parseProof } from '../entitlements/proof.ts';
 import type { LicenseStanding } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import type { LicenseTerms } from './terms.ts';
+
+/** What signing needs of the context. */
+export interface EntitlementContext {
+  readonly config: Pick<Config, 'http'>;
+  readonly signingKeys: SigningKeyRing;
+}
 
 /** The activation that a token is for. */
 export interface EntitledActivation {
@@ -22,7 +29,7 @@ export interface Entitlement {
 
 /** The signed statement that lets an activation of a usable license run offline for a while. */
 export function entitle(
-  ctx: Pick<Context, 'config' | 'signingKeys'>,
+  ctx: EntitlementContext,
   license: LicenseStanding,
   terms: LicenseTerms,
   status: UsableStatus,

@@ -1,9 +1,9 @@
 import type { Pool } from 'pg';
 
+import type { Clock } from '#server/clock.ts';
 import type { Catalog } from '#server/config/catalog.ts';
-import type { Context } from '#server/context.ts';
 
-import { entitle } from './entitle.ts';
+import { entitle, type EntitlementContext } from './entitle.ts';
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
 import { recordValidationsOf, type ValidationRecord } from './queries/record-validations.ts';
 import { decideValidation, type ValidationDecision } from './rules/decide-validation.ts';
@@ -30,9 +30,11 @@ export interface ValidationVerdict {
 }
 
 /** What judging needs of the context. */
-export type ValidationContext = Pick<Context, 'catalog' | 'clock' | 'config' | 'signingKeys'> & {
+export interface ValidationContext extends EntitlementContext {
+  readonly catalog: () => Catalog;
+  readonly clock: Clock;
   readonly pool: Pool;
-};
+}
 
 /**
  * Judges many questions at once: one statement reads what they are about, the rules decide each, one statement counts

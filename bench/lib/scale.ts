@@ -1,0 +1,26 @@
+/** How much is done. */
+export interface Scale {
+  readonly fewActivations: number;
+  readonly manyActivations: number;
+  readonly secondsPerLoad: number;
+  readonly rounds: number;
+  readonly memoryRequests: number;
+}
+
+/** For figures to be quoted. */
+export const FULL: Scale = {
+  fewActivations: 1_000,
+  manyActivations: 1_000_000,
+  secondsPerLoad: 6,
+  rounds: 3,
+  memoryRequests: 1_000_000,
+};
+
+/** For a look at whether everything still runs. */
+export const QUICK: Scale = {
+  fewActivations: 1_000,
+  manyActivations: 20_000,
+  secondsPerLoad: 2,
+  rounds: 1,
+  memoryRequests: 40_000,
+};
