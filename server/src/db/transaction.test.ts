@@ -1,0 +1,85 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { openTestPool } from '../../test/database-pool.ts';
+import { isTransientConflict, isUniqueViolation } from './database-errors.ts';
+import { inTransaction } from './transaction.ts';
+
+const pool = await openTestPool();
+await pool.query('create table notes (id integer primary key, text text)');
+
+async function listNotes(): Promise<unknown[]> {
+  const { rows } = await pool.query<{ text: string }>('select text from notes order by id');
+  return rows.map(({ text }) => text);
+}
+
+describe('inTransaction', () => {
+  test('what is done is committed, and its result given', async () => {
+    await pool.query('truncate notes');
+    const result = await inTransaction(pool, async (client) => {
+      await client.query(`insert into notes values (1, 'kept')`);
+      assert.deepEqual(await listNotes(), [], 'nobody sees it before the commit');
+      return 'done';
+    });
+    assert.equal(result, 'done');
+    assert.deepEqual(await listNotes(), ['kept']);
+  });
+
+  test('an error rolls everything back and is thrown on; the connection is good again', async () => {
+    await pool.query('truncate notes');
+    const mine = new Error('mine');
+    const failing = inTransaction(pool, async (client) => {
+      await client.query(`insert into notes values (1, 'lost')`);
+      throw mine;
+    });
+    await assert.rejects(failing, (error) => error === mine);
+    assert.deepEqual(await listNotes(), []);
+    const twice = inTransaction(pool, (client) =>
+      client.query(`insert into notes values (1, 'a'), (1, 'b')`),
+    );
+    await assert.rejects(twice, isUniqueViolation);
+    assert.deepEqual([pool.totalCount, pool.waitingCount], [pool.idleCount, 0]);
+  });
+
+  test('work that lost a deadlock is run again, so that both are done', async () => {
+    await pool.query('truncate notes');
+    await pool.query(`insert into notes values (1, ''), (2, '')`);
+    let tries = 0;
+    const bothHoldOne = Promise.withResolvers<void>();
+    let holding = 0;
+    const append = (letter: string, order: readonly number[]) =>
+      inTransaction(pool, async (client) => {
+        tries++;
+        await client.query(`set local deadlock_timeout = '20ms'`);
+        for (const id of order) {
+          await client.query('update notes set text = text || $2 where id = $1', [id, letter]);
+          if (++holding === 2) bothHoldOne.resolve();
+          await bothHoldOne.promise;
+        }
+      });
+    await Promise.all([append('a', [1, 2]), append('b', [2, 1])]);
+    assert.equal(tries, 3);
+    const texts = await listNotes();
+    assert.equal(texts[0], texts[1]);
+    assert.ok(texts[0] === 'ab' || texts[0] === 'ba');
+  });
+
+  test('a conflict that never ends is given up after five tries', async () => {
+    let tries = 0;
+    const failing = inTransaction(pool, async (client) => {
+      tries++;
+      await client.query(`do $$ begin raise sqlstate '40001'; end $$`);
+    });
+    await assert.rejects(failing, isTransientConflict);
+    assert.equal(tries, 5);
+  });
+
+  test('a connection that is lost on the way is thrown away, and the next one works', async () => {
+    const failing = inTransaction(pool, (client) =>
+      client.query('select pg_terminate_backend(pg_backend_pid())'),
+    );
+    await assert.rejects(failing);
+    assert.equal(await inTransaction(pool, async () => 'works'), 'works');
+    assert.equal(pool.totalCount, pool.idleCount);
+  });
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { GUESS_POLICY, GuessLimiter } from './guess-limiter.ts';
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60_000;
+
+function setUp() {
+  const time = { ms: Date.UTC(2027, 0, 1) };
+  const limiter = new GuessLimiter({ now: () => new Date(time.ms) });
+  const fail = (address = '203.0.113.7') => limiter.recordFailure(address);
+  const failTimes = (times: number, address?: string) =>
+    Array.from({ length: times }, () => fail(address));
+  return { time, fail, failTimes };
+}
+
+const TEN_ANSWERS = Array.from({ length: 10 }, () => 0);
+
+describe('GuessLimiter', () => {
+  test('ten failures in five minutes are answered, the eleventh is not', () => {
+    const { failTimes, fail } = setUp();
+    assert.deepEqual(failTimes(10), TEN_ANSWERS);
+    assert.equal(fail(), 30);
+    assert.equal(GUESS_POLICY, '"guesses";q=10;w=300');
+  });
+
+  test('during a pause the seconds left are told, rounded up, and it does not grow', () => {
+    const { time, failTimes, fail } = setUp();
+    failTimes(11);
+    time.ms += 500;
+    assert.equal(fail(), 30);
+    time.ms += 28_500;
+    assert.deepEqual(failTimes(3), [1, 1, 1]);
+    time.ms += SECOND_MS;
+    assert.equal(fail(), 60);
+  });
+
+  test('each pause is twice as long as the one before, up to 30 minutes', () => {
+    const { time, failTimes } = setUp();
+    const pauses: number[] = [];
+    for (let pause = 0; pause < 9; pause++) {
+      const seconds = failTimes(11).find((each) => each > 0) ?? 0;
+      pauses.push(seconds);
+      time.ms += seconds * SECOND_MS;
+    }
+    assert.deepEqual(pauses, [30, 60, 120, 240, 480, 960, 1800, 1800, 1800]);
+  });
+
+  test('slow failures are never paused', () => {
+    const { time, fail } = setUp();
+    for (let failure = 0; failure < 100; failure++) {
+      assert.equal(fail(), 0);
+      time.ms += 31 * SECOND_MS;
+    }
+  });
+
+  test('a new window begins five minutes after the first failure of the last one', () => {
+    const { time, failTimes } = setUp();
+    failTimes(10);
+    time.ms += 5 * MINUTE_MS;
+    assert.deepEqual(failTimes(10), TEN_ANSWERS);
+    time.ms += 5 * MINUTE_MS - 1;
+    assert.deepEqual(failTimes(1), [30]);
+  });
+
+  test('after an hour without a failure an address starts anew', () => {
+    const { time, failTimes, fail } = setUp();
+    failTimes(11);
+    time.ms += 30 * SECOND_MS + 60 * MINUTE_MS;
+    assert.deepEqual(failTimes(10), TEN_ANSWERS);
+    assert.equal(fail(), 30);
+  });
+
+  test('addresses do not count for each other', () => {
+    const { failTimes, fail } = setUp();
+    failTimes(11);
+    assert.equal(fail('203.0.113.8'), 0);
+    assert.equal(fail('2001:db8::7'), 0);
+  });
+
+  test('IPv6 addresses count by their /64, however they are written', () => {
+    const { failTimes, fail } = setUp();
+    failTimes(10, '2001:db8:0:1::1');
+    assert.equal(fail('2001:0DB8:0000:0001:ffff:ffff:ffff:ffff'), 30);
+    assert.equal(fail('2001:db8:0:1:1:2:3:4'), 30);
+    assert.equal(fail('2001:db8:0:2::1'), 0);
+    assert.equal(fail('2001:db8::1:0:0:0:1'), 30);
+    failTimes(10, '::1');
+    assert.equal(fail('0:0:0:0:1::'), 30);
+  });
+
+  test('memory is bounded: of more than 50,000 addresses the oldest are forgotten', () => {
+    const { failTimes, fail } = setUp();
+    failTimes(11, 'the first');
+    for (let index = 0; index < 50_000; index++) fail(`address ${index}`);
+    assert.equal(fail('the first'), 0);
+    assert.equal(fail('address 49999'), 0);
+  });
+});

@@ -1,0 +1,20 @@
+import { after } from 'node:test';
+
+import type { Pool } from 'pg';
+
+import { createPool } from '#server/db/pool.ts';
+import { createLog } from '#server/log.ts';
+
+import { createTestDatabase } from './database.ts';
+
+/** A pool on a migrated database of the test file's own; both end with the file. */
+export async function openTestPool(): Promise<Pool> {
+  const database = await createTestDatabase();
+  const log = createLog({ level: 'silent' });
+  const pool = createPool(database.connection, { maxConnections: 4, log });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+  });
+  return pool;
+}
