@@ -1,0 +1,80 @@
+/** What the documents point at is there, and what they repeat from the code is what the code says. */
+import assert from 'node:assert/strict';
+import { existsSync, globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+import { buildProgram } from '#server/cli/program.ts';
+
+import { repository } from './lib/steps.ts';
+
+const documents = globSync(['*.md', 'docs/**/*.md'], { cwd: repository }).map((file) => ({
+  file,
+  text: readFileSync(join(repository, file), 'utf8'),
+}));
+
+test('every link inside the repository leads somewhere', () => {
+  assert.ok(documents.length > 20);
+  const broken = documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/\]\((?!https?:|#)([^)#\s]+)[^)]*\)|src="(?!https?:)([^"]+)"/g)]
+      .map(([, link, source]) => link ?? source ?? '')
+      .filter((link) => !existsSync(join(repository, dirname(file), link)))
+      .map((link) => `${file}: ${link}`),
+  );
+  assert.deepEqual(broken, []);
+});
+
+test('every file of the code that a document names is there', () => {
+  const homes = ['', 'server/src', 'server/src/features/licenses', 'server/src/db'];
+  const missing = documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|sql|json))`/g)]
+      .map(([, path = '']) => path)
+      .filter((path) => !isExample(path))
+      .filter((path) => !homes.some((home) => existsSync(join(repository, home, path))))
+      .map((path) => `${file}: ${path}`),
+  );
+  assert.deepEqual(missing, []);
+});
+
+/** The recipes of CONTRIBUTING.md make these. */
+function isExample(path: string): boolean {
+  return /count-slots|0002_what_it_does/.test(path);
+}
+
+test('every command in the documents is one of the command line', () => {
+  const program = buildProgram();
+  const unknown = documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/(?:npx |`)latchkey ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)]
+      .filter(([, name, subcommand]) => {
+        const command = program.commands.find((each) => each.name() === name);
+        if (command === undefined) return true;
+        if (command.commands.length === 0 || subcommand === undefined) return false;
+        return !command.commands.some((each) => each.name() === subcommand);
+      })
+      .map(([command]) => `${file}: ${command}`),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+test('every setting in the documents is one of .env.example', () => {
+  const example = readFileSync(join(repository, '.env.example'), 'utf8');
+  const forTests = new Set(['LATCHKEY_TEST_DATABASE_URL']);
+  const unknown = documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/\bLATCHKEY_[A-Z_]*[A-Z]/g)]
+      .map(([name]) => name)
+      .filter((name) => !forTests.has(name) && !new RegExp(`^#${name}=`, 'm').test(example))
+      .map((name) => `${file}: ${name}`),
+  );
+  assert.deepEqual(unknown, []);
+});
+
+test('the systemd unit starts the service with the flags that npm start gives it', () => {
+  const starter = readFileSync(join(repository, 'scripts/lib/node24.mjs'), 'utf8');
+  const [, list = ''] = /const SERVICE_FLAGS = \[(.*?)\]/s.exec(starter) ?? [];
+  const flags = [...list.matchAll(/'([^']+)'/g)].map(([, flag]) => flag);
+  assert.ok(flags.length > 0);
+  const unit = readFileSync(join(repository, 'deploy/latchkey.service'), 'utf8');
+  const [, started = ''] =
+    /^ExecStart=\S+ (.*) \/opt\/latchkey\/server\/src\/main\.ts serve$/m.exec(unit) ?? [];
+  assert.deepEqual(started.split(' '), flags);
+});
