@@ -13,6 +13,7 @@ import {
   type IssuedLicense,
   type LicenseOrder,
 } from '#server/features/licenses/issue.ts';
+import { closeGracefully } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
@@ -55,6 +56,8 @@ export interface TestServiceOptions {
   readonly catalog?: Catalog;
   readonly poolSize?: number;
   readonly masterSecret?: string;
+  readonly outreachApiKey?: string;
+  readonly metricsToken?: string;
 }
 
 /** The whole service in this process, with a database of its own. */
@@ -80,10 +83,16 @@ export interface TestService extends HttpClient {
  */
 export async function startTestService(options: TestServiceOptions = {}): Promise<TestService> {
   const { beside } = options;
+  // What was opened is closed again, the newest first, also when a later step fails.
+  const resources = new AsyncDisposableStack();
+  after(() => resources.disposeAsync());
   const database = beside?.database ?? (await createTestDatabase());
+  if (beside === undefined) resources.defer(() => database.drop());
   const clock = beside?.clock ?? createTestClock();
   const log: string[] = [];
-  const { ctx, useCatalog } = await makeTestContext(options, database, clock, log);
+  const { ctx, useCatalog } = makeTestContext(options, database, clock, log);
+  resources.defer(() => ctx.pool.end());
+  await loadSigningKeys(ctx);
   const app = buildApp(ctx, {
     publicUrl: ctx.config.http.publicUrl,
     trustedProxies: ctx.config.http.trustedProxies,
@@ -100,12 +109,8 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),
   });
+  resources.defer(() => closeGracefully(app));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
-  after(async () => {
-    await app.close();
-    await ctx.pool.end();
-    if (beside === undefined) await database.drop();
-  });
   return {
     ...createHttpClient(url),
     ...makeDatabaseHelpers(ctx),
@@ -119,12 +124,12 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   };
 }
 
-async function makeTestContext(
+function makeTestContext(
   options: TestServiceOptions,
   database: TestDatabase,
   clock: TestClock,
   lines: string[],
-): Promise<{ ctx: Context; useCatalog: (catalog: Catalog) => void }> {
+): { ctx: Context; useCatalog: (catalog: Catalog) => void } {
   const { config } = readConfiguration({ LATCHKEY_PUBLIC_URL: TEST_ISSUER }, import.meta.dirname);
   const log = createLog({
     level: 'trace',
@@ -134,14 +139,17 @@ async function makeTestContext(
   let catalog = options.catalog ?? testCatalog();
   const ctx = makeContext({
     config: { ...config, database: { ...config.database, poolSize } },
-    secrets: { master: masterSecret },
+    secrets: {
+      master: masterSecret,
+      outreachApiKey: options.outreachApiKey ?? null,
+      metricsToken: options.metricsToken ?? null,
+    },
     catalog: () => catalog,
     clock,
     log,
     metrics: createMetrics({ version: 'test' }),
     pool: createPool(database.connection, { maxConnections: poolSize, log }),
   });
-  await loadSigningKeys(ctx);
   return {
     ctx,
     useCatalog: (next) => {

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { startTestService } from '../harness.ts';
+import { spellingsOf, useService } from './secrets-of-a-run.ts';
+
+test('a whole run, with every level on, logs no key, address, fingerprint, transaction or token', async () => {
+  const service = await startTestService();
+  const secrets = await useService(service);
+  // A row that the database refuses: its error quotes the whole of it.
+  await service.pool.query('alter table activations add check (machine_digest is null) not valid');
+  const { licenseKey } = await service.issue();
+  const refused = await service.post('/api/v1/licenses/activate', {
+    license_key: licenseKey,
+    machine_fingerprint: { machine_id: secrets.machineIds[0], board: secrets.fingerprintValues[0] },
+  });
+  assert.equal(refused.status, 500);
+  // A database that is gone.
+  await service.database.drop();
+  const unanswered = await service.post('/api/v1/licenses/validate', {
+    license_key: licenseKey,
+    activation_id: '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d',
+    machine_id: secrets.machineIds[0],
+  });
+  assert.ok(unanswered.status >= 500);
+
+  const log = service.log.join('');
+  // It did log: every request by its path, and what failed inside with its error.
+  assert.match(log, /"path":"\/api\/v1\/licenses\/activate","status":500/);
+  assert.match(log, /violates check constraint/);
+  assert.match(log, /"path":"\/api\/v1\/licenses\/\*\*\*\/activations"/);
+  assert.match(log, /"path":"\/api\/v1\/licenses\/check\/\*\*\*"/);
+  for (const secret of [...Object.values(secrets).flat(), licenseKey]) {
+    for (const spelling of spellingsOf(secret)) {
+      assert.ok(!log.includes(spelling), `the log holds ${spelling}`);
+    }
+  }
+});
+
+test('what a refusal tells holds no key either, and a failure tells nothing of its cause', async () => {
+  const service = await startTestService();
+  const { licenseKey } = await service.issue();
+  await service.pool.query('alter table licenses rename to licenses_gone');
+  const answers = [
+    await service.post('/api/v1/licenses/activate', {
+      license_key: licenseKey,
+      machine_fingerprint: { machine_id: 'm' },
+    }),
+    await service.get(`/api/v1/licenses/${licenseKey}/activations`),
+    await service.get('/api/v1/licenses/check/txn_1'),
+    await service.post('/api/v1/trial/start', { machine_fingerprint: { machine_id: 'm' } }),
+  ];
+  for (const { status, text } of answers) {
+    assert.equal(status, 500);
+    assert.doesNotMatch(text, /licenses_gone|relation|select|insert|\.ts|LK-/);
+  }
+});

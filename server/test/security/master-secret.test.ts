@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { StartupError } from '#server/config/startup-error.ts';
+import { createVault } from '#server/lib/vault.ts';
+
+import { startTestService } from '../harness.ts';
+import { activate, anyMachine, listMachines, startTrial } from '../license-steps.ts';
+
+const OTHER_SECRET = 'quite another secret, of 32 bytes or more';
+
+test('under another master secret the service does not start, and says why', async () => {
+  const service = await startTestService();
+  await assert.rejects(
+    startTestService({ beside: service, masterSecret: OTHER_SECRET }),
+    (error) => error instanceof StartupError && /LATCHKEY_SECRET/.test(error.message),
+  );
+});
+
+test('under another master secret no key opens, none is found and no machine is known again', async () => {
+  const service = await startTestService();
+  const machine = anyMachine();
+  const { license, licenseKey } = await service.issue();
+  await activate(service, licenseKey, machine);
+  const trial = await startTrial(service, machine);
+  // The signing key is what the start would stumble over; everything else is as it was.
+  await service.pool.query('truncate signing_keys');
+  const stranger = await startTestService({ beside: service, masterSecret: OTHER_SECRET });
+
+  const other = createVault(OTHER_SECRET);
+  assert.throws(() => other.open(license.keySealed, `license:${license.id}`));
+  const asked = await stranger.post('/api/v1/licenses/activate', {
+    license_key: licenseKey,
+    machine_fingerprint: machine,
+  });
+  assert.equal(asked.status, 404);
+  const granted = await startTrial(stranger, machine);
+  assert.notEqual(granted.license_key, trial.license_key);
+  assert.equal((await listMachines(service, licenseKey)).length, 1);
+});

@@ -1,0 +1,99 @@
+import { randomUUID } from 'node:crypto';
+
+import { rotateSigningKey } from '#server/features/entitlements/rotate-signing-key.ts';
+import { suspendLicense } from '#server/features/licenses/change-license.ts';
+
+import type { TestService } from '../harness.ts';
+import {
+  activate,
+  anyUnknownKey,
+  deactivate,
+  listMachines,
+  startTrial,
+  validate,
+} from '../license-steps.ts';
+
+/** What was told to the service, or by it, and must be found nowhere. */
+export interface RunSecrets {
+  /** License keys, issued, imported, granted and guessed. */
+  readonly keys: readonly string[];
+  readonly emails: readonly string[];
+  /** Values of fingerprints other than the machine's id, which is repeated with every validation. */
+  readonly fingerprintValues: readonly string[];
+  readonly machineIds: readonly string[];
+  readonly transactionIds: readonly string[];
+  readonly tokens: readonly string[];
+}
+
+/** Does with a service everything that clients and operators do, well and badly. */
+export async function useService(service: TestService): Promise<RunSecrets> {
+  const mark = randomUUID();
+  const email = `ada.${mark}@customers.example`;
+  const transactionId = `txn_${mark}`;
+  const importedKey = `FOREIGN ${mark}`;
+  const guessedKey = anyUnknownKey();
+  const machineId = `machine ${mark}`;
+  const values = [
+    `hardware ${mark}`,
+    `board ${mark}`,
+    `disk ${mark}`,
+    `weak ${mark}`,
+    `host ${mark}`,
+  ];
+  const [hardware, board, disk, weak, host] = values;
+  const fingerprint = {
+    machine_id: machineId,
+    hardware_uuid: hardware,
+    board_serial: board,
+    disk: { serial: disk },
+    anything: [weak],
+    hostname: host,
+  };
+
+  const order = { customerEmail: email, customerName: 'Ada', transactionId };
+  const { licenseKey } = await service.issue(order);
+  await service.issue({ licenseKey: importedKey });
+  const { activation_id: id, entitlement } = await activate(service, licenseKey, fingerprint);
+  await activate(service, importedKey, fingerprint);
+  const validated = await validate(service, licenseKey, id, machineId);
+  await validate(service, licenseKey, id, 'another machine');
+  await validate(service, guessedKey, id, machineId);
+  await listMachines(service, licenseKey);
+  await service.get(`/api/v1/licenses/${guessedKey}/activations`);
+  await service.get(`/api/v1/licenses/check/${transactionId}?key=${licenseKey}`);
+  const trial = await startTrial(service, { ...fingerprint, machine_id: `${machineId} trial` });
+  await service.post('/api/v1/licenses/activate', `{"license_key":"${licenseKey}","machine`);
+  await service.post('/api/v1/licenses/activate', {
+    license_key: licenseKey,
+    machine_fingerprint: { ...fingerprint, deep: { a: { b: { c: disk } } } },
+  });
+  await service.post(`/api/v1/nothing/${licenseKey}`, fingerprint);
+  await suspendLicense(service.ctx, { keyOrId: licenseKey, actor: 'test', reason: 'a test' });
+  await service.post('/api/v1/licenses/activate', {
+    license_key: licenseKey,
+    machine_fingerprint: fingerprint,
+  });
+  await rotateSigningKey(service.ctx, { immediately: true });
+  await deactivate(service, licenseKey, id, machineId);
+  return {
+    keys: [licenseKey, importedKey, guessedKey, trial.license_key],
+    emails: [email],
+    fingerprintValues: values.filter((value) => value !== undefined),
+    machineIds: [machineId],
+    transactionIds: [transactionId],
+    tokens: [entitlement, validated.entitlement, trial.entitlement].filter(
+      (token) => token != null,
+    ),
+  };
+}
+
+/** The ways in which a text may be written down: as it is, in other letters, without blanks and hyphens. */
+export function spellingsOf(secret: string): string[] {
+  const compact = secret.replaceAll(/[\s-]/g, '');
+  return [secret, compact, encodeURIComponent(secret)].flatMap((each) => [
+    each,
+    each.toLowerCase(),
+    Buffer.from(each).toString('base64').replaceAll('=', ''),
+    Buffer.from(each).toString('hex'),
+  ]);
+}
