@@ -1,5 +1,6 @@
 import type { Context } from './context.ts';
 import { registerAnalyticsRoutes } from './features/analytics/routes.ts';
+import { authenticateApiKey } from './features/api-keys/authenticate.ts';
 import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerKeySetRoute } from './features/entitlements/routes.ts';
 import type { HealthDependencies } from './features/health/dependencies.ts';
@@ -11,6 +12,7 @@ import { registerTrialRoutes } from './features/trials/routes.ts';
 import { registerUsageRoutes } from './features/usage/routes.ts';
 import type { App } from './http/app-instance.ts';
 import { registerDocumentationRoutes } from './http/docs/routes.ts';
+import { addMetricsRoute } from './http/metrics-endpoint.ts';
 import { registerRootRoute } from './http/root.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
@@ -32,11 +34,14 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerUsageRoutes(scope);
     registerAnalyticsRoutes(scope);
     registerSubscriberRoutes(scope);
-    registerOutreachRoutes(scope);
+    registerOutreachRoutes(scope, ctx);
     registerBillingRoutes(scope);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
   });
+  addMetricsRoute(app, { render: () => ctx.metrics.render() }, (presented) =>
+    authenticateApiKey(ctx, presented, 'metrics:read'),
+  );
   app.register(healthRoutes, { health: dependencies.health });
   return app;
 }

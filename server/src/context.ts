@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
+import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
@@ -23,6 +24,7 @@ export interface Context {
   readonly vault: Vault;
   readonly pool: Pool;
   readonly signingKeys: SigningKeyRing;
+  readonly configuredApiKeys: readonly ConfiguredApiKey[];
   readonly batches: LicenseBatches & { readonly trials: TrialBatch };
   /** Work that locks one license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;

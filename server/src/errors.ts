@@ -34,6 +34,9 @@ export class PublicError extends Error {
   }
 }
 
+/** What a 401 must carry (RFC 9110, 11.6.1): the scheme, and not a word of what was wrong with the key. */
+const API_KEY_CHALLENGE = { 'www-authenticate': 'Bearer' };
+
 /** A request that does not fit its schema or its limits: 422 with one item per fault. */
 export class InvalidRequestError extends Error {
   readonly items: readonly ValidationError[];
@@ -87,7 +90,14 @@ export function licenseNotUsable(status: UnusableStatus): PublicError {
 }
 
 export function invalidApiKey(): PublicError {
-  return new PublicError('invalid_api_key');
+  return new PublicError('invalid_api_key', { headers: API_KEY_CHALLENGE });
+}
+
+export function missingApiKey(): PublicError {
+  return new PublicError('invalid_api_key', {
+    detail: 'This needs an API key, in X-API-Key or as Authorization: Bearer.',
+    headers: API_KEY_CHALLENGE,
+  });
 }
 
 /** @param scope the scope that the key lacks. */

@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts';
 import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
 import { isDatabaseSilence } from './db/database-errors.ts';
+import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';
@@ -20,7 +21,7 @@ import type { Metrics } from './metrics.ts';
 /** What a context is made of. */
 export interface ContextParts {
   readonly config: Config;
-  readonly secrets: Pick<Secrets, 'master'>;
+  readonly secrets: Pick<Secrets, 'master' | 'outreachApiKey' | 'metricsToken'>;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly log: Logger;
@@ -61,6 +62,7 @@ export function makeContext(parts: ContextParts): Context {
     vault,
     pool,
     signingKeys,
+    configuredApiKeys: readConfiguredKeys(parts.secrets),
     batches: {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,

@@ -6,16 +6,12 @@ import type { Config } from './config/config.ts';
 import { openLiveCatalog } from './config/live-catalog.ts';
 import type { LoadedConfiguration } from './config/load.ts';
 import type { Context } from './context.ts';
-import { listPendingMigrations, migrate } from './db/migrate.ts';
+import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import type { App } from './http/app-instance.ts';
 import { closeGracefully } from './http/close-gracefully.ts';
 import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
-import {
-  addMetricsRoute,
-  startMetricsListener,
-  type MetricsListener,
-} from './http/metrics-endpoint.ts';
+import { startMetricsListener, type MetricsListener } from './http/metrics-endpoint.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import { version } from './lib/version.ts';
@@ -72,7 +68,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   }
 
   let state: ServiceState = 'ready';
-  const app = assembleApp(ctx, secrets.metricsToken, () => state);
+  const app = assembleApp(ctx, () => state);
   resources.defer(() => closeGracefully(app));
   const url = await listen(app, serviceAddress(config));
 
@@ -91,7 +87,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   };
 }
 
-function assembleApp(ctx: Context, metricsToken: string | null, state: () => ServiceState): App {
+function assembleApp(ctx: Context, state: () => ServiceState): App {
   const { config, clock, log, metrics, pool } = ctx;
   return buildApp(ctx, {
     publicUrl: config.http.publicUrl,
@@ -104,13 +100,10 @@ function assembleApp(ctx: Context, metricsToken: string | null, state: () => Ser
       version,
       log,
       pingDatabase: async () => void (await pool.query('select 1')),
-      migrationsPending: async () => (await listPendingMigrations(pool)).length > 0,
+      migrationsPending: () => lacksMigrations(pool),
       isDraining: () => state() === 'draining',
     },
-    prepare: (app) => {
-      observeRequests(app, { log, metrics });
-      addMetricsRoute(app, metrics, metricsToken);
-    },
+    prepare: (app) => observeRequests(app, { log, metrics }),
   });
 }
 

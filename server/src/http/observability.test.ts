@@ -3,25 +3,31 @@ import { test } from 'node:test';
 import { fastify } from 'fastify';
 import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
-import { PublicError } from '#server/errors.ts';
+import { PublicError, invalidApiKey } from '#server/errors.ts';
 import { addMetricsRoute, startMetricsListener } from './metrics-endpoint.ts';
 import { observeRequests } from './observe-requests.ts';
 
+const KEY = 'a-key-of-some-length';
+
 /** A service of two routes whose log lines are kept. */
-function setUp(level: 'info' | 'debug', token: string | null = null) {
+function setUp(level: 'info' | 'debug') {
   const entries: Record<string, unknown>[] = [];
   const write = (line: string) => entries.push(JSON.parse(line));
   const metrics = createMetrics({ version: '1.2.3' });
   const app = fastify();
   observeRequests(app, { log: createLog({ level, destination: { write } }), metrics });
   app.setErrorHandler((error, _request, reply) =>
-    reply.code(error instanceof PublicError ? error.status : 500).send(),
+    error instanceof PublicError
+      ? reply.code(error.status).headers(error.headers).send(error.detail)
+      : reply.code(500).send(),
   );
   app.get('/api/v1/licenses/:license_key/activations', () => ({}));
   app.get('/answer/:status', (request, reply) =>
     reply.code(Number(request.url.split('/').at(-1))).send(),
   );
-  addMetricsRoute(app, metrics, token);
+  addMetricsRoute(app, metrics, async (presented) => {
+    if (presented !== KEY) throw invalidApiKey();
+  });
   const scrape = async () =>
     (await metrics.render())
       .split('\n')
@@ -70,22 +76,36 @@ test('at debug, all are logged, with the licence key masked', async () => {
   });
 });
 
-test('/metrics is not there without a token, and shows itself to the token only', async () => {
-  assert.equal((await setUp('info').app.inject('/metrics')).statusCode, 404);
-
-  const token = 'a-token-of-some-length';
-  const { app } = setUp('info', token);
-  for (const authorization of [undefined, 'Bearer', `Bearer ${token}x`, `Basic ${token}`, token]) {
-    const headers = authorization === undefined ? {} : { authorization };
+test('/metrics shows itself to a key only, sent either way', async () => {
+  const { app } = setUp('info');
+  for (const [headers, detail] of [
+    [{}, /X-API-Key/u],
+    [{ authorization: 'Bearer' }, /X-API-Key/u],
+    [{ authorization: `Basic ${KEY}` }, /X-API-Key/u],
+    [{ authorization: KEY }, /X-API-Key/u],
+    [{ authorization: `Bearer ${KEY}x` }, /unknown/u],
+    [{ 'x-api-key': '' }, /unknown/u],
+    [{ 'x-api-key': 'another', authorization: `Bearer ${KEY}` }, /unknown/u],
+  ] as const) {
     const refused = await app.inject({ url: '/metrics', headers });
-    assert.equal(refused.statusCode, 401);
-    assert.equal(refused.headers['www-authenticate'], 'Bearer');
+    assert.deepEqual(
+      [refused.statusCode, refused.headers['www-authenticate']],
+      [401, 'Bearer'],
+      JSON.stringify(headers),
+    );
+    assert.match(refused.body, detail);
   }
-  const headers = { authorization: `Bearer ${token}` };
-  const served = await app.inject({ url: '/metrics', headers });
-  assert.equal(served.statusCode, 200);
-  assert.equal(served.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
-  assert.match(served.body, /^latchkey_build_info\{version="1\.2\.3"/mu);
+  for (const headers of [
+    { authorization: `Bearer ${KEY}` },
+    { authorization: `bearer   ${KEY}` },
+    { 'x-api-key': KEY },
+  ]) {
+    const served = await app.inject({ url: '/metrics', headers });
+    assert.equal(served.statusCode, 200);
+    assert.equal(served.headers['content-type'], 'text/plain; version=0.0.4; charset=utf-8');
+    assert.equal(served.headers['cache-control'], 'no-store');
+    assert.match(served.body, /^latchkey_build_info\{version="1\.2\.3"/mu);
+  }
 });
 
 test('the listener of its own serves /metrics and nothing else, until it is closed', async () => {

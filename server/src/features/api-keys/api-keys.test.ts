@@ -1,0 +1,247 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createPool } from '#server/db/pool.ts';
+import { listAuditEntries } from '#server/features/audit/queries.ts';
+import { hashApiKey } from '#server/lib/api-key.ts';
+import { createLog } from '#server/log.ts';
+
+import {
+  anyUnknownApiKey,
+  makeKey,
+  MISTYPED_API_KEY,
+  revokeKeys,
+  rollKey,
+} from '../../../test/api-key-steps.ts';
+import { eventually } from '../../../test/embedded-postgres.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { DAY_MS, fromStart, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
+import { authenticateApiKey } from './authenticate.ts';
+import { listApiKeys } from './list.ts';
+import { findApiKey, type ApiKeyRecord } from './queries.ts';
+
+const OUTREACH_KEY = 'schlüssel für die tabelle';
+const METRICS_TOKEN = 'a-token-for-the-metrics';
+
+const service = await startTestService({
+  outreachApiKey: OUTREACH_KEY,
+  metricsToken: METRICS_TOKEN,
+});
+const { ctx, clock, pool } = service;
+
+async function reread({ id }: Pick<ApiKeyRecord, 'id'>): Promise<ApiKeyRecord> {
+  const key = await findApiKey(pool, id);
+  assert.ok(key);
+  return key;
+}
+
+async function stateOf({ id }: Pick<ApiKeyRecord, 'id'>): Promise<string | undefined> {
+  return (await listApiKeys(ctx)).find(({ key }) => key.id === id)?.state;
+}
+
+/** A context whose database nobody answers for. */
+function withoutDatabase() {
+  const log = createLog({ level: 'silent' });
+  return {
+    ...ctx,
+    pool: createPool({ url: 'postgres://127.0.0.1:1/x' }, { maxConnections: 1, log }),
+  };
+}
+
+test('a row holds the digest of a key and its last four symbols, and nowhere the key', async () => {
+  const expiresAt = new Date(fromStart(DAY_MS));
+  const { apiKey, key } = await makeKey(service, { scopes: ['admin', 'admin'], expiresAt });
+  const next = await rollKey(service, key.id, HOUR_MS);
+  assert.deepEqual(await reread(key), {
+    ...key,
+    keyHash: hashApiKey(apiKey),
+    keyHint: apiKey.slice(-4),
+    scopes: ['admin'],
+    expiresAt: new Date(fromStart(HOUR_MS)),
+    replacedBy: next.key.id,
+  });
+  await service.post('/api/v1/outreach/send', {}, { 'x-api-key': apiKey });
+  await service.get('/metrics', { authorization: `Bearer ${apiKey}` });
+
+  const { rows } = await pool.query(
+    'select to_jsonb(api_keys)::text as row from api_keys union all select to_jsonb(audit_log)::text from audit_log',
+  );
+  const written = JSON.stringify(rows) + service.log.join('');
+  for (const secret of [apiKey, next.apiKey]) {
+    assert.equal(written.includes(secret.slice(3, 33)), false);
+    assert.equal(written.includes(Buffer.from(secret).toString('hex')), false);
+  }
+});
+
+test('every change leaves a row in the audit log, with who and why', async () => {
+  const { key } = await makeKey(service);
+  await rollKey(service, key.name, HOUR_MS);
+  await revokeKeys(service, key.id);
+  const entries = await listAuditEntries(pool, key.id);
+  assert.deepEqual(
+    entries.map(({ action, actor, reason }) => [action, actor, reason]),
+    ['api_key.create', 'api_key.roll', 'api_key.revoke'].map((action) => [
+      action,
+      'test',
+      'a test asks for it',
+    ]),
+  );
+  const { rows } = await pool.query(
+    `select details from audit_log where subject_id = $1 and action = 'api_key.create'`,
+    [key.id],
+  );
+  assert.deepEqual(rows, [
+    {
+      details: {
+        name: key.name,
+        key_hint: key.keyHint,
+        scopes: 'outreach:send',
+        expires_at: null,
+      },
+    },
+  ]);
+});
+
+test('a change that is refused leaves nothing behind', async () => {
+  const { key } = await makeKey(service);
+  const counts = () => Promise.all([service.count('api_keys'), service.count('audit_log')]);
+  const before = await counts();
+  const past = new Date(fromStart(0));
+  for (const [order, message] of [
+    [{ name: key.name }, `There is an API key "${key.name}" already`],
+    [{ name: '' }, '1 to 64 characters'],
+    [{ name: ' sheet' }, '1 to 64 characters'],
+    [{ name: 'a\nb' }, '1 to 64 characters'],
+    [{ name: 'x'.repeat(65) }, '1 to 64 characters'],
+    [{ name: key.id }, 'must not look like the id'],
+    [{ scopes: [] }, 'needs a scope'],
+    [{ expiresAt: past }, 'would have expired'],
+  ] as const) {
+    await assert.rejects(makeKey(service, order), ({ message: said }: Error) =>
+      said.includes(message),
+    );
+  }
+  await assert.rejects(rollKey(service, 'nobody', 0), /There is no such API key/);
+  await assert.rejects(revokeKeys(service, 'nobody'), /There is no such API key/);
+  assert.deepEqual(await counts(), before);
+});
+
+test('a successor has the name, the scopes and the term of the old key', async () => {
+  const expiresAt = new Date(fromStart(10 * DAY_MS));
+  const old = await makeKey(service, { scopes: ['metrics:read', 'outreach:send'], expiresAt });
+  clock.advance(DAY_MS);
+  const next = await rollKey(service, old.key.name, HOUR_MS);
+  assert.notEqual(next.apiKey, old.apiKey);
+  assert.deepEqual(
+    [next.key.name, next.key.scopes, next.key.expiresAt],
+    [old.key.name, old.key.scopes, new Date(fromStart(11 * DAY_MS))],
+  );
+  assert.deepEqual(next.replacedEndsAt, new Date(fromStart(DAY_MS + HOUR_MS)));
+  assert.deepEqual([await stateOf(old.key), await stateOf(next.key)], ['rolled', 'active']);
+  await assert.rejects(rollKey(service, old.key.id, 0), /was rolled already/);
+  clock.advance(HOUR_MS);
+  assert.deepEqual([await stateOf(old.key), await stateOf(next.key)], ['expired', 'active']);
+});
+
+test('a name is the newest key’s, and revoking it leaves nothing of it that works', async () => {
+  const first = await makeKey(service);
+  const { name } = first.key;
+  const second = await rollKey(service, name, 0);
+  const third = await rollKey(service, name, HOUR_MS);
+  const fourth = await rollKey(service, name, HOUR_MS);
+  const revoked = await revokeKeys(service, name);
+  // The first is over by itself already.
+  const ids = [second, third, fourth].map(({ key }) => key.id);
+  assert.deepEqual(revoked.toSorted(), ids.toSorted());
+  assert.equal(await stateOf(second.key), 'revoked');
+  assert.equal(await stateOf(first.key), 'expired');
+  await assert.rejects(revokeKeys(service, name), /There is no such API key/);
+  await assert.rejects(rollKey(service, fourth.key.id, 0), /There is no such API key/);
+  assert.equal((await makeKey(service, { name })).key.name, name);
+});
+
+test('a key that expired keeps its name until it is rolled or revoked', async () => {
+  const { key } = await makeKey(service, { expiresAt: new Date(clock.now().getTime() + HOUR_MS) });
+  clock.advance(2 * HOUR_MS);
+  await assert.rejects(makeKey(service, { name: key.name }), /already/);
+  const next = await rollKey(service, key.name, DAY_MS);
+  assert.deepEqual([await stateOf(key), await stateOf(next.key)], ['expired', 'active']);
+});
+
+test('the last use is written at most once a minute, and not for a key that is refused', async () => {
+  const { apiKey, key } = await makeKey(service);
+  const use = () => authenticateApiKey(ctx, apiKey, 'outreach:send');
+  const lastUse = async () => (await reread(key)).lastUsedAt;
+  const isWritten = (moment: Date) =>
+    eventually(async () => (await lastUse())?.getTime() === moment.getTime());
+  const countWrites = async () => {
+    const { rows } = await pool.query<{ xmin: string }>(
+      'select xmin::text from api_keys where id = $1',
+      [key.id],
+    );
+    return rows[0]?.xmin;
+  };
+
+  assert.equal(await lastUse(), null);
+  const first = clock.now();
+  await Promise.all(Array.from({ length: 20 }, use));
+  assert.ok(await isWritten(first));
+  const written = await countWrites();
+  clock.advance(60 * SECOND_MS - 1);
+  await use();
+  await pool.query('select 1');
+  assert.equal(await countWrites(), written);
+  clock.advance(1);
+  await use();
+  assert.ok(await isWritten(clock.now()));
+
+  const last = await lastUse();
+  await revokeKeys(service, key.id);
+  clock.advance(HOUR_MS);
+  await assert.rejects(use(), { code: 'invalid_api_key' });
+  await pool.query('select 1');
+  assert.deepEqual(await lastUse(), last);
+});
+
+test('a use that cannot be written is logged, and the request is served', async () => {
+  const { apiKey, key } = await makeKey(service);
+  await pool.query(
+    'alter table api_keys add constraint no_use check (last_used_at is null) not valid',
+  );
+  const { id } = await authenticateApiKey(ctx, apiKey, 'outreach:send');
+  assert.equal(id, key.id);
+  const isLogged = () =>
+    service.log.some(
+      (line) => line.includes('use of an API key was not recorded') && line.includes(key.id),
+    );
+  assert.ok(await eventually(async () => isLogged()));
+  await pool.query('alter table api_keys drop constraint no_use');
+});
+
+test('keys of the configuration open what they are for, without a database', async () => {
+  const alone = withoutDatabase();
+  // As Node gives the bytes that curl sends.
+  const asHeader = Buffer.from(OUTREACH_KEY).toString('latin1');
+  const found = await authenticateApiKey(alone, asHeader, 'outreach:send');
+  assert.deepEqual(found, { id: null, scopes: ['outreach:send'] });
+  await authenticateApiKey(alone, METRICS_TOKEN, 'metrics:read');
+  for (const [key, scope] of [
+    [asHeader, 'metrics:read'],
+    [METRICS_TOKEN, 'outreach:send'],
+    [METRICS_TOKEN, 'admin'],
+  ] as const) {
+    await assert.rejects(authenticateApiKey(alone, key, scope), { code: 'insufficient_scope' });
+  }
+});
+
+test('what is no key of ours is refused without a database, and a key is not', async () => {
+  const alone = withoutDatabase();
+  for (const text of [MISTYPED_API_KEY, '', `${METRICS_TOKEN}x`, METRICS_TOKEN.slice(1)]) {
+    await assert.rejects(authenticateApiKey(alone, text, 'metrics:read'), {
+      code: 'invalid_api_key',
+    });
+  }
+  await assert.rejects(authenticateApiKey(alone, anyUnknownApiKey(), 'metrics:read'), {
+    code: 'ECONNREFUSED',
+  });
+});

@@ -1,0 +1,102 @@
+import { randomBytes } from 'node:crypto';
+
+import { v7 as makeUuid } from 'uuid';
+
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+import { generateApiKey, hashApiKey, hintOf } from '#server/lib/api-key.ts';
+
+import { insertAuditEntry } from '../audit/queries.ts';
+import { ApiKeyRefusal, apiKeyNameTaken } from './key-refusal.ts';
+import { insertApiKey, type ApiKeyRecord } from './queries.ts';
+import type { ApiKeyScope } from './rules/scopes.ts';
+
+/** What an API key is made of. */
+export interface ApiKeyOrder {
+  /** For people; no two keys in use share one. 1 to 64 characters. */
+  readonly name: string;
+  /** At least one. */
+  readonly scopes: readonly ApiKeyScope[];
+  /** Null is for good. */
+  readonly expiresAt: Date | null;
+}
+
+/** Who changes an API key by hand, and why. */
+export interface KeyChange {
+  readonly actor: string;
+  readonly reason: string | null;
+}
+
+/** An API key that was made, in plain: it is kept nowhere, so it is shown now or never. */
+export interface CreatedApiKey {
+  readonly key: ApiKeyRecord;
+  readonly apiKey: string;
+}
+
+const NAME = /^\P{Cc}{1,64}$/u;
+const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/**
+ * Makes an API key and leaves an audit row.
+ * @throws ApiKeyRefusal for a name that is taken or cannot be one, no scope, or an end that has passed
+ */
+export async function createApiKey(
+  ctx: Context,
+  order: ApiKeyOrder,
+  change: KeyChange,
+): Promise<CreatedApiKey> {
+  const now = ctx.clock.now();
+  requireSound(order, now);
+  const created = makeApiKey(order, now);
+  const { key } = created;
+  await inTransaction(ctx.pool, async (client) => {
+    if (!(await insertApiKey(client, key))) throw apiKeyNameTaken(key.name);
+    await insertAuditEntry(client, {
+      ...change,
+      occurredAt: now,
+      action: 'api_key.create',
+      subjectId: key.id,
+      details: {
+        name: key.name,
+        key_hint: key.keyHint,
+        scopes: key.scopes.join(' '),
+        expires_at: key.expiresAt?.toISOString() ?? null,
+      },
+    });
+  });
+  return created;
+}
+
+/** Makes a key that is not stored yet. */
+export function makeApiKey(
+  order: Omit<ApiKeyOrder, 'scopes'> & Pick<ApiKeyRecord, 'scopes'>,
+  now: Date,
+): CreatedApiKey {
+  const apiKey = generateApiKey(randomBytes);
+  const key = {
+    id: makeUuid(),
+    name: order.name,
+    keyHash: hashApiKey(apiKey),
+    keyHint: hintOf(apiKey),
+    scopes: [...new Set(order.scopes)],
+    createdAt: now,
+    expiresAt: order.expiresAt,
+    lastUsedAt: null,
+    revokedAt: null,
+    replacedBy: null,
+  };
+  return { key, apiKey };
+}
+
+function requireSound({ name, scopes, expiresAt }: ApiKeyOrder, now: Date): void {
+  if (!NAME.test(name) || name.trim() !== name) {
+    throw new ApiKeyRefusal('The name of an API key is 1 to 64 characters on one line.');
+  }
+  if (UUID.test(name)) {
+    throw new ApiKeyRefusal('The name of an API key must not look like the id of one.');
+  }
+  if (scopes.length === 0) throw new ApiKeyRefusal('An API key needs a scope.');
+  if (expiresAt !== null && expiresAt <= now) {
+    throw new ApiKeyRefusal('The API key would have expired already.');
+  }
+}

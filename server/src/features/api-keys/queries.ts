@@ -1,0 +1,198 @@
+import { Type, type Static } from 'typebox';
+
+import {
+  Bytes,
+  Timestamp,
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+import type { ApiKeyFacts } from './rules/standing.ts';
+
+/** An API key as it is stored: never the key itself. */
+export interface ApiKeyRecord extends ApiKeyFacts {
+  readonly id: string;
+  readonly name: string;
+  /** SHA-256 of the key. */
+  readonly keyHash: Buffer;
+  /** The last symbols of the key. */
+  readonly keyHint: string;
+  /** As they are stored: a later version may know more scopes than this one. */
+  readonly scopes: readonly string[];
+  /** To the minute. */
+  readonly lastUsedAt: Date | null;
+}
+
+const NullableMoment = Type.Union([Timestamp, Type.Null()]);
+
+const ApiKeyRow = Type.Object({
+  id: Type.String(),
+  name: Type.String(),
+  key_hash: Bytes,
+  key_hint: Type.String(),
+  scopes: Type.Array(Type.String()),
+  created_at: Timestamp,
+  expires_at: NullableMoment,
+  last_used_at: NullableMoment,
+  revoked_at: NullableMoment,
+  replaced_by: Type.Union([Type.String(), Type.Null()]),
+});
+
+const COLUMNS = Object.keys(ApiKeyRow.properties).join(', ');
+
+const findByHashStatement = defineStatement(
+  'api_key_find_by_hash',
+  ApiKeyRow,
+  `select ${COLUMNS} from api_keys where key_hash = $1`,
+);
+
+/** The key with this SHA-256. */
+export async function findApiKeyByHash(
+  db: Queryable,
+  keyHash: Buffer,
+): Promise<ApiKeyRecord | null> {
+  const row = await queryRow(db, findByHashStatement, [keyHash]);
+  return row && toRecord(row);
+}
+
+const listStatement = defineStatement(
+  'api_key_list',
+  ApiKeyRow,
+  `select ${COLUMNS} from api_keys order by created_at desc, id desc limit $1`,
+);
+
+/** The newest API keys, those that are over included. */
+export async function listApiKeyRecords(db: Queryable, limit: number): Promise<ApiKeyRecord[]> {
+  const rows = await queryRows(db, listStatement, [limit]);
+  return rows.map(toRecord);
+}
+
+const findIdStatement = defineStatement(
+  'api_key_find_id',
+  Type.Object({ id: Type.String() }),
+  `select id from api_keys
+   where id::text = lower($1) or (name = $1 and revoked_at is null and replaced_by is null)`,
+);
+
+/** The id of the key with this id, or of the one that goes by this name now. */
+export async function findApiKeyId(db: Queryable, idOrName: string): Promise<string | null> {
+  return (await queryRow(db, findIdStatement, [idOrName]))?.id ?? null;
+}
+
+const lockStatement = defineCommand(
+  'api_key_lock',
+  'lock table api_keys in share row exclusive mode',
+);
+
+/** Keeps others from changing API keys until the transaction ends; reading them goes on. */
+export async function lockApiKeys(db: Queryable): Promise<void> {
+  await execute(db, lockStatement);
+}
+
+const findStatement = defineStatement(
+  'api_key_find',
+  ApiKeyRow,
+  `select ${COLUMNS} from api_keys where id = $1`,
+);
+
+/** The key with this id. */
+export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyRecord | null> {
+  const row = await queryRow(db, findStatement, [id]);
+  return row && toRecord(row);
+}
+
+const insertStatement = defineCommand(
+  'api_key_insert',
+  `insert into api_keys (id, name, key_hash, key_hint, scopes, created_at, expires_at)
+   values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
+);
+
+/** Stores a new key; false when another one goes by its name. */
+export async function insertApiKey(db: Queryable, key: ApiKeyRecord): Promise<boolean> {
+  const inserted = await execute(db, insertStatement, [
+    key.id,
+    key.name,
+    key.keyHash,
+    key.keyHint,
+    key.scopes,
+    key.createdAt,
+    key.expiresAt,
+  ]);
+  return inserted === 1;
+}
+
+const replaceStatement = defineCommand(
+  'api_key_replace',
+  'update api_keys set replaced_by = $2, expires_at = $3 where id = $1',
+);
+
+/** Names a key's successor, which frees its own name, and sets its end. */
+export async function replaceApiKey(
+  db: Queryable,
+  id: string,
+  successorId: string,
+  expiresAt: Date,
+): Promise<void> {
+  await execute(db, replaceStatement, [id, successorId, expiresAt]);
+}
+
+const revokeStatement = defineStatement(
+  'api_key_revoke',
+  ApiKeyRow,
+  `update api_keys set revoked_at = $2
+   where revoked_at is null
+     and (id::text = lower($1)
+          or (name = $1 and (replaced_by is null or expires_at > $2)))
+   returning ${COLUMNS}`,
+);
+
+/**
+ * Revokes the key with this id, or every key of this name that still opens something; gives those that it revoked, which
+ * leaves out the ones that were revoked before.
+ */
+export async function revokeApiKeys(
+  db: Queryable,
+  idOrName: string,
+  now: Date,
+): Promise<ApiKeyRecord[]> {
+  const rows = await queryRows(db, revokeStatement, [idOrName, now]);
+  return rows.map(toRecord);
+}
+
+const recordUseStatement = defineCommand(
+  'api_key_record_use',
+  `update api_keys set last_used_at = $2
+   where id = $1 and (last_used_at is null or last_used_at <= $3)`,
+);
+
+/**
+ * Records that a key was used.
+ * @param unlessSince nothing is written when a use after this moment is on record
+ */
+export async function recordApiKeyUse(
+  db: Queryable,
+  id: string,
+  usedAt: Date,
+  unlessSince: Date,
+): Promise<void> {
+  await execute(db, recordUseStatement, [id, usedAt, unlessSince]);
+}
+
+function toRecord(row: Static<typeof ApiKeyRow>): ApiKeyRecord {
+  return {
+    id: row.id,
+    name: row.name,
+    keyHash: row.key_hash,
+    keyHint: row.key_hint,
+    scopes: row.scopes,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    lastUsedAt: row.last_used_at,
+    revokedAt: row.revoked_at,
+    replacedBy: row.replaced_by,
+  };
+}

@@ -1,0 +1,47 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+
+import {
+  createApiKey,
+  type ApiKeyOrder,
+  type CreatedApiKey,
+} from '#server/features/api-keys/create.ts';
+import { rollApiKey, type RolledApiKey } from '#server/features/api-keys/roll.ts';
+import { revokeApiKey } from '#server/features/api-keys/revoke.ts';
+import { generateApiKey } from '#server/lib/api-key.ts';
+
+import type { TestService } from './harness.ts';
+
+type Keeper = Pick<TestService, 'ctx'>;
+
+const change = { actor: 'test', reason: 'a test asks for it' };
+
+/** A well-formed API key that nobody has. */
+export function anyUnknownApiKey(): string {
+  return generateApiKey(randomBytes);
+}
+
+/** A key of our own form with a wrong checksum. */
+export const MISTYPED_API_KEY = `lk_${'0'.repeat(36)}`;
+
+/** Makes an API key; left out: a name of its own, for sending outreach, for good. */
+export function makeKey({ ctx }: Keeper, order: Partial<ApiKeyOrder> = {}): Promise<CreatedApiKey> {
+  return createApiKey(
+    ctx,
+    { name: randomUUID().slice(9), scopes: ['outreach:send'], expiresAt: null, ...order },
+    change,
+  );
+}
+
+export function rollKey(
+  { ctx }: Keeper,
+  idOrName: string,
+  overlapMs: number,
+): Promise<RolledApiKey> {
+  return rollApiKey(ctx, { ...change, idOrName, overlapMs });
+}
+
+/** Revokes keys and gives their ids. */
+export async function revokeKeys({ ctx }: Keeper, idOrName: string): Promise<string[]> {
+  const revoked = await revokeApiKey(ctx, { ...change, idOrName });
+  return revoked.map(({ id }) => id);
+}

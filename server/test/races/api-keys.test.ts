@@ -1,0 +1,72 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { ApiKeyRefusal } from '#server/features/api-keys/key-refusal.ts';
+import { listApiKeys } from '#server/features/api-keys/list.ts';
+
+import { makeKey, revokeKeys, rollKey } from '../api-key-steps.ts';
+import { startTestService } from '../harness.ts';
+import { HOUR_MS } from '../test-clock.ts';
+import { atOnce, takeTurns, tally } from './at-once.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+const pick = takeTurns([one, two]);
+
+const ROUNDS = 10;
+
+/** Whether a change was made or refused; anything else is an error. */
+async function outcomeOf(change: Promise<unknown>): Promise<'made' | 'refused'> {
+  try {
+    await change;
+    return 'made';
+  } catch (error) {
+    if (error instanceof ApiKeyRefusal) return 'refused';
+    throw error;
+  }
+}
+
+async function listStates(name: string): Promise<string[]> {
+  const keys = await listApiKeys(one.ctx);
+  return keys.filter(({ key }) => key.name === name).map(({ state }) => state);
+}
+
+test('a key that is rolled by several at once has one successor', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { key } = await makeKey(one);
+    const outcomes = await atOnce(6, (index) => outcomeOf(rollKey(pick(index), key.id, HOUR_MS)));
+    assert.deepEqual(tally(outcomes), { made: 1, refused: 5 });
+    assert.deepEqual(tally(await listStates(key.name)), { active: 1, rolled: 1 });
+  }
+});
+
+test('a name that is rolled by several at once is one key’s at every moment', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { key } = await makeKey(one);
+    const outcomes = await atOnce(6, (index) => outcomeOf(rollKey(pick(index), key.name, HOUR_MS)));
+    const { made = 0 } = tally(outcomes);
+    assert.ok(made >= 1);
+    assert.deepEqual(tally(await listStates(key.name)), { active: 1, rolled: made });
+  }
+});
+
+test('a name that is asked for by several at once is given to one', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const name = `wanted ${round}`;
+    const outcomes = await atOnce(6, (index) => outcomeOf(makeKey(pick(index), { name })));
+    assert.deepEqual(tally(outcomes), { made: 1, refused: 5 });
+    assert.deepEqual(await listStates(name), ['active']);
+  }
+});
+
+test('a name that is revoked while it is rolled: nothing of it works afterwards', async () => {
+  for (let round = 0; round < ROUNDS; round++) {
+    const { key } = await makeKey(one);
+    await Promise.all([
+      outcomeOf(rollKey(one, key.name, HOUR_MS)),
+      outcomeOf(revokeKeys(two, key.name)),
+    ]);
+    const states = new Set(await listStates(key.name));
+    assert.deepEqual([...states], ['revoked']);
+  }
+});
