@@ -6,7 +6,7 @@ import { buildApp } from '#server/app.ts';
 import type { Catalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import type { Context } from '#server/context.ts';
-import { listPendingMigrations } from '#server/db/migrate.ts';
+import { lacksMigrations } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
 import {
   issueLicense,
@@ -104,7 +104,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       version: '1.0.0',
       log: ctx.log,
       pingDatabase: async () => void (await ctx.pool.query('select 1')),
-      migrationsPending: async () => (await listPendingMigrations(ctx.pool)).length > 0,
+      migrationsPending: () => lacksMigrations(ctx.pool),
       isDraining: () => false,
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),

@@ -4,7 +4,7 @@ import { beforeEach, describe, test } from 'node:test';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { listPendingMigrations, migrate } from './migrate.ts';
+import { lacksMigrations, listPendingMigrations, migrate } from './migrate.ts';
 
 const pool = await openTestPool();
 
@@ -58,6 +58,14 @@ describe('migrate', () => {
     await pool.query(`insert into schema_migrations (name, checksum) values ('9999_future', 'x')`);
     const newer = isProblem(/9999_future, which this program does not know.*newer version/);
     await assert.rejects(migrate(pool), newer);
+  });
+
+  test('a process that runs already serves on while a newer version migrates, and not without what it needs', async () => {
+    await migrate(pool);
+    await pool.query(`insert into schema_migrations (name, checksum) values ('9999_future', 'x')`);
+    assert.equal(await lacksMigrations(pool), false);
+    await pool.query(`delete from schema_migrations where name = '0001_licensing'`);
+    assert.equal(await lacksMigrations(pool), true);
   });
 
   test('a migration that fails leaves nothing behind, and succeeds once its cause is gone', async () => {

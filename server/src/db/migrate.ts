@@ -89,6 +89,15 @@ export async function listPendingMigrations(db: Queryable): Promise<string[]> {
   return (await findPending(db)).map((migration) => migration.name);
 }
 
+/**
+ * Whether the database lacks a migration that this program needs. One that only a newer program knows does not count:
+ * while a new version rolls out, the processes of the old one serve on.
+ */
+export async function lacksMigrations(db: Queryable): Promise<boolean> {
+  const applied = new Set((await queryRows(db, listApplied)).map((row) => row.name));
+  return (await listFiles()).some((file) => !applied.has(nameOf(file)));
+}
+
 async function findPending(db: Queryable): Promise<Migration[]> {
   const applied = new Map(
     (await queryRows(db, listApplied)).map((row) => [row.name, row.checksum]),
@@ -117,14 +126,22 @@ function explainMismatch(name: string, checksum: string, migrations: Migration[]
 }
 
 async function readMigrations(): Promise<Migration[]> {
-  const files = (await readdir(MIGRATIONS_DIRECTORY)).filter((file) => file.endsWith('.sql'));
-  return Promise.all(files.sort().map(readMigration));
+  return Promise.all((await listFiles()).map(readMigration));
+}
+
+async function listFiles(): Promise<string[]> {
+  const files = await readdir(MIGRATIONS_DIRECTORY);
+  return files.filter((file) => file.endsWith('.sql')).sort();
+}
+
+function nameOf(file: string): string {
+  return file.replace(/\.sql$/, '');
 }
 
 async function readMigration(file: string): Promise<Migration> {
   const sql = await readFile(new URL(file, MIGRATIONS_DIRECTORY), 'utf8');
   return {
-    name: file.replace(/\.sql$/, ''),
+    name: nameOf(file),
     sql,
     checksum: createHash('sha256').update(sql).digest('hex'),
   };

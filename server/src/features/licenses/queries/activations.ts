@@ -194,17 +194,6 @@ export async function deactivateActivation(
   return (await queryRow(db, deactivateStatement, parameters)) !== null;
 }
 
-const countStatement = defineStatement(
-  'activation_count_active',
-  Type.Object({ active: Type.Integer() }),
-  `select count(*) as active from activations where license_id = $1 and deactivated_at is null`,
-);
-
-/** How many slots of a license are taken. */
-export async function countActiveActivations(db: Queryable, licenseId: string): Promise<number> {
-  return (await queryRow(db, countStatement, [licenseId]))?.active ?? 0;
-}
-
 function toParameters(activation: ActivationChange): (string | null)[] {
   const { strong, medium, weak, digest } = activation.identity;
   return [
