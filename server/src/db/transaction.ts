@@ -1,8 +1,13 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Pool, PoolClient } from 'pg';
 
 import { isConnectionFailure, isTransientConflict } from './database-errors.ts';
 
 const MAX_TRIES = 5;
+
+/** Two that met in a deadlock wait for random times, each longer than the last, and do not meet again. */
+const RETRY_STEP_MS = 10;
 
 /**
  * Runs work in one transaction and commits it; any error rolls it back and is thrown on. Work that lost a deadlock or a
@@ -17,6 +22,7 @@ export async function inTransaction<Result>(
       return await runOnce(pool, work);
     } catch (error) {
       if (!isTransientConflict(error) || tries >= MAX_TRIES) throw error;
+      await sleep(tries * RETRY_STEP_MS * Math.random());
     }
   }
 }
