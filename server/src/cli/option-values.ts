@@ -29,6 +29,30 @@ export function moment(text: string): Date {
   throw new InvalidArgumentError('It must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');
 }
 
+const DAY_MS = 86_400_000;
+
+const UNIT_MS = new Map([
+  ['m', 60_000],
+  ['h', 3_600_000],
+  ['d', DAY_MS],
+]);
+
+/**
+ * Reads a length of time, `30m`, `24h`, `7d` or `0`, and gives it in milliseconds.
+ * @param maxMs the longest that is taken, in whole days
+ */
+export function duration(maxMs: number): (text: string) => number {
+  return (text) => {
+    const { count, unit } = /^(?<count>\d{1,6})(?<unit>[mhd])$/u.exec(text)?.groups ?? {};
+    const value = Number(count) * (UNIT_MS.get(unit ?? '') ?? Number.NaN);
+    if (text === '0') return 0;
+    if (value <= maxMs) return value;
+    throw new InvalidArgumentError(
+      `It must be a time such as 30m, 24h or 7d, of at most ${maxMs / DAY_MS} days.`,
+    );
+  };
+}
+
 /** Reads an e-mail address. */
 export function emailAddress(text: string): string {
   const parsed = parseEmail(text);

@@ -3,6 +3,10 @@ import { checkConfigCommand } from './check-config.ts';
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export.ts';
+import { keyCreateCommand } from './key-create.ts';
+import { keyListCommand } from './key-list.ts';
+import { keyRevokeCommand } from './key-revoke.ts';
+import { keyRollCommand } from './key-roll.ts';
 import { licenseExtendCommand } from './license-extend.ts';
 import { licenseImportCommand } from './license-import.ts';
 import { licenseIssueCommand } from './license-issue.ts';
@@ -29,6 +33,7 @@ export function buildProgram(): Command {
     .addCommand(checkConfigCommand())
     .addCommand(doctorCommand())
     .addCommand(licenseCommands())
+    .addCommand(keyCommands())
     .addCommand(signingKeyCommands())
     .addCommand(exportCommand())
     .addCommand(versionCommand());
@@ -51,6 +56,15 @@ function licenseCommands(): Command {
     .addCommand(licenseReinstateCommand())
     .addCommand(licenseRevokeCommand())
     .addCommand(licenseImportCommand());
+}
+
+function keyCommands(): Command {
+  return new Command('key')
+    .description('The API keys of programs that call the service.')
+    .addCommand(keyCreateCommand())
+    .addCommand(keyListCommand())
+    .addCommand(keyRollCommand())
+    .addCommand(keyRevokeCommand());
 }
 
 function signingKeyCommands(): Command {
