@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import type { EmbeddedConnection } from '#server/db/embedded/readiness.ts';
+import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
+
+import { createRecordingLog } from '../embedded-postgres.ts';
+import { makeServiceHome } from '../service-process.ts';
+import { assertUnavailable, issueForLoad, slowest, statusesOf } from './loaded-service.ts';
+import { proveLedger } from './prove-ledger.ts';
+import { startRecordedLoad } from './recorded-load.ts';
+
+const PATIENCE_MS = 6_000;
+
+const Readiness = Type.Object({ status: Type.String() });
+
+test('a database of DATABASE_URL may go away and come back under a running service', async () => {
+  const dataDirectory = await mkdtemp(join(tmpdir(), 'latchkey-elsewhere-'));
+  const options = { dataDirectory, durable: false, log: createRecordingLog() };
+  let postgres = await startEmbeddedPostgres(options);
+  try {
+    await using home = await makeServiceHome();
+    const settings = {
+      DATABASE_URL: toUrl(postgres.connection),
+      LATCHKEY_SECRET: 'the secret of a service whose database goes away',
+    };
+    const service = await home.start(settings);
+    const { keys, maxActivations } = await issueForLoad(home, settings);
+    await using load = startRecordedLoad(async () => service.url, keys);
+    await load.waitForAnswers(300);
+    assert.equal(await readiness(service.url), '200 ready');
+    await postgres.stop();
+    // What was found a moment ago is told for a second.
+    await sleep(1_100);
+    assert.equal(await readiness(service.url), '503 not_ready');
+    postgres = await startEmbeddedPostgres(options);
+    await load.waitForAnswers(300);
+    await sleep(1_100);
+    assert.equal(await readiness(service.url), '200 ready');
+    const ledger = await load.stop();
+    assert.deepEqual(statusesOf(ledger.outcomes), [200, 409, 503]);
+    assertUnavailable(ledger.outcomes, ['database_unavailable']);
+    assert.ok(slowest(ledger.outcomes) < PATIENCE_MS);
+    await proveLedger(service.url, ledger, maxActivations);
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+  } finally {
+    await postgres.stop();
+    await rm(dataDirectory, { recursive: true, force: true });
+  }
+});
+
+function toUrl({ host, port, user, database }: EmbeddedConnection): string {
+  return `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
+}
+
+async function readiness(url: string): Promise<string> {
+  const response = await fetch(`${url}/api/v1/health/ready`);
+  const { status } = Parse(Readiness, await response.json());
+  return `${response.status} ${status}`;
+}

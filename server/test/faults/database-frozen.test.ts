@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { signalProcess } from '#server/db/embedded/processes.ts';
+
+import { readMemoryMib } from '../memory.ts';
+import { openRaw, renderPost, tallyAnswers } from '../raw-http.ts';
+import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
+import { assertUnavailable, issueForLoad, slowest, statusesOf } from './loaded-service.ts';
+import { proveLedger } from './prove-ledger.ts';
+import { startRecordedLoad } from './recorded-load.ts';
+
+/** A connection is waited for 5 s and a statement 5 s; the rest is for a busy machine. */
+const PATIENCE_MS = 12_000;
+
+/** Calls that may wait for a look-up of a key. */
+const MAX_WAITING = 8_192;
+const CROWD_CONNECTIONS = 45;
+const CROWD_REQUESTS_EACH = 200;
+const MAX_GROWTH_MIB = 300;
+
+test(
+  'a frozen database is given up in time, the queue has an end, and all is well when it thaws',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    await using home = await makeServiceHome();
+    const service = await home.start();
+    const { keys, maxActivations } = await issueForLoad(home);
+    await using load = startRecordedLoad(async () => service.url, keys);
+    await load.waitForAnswers(300);
+    const memoryBefore = await readMemoryMib(service.pid);
+    const database = await listDatabaseProcesses(home.dataDirectory);
+    try {
+      for (const pid of database) signalProcess(pid, 'SIGSTOP');
+      // All of it while the database is frozen.
+      await Promise.all([proveHealthTellsIt(service.url), proveCrowdIsTurnedAway(service.url)]);
+    } finally {
+      for (const pid of database) signalProcess(pid, 'SIGCONT');
+    }
+    await load.waitForAnswers(300);
+    const ledger = await load.stop();
+    const { outcomes } = ledger;
+    assert.deepEqual(statusesOf(outcomes), [200, 409, 503]);
+    assertUnavailable(outcomes, ['database_unavailable', 'overloaded']);
+    assert.ok(slowest(outcomes) < PATIENCE_MS, `a request took ${slowest(outcomes)} ms`);
+    await proveLedger(service.url, ledger, maxActivations);
+    assert.equal((await fetch(`${service.url}/api/v1/health/ready`)).status, 200);
+    const growth = (await readMemoryMib(service.pid)) - memoryBefore;
+    assert.ok(growth < MAX_GROWTH_MIB, `memory grew by ${growth} MiB`);
+  },
+);
+
+async function proveHealthTellsIt(url: string): Promise<void> {
+  assert.equal((await fetch(`${url}/api/v1/health/live`)).status, 200);
+  // What was found a moment ago is told for a second.
+  await sleep(1_000);
+  const ready = await fetch(`${url}/api/v1/health/ready`);
+  assert.equal(ready.status, 503);
+  assert.match(await ready.text(), /^\{"status":"not_ready"/u);
+}
+
+/** More requests than may wait: those beyond are refused at once, the others when the database is given up. */
+async function proveCrowdIsTurnedAway(url: string): Promise<void> {
+  const question = renderPost('/api/v1/licenses/activate', {
+    license_key: 'LK-00000-00000-00000-00000-00000',
+    machine_fingerprint: { machine_id: 'one of many' },
+  });
+  using connections = new DisposableStack();
+  const crowd = await Promise.all(
+    Array.from({ length: CROWD_CONNECTIONS }, async () => {
+      const connection = connections.use(await openRaw(url));
+      connection.send(question.repeat(CROWD_REQUESTS_EACH));
+      return connection;
+    }),
+  );
+  const countAll = (): number => crowd.reduce((sum, each) => sum + each.countAnswers(), 0);
+  const deadline = performance.now() + PATIENCE_MS;
+  // Behind refusals that nobody reads the service stops reading too, so the last ones may come later.
+  while (countAll() < MAX_WAITING) {
+    assert.ok(performance.now() < deadline, `${countAll()} were answered in time`);
+    await sleep(50);
+  }
+  const tallies = crowd.map(({ received }) => tallyAnswers(received));
+  const codes = new Set(tallies.flatMap((tally) => Object.keys(tally)));
+  assert.deepEqual([...codes].sort(), ['database_unavailable', 'overloaded']);
+}

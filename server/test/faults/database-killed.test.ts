@@ -1,0 +1,54 @@
+import assert from 'node:assert/strict';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { readPostmasterPid } from '#server/db/embedded/postmaster-file.ts';
+
+import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
+import { assertUnavailable, issueForLoad, slowest, statusesOf } from './loaded-service.ts';
+import { proveLedger } from './prove-ledger.ts';
+import { startRecordedLoad } from './recorded-load.ts';
+
+/** What a request may take while the database is away and comes back. */
+const PATIENCE_MS = 6_000;
+
+test(
+  'a killed database is answered with 503 until it is back by itself, and what was answered holds',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    await using home = await makeServiceHome();
+    const service = await home.start();
+    const { keys, maxActivations } = await issueForLoad(home);
+    await using load = startRecordedLoad(async () => service.url, keys);
+    for (const findVictim of [findPostmaster, findBackend]) {
+      await load.waitForAnswers(300);
+      process.kill(await findVictim(home.dataDirectory), 'SIGKILL');
+    }
+    await load.waitForAnswers(600);
+    const ledger = await load.stop();
+    const { outcomes } = ledger;
+    assert.deepEqual(statusesOf(outcomes), [200, 409, 503]);
+    assertUnavailable(outcomes, ['database_unavailable']);
+    assert.ok(slowest(outcomes) < PATIENCE_MS, `a request took ${slowest(outcomes)} ms`);
+    await proveLedger(service.url, ledger, maxActivations);
+    await service.waitForLine(/"level":"info".*the database server is back/u);
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+    assert.deepEqual(await listDatabaseProcesses(home.dataDirectory), []);
+  },
+);
+
+async function findPostmaster(dataDirectory: string): Promise<number> {
+  const pid = await readPostmasterPid(join(dataDirectory, 'postgres'));
+  assert.ok(pid !== null);
+  return pid;
+}
+
+/** A process of the database that serves a connection. */
+async function findBackend(dataDirectory: string): Promise<number> {
+  for (const pid of await listDatabaseProcesses(dataDirectory)) {
+    const title = await readFile(`/proc/${pid}/cmdline`, 'utf8');
+    if (title.startsWith('postgres: latchkey latchkey')) return pid;
+  }
+  throw new Error('no connection is open');
+}

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+
+import { LicenseValidateResponse, MachineInfo, TrialStartResponse } from '@latchkey/contract';
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { send, type KnownActivation, type KnownTrial, type Ledger } from './recorded-load.ts';
+
+const MachineList = Type.Array(MachineInfo);
+
+const CONCURRENCY = 16;
+
+/**
+ * Proves that everything which was answered holds now: activations are there and active or not as was last said, valid
+ * answers were counted, no license has more machines than it may, and trials are the ones that were granted.
+ * @param maxActivations by license key
+ */
+export async function proveLedger(
+  url: string,
+  ledger: Ledger,
+  maxActivations: ReadonlyMap<string, number>,
+): Promise<void> {
+  assert.ok(ledger.activations.length > 0 && ledger.trials.length > 0, 'the load did something');
+  await forEach([...maxActivations], ([licenseKey, max]) => {
+    const known = ledger.activations.filter((each) => each.licenseKey === licenseKey);
+    return proveLicense(url, licenseKey, max, known);
+  });
+  await forEach(ledger.activations, (activation) => proveValidity(url, activation));
+  await forEach(ledger.trials, (trial) => proveTrial(url, trial));
+}
+
+async function proveLicense(
+  url: string,
+  licenseKey: string,
+  max: number,
+  known: readonly KnownActivation[],
+): Promise<void> {
+  const response = await fetch(`${url}/api/v1/licenses/${licenseKey}/activations`);
+  const machines = Parse(MachineList, await response.json());
+  const active = machines.filter((machine) => machine.is_active).length;
+  assert.ok(active <= max, `${active} machines are active, ${max} may be`);
+  const byId = new Map(machines.map((machine) => [machine.activation_id, machine]));
+  for (const activation of known) {
+    const machine = byId.get(activation.activationId);
+    assert.equal(machine?.machine_id, activation.machineId);
+    if (activation.state !== 'unknown') {
+      assert.equal(machine.is_active, activation.state === 'active');
+    }
+    const { validations, unanswered } = activation;
+    const count = machine.validation_count;
+    assert.ok(
+      count >= validations && count <= validations + unanswered,
+      `${count} were counted, ${validations} answered, ${unanswered} left without an answer`,
+    );
+  }
+}
+
+async function proveValidity(url: string, activation: KnownActivation): Promise<void> {
+  if (activation.state === 'unknown') return;
+  const { licenseKey, activationId, machineId } = activation;
+  const answer = await send(url, '/api/v1/licenses/validate', {
+    license_key: licenseKey,
+    activation_id: activationId,
+    machine_id: machineId,
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const { valid, reason } = Parse(LicenseValidateResponse, JSON.parse(answer.text));
+  const isActive = activation.state === 'active';
+  assert.deepEqual([valid, reason], isActive ? [true, null] : [false, 'activation_inactive']);
+}
+
+async function proveTrial(url: string, trial: KnownTrial): Promise<void> {
+  const answer = await send(url, '/api/v1/trial/start', {
+    machine_fingerprint: { machine_id: trial.machineId },
+  });
+  assert.equal(answer.status, 200, answer.text);
+  const again = Parse(TrialStartResponse, JSON.parse(answer.text));
+  assert.deepEqual(
+    [again.license_key, again.activation_id],
+    [trial.licenseKey, trial.activationId],
+  );
+}
+
+/** Does something with each item, a few at a time. */
+async function forEach<Item>(
+  items: readonly Item[],
+  work: (item: Item) => Promise<void>,
+): Promise<void> {
+  const left = items.values();
+  const worker = async (): Promise<void> => {
+    for (const item of left) await work(item);
+  };
+  await Promise.all(Array.from({ length: CONCURRENCY }, worker));
+}

@@ -1,0 +1,36 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { signalProcess } from '#server/db/embedded/processes.ts';
+
+import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
+import { issueForLoad, statusesOf } from './loaded-service.ts';
+import { proveLedger } from './prove-ledger.ts';
+import { startRecordedLoad } from './recorded-load.ts';
+
+test(
+  'what was answered holds when the service is killed under load, alone or together with its database',
+  { skip: process.platform !== 'linux' },
+  async () => {
+    await using home = await makeServiceHome();
+    let starting = home.start();
+    let service = await starting;
+    const { keys, maxActivations } = await issueForLoad(home);
+    await using load = startRecordedLoad(async () => (await starting).url, keys);
+    for (const together of [false, true]) {
+      await load.waitForAnswers(300);
+      const database = together ? await listDatabaseProcesses(home.dataDirectory) : [];
+      const ended = service.stop('SIGKILL');
+      for (const pid of database) signalProcess(pid, 'SIGKILL');
+      starting = ended.then(() => home.start());
+      service = await starting;
+    }
+    await load.waitForAnswers(300);
+    const ledger = await load.stop();
+    // 409: the license that several clients share is full.
+    assert.deepEqual(statusesOf(ledger.outcomes), [0, 200, 409]);
+    await proveLedger(service.url, ledger, maxActivations);
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+    assert.deepEqual(await listDatabaseProcesses(home.dataDirectory), []);
+  },
+);

@@ -1,0 +1,194 @@
+import { spawn, type ChildProcess } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { fileURLToPath } from 'node:url';
+
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { runLatchkey } from './command-line.ts';
+import { listProcessesIn } from './embedded-postgres.ts';
+
+/** How a process ended: one of the two is null. */
+export interface ProcessEnd {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** `latchkey serve` as a process of its own. */
+export interface ServiceProcess {
+  readonly url: string;
+  readonly pid: number;
+  /** Every line that it wrote so far, to standard output and standard error. */
+  readonly lines: readonly string[];
+  readonly ended: Promise<ProcessEnd>;
+  send(signal: NodeJS.Signals): void;
+  /** Sends a signal and waits for the end. */
+  stop(signal?: NodeJS.Signals): Promise<ProcessEnd>;
+  /** Waits for a line, for a few seconds at most; lines from before count too. */
+  waitForLine(pattern: RegExp): Promise<string>;
+}
+
+export type Settings = Readonly<Record<string, string>>;
+
+/** A directory in which services run, one after the other, and what they leave there. */
+export interface ServiceHome extends AsyncDisposable {
+  readonly directory: string;
+  /** Where their embedded database and their secret are. */
+  readonly dataDirectory: string;
+  /** Starts a service and waits until it listens. */
+  start(settings?: Settings): Promise<ServiceProcess>;
+  /** Runs the service until it ends, which it must do by itself. */
+  runToEnd(settings?: Settings): Promise<ProcessEnd & { readonly output: string }>;
+  /** Runs another command on the same data, which must succeed, and gives what it printed. */
+  run(args: readonly string[], settings?: Settings): Promise<string>;
+}
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+const STARTED = /Latchkey listens on\s+(http:\/\/\S+)/u;
+
+/** A machine that is busy with other tests takes its time. */
+const START_PATIENCE_MS = 30_000;
+const LINE_PATIENCE_MS = 10_000;
+const END_PATIENCE_MS = 30_000;
+
+/** Makes a directory for services; when it is disposed of, they and their databases are ended and it is removed. */
+export async function makeServiceHome(): Promise<ServiceHome> {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-service-'));
+  const dataDirectory = join(directory, 'data');
+  const children: ChildProcess[] = [];
+  const launch = (settings: Settings): ChildProcess => {
+    const env = {
+      PATH: process.env['PATH'],
+      LATCHKEY_PORT: '0',
+      LATCHKEY_DATA_DIR: dataDirectory,
+      ...settings,
+    };
+    const child = spawn(process.execPath, [main, 'serve'], { cwd: directory, env });
+    children.push(child);
+    return child;
+  };
+  return {
+    directory,
+    dataDirectory,
+    start: (settings = {}) => follow(launch(settings)),
+    runToEnd: (settings = {}) => collect(launch(settings)),
+    async run(args, settings = {}) {
+      const own = { LATCHKEY_DATA_DIR: dataDirectory, ...settings };
+      const { code, stdout, stderr } = await runLatchkey(args, { directory, settings: own });
+      if (code !== 0) throw new Error(`latchkey ${args.join(' ')} failed: ${stderr}`);
+      return stdout;
+    },
+    async [Symbol.asyncDispose]() {
+      for (const child of children) child.kill('SIGKILL');
+      await Promise.all(children.map(endOf));
+      await waitForDatabaseToEnd(dataDirectory);
+      await rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
+    },
+  };
+}
+
+const IssuedKeys = Type.Array(Type.Object({ license_key: Type.String() }));
+
+/** Issues licenses by the command line and gives their keys. */
+export async function issueKeys(
+  home: ServiceHome,
+  order: { readonly count: number; readonly maxActivations: number },
+  settings: Settings = {},
+): Promise<readonly string[]> {
+  const numbers = ['--count', order.count, '--max-activations', order.maxActivations].map(String);
+  const args = ['license', 'issue', '--product', 'personal', ...numbers, '--json'];
+  const issued = Parse(IssuedKeys, JSON.parse(await home.run(args, settings)));
+  return issued.map(({ license_key: licenseKey }) => licenseKey);
+}
+
+/** The processes of the embedded database of a data directory. */
+export function listDatabaseProcesses(dataDirectory: string): Promise<number[]> {
+  return listProcessesIn(join(dataDirectory, 'postgres'));
+}
+
+/** A database whose service was killed ends by itself, but not in the same instant. */
+async function waitForDatabaseToEnd(dataDirectory: string): Promise<void> {
+  const deadline = Date.now() + END_PATIENCE_MS;
+  while ((await listDatabaseProcesses(dataDirectory)).length > 0) {
+    if (Date.now() > deadline) throw new Error(`a database still runs in ${dataDirectory}`);
+    await sleep(50);
+  }
+}
+
+async function follow(child: ChildProcess): Promise<ServiceProcess> {
+  const { pid } = child;
+  if (pid === undefined) throw new Error('the service could not be spawned');
+  const output = readLines(child);
+  const ended = endOf(child);
+  const [, url = ''] = STARTED.exec(await output.waitFor(STARTED, START_PATIENCE_MS)) ?? [];
+  return {
+    url,
+    pid,
+    lines: output.lines,
+    ended,
+    send: (signal) => void child.kill(signal),
+    stop: (signal = 'SIGTERM') => {
+      child.kill(signal);
+      return endInTime(child, ended);
+    },
+    waitForLine: (pattern) => output.waitFor(pattern, LINE_PATIENCE_MS),
+  };
+}
+
+async function collect(child: ChildProcess): Promise<ProcessEnd & { readonly output: string }> {
+  const { lines } = readLines(child);
+  const end = await endInTime(child, endOf(child));
+  return { ...end, output: lines.join('\n') };
+}
+
+async function endInTime(child: ChildProcess, ended: Promise<ProcessEnd>): Promise<ProcessEnd> {
+  const tooLate = setTimeout(() => child.kill('SIGKILL'), END_PATIENCE_MS);
+  const end = await ended;
+  clearTimeout(tooLate);
+  return end;
+}
+
+/** The end of its output, not only its own: the last lines are read by then. */
+function endOf(child: ChildProcess): Promise<ProcessEnd> {
+  const { exitCode, signalCode } = child;
+  const isOver = exitCode !== null || signalCode !== null;
+  if (isOver && child.stdout?.closed !== false) {
+    return Promise.resolve({ code: exitCode, signal: signalCode });
+  }
+  return new Promise((resolve, reject) => {
+    child.once('error', reject);
+    child.once('close', (code, signal) => resolve({ code, signal }));
+  });
+}
+
+interface Output {
+  readonly lines: readonly string[];
+  waitFor(pattern: RegExp, patienceMs: number): Promise<string>;
+}
+
+function readLines(child: ChildProcess): Output {
+  const lines: string[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    if (stream !== null) createInterface({ input: stream }).on('line', (line) => lines.push(line));
+  }
+  return {
+    lines,
+    async waitFor(pattern, patienceMs) {
+      const deadline = Date.now() + patienceMs;
+      for (;;) {
+        const found = lines.find((line) => pattern.test(line));
+        if (found !== undefined) return found;
+        const isOver = child.exitCode !== null || child.signalCode !== null;
+        if (isOver || Date.now() > deadline) {
+          throw new Error(`no line like ${pattern} came:\n${lines.slice(-30).join('\n')}`);
+        }
+        await sleep(10);
+      }
+    },
+  };
+}
