@@ -35,6 +35,8 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
     const environment = {
       ...cleanEnvironment(),
       TMPDIR: directory,
+      // Each file is a process of its own; from the second on they find the modules compiled.
+      NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
       [TEST_CLUSTER_VARIABLE]: cluster.asVariable,
     };
     return stop.aborted ? false : await runNodeTests([...options, ...files], environment, stop);
