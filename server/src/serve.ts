@@ -9,7 +9,7 @@ import type { Context } from './context.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import type { App } from './http/app-instance.ts';
-import { closeGracefully } from './http/close-gracefully.ts';
+import { prepareToClose } from './http/close-gracefully.ts';
 import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
 import { startMetricsListener, type MetricsListener } from './http/metrics-endpoint.ts';
 import { observeRequests } from './http/observe-requests.ts';
@@ -69,7 +69,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
 
   let state: ServiceState = 'ready';
   const app = assembleApp(ctx, () => state);
-  resources.defer(() => closeGracefully(app));
+  resources.defer(prepareToClose(app));
   const url = await listen(app, serviceAddress(config));
 
   const kept = resources.move();

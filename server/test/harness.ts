@@ -13,7 +13,7 @@ import {
   type IssuedLicense,
   type LicenseOrder,
 } from '#server/features/licenses/issue.ts';
-import { closeGracefully } from '#server/http/close-gracefully.ts';
+import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
@@ -109,7 +109,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),
   });
-  resources.defer(() => closeGracefully(app));
+  resources.defer(prepareToClose(app));
   const url = await app.listen({ host: '127.0.0.1', port: 0 });
   return {
     ...createHttpClient(url),
