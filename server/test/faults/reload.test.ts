@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { LicenseActivateResponse } from '@latchkey/contract';
+import { decodeProtectedHeader } from 'jose';
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { eventually } from '../embedded-postgres.ts';
+import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { activate } from '../license-steps.ts';
+import { createHttpClient, type HttpClient } from '../http-client.ts';
+import { issueKeys, type ServiceProcess, type Settings } from '../service-process.ts';
+
+let external: ExternalHome;
+let settings: Settings;
+let service: ServiceProcess;
+let client: HttpClient;
+let licenseKey = '';
+let catalogPath = '';
+
+before(async () => {
+  external = await makeExternalHome();
+  catalogPath = join(external.home.directory, 'catalog.yaml');
+  settings = { ...external.settings, LATCHKEY_CATALOG: catalogPath };
+  await writeFile(catalogPath, catalogWith('[history]'));
+  service = await external.start(settings);
+  client = createHttpClient(service.url);
+  [licenseKey = ''] = await issueKeys(external.home, { count: 1, maxActivations: 100 }, settings);
+});
+
+after(() => external[Symbol.asyncDispose]());
+
+function catalogWith(features: string): string {
+  return [
+    'key_prefix: LK',
+    'trial: { product: personal, features: [history] }',
+    'products:',
+    '  - id: personal',
+    '    name: Personal',
+    '    product_type: personal',
+    '    tier: personal',
+    `    features: ${features}`,
+    '    max_activations: 2',
+    '',
+  ].join('\n');
+}
+
+/** Reads the settings again and waits until the log tells what came of it. */
+async function reload(pattern: RegExp): Promise<string> {
+  const before = service.lines.length;
+  service.send('SIGHUP');
+  for (let attempt = 0; attempt < 500; attempt += 1) {
+    const line = service.lines.slice(before).find((each) => pattern.test(each));
+    if (line !== undefined) return line;
+    await sleep(10);
+  }
+  throw new Error(`no line like ${pattern}: ${service.lines.slice(before).join('\n')}`);
+}
+
+async function activateOnce(): Promise<LicenseActivateResponse> {
+  return activate(client, licenseKey);
+}
+
+test('a new catalogue is in force after SIGHUP, without a restart', async () => {
+  assert.deepEqual((await activateOnce()).features, ['history']);
+  await writeFile(catalogPath, catalogWith('[history, gpu]'));
+  await reload(/the catalogue was read again/u);
+  assert.deepEqual((await activateOnce()).features, ['history', 'gpu']);
+});
+
+test('a wrong catalogue is not taken: the log says which line, the old one stays in force', async () => {
+  await writeFile(catalogPath, catalogWith('history'));
+  const line = await reload(/the new catalogue is wrong/u);
+  assert.match(line, /"level":"error"/u);
+  assert.match(line, /catalog\.yaml:8: products\[0\]\.features must be/u);
+  assert.deepEqual((await activateOnce()).features, ['history', 'gpu']);
+});
+
+test('a catalogue that is gone, or no text, changes nothing either', async () => {
+  await writeFile(catalogPath, Buffer.from([0xff, 0xfe, 0x00, 0x01]));
+  await reload(/the new catalogue is wrong/u);
+  await rm(catalogPath);
+  await reload(/cannot be read/u);
+  assert.deepEqual((await activateOnce()).features, ['history', 'gpu']);
+  await writeFile(catalogPath, catalogWith('[history, gpu]'));
+});
+
+const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) });
+
+test('a signing key that was rotated by hand signs from the next SIGHUP on', async () => {
+  const before = await listKeyIds();
+  assert.equal(await signingKeyId(), before[0]);
+  const rotate = ['signing-key', 'rotate', '--immediately', '--reason', 'it leaked'];
+  await external.home.run(rotate, settings);
+  service.send('SIGHUP');
+  assert.ok(await eventually(async () => (await listKeyIds()).length === 2));
+  const signer = await signingKeyId();
+  assert.notEqual(signer, before[0]);
+  assert.deepEqual(await listKeyIds(), [...before, signer]);
+});
+
+async function listKeyIds(): Promise<string[]> {
+  const answer = await client.get('/.well-known/jwks.json');
+  return Parse(KeySet, answer.body).keys.map(({ kid }) => kid);
+}
+
+async function signingKeyId(): Promise<string | undefined> {
+  const { entitlement } = await activateOnce();
+  return decodeProtectedHeader(entitlement ?? '').kid;
+}
