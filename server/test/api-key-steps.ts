@@ -27,7 +27,12 @@ export const MISTYPED_API_KEY = `lk_${'0'.repeat(36)}`;
 export function makeKey({ ctx }: Keeper, order: Partial<ApiKeyOrder> = {}): Promise<CreatedApiKey> {
   return createApiKey(
     ctx,
-    { name: randomUUID().slice(9), scopes: ['outreach:send'], expiresAt: null, ...order },
+    {
+      name: randomUUID().slice(9),
+      scopes: ['outreach:send'],
+      term: { until: null },
+      ...order,
+    },
     change,
   );
 }

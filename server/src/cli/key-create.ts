@@ -18,8 +18,6 @@ interface CreateOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-const DAY_MS = 86_400_000;
-
 export function keyCreateCommand(): Command {
   const command = new Command('create')
     .description('Make an API key and print it. It is shown this once.')
@@ -60,10 +58,9 @@ async function create(options: CreateOptions): Promise<void> {
     throw usageError('--expires and --days both say when it ends: give one of them.');
   }
   await withContext(async (ctx) => {
-    const now = ctx.clock.now().getTime();
-    const expiresAt = days === undefined ? (expires ?? null) : new Date(now + days * DAY_MS);
+    const term = days === undefined ? { until: expires ?? null } : { days };
     const change = { actor: currentActor(), reason: reason ?? null };
-    const created = await createApiKey(ctx, { name, scopes, expiresAt }, change);
+    const created = await createApiKey(ctx, { name, scopes, term }, change);
     const viewed = viewApiKey(created.key, ctx.clock.now());
     const json = { api_key: created.apiKey, ...toKeyJson(viewed) };
     printResult(options, json, () => describeCreated(ctx, created));

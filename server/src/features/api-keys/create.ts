@@ -11,14 +11,16 @@ import { ApiKeyRefusal, apiKeyNameTaken } from './key-refusal.ts';
 import { insertApiKey, type ApiKeyRecord } from './queries.ts';
 import type { ApiKeyScope } from './rules/scopes.ts';
 
+/** When an API key ends: some days from now, or at a moment; null is never. */
+export type ApiKeyTerm = { readonly days: number } | { readonly until: Date | null };
+
 /** What an API key is made of. */
 export interface ApiKeyOrder {
   /** For people; no two keys in use share one. 1 to 64 characters. */
   readonly name: string;
   /** At least one. */
   readonly scopes: readonly ApiKeyScope[];
-  /** Null is for good. */
-  readonly expiresAt: Date | null;
+  readonly term: ApiKeyTerm;
 }
 
 /** Who changes an API key by hand, and why. */
@@ -33,6 +35,8 @@ export interface CreatedApiKey {
   readonly apiKey: string;
 }
 
+const DAY_MS = 86_400_000;
+
 const NAME = /^\P{Cc}{1,64}$/u;
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -46,8 +50,9 @@ export async function createApiKey(
   change: KeyChange,
 ): Promise<CreatedApiKey> {
   const now = ctx.clock.now();
-  requireSound(order, now);
-  const created = makeApiKey(order, now);
+  const expiresAt = endOf(order.term, now);
+  requireSound(order, expiresAt, now);
+  const created = makeApiKey({ ...order, expiresAt }, now);
   const { key } = created;
   await inTransaction(ctx.pool, async (client) => {
     if (!(await insertApiKey(client, key))) throw apiKeyNameTaken(key.name);
@@ -69,18 +74,18 @@ export async function createApiKey(
 
 /** Makes a key that is not stored yet. */
 export function makeApiKey(
-  order: Omit<ApiKeyOrder, 'scopes'> & Pick<ApiKeyRecord, 'scopes'>,
+  terms: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>,
   now: Date,
 ): CreatedApiKey {
   const apiKey = generateApiKey(randomBytes);
   const key = {
     id: makeUuid(),
-    name: order.name,
+    name: terms.name,
     keyHash: hashApiKey(apiKey),
     keyHint: hintOf(apiKey),
-    scopes: [...new Set(order.scopes)],
+    scopes: [...new Set(terms.scopes)],
     createdAt: now,
-    expiresAt: order.expiresAt,
+    expiresAt: terms.expiresAt,
     lastUsedAt: null,
     revokedAt: null,
     replacedBy: null,
@@ -88,7 +93,11 @@ export function makeApiKey(
   return { key, apiKey };
 }
 
-function requireSound({ name, scopes, expiresAt }: ApiKeyOrder, now: Date): void {
+function endOf(term: ApiKeyTerm, now: Date): Date | null {
+  return 'until' in term ? term.until : new Date(now.getTime() + term.days * DAY_MS);
+}
+
+function requireSound({ name, scopes }: ApiKeyOrder, expiresAt: Date | null, now: Date): void {
   if (!NAME.test(name) || name.trim() !== name) {
     throw new ApiKeyRefusal('The name of an API key is 1 to 64 characters on one line.');
   }
