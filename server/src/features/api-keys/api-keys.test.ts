@@ -188,10 +188,8 @@ test('the last use is written at most once a minute, and not for a key that is r
     const writes = query.mock.calls.filter(({ arguments: [statement] }) =>
       JSON.stringify(statement).includes('api_key_record_use'),
     );
-    const results = await Promise.all(
-      writes.map(async ({ result }) => Parse(Written, await result)),
-    );
-    return results.reduce((sum, { rowCount }) => sum + rowCount, 0);
+    const results = await Promise.all(writes.map(({ result }) => Promise.resolve<unknown>(result)));
+    return results.reduce<number>((sum, result) => sum + Parse(Written, result).rowCount, 0);
   }
   const lastUse = async () => (await reread(key)).lastUsedAt;
 
