@@ -44,6 +44,8 @@ function sendFaults(reply: FastifyReply, error: InvalidRequestError): FastifyRep
 
 function toPublic(error: unknown, request: FastifyRequest): PublicError | InvalidRequestError {
   if (error instanceof PublicError || error instanceof InvalidRequestError) return error;
+  // The client went away in the middle of its body, which looks as when the database does.
+  if (error === request.raw.errored) return badRequest('The request broke off.');
   if (isConnectionFailure(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
   if (error.validation !== undefined) return describeFaults(error, request);

@@ -27,6 +27,7 @@ export function createShell({ publicUrl, trustedProxies, log, state }: ShellOpti
   const options = makeServerOptions({ trustedProxies, answerHeaders });
   const app = fastify(options).withTypeProvider<TypeBoxTypeProvider>();
   app.server.maxConnections = MAX_CONNECTIONS;
+  ignoreUnknownExpectations(app);
   for (const schema of namedSchemas) app.addSchema(schema);
   addJsonParser(app);
   addErrorHandler(app, log);
@@ -35,4 +36,11 @@ export function createShell({ publicUrl, trustedProxies, log, state }: ShellOpti
   refuseWithoutHost(app);
   refuseUnlessReady(app, state);
   return app;
+}
+
+/** Node would refuse an `Expect` other than `100-continue` with an empty answer; RFC 9110 §10.1.1 leaves the choice. */
+function ignoreUnknownExpectations(app: App): void {
+  app.server.on('checkExpectation', (request, response) =>
+    app.server.emit('request', request, response),
+  );
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { LicenseActivateResponse } from '@latchkey/contract';
+import type { LicenseActivateResponse } from '@latchkey/contract';
 import { decodeProtectedHeader } from 'jose';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
@@ -51,14 +51,14 @@ function catalogWith(features: string): string {
 
 /** Reads the settings again and waits until the log tells what came of it. */
 async function reload(pattern: RegExp): Promise<string> {
-  const before = service.lines.length;
+  const seen = service.lines.length;
   service.send('SIGHUP');
   for (let attempt = 0; attempt < 500; attempt += 1) {
-    const line = service.lines.slice(before).find((each) => pattern.test(each));
+    const line = service.lines.slice(seen).find((each) => pattern.test(each));
     if (line !== undefined) return line;
     await sleep(10);
   }
-  throw new Error(`no line like ${pattern}: ${service.lines.slice(before).join('\n')}`);
+  throw new Error(`no line like ${pattern}: ${service.lines.slice(seen).join('\n')}`);
 }
 
 async function activateOnce(): Promise<LicenseActivateResponse> {
@@ -92,15 +92,15 @@ test('a catalogue that is gone, or no text, changes nothing either', async () =>
 const KeySet = Type.Object({ keys: Type.Array(Type.Object({ kid: Type.String() })) });
 
 test('a signing key that was rotated by hand signs from the next SIGHUP on', async () => {
-  const before = await listKeyIds();
-  assert.equal(await signingKeyId(), before[0]);
+  const earlier = await listKeyIds();
+  assert.equal(await signingKeyId(), earlier[0]);
   const rotate = ['signing-key', 'rotate', '--immediately', '--reason', 'it leaked'];
   await external.home.run(rotate, settings);
   service.send('SIGHUP');
   assert.ok(await eventually(async () => (await listKeyIds()).length === 2));
   const signer = await signingKeyId();
-  assert.notEqual(signer, before[0]);
-  assert.deepEqual(await listKeyIds(), [...before, signer]);
+  assert.notEqual(signer, earlier[0]);
+  assert.deepEqual(await listKeyIds(), [...earlier, signer]);
 });
 
 async function listKeyIds(): Promise<string[]> {
