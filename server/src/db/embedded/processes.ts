@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process';
-import { readFile, readlink } from 'node:fs/promises';
+import { readFile, readlink, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 const run = promisify(execFile);
@@ -28,13 +28,22 @@ const STATE_FIELD = 0;
 const START_TIME_FIELD = 19;
 
 async function identifyByProc(pid: number): Promise<string | null> {
+  const { fields } = (await readProc(pid)) ?? { fields: [] };
+  const state = fields[STATE_FIELD];
+  return state === 'Z' || state === 'X' ? null : (fields[START_TIME_FIELD] ?? null);
+}
+
+/** What /proc/<pid>/stat tells everybody: the command, and the fields that follow it. Null when no such process runs. */
+async function readProc(pid: number): Promise<{ command: string; fields: string[] } | null> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'latin1');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    const state = fields[STATE_FIELD];
-    return state === 'Z' || state === 'X' ? null : (fields[START_TIME_FIELD] ?? null);
+    const end = text.lastIndexOf(')');
+    return {
+      command: text.slice(text.indexOf('(') + 1, end),
+      fields: text.slice(end + 2).split(' '),
+    };
   } catch (error) {
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH')) return null;
+    if (isGone(error)) return null;
     throw error;
   }
 }
@@ -49,17 +58,56 @@ async function identifyByPs(pid: number): Promise<string | null> {
   }
 }
 
-/** Whether a process is a PostgreSQL that works in the directory: its main process makes that its own at the start. */
+/**
+ * Whether a process is a PostgreSQL that works in the directory: its main process makes that its own at the start.
+ * @throws what the system says when it cannot be told
+ */
 export async function isPostgresIn(pid: number, directory: string): Promise<boolean> {
   if ((await identifyProcess(pid)) === null) return false;
+  return process.platform === 'linux' ? isPostgresByProc(pid, directory) : isPostgresByPs(pid);
+}
+
+async function isPostgresByProc(pid: number, directory: string): Promise<boolean> {
   try {
-    if (process.platform === 'linux') return (await readlink(`/proc/${pid}/cwd`)) === directory;
+    return (await readlink(`/proc/${pid}/cwd`)) === directory;
+  } catch (error) {
+    if (isGone(error)) return false;
+    if (hasCode(error, 'EACCES') || hasCode(error, 'EPERM'))
+      return isPostgresOfOwner(pid, directory);
+    throw error;
+  }
+}
+
+/**
+ * The same by what everybody may see of a process: root without CAP_SYS_PTRACE, as in a container, may not see where
+ * another account's process works. PostgreSQL refuses to run under another account than its cluster's owner.
+ */
+async function isPostgresOfOwner(pid: number, directory: string): Promise<boolean> {
+  try {
+    const [seen, { uid }, cluster] = await Promise.all([
+      readProc(pid),
+      stat(`/proc/${pid}`),
+      stat(directory),
+    ]);
+    return seen?.command === 'postgres' && uid === cluster.uid;
+  } catch (error) {
+    if (isGone(error)) return false;
+    throw error;
+  }
+}
+
+async function isPostgresByPs(pid: number): Promise<boolean> {
+  try {
     const { stdout } = await run('ps', ['-o', 'comm=', '-p', String(pid)]);
     return stdout.trim().endsWith('postgres');
   } catch {
-    // It ended meanwhile, or belongs to somebody whose processes we may not look at: not ours.
+    // ps ends with 1 when there is no such process.
     return false;
   }
+}
+
+function isGone(error: unknown): boolean {
+  return hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH');
 }
 
 /** Sends a signal; a process that is gone already is no error. */
