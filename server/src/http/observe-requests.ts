@@ -12,13 +12,17 @@ export interface ObserveRequestsOptions {
 /** A request that took longer is worth a line of the log. */
 const SLOW_MS = 1_000;
 
+/** Answers to a flood or in an outage: there are as many as there are requests. */
+const TOO_MANY_TO_LOG: ReadonlySet<number> = new Set([429, 503]);
+
 /** The label of requests that no route took: their paths are anybody's, so they must not become labels. */
 const NO_ROUTE = 'none';
 
 /**
  * Measures every request by its route and logs the ones worth reading: at level `info` those answered with 400 or more
- * and the slow ones, at `debug` all. A line costs some 10 µs, a measurement 0.1 µs. An answer 429 is logged at `debug`
- * only, so that a flood cannot fill the disk; it is counted.
+ * and the slow ones, at `debug` all. A line costs some 10 µs, a measurement 0.1 µs. Answers 429 and 503 are logged at
+ * `debug` only, so that neither a flood nor an outage can fill the disk; they are counted, and an outage has lines of
+ * its own (`failure-log.ts`).
  *
  * Called on the root instance, before the routes, so that it holds for all of them.
  */
@@ -30,7 +34,7 @@ export function observeRequests(app: FastifyInstance, options: ObserveRequestsOp
     const durationMs = reply.elapsedTime;
     metrics.observeRequest(route, request.method, status, durationMs / 1_000);
 
-    const notable = (status >= 400 && status !== 429) || durationMs > SLOW_MS;
+    const notable = !TOO_MANY_TO_LOG.has(status) && (status >= 400 || durationMs > SLOW_MS);
     if (notable || log.isLevelEnabled('debug')) {
       log[notable ? 'info' : 'debug'](
         {
