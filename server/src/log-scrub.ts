@@ -56,20 +56,3 @@ export const hiddenFields = [
   const dotted = field.startsWith('[') ? field : `.${field}`;
   return [field, `*${dotted}`, `*.*${dotted}`];
 });
-
-const pathsWithSecrets: readonly (readonly [RegExp, string])[] = [
-  [/(\/licenses\/check\/)[^/]+/u, '$1***'],
-  [/(\/licenses\/)[^/]+(\/activations)/u, '$1***$2'],
-  [/(\/u\/)[^/]+/u, '$1***'],
-];
-
-/**
- * A request's path as it may be logged: without the query, and without the license key, the transaction (which shows
- * a key) or the unsubscribe token in it.
- */
-export function maskPath(url: string): string {
-  const path = url.split('?', 1)[0] ?? '';
-  return scrub(
-    pathsWithSecrets.reduce((text, [pattern, instead]) => text.replace(pattern, instead), path),
-  );
-}
