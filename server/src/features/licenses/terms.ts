@@ -12,6 +12,8 @@ export interface LicenseTerms {
   readonly offlineDays: number;
 }
 
+type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
+
 const TRIAL_TIER = 'trial';
 
 /** For a product that has left the catalogue. */
@@ -23,7 +25,7 @@ const DEFAULT_OFFLINE_DAYS = 14;
  */
 export function findCatalogTerms(
   catalog: Catalog,
-  license: Pick<LicenseStanding, 'productId' | 'trial'>,
+  license: Omit<TermedLicense, 'id'>,
 ): LicenseTerms | null {
   const product = catalog.products.get(license.productId);
   if (product === undefined) return null;
@@ -36,14 +38,39 @@ export function findCatalogTerms(
 export async function readTerms(
   db: Queryable,
   catalog: Catalog,
-  license: Pick<LicenseStanding, 'id' | 'productId' | 'trial'>,
+  license: TermedLicense,
 ): Promise<LicenseTerms> {
   const terms = findCatalogTerms(catalog, license);
   if (terms !== null) return terms;
-  const sold = await findSoldTerms(db, license.id);
+  return toSoldTerms(await findSoldTerms(db, [license.id]), license);
+}
+
+/**
+ * The terms of many licenses, in their order; null where there is no license. The database is asked only for products
+ * that have left the catalogue, and once for all of them.
+ */
+export async function readTermsOfAll(
+  db: Queryable,
+  catalog: Catalog,
+  licenses: readonly (TermedLicense | null)[],
+): Promise<(LicenseTerms | null)[]> {
+  const terms = licenses.map((license) => license && findCatalogTerms(catalog, license));
+  const departed = licenses.flatMap((license, index) =>
+    license !== null && terms[index] === null ? [license.id] : [],
+  );
+  if (departed.length === 0) return terms;
+  const sold = await findSoldTerms(db, departed);
+  return licenses.map((license, index) => terms[index] ?? (license && toSoldTerms(sold, license)));
+}
+
+function toSoldTerms(
+  sold: Awaited<ReturnType<typeof findSoldTerms>>,
+  { id }: TermedLicense,
+): LicenseTerms {
+  const terms = sold.get(id);
   return {
-    tier: sold?.tier ?? null,
-    features: sold?.features ?? [],
+    tier: terms?.tier ?? null,
+    features: terms?.features ?? [],
     offlineDays: DEFAULT_OFFLINE_DAYS,
   };
 }

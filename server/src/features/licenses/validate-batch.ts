@@ -7,7 +7,7 @@ import { entitle, type EntitlementContext } from './entitle.ts';
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
 import { recordValidationsOf, type ValidationRecord } from './queries/record-validations.ts';
 import { decideValidation, type ValidationDecision } from './rules/decide-validation.ts';
-import { readTerms, findCatalogTerms, type LicenseTerms } from './terms.ts';
+import { readTermsOfAll, type LicenseTerms } from './terms.ts';
 
 /** One client's question whether its activation may run. */
 export interface ValidationQuestion extends KeyLookup {
@@ -45,7 +45,8 @@ export async function judgeValidations(
   questions: readonly ValidationQuestion[],
 ): Promise<readonly ValidationVerdict[]> {
   const findings = await findLicensesByKeys(ctx.pool, questions);
-  const terms = await termsOfAll(ctx.pool, ctx.catalog(), findings);
+  const licenses = findings.map((finding) => finding?.license ?? null);
+  const terms = await readTermsOfAll(ctx.pool, ctx.catalog(), licenses);
   const now = ctx.clock.now();
   const records: ValidationRecord[] = [];
   const verdicts = questions.map((question, index) =>
@@ -97,18 +98,4 @@ function withdraw(verdict: ValidationVerdict): ValidationVerdict {
     decision: { valid: false, status, expiresAt, reason: 'activation_inactive' },
     entitlement: null,
   };
-}
-
-/** The database is asked only for products that have left the catalogue. */
-async function termsOfAll(
-  pool: Pool,
-  catalog: Catalog,
-  findings: readonly (KeyFinding | null)[],
-): Promise<(LicenseTerms | null)[]> {
-  const terms = findings.map((found) => found && findCatalogTerms(catalog, found.license));
-  for (const [index, found] of findings.entries()) {
-    if (found && terms[index] === null)
-      terms[index] = await readTerms(pool, catalog, found.license);
-  }
-  return terms;
 }

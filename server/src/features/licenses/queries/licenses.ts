@@ -185,16 +185,17 @@ export async function listLicensesAfter(
 
 const findSoldTermsStatement = defineStatement(
   'license_find_sold_terms',
-  Type.Object({ tier: Type.String(), features: Type.Array(Type.String()) }),
-  'select tier, features from licenses where id = $1',
+  Type.Object({ id: Type.String(), tier: Type.String(), features: Type.Array(Type.String()) }),
+  'select id, tier, features from licenses where id = any ($1::uuid[])',
 );
 
-/** What was sold, as the catalogue said then. */
+/** What was sold with some licenses, as the catalogue said then, by their ids. */
 export async function findSoldTerms(
   db: Queryable,
-  id: string,
-): Promise<{ tier: string; features: readonly string[] } | null> {
-  return queryRow(db, findSoldTermsStatement, [id]);
+  ids: readonly string[],
+): Promise<ReadonlyMap<string, { tier: string; features: readonly string[] }>> {
+  const rows = await queryRows(db, findSoldTermsStatement, [ids]);
+  return new Map(rows.map((row) => [row.id, row]));
 }
 
 const updateFactsStatement = defineCommand(
