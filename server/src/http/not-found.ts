@@ -19,6 +19,12 @@ export function addNotFoundHandler(app: FastifyInstance): void {
     for (const each of [method].flat()) known.methods.add(each);
   });
 
+  // Fastify would answer 415 to a content type that it cannot read before it looks whether there is such a path.
+  app.addHook('onRequest', (request, _reply, done) => {
+    if (request.is404) delete request.raw.headers['content-type'];
+    done();
+  });
+
   app.setNotFoundHandler((request, reply) => {
     const path = request.url.split('?', 1)[0] ?? '';
     const allow = new Set<string>();

@@ -91,6 +91,8 @@ test('an unknown path is 404, whatever is sent to it', async (t) => {
     payload: '{',
   } as const;
   assert.deepEqual(await problemOf(app, broken), notFound);
+  const typeless = { ...broken, headers: { 'content-type': ':' } };
+  assert.deepEqual(await problemOf(app, typeless), notFound);
 });
 
 test('a method that a path does not serve is 405 and told which it does', async (t) => {
