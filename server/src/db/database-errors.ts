@@ -37,6 +37,11 @@ export function isTransientConflict(error: unknown): boolean {
   return error instanceof DatabaseError && TRANSIENT_CONFLICTS.has(error.code ?? '');
 }
 
+/** Whether somebody else held a lock for longer than it was waited for (SQLSTATE 55P03): only those who want it suffer. */
+export function isLockTimeout(error: unknown): boolean {
+  return error instanceof DatabaseError && error.code === '55P03';
+}
+
 /** Whether a unique key refused a row (SQLSTATE 23505). */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505';

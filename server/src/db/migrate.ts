@@ -57,7 +57,7 @@ const recordApplied = defineCommand(
 export async function migrate(pool: Pool): Promise<string[]> {
   const applied: string[] = [];
   for (;;) {
-    const name = await inTransaction(pool, applyNext);
+    const name = await inTransaction(pool, applyNext, { lockTimeoutMs: 0 });
     if (name === null) return applied;
     applied.push(name);
   }
@@ -65,6 +65,7 @@ export async function migrate(pool: Pool): Promise<string[]> {
 
 /** Applies the first pending migration; the lock is the transaction's, so that a pooler in between may share sessions. */
 async function applyNext(client: PoolClient): Promise<string | null> {
+  await client.query('set local statement_timeout = 0');
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, createLedger);
   const [next] = await findPending(client);

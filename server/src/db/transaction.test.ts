@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { isTransientConflict, isUniqueViolation } from './database-errors.ts';
+import { isLockTimeout, isTransientConflict, isUniqueViolation } from './database-errors.ts';
 import { inTransaction } from './transaction.ts';
 
 const pool = await openTestPool();
@@ -82,5 +82,34 @@ describe('inTransaction', () => {
     await assert.rejects(failing);
     assert.equal(await inTransaction(pool, async () => 'works'), 'works');
     assert.equal(pool.totalCount, pool.idleCount);
+  });
+
+  test('a lock is waited for on the server, for as long as is said, and the connection is kept', async () => {
+    await pool.query('truncate notes');
+    await pool.query(`insert into notes values (1, '')`);
+    const touch = `update notes set text = text || 'x' where id = 1`;
+    await inTransaction(pool, async (holder) => {
+      await holder.query(touch);
+      const startedAt = performance.now();
+      const waiting = inTransaction(pool, (client) => client.query(touch), { lockTimeoutMs: 100 });
+      await assert.rejects(waiting, isLockTimeout);
+      const waitedMs = performance.now() - startedAt;
+      assert.ok(waitedMs >= 90 && waitedMs < 2_000, `${waitedMs} ms`);
+    });
+    assert.deepEqual(await listNotes(), ['x']);
+    assert.equal(pool.totalCount, pool.idleCount);
+  });
+
+  test('unless a transaction says otherwise, it waits for a lock for three seconds', async () => {
+    const limitOf = (options = {}) =>
+      inTransaction(
+        pool,
+        async (client) => {
+          const { rows } = await client.query<{ lock_timeout: string }>('show lock_timeout');
+          return rows[0]?.lock_timeout;
+        },
+        options,
+      );
+    assert.deepEqual([await limitOf(), await limitOf({ lockTimeoutMs: 0 })], ['3s', '0']);
   });
 });

@@ -1,13 +1,15 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 import type { Pool, PoolClient } from 'pg';
 
-import { isConnectionFailure, isTransientConflict } from './database-errors.ts';
+import { isConnectionFailure, isLockTimeout } from './database-errors.ts';
+import { retryConflicts } from './retry-conflicts.ts';
 
-const MAX_TRIES = 5;
+export interface TransactionOptions {
+  /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0 is without end. */
+  readonly lockTimeoutMs?: number;
+}
 
-/** Two that met in a deadlock wait for random times, each longer than the last, and do not meet again. */
-const RETRY_STEP_MS = 10;
+/** Less than a statement may take as seen from here, so that it is the server that ends the waiting, and says why. */
+const LOCK_TIMEOUT_MS = 3_000;
 
 /**
  * Runs work in one transaction and commits it; any error rolls it back and is thrown on. Work that lost a deadlock or a
@@ -16,25 +18,21 @@ const RETRY_STEP_MS = 10;
 export async function inTransaction<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
+  { lockTimeoutMs = LOCK_TIMEOUT_MS }: TransactionOptions = {},
 ): Promise<Result> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await runOnce(pool, work);
-    } catch (error) {
-      if (!isTransientConflict(error) || tries >= MAX_TRIES) throw error;
-      await sleep(tries * RETRY_STEP_MS * Math.random());
-    }
-  }
+  const begin = `begin; set local lock_timeout = ${lockTimeoutMs}`;
+  return retryConflicts(() => runOnce(pool, begin, work));
 }
 
 async function runOnce<Result>(
   pool: Pool,
+  begin: string,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
   const client = await pool.connect();
   let broken: Error | undefined;
   try {
-    await client.query('begin');
+    await client.query(begin);
     const result = await work(client);
     await client.query('commit');
     return result;
@@ -51,7 +49,9 @@ async function runOnce<Result>(
  * is not asked to roll back, which it does by itself when the connection is gone.
  */
 async function rollBack(client: PoolClient, reason: unknown): Promise<Error | undefined> {
-  if (reason instanceof Error && isConnectionFailure(reason)) return reason;
+  if (reason instanceof Error && isConnectionFailure(reason) && !isLockTimeout(reason)) {
+    return reason;
+  }
   try {
     await client.query('rollback');
     return undefined;

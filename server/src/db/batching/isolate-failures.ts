@@ -1,12 +1,10 @@
-import { isConnectionFailure, isTransientConflict } from '../database-errors.ts';
+import { isConnectionFailure } from '../database-errors.ts';
+import { retryConflicts } from '../retry-conflicts.ts';
 
 /** One caller's share of a batch. */
 export type BatchResult<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly error: unknown };
-
-/** Tries for a batch that lost a deadlock or a serialization conflict against another process. */
-const MAX_CONFLICT_TRIES = 5;
 
 /**
  * Runs a batch so that an error of one input stays its own. A statement fails as a whole, and rolls back as a whole, so a
@@ -18,7 +16,7 @@ export async function isolateFailures<Input, Output>(
   execute: (inputs: readonly Input[]) => Promise<readonly Output[]>,
 ): Promise<BatchResult<Output>[]> {
   try {
-    const outputs = await executeWithRetry(inputs, execute);
+    const outputs = await retryConflicts(() => execute(inputs));
     return outputs.map((output) => ({ ok: true, output }));
   } catch (error) {
     if (inputs.length === 1 || isConnectionFailure(error)) {
@@ -28,18 +26,5 @@ export async function isolateFailures<Input, Output>(
     const first = await isolateFailures(inputs.slice(0, middle), execute);
     const second = await isolateFailures(inputs.slice(middle), execute);
     return [...first, ...second];
-  }
-}
-
-async function executeWithRetry<Input, Output>(
-  inputs: readonly Input[],
-  execute: (inputs: readonly Input[]) => Promise<readonly Output[]>,
-): Promise<readonly Output[]> {
-  for (let tries = 1; ; tries++) {
-    try {
-      return await execute(inputs);
-    } catch (error) {
-      if (!isTransientConflict(error) || tries >= MAX_CONFLICT_TRIES) throw error;
-    }
   }
 }

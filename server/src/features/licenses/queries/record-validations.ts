@@ -48,7 +48,8 @@ export async function recordValidationsOf(
 ): Promise<ReadonlySet<string>> {
   const counts = countByActivation(records);
   const hits = counts.size === records.length ? records.slice() : mergeByActivation(records);
-  // In the order of their ids, so that two processes take the rows in the same order and do not deadlock.
+  // In the order of their ids: two processes then hardly ever deadlock. The plan may still take another order, so a batch
+  // that loses a deadlock is run again.
   hits.sort((a, b) => (a.activationId < b.activationId ? -1 : 1));
   const ids = [
     toUuidArray(hits.map((hit) => hit.licenseId)),

@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { isolateFailures } from '#server/db/batching/isolate-failures.ts';
+import {
+  recordValidationsOf,
+  type ValidationRecord,
+} from '#server/features/licenses/queries/record-validations.ts';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { activate } from '../license-steps.ts';
+import { atOnce } from './at-once.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+
+const ACTIVATIONS = 200;
+const ROUNDS = 15;
+
+async function makeActivations(): Promise<ValidationRecord[]> {
+  return atOnce(ACTIVATIONS, async () => {
+    const { license, licenseKey } = await one.issue();
+    const { activation_id: activationId } = await activate(one, licenseKey);
+    const answer = { installId: null, usageSharing: null, freshProof: null };
+    return { licenseId: license.id, activationId, ...answer };
+  });
+}
+
+/** As a batch of validations is counted, whose rows come in an order of their own. */
+async function count(service: TestService, records: readonly ValidationRecord[]): Promise<void> {
+  const results = await isolateFailures(records, async (part) => {
+    await recordValidationsOf(service.pool, part, service.clock.now());
+    return part;
+  });
+  assert.ok(results.every(({ ok }) => ok));
+}
+
+test('two processes count overlapping batches of many activations in opposite orders: all exactly', async () => {
+  const records = await makeActivations();
+  const forwards = records.slice(0, 150);
+  const backwards = records.slice(50).reverse();
+  for (let round = 0; round < ROUNDS; round++) {
+    await Promise.all([
+      count(one, forwards),
+      count(two, backwards),
+      count(one, backwards),
+      count(two, forwards),
+    ]);
+  }
+  const { rows } = await one.pool.query<{ id: string; validation_count: number }>(
+    'select id, validation_count from activations',
+  );
+  const counts = new Map(rows.map((row) => [row.id, row.validation_count]));
+  records.forEach(({ activationId }, index) => {
+    const expected = (index < 150 ? 2 * ROUNDS : 0) + (index >= 50 ? 2 * ROUNDS : 0);
+    assert.equal(counts.get(activationId), expected);
+  });
+});
