@@ -34,6 +34,12 @@ export const FIXED_SETTINGS: Settings = {
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
+  // What waits for a row that somebody holds gives up before its caller does. Transactions of the service set their own.
+  lock_timeout: '1s',
+  // A process that stopped in the middle of a transaction does not keep its locks.
+  idle_in_transaction_session_timeout: '30s',
+  // A statement whose caller has gone away ends soon. PostgreSQL cannot tell on Windows, and refuses to start with it.
+  ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '2s' }),
 };
 
 /** Settings as the arguments of `postgres` and `initdb`. */
