@@ -4,6 +4,7 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
+import type { Gate } from './db/gate.ts';
 import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
@@ -26,6 +27,8 @@ export interface Context {
   readonly signingKeys: SigningKeyRing;
   readonly configuredApiKeys: readonly ConfiguredApiKey[];
   readonly batches: LicenseBatches & { readonly trials: TrialBatch };
+  /** What all work passes that takes a connection and does not travel in a batch. */
+  readonly gate: Gate;
   /** Work that locks one license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;

@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts';
 import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
 import { isDatabaseSilence } from './db/database-errors.ts';
+import { Gate } from './db/gate.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
@@ -29,8 +30,14 @@ export interface ContextParts {
   readonly pool: Pool;
 }
 
-/** Connections that are never taken by work that waits for a license's lock, so that batches always find one. */
-const CONNECTIONS_FOR_BATCHES = 4;
+/**
+ * As many batches may be under way at once: two of validations, and one each of lookups, checks and trials. All other work
+ * passes the gate, which leaves them these connections; in a pool so small that it cannot, they share it with one piece.
+ */
+const CONNECTIONS_FOR_BATCHES = 5;
+
+/** Calls that may wait at the gate. At a millisecond or two each, the last of them waits for less than a second. */
+const MAX_WAITING_AT_GATE = 1_000;
 
 /** Activations that may wait in line. */
 const MAX_WAITING_FOR_LICENSES = 2_000;
@@ -40,11 +47,14 @@ export function makeContext(parts: ContextParts): Context {
   const { config, catalog, clock, metrics, pool } = parts;
   const vault = createVault(Buffer.from(parts.secrets.master, 'utf8'));
   const signingKeys = new SigningKeyRing({ pool, clock, vault });
+  const maxConcurrent = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
+  const gate = new Gate({ maxConcurrent, maxWaiting: MAX_WAITING_AT_GATE });
   const licenseQueue = new KeyedQueue({
-    maxConcurrent: Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES),
+    maxConcurrent,
     maxWaiting: MAX_WAITING_FOR_LICENSES,
     concernsAll: isDatabaseSilence,
   });
+  metrics.setQueueDepth('gate', () => gate.depth);
   metrics.setQueueDepth('activations', () => licenseQueue.depth);
   const trials = createTrialBatch({
     pool,
@@ -67,6 +77,7 @@ export function makeContext(parts: ContextParts): Context {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,
     },
+    gate,
     licenseQueue,
     guesses: new GuessLimiter(clock),
   };

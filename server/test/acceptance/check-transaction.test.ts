@@ -89,6 +89,22 @@ describe('200', () => {
     },
   );
 
+  test('those who ask at once are each told of their own checkout', inside, async () => {
+    const issued = await Promise.all(
+      Array.from({ length: 5 }, async () => {
+        const transactionId = `txn_${randomUUID()}`;
+        const { licenseKey } = await service.own.issue({ transactionId });
+        return { transactionId, licenseKey };
+      }),
+    );
+    const asked = [...issued, { transactionId: 'txn_nobody', licenseKey: null }, ...issued];
+    const answers = await Promise.all(asked.map(({ transactionId }) => ask(transactionId)));
+    assert.deepEqual(
+      answers.map(({ body }) => readBody(body)['license_key']),
+      asked.map(({ licenseKey }) => licenseKey),
+    );
+  });
+
   test('the key is shown for 24 hours to the second', inside, async () => {
     const transactionId = `txn_${randomUUID()}`;
     const { licenseKey } = await service.own.issue({ transactionId });
@@ -150,6 +166,13 @@ describe('400', () => {
     const answer = await service.get('/api/v1/licenses/check/%E0%A4%A');
     assert.equal(answer.status, 400);
     assert.equal(readBody(answer.body)['code'], 'bad_request');
+  });
+});
+
+describe('404', () => {
+  test('no identifier at all', async () => {
+    const answer = await ask('');
+    assert.deepEqual([answer.status, answer.body], [404, problem('not_found')]);
   });
 });
 

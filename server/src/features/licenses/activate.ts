@@ -65,11 +65,13 @@ export async function activateMachine(
   installId: string | null,
 ): Promise<Activation> {
   return ctx.licenseQueue.run(licenseId, () =>
-    inTransaction(ctx.pool, async (client) => {
-      const license = await lockLicense(client, licenseId);
-      if (license === null) throw licenseNotFound();
-      return takeSlot(ctx, client, license, machine, installId);
-    }),
+    ctx.gate.run(() =>
+      inTransaction(ctx.pool, async (client) => {
+        const license = await lockLicense(client, licenseId);
+        if (license === null) throw licenseNotFound();
+        return takeSlot(ctx, client, license, machine, installId);
+      }),
+    ),
   );
 }
 

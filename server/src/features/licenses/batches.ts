@@ -1,6 +1,7 @@
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
+import { findLicensesByTransactions, type LicenseRecord } from './queries/licenses.ts';
 import {
   judgeValidations,
   type ValidationContext,
@@ -20,6 +21,8 @@ const MAX_QUEUE_LENGTH = 8_192;
 /** The statements of the license operations that travel in batches. */
 export interface LicenseBatches {
   readonly lookups: Carrier<KeyLookup, KeyFinding | null>;
+  /** By the transaction's id: the licenses that it made. */
+  readonly checks: Carrier<string, readonly LicenseRecord[]>;
   readonly validations: Carrier<ValidationQuestion, ValidationVerdict>;
 }
 
@@ -34,6 +37,11 @@ export function createLicenseBatches(
       ...limits,
       name: 'license_lookups',
       execute: (lookups) => findLicensesByKeys(ctx.pool, lookups),
+    }),
+    checks: new Batcher({
+      ...limits,
+      name: 'transaction_checks',
+      execute: (transactionIds) => findLicensesByTransactions(ctx.pool, transactionIds),
     }),
     validations: new Batcher({
       ...limits,

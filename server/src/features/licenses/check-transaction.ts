@@ -1,8 +1,9 @@
 import type { CheckedLicense, LicenseCheckResponse } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
+import { notFound } from '#server/errors.ts';
 
-import { findLicensesByTransaction, type LicenseRecord } from './queries/licenses.ts';
+import type { LicenseRecord } from './queries/licenses.ts';
 import { licenseStatus, publicExpiry } from './rules/status.ts';
 import { licenseKeyLabel } from './seal-license-key.ts';
 
@@ -20,12 +21,14 @@ const PENDING: LicenseCheckResponse = {
 /**
  * What has become of a checkout: `pending` until its license exists. The key is shown for some hours only, because a
  * transaction's id stands in receipts and browser histories, and never once the money went back.
+ * @throws notFound (404) for the empty id, which names no checkout
  */
 export async function checkTransaction(
   ctx: Context,
   transactionId: string,
 ): Promise<LicenseCheckResponse> {
-  const records = await findLicensesByTransaction(ctx.pool, transactionId);
+  if (transactionId === '') throw notFound();
+  const records = await ctx.batches.checks.submit(transactionId);
   const licenses = records.map((record) => toChecked(ctx, record));
   const [first] = licenses;
   if (first === undefined) return PENDING;

@@ -30,7 +30,9 @@ export async function deactivateLicense(
   if (decision.kind === 'already')
     return answer(activationId, 'The activation was inactive already.');
   const now = ctx.clock.now();
-  const freed = await deactivateActivation(ctx.pool, license.id, activationId, machineId, now);
+  const freed = await ctx.gate.run(() =>
+    deactivateActivation(ctx.pool, license.id, activationId, machineId, now),
+  );
   // Bound or freed by somebody else since it was read: what holds now decides.
   if (!freed) return deactivateLicense(ctx, request, clientAddress);
   return answer(activationId, 'The activation was deactivated.');

@@ -18,7 +18,7 @@ export async function listActivations(
   clientAddress: string,
 ): Promise<MachineInfo[]> {
   const { license } = await requireByKey(ctx, licenseKey, null, clientAddress);
-  const activations = await listActivationsOf(ctx.pool, license.id, MAX_LISTED);
+  const activations = await ctx.gate.run(() => listActivationsOf(ctx.pool, license.id, MAX_LISTED));
   return activations.map(toMachineInfo);
 }
 

@@ -77,4 +77,5 @@ export const checkTransactionOperation = {
   description: 'To be polled after a checkout: `status` is `pending` until the license exists.',
   params: TransactionPath,
   response: { 200: ref(LicenseCheckResponse, 'The license, or that it is still pending.') },
+  problems: ['not_found'],
 } satisfies FastifySchema;

@@ -31,7 +31,10 @@ export async function validateLicense(
   if (licenseId === null) return refuseUnknownKey(ctx, clientAddress);
   if (decision.valid && decision.bindMachineId !== null) {
     // Whoever lost the race for the binding finds the winner's machine when it asks again.
-    await bindMachine(ctx.pool, licenseId, request.activation_id, decision.bindMachineId);
+    const { bindMachineId } = decision;
+    await ctx.gate.run(() =>
+      bindMachine(ctx.pool, licenseId, request.activation_id, bindMachineId),
+    );
     return validateLicense(ctx, request, clientAddress);
   }
   if (!decision.valid) ctx.metrics.countRefusal('validate', decision.reason);

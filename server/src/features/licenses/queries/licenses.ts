@@ -142,23 +142,32 @@ export async function lockLicense(db: Queryable, id: string): Promise<LicenseRec
   return toRecord(await queryRow(db, lockByIdStatement, [id]));
 }
 
-const findByTransactionStatement = defineStatement(
-  'license_find_by_transaction',
-  LicenseRow,
-  `select ${COLUMNS.replaceAll(/(\w+)/g, 'l.$1')}
-   from license_transactions t join licenses l on l.id = t.license_id
-   where t.transaction_id = $1
-   order by t.position, l.id
-   limit 100`,
+const findByTransactionsStatement = defineStatement(
+  'license_find_by_transactions',
+  Type.Object({ transaction_id: Type.String(), ...LicenseRow.properties }),
+  `select wanted.transaction_id, ${COLUMNS.replaceAll(/(\w+)/g, 'made.$1')}
+   from unnest($1::text[]) as wanted (transaction_id)
+   cross join lateral (
+     select l.*, t.position
+     from license_transactions t join licenses l on l.id = t.license_id
+     where t.transaction_id = wanted.transaction_id
+     order by t.position, l.id
+     limit 100
+   ) as made
+   order by made.position, made.id`,
 );
 
-/** The licenses that a checkout made, in the order of its line items. */
-export async function findLicensesByTransaction(
+/**
+ * The licenses that checkouts made: one statement for all, one list for each, in order; each list in the order of the
+ * checkout's line items, and empty for a checkout that nothing is known of.
+ */
+export async function findLicensesByTransactions(
   db: Queryable,
-  transactionId: string,
-): Promise<LicenseRecord[]> {
-  const rows = await queryRows(db, findByTransactionStatement, [transactionId]);
-  return rows.map(fromRow);
+  transactionIds: readonly string[],
+): Promise<LicenseRecord[][]> {
+  const rows = await queryRows(db, findByTransactionsStatement, [[...new Set(transactionIds)]]);
+  const rowsOf = Map.groupBy(rows, (row) => row.transaction_id);
+  return transactionIds.map((id) => (rowsOf.get(id) ?? []).map(fromRow));
 }
 
 const listPageStatement = defineStatement(
