@@ -2,6 +2,7 @@
  * The service as it is, in a process of its own, with three routes beside it to compare it with:
  * - `/bench/empty/validate` and `/bench/empty/trial`: the same schemas, an answer of the same size, nothing done for it
  * - `/bench/single/validate`: the same use case, each statement sent on its own instead of in a batch
+ * - `/bench/signed/validate`: the same use case, but no token is fresh enough to be handed out again
  */
 import { buildApp } from '#server/app.ts';
 import { systemClock } from '#server/clock.ts';
@@ -10,6 +11,7 @@ import { loadConfiguration } from '#server/config/load.ts';
 import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
+import { createLicenseBatches } from '#server/features/licenses/batches.ts';
 import { validateOperation } from '#server/features/licenses/operations.ts';
 import {
   judgeValidations,
@@ -54,6 +56,10 @@ function addComparisons(app: App, ctx: Context): void {
   app.post('/bench/single/validate', { schema: validateOperation }, (request) =>
     validateLicense(single, request.body, request.ip),
   );
+  const signing = signEachTime(ctx);
+  app.post('/bench/signed/validate', { schema: validateOperation }, (request) =>
+    validateLicense(signing, request.body, request.ip),
+  );
 }
 
 /** The same context, but each validation is judged on its own: two statements and a commit for each. */
@@ -64,6 +70,18 @@ function sendOneByOne(ctx: Context): Context {
     return verdict;
   };
   return { ...ctx, batches: { ...ctx.batches, validations: { submit } } };
+}
+
+/** The same context with batches of its own and a clock that is hours further at each batch: every token is too old. */
+function signEachTime(context: Context): Context {
+  const hoursMs = 2 * 3_600_000;
+  let readings = 0;
+  const clock = { now: () => new Date(Date.now() + ++readings * hoursMs) };
+  const { validations } = createLicenseBatches(
+    { ...context, clock },
+    createMetrics({ version: 'bench' }),
+  );
+  return { ...context, batches: { ...context.batches, validations } };
 }
 
 const { config, secrets } = loadConfiguration();

@@ -1,28 +1,42 @@
 import { credentialsOf } from './credentials.ts';
 import type { NextBody } from './http-load.ts';
 
-/** Bodies that are made before the load starts, so that making them costs nothing during it. */
+/** Bodies are prepared before the load starts, so that making them costs nearly nothing during it. */
 const POOL_SIZE = 100_000;
 
-/** Validations of seeded activations, picked at random, each body another one. */
-export function validationBodies(activations: number): NextBody {
-  const pool = Array.from({ length: Math.min(activations, POOL_SIZE) }, () =>
-    validationBody(Math.floor(Math.random() * activations)),
-  );
-  return pickFrom(pool);
+/** A body with a gap, into which each request puts a text of its own: no two bodies are alike. */
+interface PreparedBody {
+  readonly before: string;
+  readonly after: string;
 }
 
-/** Validations of all seeded activations in turn. */
-export function validationBody(index: number): string {
+/** Validations of seeded activations, picked at random, each of another installation. */
+export function validationBodies(activations: number): NextBody {
+  const pool = Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>
+    // Few activations are all asked for; of many, a random part.
+    prepareValidation(activations <= POOL_SIZE ? index : Math.floor(Math.random() * activations)),
+  );
+  const start = Math.floor(Math.random() * pool.length);
+  let count = 0;
+  return () => {
+    const body = pool[(start + count) % pool.length];
+    if (body === undefined) throw new Error('there is nothing to validate');
+    return body.before + (count++).toString(16).padStart(12, '0') + body.after;
+  };
+}
+
+function prepareValidation(index: number): PreparedBody {
   const { licenseKey, activationId, machineId } = credentialsOf(index);
-  return JSON.stringify({
+  const body = JSON.stringify({
     license_key: licenseKey,
     activation_id: activationId,
     machine_id: machineId,
-    install_id: activationId,
+    install_id: '00000000-0000-4000-8000-#',
     usage_sharing: true,
     trigger: 'scheduled',
   });
+  const [before = '', after = ''] = body.split('#');
+  return { before, after };
 }
 
 /** Trials of machines that nobody has seen. */
@@ -32,27 +46,21 @@ export function newTrialBodies(): NextBody {
   return () => trialBody(`${run}-${count++}`);
 }
 
-/** Trials of machines that have theirs. */
+/** Trials of machines that have theirs, each from another address. */
 export function knownTrialBodies(machines: readonly string[]): NextBody {
-  return pickFrom(machines.map(trialBody));
+  let count = 0;
+  return () => trialBody(machines[count % machines.length] ?? '', `10.0.0.${count++}`);
 }
 
-/** A trial of a machine with one strong and two medium components. */
-export function trialBody(machine: string): string {
+/** A trial of a machine with one strong and two medium components; the address tells nothing about the machine. */
+export function trialBody(machine: string, ip = '10.0.0.1'): string {
   return JSON.stringify({
     machine_fingerprint: {
       machine_id: `trial-machine-${machine}`,
       board_serial: `board-${machine}`,
       disk_serial: `disk-${machine}`,
       os_version: '15.1',
+      ip,
     },
   });
-}
-
-function pickFrom(bodies: readonly string[]): NextBody {
-  let next = Math.floor(Math.random() * bodies.length);
-  return () => {
-    next = (next + 1) % bodies.length;
-    return bodies[next] ?? '';
-  };
 }

@@ -25,7 +25,7 @@ export interface LoadResult {
   readonly p99: number;
   readonly max: number;
   readonly requests: number;
-  /** Answers other than 200. */
+  /** Answers other than 200, and requests that were due and had no answer in the end. */
   readonly failures: number;
 }
 
@@ -83,9 +83,14 @@ export async function runOpenLoop(
   });
   const result = await recorder.recordFor(plan.seconds);
   stopClock();
+  // A stall at the very end must not hide: what is still due gets its time to be answered, and counts as failed else.
+  await sleep(DRAIN_MS);
+  const unanswered = due.length + (lanes.length - free.length);
   await closeLanes(lanes);
-  return result;
+  return { ...result, failures: result.failures + unanswered };
 }
+
+const DRAIN_MS = 1_000;
 
 /** Calls at a fixed rate; a late timer makes up for what it missed, each call with the time it was due at. */
 function startClock(perSecond: number, onDue: (dueAt: number) => void): () => void {

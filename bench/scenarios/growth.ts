@@ -4,7 +4,8 @@ import { startServiceProcess } from '../lib/processes.ts';
 import { median, requireNoFailures, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-const CONNECTIONS = 64;
+/** As many clients at once as a busy service has. */
+const CONNECTIONS = 256;
 
 /** What a validation costs among many activations, against what it costs among few. The two take turns. */
 export async function measureGrowth(few: string, many: string, scale: Scale): Promise<Figure[]> {

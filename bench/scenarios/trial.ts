@@ -4,7 +4,8 @@ import type { ServiceProcess } from '../lib/processes.ts';
 import { requireNoFailures, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
-const CONNECTIONS = 64;
+/** As many clients at once as a busy service has. */
+const CONNECTIONS = 256;
 const KNOWN_MACHINES = 1_000;
 
 /** Trials granted, and trials recovered, against the empty route. */

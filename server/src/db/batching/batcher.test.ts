@@ -19,7 +19,8 @@ function setUp(options: Partial<BatcherOptions<number, number>> = {}) {
     maxBatchSize: 4,
     maxQueueLength: 8,
     execute: async (inputs) => {
-      assert.ok(++running <= (options.maxConcurrent ?? 1), 'too many batches under way together');
+      const most = options.overlapFrom === undefined ? 1 : 2;
+      assert.ok(++running <= most, 'too many batches under way together');
       batches.push([...inputs]);
       await new Promise<void>((resolve) => gates.push(resolve));
       running--;
@@ -74,17 +75,17 @@ describe('Batcher', () => {
     ]);
   });
 
-  test('as many batches as allowed are under way together, each caller with its own output', async () => {
-    const { batcher, batches, release } = setUp({ maxConcurrent: 2, maxBatchSize: 2 });
+  test('a second batch starts beside the first once enough calls wait, each caller with its own output', async () => {
+    const { batcher, batches, release } = setUp({ overlapFrom: 2, maxBatchSize: 2 });
     const answers: Promise<number>[] = [];
     for (let input = 1; input <= 7; input++) {
       answers.push(batcher.submit(input));
       await settle();
     }
-    assert.deepEqual(batches, [[1], [2]]);
-    for (let batch = 0; batch < 5; batch++) await release();
+    assert.deepEqual(batches, [[1], [2, 3]]);
+    for (let batch = 0; batch < 4; batch++) await release();
     assert.deepEqual(await Promise.all(answers), [10, 20, 30, 40, 50, 60, 70]);
-    assert.deepEqual(batches, [[1], [2], [3, 4], [5, 6], [7]]);
+    assert.deepEqual(batches, [[1], [2, 3], [4, 5], [6, 7]]);
   });
 
   test('a full queue refuses the next call at once, and takes calls again once it is shorter', async () => {

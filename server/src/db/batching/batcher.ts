@@ -1,6 +1,6 @@
 import { overloaded } from '#server/errors.ts';
 
-import { isDatabaseSilence } from '../database-errors.ts';
+import { isDatabaseSilence, isLockTimeout } from '../database-errors.ts';
 import { isolateFailures, type BatchResult } from './isolate-failures.ts';
 
 /** What a batcher tells whoever measures it. */
@@ -22,11 +22,19 @@ export interface BatcherOptions<Input, Output> {
   /** Runs one set-based statement for all inputs; gives one output for each, in their order. */
   readonly execute: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly maxBatchSize: number;
-  /** Batches under way together; default 1. With 2, the database works on one while the next one is made. */
-  readonly maxConcurrent?: number;
+  /**
+   * From this many waiting calls on, a second batch starts beside the one under way, so that the database works on one
+   * while the other is made and answered. Fewer wait for the first to end: small batches cost more than they win.
+   * Left out, there is never a second one.
+   */
+  readonly overlapFrom?: number;
   /** Calls that may wait; the next one is refused at once. Bounds memory and waiting time. */
   readonly maxQueueLength: number;
   readonly observer: BatchObserver;
+  /** The row that an input may wait for, when somebody else holds it. Default: each input has one of its own. */
+  readonly rowOf?: (input: Input) => string;
+  /** Whether an error means that the whole database says nothing. Default: by the error alone. */
+  readonly isSilent?: (error: unknown) => boolean | Promise<boolean>;
 }
 
 interface Call<Input, Output> {
@@ -34,6 +42,9 @@ interface Call<Input, Output> {
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
 }
+
+/** Inputs of a batch that met a held row which are sent again side by side. */
+const LANES_BEHIND_A_LOCK = 4;
 
 /** Seconds after which a refused caller may well be lucky: a full queue drains in much less. */
 const RETRY_AFTER_SECONDS = 1;
@@ -43,7 +54,8 @@ const RETRY_AFTER_SECONDS = 1;
  * make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
  *
  * A caller sees only its own output or error; see {@link isolateFailures}. But when a batch waited in vain for a database
- * that says nothing, those that queued behind it fail with it: nobody waits for longer than one batch may take.
+ * that says nothing, those that queued behind it fail with it: nobody waits for longer than one batch may take. And when
+ * it waited in vain for a row that somebody holds, its calls are sent again row by row, and the next batch need not wait.
  */
 export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
@@ -66,17 +78,25 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     }
     return new Promise((resolve, reject) => {
       this.#queue.push({ input, resolve, reject });
-      if (this.#running < (this.#options.maxConcurrent ?? 1)) void this.#drain();
+      if (this.#mayStart()) void this.#drain();
     });
   }
 
-  /** Sends batches until nobody waits. Rejects nobody but its callers, so that it can be left alone. */
+  /** Sends one batch, and the next one after it while somebody waits. Rejects nobody but its callers, so that it can be left alone. */
   async #drain(): Promise<void> {
     this.#running++;
     // One turn of the event loop, so that the calls that arrived together travel together.
     await new Promise(setImmediate);
-    while (this.#queue.length > 0) await this.#runBatch(this.#takeBatch());
+    if (this.#queue.length > 0) await this.#runBatch(this.#takeBatch());
     this.#running--;
+    if (this.#mayStart()) void this.#drain();
+  }
+
+  #mayStart(): boolean {
+    const { overlapFrom = Infinity } = this.#options;
+    const waiting = this.#queue.length;
+    if (this.#running === 0) return waiting > 0;
+    return this.#running === 1 && waiting >= overlapFrom;
   }
 
   #takeBatch(): Call<Input, Output>[] {
@@ -93,17 +113,44 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
       batch.map((call) => call.input),
       this.#options.execute,
     );
-    batch.forEach((call, index) => settle(call, results[index]));
-    this.#failWaitingAfterSilence(results);
+    const held: Call<Input, Output>[] = [];
+    batch.forEach((call, index) => {
+      const result = results[index];
+      if (batch.length > 1 && isHeldUp(result)) held.push(call);
+      else settle(call, result);
+    });
+    if (held.length > 0) void this.#runRowByRow(held);
+    await this.#failWaitingAfterSilence(results);
     const seconds = (performance.now() - startedAt) / 1000;
     this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
   }
 
-  #failWaitingAfterSilence(results: readonly BatchResult<Output>[]): void {
+  /** Only those that want the held row wait for it once more. Rejects nobody but its callers, so that it can be left alone. */
+  async #runRowByRow(calls: readonly Call<Input, Output>[]): Promise<void> {
+    const { execute, rowOf } = this.#options;
+    const rows = Map.groupBy(calls, (call) => rowOf?.(call.input) ?? call).values();
+    const runLane = async (): Promise<void> => {
+      for (const row of rows) {
+        const results = await isolateFailures(
+          row.map((call) => call.input),
+          execute,
+        );
+        row.forEach((call, index) => settle(call, results[index]));
+      }
+    };
+    await Promise.all(Array.from({ length: LANES_BEHIND_A_LOCK }, runLane));
+  }
+
+  async #failWaitingAfterSilence(results: readonly BatchResult<Output>[]): Promise<void> {
+    const { isSilent = isDatabaseSilence } = this.#options;
     const silence = results.find((result) => !result.ok && isDatabaseSilence(result.error));
-    if (silence === undefined || silence.ok) return;
+    if (silence === undefined || silence.ok || !(await isSilent(silence.error))) return;
     for (const call of this.#queue.splice(0)) call.reject(silence.error);
   }
+}
+
+function isHeldUp(result: BatchResult<unknown> | undefined): boolean {
+  return result?.ok === false && isLockTimeout(result.error);
 }
 
 function settle<Input, Output>(
