@@ -6,28 +6,28 @@ import { inTransaction } from '#server/db/transaction.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#server/errors.ts';
 
-import { entitle, type Entitlement } from './entitle.ts';
+import { entitle } from './entitle.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import {
+  countActiveActivations,
   insertActivation,
-  listActiveActivations,
+  listActiveRelatives,
   refreshActivation,
   type ActivationRecord,
 } from './queries/activations.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
 import { readMachine, type PresentedMachine } from './read-machine.ts';
 import { decideActivation } from './rules/decide-activation.ts';
-import { isUsable, licenseStatus, publicExpiry } from './rules/status.ts';
+import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms, type LicenseTerms } from './terms.ts';
 
 /** A machine that holds a slot now. */
 export interface Activation {
-  readonly license: LicenseRecord;
-  readonly terms: LicenseTerms;
   readonly activationId: string;
+  readonly status: UsableStatus;
+  readonly expiresAt: Date | null;
+  readonly terms: LicenseTerms;
   readonly token: string;
-  /** False when the machine held its slot already. */
-  readonly isNew: boolean;
 }
 
 /**
@@ -43,14 +43,14 @@ export async function activateLicense(
   const machine = readMachine(ctx.vault, request.machine_fingerprint);
   const { license } = await requireByKey(ctx, request.license_key, null, clientAddress);
   const activation = await activateMachine(ctx, license.id, machine, request.install_id ?? null);
-  const now = ctx.clock.now();
+  const { activationId, status, expiresAt, terms, token } = activation;
   return {
-    activation_id: activation.activationId,
-    expires_at: publicExpiry(activation.license, now)?.toISOString() ?? null,
-    features: [...activation.terms.features],
-    tier: activation.terms.tier,
-    status: licenseStatus(activation.license, now),
-    entitlement: activation.token,
+    activation_id: activationId,
+    expires_at: expiresAt?.toISOString() ?? null,
+    features: [...terms.features],
+    tier: terms.tier,
+    status,
+    entitlement: token,
   };
 }
 
@@ -83,15 +83,14 @@ async function takeSlot(
   installId: string | null,
 ): Promise<Activation> {
   const now = ctx.clock.now();
-  const active = await listActiveActivations(client, license.id);
-  const known = findSlot(ctx, license, active, machine, now);
+  const { status, known } = await findSlot(ctx, client, license, machine, now);
   const terms = await readTerms(client, ctx.catalog(), license);
   const slot = {
     id: known?.id ?? makeUuid(),
     machineId: machine.machineId ?? known?.machineId ?? null,
     entitlementProof: known?.entitlementProof ?? null,
   };
-  const entitlement = entitleHolder(ctx, license, terms, slot, now);
+  const entitlement = entitle(ctx, license, terms, status, slot, now);
   const change = {
     ...machine,
     licenseId: license.id,
@@ -101,40 +100,35 @@ async function takeSlot(
   };
   if (known === null) await insertActivation(client, change, now);
   else await refreshActivation(client, change);
-  const isNew = known === null;
-  return { license, terms, activationId: slot.id, token: entitlement.token, isNew };
+  const expiresAt = publicExpiry(license, now);
+  return { activationId: slot.id, status, expiresAt, terms, token: entitlement.token };
 }
 
 /** The slot that the machine holds already, or null for a new one. */
-function findSlot(
+async function findSlot(
   ctx: Context,
+  client: Queryable,
   license: LicenseRecord,
-  active: readonly ActivationRecord[],
-  machine: PresentedMachine,
+  { identity }: PresentedMachine,
   now: Date,
-): ActivationRecord | null {
-  const holders = active.map(({ id, identity }) => ({ activationId: id, identity }));
-  const decision = decideActivation(license, holders, machine.identity, now);
+): Promise<{ status: UsableStatus; known: ActivationRecord | null }> {
+  const activeCount = await countActiveActivations(client, license.id);
+  const relatives = await listActiveRelatives(client, license.id, identity);
+  const candidates = relatives.map(({ id, identity: stored }) => ({
+    activationId: id,
+    identity: stored,
+  }));
+  const decision = decideActivation(license, activeCount, candidates, identity, now);
   switch (decision.kind) {
     case 'refused':
       throw refuse(ctx, 'activate', licenseNotUsable(decision.status));
     case 'limit':
       throw refuse(ctx, 'activate', activationLimitReached(decision.max, decision.current));
-    case 'again':
-      return active.find(({ id }) => id === decision.activationId) ?? null;
+    case 'again': {
+      const known = relatives.find(({ id }) => id === decision.activationId) ?? null;
+      return { status: decision.status, known };
+    }
     case 'new':
-      return null;
+      return { status: decision.status, known: null };
   }
-}
-
-function entitleHolder(
-  ctx: Context,
-  license: LicenseRecord,
-  terms: LicenseTerms,
-  slot: { id: string; machineId: string | null; entitlementProof: string | null },
-  now: Date,
-): Entitlement {
-  const status = licenseStatus(license, now);
-  if (!isUsable(status)) throw new Error('a slot was taken of a license that is not usable');
-  return entitle(ctx, license, terms, status, slot, now);
 }

@@ -86,20 +86,38 @@ export async function listActivationsOf(
   return rows.map(fromRow);
 }
 
-const listActiveStatement = defineStatement(
-  'activation_list_active',
+const countActiveStatement = defineStatement(
+  'activation_count_active',
+  Type.Object({ count: Type.Integer() }),
+  'select count(*) from activations where license_id = $1 and deactivated_at is null',
+);
+
+/** How many slots of a license are taken. */
+export async function countActiveActivations(db: Queryable, licenseId: string): Promise<number> {
+  return (await queryRow(db, countActiveStatement, [licenseId]))?.count ?? 0;
+}
+
+const listRelativesStatement = defineStatement(
+  'activation_list_relatives',
   ActivationRow,
   `select ${COLUMNS} from activations
    where license_id = $1 and deactivated_at is null
+     and (machine_digest = $2 or components -> 'strong' ?| $3::text[] or components -> 'medium' ?| $4::text[])
    order by activated_at, id`,
 );
 
-/** The activations that hold a slot of a license, the oldest first. */
-export async function listActiveActivations(
+/**
+ * The activations that hold a slot of a license and may be the machine's, the oldest first: those with its digest, or
+ * with one of its strong or medium components. No other can be the same machine (`isSameMachine`), and the rest of a
+ * large license stays in the database. They are looked for among all machines of the license: an activation on one with
+ * 20,000 machines took 85 ms where one on an empty license took 30, and time grows with their number.
+ */
+export async function listActiveRelatives(
   db: Queryable,
   licenseId: string,
+  { digest, strong, medium }: HashedIdentity,
 ): Promise<ActivationRecord[]> {
-  const rows = await queryRows(db, listActiveStatement, [licenseId]);
+  const rows = await queryRows(db, listRelativesStatement, [licenseId, digest, strong, medium]);
   return rows.map(fromRow);
 }
 

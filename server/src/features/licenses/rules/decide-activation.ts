@@ -1,7 +1,7 @@
 import { isSameMachine, sharesStrongComponent } from '../fingerprint/compare.ts';
 import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
 import type { LicenseStanding } from './facts.ts';
-import { isUsable, licenseStatus, type RefusedStatus } from './status.ts';
+import { isUsable, licenseStatus, type RefusedStatus, type UsableStatus } from './status.ts';
 
 /** A machine that holds a slot. */
 export interface ActiveMachine {
@@ -12,39 +12,42 @@ export interface ActiveMachine {
 /** What becomes of an activation. */
 export type ActivationDecision =
   /** The machine has a slot: it gets its activation back. */
-  | { readonly kind: 'again'; readonly activationId: string }
-  | { readonly kind: 'new' }
+  | { readonly kind: 'again'; readonly status: UsableStatus; readonly activationId: string }
+  | { readonly kind: 'new'; readonly status: UsableStatus }
   | { readonly kind: 'limit'; readonly max: number; readonly current: number }
   | { readonly kind: 'refused'; readonly status: RefusedStatus };
 
 /**
  * Decides an activation. To be called with the licence locked, for N machines at once must not pass the limit.
  * A machine that is active stays so when the limit was lowered below the slots taken; only new ones are refused.
- * @param active the licence's machines that are not deactivated, in any settled order
+ * @param activeCount how many of the licence's machines are not deactivated
+ * @param candidates those of them that may be this machine, in any settled order: at least all that share its digest, or
+ * a strong or medium component with it
  */
 export function decideActivation(
   license: LicenseStanding & { readonly maxActivations: number },
-  active: readonly ActiveMachine[],
+  activeCount: number,
+  candidates: readonly ActiveMachine[],
   identity: HashedIdentity,
   now: Date,
 ): ActivationDecision {
   const status = licenseStatus(license, now);
   if (!isUsable(status)) return { kind: 'refused', status };
-  const known = findMachine(active, identity);
-  if (known !== undefined) return { kind: 'again', activationId: known.activationId };
-  if (active.length >= license.maxActivations) {
-    return { kind: 'limit', max: license.maxActivations, current: active.length };
+  const known = findMachine(candidates, identity);
+  if (known !== undefined) return { kind: 'again', status, activationId: known.activationId };
+  if (activeCount >= license.maxActivations) {
+    return { kind: 'limit', max: license.maxActivations, current: activeCount };
   }
-  return { kind: 'new' };
+  return { kind: 'new', status };
 }
 
 /** Among several alike, the one that shares a strong component is the surer one. */
 function findMachine(
-  active: readonly ActiveMachine[],
+  candidates: readonly ActiveMachine[],
   identity: HashedIdentity,
 ): ActiveMachine | undefined {
   return (
-    active.find((machine) => sharesStrongComponent(machine.identity, identity)) ??
-    active.find((machine) => isSameMachine(machine.identity, identity))
+    candidates.find((machine) => sharesStrongComponent(machine.identity, identity)) ??
+    candidates.find((machine) => isSameMachine(machine.identity, identity))
   );
 }

@@ -122,21 +122,29 @@ const holders = [
 ];
 
 test('a known machine gets its activation back, also when every slot is taken', () => {
-  assert.deepEqual(decideActivation(license, holders, machine('b'), now), {
+  assert.deepEqual(decideActivation(license, holders.length, holders, machine('b'), now), {
     kind: 'again',
+    status: 'active',
     activationId: 'second',
   });
   const lowered = { ...license, maxActivations: 1 };
-  assert.deepEqual(decideActivation(lowered, holders, machine('b'), now), {
+  assert.deepEqual(decideActivation(lowered, holders.length, holders, machine('b'), now), {
     kind: 'again',
+    status: 'active',
     activationId: 'second',
   });
 });
 
 test('a new machine takes a slot while there is one', () => {
-  assert.deepEqual(decideActivation(license, [], machine('c'), now), { kind: 'new' });
-  assert.deepEqual(decideActivation(license, holders.slice(1), machine('c'), now), { kind: 'new' });
-  assert.deepEqual(decideActivation(license, holders, machine('c'), now), {
+  assert.deepEqual(decideActivation(license, 0, [], machine('c'), now), {
+    kind: 'new',
+    status: 'active',
+  });
+  assert.deepEqual(decideActivation(license, 1, holders.slice(1), machine('c'), now), {
+    kind: 'new',
+    status: 'active',
+  });
+  assert.deepEqual(decideActivation(license, holders.length, holders, machine('c'), now), {
     kind: 'limit',
     max: 2,
     current: 2,
@@ -146,7 +154,7 @@ test('a new machine takes a slot while there is one', () => {
 test('a licence that may not be used takes no machine, not even a known one', () => {
   for (const [facts, status] of unusable) {
     const ended = { ...license, ...facts };
-    const decision = decideActivation(ended, holders, machine('a'), now);
+    const decision = decideActivation(ended, holders.length, holders, machine('a'), now);
     assert.deepEqual(decision, { kind: 'refused', status });
   }
 });
@@ -160,8 +168,9 @@ test('a shared strong component goes before a likeness of parts', () => {
     { activationId: 'alike', identity: alike },
     { activationId: 'sure', identity: sure },
   ];
-  assert.deepEqual(decideActivation(license, both, presented, now), {
+  assert.deepEqual(decideActivation(license, 2, both, presented, now), {
     kind: 'again',
+    status: 'active',
     activationId: 'sure',
   });
 });
