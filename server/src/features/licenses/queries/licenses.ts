@@ -173,14 +173,18 @@ export async function findLicensesByTransactions(
 const listPageStatement = defineStatement(
   'license_list_page',
   LicenseRow,
-  `select ${COLUMNS} from licenses
-   where id > $1 and (trial or not $2)
-   order by id
-   limit $3`,
+  `select ${COLUMNS} from licenses where id > $1 order by id limit $2`,
+);
+
+/** Of its own, for the index of trials serves only a statement that says that it wants no others. */
+const listTrialsPageStatement = defineStatement(
+  'license_list_trials_page',
+  LicenseRow,
+  `select ${COLUMNS} from licenses where id > $1 and trial order by id limit $2`,
 );
 
 /**
- * A page of all licenses, in the order of their ids, which is that of their making.
+ * A page of all licenses, or of the trials among them, in the order of their ids, which is that of their making.
  * @param afterId the last id of the page before, or the nil UUID
  */
 export async function listLicensesAfter(
@@ -188,7 +192,8 @@ export async function listLicensesAfter(
   afterId: string,
   options: { readonly trialsOnly: boolean; readonly limit: number },
 ): Promise<LicenseRecord[]> {
-  const rows = await queryRows(db, listPageStatement, [afterId, options.trialsOnly, options.limit]);
+  const statement = options.trialsOnly ? listTrialsPageStatement : listPageStatement;
+  const rows = await queryRows(db, statement, [afterId, options.limit]);
   return rows.map(fromRow);
 }
 
