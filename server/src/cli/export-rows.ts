@@ -7,9 +7,13 @@ import {
   type LicenseRecord,
   listLicensesAfter,
 } from '#server/features/licenses/queries/licenses.ts';
+import { findTransactions } from '#server/features/licenses/queries/transactions.ts';
 import { licenseStatus, publicExpiry } from '#server/features/licenses/rules/status.ts';
 import { revealLicenseKey } from '#server/features/licenses/show.ts';
 import type { CsvCell } from '#server/lib/csv.ts';
+
+/** A license and the checkout that made it. */
+export type ExportedLicense = LicenseRecord & { readonly transactionId: string | null };
 
 /** The columns of an export, in their order: each a name and how its value is read off a record. */
 export type Columns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
@@ -21,10 +25,16 @@ const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 export async function* readAllLicenses(
   { pool }: Pick<Context, 'pool'>,
   options: { readonly trialsOnly: boolean },
-): AsyncGenerator<LicenseRecord> {
+): AsyncGenerator<ExportedLicense> {
   for (let afterId = NIL_UUID; ;) {
     const page = await listLicensesAfter(pool, afterId, { ...options, limit: PAGE_ROWS });
-    yield* page;
+    const transactions = await findTransactions(
+      pool,
+      page.map(({ id }) => id),
+    );
+    for (const license of page) {
+      yield { ...license, transactionId: transactions.get(license.id) ?? null };
+    }
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_ROWS) return;
     afterId = last.id;
@@ -51,7 +61,7 @@ export async function* readAllActivations({
 export function licenseColumns(
   ctx: Context,
   { reveal }: { readonly reveal: boolean },
-): Columns<LicenseRecord> {
+): Columns<ExportedLicense> {
   return {
     license_id: (license) => license.id,
     ...(reveal ? { license_key: (license) => revealLicenseKey(ctx, license) } : {}),
@@ -67,6 +77,7 @@ export function licenseColumns(
     customer_email: (license) => license.customerEmail,
     customer_name: (license) => license.customerName,
     note: (license) => license.note,
+    transaction_id: (license) => license.transactionId,
     created_at: (license) => license.createdAt,
   };
 }

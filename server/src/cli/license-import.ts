@@ -23,6 +23,7 @@ interface ImportOptions extends OutputOptions {
   readonly product?: string;
   readonly format?: ImportFormat;
   readonly dryRun?: boolean;
+  readonly reason?: string;
 }
 
 /** Licenses per transaction. */
@@ -45,12 +46,13 @@ export function licenseImportCommand(): Command {
       `Make licenses of keys that were made elsewhere. A key that is known already is left alone, so an import may be run again.
 
 Columns (CSV with a header, or one JSON object per line): license_key, product, customer_email, customer_name,
-transaction_id, max_activations, expires_at, note. Only license_key must be there. An empty expires_at is for ever;
-without that column the product's own term begins now.`,
+transaction_id, max_activations, expires_at, subscription, status, note. Only license_key must be there. An empty expires_at is for ever;
+without that column the product's own term begins now. A subscription (true or false) has days of grace after its end.`,
     )
     .argument('<file>', 'a .csv or .jsonl file; - reads standard input')
     .option('--product <id>', 'the product of records that name none', shortText)
     .addOption(new Option('--format <format>', 'default: by the name').choices(['csv', 'jsonl']))
+    .option('--reason <text>', 'why, for the audit log; default: import of <file>', shortText)
     .option('--dry-run', 'check everything and change nothing')
     .addOption(jsonOption())
     .action(runImport);
@@ -67,9 +69,11 @@ async function runImport(path: string, options: ImportOptions): Promise<void> {
     const defaultProduct =
       options.product === undefined ? null : requireProduct(ctx, options.product);
     const apply = options.dryRun === true ? previewImport : importLicenses;
+    const reason = options.reason ?? `import of ${path === '-' ? 'standard input' : path}`;
+    const change = { actor: currentActor(), reason };
     const records = readRecords(openSource(path), format);
     const tally = await importAll(records, { catalog, defaultProduct }, (orders) =>
-      apply(ctx, orders, currentActor()),
+      apply(ctx, orders, change),
     );
     printTally(tally, options);
     if (tally.failed > 0) process.exitCode = 1;

@@ -85,7 +85,7 @@ describe('imports', () => {
       importLicenses(
         service.ctx,
         keys.map((licenseKey) => ({ product, licenseKey })),
-        'test',
+        { actor: 'test', reason: 'import of a file' },
       ),
     );
     assert.deepEqual(tally(outcomes.flat()), { created: 10, present: 50 });

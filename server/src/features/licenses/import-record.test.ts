@@ -41,6 +41,7 @@ test('a record becomes an order with all that it says', () => {
         maxActivations: 7,
         expiresAt: new Date('2027-01-01T00:00:00Z'),
         note: 'moved',
+        subscription: false,
       },
     },
   );
@@ -56,6 +57,17 @@ test('an empty end is for ever; without one the product’s own term begins', ()
   assert.ok('order' in parsed && !('expiresAt' in parsed.order));
 });
 
+test('a subscription is said in words or as a JSON value, and may be past due', () => {
+  for (const said of ['true', true]) {
+    const parsed = parse({ license_key: 'OLD-1', subscription: said, status: 'past_due' });
+    assert.equal('order' in parsed && parsed.order.subscription, true);
+  }
+  for (const said of ['false', '', false, null]) {
+    const parsed = parse({ license_key: 'OLD-1', subscription: said });
+    assert.equal('order' in parsed && parsed.order.subscription, false);
+  }
+});
+
 test('what would be lost or cannot be meant is a problem that does not repeat the key', () => {
   const key = { license_key: 'OLD-1' };
   assert.match(problemOf({ license_key: '' }), /empty/u);
@@ -67,6 +79,8 @@ test('what would be lost or cannot be meant is a problem that does not repeat th
   assert.match(problemOf({ ...key, max_activations: 1.5 }), /from 1 to/u);
   assert.match(problemOf({ ...key, expires_at: '31.12.2027' }), /must be a date/u);
   assert.match(problemOf({ ...key, status: 'revoked' }), /status revoked cannot be imported/u);
+  assert.match(problemOf({ ...key, status: 'past_due' }), /Only a subscription can be past_due/u);
+  assert.match(problemOf({ ...key, subscription: 'yes' }), /subscription must be true or false/u);
   assert.match(problemOf({ ...key, trial: 'true' }), /trial cannot be imported/u);
   assert.match(problemOf({ ...key, note: 'a\u0000b' }), /one line/u);
   assert.match(problemOf({ ...key, note: 'a\uD800' }), /one line/u);

@@ -26,24 +26,17 @@ const READ_COLUMNS = [
   'transaction_id',
   'max_activations',
   'expires_at',
+  'subscription',
   'note',
   'status',
 ];
 
 /** Columns of an export that say nothing an import could use. */
-const IGNORED_COLUMNS = [
-  'license_id',
-  'key_hint',
-  'tier',
-  'features',
-  'trial',
-  'subscription',
-  'created_at',
-];
+const IGNORED_COLUMNS = ['license_id', 'key_hint', 'tier', 'features', 'trial', 'created_at'];
 
 const KNOWN_COLUMNS = new Set([...READ_COLUMNS, ...IGNORED_COLUMNS]);
 
-/** Statuses that follow from the dates alone; any other would be lost, and a revoked license would work again. */
+/** Statuses that follow from the dates, and from being a subscription; any other would be lost, and a revoked license would work again. */
 const IMPORTABLE_STATUSES = new Set(['', 'active', 'past_due', 'expired']);
 
 const MAX_TEXT_CHARACTERS = 1_000;
@@ -79,7 +72,13 @@ function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules)
       `The status ${status} cannot be imported; import it as active, then change it.`,
     );
   }
-  if (record['trial'] === true || record['trial'] === 'true') {
+  const subscription = readFlag(record, 'subscription');
+  if (status === 'past_due' && !subscription) {
+    throw new RecordProblem(
+      'Only a subscription can be past_due: say subscription true, or import it as expired.',
+    );
+  }
+  if (readFlag(record, 'trial')) {
     throw new RecordProblem(
       'A trial cannot be imported: it belongs to the machine that started it.',
     );
@@ -92,6 +91,7 @@ function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules)
     customerName: readText(record, 'customer_name'),
     transactionId: readText(record, 'transaction_id'),
     note: readText(record, 'note'),
+    subscription,
     ...(maxActivations === null ? {} : { maxActivations }),
     ...('expires_at' in record ? { expiresAt: readExpiry(record) } : {}),
   };
@@ -138,6 +138,14 @@ function readExpiry(record: ImportRecord): Date | null {
   const moment = parseDateTime(/^\d{4}-\d{2}-\d{2}$/u.test(text) ? `${text}T00:00:00Z` : text);
   if (moment !== undefined) return moment;
   throw new RecordProblem('expires_at must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');
+}
+
+/** A field that is true or false; false when it is absent, null or empty. */
+function readFlag(record: ImportRecord, name: string): boolean {
+  const value = record[name];
+  const text = typeof value === 'boolean' ? String(value) : (readText(record, name) ?? 'false');
+  if (text === 'true' || text === 'false') return text === 'true';
+  throw new RecordProblem(`${name} must be true or false.`);
 }
 
 /** A field's text, trimmed; null when it is absent, null or empty. */

@@ -1,9 +1,9 @@
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { readLicenseKey } from '#server/lib/license-key.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
 import { findLicenseIdByKey } from './queries/licenses.ts';
+import { hashLicenseKey } from './seal-license-key.ts';
 
 /** What became of an imported license: its key was new, or is a license's already, which stays as it is. */
 export type ImportOutcome = 'created' | 'present';
@@ -14,12 +14,13 @@ export type ImportOrder = LicenseOrder & { readonly licenseKey: string };
 /**
  * Makes licenses of keys that were made elsewhere, all in one transaction with one audit row. A key that is known
  * already is left alone, so that an import may be run again.
+ * @param change who does it and why, for the audit log
  * @returns one outcome per order, in their order
  */
 export async function importLicenses(
   ctx: Context,
   orders: readonly ImportOrder[],
-  actor: string,
+  change: { readonly actor: string; readonly reason: string },
 ): Promise<readonly ImportOutcome[]> {
   return inTransaction(ctx.pool, async (client) => {
     const outcomes: ImportOutcome[] = [];
@@ -38,10 +39,9 @@ export async function importLicenses(
     if (created > 0) {
       await insertAuditEntry(client, {
         occurredAt: ctx.clock.now(),
-        actor,
+        ...change,
         action: 'license.import',
         subjectId: 'import',
-        reason: null,
         details: { created },
       });
     }
@@ -57,17 +57,10 @@ export async function previewImport(
   const seen = new Set<string>();
   const outcomes: ImportOutcome[] = [];
   for (const { licenseKey } of orders) {
-    const { lookup } = requireReadable(licenseKey, ctx.catalog().keyPrefix);
-    const keyHash = ctx.vault.hashLookup(lookup);
-    const known = await findLicenseIdByKey(ctx.pool, Buffer.from(keyHash, 'hex'));
-    outcomes.push(known !== null || seen.has(keyHash) ? 'present' : 'created');
-    seen.add(keyHash);
+    const keyHash = hashLicenseKey(ctx.vault, ctx.catalog().keyPrefix, licenseKey);
+    const known = (await findLicenseIdByKey(ctx.pool, keyHash)) !== null;
+    outcomes.push(known || seen.has(keyHash.toString('hex')) ? 'present' : 'created');
+    seen.add(keyHash.toString('hex'));
   }
   return outcomes;
-}
-
-function requireReadable(licenseKey: string, keyPrefix: string): { readonly lookup: string } {
-  const reading = readLicenseKey(licenseKey, keyPrefix);
-  if (reading.kind === 'mistyped') throw new Error('the key has a wrong checksum');
-  return reading;
 }

@@ -25,6 +25,8 @@ export interface LicenseOrder {
   /** Null is perpetual; left out, the product's own term begins now. */
   readonly expiresAt?: Date | null;
   readonly maxActivations?: number;
+  /** It has days of grace after its end; left out, it has none. */
+  readonly subscription?: boolean;
   /** A key made elsewhere; left out, a new one is made. */
   readonly licenseKey?: string;
   readonly transactionId?: string | null;
@@ -111,7 +113,7 @@ function toRecord(
     features: product.features,
     maxActivations: order.maxActivations ?? product.maxActivations,
     trial: false,
-    subscription: false,
+    subscription: order.subscription ?? false,
     expiresAt: order.expiresAt === undefined ? endOfTerm(product, createdAt) : order.expiresAt,
     cancelScheduledFor: null,
     canceledAt: null,

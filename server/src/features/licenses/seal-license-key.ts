@@ -17,6 +17,20 @@ export interface StoredKey {
 }
 
 /**
+ * What a license is found by when its key is sent.
+ * @throws {Error} for a key that reads as mistyped, which nobody could use
+ */
+export function hashLicenseKey(
+  vault: Pick<Vault, 'hashLookup'>,
+  keyPrefix: string,
+  licenseKey: string,
+): Buffer {
+  const reading = readLicenseKey(licenseKey, keyPrefix);
+  if (reading.kind === 'mistyped') throw new Error('the key has a wrong checksum');
+  return Buffer.from(vault.hashLookup(reading.lookup), 'hex');
+}
+
+/**
  * Turns a key into what is stored of it.
  * @throws {Error} for a key that reads as mistyped, which nobody could use
  */
@@ -26,10 +40,8 @@ export function sealLicenseKey(
   licenseId: string,
   licenseKey: string,
 ): StoredKey {
-  const reading = readLicenseKey(licenseKey, keyPrefix);
-  if (reading.kind === 'mistyped') throw new Error('the key has a wrong checksum');
   return {
-    keyHash: Buffer.from(vault.hashLookup(reading.lookup), 'hex'),
+    keyHash: hashLicenseKey(vault, keyPrefix, licenseKey),
     keySealed: vault.seal(licenseKey.trim(), licenseKeyLabel(licenseId)),
     keyHint: licenseKey.trim().slice(-HINT_SYMBOLS),
   };
