@@ -144,9 +144,12 @@ test('claims are sorted, each once, and bounded however many addresses there are
   const macs = Array.from({ length: 30 }, (_, index) => `00:1b:21:00:01:${10 + index}`);
   const parts = { board_serial: '1', disk_serial: '2', bios_serial: '3', tpm: '4', cpu_id: '5' };
   const claims = trialClaims(hashed({ macs, machine_id: 'm', ...parts }));
-  assert.equal(claims.length, 1 + 28 + 1);
+  assert.equal(claims.length, 1 + 78 + 1);
   assert.deepEqual(claims, [...new Set(claims)].sort());
   for (const claim of claims) assert.match(claim, /^[0-9a-f]{32}$/);
-  // The serial numbers are among what is paired, whatever the number of addresses.
+  // The serial numbers are among what is paired, whatever the number of addresses, and so is every address that is kept.
   assert.ok(sharesTrial(hashed({ macs, ...parts }), hashed({ tpm: '4', cpu_id: '5' })));
+  for (const kept of macs.slice(0, 8)) {
+    assert.ok(sharesTrial(hashed({ macs, ...parts }), hashed({ macs: [kept], tpm: '4' })), kept);
+  }
 });

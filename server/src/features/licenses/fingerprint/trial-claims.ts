@@ -1,15 +1,18 @@
 import { hash } from 'node:crypto';
 import type { HashedIdentity } from './hashed-identity.ts';
 
-/** How many medium components are paired: eight give 28 pairs. */
-export const MAX_CLAIMING_MEDIUMS = 8;
+/**
+ * How many medium components are paired: five serial numbers and eight hardware addresses, which is all of them unless a
+ * client gives one in several spellings of its key. They make 78 pairs.
+ */
+export const MAX_CLAIMING_MEDIUMS = 13;
 
 const CLAIM_HEX_DIGITS = 32;
 
 /**
  * What a trial grant lays claim to: every strong component, every pair of medium ones, and the identity as a whole. Two
- * machines share a trial exactly when their claims intersect, that is when a strong or two medium components agree or
- * the identities are the same; so a unique index over the claims is all that one grant per machine needs.
+ * machines share a trial exactly when their claims intersect, that is when a strong or two of the paired medium
+ * components agree or the identities are the same; so a unique index over the claims is all that one grant per machine needs.
  * @returns texts of 32 hex digits (128 bits, a PostgreSQL `uuid` holds one), sorted, each once
  */
 export function trialClaims(identity: HashedIdentity): string[] {
