@@ -42,7 +42,11 @@ const activationId = uuid({
   description: 'The activation, as `activate` answered it.',
   examples: ['0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d'],
 });
+/** The longest identifier of a machine, in characters. */
+export const MAX_MACHINE_ID_LENGTH = 1024;
+
 const machineId = text({
+  maxLength: MAX_MACHINE_ID_LENGTH,
   description: 'The identifier of the machine, as its fingerprint holds it.',
   examples: ['4c4c4544-0044'],
 });

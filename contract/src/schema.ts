@@ -7,8 +7,8 @@ interface Notes {
   readonly default?: unknown;
 }
 
-/** A string in a request: any text without U+0000 and lone surrogates (format `text`). */
-export function text(notes: Notes = {}): TUnsafe<string> {
+/** A string in a request: any text without U+0000 and lone surrogates (format `text`); `maxLength` in characters. */
+export function text(notes: Notes & { readonly maxLength?: number } = {}): TUnsafe<string> {
   return Type.Unsafe<string>({ type: 'string', format: 'text', ...notes });
 }
 

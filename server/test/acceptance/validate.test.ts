@@ -382,6 +382,25 @@ describe('200, not valid', () => {
 });
 
 describe('422', () => {
+  test('a machine id of more than 1,024 characters, counted as code points', async () => {
+    const body = { license_key: 'k', activation_id: '8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11' };
+    const long = await service.post(PATH, { ...body, machine_id: '😀'.repeat(1024) });
+    assert.equal(long.status, 200);
+    for (const path of [PATH, '/api/v1/licenses/deactivate']) {
+      const answer = await service.post(path, { ...body, machine_id: '😀'.repeat(1025) });
+      assert.equal(answer.status, 422);
+      assert.deepEqual(answer.body, {
+        detail: [
+          {
+            loc: ['body', 'machine_id'],
+            msg: 'String should have at most 1024 characters',
+            type: 'string_too_long',
+          },
+        ],
+      });
+    }
+  });
+
   test('all that is wrong at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, {
       trigger: 'reboot',

@@ -32,6 +32,12 @@ describe('what databases choke on is refused at the edge', () => {
   const cases: readonly (readonly [string, TSchema, unknown, readonly string[]])[] = [
     ['urn:uuid:', EventIn, { ...event, event_id: `urn:uuid:${uuid}` }, ['event_id: uuid_parsing']],
     ['U+0000 in text', EventIn, { ...event, name: 'a\0b' }, ['name: value_error']],
+    [
+      'a machine id of more than 1,024 characters',
+      LicenseDeactivate,
+      { license_key: 'k', activation_id: uuid, machine_id: 'm'.repeat(1025) },
+      ['machine_id: string_too_long'],
+    ],
     ['a lone surrogate in text', EventIn, { ...event, name: '\ud800' }, ['name: string_unicode']],
     ['U+0000 in a prop', EventIn, { ...event, props: { a: '\0' } }, ['a: value_error']],
     [

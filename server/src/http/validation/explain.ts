@@ -21,6 +21,7 @@ interface SchemaNode {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly format?: string;
+  readonly maxLength?: number;
   readonly enum?: readonly (string | null)[];
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
@@ -73,7 +74,7 @@ function visitType(node: SchemaNode, value: unknown, loc: Loc, faults: Validatio
       report(findBooleanFault(value), loc, faults);
       return;
     case 'string':
-      report(findStringFault(value, node.format), loc, faults);
+      report(findStringFault(value, node.format, node.maxLength), loc, faults);
       return;
     default:
   }

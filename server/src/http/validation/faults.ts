@@ -16,8 +16,15 @@ export const notAList: Fault = { type: 'list_type', msg: 'Input should be a vali
 
 const notAString: Fault = { type: 'string_type', msg: 'Input should be a valid string' };
 
-/** @param format one of the formats of the contract; anything else is read as text. */
-export function findStringFault(value: unknown, format: string | undefined): Fault | undefined {
+/**
+ * @param format one of the formats of the contract; anything else is read as text
+ * @param maxLength of a text, in characters (code points, as JSON Schema counts)
+ */
+export function findStringFault(
+  value: unknown,
+  format: string | undefined,
+  maxLength = Infinity,
+): Fault | undefined {
   if (format === 'uuid') return findUuidFault(value);
   if (format === 'date-time') return findDateTimeFault(value);
   if (typeof value !== 'string') return notAString;
@@ -26,13 +33,25 @@ export function findStringFault(value: unknown, format: string | undefined): Fau
     if ('email' in result) return undefined;
     return { type: 'value_error', msg: `value is not a valid email address: ${result.fault}` };
   }
-  if (isStorableText(value)) return undefined;
+  if (isStorableText(value))
+    return isLongerThan(value, maxLength) ? stringTooLong(maxLength) : undefined;
   return value.isWellFormed()
     ? { type: 'value_error', msg: 'Value error, the character U+0000 is not allowed' }
     : {
         type: 'string_unicode',
         msg: 'Input should be a valid string, unable to parse raw data as a unicode string',
       };
+}
+
+function isLongerThan(value: string, maxLength: number): boolean {
+  return value.length > maxLength && Array.from(value).length > maxLength;
+}
+
+function stringTooLong(maxLength: number): Fault {
+  return {
+    type: 'string_too_long',
+    msg: `String should have at most ${maxLength} character${maxLength === 1 ? '' : 's'}`,
+  };
 }
 
 function findUuidFault(value: unknown): Fault | undefined {

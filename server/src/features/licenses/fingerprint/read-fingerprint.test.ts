@@ -281,3 +281,12 @@ test('names of JavaScript’s own objects are keys like any other', () => {
   assert.ok(isFingerprint(fingerprint));
   assert.deepEqual(componentsOf(fingerprint), ['weak constructor=y', 'medium tpm=t']);
 });
+
+test('what names the machine is no longer than a validation may send', () => {
+  const longest = '😀'.repeat(1024);
+  const reading = readFingerprint({ machine_id: longest });
+  assert.equal(reading.ok && reading.identity.machineId, longest);
+  const message = 'machine_fingerprint must not name the machine in more than 1024 characters';
+  assert.equal(messageOf({ machine_id: `${longest}x` }), message);
+  assert.equal(messageOf({ device_id: `${longest}x` }), message);
+});

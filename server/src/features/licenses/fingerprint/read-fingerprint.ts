@@ -1,3 +1,5 @@
+import { MAX_MACHINE_ID_LENGTH } from '@latchkey/contract';
+
 import { collectComponents } from './components.ts';
 import type { MachineIdentity } from './identity.ts';
 import { findProblem } from './limits.ts';
@@ -10,6 +12,9 @@ export type FingerprintReading =
   | { readonly ok: true; readonly identity: MachineIdentity }
   | { readonly ok: false; readonly message: string };
 
+/** Refused here, for the machine could not validate with it. */
+const TOO_LONG_A_NAME = `machine_fingerprint must not name the machine in more than ${MAX_MACHINE_ID_LENGTH} characters`;
+
 /**
  * Reads the free-form object that a client sends as its machine's fingerprint.
  * Neither the order of its keys nor their spelling matters (`machineId`, `machine_id`), nor case and blanks in values.
@@ -21,11 +26,15 @@ export function readFingerprint(
   const problem = findProblem(fingerprint);
   if (problem !== undefined) return { ok: false, message: problem };
   const entries = flattenFingerprint(fingerprint);
+  const machineId = findMachineId(entries);
+  if (machineId !== null && Array.from(machineId).length > MAX_MACHINE_ID_LENGTH) {
+    return { ok: false, message: TOO_LONG_A_NAME };
+  }
   const components = collectComponents(entries);
   const identity: MachineIdentity = {
     components,
     canonical: toCanonicalJson(components.length > 0 ? components : fingerprint),
-    machineId: findMachineId(entries),
+    machineId,
     osVersion: findNote(entries, 'osversion'),
     appVersion: findNote(entries, 'appversion'),
   };
