@@ -23,9 +23,10 @@ export function serveCommand(): Command {
 }
 
 async function serve(): Promise<void> {
-  // Loaded only here: every other command starts faster without the HTTP server.
+  const configuration = loadConfiguration();
+  // Loaded only here: every other command, and the word on a wrong setting, is faster without the HTTP server.
   const { startService } = await import('#server/serve.ts');
-  const service = await startService(loadConfiguration());
+  const service = await startService(configuration);
   process.stdout.write(describe(service.url));
   process.on('SIGHUP', () => void service.reload());
   await receiveStopSignal();

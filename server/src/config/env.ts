@@ -1,3 +1,5 @@
+import { scrub } from '#server/log-scrub.ts';
+
 import * as values from './env-values.ts';
 import type { Parse } from './env-values.ts';
 import { findUnknownVariables } from './unknown-variables.ts';
@@ -147,8 +149,10 @@ function createReader(variables: Variables, readText: ReadText): Reader {
   };
 }
 
+/** Shows what was given; a secret that came into the wrong setting is left out. */
 function quote(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+  const shown = scrub(text);
+  return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
 }
 
 function codeOf(error: unknown): string {

@@ -1,0 +1,155 @@
+import assert from 'node:assert/strict';
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import { createServer, type Server } from 'node:net';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { makeServiceHome, type ServiceHome, type Settings } from '../service-process.ts';
+
+const CONFIGURATION_EXIT_CODE = 78;
+
+const SECRET = 'hunter2-and-more-of-it-that-nobody-guesses';
+
+const WRONG_CATALOG = `key_prefix: LK
+trial: { product: personal, features: [history] }
+products:
+  - id: personal
+    name: Personal
+    product_type: personal
+    tier: personal
+    features: history
+    max_activations: many
+`;
+
+let home: ServiceHome;
+/** Takes connections, and says nothing. */
+let silent: Server;
+let takenPort = 0;
+let wrongCatalog = '';
+
+before(async () => {
+  home = await makeServiceHome();
+  silent = createServer(() => {}).listen(0, '127.0.0.1');
+  await new Promise((resolve) => silent.once('listening', resolve));
+  const address = silent.address();
+  takenPort = typeof address === 'object' && address !== null ? address.port : 0;
+  wrongCatalog = join(home.directory, 'wrong.yaml');
+  await writeFile(wrongCatalog, WRONG_CATALOG);
+});
+
+after(async () => {
+  silent.close();
+  await home[Symbol.asyncDispose]();
+});
+
+/** Starts the service with wrong settings; gives its sentences, once it has ended as it should. */
+async function refuse(settings: Settings): Promise<string[]> {
+  const { code, output } = await home.runToEnd(settings);
+  assert.equal(code, CONFIGURATION_EXIT_CODE, output);
+  assert.doesNotMatch(output, /hunter2/u);
+  return output.split('\n').map((line) => {
+    assert.match(line, /^latchkey: /u);
+    return line.slice('latchkey: '.length);
+  });
+}
+
+function externalDatabase(url: string): Settings {
+  return { DATABASE_URL: url, LATCHKEY_SECRET: SECRET };
+}
+
+describe('the service does not start', { concurrency: 3 }, () => {
+  test('with wrong settings, all of which are told together, the catalogue’s lines among them', async () => {
+    const problems = await refuse({
+      LATCHKEY_HOST: 'http://localhost',
+      LATCHKEY_PORT: '80x',
+      LATCHKEY_PUBLIC_URL: 'https://me:hunter2@example.com',
+      LATCHKEY_TRUSTED_PROXIES: 'true',
+      LATCHKEY_SECRET: 'hunter2',
+      DATABASE_URL: 'postgres://me:hunter2@[::1/latchkey',
+      LATCHKEY_LOG_LEVL: 'debug',
+      LATCHKEY_CATALOG: wrongCatalog,
+    });
+    assert.deepEqual(problems, [
+      'LATCHKEY_HOST must be an IP address or a host name such as 127.0.0.1 or 0.0.0.0, not "http://localhost".',
+      'LATCHKEY_PORT must be a whole number from 0 to 65535, not "80x".',
+      'LATCHKEY_PUBLIC_URL must be a plain http:// or https:// URL such as https://licenses.example.com, not "https://[credentials]@example.com".',
+      'LATCHKEY_TRUSTED_PROXIES must be a comma-separated list of proxy addresses or CIDR networks such as 127.0.0.0/8,10.0.0.0/8, or none; trusting everyone is not possible, not "true".',
+      'LATCHKEY_SECRET must have at least 32 characters, chosen at random (make one with: openssl rand -base64 32).',
+      'DATABASE_URL must be a URL such as postgres://user:password@host:5432/latchkey, with special characters of the password percent-encoded.',
+      'LATCHKEY_LOG_LEVL is not a setting of Latchkey: LATCHKEY_LOG_LEVEL was probably meant.',
+      'wrong.yaml:8: products[0].features must be a list of at most 100 texts',
+      'wrong.yaml:9: products[0].max_activations must be a whole number from 1 to 1000000',
+    ]);
+  });
+
+  test('with a database of its own but no secret', async () => {
+    assert.deepEqual(await refuse({ DATABASE_URL: 'postgres://me:hunter2@127.0.0.1/latchkey' }), [
+      'LATCHKEY_SECRET must be set when DATABASE_URL is: make one with openssl rand -base64 32 and keep it safe, since license keys cannot be read without it.',
+    ]);
+  });
+
+  test('with a wrong catalogue', async () => {
+    assert.deepEqual(await refuse({ LATCHKEY_CATALOG: wrongCatalog }), [
+      'wrong.yaml:8: products[0].features must be a list of at most 100 texts',
+      'wrong.yaml:9: products[0].max_activations must be a whole number from 1 to 1000000',
+    ]);
+  });
+
+  test('with a catalogue that is not there', async () => {
+    const [problem = '', ...others] = await refuse({ LATCHKEY_CATALOG: '/nowhere/catalog.yaml' });
+    assert.match(
+      problem,
+      /^The catalogue \/nowhere\/catalog\.yaml cannot be read \(ENOENT: .*\): set LATCHKEY_CATALOG to /u,
+    );
+    assert.deepEqual(others, []);
+  });
+
+  test('on a port that another program has, its own or that of the metrics', async () => {
+    const sentence = `Port ${takenPort} on 127.0.0.1 is taken by another program: stop it, or set`;
+    assert.deepEqual(await refuse({ LATCHKEY_PORT: String(takenPort) }), [
+      `${sentence} LATCHKEY_PORT to a free one.`,
+    ]);
+    assert.deepEqual(await refuse({ LATCHKEY_METRICS_PORT: String(takenPort) }), [
+      `${sentence} LATCHKEY_METRICS_PORT to a free one.`,
+    ]);
+  });
+
+  test('on an address of another machine', async () => {
+    // An address for examples (RFC 5737), which no machine has.
+    assert.deepEqual(await refuse({ LATCHKEY_HOST: '192.0.2.1' }), [
+      'LATCHKEY_HOST is 192.0.2.1, which is no address of this machine: set one that is, such as 127.0.0.1.',
+    ]);
+  });
+
+  test('on a data directory that is a file', async () => {
+    const file = join(home.directory, 'file');
+    await writeFile(file, '');
+    const [problem = ''] = await refuse({ LATCHKEY_DATA_DIR: file });
+    assert.match(problem, /cannot be kept \(.*\): make LATCHKEY_DATA_DIR writable/u);
+  });
+
+  test('on a database whose master secret was lost', async () => {
+    const lost = join(home.directory, 'lost');
+    await mkdir(join(lost, 'postgres'), { recursive: true });
+    await writeFile(join(lost, 'postgres', 'PG_VERSION'), '18\n');
+    assert.deepEqual(await refuse({ LATCHKEY_DATA_DIR: lost }), [
+      `The master secret ${lost}/secret is missing, but a database that was made with one is there: restore the file from a backup, or set LATCHKEY_SECRET to what it was.`,
+    ]);
+    await rm(lost, { recursive: true });
+  });
+
+  test('without the server of DATABASE_URL', async () => {
+    assert.deepEqual(await refuse(externalDatabase('postgres://me:hunter2@127.0.0.1:1/latchkey')), [
+      'The database of DATABASE_URL cannot be used (connect ECONNREFUSED 127.0.0.1:1): check the URL, and that the server runs.',
+    ]);
+  });
+
+  test('when the server of DATABASE_URL says nothing, as one behind a firewall, and soon', async () => {
+    const startedAt = performance.now();
+    const url = `postgres://me:hunter2@127.0.0.1:${takenPort}/latchkey`;
+    assert.deepEqual(await refuse(externalDatabase(url)), [
+      'The database of DATABASE_URL cannot be used (Connection terminated due to connection timeout): check the URL, and that the server runs.',
+    ]);
+    assert.ok(performance.now() - startedAt < 15_000);
+  });
+});
