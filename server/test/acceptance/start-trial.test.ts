@@ -104,6 +104,18 @@ describe('200', () => {
     }
   });
 
+  test('an hour later a new token is signed, once', inside, async () => {
+    const machine = anyMachine();
+    const { entitlement: first } = await startTrial(service, machine);
+    service.own.clock.advance(HOUR_MS);
+    const { entitlement: second } = await startTrial(service, machine);
+    assert.notEqual(second, first);
+    service.own.clock.advance(HOUR_MS - SECOND_MS);
+    assert.equal((await startTrial(service, machine)).entitlement, second);
+    service.own.clock.advance(SECOND_MS);
+    assert.notEqual((await startTrial(service, machine)).entitlement, second);
+  });
+
   test('asking again later does not extend it', inside, async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);

@@ -6,10 +6,11 @@ import { PublicError } from '#server/errors.ts';
 import { activateMachine } from '../licenses/activate.ts';
 import { entitle } from '../licenses/entitle.ts';
 import { trialClaims } from '../licenses/fingerprint/trial-claims.ts';
+import { storeEntitlementProof } from '../licenses/queries/activations.ts';
 import { readMachine, type PresentedMachine } from '../licenses/read-machine.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { licenseKeyLabel } from '../licenses/seal-license-key.ts';
-import { readTerms } from '../licenses/terms.ts';
+import { findCatalogTerms, readTerms, type LicenseTerms } from '../licenses/terms.ts';
 import { TRIAL_TIER } from './prepare-trial.ts';
 import type { Trial } from './trial.ts';
 
@@ -17,6 +18,13 @@ import type { Trial } from './trial.ts';
 interface Slot {
   readonly activationId: string;
   readonly token: string | null;
+}
+
+interface SlotRequest {
+  readonly trial: Trial;
+  readonly terms: LicenseTerms;
+  readonly machine: PresentedMachine;
+  readonly installId: string | null;
 }
 
 /**
@@ -32,8 +40,10 @@ export async function startTrial(
   const claims = trialClaims(machine.identity);
   const trial = await ctx.batches.trials.submit({ claims, machine, installId });
   const now = ctx.clock.now();
-  const terms = await readTerms(ctx.pool, ctx.catalog(), trial.license);
-  const slot = await findSlot(ctx, trial, machine, installId, now);
+  const terms =
+    findCatalogTerms(ctx.catalog(), trial.license) ??
+    (await ctx.gate.run(() => readTerms(ctx.pool, ctx.catalog(), trial.license)));
+  const slot = await findSlot(ctx, { trial, terms, machine, installId }, now);
   const expiresAt = publicExpiry(trial.license, now);
   if (expiresAt === null) throw new Error('a trial without an end');
   return {
@@ -50,17 +60,19 @@ export async function startTrial(
 /** The slot of the trial; a machine that was deactivated, or has changed since, takes it as by activating. */
 async function findSlot(
   ctx: Context,
-  trial: Trial,
-  machine: PresentedMachine,
-  installId: string | null,
+  { trial, terms, machine, installId }: SlotRequest,
   now: Date,
 ): Promise<Slot> {
   const { license, activation } = trial;
   const status = licenseStatus(license, now);
   if (!isUsable(status)) return { activationId: activation.id, token: null };
   if (isUnchanged(trial, machine)) {
-    const terms = await readTerms(ctx.pool, ctx.catalog(), license);
-    const { token } = entitle(ctx, license, terms, status, activation, now);
+    const { token, freshProof } = entitle(ctx, license, terms, status, activation, now);
+    if (freshProof !== null) {
+      await ctx.gate.run(() =>
+        storeEntitlementProof(ctx.pool, license.id, activation.id, freshProof),
+      );
+    }
     return { activationId: activation.id, token };
   }
   return takeSlotAgain(ctx, trial, machine, installId);

@@ -176,6 +176,22 @@ export async function refreshActivation(
   await execute(db, refreshStatement, toParameters(activation));
 }
 
+const storeProofStatement = defineCommand(
+  'activation_store_proof',
+  `update activations set entitlement_proof = $3
+   where license_id = $1 and id = $2 and deactivated_at is null`,
+);
+
+/** Keeps the proof of an entitlement that was signed anew, so that the next ones need not be. */
+export async function storeEntitlementProof(
+  db: Queryable,
+  licenseId: string,
+  activationId: string,
+  proof: string,
+): Promise<void> {
+  await execute(db, storeProofStatement, [licenseId, activationId, proof]);
+}
+
 const bindStatement = defineCommand(
   'activation_bind_machine',
   `update activations set machine_id = $3
