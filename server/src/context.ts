@@ -5,12 +5,12 @@ import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Gate } from './db/gate.ts';
+import type { KeyedQueue } from './db/keyed-queue.ts';
 import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import type { TrialBatch } from './features/trials/grant-trials.ts';
-import type { KeyedQueue } from './lib/keyed-queue.ts';
 import type { Vault } from './lib/vault.ts';
 import type { Metrics } from './metrics.ts';
 

@@ -5,8 +5,10 @@ import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
-import { isDatabaseSilence } from './db/database-errors.ts';
+import { isLockTimeout } from './db/database-errors.ts';
 import { Gate } from './db/gate.ts';
+import { KeyedQueue } from './db/keyed-queue.ts';
+import { isWholeDatabaseSilent } from './db/silence.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
@@ -14,7 +16,6 @@ import { createLicenseBatches } from './features/licenses/batches.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
-import { KeyedQueue } from './lib/keyed-queue.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -42,17 +43,23 @@ const MAX_WAITING_AT_GATE = 1_000;
 /** Activations that may wait in line. */
 const MAX_WAITING_FOR_LICENSES = 2_000;
 
+/** Of which for one license, so that it cannot keep the others out. */
+const MAX_WAITING_FOR_ONE_LICENSE = 100;
+
 /** Makes the context. Nothing is connected or read yet: see {@link loadSigningKeys}. */
 export function makeContext(parts: ContextParts): Context {
   const { config, catalog, clock, metrics, pool } = parts;
   const vault = createVault(Buffer.from(parts.secrets.master, 'utf8'));
   const signingKeys = new SigningKeyRing({ pool, clock, vault });
   const maxConcurrent = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
-  const gate = new Gate({ maxConcurrent, maxWaiting: MAX_WAITING_AT_GATE });
+  const isSilent = (error: unknown): Promise<boolean> => isWholeDatabaseSilent(pool, error);
+  const gate = new Gate({ maxConcurrent, maxWaiting: MAX_WAITING_AT_GATE, isSilent });
   const licenseQueue = new KeyedQueue({
     maxConcurrent,
     maxWaiting: MAX_WAITING_FOR_LICENSES,
-    concernsAll: isDatabaseSilence,
+    maxPerKey: MAX_WAITING_FOR_ONE_LICENSE,
+    concernsAll: isSilent,
+    concernsKey: isLockTimeout,
   });
   metrics.setQueueDepth('gate', () => gate.depth);
   metrics.setQueueDepth('activations', () => licenseQueue.depth);

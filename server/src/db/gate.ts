@@ -7,6 +7,8 @@ export interface GateOptions {
   readonly maxConcurrent: number;
   /** How many may wait; the next one is refused at once. */
   readonly maxWaiting: number;
+  /** Whether an error means that the whole database says nothing. Default: by the error alone. */
+  readonly isSilent?: (error: unknown) => boolean | Promise<boolean>;
 }
 
 interface Waiter {
@@ -47,7 +49,8 @@ export class Gate {
     try {
       return await work();
     } catch (error) {
-      if (isDatabaseSilence(error)) this.#refuseWaiting(error);
+      const { isSilent = isDatabaseSilence } = this.#options;
+      if (await isSilent(error)) this.#refuseWaiting(error);
       throw error;
     } finally {
       this.#leave();

@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { createServer } from 'node:net';
 import { test } from 'node:test';
 
+import { DatabaseError } from 'pg';
+
 import { isConnectionFailure, isDatabaseSilence } from '#server/db/database-errors.ts';
 import { createPool } from '#server/db/pool.ts';
-import { KeyedQueue } from '#server/lib/keyed-queue.ts';
+import { KeyedQueue } from '#server/db/keyed-queue.ts';
 
 import { Batcher } from './batcher.ts';
 
@@ -24,10 +26,14 @@ async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<unknown[]
 }
 
 /** A batcher of single calls whose first batch fails so. */
-function batcherFailingWith(error: Error): Batcher<number, number> {
+function batcherFailingWith(
+  error: Error,
+  isSilent?: () => Promise<boolean>,
+): Batcher<number, number> {
   let batches = 0;
   return new Batcher({
     name: 'test',
+    ...(isSilent && { isSilent }),
     maxBatchSize: 1,
     maxQueueLength: 10,
     observer: { observeBatch: () => {}, setQueueDepth: () => {} },
@@ -54,10 +60,45 @@ test('a connection that broke fails its own batch only', async () => {
   assert.deepEqual(outcomes, [refusal, 'done', 'done']);
 });
 
+test('a statement that was slow is no silence when the database answers otherwise', async () => {
+  const batcher = batcherFailingWith(silence, async () => false);
+  const outcomes = await outcomesOf([1, 2, 3].map((input) => batcher.submit(input)));
+  assert.deepEqual(outcomes, [silence, 'done', 'done']);
+});
+
+test('a row that somebody holds fails those alone that want it, and the next batch does not wait', async () => {
+  const held = Object.assign(new DatabaseError('held', 0, 'error'), { code: '55P03' });
+  const release = Promise.withResolvers<void>();
+  const batches: number[][] = [];
+  const batcher = new Batcher<number, number>({
+    name: 'test',
+    maxBatchSize: 4,
+    maxQueueLength: 10,
+    observer: { observeBatch: () => {}, setQueueDepth: () => {} },
+    rowOf: (input) => String(input % 10),
+    execute: async (inputs) => {
+      batches.push([...inputs]);
+      if (!inputs.some((input) => input % 10 === 1)) return inputs;
+      if (batches.length > 1) await release.promise;
+      throw held;
+    },
+  });
+  const calls = [1, 2, 11, 3, 4].map((input) => batcher.submit(input));
+  assert.deepEqual(await outcomesOf([1, 3, 4].flatMap((index) => calls[index] ?? [])), [
+    'done',
+    'done',
+    'done',
+  ]);
+  release.resolve();
+  assert.deepEqual(await outcomesOf(calls), [held, 'done', held, 'done', 'done']);
+  assert.deepEqual(batches, [[1, 2, 11, 3], [1, 11], [2], [3], [4]]);
+});
+
 test('whoever stands in line for a license behind a silent database fails with the first', async () => {
   const queue = new KeyedQueue({
     maxConcurrent: 1,
     maxWaiting: 10,
+    maxPerKey: 10,
     concernsAll: isDatabaseSilence,
   });
   assert.deepEqual(

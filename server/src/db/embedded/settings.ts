@@ -34,8 +34,9 @@ export const FIXED_SETTINGS: Settings = {
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
-  // What waits for a row that somebody holds gives up before its caller does. Transactions of the service set their own.
-  lock_timeout: '1s',
+  // A batch waits for a row that somebody holds once with all its calls and once with those alone that want it, each time
+  // perhaps behind another. Transactions of the service set their own.
+  lock_timeout: '500ms',
   // A process that stopped in the middle of a transaction does not keep its locks.
   idle_in_transaction_session_timeout: '30s',
   // A statement whose caller has gone away ends soon. PostgreSQL cannot tell on Windows, and refuses to start with it.

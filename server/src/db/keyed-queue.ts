@@ -5,13 +5,23 @@ export interface KeyedQueueOptions {
   readonly maxConcurrent: number;
   /** How many may wait; the next one is refused at once. */
   readonly maxWaiting: number;
+  /** How many of one key may be in line, so that one key does not take all the places. */
+  readonly maxPerKey: number;
   /** Whether an error of one piece would be the error of every other; those that wait fail with it. Default: none is. */
-  readonly concernsAll?: (error: unknown) => boolean;
+  readonly concernsAll?: (error: unknown) => boolean | Promise<boolean>;
+  /** Whether an error of one piece would be the error of those that wait in line for its key. Default: none is. */
+  readonly concernsKey?: (error: unknown) => boolean;
 }
 
 /** What those who came before a failure of all have in common. */
 interface Generation {
   failure: { readonly error: unknown } | null;
+}
+
+/** The pieces of work of one key. A line that failed is closed: whoever comes later stands in a new one. */
+interface Line extends Generation {
+  length: number;
+  end: Promise<void>;
 }
 
 const RETRY_AFTER_SECONDS = 1;
@@ -22,7 +32,7 @@ const RETRY_AFTER_SECONDS = 1;
  */
 export class KeyedQueue {
   readonly #options: KeyedQueueOptions;
-  readonly #tails = new Map<string, Promise<void>>();
+  readonly #lines = new Map<string, Line>();
   readonly #waitingForTurn: (() => void)[] = [];
   #running = 0;
   #waiting = 0;
@@ -39,34 +49,46 @@ export class KeyedQueue {
 
   /**
    * Runs work after all earlier work of the same key.
-   * @throws overloaded (503 with Retry-After) at once when too many wait already
-   * @throws what earlier work failed with, when it concerns all
+   * @throws overloaded (503 with Retry-After) at once when too many wait already, in all or of this key
+   * @throws what earlier work failed with, when it concerns all or this key
    */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    if (this.#waiting >= this.#options.maxWaiting) throw overloaded(RETRY_AFTER_SECONDS);
+    const { maxWaiting, maxPerKey } = this.#options;
+    const line = this.#lines.get(key) ?? { length: 0, end: Promise.resolve(), failure: null };
+    if (this.#waiting >= maxWaiting || line.length >= maxPerKey)
+      throw overloaded(RETRY_AFTER_SECONDS);
     this.#waiting++;
     const generation = this.#generation;
-    const earlier = this.#tails.get(key) ?? Promise.resolve();
-    const { promise: done, resolve: finish } = Promise.withResolvers<void>();
-    this.#tails.set(key, done);
+    const { promise: end, resolve: finish } = Promise.withResolvers<void>();
+    const earlier = line.end;
+    line.end = end;
+    line.length++;
+    this.#lines.set(key, line);
     await earlier;
     await this.#takeTurn();
     this.#waiting--;
     try {
-      if (generation.failure !== null) throw generation.failure.error;
+      const failure = generation.failure ?? line.failure;
+      if (failure !== null) throw failure.error;
       return await work();
     } catch (error) {
-      this.#failWaiting(generation, error);
+      if (line.failure === null && this.#options.concernsKey?.(error) === true) {
+        line.failure = { error };
+        this.#lines.delete(key);
+      }
+      await this.#failWaiting(generation, error);
       throw error;
     } finally {
       this.#giveTurn();
-      if (this.#tails.get(key) === done) this.#tails.delete(key);
+      if (--line.length === 0 && this.#lines.get(key) === line) this.#lines.delete(key);
       finish();
     }
   }
 
-  #failWaiting(generation: Generation, error: unknown): void {
-    if (generation.failure !== null || this.#options.concernsAll?.(error) !== true) return;
+  async #failWaiting(generation: Generation, error: unknown): Promise<void> {
+    if (generation.failure !== null || (await this.#options.concernsAll?.(error)) !== true) return;
+    // Another piece may have said so in the meantime.
+    if (generation.failure !== null) return;
     generation.failure = { error };
     this.#generation = { failure: null };
   }

@@ -17,7 +17,7 @@ function makeGate() {
 
 describe('KeyedQueue', () => {
   test('work of one key runs in the order of its arrival, never two pieces together', async () => {
-    const queue = new KeyedQueue({ maxConcurrent: 10, maxWaiting: 100 });
+    const queue = new KeyedQueue({ maxConcurrent: 10, maxWaiting: 100, maxPerKey: 100 });
     const order: number[] = [];
     let running = 0;
     await Promise.all(
@@ -37,7 +37,7 @@ describe('KeyedQueue', () => {
   });
 
   test('another key does not wait', async () => {
-    const queue = new KeyedQueue({ maxConcurrent: 2, maxWaiting: 10 });
+    const queue = new KeyedQueue({ maxConcurrent: 2, maxWaiting: 10, maxPerKey: 100 });
     const slow = makeGate();
     const blocked = queue.run('slow', slow.work);
     assert.equal(await queue.run('quick', async () => 'done'), 'done');
@@ -46,7 +46,7 @@ describe('KeyedQueue', () => {
   });
 
   test('a failure is its caller’s own; the next in line runs', async () => {
-    const queue = new KeyedQueue({ maxConcurrent: 1, maxWaiting: 10 });
+    const queue = new KeyedQueue({ maxConcurrent: 1, maxWaiting: 10, maxPerKey: 100 });
     const failing = queue.run('key', async () => {
       throw new Error('mine');
     });
@@ -56,7 +56,7 @@ describe('KeyedQueue', () => {
   });
 
   test('too many waiting: the next one is refused at once, and taken once there is room', async () => {
-    const queue = new KeyedQueue({ maxConcurrent: 1, maxWaiting: 3 });
+    const queue = new KeyedQueue({ maxConcurrent: 1, maxWaiting: 3, maxPerKey: 100 });
     const gate = makeGate();
     const running = queue.run('key', gate.work);
     await turn();
@@ -79,11 +79,46 @@ describe('KeyedQueue', () => {
     assert.equal(await queue.run('key', async () => 4), 4);
   });
 
+  test('one key takes no more than its places; the others are served', async () => {
+    const queue = new KeyedQueue({ maxConcurrent: 2, maxWaiting: 10, maxPerKey: 2 });
+    const gate = makeGate();
+    const greedy = [queue.run('greedy', gate.work), queue.run('greedy', gate.work)];
+    for (let call = 0; call < 10; call++) {
+      await assert.rejects(queue.run('greedy', gate.work), { code: 'overloaded' });
+    }
+    assert.equal(await queue.run('modest', async () => 'served'), 'served');
+    gate.open();
+    await Promise.all(greedy);
+    assert.equal(await queue.run('greedy', async () => 'again'), 'again');
+  });
+
+  test('what concerns a key fails those that wait for it, and nobody else', async () => {
+    const held = new Error('held');
+    const concernsKey = (error: unknown): boolean => error === held;
+    const queue = new KeyedQueue({ maxConcurrent: 1, maxWaiting: 10, maxPerKey: 10, concernsKey });
+    const failing = async (): Promise<never> => {
+      throw held;
+    };
+    const calls = [
+      queue.run('held', failing),
+      queue.run('held', async () => assert.fail('it must not run')),
+      queue.run('other', async () => 'done'),
+    ];
+    const results = await Promise.allSettled(calls);
+    assert.deepEqual(results, [
+      { status: 'rejected', reason: held },
+      { status: 'rejected', reason: held },
+      { status: 'fulfilled', value: 'done' },
+    ]);
+    assert.equal(await queue.run('held', async () => 'again'), 'again');
+    assert.equal(queue.depth, 0);
+  });
+
   test('whatever arrives: the bounds hold, the order of each key too, and all of it ends', async () => {
     const keys = fc.array(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { maxLength: 50 });
     const limit = fc.integer({ min: 1, max: 4 });
     const property = fc.asyncProperty(keys, limit, async (arrivals, maxConcurrent) => {
-      const queue = new KeyedQueue({ maxConcurrent, maxWaiting: 100 });
+      const queue = new KeyedQueue({ maxConcurrent, maxWaiting: 100, maxPerKey: 100 });
       const ended = new Map<string, number[]>();
       const underWay = new Set<string>();
       await Promise.all(

@@ -1,0 +1,37 @@
+import { Client, DatabaseError, type Pool } from 'pg';
+
+import { isDatabaseSilence } from './database-errors.ts';
+
+/** A database that works answers this in a millisecond. */
+const PING_TIMEOUT_MS = 1_000;
+
+/**
+ * Whether an error means that the whole database says nothing, so that nobody need wait for it: a statement was not
+ * answered in time, and neither is a ping on a connection of its own. One that waited for a lock does not mean it.
+ */
+export async function isWholeDatabaseSilent(
+  pool: Pick<Pool, 'options'>,
+  error: unknown,
+): Promise<boolean> {
+  return isDatabaseSilence(error) && !(await answersPing(pool));
+}
+
+async function answersPing({ options }: Pick<Pool, 'options'>): Promise<boolean> {
+  const client = new Client({
+    ...options,
+    connectionTimeoutMillis: PING_TIMEOUT_MS,
+    query_timeout: PING_TIMEOUT_MS,
+  });
+  // A connection that breaks later than its answer is of no interest.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    // To refuse one more connection is an answer too.
+    return error instanceof DatabaseError;
+  } finally {
+    void client.end().catch(() => {});
+  }
+}
