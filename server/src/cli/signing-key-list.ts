@@ -1,4 +1,5 @@
 import { Command } from 'commander';
+import { findCurrentKey } from '#server/features/entitlements/current-key.ts';
 import { type SigningKeyRecord, listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { jsonOption, withExamples } from './option-values.ts';
 import { type OutputOptions, formatTable, printResult } from './output.ts';
@@ -27,7 +28,7 @@ async function list(options: OutputOptions): Promise<void> {
 }
 
 function toJson(record: SigningKeyRecord, records: readonly SigningKeyRecord[], now: Date) {
-  const signing = records.findLast(({ activeFrom }) => activeFrom <= now) ?? records[0];
+  const signing = findCurrentKey(records, now);
   const later = record.activeFrom > now ? 'published' : 'retired';
   return {
     kid: record.kid,

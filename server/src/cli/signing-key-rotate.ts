@@ -1,5 +1,4 @@
 import { Command } from 'commander';
-import { insertAuditEntry } from '#server/features/audit/queries.ts';
 import { rotateSigningKey } from '#server/features/entitlements/rotate-signing-key.ts';
 import { currentActor } from './actor.ts';
 import { jsonOption, reasonOption, withExamples } from './option-values.ts';
@@ -28,17 +27,11 @@ export function signingKeyRotateCommand(): Command {
 
 async function rotate(options: RotateOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const { kid, activeFrom, createdAt } = await rotateSigningKey(ctx, {
-      immediately: options.immediately === true,
-    });
-    await insertAuditEntry(ctx.pool, {
-      occurredAt: createdAt,
-      actor: currentActor(),
-      action: 'signing_key.rotate',
-      subjectId: kid,
-      reason: options.reason,
-      details: { active_from: activeFrom.toISOString() },
-    });
+    const { kid, activeFrom } = await rotateSigningKey(
+      ctx,
+      { immediately: options.immediately === true },
+      { actor: currentActor(), reason: options.reason },
+    );
     printResult(
       options,
       { kid, active_from: activeFrom },

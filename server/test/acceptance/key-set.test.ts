@@ -60,7 +60,11 @@ describe('200', () => {
         return verifyEntitlement(service, answer.entitlement, clock.now());
       };
       const [oldKid] = await publishedIds();
-      const { kid: newKid } = await rotateSigningKey(ctx, { immediately: false });
+      const { kid: newKid } = await rotateSigningKey(
+        ctx,
+        { immediately: false },
+        { actor: 'test', reason: 'a test' },
+      );
       await ctx.signingKeys.refresh();
       assert.deepEqual(await publishedIds(), [oldKid, newKid]);
       clock.advance(PUBLISH_LEAD_MS - SECOND_MS);
@@ -83,7 +87,11 @@ describe('200', () => {
     const machine = anyMachine();
     const { activation_id: id } = await activate(service, licenseKey, machine);
     service.own.clock.advance(SECOND_MS);
-    const { kid } = await rotateSigningKey(ctx, { immediately: true });
+    const { kid } = await rotateSigningKey(
+      ctx,
+      { immediately: true },
+      { actor: 'test', reason: 'a test' },
+    );
     await ctx.signingKeys.refresh();
     const answer = await validate(service, licenseKey, id, machine.machine_id);
     const { header } = await verifyEntitlement(

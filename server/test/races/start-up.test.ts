@@ -62,7 +62,16 @@ describe('signing keys', () => {
   test('several rotations at once: every process comes to sign with the same key', async () => {
     clock.advance(SECOND_MS);
     const made = await Promise.all(
-      contexts.map((ctx) => rotateSigningKey(ctx, { immediately: true })),
+      contexts.map((ctx) =>
+        rotateSigningKey(ctx, { immediately: true }, { actor: 'test', reason: 'a test' }),
+      ),
+    );
+    const { rows: told } = await pool.query(
+      `select subject_id from audit_log where action = 'signing_key.rotate' and reason = 'a test'`,
+    );
+    assert.deepEqual(
+      new Set(told.map((row) => row.subject_id)),
+      new Set(made.map(({ kid }) => kid)),
     );
     const rings = contexts.map((ctx) => new SigningKeyRing(ctx));
     await Promise.all(rings.map((ring) => ring.refresh()));

@@ -73,7 +73,7 @@ export async function useService(service: TestService): Promise<RunSecrets> {
     license_key: licenseKey,
     machine_fingerprint: fingerprint,
   });
-  await rotateSigningKey(service.ctx, { immediately: true });
+  await rotateSigningKey(service.ctx, { immediately: true }, { actor: 'test', reason: 'a test' });
   await deactivate(service, licenseKey, id, machineId);
   return {
     keys: [licenseKey, importedKey, guessedKey, trial.license_key],

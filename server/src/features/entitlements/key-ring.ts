@@ -2,6 +2,7 @@ import { createPublicKey } from 'node:crypto';
 
 import { foreignMasterSecret } from '#server/config/master-secret.ts';
 
+import { findCurrentKey } from './current-key.ts';
 import type { PublishedKey } from './jwks.ts';
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
 import { signingKeyLabel, type SigningKeyContext } from './rotate-signing-key.ts';
@@ -35,7 +36,7 @@ export class SigningKeyRing {
    * @throws {Error} when no key was read
    */
   current(now: Date): SigningKey {
-    const active = this.#keys.findLast((entry) => entry.activeFrom <= now) ?? this.#keys[0];
+    const active = findCurrentKey(this.#keys, now);
     if (active === undefined) throw new Error('there is no signing key');
     return active.key;
   }

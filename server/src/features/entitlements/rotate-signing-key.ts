@@ -4,6 +4,7 @@ import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
+import { insertAuditEntry } from '../audit/queries.ts';
 import {
   insertSigningKey,
   listSigningKeys,
@@ -31,17 +32,28 @@ export function signingKeyLabel(kid: string): string {
 }
 
 /**
- * Makes a new signing key, which takes over after {@link PUBLISH_LEAD_MS}.
+ * Makes a new signing key, which takes over after {@link PUBLISH_LEAD_MS}, and leaves an audit row.
  * @param options.immediately it takes over at once, for a key that must not be used any longer
+ * @param change who does it and why
  */
 export async function rotateSigningKey(
   ctx: SigningKeyContext,
   options: { readonly immediately: boolean },
+  change: { readonly actor: string; readonly reason: string },
 ): Promise<SigningKeyRecord> {
   const now = ctx.clock.now();
   const activeFrom = options.immediately ? now : new Date(now.getTime() + PUBLISH_LEAD_MS);
   const record = makeRecord(ctx, now, activeFrom);
-  await insertSigningKey(ctx.pool, record);
+  await inTransaction(ctx.pool, async (client) => {
+    await insertSigningKey(client, record);
+    await insertAuditEntry(client, {
+      ...change,
+      occurredAt: now,
+      action: 'signing_key.rotate',
+      subjectId: record.kid,
+      details: { active_from: activeFrom.toISOString() },
+    });
+  });
   return record;
 }
 
