@@ -19,7 +19,8 @@ export interface JwkSet {
 
 /**
  * The public keys that clients need now: the present one, and old ones until the last token signed with them is over.
- * @param maxOfflineDays the longest `offline_days` that any product had while the keys were in use
+ * @param maxOfflineDays the longest that a token is believed to live: the longest `offline_days` known today. A token of
+ * a product whose `offline_days` were longer when it was signed may outlive its key here
  */
 export function jwks(keys: readonly PublishedKey[], maxOfflineDays: number, now: Date): JwkSet {
   const keptMs = (maxOfflineDays + ROTATION_SLACK_DAYS) * DAY_MS;

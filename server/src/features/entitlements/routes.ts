@@ -3,6 +3,7 @@ import { JwkSet, ref } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
+import { DEFAULT_OFFLINE_DAYS } from '../licenses/terms.ts';
 import { jwks } from './jwks.ts';
 
 /** A client may keep the key set this long; a new key is published longer than that before it signs. */
@@ -23,7 +24,8 @@ export function registerKeySetRoute(app: App, ctx: Context): void {
     },
     async (_request, reply) => {
       const products = [...ctx.catalog().products.values()];
-      const maxOfflineDays = Math.max(...products.map((product) => product.offlineDays));
+      const offlineDays = products.map((product) => product.offlineDays);
+      const maxOfflineDays = Math.max(DEFAULT_OFFLINE_DAYS, ...offlineDays);
       reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
       const { keys } = jwks(ctx.signingKeys.published, maxOfflineDays, ctx.clock.now());
       return { keys: [...keys] };

@@ -16,8 +16,8 @@ type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
 
 const TRIAL_TIER = 'trial';
 
-/** For a product that has left the catalogue. */
-const DEFAULT_OFFLINE_DAYS = 14;
+/** Of a product that has left the catalogue. */
+export const DEFAULT_OFFLINE_DAYS = 14;
 
 /**
  * The terms of a license as the catalogue has them today, so that a feature added to a product reaches everyone who
