@@ -97,6 +97,12 @@ test('every swap of two different neighbours is noticed', () => {
   );
 });
 
+test('a key from elsewhere that begins with a later prefix reads as mistyped under that one', () => {
+  const imported = 'ACME-UUUUU-00000-00000-00000-00000';
+  assert.deepEqual(readLicenseKey(imported, 'LK'), { kind: 'foreign', lookup: imported });
+  assert.deepEqual(readLicenseKey(imported, 'ACME'), { kind: 'mistyped' });
+});
+
 test('only a text with our prefix is called mistyped, the prefix in any case', () => {
   const bad = '00000-00000-00000-00000-00001';
   assert.deepEqual(readLicenseKey(`lk-${bad}`, 'LK'), { kind: 'mistyped' });

@@ -54,7 +54,9 @@ export function generateLicenseKey(
 
 /**
  * Reads a text as a licence key. Case, spaces and hyphens do not matter, I and L are read as 1, O as 0, and the prefix
- * may be ours, another or absent. The same text always reads the same, so a key that was imported is found again.
+ * may be ours, another or absent. Under one `keyPrefix` the same text always reads the same, so a key that was imported
+ * is found again. Under another one, an imported key that begins with it and goes on with 25 letters and digits reads as
+ * mistyped, and is not found.
  * @param text as the client sent it
  * @param keyPrefix the catalogue's key prefix
  */
