@@ -29,7 +29,13 @@ export async function openDatabase(
   const options = { maxConnections: config.database.poolSize, log };
   if (secrets.databaseUrl !== null) {
     const pool = createPool({ url: secrets.databaseUrl }, options);
-    await waitForDatabase(pool, EXTERNAL_PATIENCE_MS);
+    try {
+      await waitForDatabase(pool, EXTERNAL_PATIENCE_MS);
+    } catch (error) {
+      // An idle connection would keep the process for a minute.
+      await pool.end();
+      throw error;
+    }
     return { pool, close: () => pool.end() };
   }
   const { dataDirectory, database } = config;
