@@ -32,6 +32,24 @@ const UNAVAILABLE_MESSAGES =
 /** Those of them that come after a long wait. */
 const SILENCE_MESSAGES = /timeout/i;
 
+/** Errors that came out of the database layer: elsewhere, a code such as ENOENT says nothing about the database. */
+const databaseErrors = new WeakSet<object>();
+
+/** Waits for what the database was asked, and remembers an error as the database's. */
+export async function fromDatabase<Result>(asked: Promise<Result>): Promise<Result> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (error instanceof Error) databaseErrors.add(error);
+    throw error;
+  }
+}
+
+/** Whether an error of anything at all is one of the database, and a {@link isConnectionFailure}. */
+export function isDatabaseUnavailable(error: unknown): boolean {
+  return error instanceof Error && databaseErrors.has(error) && isConnectionFailure(error);
+}
+
 /** Whether a transaction lost against another one and is to be run again. */
 export function isTransientConflict(error: unknown): boolean {
   return error instanceof DatabaseError && TRANSIENT_CONFLICTS.has(error.code ?? '');
@@ -47,7 +65,10 @@ export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505';
 }
 
-/** Whether the database cannot be reached, or is going away, so that the very same call may work a little later. */
+/**
+ * Whether an error of the database says that it cannot be reached, or is going away, so that the very same call may work a
+ * little later.
+ */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
   if (!(error instanceof Error)) return false;

@@ -1,5 +1,6 @@
 import type { CustomTypesConfig, QueryArrayResult } from 'pg';
 
+import { fromDatabase } from './database-errors.ts';
 import type { Queryable } from './statement.ts';
 
 /** A statement on a hot path: its rows come as texts, in the order of its columns, and the caller reads them itself. */
@@ -22,11 +23,12 @@ export async function runHot(
   statement: HotStatement,
   parameters: readonly string[],
 ): Promise<QueryArrayResult<(string | null)[]>> {
-  return db.query<(string | null)[]>({
+  const asked = db.query<(string | null)[]>({
     name: statement.name,
     text: statement.text,
     values: [...parameters],
     rowMode: 'array',
     types: asText,
   });
+  return fromDatabase(asked);
 }

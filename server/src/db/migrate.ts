@@ -6,6 +6,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
+import { fromDatabase } from './database-errors.ts';
 import { inTransaction } from './transaction.ts';
 import { defineCommand, defineStatement, execute, queryRows, type Queryable } from './statement.ts';
 
@@ -78,7 +79,7 @@ async function applyNext(client: PoolClient): Promise<string | null> {
 /** Runs SQL that the pool's limit for a statement is too short for. */
 async function runForLong(client: PoolClient, sql: string): Promise<void> {
   const patiently = { text: sql, query_timeout: MIGRATION_TIMEOUT_MS };
-  await client.query(patiently);
+  await fromDatabase(client.query(patiently));
 }
 
 /** The names of the migrations that this program has and the database has not. */

@@ -2,6 +2,8 @@ import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
 import type { Pool, PoolClient, QueryResult } from 'pg';
 
+import { fromDatabase } from './database-errors.ts';
+
 /** A pool or one of its connections: statements run in and out of a transaction alike. */
 export type Queryable = Pick<Pool | PoolClient, 'query'>;
 
@@ -77,11 +79,8 @@ function run(
   statement: Statement<TObject>,
   parameters: readonly Parameter[],
 ): Promise<QueryResult<Record<string, unknown>>> {
-  return db.query<Record<string, unknown>>({
-    name: statement.name,
-    text: statement.text,
-    values: [...parameters],
-  });
+  const query = { name: statement.name, text: statement.text, values: [...parameters] };
+  return fromDatabase(db.query<Record<string, unknown>>(query));
 }
 
 function parseRow<Row extends TObject>(statement: Statement<Row>, row: unknown): Static<Row> {

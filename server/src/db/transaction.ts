@@ -1,6 +1,6 @@
 import type { Pool, PoolClient } from 'pg';
 
-import { isConnectionFailure, isLockTimeout } from './database-errors.ts';
+import { fromDatabase, isDatabaseUnavailable, isLockTimeout } from './database-errors.ts';
 import { retryConflicts } from './retry-conflicts.ts';
 
 export interface TransactionOptions {
@@ -29,12 +29,12 @@ async function runOnce<Result>(
   begin: string,
   work: (client: PoolClient) => Promise<Result>,
 ): Promise<Result> {
-  const client = await pool.connect();
+  const client = await fromDatabase(pool.connect());
   let broken: Error | undefined;
   try {
-    await client.query(begin);
+    await fromDatabase(client.query(begin));
     const result = await work(client);
-    await client.query('commit');
+    await fromDatabase(client.query('commit'));
     return result;
   } catch (error) {
     broken = await rollBack(client, error);
@@ -49,7 +49,7 @@ async function runOnce<Result>(
  * is not asked to roll back, which it does by itself when the connection is gone.
  */
 async function rollBack(client: PoolClient, reason: unknown): Promise<Error | undefined> {
-  if (reason instanceof Error && isConnectionFailure(reason) && !isLockTimeout(reason)) {
+  if (reason instanceof Error && isDatabaseUnavailable(reason) && !isLockTimeout(reason)) {
     return reason;
   }
   try {

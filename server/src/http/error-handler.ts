@@ -1,5 +1,5 @@
 import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
-import { isConnectionFailure } from '#server/db/database-errors.ts';
+import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import {
   InvalidRequestError,
   PublicError,
@@ -46,7 +46,7 @@ function toPublic(error: unknown, request: FastifyRequest): PublicError | Invali
   if (error instanceof PublicError || error instanceof InvalidRequestError) return error;
   // The client went away in the middle of its body, which looks as when the database does.
   if (error === request.raw.errored) return badRequest('The request broke off.');
-  if (isConnectionFailure(error)) return databaseUnavailable(error);
+  if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
   if (error.validation !== undefined) return describeFaults(error, request);
   return fromFastify(error);

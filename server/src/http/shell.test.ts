@@ -1,15 +1,19 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
+import { readFile } from 'node:fs/promises';
 import { type AddressInfo, connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import { ref, SubscriberCreate } from '@latchkey/contract';
 import type { InjectOptions } from 'fastify';
+import { fromDatabase } from '#server/db/database-errors.ts';
 import { rateLimited } from '#server/errors.ts';
 import type { App } from './app-instance.ts';
 import type { ServiceState } from './service-state.ts';
 import { type ShellOptions, createShell } from './shell.ts';
 
 const NO_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
+
+const unreachable = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT' });
 
 /** A shell with a few routes that show what it does. */
 function setUp(t: TestContext, overrides: Partial<ShellOptions> = {}): App {
@@ -26,6 +30,8 @@ function setUp(t: TestContext, overrides: Partial<ShellOptions> = {}): App {
   app.get('/broken', () => {
     throw new Error('password authentication failed for user "latchkey"');
   });
+  app.get('/missing-file', () => readFile('/nowhere/at/all'));
+  app.get('/away', () => fromDatabase(Promise.reject(unreachable)));
   app.get('/limited', () => {
     throw rateLimited(2.2, { ratelimit: '"default";r=0;t=3' });
   });
@@ -49,6 +55,16 @@ async function problemOf(
   assert.equal(body['type'], `/docs/errors#${String(body['code'])}`);
   return { status: response.statusCode, code: body['code'], allow: response.headers.allow };
 }
+
+test('only what the database layer meets counts as an outage of the database', async (t) => {
+  const app = setUp(t);
+  const statusAndCode = async (path: string) => {
+    const { status, code } = await problemOf(app, path);
+    return [status, code];
+  };
+  assert.deepEqual(await statusAndCode('/missing-file'), [500, 'internal_error']);
+  assert.deepEqual(await statusAndCode('/away'), [503, 'database_unavailable']);
+});
 
 test('every answer carries its id and the security headers', async (t) => {
   const { headers } = await setUp(t).inject('/address');
