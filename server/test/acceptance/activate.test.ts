@@ -419,7 +419,7 @@ function wide(keys: number) {
 /** A fingerprint whose JSON is of that many bytes. */
 function long(bytes: number) {
   return {
-    machine_id: 'é'.repeat((bytes - 17) / 2) + 'x'.repeat((bytes - 17) % 2),
+    model: 'é'.repeat((bytes - 12) / 2) + 'x'.repeat((bytes - 12) % 2),
   };
 }
 
@@ -436,6 +436,11 @@ describe('422', () => {
     ['4 levels', deep(4), 'must not nest deeper than 3 levels'],
     ['33 keys', wide(33), 'must not have more than 32 keys'],
     ['8 KiB and a byte', long(8193), 'must not be longer than 8192 bytes of JSON'],
+    [
+      'a machine id of more than 1,024 characters',
+      { machine_id: 'm'.repeat(1025) },
+      'must not name the machine in more than 1024 characters',
+    ],
     ['a null character', { a: '\0' }, 'must not hold null characters or lone surrogates'],
     ['a null character in a key', { 'a\0': 1 }, 'must not hold null characters or lone surrogates'],
     [
