@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { after, before, test } from 'node:test';
+
+import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { createHttpClient, type Answer, type HttpClient } from '../http-client.ts';
+import { activate, anyMachine, anyUnknownKey, deactivate, startTrial } from '../license-steps.ts';
+import { issueKeys, type ServiceProcess } from '../service-process.ts';
+
+const TOKEN = 'a token for those who scrape';
+const MAX_MACHINES = 3;
+const CROWD = 200;
+
+let external: ExternalHome;
+let service: ServiceProcess;
+let client: HttpClient;
+let licenseKey = '';
+/** What must not be in the log. */
+const confidential: string[] = [];
+const requestIds: string[] = [];
+
+before(async () => {
+  external = await makeExternalHome();
+  service = await external.start({
+    LATCHKEY_METRICS_PORT: '0',
+    LATCHKEY_METRICS_TOKEN: TOKEN,
+    LATCHKEY_LOG_LEVEL: 'debug',
+  });
+  client = remember(createHttpClient(service.url));
+  const order = { count: 1, maxActivations: MAX_MACHINES };
+  [licenseKey = ''] = await issueKeys(external.home, order, external.settings);
+  confidential.push(licenseKey);
+});
+
+after(() => external[Symbol.asyncDispose]());
+
+async function keep(answering: Promise<Answer>): Promise<Answer> {
+  const answer = await answering;
+  requestIds.push(answer.headers.get('x-request-id') ?? '');
+  return answer;
+}
+
+/** Keeps the ids of all requests. */
+function remember(plain: HttpClient): HttpClient {
+  return {
+    send: (...request) => keep(plain.send(...request)),
+    get: (...request) => keep(plain.get(...request)),
+    post: (...request) => keep(plain.post(...request)),
+  };
+}
+
+/** Where the metrics have their own port; the log tells which. */
+async function metricsUrl(): Promise<string> {
+  const line = await service.waitForLine(/metrics are served/u);
+  const [, port] = /"port":(\d+)/u.exec(line) ?? [];
+  return `http://127.0.0.1:${port}/metrics`;
+}
+
+/** The samples by name and labels. */
+async function scrape(): Promise<ReadonlyMap<string, number>> {
+  const response = await fetch(await metricsUrl());
+  assert.equal(response.status, 200);
+  return parseSamples(await response.text());
+}
+
+function parseSamples(text: string): Map<string, number> {
+  const lines = text.split('\n').filter((line) => line !== '' && !line.startsWith('#'));
+  return new Map(
+    lines.map((line) => {
+      const space = line.lastIndexOf(' ');
+      return [line.slice(0, space), Number(line.slice(space + 1))];
+    }),
+  );
+}
+
+function namesOf(samples: ReadonlyMap<string, number>): ReadonlySet<string> {
+  return new Set([...samples.keys()].map((key) => key.replace(/\{.*/u, '')));
+}
+
+const requests = (route: string, status: number, method = 'POST') =>
+  `latchkey_http_request_duration_seconds_count{route="${route}",method="${method}",status="${status}"}`;
+const refusals = (operation: string, reason: string) =>
+  `latchkey_refusals_total{operation="${operation}",reason="${reason}"}`;
+const carried = (batch: string) => `latchkey_batch_size_sum{batch="${batch}"}`;
+const batches = (batch: string) => `latchkey_batch_size_count{batch="${batch}"}`;
+const waiting = (queue: string) => `latchkey_queue_depth{queue="${queue}"}`;
+
+function pick(samples: ReadonlyMap<string, number>, names: readonly string[]) {
+  return Object.fromEntries(names.map((name) => [name, samples.get(name)]));
+}
+
+async function validate(activationId: string, machineId: string): Promise<void> {
+  const answer = await client.post('/api/v1/licenses/validate', {
+    license_key: licenseKey,
+    activation_id: activationId,
+    machine_id: machineId,
+  });
+  assert.equal(answer.status, 200);
+}
+
+/** A known number of each kind of request. */
+async function sendKnownRequests(): Promise<{ activationId: string; machineId: string }> {
+  const machines = Array.from({ length: MAX_MACHINES }, anyMachine);
+  const [machine = anyMachine(), second = anyMachine()] = machines;
+  const activations = [];
+  for (const each of machines) activations.push(await activate(client, licenseKey, each));
+  const [activationId = '', secondId = ''] = activations.map((each) => each.activation_id);
+  const refused = async (key: string) => {
+    confidential.push(key);
+    const body = { license_key: key, machine_fingerprint: anyMachine() };
+    return (await client.post('/api/v1/licenses/activate', body)).status;
+  };
+  assert.deepEqual([await refused(licenseKey), await refused(licenseKey)], [409, 409]);
+  assert.equal(await refused(anyUnknownKey()), 404);
+  for (let count = 0; count < 10; count += 1) await validate(activationId, machine.machine_id);
+  for (let count = 0; count < 2; count += 1) await validate(activationId, 'another machine');
+  await deactivate(client, licenseKey, secondId, second.machine_id);
+  const trial = await startTrial(client, { machine_id: 'a machine on trial' });
+  await client.post('/api/v1/trial/start', { machine_fingerprint: {} });
+  for (let count = 0; count < 4; count += 1) await client.get(`/nowhere/${licenseKey}`);
+  await client.get(`/api/v1/licenses/${licenseKey}/activations`);
+  confidential.push(...machines.map((each) => each.machine_id), 'a machine on trial');
+  confidential.push(trial.license_key);
+  return { activationId, machineId: machine.machine_id };
+}
+
+test('requests, refusals and batches are counted exactly, and a crowd shares batches', async () => {
+  const { activationId, machineId } = await sendKnownRequests();
+  const samples = await scrape();
+  const expected = {
+    [requests('/api/v1/licenses/activate', 200)]: MAX_MACHINES,
+    [requests('/api/v1/licenses/activate', 409)]: 2,
+    [requests('/api/v1/licenses/activate', 404)]: 1,
+    [requests('/api/v1/licenses/validate', 200)]: 12,
+    [requests('/api/v1/licenses/deactivate', 200)]: 1,
+    [requests('/api/v1/trial/start', 200)]: 1,
+    [requests('/api/v1/trial/start', 422)]: 1,
+    [requests('/api/v1/licenses/:license_key/activations', 200, 'GET')]: 1,
+    [requests('none', 404, 'GET')]: 4,
+    [refusals('activate', 'activation_limit_reached')]: 2,
+    [refusals('license_lookup', 'license_not_found')]: 1,
+    [refusals('validate', 'machine_mismatch')]: 2,
+    [carried('license_validations')]: 12,
+    [carried('trials')]: 1,
+    [waiting('license_lookups')]: 0,
+    [waiting('license_validations')]: 0,
+    [waiting('activations')]: 0,
+    [waiting('trials')]: 0,
+  };
+  assert.deepEqual(pick(samples, Object.keys(expected)), expected);
+
+  await Promise.all(Array.from({ length: CROWD }, () => validate(activationId, machineId)));
+  const later = await scrape();
+  const grown = (name: string) => (later.get(name) ?? 0) - (samples.get(name) ?? 0);
+  assert.equal(grown(carried('license_validations')), CROWD);
+  const used = grown(batches('license_validations'));
+  assert.ok(used >= 1 && used <= CROWD / 2, `${used} batches for ${CROWD} calls`);
+});
+
+test('latencies are told by route, in buckets that add up to a plausible sum', async () => {
+  const samples = await scrape();
+  const labels = 'route="/api/v1/licenses/validate",method="POST",status="200"';
+  const name = 'latchkey_http_request_duration_seconds';
+  const count = samples.get(`${name}_count{${labels}}`) ?? 0;
+  assert.equal(count, 12 + CROWD);
+  const buckets = [...samples].filter(([key]) => key.startsWith(`${name}_bucket{${labels},le=`));
+  const values = buckets.map(([, value]) => value);
+  assert.ok(values.length > 10);
+  assert.deepEqual(
+    values,
+    values.toSorted((a, b) => a - b),
+  );
+  assert.equal(samples.get(`${name}_bucket{${labels},le="+Inf"}`), count);
+  const mean = (samples.get(`${name}_sum{${labels}}`) ?? 0) / count;
+  assert.ok(mean > 0.0001 && mean < 5, `${mean} s`);
+});
+
+test('the same is told on the service’s own port, to whoever has the token', async () => {
+  const refused = await client.get('/metrics');
+  assert.equal(refused.status, 401);
+  assert.match(refused.headers.get('www-authenticate') ?? '', /^Bearer/u);
+  const wrong = await client.get('/metrics', { authorization: `Bearer ${TOKEN}?` });
+  assert.equal(wrong.status, 401);
+  const granted = await client.get('/metrics', { authorization: `Bearer ${TOKEN}` });
+  assert.equal(granted.status, 200);
+  assert.deepEqual(namesOf(parseSamples(granted.text)), namesOf(await scrape()));
+});
+
+test('at debug every request has its line: JSON, with its id, and nothing confidential', async () => {
+  await client.get('/');
+  const [last = ''] = requestIds.slice(-1);
+  await service.waitForLine(new RegExp(last, 'u'));
+  const log = service.lines.filter((line) => line.startsWith('{'));
+  const entries = log.map((line): unknown => JSON.parse(line));
+  const logged = new Set<unknown>();
+  for (const entry of entries) {
+    assert.ok(typeof entry === 'object' && entry !== null && 'level' in entry && 'time' in entry);
+    if ('msg' in entry && entry.msg === 'request' && 'requestId' in entry)
+      logged.add(entry.requestId);
+  }
+  assert.deepEqual(
+    requestIds.filter((id) => !logged.has(id)),
+    [],
+  );
+  const everything = service.lines.join('\n');
+  for (const word of [...confidential, TOKEN]) {
+    assert.ok(!everything.includes(word), `the log holds ${word}`);
+  }
+});
