@@ -4,7 +4,8 @@ import { draining, starting } from '#server/errors.ts';
 /** Where the process is in its life. */
 export type ServiceState = 'starting' | 'ready' | 'draining';
 
-const SERVED_ALWAYS = /^\/(?:api\/v1\/health(?:\/|\?|$)|metrics(?:\?|$))/;
+/** Probes and metrics. */
+export const SERVED_ALWAYS = /^\/(?:api\/v1\/health(?:\/|\?|$)|metrics(?:\?|$))/;
 
 /**
  * Refuses requests with 503 while the service is starting or draining; probes and metrics are served at all times.

@@ -6,6 +6,7 @@ import type { App } from './app-instance.ts';
 import { addErrorHandler } from './error-handler.ts';
 import type { FailureLog } from './failure-log.ts';
 import { addJsonParser } from './json-parser.ts';
+import { limitLoad } from './limit-load.ts';
 import { addNotFoundHandler } from './not-found.ts';
 import { refuseWithoutHost } from './require-host.ts';
 import { MAX_CONNECTIONS, makeServerOptions } from './server-options.ts';
@@ -35,6 +36,7 @@ export function createShell({ publicUrl, trustedProxies, log, state }: ShellOpti
   addAnswerHeaders(app, answerHeaders);
   refuseWithoutHost(app);
   refuseUnlessReady(app, state);
+  limitLoad(app);
   return app;
 }
 

@@ -1,0 +1,78 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { overloaded } from '#server/errors.ts';
+import { DEFAULT_BODY_LIMIT_BYTES } from './server-options.ts';
+import { SERVED_ALWAYS } from './service-state.ts';
+
+/** What the requests under way may weigh together; bodies beyond the usual limit share less, and so cannot take it all. */
+const MAX_LOAD = { usualBytes: 96 * 1024 * 1024, largeBytes: 32 * 1024 * 1024 };
+
+/** What a request takes beside its body: headers, objects, its place in a queue. */
+const REQUEST_BYTES = 4 * 1024;
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** A part of the memory, and how much of it is taken. */
+interface Budget {
+  readonly maxBytes: number;
+  usedBytes: number;
+}
+
+interface Share {
+  readonly budget: Budget;
+  readonly bytes: number;
+  isWorking: boolean;
+}
+
+/**
+ * Refuses requests with 503, before their bodies are read, while those under way could fill the memory: the queues count
+ * calls, whatever their bodies hold. A request weighs what it says that its body is, or else the most that it may be. It
+ * weighs until its connection is done with it and its work has ended, for what waits in a queue outlives a client who
+ * goes away. Probes and metrics are served at all times.
+ *
+ * Called on the root instance, before the routes.
+ */
+export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX_LOAD): void {
+  const usual: Budget = { maxBytes: usualBytes, usedBytes: 0 };
+  const large: Budget = { maxBytes: largeBytes, usedBytes: 0 };
+  const shares = new WeakMap<FastifyRequest, Share>();
+
+  app.addHook('onRequest', (request, reply, done) => {
+    const bodyBytes = weighBody(request);
+    const budget = bodyBytes > DEFAULT_BODY_LIMIT_BYTES ? large : usual;
+    const bytes = REQUEST_BYTES + bodyBytes;
+    if (budget.usedBytes + bytes > budget.maxBytes && !SERVED_ALWAYS.test(request.url)) {
+      done(overloaded(RETRY_AFTER_SECONDS));
+      return;
+    }
+    const share: Share = { budget, bytes, isWorking: false };
+    budget.usedBytes += bytes;
+    shares.set(request, share);
+    reply.raw.once('close', () => {
+      if (!share.isWorking) budget.usedBytes -= bytes;
+    });
+    done();
+  });
+
+  app.addHook('onRoute', (route) => {
+    const { handler } = route;
+    route.handler = async function work(request, reply) {
+      const share = shares.get(request);
+      if (share === undefined) return handler.call(this, request, reply);
+      share.isWorking = true;
+      try {
+        return await handler.call(this, request, reply);
+      } finally {
+        share.isWorking = false;
+        if (reply.raw.closed) share.budget.usedBytes -= share.bytes;
+      }
+    };
+  });
+}
+
+function weighBody(request: FastifyRequest): number {
+  const { 'content-length': length, 'transfer-encoding': encoding } = request.headers;
+  if (length === undefined && encoding === undefined) return 0;
+  const bytes = length === undefined ? Infinity : Number(length);
+  if (bytes <= DEFAULT_BODY_LIMIT_BYTES) return bytes;
+  return Math.min(bytes, request.routeOptions.bodyLimit ?? DEFAULT_BODY_LIMIT_BYTES);
+}
