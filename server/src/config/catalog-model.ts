@@ -1,3 +1,6 @@
+/** How long software may run offline where the catalogue does not say, and for a product that has left it. */
+export const DEFAULT_OFFLINE_DAYS = 14;
+
 /** What is sold: read from `catalog.yaml`, never changed by the service. */
 export interface Catalog {
   /** What every new licence key begins with. */

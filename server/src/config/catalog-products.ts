@@ -1,4 +1,9 @@
-import { PRICE_PROVIDERS, type Product, type PriceProvider } from './catalog-model.ts';
+import {
+  DEFAULT_OFFLINE_DAYS,
+  PRICE_PROVIDERS,
+  type Product,
+  type PriceProvider,
+} from './catalog-model.ts';
 import { openFields, readInteger, readText, readTexts, type Fields } from './catalog-fields.ts';
 import type { CatalogPath, CatalogProblem } from './catalog-problems.ts';
 import { FEATURES, ID_RULE, LABEL_RULE, NAME_RULE, PRICE_RULE } from './catalog-rules.ts';
@@ -8,7 +13,6 @@ const MAX_PRICES = 100;
 const ACTIVATIONS = { min: 1, max: 1_000_000 };
 const DURATION_DAYS = { min: 1, max: 36_500 };
 const OFFLINE_DAYS = { min: 1, max: 365 };
-const DEFAULT_OFFLINE_DAYS = 14;
 
 const PRODUCT_FIELDS = [
   'id',

@@ -1,9 +1,9 @@
 import { JwkSet, ref } from '@latchkey/contract';
 
+import { DEFAULT_OFFLINE_DAYS } from '#server/config/catalog-model.ts';
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
-import { DEFAULT_OFFLINE_DAYS } from '../licenses/terms.ts';
 import { jwks } from './jwks.ts';
 
 /** A client may keep the key set this long; a new key is published longer than that before it signs. */

@@ -1,3 +1,4 @@
+import { DEFAULT_OFFLINE_DAYS } from '#server/config/catalog-model.ts';
 import type { Catalog } from '#server/config/catalog.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
@@ -14,10 +15,8 @@ export interface LicenseTerms {
 
 type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
 
-const TRIAL_TIER = 'trial';
-
-/** Of a product that has left the catalogue. */
-export const DEFAULT_OFFLINE_DAYS = 14;
+/** The tier of every trial. */
+export const TRIAL_TIER = 'trial';
 
 /**
  * The terms of a license as the catalogue has them today, so that a feature added to a product reaches everyone who

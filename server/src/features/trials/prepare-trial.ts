@@ -9,14 +9,13 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 import { entitle } from '../licenses/entitle.ts';
 import type { LicenseStanding } from '../licenses/rules/facts.ts';
 import { sealLicenseKey } from '../licenses/seal-license-key.ts';
-import { findCatalogTerms } from '../licenses/terms.ts';
+import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { TrialRequest } from './grant-trials.ts';
 import type { NewTrial, TrialTerms } from './queries.ts';
 
 /** How long a trial lasts; part of the interface. */
 export const TRIAL_DAYS = 7;
 const DAY_MS = 86_400_000;
-export const TRIAL_TIER = 'trial';
 
 /** What a trial that begins at a moment is like. */
 export function trialTerms(catalog: Catalog, grantedAt: Date): TrialTerms {

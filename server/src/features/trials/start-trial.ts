@@ -10,8 +10,7 @@ import { storeEntitlementProof } from '../licenses/queries/activations.ts';
 import { readMachine, type PresentedMachine } from '../licenses/read-machine.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { licenseKeyLabel } from '../licenses/seal-license-key.ts';
-import { findCatalogTerms, readTerms, type LicenseTerms } from '../licenses/terms.ts';
-import { TRIAL_TIER } from './prepare-trial.ts';
+import { findCatalogTerms, readTerms, type LicenseTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { Trial } from './trial.ts';
 
 /** The slot that a trial answers with. */
