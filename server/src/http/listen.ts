@@ -15,16 +15,19 @@ export interface ListenAddress {
  * @throws StartupError when it is taken or not ours to take
  */
 export async function requireFreePort(address: ListenAddress): Promise<void> {
-  const { host, port } = address;
-  const probe = createServer();
-  try {
-    await new Promise<void>((resolve, reject) => {
-      probe.once('error', reject).listen({ host, port, exclusive: true }, resolve);
-    });
-  } catch (error) {
-    throw explainListenFailure(error, address);
-  }
-  await new Promise((resolve) => probe.close(resolve));
+  const failure = await tryToListen(address);
+  if (failure !== null) throw explainListenFailure(failure, address);
+}
+
+/** Listens for a moment; gives why that failed, or null when it did not. */
+export function tryToListen({
+  host,
+  port,
+}: Pick<ListenAddress, 'host' | 'port'>): Promise<NodeJS.ErrnoException | null> {
+  return new Promise((resolve) => {
+    const probe = createServer().once('error', resolve);
+    probe.listen({ host, port, exclusive: true }, () => probe.close(() => resolve(null)));
+  });
 }
 
 /** What a failed `listen` means to the person who started the service. */

@@ -1,5 +1,5 @@
-import { createServer } from 'node:net';
 import type { Config } from '#server/config/config.ts';
+import { tryToListen } from '#server/http/listen.ts';
 import { type Finding, failure, ok, reasonOf } from './finding.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
@@ -7,7 +7,7 @@ const PROBE_TIMEOUT_MS = 2_000;
 /** Whether the service's port is free, or its own service answers there. */
 export async function checkPort({ http: { host, port } }: Config): Promise<Finding> {
   const check = 'port';
-  const error = await tryToListen(host, port);
+  const error = await tryToListen({ host, port });
   if (error === null) return ok(check, `${host}:${port} is free.`);
   if (error.code === 'EADDRINUSE') {
     const version = await askVersion(host, port);
@@ -20,14 +20,6 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
       error.code === 'EACCES'
         ? 'Choose a port above 1023 with LATCHKEY_PORT and put a proxy before it.'
         : 'Stop the other program, or choose another LATCHKEY_HOST or LATCHKEY_PORT.',
-  });
-}
-
-function tryToListen(host: string, port: number): Promise<NodeJS.ErrnoException | null> {
-  return new Promise((resolve) => {
-    const server = createServer();
-    server.once('error', resolve);
-    server.listen(port, host, () => server.close(() => resolve(null)));
   });
 }
 

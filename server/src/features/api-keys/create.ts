@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 
+import { isUuid } from '@latchkey/contract';
 import { v7 as makeUuid } from 'uuid';
 
 import type { Context } from '#server/context.ts';
@@ -38,7 +39,6 @@ export interface CreatedApiKey {
 const DAY_MS = 86_400_000;
 
 const NAME = /^\P{Cc}{1,64}$/u;
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * Makes an API key and leaves an audit row.
@@ -101,7 +101,7 @@ function requireSound({ name, scopes }: ApiKeyOrder, expiresAt: Date | null, now
   if (!NAME.test(name) || name.trim() !== name) {
     throw new ApiKeyRefusal('The name of an API key is 1 to 64 characters on one line.');
   }
-  if (UUID.test(name)) {
+  if (isUuid(name)) {
     throw new ApiKeyRefusal('The name of an API key must not look like the id of one.');
   }
   if (scopes.length === 0) throw new ApiKeyRefusal('An API key needs a scope.');

@@ -1,9 +1,9 @@
+import { isUuid } from '@latchkey/contract';
+
 import type { Context } from '#server/context.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 
 import { findLicenseIdByKey } from './queries/licenses.ts';
-
-const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /**
  * The id of the license that an operator names by its key or its id; null when there is none of that key. A key that was
@@ -16,5 +16,5 @@ export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<s
     const id = await findLicenseIdByKey(ctx.pool, keyHash);
     if (id !== null) return id;
   }
-  return UUID.test(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
+  return isUuid(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
 }
