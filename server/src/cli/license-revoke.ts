@@ -6,7 +6,7 @@ import { jsonOption, reasonOption, withExamples } from './option-values.ts';
 
 export function licenseRevokeCommand(): Command {
   const command = new Command('revoke')
-    .description('End a license for good.')
+    .description('End a license. It works nowhere until somebody reinstates it.')
     .addArgument(licenseArgument())
     .addOption(reasonOption())
     .addOption(jsonOption())

@@ -35,7 +35,7 @@ export async function reinstateLicense(ctx: Context, change: ManualChange): Prom
   }));
 }
 
-/** Ends a license for good. */
+/** Ends a license; stronger than a suspension or refund, and lifted by a reinstatement alone. */
 export async function revokeLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
   return changeLicense(ctx, change, 'license.revoke', (license, now) => ({
     revokedAt: license.revokedAt ?? now,
