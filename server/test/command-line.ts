@@ -23,7 +23,7 @@ export async function runLatchkey(
     readonly input?: string;
   },
 ): Promise<CommandRun> {
-  const env = { PATH: process.env['PATH'], LATCHKEY_PORT: '0', ...options.settings };
+  const env = { ...inheritedVariables(), LATCHKEY_PORT: '0', ...options.settings };
   const child = spawn(process.execPath, [main, ...args], { cwd: options.directory, env });
   const closed = new Promise<number | null>((resolve, reject) => {
     child.once('error', reject).once('close', resolve);
@@ -36,4 +36,10 @@ export async function runLatchkey(
     closed,
   ]);
   return { code, stdout, stderr };
+}
+
+/** What a program of a test takes over from it: the way to programs, and the modules that are compiled already. */
+export function inheritedVariables(): NodeJS.ProcessEnv {
+  const { PATH, NODE_COMPILE_CACHE } = process.env;
+  return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) };
 }

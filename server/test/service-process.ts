@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import { runLatchkey } from './command-line.ts';
+import { inheritedVariables, runLatchkey } from './command-line.ts';
 import { listProcessesIn } from './embedded-postgres.ts';
 
 /** How a process ended: one of the two is null. */
@@ -47,7 +47,8 @@ export interface ServiceHome extends AsyncDisposable {
   run(args: readonly string[], settings?: Settings): Promise<string>;
 }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+/** As `npx latchkey` starts it, with its limits of memory; it becomes the service, and stays the same process. */
+const command = fileURLToPath(new URL('../bin/latchkey.mjs', import.meta.url));
 
 const STARTED = /Latchkey listens on\s+(http:\/\/\S+)/u;
 
@@ -63,12 +64,12 @@ export async function makeServiceHome(): Promise<ServiceHome> {
   const children: ChildProcess[] = [];
   const launch = (settings: Settings): ChildProcess => {
     const env = {
-      PATH: process.env['PATH'],
+      ...inheritedVariables(),
       LATCHKEY_PORT: '0',
       LATCHKEY_DATA_DIR: dataDirectory,
       ...settings,
     };
-    const child = spawn(process.execPath, [main, 'serve'], { cwd: directory, env });
+    const child = spawn(process.execPath, [command, 'serve'], { cwd: directory, env });
     children.push(child);
     return child;
   };

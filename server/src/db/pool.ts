@@ -20,7 +20,7 @@ export interface PoolOptions {
 types.setTypeParser(types.builtins.INT8, Number);
 
 /** How long a caller waits for a free connection before it is told that the database is unavailable. */
-const CONNECT_TIMEOUT_MS = 5_000;
+const CONNECT_TIMEOUT_MS = 3_000;
 
 /**
  * No statement of ours takes seconds, but a migration's, which brings a limit of its own: one that does is stuck, and its

@@ -7,12 +7,12 @@ import { signalProcess } from '#server/db/embedded/processes.ts';
 import { readMemoryMib } from '../memory.ts';
 import { openRaw, renderPost, tallyAnswers } from '../raw-http.ts';
 import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
-import { assertUnavailable, issueForLoad, slowest, statusesOf } from './loaded-service.ts';
+import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-service.ts';
 import { proveLedger } from './prove-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
-/** A connection is waited for 5 s and a statement 5 s; the rest is for a busy machine. */
-const PATIENCE_MS = 12_000;
+/** A connection is waited for 3 s and a statement 5 s; the rest is for a busy machine. */
+const PATIENCE_MS = 15_000;
 
 /** Calls that may wait for a look-up of a key. */
 const MAX_WAITING = 8_192;
@@ -26,9 +26,9 @@ test(
   async () => {
     await using home = await makeServiceHome();
     const service = await home.start();
-    const { keys, maxActivations } = await issueForLoad(home);
+    const keys = await issueForLoad(home);
     await using load = startRecordedLoad(async () => service.url, keys);
-    await load.waitForAnswers(300);
+    await load.waitForAnswers(150);
     const memoryBefore = await readMemoryMib(service.pid);
     const database = await listDatabaseProcesses(home.dataDirectory);
     try {
@@ -38,13 +38,13 @@ test(
     } finally {
       for (const pid of database) signalProcess(pid, 'SIGCONT');
     }
-    await load.waitForAnswers(300);
+    await load.waitForAnswers(150);
     const ledger = await load.stop();
     const { outcomes } = ledger;
-    assert.deepEqual(statusesOf(outcomes), [200, 409, 503]);
+    assert.deepEqual(failuresOf(outcomes), [503]);
     assertUnavailable(outcomes, ['database_unavailable', 'overloaded']);
     assert.ok(slowest(outcomes) < PATIENCE_MS, `a request took ${slowest(outcomes)} ms`);
-    await proveLedger(service.url, ledger, maxActivations);
+    await proveLedger(service.url, ledger);
     assert.equal((await fetch(`${service.url}/api/v1/health/ready`)).status, 200);
     const growth = (await readMemoryMib(service.pid)) - memoryBefore;
     assert.ok(growth < MAX_GROWTH_MIB, `memory grew by ${growth} MiB`);

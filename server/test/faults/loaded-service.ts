@@ -8,35 +8,28 @@ import type { Outcome } from './recorded-load.ts';
 
 const CLIENTS_WITH_THEIR_OWN = 16;
 const CLIENTS_WHO_SHARE = 4;
-const MANY_MACHINES = 10_000;
-const FEW_MACHINES = 5;
 
-/** The licenses of a load. */
-export interface LoadLicenses {
-  /** One for each client. */
-  readonly keys: readonly string[];
-  readonly maxActivations: ReadonlyMap<string, number>;
+/** How many machines each license of a load is good for. */
+export const MAX_ACTIVATIONS = 5;
+
+/** Issues a license for each client of a load, but for the last few, who share one and fight for its slots. */
+export async function issueForLoad(
+  home: ServiceHome,
+  settings?: Settings,
+): Promise<readonly string[]> {
+  const order = { count: CLIENTS_WITH_THEIR_OWN + 1, maxActivations: MAX_ACTIVATIONS };
+  const keys = await issueKeys(home, order, settings);
+  const shared = keys.slice(-1).flatMap((key) => Array<string>(CLIENTS_WHO_SHARE - 1).fill(key));
+  return [...keys, ...shared];
 }
 
-/** Issues a license for each client of a load, and one that the last few clients fill and fight for. */
-export async function issueForLoad(home: ServiceHome, settings?: Settings): Promise<LoadLicenses> {
-  const own = { count: CLIENTS_WITH_THEIR_OWN, maxActivations: MANY_MACHINES };
-  const shared = { count: 1, maxActivations: FEW_MACHINES };
-  const ownKeys = await issueKeys(home, own, settings);
-  const sharedKeys = await issueKeys(home, shared, settings);
-  const [sharedKey = ''] = sharedKeys;
-  return {
-    keys: [...ownKeys, ...Array.from({ length: CLIENTS_WHO_SHARE }, () => sharedKey)],
-    maxActivations: new Map([
-      ...ownKeys.map((key) => [key, MANY_MACHINES] as const),
-      [sharedKey, FEW_MACHINES],
-    ]),
-  };
-}
+/** What a load may be answered while nothing fails: 409 is for the license that is full. */
+const ANSWERED = new Set([200, 409]);
 
-/** The statuses of some outcomes, each once, in order; 0 stands for no answer. */
-export function statusesOf(outcomes: readonly Outcome[]): number[] {
-  return [...new Set(outcomes.map(({ status }) => status))].sort((a, b) => a - b);
+/** The statuses that tell of a failure, each once, in order; 0 stands for no answer. */
+export function failuresOf(outcomes: readonly Outcome[]): number[] {
+  const statuses = new Set(outcomes.map(({ status }) => status));
+  return [...statuses].filter((status) => !ANSWERED.has(status)).sort((a, b) => a - b);
 }
 
 /** Every 503 is a problem that says when to come again. */

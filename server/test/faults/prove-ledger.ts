@@ -4,6 +4,7 @@ import { LicenseValidateResponse, MachineInfo, TrialStartResponse } from '@latch
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
+import { MAX_ACTIVATIONS } from './loaded-service.ts';
 import { send, type KnownActivation, type KnownTrial, type Ledger } from './recorded-load.ts';
 
 const MachineList = Type.Array(MachineInfo);
@@ -13,18 +14,11 @@ const CONCURRENCY = 16;
 /**
  * Proves that everything which was answered holds now: activations are there and active or not as was last said, valid
  * answers were counted, no license has more machines than it may, and trials are the ones that were granted.
- * @param maxActivations by license key
  */
-export async function proveLedger(
-  url: string,
-  ledger: Ledger,
-  maxActivations: ReadonlyMap<string, number>,
-): Promise<void> {
+export async function proveLedger(url: string, ledger: Ledger): Promise<void> {
   assert.ok(ledger.activations.length > 0 && ledger.trials.length > 0, 'the load did something');
-  await forEach([...maxActivations], ([licenseKey, max]) => {
-    const known = ledger.activations.filter((each) => each.licenseKey === licenseKey);
-    return proveLicense(url, licenseKey, max, known);
-  });
+  const licenses = Map.groupBy(ledger.activations, ({ licenseKey }) => licenseKey);
+  await forEach([...licenses], ([licenseKey, known]) => proveLicense(url, licenseKey, known));
   await forEach(ledger.activations, (activation) => proveValidity(url, activation));
   await forEach(ledger.trials, (trial) => proveTrial(url, trial));
 }
@@ -32,13 +26,12 @@ export async function proveLedger(
 async function proveLicense(
   url: string,
   licenseKey: string,
-  max: number,
   known: readonly KnownActivation[],
 ): Promise<void> {
   const response = await fetch(`${url}/api/v1/licenses/${licenseKey}/activations`);
   const machines = Parse(MachineList, await response.json());
   const active = machines.filter((machine) => machine.is_active).length;
-  assert.ok(active <= max, `${active} machines are active, ${max} may be`);
+  assert.ok(active <= MAX_ACTIVATIONS, `${active} machines are active`);
   const byId = new Map(machines.map((machine) => [machine.activation_id, machine]));
   for (const activation of known) {
     const machine = byId.get(activation.activationId);
