@@ -18,6 +18,11 @@ export interface ProcessEnd {
   readonly signal: NodeJS.Signals | null;
 }
 
+/** The end of a service that did not come to listen, and what it said. */
+export interface EarlyEnd extends ProcessEnd {
+  readonly output: string;
+}
+
 /** `latchkey serve` as a process of its own. */
 export interface ServiceProcess {
   readonly url: string;
@@ -41,8 +46,11 @@ export interface ServiceHome extends AsyncDisposable {
   readonly dataDirectory: string;
   /** Starts a service and waits until it listens. */
   start(settings?: Settings): Promise<ServiceProcess>;
-  /** Runs the service until it ends, which it must do by itself. */
-  runToEnd(settings?: Settings): Promise<ProcessEnd & { readonly output: string }>;
+  /**
+   * Runs the service until it ends before it listens.
+   * @param interruptAt when it is told to stop; left out: it must end by itself
+   */
+  runToEnd(settings?: Settings, interruptAt?: Promise<unknown>): Promise<EarlyEnd>;
   /** Runs another command on the same data, which must succeed, and gives what it printed. */
   run(args: readonly string[], settings?: Settings): Promise<string>;
 }
@@ -77,7 +85,11 @@ export async function makeServiceHome(): Promise<ServiceHome> {
     directory,
     dataDirectory,
     start: (settings = {}) => follow(launch(settings)),
-    runToEnd: (settings = {}) => collect(launch(settings)),
+    runToEnd(settings = {}, interruptAt) {
+      const child = launch(settings);
+      void interruptAt?.then(() => child.kill('SIGTERM'));
+      return collect(child);
+    },
     async run(args, settings = {}) {
       const own = { LATCHKEY_DATA_DIR: dataDirectory, ...settings };
       const { code, stdout, stderr } = await runLatchkey(args, { directory, settings: own });
@@ -141,7 +153,7 @@ async function follow(child: ChildProcess): Promise<ServiceProcess> {
   };
 }
 
-async function collect(child: ChildProcess): Promise<ProcessEnd & { readonly output: string }> {
+async function collect(child: ChildProcess): Promise<EarlyEnd> {
   const { lines } = readLines(child);
   const end = await endInTime(child, endOf(child));
   return { ...end, output: lines.join('\n') };

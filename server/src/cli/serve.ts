@@ -1,3 +1,5 @@
+import { constants } from 'node:os';
+
 import { Command } from 'commander';
 
 import { loadConfiguration } from '#server/config/load.ts';
@@ -24,13 +26,33 @@ export function serveCommand(): Command {
 
 async function serve(): Promise<void> {
   const configuration = loadConfiguration();
+  const doneStarting = endAtSignals();
   // Loaded only here: every other command, and the word on a wrong setting, is faster without the HTTP server.
   const { startService } = await import('#server/serve.ts');
   const service = await startService(configuration);
+  doneStarting();
   process.stdout.write(describe(service.url));
   process.on('SIGHUP', () => void service.reload());
   await receiveStopSignal();
   await stopInTime(service);
+}
+
+/** Ends the process as the signal would. */
+function endBy(signal: NodeJS.Signals): void {
+  process.exit(128 + constants.signals[signal]);
+}
+
+function ignore(): void {}
+
+/**
+ * While the service starts there is nothing to finish: a signal ends it at once. Said explicitly, since a process that is
+ * the first of its container gets only signals that it listens for. Gives the way to end this.
+ */
+function endAtSignals(): () => void {
+  process.on('SIGINT', endBy).on('SIGTERM', endBy).on('SIGHUP', ignore);
+  return () => {
+    process.off('SIGINT', endBy).off('SIGTERM', endBy).off('SIGHUP', ignore);
+  };
 }
 
 /** One Ctrl-C may arrive twice, from the terminal and from npm; only a later one is meant as a second. */
@@ -56,8 +78,11 @@ async function stopInTime(service: RunningService): Promise<void> {
     service.log.error('requests were still under way at the deadline; stopping without them');
     process.exit(1);
   }, STOP_DEADLINE_MS);
-  await service.stop();
-  clearTimeout(deadline);
+  try {
+    await service.stop();
+  } finally {
+    clearTimeout(deadline);
+  }
   // A connection to a database that does not answer would keep the process.
   setTimeout(() => process.exit(), LINGER_MS).unref();
 }
