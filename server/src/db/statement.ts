@@ -27,6 +27,12 @@ export const Timestamp = Type.Refine(Type.Unsafe<Date>({}), (value) => value ins
 /** What `pg` gives for a bytea. */
 export const Bytes = Type.Refine(Type.Unsafe<Buffer>({}), (value) => Buffer.isBuffer(value));
 
+/** Columns that may be null. */
+export const Nullable = {
+  Text: Type.Union([Type.String(), Type.Null()]),
+  Moment: Type.Union([Timestamp, Type.Null()]),
+};
+
 /** Declares a statement that gives rows. The schema is the promise that every row is held against. */
 export function defineStatement<Row extends TObject>(
   name: string,

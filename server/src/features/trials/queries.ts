@@ -2,18 +2,13 @@ import { Type } from 'typebox';
 
 import {
   Bytes,
-  Timestamp,
+  Nullable,
   defineCommand,
   defineStatement,
   execute,
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
-
-const Nullable = {
-  Text: Type.Union([Type.String(), Type.Null()]),
-  Moment: Type.Union([Timestamp, Type.Null()]),
-};
 
 const findByClaimsStatement = defineStatement(
   'trial_find_by_claims',

@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import {
+  Nullable,
   Timestamp,
   defineCommand,
   defineStatement,
@@ -17,11 +18,6 @@ const Components = Type.Object({
   medium: Type.Array(Type.String()),
   weak: Type.Array(Type.String()),
 });
-
-const Nullable = {
-  Text: Type.Union([Type.String(), Type.Null()]),
-  Moment: Type.Union([Timestamp, Type.Null()]),
-};
 
 const ActivationRow = Type.Object({
   license_id: Type.String(),

@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
+  Nullable,
   Timestamp,
   defineCommand,
   defineStatement,
@@ -12,11 +13,6 @@ import {
 } from '#server/db/statement.ts';
 
 import type { LicenseFacts } from '../rules/facts.ts';
-
-const Nullable = {
-  Text: Type.Union([Type.String(), Type.Null()]),
-  Moment: Type.Union([Timestamp, Type.Null()]),
-};
 
 const LicenseRow = Type.Object({
   id: Type.String(),
