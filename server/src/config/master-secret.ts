@@ -1,15 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import {
-  chmodSync,
-  linkSync,
-  mkdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from 'node:fs';
+import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterDirectory } from '#server/db/embedded/cluster.ts';
+import { makeDirectory } from '#server/lib/make-directory.ts';
 import { masterSecret } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
 
@@ -75,7 +68,7 @@ function refuseToReplace(dataDirectory: string, path: string): void {
 
 /** Writes the secret beside its place and links it there: others see all of it or nothing, and the first one wins. */
 function createSecretFile(dataDirectory: string, path: string): void {
-  mkdirSync(dataDirectory, { recursive: true, mode: 0o700 });
+  makeDirectory(dataDirectory, 0o700);
   const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
   try {
     writeFileSync(draft, `${randomBytes(32).toString('base64url')}\n`, {

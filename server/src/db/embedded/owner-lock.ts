@@ -1,8 +1,9 @@
-import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { readFile, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { StartupError } from '#server/config/startup-error.ts';
+import { makeDirectory } from '#server/lib/make-directory.ts';
 
 import { hasCode, identifyProcess } from './processes.ts';
 
@@ -29,9 +30,7 @@ export async function lockDataDirectory(
   dataDirectory: string,
   patienceMs = PATIENCE_MS,
 ): Promise<OwnerLock> {
-  await mkdir(dataDirectory, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
-    throw notWritable(dataDirectory, error);
-  });
+  makeDataDirectory(dataDirectory);
   const file = join(dataDirectory, 'latchkey.lock');
   const mine = `${process.pid} ${await identifyProcess(process.pid)}\n`;
   const startedAt = Date.now();
@@ -45,6 +44,14 @@ export async function lockDataDirectory(
     else await sleep(POLL_INTERVAL_MS);
   }
   return { release: () => rm(file, { force: true }) };
+}
+
+function makeDataDirectory(dataDirectory: string): void {
+  try {
+    makeDirectory(dataDirectory, 0o700);
+  } catch (error) {
+    throw notWritable(dataDirectory, error);
+  }
 }
 
 async function tryCreate(file: string, content: string): Promise<boolean> {
