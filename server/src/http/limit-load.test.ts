@@ -45,3 +45,26 @@ test('bodies under way are bounded by their bytes, also those of clients who hav
   await sleep(100);
   for (let times = 0; times < 10; times++) assert.equal((await ask(50_000)).statusCode, 200);
 });
+
+test('an instance is closed only when the work of clients who have gone away has ended', async () => {
+  const app = fastify();
+  limitLoad(app);
+  const release = Promise.withResolvers<void>();
+  const started = Promise.withResolvers<void>();
+  app.get('/slow', async () => {
+    started.resolve();
+    await release.promise;
+    return 'done';
+  });
+  const url = new URL(await app.listen({ host: '127.0.0.1', port: 0 }));
+  const socket = connect(Number(url.port), '127.0.0.1');
+  socket.write('GET /slow HTTP/1.1\r\nhost: x\r\n\r\n');
+  await started.promise;
+  socket.destroy();
+  let closed = false;
+  const closing = app.close().then(() => (closed = true));
+  await sleep(100);
+  assert.equal(closed, false);
+  release.resolve();
+  await closing;
+});

@@ -27,7 +27,8 @@ interface Share {
  * Refuses requests with 503, before their bodies are read, while those under way could fill the memory: the queues count
  * calls, whatever their bodies hold. A request weighs what it says that its body is, or else the most that it may be. It
  * weighs until its connection is done with it and its work has ended, for what waits in a queue outlives a client who
- * goes away. Probes and metrics are served at all times.
+ * goes away. Probes and metrics are served at all times. For the same reason the instance is closed only when all work has
+ * ended: what it works on, the database, is closed next.
  *
  * Called on the root instance, before the routes.
  */
@@ -35,6 +36,8 @@ export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX
   const usual: Budget = { maxBytes: usualBytes, usedBytes: 0 };
   const large: Budget = { maxBytes: largeBytes, usedBytes: 0 };
   const shares = new WeakMap<FastifyRequest, Share>();
+  let working = 0;
+  let onIdle: (() => void) | null = null;
 
   app.addHook('onRequest', (request, reply, done) => {
     const bodyBytes = weighBody(request);
@@ -59,13 +62,19 @@ export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX
       const share = shares.get(request);
       if (share === undefined) return handler.call(this, request, reply);
       share.isWorking = true;
+      working++;
       try {
         return await handler.call(this, request, reply);
       } finally {
         share.isWorking = false;
         if (reply.raw.closed) share.budget.usedBytes -= share.bytes;
+        if (--working === 0) onIdle?.();
       }
     };
+  });
+
+  app.addHook('onClose', async () => {
+    if (working > 0) await new Promise<void>((resolve) => (onIdle = resolve));
   });
 }
 
