@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
+import { isWholeDatabaseSilent } from '#server/db/silence.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import type { PresentedMachine } from '../licenses/read-machine.ts';
@@ -53,6 +54,7 @@ export function createTrialBatch(options: TrialBatchOptions): TrialBatch {
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     observer: options.observer,
+    isSilent: (error) => isWholeDatabaseSilent(options.pool, error),
     execute: (requests) => grantTrials(options, requests),
   });
 }
