@@ -8,6 +8,7 @@ import type { LoadedConfiguration } from './config/load.ts';
 import type { Context } from './context.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
+import { sendQuery } from './db/send-query.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/close-gracefully.ts';
 import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
@@ -99,7 +100,7 @@ function assembleApp(ctx: Context, state: () => ServiceState): App {
       startedAt: clock.now(),
       version,
       log,
-      pingDatabase: async () => void (await pool.query('select 1')),
+      pingDatabase: async () => void (await sendQuery(pool, { text: 'select 1' })),
       migrationsPending: () => lacksMigrations(pool),
       isDraining: () => state() === 'draining',
     },

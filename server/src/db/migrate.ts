@@ -6,7 +6,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
-import { fromDatabase } from './database-errors.ts';
+import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
 import { defineCommand, defineStatement, execute, queryRows, type Queryable } from './statement.ts';
 
@@ -66,7 +66,7 @@ export async function migrate(pool: Pool): Promise<string[]> {
 
 /** Applies the first pending migration; the lock is the transaction's, so that a pooler in between may share sessions. */
 async function applyNext(client: PoolClient): Promise<string | null> {
-  await client.query('set local statement_timeout = 0');
+  await sendQuery(client, { text: 'set local statement_timeout = 0' });
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, createLedger);
   const [next] = await findPending(client);
@@ -76,10 +76,9 @@ async function applyNext(client: PoolClient): Promise<string | null> {
   return next.name;
 }
 
-/** Runs SQL that the pool's limit for a statement is too short for. */
+/** Runs SQL that the usual limit for a statement is too short for. */
 async function runForLong(client: PoolClient, sql: string): Promise<void> {
-  const patiently = { text: sql, query_timeout: MIGRATION_TIMEOUT_MS };
-  await fromDatabase(client.query(patiently));
+  await sendQuery(client, { text: sql }, MIGRATION_TIMEOUT_MS);
 }
 
 /** The names of the migrations that this program has and the database has not. */

@@ -22,20 +22,13 @@ types.setTypeParser(types.builtins.INT8, Number);
 /** How long a caller waits for a free connection before it is told that the database is unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/**
- * No statement of ours takes seconds, but a migration's, which brings a limit of its own: one that does is stuck, and its
- * connection is thrown away. Watched on this side, because a pooler in transaction mode takes no settings at the start of
- * a session.
- */
-const QUERY_TIMEOUT_MS = 5_000;
-
 /** Opens a pool of connections; none is made before it is needed. */
 export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
   const pool = new Pool({
     ...toPoolConfig(connection),
     max: options.maxConnections,
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
-    query_timeout: QUERY_TIMEOUT_MS,
+    // No query_timeout: see send-query.ts.
     idleTimeoutMillis: 60_000,
     application_name: 'latchkey',
   });

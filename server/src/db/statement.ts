@@ -1,11 +1,10 @@
 import { Type, type Static, type TObject, type TProperties } from 'typebox';
 import { Compile, type Validator } from 'typebox/compile';
-import type { Pool, PoolClient, QueryResult } from 'pg';
+import type { QueryResult } from 'pg';
 
-import { fromDatabase } from './database-errors.ts';
+import { sendQuery, type Queryable, type RawRow } from './send-query.ts';
 
-/** A pool or one of its connections: statements run in and out of a transaction alike. */
-export type Queryable = Pick<Pool | PoolClient, 'query'>;
+export type { Queryable };
 
 /** A value that a statement's parameter takes. Arrays travel as PostgreSQL arrays. */
 export type Parameter = string | number | boolean | Date | Buffer | null | readonly Parameter[];
@@ -84,9 +83,8 @@ function run(
   db: Queryable,
   statement: Statement<TObject>,
   parameters: readonly Parameter[],
-): Promise<QueryResult<Record<string, unknown>>> {
-  const query = { name: statement.name, text: statement.text, values: [...parameters] };
-  return fromDatabase(db.query<Record<string, unknown>>(query));
+): Promise<QueryResult<RawRow>> {
+  return sendQuery(db, { name: statement.name, text: statement.text, values: [...parameters] });
 }
 
 function parseRow<Row extends TObject>(statement: Statement<Row>, row: unknown): Static<Row> {

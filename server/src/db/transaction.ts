@@ -2,6 +2,7 @@ import type { Pool, PoolClient } from 'pg';
 
 import { fromDatabase, isDatabaseUnavailable, isLockTimeout } from './database-errors.ts';
 import { retryConflicts } from './retry-conflicts.ts';
+import { sendQuery } from './send-query.ts';
 
 export interface TransactionOptions {
   /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0 is without end. */
@@ -32,9 +33,9 @@ async function runOnce<Result>(
   const client = await fromDatabase(pool.connect());
   let broken: Error | undefined;
   try {
-    await fromDatabase(client.query(begin));
+    await sendQuery(client, { text: begin });
     const result = await work(client);
-    await fromDatabase(client.query('commit'));
+    await sendQuery(client, { text: 'commit' });
     return result;
   } catch (error) {
     broken = await rollBack(client, error);
@@ -53,7 +54,7 @@ async function rollBack(client: PoolClient, reason: unknown): Promise<Error | un
     return reason;
   }
   try {
-    await client.query('rollback');
+    await sendQuery(client, { text: 'rollback' });
     return undefined;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));

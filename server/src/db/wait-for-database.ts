@@ -3,6 +3,7 @@ import type { Pool } from 'pg';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import { isConnectionFailure } from './database-errors.ts';
+import { sendQuery } from './send-query.ts';
 
 const RETRY_INTERVAL_MS = 250;
 
@@ -28,7 +29,7 @@ export async function waitForDatabase(pool: Pool, patienceMs: number): Promise<v
 }
 
 async function checkVersion(pool: Pool): Promise<void> {
-  const { rows } = await pool.query<Record<string, unknown>>('show server_version_num');
+  const { rows } = await sendQuery(pool, { text: 'show server_version_num' });
   const version = Number(rows[0]?.['server_version_num']);
   if (version >= OLDEST_VERSION) return;
   throw new StartupError([

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 import { StartupError } from '#server/config/startup-error.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
+import { sendQuery } from '#server/db/send-query.ts';
 import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
@@ -30,16 +31,16 @@ export function explainNoDatabase(error: unknown): Finding[] {
 }
 
 async function checkServer(pool: Pool): Promise<Finding> {
-  const [row] = (await pool.query<Record<string, unknown>>('show server_version')).rows;
+  const [row] = (await sendQuery(pool, { text: 'show server_version' })).rows;
   return ok('database', `PostgreSQL ${String(row?.['server_version'])} answers.`);
 }
 
 async function checkClock(pool: Pool): Promise<Finding> {
   const check = 'clock';
   const askedAt = Date.now();
-  const { rows } = await pool.query<Record<string, unknown>>(
-    'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
-  );
+  const { rows } = await sendQuery(pool, {
+    text: 'select (extract(epoch from clock_timestamp()) * 1000)::float8 as now_ms',
+  });
   const middle = (askedAt + Date.now()) / 2;
   const skewMs = Math.round(Number(rows[0]?.['now_ms']) - middle);
   if (Math.abs(skewMs) <= MAX_SKEW_MS) return ok(check, 'This machine and the database agree.');

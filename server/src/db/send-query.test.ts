@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { DatabaseError } from 'pg';
+
+import { openTestPool } from '../../test/database-pool.ts';
+import { isDatabaseSilence, isDatabaseUnavailable } from './database-errors.ts';
+import { sendArrayQuery, sendQuery } from './send-query.ts';
+
+const pool = await openTestPool();
+
+async function showBackend(): Promise<unknown> {
+  return (await sendQuery(pool, { text: 'select pg_backend_pid() as pid' })).rows[0]?.['pid'];
+}
+
+test('rows come as objects, or as arrays of what the types say', async () => {
+  const text = 'select 1 as a, $1::text as b';
+  const { rows } = await sendQuery(pool, { text, values: ['x'] });
+  assert.deepEqual(rows, [{ a: 1, b: 'x' }]);
+  const types = { getTypeParser: () => String };
+  const listed = await sendArrayQuery(pool, { text, values: ['x'], rowMode: 'array', types });
+  assert.deepEqual(listed.rows, [['1', 'x']]);
+});
+
+test('a refused query leaves its connection to the next one', async () => {
+  const before = await showBackend();
+  await assert.rejects(sendQuery(pool, { text: 'select 1/0' }), DatabaseError);
+  assert.equal(await showBackend(), before);
+});
+
+test('a query that is not answered in time is a silence, and its connection is thrown away', async () => {
+  const before = await showBackend();
+  await assert.rejects(sendQuery(pool, { text: 'select pg_sleep(30)' }, 100), (error) => {
+    assert.ok(error instanceof Error);
+    assert.equal(error.message, 'Query read timeout');
+    assert.ok(isDatabaseSilence(error) && isDatabaseUnavailable(error));
+    return true;
+  });
+  assert.notEqual(await showBackend(), before);
+});
