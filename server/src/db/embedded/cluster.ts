@@ -22,7 +22,7 @@ import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
 import { openForChild } from './directory-handle.ts';
 import { hasCode } from './processes.ts';
-import { INITIAL_SETTINGS, toArguments } from './settings.ts';
+import { initialSettings, readMemoryBytes, toArguments } from './settings.ts';
 
 /** Everything in the cluster belongs to this role, which is no account of the system. */
 export const DATABASE_USER = 'latchkey';
@@ -139,7 +139,8 @@ async function runInitdb(
 ): Promise<void> {
   const target = openForChild(directory, account);
   try {
-    const args = [`--pgdata=${target.path}`, ...INITDB_OPTIONS, ...toArguments(INITIAL_SETTINGS)];
+    const settings = toArguments(initialSettings(readMemoryBytes()));
+    const args = [`--pgdata=${target.path}`, ...INITDB_OPTIONS, ...settings];
     if (!durable) args.push('--no-sync');
     // Away from the terminal's signals: whether it goes on is decided by this process.
     const child = spawn(binaries.initdb, args, {

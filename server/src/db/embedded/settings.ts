@@ -1,3 +1,5 @@
+import { totalmem } from 'node:os';
+
 /** Settings of PostgreSQL by name. */
 export type Settings = Readonly<Record<string, string>>;
 
@@ -5,9 +7,8 @@ export type Settings = Readonly<Record<string, string>>;
  * Written into postgresql.conf when the cluster is made; an operator may change them there or with ALTER SYSTEM.
  * What is not named has PostgreSQL's default, fsync and synchronous_commit (both on) among it.
  */
-export const INITIAL_SETTINGS: Settings = {
+const INITIAL_SETTINGS: Settings = {
   max_connections: '100',
-  shared_buffers: '128MB',
   // Fewer, longer checkpoints: each is followed by full-page writes.
   max_wal_size: '2GB',
   min_wal_size: '256MB',
@@ -19,6 +20,25 @@ export const INITIAL_SETTINGS: Settings = {
   // Compiling a plan costs more than any of our statements.
   jit: 'off',
 };
+
+const SMALLEST_BUFFERS_MB = 128;
+const LARGEST_BUFFERS_MB = 1024;
+
+/**
+ * The settings of a new cluster on a machine with so much memory. An eighth of it buffers pages, for the service and
+ * whatever else runs there need the rest: a million activations with all that a validation reads of them are 900 MB.
+ */
+export function initialSettings(memoryBytes: number): Settings {
+  const eighthMb = Math.floor(memoryBytes / 8 / 1024 / 1024);
+  const buffersMb = Math.min(LARGEST_BUFFERS_MB, Math.max(SMALLEST_BUFFERS_MB, eighthMb));
+  return { ...INITIAL_SETTINGS, shared_buffers: `${buffersMb}MB` };
+}
+
+/** What this machine, or the container that the process is in, has. */
+export function readMemoryBytes(): number {
+  const limit = process.constrainedMemory();
+  return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
+}
 
 /** Given at every start: what the service relies on, whatever postgresql.conf says. */
 export const FIXED_SETTINGS: Settings = {
