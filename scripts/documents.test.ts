@@ -68,7 +68,7 @@ test('every setting in the documents is one of .env.example', () => {
   assert.deepEqual(unknown, []);
 });
 
-test('the systemd unit starts the service with the flags that npm start gives it', () => {
+test('the systemd unit starts the service with the flags and variables that npm start gives it', () => {
   const starter = readFileSync(join(repository, 'scripts/lib/node24.mjs'), 'utf8');
   const [, list = ''] = /const SERVICE_FLAGS = \[(.*?)\]/s.exec(starter) ?? [];
   const flags = [...list.matchAll(/'([^']+)'/g)].map(([, flag]) => flag);
@@ -77,4 +77,7 @@ test('the systemd unit starts the service with the flags that npm start gives it
   const [, started = ''] =
     /^ExecStart=\S+ (.*) \/opt\/latchkey\/server\/src\/main\.ts serve$/m.exec(unit) ?? [];
   assert.deepEqual(started.split(' '), flags);
+  const [, name = '', value = ''] =
+    /const SERVICE_ENVIRONMENT = \{ (\w+): '(\w+)' \}/.exec(starter) ?? [];
+  assert.match(unit, new RegExp(`^Environment=.* ${name}=${value}$`, 'm'));
 });

@@ -13,9 +13,12 @@ const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
  * The service is to stay small. A limit on the old generation makes V8 let it grow by a third instead of to twice or
  * four times what is alive before it collects: under load 155 MB resident instead of 250. Live data are below 40 MB.
  * The young generation is not to be smaller: with 4 MB, what hundreds of requests under way hold was copied again and
- * again, a tenth of all processor time.
+ * again, a tenth of all processor time. With 16 MB nothing was faster than with 8, for 20 MB more.
  */
-const SERVICE_FLAGS = ['--max-semi-space-size=16', '--max-old-space-size=256'];
+const SERVICE_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256'];
+
+/** One arena of glibc's malloc for all threads: 5 to 10 MB less, and nothing slower. Other systems ignore it. */
+const SERVICE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' };
 
 /** Since 24.12 Node runs TypeScript without a warning. */
 const OLDEST = [24, 12];
@@ -39,18 +42,20 @@ export async function runWithNode24(root, file, args) {
   if (isService && args[0] === 'serve') warmCompileCache(root, node);
   // The benchmark starts the service with its own flags.
   const isBenchmark = file === join(root, 'bench', 'main.ts');
-  const flags = isService || isBenchmark ? [...NODE_FLAGS, ...SERVICE_FLAGS] : NODE_FLAGS;
-  const cache = {
+  const isSmall = isService || isBenchmark;
+  const flags = isSmall ? [...NODE_FLAGS, ...SERVICE_FLAGS] : NODE_FLAGS;
+  const added = {
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCacheDirectory(root),
+    ...(isSmall ? SERVICE_ENVIRONMENT : {}),
   };
   // Only npm is followed: someone who runs this from a shell of their own may want it to outlive the shell.
   const followed = process.env.npm_lifecycle_event !== undefined;
   if (process.execve !== undefined && process.platform !== 'win32') {
-    const environment = { ...process.env, ...cache };
+    const environment = { ...process.env, ...added };
     if (followed) environment[LINEAGE_VARIABLE] = LINEAGE;
     process.execve(node, [node, ...flags, ...followFlags(followed), file, ...args], environment);
   }
-  const environment = { ...process.env, ...cache, [LINEAGE_VARIABLE]: String(process.pid) };
+  const environment = { ...process.env, ...added, [LINEAGE_VARIABLE]: String(process.pid) };
   const { code } = await runChild(
     node,
     [...flags, ...followFlags(true), file, ...args],
