@@ -177,7 +177,17 @@ class Lane {
   }
 }
 
-async function openLanes({ target, path, connections }: LoadPlan): Promise<Lane[]> {
+/**
+ * Opens the connections and sends a request through each: Node accepts one connection in each turn of its loop, so under
+ * load the last of hundreds would wait for seconds, and a latency is to be that of a request.
+ */
+async function openLanes(plan: LoadPlan): Promise<Lane[]> {
+  const lanes = await connectLanes(plan);
+  for (const lane of lanes) await new Promise((resolve) => lane.send(plan.nextBody(), resolve));
+  return lanes;
+}
+
+async function connectLanes({ target, path, connections }: LoadPlan): Promise<Lane[]> {
   const head = [
     `POST ${path} HTTP/1.1`,
     `Host: ${target.host}:${target.port}`,

@@ -12,7 +12,7 @@ export const FULL: Scale = {
   fewActivations: 1_000,
   manyActivations: 1_000_000,
   secondsPerLoad: 6,
-  rounds: 3,
+  rounds: 5,
   memoryRequests: 1_000_000,
 };
 

@@ -1,16 +1,21 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { runClosedLoop } from '../lib/http-load.ts';
-import { startServiceProcess } from '../lib/processes.ts';
+import type { ServiceProcess } from '../lib/processes.ts';
 import { median, requireNoFailures, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 /** As many clients at once as a busy service has. */
 const CONNECTIONS = 256;
 
+/** The same service on two databases, both warm: a server that runs has its tables in memory as far as they fit. */
+export interface GrowthServices {
+  readonly few: ServiceProcess;
+  readonly many: ServiceProcess;
+}
+
 /** What a validation costs among many activations, against what it costs among few. The two take turns. */
-export async function measureGrowth(few: string, many: string, scale: Scale): Promise<Figure[]> {
-  const load = async (dataDirectory: string, activations: number): Promise<number> => {
-    const service = await startServiceProcess(dataDirectory);
+export async function measureGrowth(services: GrowthServices, scale: Scale): Promise<Figure[]> {
+  const load = async (service: ServiceProcess, activations: number): Promise<number> => {
     const result = await runClosedLoop({
       target: service.target,
       path: '/api/v1/licenses/validate',
@@ -18,13 +23,12 @@ export async function measureGrowth(few: string, many: string, scale: Scale): Pr
       connections: CONNECTIONS,
       seconds: scale.secondsPerLoad,
     });
-    await service.stop();
     return requireNoFailures(result).requestsPerSecond;
   };
   const ratios: number[] = [];
   for (let round = 0; round < scale.rounds; round++) {
-    const amongFew = await load(few, scale.fewActivations);
-    const amongMany = await load(many, scale.manyActivations);
+    const amongFew = await load(services.few, scale.fewActivations);
+    const amongMany = await load(services.many, scale.manyActivations);
     ratios.push(amongFew / amongMany);
   }
   const name = `validate among ${scale.manyActivations} / among ${scale.fewActivations}, cost`;

@@ -1,6 +1,6 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
-import { startServiceProcess } from '../lib/processes.ts';
+import type { ServiceProcess } from '../lib/processes.ts';
 import { requireNoFailures, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
@@ -8,8 +8,7 @@ const CONNECTIONS = 64;
 const SECONDS_PER_ROUND = 5;
 
 /** Resident memory of the service after many validations, and whether as many more add to it. */
-export async function measureMemory(dataDirectory: string, scale: Scale): Promise<Figure[]> {
-  const service = await startServiceProcess(dataDirectory);
+export async function measureMemory(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
   const plan: LoadPlan = {
     target: service.target,
     path: '/api/v1/licenses/validate',
@@ -22,7 +21,6 @@ export async function measureMemory(dataDirectory: string, scale: Scale): Promis
   const afterwards = service.residentMegabytes();
   await sendAtLeast(plan, scale.memoryRequests / 2);
   const later = service.residentMegabytes();
-  await service.stop();
   return [
     { name: 'resident memory at start', value: atStart, unit: 'MB' },
     {
