@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import { Client } from 'pg';
+
 import { startTestService } from '../../../test/harness.ts';
 import { readTermsOfAll } from './terms.ts';
 
@@ -14,7 +16,7 @@ test('products that left the catalogue cost one statement together, and their li
   const catalog = ctx.catalog();
   const products = new Map([...catalog.products].filter(([id]) => id !== 'yearly'));
   const licenses = [yearly.license, null, personal.license, another.license, yearly.license];
-  const query = t.mock.method(pool, 'query');
+  const query = t.mock.method(Client.prototype, 'query');
   const terms = await readTermsOfAll(pool, { ...catalog, products }, licenses);
   assert.equal(query.mock.callCount(), 1);
   const { tier, features } = yearly.license;
@@ -25,7 +27,7 @@ test('products that left the catalogue cost one statement together, and their li
 
 test('products of the catalogue cost no statement', async (t) => {
   const { license } = await service.issue();
-  const query = t.mock.method(service.pool, 'query');
+  const query = t.mock.method(Client.prototype, 'query');
   const [terms] = await readTermsOfAll(service.pool, service.ctx.catalog(), [license, null]);
   assert.deepEqual([query.mock.callCount(), terms?.tier], [0, license.tier]);
 });
