@@ -27,7 +27,9 @@ function isProblem(pattern: RegExp) {
 
 describe('migrate', () => {
   beforeEach(async () => {
-    await pool.query('drop schema public cascade; create schema public');
+    await pool.query(
+      'drop schema public cascade; drop schema if exists graphile_worker cascade; create schema public',
+    );
   });
 
   test('an empty database gets every migration, in order; a second time there is nothing to do', async () => {

@@ -6,11 +6,15 @@ import type { Pool, PoolClient } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
+import { lacksJobSchema, migrateJobSchema } from './job-schema.ts';
 import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
 import { defineCommand, defineStatement, execute, queryRows, type Queryable } from './statement.ts';
 
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
+
+/** What the jobs' schema, which is another's, is called among the migrations. */
+const JOB_SCHEMA = 'jobs';
 
 /** Any fixed number: whoever migrates this database holds this advisory lock. */
 const MIGRATION_LOCK = 4_096_000_001;
@@ -70,7 +74,9 @@ async function applyNext(client: PoolClient): Promise<string | null> {
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, createLedger);
   const [next] = await findPending(client);
-  if (next === undefined) return null;
+  if (next === undefined) {
+    return (await migrateJobSchema(client, MIGRATION_TIMEOUT_MS)) ? JOB_SCHEMA : null;
+  }
   await runForLong(client, next.sql);
   await execute(client, recordApplied, [next.name, next.checksum]);
   return next.name;
@@ -84,10 +90,9 @@ async function runForLong(client: PoolClient, sql: string): Promise<void> {
 /** The names of the migrations that this program has and the database has not. */
 export async function listPendingMigrations(db: Queryable): Promise<string[]> {
   const ledger = await queryRows(db, findLedger);
-  if (ledger[0]?.present !== true) {
-    return (await readMigrations()).map((migration) => migration.name);
-  }
-  return (await findPending(db)).map((migration) => migration.name);
+  const pending = ledger[0]?.present === true ? await findPending(db) : await readMigrations();
+  const names = pending.map((migration) => migration.name);
+  return (await lacksJobSchema(db)) ? [...names, JOB_SCHEMA] : names;
 }
 
 /**
@@ -96,7 +101,8 @@ export async function listPendingMigrations(db: Queryable): Promise<string[]> {
  */
 export async function lacksMigrations(db: Queryable): Promise<boolean> {
   const applied = new Set((await queryRows(db, listApplied)).map((row) => row.name));
-  return (await listFiles()).some((file) => !applied.has(nameOf(file)));
+  if ((await listFiles()).some((file) => !applied.has(nameOf(file)))) return true;
+  return lacksJobSchema(db);
 }
 
 async function findPending(db: Queryable): Promise<Migration[]> {
