@@ -62,7 +62,10 @@ export function isTimely(
   return Math.abs(now.getTime() - signedAtSeconds * 1000) <= toleranceSeconds * 1000;
 }
 
-function computeHmac(message: readonly (string | Uint8Array)[], secret: string | Uint8Array): Buffer {
+function computeHmac(
+  message: readonly (string | Uint8Array)[],
+  secret: string | Uint8Array,
+): Buffer {
   const hmac = createHmac('sha256', secret);
   for (const part of message) hmac.update(part);
   return hmac.digest();

@@ -1,0 +1,154 @@
+/** What Paddle's events have in common: ids, times, amounts, prices. Tests take `paddle-events.ts`. */
+import { createHash, randomUUID } from 'node:crypto';
+
+import { TEST_START } from './test-clock.ts';
+
+export type PaddleIdKind =
+  | 'add'
+  | 'adj'
+  | 'adjitm'
+  | 'ctm'
+  | 'evt'
+  | 'ntf'
+  | 'pri'
+  | 'pro'
+  | 'sub'
+  | 'txn'
+  | 'txnitm';
+
+export interface PaddleCycle {
+  readonly interval: 'day' | 'week' | 'month' | 'year';
+  readonly frequency: number;
+}
+
+export interface PaddlePeriod {
+  readonly startsAt: Date;
+  readonly endsAt: Date;
+}
+
+/** One position of a checkout or a subscription. */
+export interface PaddleLine {
+  readonly priceId: string;
+  /** Left out: 1. */
+  readonly quantity?: number;
+  /** Left out or null: paid once. A subscription's items are paid by the month when it is left out. */
+  readonly cycle?: PaddleCycle | null;
+  /** The id of the line item (`txnitm_…`); left out: made of the transaction's id and the position. */
+  readonly lineId?: string;
+  /** For one, in cents, tax included; left out: 2900. */
+  readonly unitAmount?: number;
+}
+
+/** What a line costs when nothing is said, in cents. */
+export const UNIT_AMOUNT = 2_900;
+const ID_SYMBOLS = '0123456789abcdefghjkmnpqrstvwxyz';
+
+/**
+ * An id of the form of Paddle's: the kind and 26 lower-case letters and digits.
+ * @param label the same label gives the same id; left out: a new one each time
+ */
+export function paddleId(kind: PaddleIdKind, label: string = randomUUID()): string {
+  const digest = createHash('sha256').update(`${kind}:${label}`).digest();
+  const symbols = [...digest.subarray(0, 24)].map((byte) => ID_SYMBOLS[byte % 32] ?? '0');
+  return `${kind}_01${symbols.join('')}`;
+}
+
+export function lineTotal({ quantity = 1, unitAmount = UNIT_AMOUNT }: PaddleLine): number {
+  return quantity * unitAmount;
+}
+
+export function sum(amounts: readonly number[]): number {
+  return amounts.reduce((total, amount) => total + amount, 0);
+}
+
+export function writeTime(time: Date): string;
+export function writeTime(time: Date | null): string | null;
+export function writeTime(time: Date | null): string | null {
+  // Paddle writes microseconds.
+  return time === null ? null : time.toISOString().replace('Z', '000Z');
+}
+
+export function writePeriod(
+  period: PaddlePeriod | null,
+): { readonly starts_at: string; readonly ends_at: string } | null {
+  if (period === null) return null;
+  return { starts_at: writeTime(period.startsAt), ends_at: writeTime(period.endsAt) };
+}
+
+export function writeType(type: string | null | undefined): { readonly type?: string } {
+  return type === null ? {} : { type: type ?? 'full' };
+}
+
+/** Amounts of which a sixth is tax (20 %, included). */
+export function writeTotals(total: number): Readonly<Record<string, string>> {
+  const tax = Math.round(total / 6);
+  return { subtotal: String(total - tax), discount: '0', tax: String(tax), total: String(total) };
+}
+
+export function writeTransactionTotals(total: number): Readonly<Record<string, string | null>> {
+  return {
+    ...writeTotals(total),
+    credit: '0',
+    credit_to_balance: '0',
+    balance: '0',
+    grand_total: String(total),
+    fee: null,
+    earnings: null,
+    currency_code: 'USD',
+  };
+}
+
+export function writePrice(line: PaddleLine): Readonly<Record<string, unknown>> {
+  return {
+    id: line.priceId,
+    product_id: paddleId('pro', line.priceId),
+    description: 'Sold in the shop',
+    type: 'standard',
+    name: null,
+    billing_cycle: line.cycle ?? null,
+    trial_period: null,
+    tax_mode: 'account_setting',
+    unit_price: { amount: String(line.unitAmount ?? UNIT_AMOUNT), currency_code: 'USD' },
+    unit_price_overrides: [],
+    quantity: { minimum: 1, maximum: 100 },
+    status: 'active',
+    custom_data: null,
+    import_meta: null,
+    created_at: writeTime(TEST_START),
+    updated_at: writeTime(TEST_START),
+  };
+}
+
+export function writeProduct(priceId: string): Readonly<Record<string, unknown>> {
+  return {
+    id: paddleId('pro', priceId),
+    name: 'Personal',
+    description: null,
+    type: 'standard',
+    tax_category: 'standard',
+    image_url: null,
+    custom_data: null,
+    status: 'active',
+    import_meta: null,
+    created_at: writeTime(TEST_START),
+    updated_at: writeTime(TEST_START),
+  };
+}
+
+export function writePayment(
+  transactionId: string,
+  total: number,
+  capturedAt: Date,
+): Readonly<Record<string, unknown>> {
+  return {
+    payment_attempt_id: transactionId,
+    stored_payment_method_id: null,
+    payment_method_id: null,
+    amount: String(total),
+    status: 'captured',
+    error_code: null,
+    method_details: { type: 'paypal', card: null },
+    created_at: writeTime(capturedAt),
+    captured_at: writeTime(capturedAt),
+  };
+}
