@@ -49,6 +49,14 @@ export interface BillingLine {
 export interface PaymentFact {
   readonly kind: 'payment';
   readonly transactionId: string;
+  /**
+   * Further ids by which the provider's other events name this payment: a refund Stripe's payment intent, where the
+   * payment is an invoice. Each word on a payment may tell some, and all that were told count, whatever the order. They
+   * may be guessed: nobody is answered who asks by them.
+   */
+  readonly aliases?: readonly string[];
+  /** The id by which the front end knows the checkout, where that is another one; it cannot be guessed. */
+  readonly checkoutId?: string;
   readonly subscriptionId: string | null;
   /** `purchase` makes licences; `renewal` extends them; `change` is charged in the middle of a period; `other` is only recorded. */
   readonly origin: 'purchase' | 'renewal' | 'change' | 'other';
