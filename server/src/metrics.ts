@@ -9,6 +9,12 @@ export interface PoolNumbers {
   readonly waiting: number;
 }
 
+/** How many jobs are to be done, and how many were tried in vain as often as they may be. */
+export interface JobNumbers {
+  readonly open: number;
+  readonly givenUp: number;
+}
+
 /** Everything that is measured. Cheap to call; the work is done when it is scraped. */
 export interface Metrics {
   /** One answered request; `route` is the pattern of the route, never the path that was asked for. */
@@ -21,6 +27,10 @@ export interface Metrics {
   setDatabasePool(read: () => PoolNumbers): void;
   /** One request that was understood and refused; `reason` is a code of the interface, never free text. */
   countRefusal(operation: string, reason: string): void;
+  /** One try of a job; `given_up` is the last one, in vain. */
+  countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
+  /** Has the jobs in the database read at each scrape; null while they have not been counted. */
+  setJobs(read: () => JobNumbers | null): void;
   /** All of it in the Prometheus text format. */
   render(): Promise<string>;
 }
@@ -64,6 +74,13 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     registers: [registry],
   });
 
+  const jobs = new Counter({
+    name: 'latchkey_job_attempts_total',
+    help: 'Tries of jobs by how they went; given_up is a last try in vain.',
+    labelNames: ['job', 'outcome'],
+    registers: [registry],
+  });
+
   const requestSeries = cacheSeries((route, method, status) =>
     requests.series({ route, method, status }),
   );
@@ -80,6 +97,8 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     setQueueDepth: createQueueGauge(registry),
     setDatabasePool: (read) => addPoolGauges(registry, read),
     countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
+    countJob: (job, outcome) => jobs.inc({ job, outcome }),
+    setJobs: (read) => addJobGauge(registry, read),
     render: async () =>
       [
         await registry.metrics(),
@@ -128,6 +147,22 @@ function createQueueGauge(registry: Registry): Metrics['setQueueDepth'] {
     readers.set(name, read);
     gauge.set({ queue: name }, 0);
   };
+}
+
+function addJobGauge(registry: Registry, read: () => JobNumbers | null): void {
+  const gauge = new Gauge({
+    name: 'latchkey_jobs',
+    help: 'Jobs in the database, counted once a minute.',
+    labelNames: ['state'],
+    registers: [],
+    collect() {
+      const numbers = read();
+      if (numbers === null) return;
+      this.set({ state: 'open' }, numbers.open);
+      this.set({ state: 'given_up' }, numbers.givenUp);
+    },
+  });
+  registry.registerMetric(gauge);
 }
 
 function addPoolGauges(registry: Registry, read: () => PoolNumbers): void {

@@ -74,18 +74,20 @@ test('jobs with the same key are one, also within one call, and the last word co
 
 test('transactions that add the same keys in opposite order all succeed', async () => {
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
-  const add = (order: readonly string[]) =>
-    inTransaction(pool, (client) =>
-      addJobs(
-        client,
-        order.map((key) => ({ name: 'send_key_email', payload: mail(key), key })),
-      ),
-    );
   await Promise.all(
-    Array.from({ length: 12 }, (_, index) => add(index % 2 === 0 ? keys : keys.toReversed())),
+    Array.from({ length: 12 }, (_, index) => addAll(index % 2 === 0 ? keys : keys.toReversed())),
   );
   assert.equal((await listStored()).length, keys.length);
 });
+
+function addAll(keys: readonly string[]): Promise<void> {
+  return inTransaction(pool, (client) =>
+    addJobs(
+      client,
+      keys.map((key) => ({ name: 'send_key_email', payload: mail(key), key })),
+    ),
+  );
+}
 
 test('a payload that the kind of job does not take is refused before it is stored', async () => {
   await assert.rejects(addJob(pool, 'send_key_email', { provider: '', transactionId: 'x' }));

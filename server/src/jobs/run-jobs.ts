@@ -1,0 +1,105 @@
+import type { Pool } from 'pg';
+
+import { countDueJobs, countJobs, releaseAbandonedJobs, type JobNumbers } from './queries.ts';
+import { MAX_JOB_MS, type AttemptOptions } from './attempt-job.ts';
+import { Lane } from './lane.ts';
+import type { Task } from './task.ts';
+
+export interface JobsOptions extends AttemptOptions {
+  readonly tasks: readonly Task[];
+  /** How often it is looked for jobs that are due. */
+  readonly pollIntervalMs?: number;
+}
+
+/** Jobs that are being done in this process. */
+export interface RunningJobs {
+  /** As they were counted last, at most a minute ago; null before the first time. */
+  numbers(): JobNumbers | null;
+  /** Begins no more jobs and waits for those under way; after some seconds they are told to end. */
+  stop(): Promise<void>;
+}
+
+const POLL_INTERVAL_MS = 1_000;
+
+/** Jobs that are done at once. Each holds at most one connection of the pool, and none while it waits for others. */
+const MAX_CONCURRENT = 2;
+
+/** How often jobs are counted, and those of killed processes given back. */
+const UPKEEP_INTERVAL_MS = 60_000;
+
+/** Whoever began a job this long ago is gone. */
+const ABANDONED_AFTER_MS = 2 * MAX_JOB_MS;
+
+/**
+ * Does the jobs in the database until it is stopped, beside other processes that do the same. It asks for them at
+ * intervals: PostgreSQL's notifications do not pass a pooler in transaction mode. A database that is away is asked again.
+ */
+export function startJobs(options: JobsOptions): RunningJobs {
+  const jobs = new JobLoop(options);
+  jobs.tick();
+  return { numbers: () => jobs.numbers, stop: () => jobs.stop() };
+}
+
+class JobLoop {
+  readonly #options: JobsOptions;
+  readonly #pool: Pool;
+  readonly #lanes: readonly Lane[];
+  #timer: NodeJS.Timeout | undefined;
+  #ticking: Promise<void> = Promise.resolve();
+  #stopping = false;
+  #upkeepAt = 0;
+  #away = false;
+  numbers: JobNumbers | null = null;
+
+  constructor(options: JobsOptions) {
+    this.#options = options;
+    this.#pool = options.pool;
+    this.#lanes = Array.from({ length: MAX_CONCURRENT }, () => new Lane(options, options.tasks));
+  }
+
+  tick(): void {
+    this.#ticking = this.#look().finally(() => {
+      if (this.#stopping) return;
+      const { pollIntervalMs = POLL_INTERVAL_MS } = this.#options;
+      this.#timer = setTimeout(() => this.tick(), pollIntervalMs);
+    });
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping = true;
+    clearTimeout(this.#timer);
+    await this.#ticking;
+    await Promise.all(this.#lanes.map((lane) => lane.stop()));
+  }
+
+  /** Never throws: what is amiss with the database is said once, and so is its end. */
+  async #look(): Promise<void> {
+    try {
+      await this.#keepUp();
+      await this.#startLanes();
+      if (this.#away) this.#options.log.info('jobs can be done again');
+      this.#away = false;
+    } catch (error) {
+      if (!this.#away) this.#options.log.warn({ err: error }, 'jobs cannot be looked for');
+      this.#away = true;
+    }
+  }
+
+  /** A lane whose job takes long keeps no other from the jobs that come meanwhile. */
+  async #startLanes(): Promise<void> {
+    const idle = this.#lanes.filter((lane) => !lane.busy);
+    if (idle.length === 0) return;
+    const due = await countDueJobs(this.#pool, idle.length);
+    if (this.#stopping) return;
+    for (const lane of idle.slice(0, due)) lane.start();
+  }
+
+  async #keepUp(): Promise<void> {
+    const now = performance.now();
+    if (now < this.#upkeepAt) return;
+    const released = await releaseAbandonedJobs(this.#pool, ABANDONED_AFTER_MS);
+    if (released > 0) this.#options.log.warn({ released }, 'jobs of a killed process begin again');
+    this.numbers = await countJobs(this.#pool);
+    this.#upkeepAt = now + UPKEEP_INTERVAL_MS;
+  }
+}
