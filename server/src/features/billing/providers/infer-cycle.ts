@@ -1,0 +1,24 @@
+import type { BillingCycle, BillingPeriod } from '../facts.ts';
+import { addCycle } from '../rules/add-cycle.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Providers end a period some seconds early or late, and a change of the clocks moves it by an hour. */
+const TOLERANCE_MS = 2 * 60 * 60 * 1000;
+
+const COMMON: readonly BillingCycle[] = [
+  { interval: 'year', frequency: 1 },
+  { interval: 'month', frequency: 1 },
+  { interval: 'month', frequency: 3 },
+  { interval: 'month', frequency: 6 },
+  { interval: 'year', frequency: 2 },
+  { interval: 'year', frequency: 3 },
+];
+
+/** How often is paid what covers this span, where the provider tells the span only. */
+export function inferCycle({ startsAt, endsAt }: BillingPeriod): BillingCycle {
+  const isNear = (cycle: BillingCycle): boolean =>
+    Math.abs(addCycle(startsAt, cycle).getTime() - endsAt.getTime()) <= TOLERANCE_MS;
+  const days = Math.max(1, Math.round((endsAt.getTime() - startsAt.getTime()) / DAY_MS));
+  return COMMON.find(isNear) ?? { interval: 'day', frequency: days };
+}

@@ -1,0 +1,63 @@
+/** A JSON object of which nothing is known. */
+export type JsonObject = Readonly<Record<string, unknown>>;
+
+const NOTHING: JsonObject = {};
+
+/** No provider's id is nearly as long; the index over them takes 2,704 bytes. */
+const MAX_ID_LENGTH = 200;
+
+/** A checkout has a few lines; what a stranger could add is not looked at. */
+const MAX_LIST_LENGTH = 500;
+
+/** The last second of the year 9999. */
+const MAX_UNIX_SECONDS = 253_402_300_799;
+
+/** More of anything is a mistake. */
+const MAX_QUANTITY = 100_000;
+
+/** Reads an object; an empty one for what is none, so that its fields are all not told. */
+export function readObject(value: unknown): JsonObject {
+  return isObject(value) ? value : NOTHING;
+}
+
+/** Reads a list; an empty one for what is none. */
+export function readList(value: unknown): readonly unknown[] {
+  return Array.isArray(value) ? value.slice(0, MAX_LIST_LENGTH) : [];
+}
+
+/** Reads a text that says something, up to a length in characters; null for what is none. */
+export function readText(value: unknown, maxLength = 1_000): string | null {
+  return typeof value === 'string' && value !== '' && value.length <= maxLength ? value : null;
+}
+
+/** Reads an id: a text, or a whole number, as some providers count theirs. */
+export function readId(value: unknown): string | null {
+  return Number.isSafeInteger(value) ? String(value) : readText(value, MAX_ID_LENGTH);
+}
+
+/** Reads the id of what may stand there itself, expanded. */
+export function readReference(value: unknown): string | null {
+  return readId(isObject(value) ? value['id'] : value);
+}
+
+/** Reads a whole number, such as an amount in the currency's smallest unit; null for what is none. */
+export function readInteger(value: unknown): number | null {
+  return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
+}
+
+/** Reads how many were sold; one where it is not told, or told as no number of things. */
+export function readQuantity(value: unknown): number {
+  const quantity = readInteger(value) ?? 1;
+  return quantity >= 1 && quantity <= MAX_QUANTITY ? quantity : 1;
+}
+
+/** Reads a time in seconds since 1970; null for what is none. */
+export function readUnixSeconds(value: unknown): Date | null {
+  const seconds = readInteger(value);
+  if (seconds === null || seconds <= 0 || seconds > MAX_UNIX_SECONDS) return null;
+  return new Date(seconds * 1000);
+}
+
+function isObject(value: unknown): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,93 @@
+import type { Static, TSchema } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import type { BillingEvent } from '../../facts.ts';
+import { MalformedEventError } from '../adapter.ts';
+import { readAdjustment } from './adjustments.ts';
+import { toCustomerFact } from './customers.ts';
+import { ignored, type Reading } from './reading.ts';
+import { Adjustment, Customer, Envelope, Id, Subscription, Transaction } from './schemas.ts';
+import { readSubscription } from './subscriptions.ts';
+import { readTime } from './times.ts';
+import { readTransaction } from './transactions.ts';
+
+type Reader = (envelope: Envelope, occurredAt: Date) => Reading;
+
+const isEnvelope = Compile(Envelope);
+const isId = Compile(Id);
+
+const readSubscriptionEvent = defineReader(Subscription, readSubscription);
+const readAdjustmentEvent = defineReader(Adjustment, readAdjustment);
+const readCustomerEvent = defineReader(Customer, (customer, occurredAt) => ({
+  fact: toCustomerFact(customer, occurredAt),
+}));
+
+/** Of a payment only its end counts, for the subscription and the totals are sure only then. */
+const READERS: ReadonlyMap<string, Reader> = new Map([
+  ['transaction.completed', defineReader(Transaction, readTransaction)],
+  ['subscription.created', readSubscriptionEvent],
+  ['subscription.imported', readSubscriptionEvent],
+  ['subscription.trialing', readSubscriptionEvent],
+  ['subscription.activated', readSubscriptionEvent],
+  ['subscription.updated', readSubscriptionEvent],
+  ['subscription.past_due', readSubscriptionEvent],
+  ['subscription.paused', readSubscriptionEvent],
+  ['subscription.resumed', readSubscriptionEvent],
+  ['subscription.canceled', readSubscriptionEvent],
+  ['adjustment.created', readAdjustmentEvent],
+  ['adjustment.updated', readAdjustmentEvent],
+  ['customer.created', readCustomerEvent],
+  ['customer.imported', readCustomerEvent],
+  ['customer.updated', readCustomerEvent],
+]);
+
+/**
+ * Says what an event of Paddle Billing means.
+ * @param body the verified body, read as JSON
+ * @throws MalformedEventError for a body that has no id, no type, no time, or not the shape that its type promises
+ */
+export function normalizePaddle(body: unknown): BillingEvent {
+  if (!isEnvelope.Check(body)) {
+    throw new MalformedEventError('The event has no id, no type or no time.', findEventId(body));
+  }
+  const occurredAt = readTime(body.occurred_at);
+  if (occurredAt === null) {
+    throw new MalformedEventError('The time of the event cannot be read.', body.event_id);
+  }
+  const reading = READERS.get(body.event_type)?.(body, occurredAt) ?? ignoreType(body.event_type);
+  return {
+    provider: 'paddle',
+    eventId: body.event_id,
+    type: body.event_type,
+    occurredAt,
+    facts: reading.fact === null ? [] : [reading.fact],
+    ignoredBecause: reading.fact === null ? reading.ignoredBecause : null,
+  };
+}
+
+function defineReader<Schema extends TSchema>(
+  schema: Schema,
+  read: (data: Static<Schema>, occurredAt: Date) => Reading,
+): Reader {
+  const validator = Compile(schema);
+  return (envelope, occurredAt) => {
+    const { data } = envelope;
+    if (validator.Check(data)) return read(data, occurredAt);
+    throw new MalformedEventError(
+      `The data of ${envelope.event_type} are not what that type promises.`,
+      envelope.event_id,
+    );
+  };
+}
+
+function ignoreType(type: string): Reading {
+  if (type.startsWith('transaction.')) {
+    return ignored('A transaction counts only once it is completed.');
+  }
+  return ignored(`No licence depends on ${type}.`);
+}
+
+function findEventId(body: unknown): string | null {
+  if (typeof body !== 'object' || body === null || !('event_id' in body)) return null;
+  return isId.Check(body.event_id) ? body.event_id : null;
+}

@@ -1,0 +1,153 @@
+/** The provider's own library is asked the same; where it is known to answer otherwise is said here, and held to. */
+import assert from 'node:assert/strict';
+import { createHmac } from 'node:crypto';
+import { describe, mock, test, before, after } from 'node:test';
+
+import { Paddle } from '@paddle/paddle-node-sdk';
+import * as fc from 'fast-check';
+
+import {
+  paddleAdjustment,
+  paddleCustomer,
+  paddleSubscription,
+  paddleTransactionCompleted,
+  signPaddle,
+} from '../../../../../test/paddle-events.ts';
+import { verifyPaddle } from './verify.ts';
+
+const NOW = new Date('2027-03-01T12:00:00.000Z');
+const SECONDS = NOW.getTime() / 1000;
+/** The library's tolerance cannot be set. */
+const LIBRARY_TOLERANCE_SECONDS = 5;
+const SECRET = 'pdl_ntfset_01htz88xpr0mm7b3ta2pjkr7w2_L3zZ9hEXAMPLEbhh9zLFhBsPrPJH';
+
+const library = new Paddle('an-api-key').webhooks;
+
+before(() => mock.timers.enable({ apis: ['Date'], now: NOW }));
+after(() => mock.timers.reset());
+
+function ours(body: string, header: string, secret: string, toleranceSeconds = 5): boolean {
+  const delivery = { headers: { 'paddle-signature': header }, rawBody: Buffer.from(body) };
+  return verifyPaddle(delivery, { secrets: [secret], now: NOW, toleranceSeconds }).ok;
+}
+
+/** Where the library throws it says no, too. */
+async function theirs(body: string, header: string, secret: string): Promise<boolean> {
+  try {
+    return await library.isSignatureValid(body, secret, header);
+  } catch (error) {
+    assert.match(String(error), /Invalid webhook signature/);
+    return false;
+  }
+}
+
+function digest(body: string, secret: string, ts: number): string {
+  return createHmac('sha256', secret).update(`${ts}:${body}`).digest('hex');
+}
+
+test('on what Paddle sends, true or forged, the library agrees', async () => {
+  const secret = fc.string({ minLength: 1, maxLength: 40 });
+  const delivery = fc.record({
+    body: fc.string({ unit: 'grapheme', maxLength: 60 }),
+    secret,
+    signedWith: fc.option(secret, { nil: null }),
+    signedBody: fc.option(fc.string({ maxLength: 10 }), { nil: null, freq: 3 }),
+    // Not into the future: see below.
+    agoSeconds: fc.integer({ min: 0, max: LIBRARY_TOLERANCE_SECONDS + 3 }),
+    shift: fc.constantFrom(0, 0, 0, 1),
+    other: fc.constantFrom('', ';h2=abc', ';note=x'),
+  });
+  const seen = new Set<boolean>();
+  await fc.assert(
+    fc.asyncProperty(delivery, async (drawn) => {
+      const ts = SECONDS - drawn.agoSeconds;
+      const signedWith = drawn.signedWith ?? drawn.secret;
+      const h1 = digest(drawn.signedBody ?? drawn.body, signedWith, ts + drawn.shift);
+      const header = `ts=${ts};h1=${h1}${drawn.other}`;
+      const expected = await theirs(drawn.body, header, drawn.secret);
+      seen.add(expected);
+      assert.equal(ours(drawn.body, header, drawn.secret), expected);
+    }),
+    { numRuns: 500 },
+  );
+  assert.deepEqual(seen, new Set([true, false]));
+});
+
+test('on headers that are no signature, the library says no, too', async () => {
+  const h1 = digest('{}', SECRET, SECONDS);
+  for (const header of ['nonsense', `ts=${SECONDS}`, `h1=${h1}`, `ts=;h1=${h1}`, `ts=x;h1=${h1}`]) {
+    assert.equal(await theirs('{}', header, SECRET), false, header);
+    assert.equal(ours('{}', header, SECRET), false, header);
+  }
+});
+
+describe('differences', () => {
+  const good = digest('{}', SECRET, SECONDS);
+  const bad = digest('{}', 'another', SECONDS);
+
+  async function assertDifference(
+    header: string,
+    expected: { readonly ours: boolean; readonly theirs: boolean },
+    toleranceSeconds?: number,
+  ): Promise<void> {
+    assert.equal(ours('{}', header, SECRET, toleranceSeconds), expected.ours);
+    assert.equal(await theirs('{}', header, SECRET), expected.theirs);
+  }
+
+  test('of several h1 we take any, as Paddle documents it; the library only the last', async () => {
+    await assertDifference(`ts=${SECONDS};h1=${good};h1=${bad}`, { ours: true, theirs: false });
+    await assertDifference(`ts=${SECONDS};h1=${bad};h1=${good}`, { ours: true, theirs: true });
+  });
+
+  test('the future is stale beyond the tolerance here; the library takes any', async () => {
+    const inAnHour = SECONDS + 3600;
+    const header = `ts=${inAnHour};h1=${digest('{}', SECRET, inAnHour)}`;
+    await assertDifference(header, { ours: false, theirs: true });
+  });
+
+  test('the tolerance can be set here; the library has 5 seconds', async () => {
+    const before20 = SECONDS - 20;
+    const header = `ts=${before20};h1=${digest('{}', SECRET, before20)}`;
+    await assertDifference(header, { ours: true, theirs: false }, 30);
+    await assertDifference(header, { ours: false, theirs: false }, 5);
+  });
+
+  test('upper-case hexadecimal digits are digits here; the library compares texts', async () => {
+    const header = `ts=${SECONDS};h1=${good.toUpperCase()}`;
+    await assertDifference(header, { ours: true, theirs: false });
+  });
+
+  test('a time with something behind it, and a second time, are refused here', async () => {
+    await assertDifference(`ts=${SECONDS}x;h1=${good}`, { ours: false, theirs: true });
+    await assertDifference(`ts=0${SECONDS};h1=${good}`, { ours: false, theirs: true });
+    await assertDifference(`ts=1;ts=${SECONDS};h1=${good}`, { ours: false, theirs: true });
+    await assertDifference(`ts=${SECONDS};h1=${good}=x`, { ours: false, theirs: true });
+  });
+
+  test('a header without a time or a digest is an answer here; the library throws', async () => {
+    for (const header of ['', `ts=${SECONDS}`, `h1=${good}`]) {
+      assert.equal(ours('{}', header, SECRET), false);
+      await assert.rejects(
+        library.isSignatureValid('{}', SECRET, header),
+        /Invalid webhook signature/,
+      );
+    }
+  });
+});
+
+test('what the test builders make, the library reads as the events that they are', async () => {
+  const events = [
+    paddleTransactionCompleted(),
+    paddleSubscription('created'),
+    paddleSubscription('canceled'),
+    paddleAdjustment('created'),
+    paddleAdjustment('updated'),
+    paddleCustomer('created'),
+  ];
+  for (const event of events) {
+    const body = JSON.stringify(event);
+    const read = await library.unmarshal(body, SECRET, signPaddle(body, SECRET, NOW));
+    assert.equal(read.eventId, event.event_id);
+    assert.equal(read.eventType, event.event_type);
+  }
+});
