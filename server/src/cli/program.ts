@@ -3,6 +3,8 @@ import { checkConfigCommand } from './check-config.ts';
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
 import { doctorCommand } from './doctor/doctor.ts';
 import { exportCommand } from './export.ts';
+import { jobsListCommand } from './jobs-list.ts';
+import { jobsRetryCommand } from './jobs-retry.ts';
 import { keyCreateCommand } from './key-create.ts';
 import { keyListCommand } from './key-list.ts';
 import { keyRevokeCommand } from './key-revoke.ts';
@@ -14,6 +16,7 @@ import { licenseReinstateCommand } from './license-reinstate.ts';
 import { licenseRevokeCommand } from './license-revoke.ts';
 import { licenseShowCommand } from './license-show.ts';
 import { licenseSuspendCommand } from './license-suspend.ts';
+import { mailPreviewCommand } from './mail-preview.ts';
 import { migrateCommand } from './migrate.ts';
 import { withExamples } from './option-values.ts';
 import { printNote } from './output.ts';
@@ -35,6 +38,8 @@ export function buildProgram(): Command {
     .addCommand(licenseCommands())
     .addCommand(keyCommands())
     .addCommand(signingKeyCommands())
+    .addCommand(jobsCommands())
+    .addCommand(mailCommands())
     .addCommand(exportCommand())
     .addCommand(versionCommand());
   withExamples(program, [
@@ -72,6 +77,19 @@ function signingKeyCommands(): Command {
     .description('The keys that entitlements are signed with.')
     .addCommand(signingKeyListCommand())
     .addCommand(signingKeyRotateCommand());
+}
+
+function jobsCommands(): Command {
+  return new Command('jobs')
+    .description('What the service does by itself: mail to send, customers to look up.')
+    .addCommand(jobsListCommand())
+    .addCommand(jobsRetryCommand());
+}
+
+function mailCommands(): Command {
+  return new Command('mail')
+    .description('The e-mails that the service sends.')
+    .addCommand(mailPreviewCommand());
 }
 
 /**

@@ -1,0 +1,34 @@
+/** A message to one person. */
+export interface MailMessage {
+  readonly to: { readonly address: string; readonly name: string | null };
+  readonly subject: string;
+  readonly text: string;
+  readonly html: string;
+  /** What is left of the `@` in the Message-ID; the same for what may be sent again, so that the repetition shows. */
+  readonly messageToken: string;
+  /** Beside those of every message. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** What became of a message. */
+export type SendResult =
+  | { readonly outcome: 'sent'; readonly messageId: string }
+  /** `temporary`: it may succeed later. `lasting`: never for this message and address. */
+  | {
+      readonly outcome: 'temporary' | 'lasting';
+      /** Short and stable: `smtp_550`, `timeout`, `connection`, `tls`, `login`, `deadline`. */
+      readonly reason: string;
+      /** The relay's own words, or null. They quote addresses: not for the log. */
+      readonly answer: string | null;
+    };
+
+/** Sends mail. */
+export interface MailTransport {
+  /**
+   * Sends one message within a limit of time; never throws.
+   * @param signal ends the sending; the relay may have taken the message nevertheless
+   */
+  send(message: MailMessage, signal?: AbortSignal): Promise<SendResult>;
+  /** Lets go of the connections; messages under way are finished first. */
+  close(): void;
+}

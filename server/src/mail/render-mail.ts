@@ -1,0 +1,157 @@
+import { escapeHtml } from './escape-html.ts';
+
+/** What a mail says, before it is HTML or text. All texts are plain: what they hold is shown as it is. */
+export interface MailContent {
+  /** BCP 47, such as `en`. */
+  readonly language: string;
+  readonly subject: string;
+  /** What an inbox shows beside the subject. */
+  readonly preview: string;
+  readonly blocks: readonly MailBlock[];
+  /** Small print below. */
+  readonly footer: readonly string[];
+}
+
+/** One part of a mail. */
+export type MailBlock =
+  | { readonly kind: 'title' | 'heading' | 'paragraph'; readonly text: string }
+  /** Something to be copied, with what it is for and a note below. */
+  | {
+      readonly kind: 'code';
+      readonly label: string;
+      readonly code: string;
+      readonly note: string;
+    }
+  | { readonly kind: 'steps'; readonly items: readonly string[] };
+
+/** A mail in both forms that it is sent in. */
+export interface RenderedMail {
+  readonly subject: string;
+  readonly html: string;
+  readonly text: string;
+}
+
+/** Makes HTML and text of one source. */
+export function renderMail(content: MailContent): RenderedMail {
+  return { subject: content.subject, html: toHtml(content), text: toText(content) };
+}
+
+function toText({ blocks, footer }: MailContent): string {
+  const parts = [...blocks.map(blockToText), `---\n${footer.join('\n')}`];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function blockToText(block: MailBlock): string {
+  switch (block.kind) {
+    case 'title':
+      return `${block.text}\n${'='.repeat(block.text.length)}`;
+    case 'heading':
+      return `${block.text}\n${'-'.repeat(block.text.length)}`;
+    case 'paragraph':
+      return block.text;
+    case 'code':
+      return `${block.label}\n\n    ${block.code}\n\n${block.note}`;
+    case 'steps':
+      return block.items.map((item, index) => `${index + 1}. ${item}`).join('\n');
+  }
+}
+
+const SANS = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial,sans-serif";
+const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace";
+
+/**
+ * Mail clients drop what they do not know: so the layout is tables, the look is in the tags, and there is nothing to
+ * load. Only the dark look and the narrow one are in a style sheet, which must override the tags (`!important`).
+ */
+const STYLE_SHEET = `
+      @media (max-width: 480px) {
+        .page { padding: 0 !important; }
+        .card { padding: 24px 20px !important; border-radius: 0 !important; }
+        .code { font-size: 14px !important; padding: 14px 4px !important; }
+      }
+      @media (prefers-color-scheme: dark) {
+        body, .page { background-color: #14161a !important; }
+        .card { background-color: #1e2127 !important; border-color: #343941 !important; }
+        .strong { color: #f2f4f7 !important; }
+        .plain { color: #d5d9e0 !important; }
+        .quiet { color: #9aa1ac !important; }
+        .code { background-color: #14161a !important; border-color: #4a515c !important; color: #f2f4f7 !important; }
+      }
+`;
+
+function toHtml({ language, subject, preview, blocks, footer }: MailContent): string {
+  const body = blocks.map(blockToHtml).join('\n');
+  const smallPrint = footer
+    .map((line) => `<p class="quiet" style="${small}">${escapeHtml(line)}</p>`)
+    .join('\n                ');
+  return `<!doctype html>
+<html lang="${escapeHtml(language)}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta name="color-scheme" content="light dark">
+    <meta name="supported-color-schemes" content="light dark">
+    <meta name="format-detection" content="telephone=no, date=no, address=no, email=no">
+    <title>${escapeHtml(subject)}</title>
+    <style>${STYLE_SHEET}    </style>
+  </head>
+  <body style="margin:0;padding:0;background-color:#f3f4f6;">
+    <div style="display:none;max-height:0;overflow:hidden;opacity:0;">${escapeHtml(preview)}</div>
+    <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">
+      <tr>
+        <td class="page" align="center" style="padding:32px 16px;background-color:#f3f4f6;">
+          <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px;">
+            <tr>
+              <td class="card" align="left" style="padding:36px 40px;background-color:#ffffff;border:1px solid #e3e6ea;border-radius:12px;">
+${body}
+                <div style="padding-top:8px;"></div>
+                ${smallPrint}
+              </td>
+            </tr>
+          </table>
+        </td>
+      </tr>
+    </table>
+  </body>
+</html>
+`;
+}
+
+const text = `margin:0 0 16px;font:400 16px/1.55 ${SANS};color:#333a45;`;
+const small = `margin:0 0 6px;font:400 13px/1.5 ${SANS};color:#667080;`;
+const title = `margin:0 0 20px;font:700 22px/1.3 ${SANS};color:#14181f;`;
+const heading = `margin:28px 0 12px;font:600 17px/1.3 ${SANS};color:#14181f;`;
+const label = `margin:20px 0 8px;font:600 16px/1.4 ${SANS};color:#14181f;`;
+const code = `padding:16px 8px;background-color:#f3f4f6;border:1px solid #d3d8de;border-radius:8px;font:600 16px/1.5 ${MONO};color:#14181f;text-align:center;`;
+const note = `margin:8px 0 20px;font:400 14px/1.5 ${SANS};color:#667080;`;
+
+const INDENT = ' '.repeat(16);
+
+function blockToHtml(block: MailBlock): string {
+  switch (block.kind) {
+    case 'title':
+      return `${INDENT}<h1 class="strong" style="${title}">${escapeHtml(block.text)}</h1>`;
+    case 'heading':
+      return `${INDENT}<h2 class="strong" style="${heading}">${escapeHtml(block.text)}</h2>`;
+    case 'paragraph':
+      return `${INDENT}<p class="plain" style="${text}">${escapeHtml(block.text)}</p>`;
+    case 'code':
+      return [
+        `<p class="strong" style="${label}">${escapeHtml(block.label)}</p>`,
+        '<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">',
+        `  <tr><td class="code" style="${code}">${escapeHtml(block.code)}</td></tr>`,
+        '</table>',
+        `<p class="quiet" style="${note}">${escapeHtml(block.note)}</p>`,
+      ]
+        .map((line) => `${INDENT}${line}`)
+        .join('\n');
+    case 'steps':
+      return [
+        `<ol class="plain" style="${text}padding-left:22px;">`,
+        ...block.items.map((item) => `  <li style="margin:0 0 6px;">${escapeHtml(item)}</li>`),
+        '</ol>',
+      ]
+        .map((line) => `${INDENT}${line}`)
+        .join('\n');
+  }
+}
