@@ -10,7 +10,7 @@ export const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
 
 const MAX_LINES = 1_000;
 
-const Cycle = Type.Object({ interval: Type.String(), frequency: Type.Unknown() });
+const Cycle = Type.Object({ interval: Type.String(), frequency: Type.Optional(Type.Unknown()) });
 export type Cycle = Static<typeof Cycle>;
 
 const Price = Type.Object({ id: Id, billing_cycle: maybe(Cycle) });

@@ -1,0 +1,55 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { readPeriod, readTime } from './times.ts';
+
+test('times are read with any fraction and zone, cut to milliseconds', () => {
+  const times = {
+    '2027-03-01T12:00:00Z': '2027-03-01T12:00:00.000Z',
+    '2027-03-01T12:00:00.5Z': '2027-03-01T12:00:00.500Z',
+    '2027-03-01T12:00:00.799627Z': '2027-03-01T12:00:00.799Z',
+    '2027-03-01T12:00:00.799627882Z': '2027-03-01T12:00:00.799Z',
+    '2027-03-01T12:00:00.999999999Z': '2027-03-01T12:00:00.999Z',
+    '2027-03-01T12:00:00+02:00': '2027-03-01T10:00:00.000Z',
+    '2027-03-01T12:00:00': '2027-03-01T12:00:00.000Z',
+  };
+  for (const [text, expected] of Object.entries(times)) {
+    assert.equal(readTime(text)?.toISOString(), expected, text);
+  }
+});
+
+test('what is no time is none, the first day of the first year among it', () => {
+  for (const value of [
+    '0001-01-01T00:00:00Z',
+    '0001-01-01T00:00:00.000000000Z',
+    '2027-13-01T12:00:00Z',
+    '2027-03-01T25:00:00Z',
+    '2027-03-01',
+    '1 March 2027',
+    '',
+    1_803_902_400,
+    null,
+    undefined,
+    {},
+  ]) {
+    assert.equal(readTime(value), null, JSON.stringify(value));
+  }
+});
+
+test('a period has two ends, or is none', () => {
+  const starts_at = '2027-03-01T12:00:00Z';
+  const ends_at = '2027-04-01T12:00:00Z';
+  assert.deepEqual(readPeriod({ starts_at, ends_at }), {
+    startsAt: new Date(starts_at),
+    endsAt: new Date(ends_at),
+  });
+  for (const period of [
+    { starts_at },
+    { starts_at, ends_at: null },
+    { ends_at },
+    null,
+    undefined,
+  ]) {
+    assert.equal(readPeriod(period), null);
+  }
+});
