@@ -3,8 +3,13 @@ export type JsonObject = Readonly<Record<string, unknown>>;
 
 const NOTHING: JsonObject = {};
 
-/** No provider's id is nearly as long; the index over them takes 2,704 bytes. */
-const MAX_ID_LENGTH = 200;
+/** An id goes into the database and the log: printable ASCII, and an end. */
+const ID = /^[!-~]{1,200}$/;
+
+/** JSON can say what PostgreSQL cannot store: U+0000, and halves of a surrogate pair. */
+function isStorable(text: string): boolean {
+  return text.isWellFormed() && !text.includes('\0');
+}
 
 /** A checkout has a few lines; what a stranger could add is not looked at. */
 const MAX_LIST_LENGTH = 500;
@@ -27,12 +32,14 @@ export function readList(value: unknown): readonly unknown[] {
 
 /** Reads a text that says something, up to a length in characters; null for what is none. */
 export function readText(value: unknown, maxLength = 1_000): string | null {
-  return typeof value === 'string' && value !== '' && value.length <= maxLength ? value : null;
+  const isText = typeof value === 'string' && value !== '' && value.length <= maxLength;
+  return isText && isStorable(value) ? value : null;
 }
 
 /** Reads an id: a text, or a whole number, as some providers count theirs. */
 export function readId(value: unknown): string | null {
-  return Number.isSafeInteger(value) ? String(value) : readText(value, MAX_ID_LENGTH);
+  if (typeof value === 'string') return ID.test(value) ? value : null;
+  return Number.isSafeInteger(value) ? String(value) : null;
 }
 
 /** Reads the id of what may stand there itself, expanded. */

@@ -1,5 +1,6 @@
 import type { BillingFact, BillingLine, CustomerDetails } from '../../facts.ts';
 import {
+  readId,
   readInteger,
   readList,
   readObject,
@@ -9,11 +10,9 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../json-fields.ts';
+import type { Reading } from '../reading.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readPriceCycle } from './lines.ts';
-
-/** What an event says, or why nothing follows from it. */
-export type Reading = readonly BillingFact[] | string;
 
 /**
  * Reads a checkout that was gone through. What was paid once is a payment under its payment intent, for refunds and
@@ -25,15 +24,15 @@ export function readCheckout(event: StripeEvent): Reading {
   const mode = readText(session['mode']);
   if (mode === 'payment') return readOneTime(event);
   if (mode === 'subscription') return readFirstOfSubscription(event);
-  return 'the checkout sold nothing';
+  return 'The checkout sold nothing.';
 }
 
 function readOneTime(event: StripeEvent): Reading {
   const session = event.object;
   const checkoutId = requireId(event, 'id');
-  if (session['payment_status'] === 'unpaid') return 'the payment is still under way';
+  if (session['payment_status'] === 'unpaid') return 'The payment is still under way.';
   const lines = readSessionLines(session);
-  if (lines.length === 0) return 'the checkout names no price: set metadata.price_id on it';
+  if (lines.length === 0) return 'The checkout names no price: set metadata.price_id on it.';
   const customer = readCustomer(session);
   return [
     {
@@ -69,7 +68,7 @@ function readFirstOfSubscription(event: StripeEvent): Reading {
       // When the checkout was opened: before the invoice was paid, whose lines and total are the ones that count.
       occurredAt: readUnixSeconds(session['created']) ?? event.createdAt,
       period: null,
-      lines: readExpandedLines(session),
+      lines: [],
       total: readInteger(session['amount_total']),
     },
     ...customerFacts(event, customer),
@@ -104,7 +103,7 @@ function readSessionLines(session: JsonObject): BillingLine[] {
   const expanded = readExpandedLines(session);
   if (expanded.length > 0) return expanded;
   const metadata = readObject(session['metadata']);
-  const priceId = readText(metadata['price_id'], 200);
+  const priceId = readId(metadata['price_id']);
   if (priceId === null) return [];
   // Metadata are texts.
   const quantity = readQuantity(Number(metadata['quantity'] ?? 1));

@@ -13,7 +13,7 @@ export interface StripeEvent {
   readonly object: JsonObject;
 }
 
-const Text = Type.String({ minLength: 1, maxLength: 200 });
+const Text = Type.String({ pattern: '^[!-~]{1,200}$' });
 const Envelope = Compile(
   Type.Object({
     id: Text,

@@ -8,7 +8,7 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../json-fields.ts';
-import type { Reading } from './checkout.ts';
+import type { Reading } from '../reading.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readInvoiceLines, type InvoiceLine } from './lines.ts';
 
@@ -51,7 +51,7 @@ export function readInvoice(event: StripeEvent): Reading {
 export function readInvoicePayment(event: StripeEvent): Reading {
   const transactionId = readReference(event.object['invoice']);
   const alias = readPaidBy(event.object);
-  if (transactionId === null || alias === null) return 'it names no invoice or no payment';
+  if (transactionId === null || alias === null) return 'It names no invoice, or not what paid it.';
   const createdAt = readUnixSeconds(event.object['created']) ?? event.createdAt;
   return [
     {

@@ -62,34 +62,36 @@ export function readSpan(starts: unknown, ends: unknown): BillingPeriod | null {
 
 function readInvoiceLine(line: JsonObject): InvoiceLine | null {
   const parent = readObject(line['parent']);
-  const item = readObject(parent['subscription_item_details']);
-  const details = readObject(readObject(line['pricing'])['price_details']);
-  const price = line['price'] ?? details['price'] ?? line['plan'];
+  const price =
+    line['price'] ??
+    readObject(readObject(line['pricing'])['price_details'])['price'] ??
+    line['plan'];
   const priceId = readReference(price);
-  const isMakeUp =
-    line['proration'] === true ||
-    item['proration'] === true ||
-    readObject(parent['invoice_item_details'])['proration'] === true;
-  if (priceId === null || isMakeUp || (readInteger(line['amount']) ?? 0) < 0) return null;
+  if (priceId === null || isMakeUp(line, parent)) return null;
+  const quantity = readQuantity(line['quantity']);
+  const sold = { lineId: readLineId(line, parent) ?? priceId, priceId, quantity, total: null };
+  if (line['type'] !== 'subscription' && parent['type'] !== 'subscription_item_details') {
+    return { line: { ...sold, cycle: null }, period: null };
+  }
   const span = readObject(line['period']);
-  const isRecurring =
-    line['type'] === 'subscription' || parent['type'] === 'subscription_item_details';
-  const period = isRecurring ? readSpan(span['start'], span['end']) : null;
+  const period = readSpan(span['start'], span['end']);
   const told = readPriceCycle(price) ?? readPlanCycle(line['plan']);
-  return {
-    line: {
-      lineId:
-        readReference(item['subscription_item']) ??
-        readReference(line['subscription_item']) ??
-        readReference(line) ??
-        priceId,
-      priceId,
-      quantity: readQuantity(line['quantity']),
-      cycle: isRecurring ? (told ?? (period === null ? null : inferCycle(period))) : null,
-      total: null,
-    },
-    period,
-  };
+  const cycle = told ?? (period === null ? null : inferCycle(period));
+  // Without one it would count as paid once, so for ever.
+  return cycle === null ? null : { line: { ...sold, cycle }, period };
+}
+
+/** Whether a line only makes up for a change within a period. */
+function isMakeUp(line: JsonObject, parent: JsonObject): boolean {
+  const details = [line, parent['subscription_item_details'], parent['invoice_item_details']];
+  const amount = readInteger(line['amount']) ?? 0;
+  return amount < 0 || details.some((each) => readObject(each)['proration'] === true);
+}
+
+/** The position's id where the line is one of a subscription, for that one stays the same from invoice to invoice. */
+function readLineId(line: JsonObject, parent: JsonObject): string | null {
+  const item = readObject(parent['subscription_item_details'])['subscription_item'];
+  return readReference(item) ?? readReference(line['subscription_item']) ?? readReference(line);
 }
 
 /** Plans are what prices were before 2020; old subscriptions still have them. */

@@ -1,9 +1,9 @@
 import type { AdjustmentFact } from '../../facts.ts';
 import { readInteger, readList, readObject, readReference } from '../json-fields.ts';
-import type { Reading } from './checkout.ts';
+import type { Reading } from '../reading.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 
-const NOT_MATCHED = 'it names neither payment nor charge';
+const NOT_MATCHED = 'It names neither a payment nor a charge.';
 
 /**
  * Reads a refund. One that failed after all also takes back the word of a charge that it was refunded as a whole.
@@ -42,7 +42,7 @@ export function readRefundedCharge(event: StripeEvent): Reading {
     });
   const facts =
     charge['refunded'] === true ? [...refunds, toWholeRefund(common, chargeId)] : refunds;
-  return facts.length > 0 ? facts : 'a part of the charge: refund.created says how much';
+  return facts.length > 0 ? facts : 'A part of the charge: refund.created tells how much.';
 }
 
 /**

@@ -1,37 +1,38 @@
 import type { BillingEvent } from '../../facts.ts';
 import { readList, readText } from '../json-fields.ts';
-import { readCheckout, type Reading } from './checkout.ts';
+import { toBillingEvent, type Reading } from '../reading.ts';
+import { readCheckout } from './checkout.ts';
 import { readEnvelope, requireId, type StripeEvent } from './envelope.ts';
 import { readInvoice, readInvoicePayment } from './invoice.ts';
 import { readDispute, readRefund, readRefundedCharge } from './money-back.ts';
 import { readSubscription } from './subscription.ts';
 
-const READERS: Readonly<Record<string, (event: StripeEvent) => Reading>> = {
-  'checkout.session.completed': readCheckout,
-  'checkout.session.async_payment_succeeded': readCheckout,
-  'invoice.paid': readInvoice,
-  'invoice_payment.paid': readInvoicePayment,
-  'customer.subscription.created': readSubscription,
-  'customer.subscription.updated': readSubscription,
-  'customer.subscription.deleted': readSubscription,
-  'customer.subscription.paused': readSubscription,
-  'customer.subscription.resumed': readSubscription,
-  'customer.subscription.trial_will_end': readSubscription,
-  'customer.subscription.pending_update_applied': readSubscription,
-  'customer.subscription.pending_update_expired': readSubscription,
-  'refund.created': readRefund,
-  'refund.updated': readRefund,
-  'refund.failed': readRefund,
-  'charge.refund.updated': readRefund,
-  'charge.refunded': readRefundedCharge,
-  'charge.dispute.created': readDispute,
-  'charge.dispute.updated': readDispute,
-  'charge.dispute.closed': readDispute,
-  'charge.dispute.funds_withdrawn': readDispute,
-  'charge.dispute.funds_reinstated': readDispute,
-  'customer.created': readCustomer,
-  'customer.updated': readCustomer,
-};
+const READERS: ReadonlyMap<string, (event: StripeEvent) => Reading> = new Map([
+  ['checkout.session.completed', readCheckout],
+  ['checkout.session.async_payment_succeeded', readCheckout],
+  ['invoice.paid', readInvoice],
+  ['invoice_payment.paid', readInvoicePayment],
+  ['customer.subscription.created', readSubscription],
+  ['customer.subscription.updated', readSubscription],
+  ['customer.subscription.deleted', readSubscription],
+  ['customer.subscription.paused', readSubscription],
+  ['customer.subscription.resumed', readSubscription],
+  ['customer.subscription.trial_will_end', readSubscription],
+  ['customer.subscription.pending_update_applied', readSubscription],
+  ['customer.subscription.pending_update_expired', readSubscription],
+  ['refund.created', readRefund],
+  ['refund.updated', readRefund],
+  ['refund.failed', readRefund],
+  ['charge.refund.updated', readRefund],
+  ['charge.refunded', readRefundedCharge],
+  ['charge.dispute.created', readDispute],
+  ['charge.dispute.updated', readDispute],
+  ['charge.dispute.closed', readDispute],
+  ['charge.dispute.funds_withdrawn', readDispute],
+  ['charge.dispute.funds_reinstated', readDispute],
+  ['customer.created', readCustomer],
+  ['customer.updated', readCustomer],
+]);
 
 /**
  * Says what an event of Stripe's means, in API versions before and since 2025-03-31 (Basil).
@@ -40,16 +41,11 @@ const READERS: Readonly<Record<string, (event: StripeEvent) => Reading>> = {
  */
 export function normalizeStripe(body: unknown): BillingEvent {
   const event = readEnvelope(body);
-  const read = Object.hasOwn(READERS, event.type) ? READERS[event.type] : undefined;
-  const reading = read === undefined ? `nothing follows from ${event.type}` : read(event);
-  return {
-    provider: 'stripe',
-    eventId: event.id,
-    type: event.type,
-    occurredAt: event.createdAt,
-    facts: typeof reading === 'string' ? [] : reading,
-    ignoredBecause: typeof reading === 'string' ? reading : null,
-  };
+  const { id, type, createdAt } = event;
+  return toBillingEvent(
+    { provider: 'stripe', eventId: id, type, occurredAt: createdAt },
+    READERS.get(type)?.(event),
+  );
 }
 
 function readCustomer(event: StripeEvent): Reading {

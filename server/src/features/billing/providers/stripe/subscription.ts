@@ -6,7 +6,7 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../json-fields.ts';
-import type { Reading } from './checkout.ts';
+import type { Reading } from '../reading.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readSpan, readSubscriptionLines } from './lines.ts';
 
@@ -14,7 +14,7 @@ import { readSpan, readSubscriptionLines } from './lines.ts';
 export function readSubscription(event: StripeEvent): Reading {
   const subscription = event.object;
   const status = readStatus(subscription);
-  if (status === null) return `the status ${String(subscription['status'])} is not known`;
+  if (status === null) return 'The status of the subscription is not known.';
   const period = readPresentPeriod(subscription);
   return [
     {

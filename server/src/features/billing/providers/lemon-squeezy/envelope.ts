@@ -1,0 +1,78 @@
+import { createHash } from 'node:crypto';
+
+import { Type } from 'typebox';
+import { Compile } from 'typebox/compile';
+
+import type { CustomerDetails } from '../../facts.ts';
+import { MalformedEventError } from '../adapter.ts';
+import { readId, readText, type JsonObject } from '../json-fields.ts';
+import { readTime } from '../paddle/times.ts';
+
+/** What every event of Lemon Squeezy's has: the event's name, and the object that it is about (JSON:API). */
+export interface LemonSqueezyEvent {
+  readonly eventId: string;
+  readonly name: string;
+  readonly objectId: string;
+  readonly attributes: JsonObject;
+  readonly occurredAt: Date;
+}
+
+const Text = Type.String({ pattern: '^[!-~]{1,200}$' });
+const Envelope = Compile(
+  Type.Object({
+    meta: Type.Object({ event_name: Text }),
+    data: Type.Object({
+      id: Type.Union([Text, Type.Integer()]),
+      attributes: Type.Record(Type.String(), Type.Unknown()),
+    }),
+  }),
+);
+
+/**
+ * Reads the envelope. Lemon Squeezy gives its events no id: the SHA-256 of the body, which is the same at each delivery,
+ * stands for it.
+ * @throws MalformedEventError for what is no event of Lemon Squeezy's
+ */
+export function readEnvelope(body: unknown, rawBody: Buffer): LemonSqueezyEvent {
+  const eventId = createHash('sha256').update(rawBody).digest('hex');
+  if (!Envelope.Check(body)) {
+    const needed = 'an event needs meta.event_name, data.id and data.attributes';
+    throw new MalformedEventError(needed, eventId);
+  }
+  const { attributes, id } = body.data;
+  const occurredAt = readTime(attributes['updated_at']) ?? readTime(attributes['created_at']);
+  if (occurredAt === null) {
+    throw new MalformedEventError('data.attributes.updated_at is no time', eventId);
+  }
+  const name = body.meta.event_name;
+  return { eventId, name, objectId: String(id), attributes, occurredAt };
+}
+
+/**
+ * Reads an id that the event's name promises.
+ * @throws MalformedEventError when it is not there
+ */
+export function requireAttribute(event: LemonSqueezyEvent, field: string): string {
+  const value = readId(event.attributes[field]);
+  if (value === null) {
+    throw new MalformedEventError(`${event.name} needs data.attributes.${field}`, event.eventId);
+  }
+  return value;
+}
+
+/** Reads who bought; the address is in each object. */
+export function readBuyer(attributes: JsonObject): CustomerDetails {
+  return {
+    email: readText(attributes['user_email'], 320),
+    name: readText(attributes['user_name']),
+    locale: null,
+  };
+}
+
+/**
+ * Names an object other than a checkout. Lemon Squeezy counts each kind of object on its own, so the bare numbers of an
+ * order and an invoice may be the same.
+ */
+export function nameObject(kind: 'order' | 'invoice' | 'subscription', id: string): string {
+  return `${kind}:${id}`;
+}
