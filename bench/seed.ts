@@ -79,6 +79,7 @@ function makeRow(ctx: Context, product: Product, index: number) {
     canceledAt: null,
     pausedAt: null,
     suspendedAt: null,
+    disputedAt: null,
     refundedAt: null,
     revokedAt: null,
   };

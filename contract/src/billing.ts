@@ -11,6 +11,15 @@ export const WebhookHeaders = Type.Object({
   ),
 });
 
+/** The path of another provider's calls. */
+export const ProviderPath = Type.Object({
+  provider: text({
+    description:
+      'The payment provider: `stripe`, `lemonsqueezy` or `standard` (Standard Webhooks).',
+    examples: ['stripe'],
+  }),
+});
+
 /** The body of a payment provider's call: whatever the provider sends. */
 export const webhookPayload = freeObject({
   description: "The event, exactly as the payment provider's signature covers it.",
@@ -22,7 +31,9 @@ export const WebhookResponse = Type.Object(
       description: 'What became of the event: `processed`, `duplicate`, `ignored` or `deferred`.',
       examples: ['processed'],
     }),
-    message: Type.Optional(nullableString()),
+    message: Type.Optional(
+      nullableString({ description: 'Why it was ignored or deferred; null when it was neither.' }),
+    ),
     event_id: Type.Optional(nullableString({ examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] })),
   },
   { $id: 'WebhookResponse' },

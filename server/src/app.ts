@@ -35,7 +35,7 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerAnalyticsRoutes(scope);
     registerSubscriberRoutes(scope);
     registerOutreachRoutes(scope, ctx);
-    registerBillingRoutes(scope);
+    registerBillingRoutes(scope, ctx);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
   });

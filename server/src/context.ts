@@ -7,6 +7,8 @@ import type { Config } from './config/config.ts';
 import type { Gate } from './db/gate.ts';
 import type { KeyedQueue } from './db/keyed-queue.ts';
 import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
+import type { WebhookBatch } from './features/billing/webhook-batch.ts';
+import type { WebhookSecrets } from './features/billing/webhook-secrets.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
@@ -26,7 +28,12 @@ export interface Context {
   readonly pool: Pool;
   readonly signingKeys: SigningKeyRing;
   readonly configuredApiKeys: readonly ConfiguredApiKey[];
-  readonly batches: LicenseBatches & { readonly trials: TrialBatch };
+  /** By provider; empty: not configured. */
+  readonly webhookSecrets: WebhookSecrets;
+  readonly batches: LicenseBatches & {
+    readonly trials: TrialBatch;
+    readonly webhooks: WebhookBatch;
+  };
   /** What all work passes that takes a connection and does not travel in a batch. */
   readonly gate: Gate;
   /** Work that locks one license, in line by the license's id. */

@@ -51,6 +51,7 @@ test('every code has a factory that makes it', () => {
     factories.invalidApiKey().code,
     factories.insufficientScope('admin').code,
     factories.invalidSignature().code,
+    factories.staleSignature().code,
     factories.billingNotConfigured().code,
     factories.unknownProvider().code,
     factories.idempotencyKeyReused().code,

@@ -28,7 +28,12 @@ export const errorCatalogue = {
   invalid_signature: {
     status: 401,
     title: 'Invalid signature',
-    meaning: 'The signature is missing, wrong or too old.',
+    meaning: 'The signature is missing or wrong.',
+  },
+  stale_signature: {
+    status: 401,
+    title: 'Stale signature',
+    meaning: 'The signature is right, but was made too long ago, or ahead of the clock here.',
   },
   insufficient_scope: {
     status: 403,

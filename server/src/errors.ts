@@ -111,8 +111,12 @@ export function invalidSignature(): PublicError {
   return new PublicError('invalid_signature');
 }
 
+export function staleSignature(): PublicError {
+  return new PublicError('stale_signature');
+}
+
 export function billingNotConfigured(): PublicError {
-  return new PublicError('billing_not_configured');
+  return new PublicError('billing_not_configured', { headers: retryAfter(60) });
 }
 
 export function unknownProvider(): PublicError {

@@ -10,6 +10,9 @@ import { Gate } from './db/gate.ts';
 import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
+import { followUp } from './features/billing/follow-up.ts';
+import { createWebhookBatch } from './features/billing/webhook-batch.ts';
+import { readWebhookSecrets } from './features/billing/webhook-secrets.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';
@@ -23,7 +26,7 @@ import type { Metrics } from './metrics.ts';
 /** What a context is made of. */
 export interface ContextParts {
   readonly config: Config;
-  readonly secrets: Pick<Secrets, 'master' | 'outreachApiKey' | 'metricsToken'>;
+  readonly secrets: Pick<Secrets, 'master' | 'outreachApiKey' | 'metricsToken' | 'webhooks'>;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,10 +35,10 @@ export interface ContextParts {
 }
 
 /**
- * As many batches may be under way at once: two of validations, and one each of lookups, checks and trials. All other work
- * passes the gate, which leaves them these connections; in a pool so small that it cannot, they share it with one piece.
+ * As many batches may be under way at once: two of validations, and one each of lookups, checks, trials and webhooks. All
+ * other work passes the gate, which leaves them these connections; in a pool so small that it cannot, they share it with one piece.
  */
-const CONNECTIONS_FOR_BATCHES = 5;
+const CONNECTIONS_FOR_BATCHES = 6;
 
 /** Calls that may wait at the gate. At a millisecond or two each, the last of them waits for less than a second. */
 const MAX_WAITING_AT_GATE = 1_000;
@@ -48,7 +51,7 @@ const MAX_WAITING_FOR_ONE_LICENSE = 100;
 
 /** Makes the context. Nothing is connected or read yet: see {@link loadSigningKeys}. */
 export function makeContext(parts: ContextParts): Context {
-  const { config, catalog, clock, metrics, pool } = parts;
+  const { config, catalog, clock, log, metrics, pool } = parts;
   const vault = createVault(Buffer.from(parts.secrets.master, 'utf8'));
   const signingKeys = new SigningKeyRing({ pool, clock, vault });
   const maxConcurrent = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
@@ -74,15 +77,17 @@ export function makeContext(parts: ContextParts): Context {
     config,
     catalog,
     clock,
-    log: parts.log,
+    log,
     metrics,
     vault,
     pool,
     signingKeys,
     configuredApiKeys: readConfiguredKeys(parts.secrets),
+    webhookSecrets: readWebhookSecrets(parts.secrets),
     batches: {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,
+      webhooks: createWebhookBatch({ catalog, clock, followUp, log, pool, vault }, metrics),
     },
     gate,
     licenseQueue,

@@ -31,6 +31,8 @@ export interface Metrics {
   countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
   /** Has the jobs in the database read at each scrape; null while they have not been counted. */
   setJobs(read: () => JobNumbers | null): void;
+  /** One verified event of a payment provider and what became of it. */
+  countWebhook(provider: string, status: string): void;
   /** All of it in the Prometheus text format. */
   render(): Promise<string>;
 }
@@ -81,6 +83,13 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     registers: [registry],
   });
 
+  const webhooks = new Counter({
+    name: 'latchkey_webhook_events_total',
+    help: 'Verified events of payment providers.',
+    labelNames: ['provider', 'status'],
+    registers: [registry],
+  });
+
   const requestSeries = cacheSeries((route, method, status) =>
     requests.series({ route, method, status }),
   );
@@ -97,6 +106,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     setQueueDepth: createQueueGauge(registry),
     setDatabasePool: (read) => addPoolGauges(registry, read),
     countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
+    countWebhook: (provider, status) => webhooks.inc({ provider, status }),
     countJob: (job, outcome) => jobs.inc({ job, outcome }),
     setJobs: (read) => addJobGauge(registry, read),
     render: async () =>

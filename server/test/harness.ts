@@ -5,6 +5,7 @@ import type { Pool } from 'pg';
 import { buildApp } from '#server/app.ts';
 import type { Catalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
+import type { Secrets } from '#server/config/secrets.ts';
 import type { Context } from '#server/context.ts';
 import { lacksMigrations } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
@@ -28,6 +29,14 @@ import { createTestClock, type TestClock } from './test-clock.ts';
 export const TEST_ISSUER = 'https://license.example.com';
 
 export const TEST_MASTER_SECRET = 'a master secret for the tests alone';
+
+/** What signs the webhooks that a test service takes. */
+export const TEST_WEBHOOK_SECRETS = {
+  billing: ['pdl_ntfset_for_the_tests_alone'],
+  stripe: ['whsec_for_the_tests_alone'],
+  lemonSqueezy: ['a lemon squeezy secret for the tests'],
+  standard: [`whsec_${Buffer.from('a standard secret for the tests').toString('base64')}`],
+} satisfies Secrets['webhooks'];
 
 /** A moment, or a yes or no, of a license that no operation of the interface sets. */
 export type LicenseFactsChange = Partial<
@@ -58,6 +67,7 @@ export interface TestServiceOptions {
   readonly masterSecret?: string;
   readonly outreachApiKey?: string;
   readonly metricsToken?: string;
+  readonly webhooks?: Partial<Secrets['webhooks']>;
 }
 
 /** The whole service in this process, with a database of its own. */
@@ -143,6 +153,7 @@ function makeTestContext(
       master: masterSecret,
       outreachApiKey: options.outreachApiKey ?? null,
       metricsToken: options.metricsToken ?? null,
+      webhooks: { ...TEST_WEBHOOK_SECRETS, ...options.webhooks },
     },
     catalog: () => catalog,
     clock,

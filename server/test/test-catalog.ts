@@ -12,6 +12,7 @@ products:
     features: [history, gpu]
     max_activations: 2
     offline_days: 14
+    prices: { paddle: [pri_01aaaaaaaaaaaaaaaaaaaaaaaa], stripe: [price_personal] }
   - id: yearly
     name: Yearly
     product_type: yearly-plan
@@ -20,6 +21,15 @@ products:
     max_activations: 3
     duration_days: 365
     offline_days: 30
+    prices: { paddle: [pri_01cccccccccccccccccccccccc] }
+  - id: sellers
+    name: Sellers
+    product_type: sellers
+    tier: sellers
+    features: [history, gpu, fleet, alerts]
+    max_activations: 10
+    offline_days: 30
+    prices: { paddle: [pri_01bbbbbbbbbbbbbbbbbbbbbbbb], stripe: [price_sellers] }
 `;
 
 /** The catalogue of the tests, or another text's. */

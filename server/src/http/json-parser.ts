@@ -1,4 +1,5 @@
 import { isUtf8 } from 'node:buffer';
+import type { IncomingHttpHeaders } from 'node:http';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { invalidRequest, unsupportedEncoding, unsupportedMediaType } from '#server/errors.ts';
 import { locateJsonFault } from './validation/json-fault.ts';
@@ -27,12 +28,27 @@ export function addJsonParser(app: FastifyInstance): void {
 
 function readBody(request: FastifyRequest, body: Buffer): unknown {
   // Nobody will look at it, and 404 says more than a fault in it.
-  if (request.is404) return undefined;
-  const type = request.headers['content-type'];
+  return request.is404 ? undefined : readJsonBody(request.headers, body);
+}
+
+/**
+ * Reads a body by what its headers say of it; none is undefined.
+ * @throws unsupportedMediaType (415), InvalidRequestError (422)
+ */
+export function readJsonBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
+  const type = headers['content-type'];
   if (type !== undefined && !JSON_TYPE.test(type)) throw unsupportedMediaType();
-  const encoding = request.headers['content-encoding'];
+  const encoding = headers['content-encoding'];
   if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupportedEncoding();
   return body.length === 0 ? undefined : parseJson(body);
+}
+
+/** Hands bodies of any type on as the bytes that came, which a signature covers; in an encapsulated instance. */
+export function addRawParser(app: FastifyInstance): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (_request, body, done) => {
+    done(null, body);
+  });
 }
 
 /**

@@ -1,29 +1,81 @@
-import { WebhookHeaders, WebhookResponse, ref, webhookPayload } from '@latchkey/contract';
-import { notImplemented } from '#server/errors.ts';
-import type { App } from '#server/http/app-instance.ts';
+import {
+  ProviderPath,
+  WebhookHeaders,
+  WebhookResponse,
+  ref,
+  webhookPayload,
+} from '@latchkey/contract';
+import type { FastifyRequest } from 'fastify';
 
-/** In bytes. */
+import type { Context } from '#server/context.ts';
+import type { App } from '#server/http/app-instance.ts';
+import { addRawParser, readJsonBody } from '#server/http/json-parser.ts';
+
+import { receiveWebhook } from './receive-webhook.ts';
+
 const WEBHOOK_BODY_LIMIT_BYTES = 1024 * 1024;
 
+/** The signature is judged before anything else is, so the schemas are for the interface document alone. */
+const unjudged = { bodyLimit: WEBHOOK_BODY_LIMIT_BYTES, validatorCompiler: () => () => true };
+
+const description =
+  'An event is kept first and applied once, however often it is sent. The signature is judged before the body is read.';
+
+const common = {
+  tags: ['billing'],
+  body: webhookPayload,
+  response: { 200: ref(WebhookResponse, 'The event is kept.') },
+};
+
 /** What payment providers call. */
-export function registerBillingRoutes(app: App): void {
-  app.post(
-    '/api/v1/webhooks/billing',
-    {
-      bodyLimit: WEBHOOK_BODY_LIMIT_BYTES,
-      schema: {
-        operationId: 'receiveBillingWebhook',
-        tags: ['billing'],
-        summary: 'Receive an event of the payment provider',
-        description: 'An event is kept first and applied once, however often it is sent.',
-        headers: WebhookHeaders,
-        body: webhookPayload,
-        response: { 200: ref(WebhookResponse, 'The event is kept.') },
-        problems: ['invalid_signature', 'billing_not_configured'],
+export function registerBillingRoutes(app: App, ctx: Context): void {
+  app.register(async (scope: App) => {
+    addRawParser(scope);
+
+    scope.post(
+      '/api/v1/webhooks/billing',
+      {
+        ...unjudged,
+        schema: {
+          ...common,
+          operationId: 'receiveBillingWebhook',
+          summary: 'Receive an event of the payment provider',
+          description,
+          headers: WebhookHeaders,
+          problems: ['invalid_signature', 'stale_signature', 'billing_not_configured'],
+        },
       },
-    },
-    async () => {
-      throw notImplemented();
-    },
-  );
+      (request) => receive(ctx, 'paddle', request),
+    );
+
+    scope.post(
+      '/api/v1/webhooks/:provider',
+      {
+        ...unjudged,
+        schema: {
+          ...common,
+          operationId: 'receiveProviderWebhook',
+          summary: 'Receive an event of another payment provider',
+          description: `${description} Each provider signs in headers of its own.`,
+          params: ProviderPath,
+          problems: [
+            'unknown_provider',
+            'invalid_signature',
+            'stale_signature',
+            'billing_not_configured',
+          ],
+        },
+      },
+      (request) => receive(ctx, request.params.provider, request),
+    );
+  });
+}
+
+function receive(
+  ctx: Context,
+  provider: string,
+  { headers, body }: Pick<FastifyRequest, 'headers' | 'body'>,
+): Promise<WebhookResponse> {
+  const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
+  return receiveWebhook(ctx, provider, { headers, rawBody }, () => readJsonBody(headers, rawBody));
 }

@@ -3,7 +3,12 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { lockLicense, updateLicenseFacts, type LicenseRecord } from './queries/licenses.ts';
+import {
+  lockLicense,
+  recordExtension,
+  updateLicenseFacts,
+  type LicenseRecord,
+} from './queries/licenses.ts';
 import { resolveLicenseId } from './resolve-license.ts';
 import type { LicenseFacts } from './rules/facts.ts';
 
@@ -27,7 +32,7 @@ export async function suspendLicense(ctx: Context, change: ManualChange): Promis
   }));
 }
 
-/** Lets a suspended or revoked license run again. */
+/** Lets a license run again that was suspended or revoked by hand; a dispute about its payment is not ended by this. */
 export async function reinstateLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
   return changeLicense(ctx, change, 'license.reinstate', () => ({
     suspendedAt: null,
@@ -44,6 +49,7 @@ export async function revokeLicense(ctx: Context, change: ManualChange): Promise
 
 /**
  * Moves the end of a license. Days are added to its present end, or to now when it is over; a perpetual license stays so.
+ * A subscription's next payment moves the end further, never back.
  */
 export async function extendLicense(
   ctx: Context,
@@ -75,6 +81,7 @@ async function changeLicense(
     const now = ctx.clock.now();
     const changed = { ...license, ...decide(license, now) };
     await updateLicenseFacts(client, changed);
+    if (action === 'license.extend') await recordExtension(client, id, changed.expiresAt);
     await insertAuditEntry(client, {
       occurredAt: now,
       actor: change.actor,

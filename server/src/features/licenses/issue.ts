@@ -119,6 +119,7 @@ function toRecord(
     canceledAt: null,
     pausedAt: null,
     suspendedAt: null,
+    disputedAt: null,
     refundedAt: null,
     revokedAt: null,
     customerEmail: order.customerEmail ?? null,

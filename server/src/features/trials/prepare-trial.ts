@@ -79,6 +79,7 @@ function standingOf(id: string, terms: TrialTerms): LicenseStanding {
     canceledAt: null,
     pausedAt: null,
     suspendedAt: null,
+    disputedAt: null,
     refundedAt: null,
     revokedAt: null,
   };

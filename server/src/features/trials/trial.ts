@@ -29,6 +29,7 @@ export function toTrial(row: TrialRow): Trial {
       canceledAt: row.canceled_at,
       pausedAt: row.paused_at,
       suspendedAt: row.suspended_at,
+      disputedAt: null,
       refundedAt: row.refunded_at,
       revokedAt: row.revoked_at,
     },

@@ -2,34 +2,42 @@ import type { BillingLine, PaymentFact, SubscriptionFact } from '../facts.ts';
 import { findDispute, findRefund } from './money-back.ts';
 import { paidThrough } from './paid-through.ts';
 import type { FindProduct, LicenseDraft, PurchaseFacts } from './purchase.ts';
+import { presentLine, trackLines, type TrackedLine } from './track-lines.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
- * What the licenses of a purchase are to be, one for each line that sells a product. A pure function of the facts, so
- * whatever order they came in, the end is the same. Nothing is made of a purchase of which neither a payment nor an active
- * subscription is known, nor of prices that the catalogue does not name.
+ * What the licenses of a purchase are to be, one for each line. A pure function of the facts, so whatever order they came
+ * in, the end is the same. Nothing is made of a purchase of which neither a payment nor an active subscription is known;
+ * a line whose prices the catalogue never named has no product.
  */
 export function computeLicenses(facts: PurchaseFacts, findProduct: FindProduct): LicenseDraft[] {
   const purchase = findPurchase(facts.payments);
-  const transactionId =
-    purchase?.transactionId ?? facts.subscription?.transactionId ?? facts.opening?.transactionId;
-  if (transactionId == null) return [];
+  const transactionId = purchase?.transactionId ?? findCheckout(facts.snapshots);
+  if (transactionId === null) return [];
   const disputedAt = findDispute(facts.payments, facts.adjustments);
-  const common = { transactionId, disputedAt };
   const once = purchase === null ? [] : computeOnce(facts, purchase, findProduct);
   const recurring = computeRecurring(facts, purchase, findProduct);
+  const common = {
+    transactionId,
+    checkoutId: purchase?.checkoutId ?? transactionId,
+    disputedAt,
+  };
   return [...once, ...recurring].map((draft) => ({ ...common, ...draft }));
 }
 
-type Draft = Omit<LicenseDraft, 'transactionId' | 'disputedAt'>;
+type Draft = Omit<LicenseDraft, 'transactionId' | 'checkoutId' | 'disputedAt'>;
 
 const NO_SUBSCRIPTION = { cancelScheduledFor: null, canceledAt: null, pausedAt: null };
 
 /** The checkout: the oldest purchase, should a provider count later charges as purchases, too. */
 function findPurchase(payments: readonly PaymentFact[]): PaymentFact | null {
-  const [first] = payments.filter(({ origin }) => origin === 'purchase').sort(byAge);
-  return first ?? null;
+  return payments.find(({ origin }) => origin === 'purchase') ?? null;
+}
+
+/** The checkout that a subscription's oldest snapshot names; later ones may name a later payment. */
+function findCheckout(snapshots: readonly SubscriptionFact[]): string | null {
+  return snapshots.find(({ transactionId }) => transactionId !== null)?.transactionId ?? null;
 }
 
 function computeOnce(
@@ -37,24 +45,24 @@ function computeOnce(
   purchase: PaymentFact,
   findProduct: FindProduct,
 ): Draft[] {
-  const lines = purchase.lines.filter(({ cycle }) => cycle === null);
-  return lines.flatMap((line, ordinal) => {
-    const product = findProduct(line.priceId);
-    if (product === null) return [];
-    const { durationDays } = product;
-    return {
-      lineKey: `once:${ordinal}`,
-      product,
-      maxActivations: product.maxActivations * line.quantity,
-      subscription: false,
-      expiresAt:
-        durationDays === null
-          ? null
-          : new Date(purchase.occurredAt.getTime() + durationDays * DAY_MS),
-      refundedAt: findRefund(purchase, facts.adjustments, line.lineId),
-      ...NO_SUBSCRIPTION,
-    };
-  });
+  return purchase.lines
+    .map((line, position) => ({ line, position }))
+    .filter(({ line }) => line.cycle === null)
+    .map(({ line, position }, ordinal) => {
+      const product = findProduct(line.priceId);
+      const durationDays = product?.durationDays ?? null;
+      return {
+        lineKey: `once:${ordinal}`,
+        position,
+        product,
+        priceId: line.priceId,
+        quantity: line.quantity,
+        subscription: false,
+        expiresAt: durationDays === null ? null : addDays(purchase.occurredAt, durationDays),
+        refundedAt: findRefund(purchase, facts.adjustments, line.lineId),
+        ...NO_SUBSCRIPTION,
+      };
+    });
 }
 
 function computeRecurring(
@@ -62,42 +70,59 @@ function computeRecurring(
   purchase: PaymentFact | null,
   findProduct: FindProduct,
 ): Draft[] {
-  const bought = (purchase?.lines ?? []).filter(({ cycle }) => cycle !== null);
-  const opened = facts.opening?.lines ?? [];
-  // A subscription of which nothing but a failed or ended state is known has paid for nothing.
-  if (bought.length === 0 && opened.length === 0) return [];
-  const present = facts.subscription?.lines ?? (opened.length > 0 ? opened : bought);
-  return present.flatMap((line, ordinal) => {
-    const origin = bought[ordinal] ?? opened[ordinal];
-    const product =
-      findProduct(line.priceId) ?? (origin === undefined ? null : findProduct(origin.priceId));
-    const expiresAt = paidThrough(facts, line.cycle ?? origin?.cycle ?? null);
-    if (product === null || expiresAt === null) return [];
+  const lines = purchase?.lines ?? [];
+  const bought = lines.filter(({ cycle }) => cycle !== null);
+  const newest = facts.snapshots.at(-1) ?? null;
+  return trackLines(bought, facts.snapshots).flatMap((tracked, ordinal) => {
+    const line = presentLine(tracked);
+    const expiresAt = paidThrough(
+      facts,
+      findLast(tracked, ({ cycle }) => cycle),
+    );
+    if (expiresAt === null) return [];
+    const boughtLine = bought[ordinal];
+    const state = readSubscription(newest);
     return {
+      ...state,
       lineKey: `recurring:${ordinal}`,
-      product,
-      maxActivations: product.maxActivations * line.quantity,
+      position: boughtLine === undefined ? lines.length + ordinal : lines.indexOf(boughtLine),
+      product: findLast(tracked, ({ priceId }) => findProduct(priceId)),
+      priceId: line.priceId,
+      quantity: line.quantity,
       subscription: true,
       expiresAt,
-      refundedAt: findRecurringRefund(facts, purchase, origin),
-      ...readSubscription(facts.subscription),
+      canceledAt: tracked.removedAt ?? state.canceledAt,
+      refundedAt: findRecurringRefund(facts, tracked, ordinal),
     };
   });
 }
 
+/** What the newest form of a line says that says anything. */
+function findLast<Found>(
+  { history }: TrackedLine,
+  read: (line: BillingLine) => Found | null,
+): Found | null {
+  for (const line of history.toReversed()) {
+    const found = read(line);
+    if (found !== null) return found;
+  }
+  return null;
+}
+
 /** A full refund of the newest payment ends the license; one of an older payment is only recorded. */
 function findRecurringRefund(
-  facts: PurchaseFacts,
-  purchase: PaymentFact | null,
-  bought: BillingLine | undefined,
+  { payments, adjustments }: PurchaseFacts,
+  tracked: TrackedLine,
+  ordinal: number,
 ): Date | null {
-  const newest = facts.payments
-    .filter(({ origin }) => origin === 'purchase' || origin === 'renewal')
-    .sort(byAge)
-    .at(-1);
+  const newest = payments.findLast(({ origin }) => origin === 'purchase' || origin === 'renewal');
   if (newest === undefined) return null;
-  const lineId = newest === purchase ? (bought?.lineId ?? null) : null;
-  return findRefund(newest, facts.adjustments, lineId);
+  const paid = newest.lines.filter(({ cycle }) => cycle !== null);
+  const prices = new Set(tracked.history.map(({ priceId }) => priceId));
+  const fits = (line: BillingLine | undefined): boolean =>
+    line !== undefined && prices.has(line.priceId);
+  const line = fits(paid[ordinal]) ? paid[ordinal] : paid.find(fits);
+  return findRefund(newest, adjustments, line?.lineId ?? null);
 }
 
 function readSubscription(
@@ -113,8 +138,6 @@ function readSubscription(
   };
 }
 
-function byAge(a: PaymentFact, b: PaymentFact): number {
-  const difference = a.occurredAt.getTime() - b.occurredAt.getTime();
-  if (difference !== 0) return difference;
-  return a.transactionId < b.transactionId ? -1 : 1;
+function addDays(from: Date, days: number): Date {
+  return new Date(from.getTime() + days * DAY_MS);
 }

@@ -8,15 +8,10 @@ import type { AdjustmentFact, BillingProvider, PaymentFact, SubscriptionFact } f
  */
 export interface PurchaseFacts {
   readonly provider: BillingProvider;
-  /** Every payment of the checkout and of its subscription. */
+  /** Every payment of the checkout and of its subscription, the oldest first, each as it was last told. */
   readonly payments: readonly PaymentFact[];
-  /** The newest snapshot of the subscription. */
-  readonly subscription: SubscriptionFact | null;
-  /**
-   * The oldest snapshot in which the subscription was active or on trial, with a period: the only one whose period is
-   * known to be paid, for the ones that open later periods come before their payment.
-   */
-  readonly opening: SubscriptionFact | null;
+  /** Every snapshot of the subscription, the oldest first. */
+  readonly snapshots: readonly SubscriptionFact[];
   /** The newest word on each adjustment of those payments. */
   readonly adjustments: readonly AdjustmentFact[];
 }
@@ -25,10 +20,16 @@ export interface PurchaseFacts {
 export interface LicenseDraft {
   /** The checkout that made it. */
   readonly transactionId: string;
+  /** The id by which the front end knows the checkout: the only one that is answered. */
+  readonly checkoutId: string;
   /** Which of the checkout's licenses it is: `recurring:0`, `once:1`, by the provider's order of lines. */
   readonly lineKey: string;
-  readonly product: Product;
-  readonly maxActivations: number;
+  /** The place of its line in the checkout, from 0. */
+  readonly position: number;
+  /** What its line sells now, or else sold before; null: nothing that the catalogue names. */
+  readonly product: Product | null;
+  readonly priceId: string;
+  readonly quantity: number;
   readonly subscription: boolean;
   /** The end of the term, or of what was paid; null: perpetual. Never null for a subscription. */
   readonly expiresAt: Date | null;

@@ -36,9 +36,10 @@ const findLicensesByKey = {
       l.subscription,
       extract(epoch from l.expires_at) * 1000,
       case when num_nonnulls(l.cancel_scheduled_for, l.canceled_at, l.paused_at,
-                             l.suspended_at, l.refunded_at, l.revoked_at, a.deactivated_at) > 0
+                             l.suspended_at, l.disputed_at, l.refunded_at, l.revoked_at, a.deactivated_at) > 0
         then json_build_array(l.cancel_scheduled_for, l.canceled_at, l.paused_at,
-                              l.suspended_at, l.refunded_at, l.revoked_at, a.deactivated_at)
+                              l.suspended_at, l.refunded_at, l.revoked_at, a.deactivated_at,
+                              l.disputed_at)
       end,
       a.id,
       a.machine_id,
@@ -86,6 +87,7 @@ function readFinding(row: TextRow): KeyFinding {
       suspendedAt: moments[3],
       refundedAt: moments[4],
       revokedAt: moments[5],
+      disputedAt: moments[7],
     },
     activation:
       activationId == null
@@ -101,9 +103,12 @@ function readFinding(row: TextRow): KeyFinding {
 }
 
 const Moment = Type.Union([Type.String(), Type.Null()]);
-const Exceptions = Compile(Type.Tuple([Moment, Moment, Moment, Moment, Moment, Moment, Moment]));
+const Exceptions = Compile(
+  Type.Tuple([Moment, Moment, Moment, Moment, Moment, Moment, Moment, Moment]),
+);
 
 type Moments = [
+  Date | null,
   Date | null,
   Date | null,
   Date | null,
@@ -114,9 +119,9 @@ type Moments = [
 ];
 
 function readExceptions(json: string | null): Moments {
-  if (json === null) return [null, null, null, null, null, null, null];
-  const [a, b, c, d, e, f, g] = Exceptions.Parse(JSON.parse(json));
-  return [toDate(a), toDate(b), toDate(c), toDate(d), toDate(e), toDate(f), toDate(g)];
+  if (json === null) return [null, null, null, null, null, null, null, null];
+  const [a, b, c, d, e, f, g, h] = Exceptions.Parse(JSON.parse(json));
+  return [toDate(a), toDate(b), toDate(c), toDate(d), toDate(e), toDate(f), toDate(g), toDate(h)];
 }
 
 function toDate(text: string | null): Date | null {

@@ -71,6 +71,7 @@ describe('findLicensesByKeys', () => {
       canceled_at: moment(3),
       paused_at: moment(4),
       suspended_at: moment(5),
+      disputed_at: moment(9),
       refunded_at: moment(6),
       revoked_at: moment(7),
     });
@@ -92,6 +93,7 @@ describe('findLicensesByKeys', () => {
         canceledAt: moment(3),
         pausedAt: moment(4),
         suspendedAt: moment(5),
+        disputedAt: moment(9),
         refundedAt: moment(6),
         revokedAt: moment(7),
       },

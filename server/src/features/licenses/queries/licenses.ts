@@ -14,7 +14,8 @@ import {
 
 import type { LicenseFacts } from '../rules/facts.ts';
 
-const LicenseRow = Type.Object({
+/** Every column of a license that the service reads. */
+export const LicenseRow = Type.Object({
   id: Type.String(),
   product_id: Type.String(),
   tier: Type.String(),
@@ -27,6 +28,7 @@ const LicenseRow = Type.Object({
   canceled_at: Nullable.Moment,
   paused_at: Nullable.Moment,
   suspended_at: Nullable.Moment,
+  disputed_at: Nullable.Moment,
   refunded_at: Nullable.Moment,
   revoked_at: Nullable.Moment,
   key_sealed: Bytes,
@@ -47,7 +49,8 @@ export interface LicenseRecord extends LicenseFacts {
   readonly note: string | null;
 }
 
-const COLUMNS = Object.keys(LicenseRow.properties).join(', ');
+/** They in SQL. */
+export const COLUMNS = Object.keys(LicenseRow.properties).join(', ');
 
 const insertStatement = defineCommand(
   'license_insert',
@@ -166,6 +169,20 @@ export async function findLicensesByTransactions(
   return transactionIds.map((id) => (rowsOf.get(id) ?? []).map(fromRow));
 }
 
+const listByIdsStatement = defineStatement(
+  'license_list_by_ids',
+  LicenseRow,
+  `select ${COLUMNS} from licenses where id = any ($1::uuid[])`,
+);
+
+/** Licenses by their ids. */
+export async function listLicensesByIds(
+  db: Queryable,
+  ids: readonly string[],
+): Promise<LicenseRecord[]> {
+  return (await queryRows(db, listByIdsStatement, [ids])).map(fromRow);
+}
+
 const listPageStatement = defineStatement(
   'license_list_page',
   LicenseRow,
@@ -229,11 +246,26 @@ export async function updateLicenseFacts(db: Queryable, license: LicenseFacts): 
   ]);
 }
 
+const recordExtensionStatement = defineCommand(
+  'license_record_extension',
+  `update licenses set extended_until = coalesce($2::timestamptz, 'infinity') where id = $1`,
+);
+
+/** Remembers how far an operator moved the end of a license, which no payment moves back; null is for ever. */
+export async function recordExtension(
+  db: Queryable,
+  licenseId: string,
+  until: Date | null,
+): Promise<void> {
+  await execute(db, recordExtensionStatement, [licenseId, until]);
+}
+
 function toRecord(row: Static<typeof LicenseRow> | null): LicenseRecord | null {
   return row === null ? null : fromRow(row);
 }
 
-function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
+/** A license of its row. */
+export function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
   return {
     id: row.id,
     productId: row.product_id,
@@ -247,6 +279,7 @@ function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
     canceledAt: row.canceled_at,
     pausedAt: row.paused_at,
     suspendedAt: row.suspended_at,
+    disputedAt: row.disputed_at,
     refundedAt: row.refunded_at,
     revokedAt: row.revoked_at,
     keySealed: row.key_sealed,

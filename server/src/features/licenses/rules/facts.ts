@@ -16,7 +16,10 @@ export interface LicenseStanding {
   readonly cancelScheduledFor: Date | null;
   readonly pausedAt: Date | null;
   readonly canceledAt: Date | null;
+  /** By the operator. */
   readonly suspendedAt: Date | null;
+  /** Since when the payment is fought over, as the provider says; suspends too. */
+  readonly disputedAt: Date | null;
   readonly refundedAt: Date | null;
   readonly revokedAt: Date | null;
 }

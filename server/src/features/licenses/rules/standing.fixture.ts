@@ -24,6 +24,7 @@ export const perpetual: LicenseStanding = {
   pausedAt: null,
   canceledAt: null,
   suspendedAt: null,
+  disputedAt: null,
   refundedAt: null,
   revokedAt: null,
 };
@@ -50,6 +51,7 @@ export const anyStanding: fc.Arbitrary<LicenseStanding> = fc.record({
   pausedAt: rarely,
   canceledAt: rarely,
   suspendedAt: rarely,
+  disputedAt: rarely,
   refundedAt: rarely,
   revokedAt: rarely,
 });

@@ -27,12 +27,12 @@ export const GRACE_DAYS = 14;
 
 /**
  * The status of a licence at a moment.
- * A revocation, refund or suspension counts as soon as it is known; a pause or cancellation from its own moment on.
+ * A revocation, refund, suspension or dispute counts as soon as it is known; a pause or cancellation from its own moment on.
  */
 export function licenseStatus(facts: LicenseStanding, now: Date): LicenseStatus {
   if (facts.revokedAt !== null) return 'revoked';
   if (facts.refundedAt !== null) return 'refunded';
-  if (facts.suspendedAt !== null) return 'suspended';
+  if (facts.suspendedAt !== null || facts.disputedAt !== null) return 'suspended';
   if (hasCome(facts.pausedAt, now)) return 'paused';
   if (hasCome(facts.canceledAt, now)) return 'canceled';
   if (!hasCome(facts.expiresAt, now)) return 'active';

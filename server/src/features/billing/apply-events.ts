@@ -1,0 +1,159 @@
+import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import type { BillingEvent } from './facts.ts';
+import { lockBilling } from './queries/lock.ts';
+import {
+  insertAdjustments,
+  insertAliases,
+  insertPayments,
+  insertSubscriptions,
+  upsertCustomers,
+} from './queries/ledger.ts';
+import {
+  insertEvents,
+  updateEventOutcomes,
+  type EventOutcome,
+  type KeptEvent,
+} from './queries/events.ts';
+import { listPurchaseEntries, type PurchaseName } from './queries/purchases.ts';
+import { groupPurchases } from './rules/group-purchases.ts';
+import {
+  settlePurchases,
+  type SettledPurchases,
+  type SettlingContext,
+} from './settle-purchases.ts';
+
+/** What applying events needs of the context. */
+export interface ApplyContext extends SettlingContext, Pick<Context, 'log' | 'pool'> {
+  readonly followUp: FollowUp;
+}
+
+/** What else is to happen because licenses were made or changed; in the same transaction, or not at all. */
+export type FollowUp = (client: Queryable, settled: SettledPurchases) => Promise<void>;
+
+/** A verified delivery and what it means. */
+export interface ReceivedEvent {
+  readonly kept: KeptEvent;
+  readonly event: BillingEvent;
+}
+
+/** What a sender is told of an event. */
+export interface Receipt {
+  readonly status: 'processed' | 'duplicate' | 'ignored' | 'deferred';
+  readonly message: string | null;
+}
+
+/**
+ * Keeps events and applies those that are new, all in one transaction; one receipt for each, in their order. Billing is
+ * locked meanwhile, so that two processes never compute the same purchase from different facts.
+ */
+export async function applyEvents(
+  ctx: ApplyContext,
+  received: readonly ReceivedEvent[],
+): Promise<Receipt[]> {
+  return inTransaction(ctx.pool, async (client) => {
+    await lockBilling(client);
+    const inserted = await insertEvents(
+      client,
+      received.map(({ kept }) => kept),
+    );
+    const fresh = new Set(inserted.map(nameOf));
+    const isNew = received.map(({ kept }) => fresh.delete(nameOf(kept)));
+    const outcomes = await applyFacts(
+      ctx,
+      client,
+      received.filter((_, index) => isNew[index]).map(({ event }) => event),
+    );
+    const ignored = outcomes.filter(({ status }) => status === 'ignored');
+    if (ignored.length > 0) await updateEventOutcomes(client, ignored);
+    const byName = new Map(outcomes.map((outcome) => [nameOf(outcome), outcome]));
+    return received.map(({ kept }, index) => {
+      if (!isNew[index]) return { status: 'duplicate', message: null };
+      const outcome = byName.get(nameOf(kept));
+      const status = outcome?.status === 'ignored' ? 'ignored' : 'processed';
+      return { status, message: outcome?.message ?? null };
+    });
+  });
+}
+
+/**
+ * Enters the facts of events, computes the purchases that they concern anew and settles their licenses; in the
+ * transaction of the caller, who has locked billing. Applying an event again changes nothing.
+ */
+export async function applyFacts(
+  ctx: ApplyContext,
+  client: Queryable,
+  events: readonly BillingEvent[],
+): Promise<EventOutcome[]> {
+  const names = await enterFacts(client, events);
+  if (names.length === 0) return events.map((event) => toOutcome(event, null));
+  const purchases = groupPurchases(await listPurchaseEntries(client, names));
+  const settled = await settlePurchases(ctx, client, purchases);
+  await ctx.followUp(client, settled);
+  return events.map((event) => {
+    const unsold = settled.unsold.find(
+      ({ purchase }) =>
+        purchase.facts.provider === event.provider && purchase.eventIds.has(event.eventId),
+    );
+    return toOutcome(event, unsold?.reason ?? null);
+  });
+}
+
+/** Enters what events say and gives what of it leads to purchases. */
+async function enterFacts(
+  client: Queryable,
+  events: readonly BillingEvent[],
+): Promise<PurchaseName[]> {
+  const told = events.flatMap(({ provider, eventId, facts }) =>
+    facts.map((fact) => ({ provider, eventId, fact })),
+  );
+  const payments = told.flatMap(({ fact, ...by }) =>
+    fact.kind === 'payment' ? [{ ...by, fact }] : [],
+  );
+  const subscriptions = told.flatMap(({ fact, ...by }) =>
+    fact.kind === 'subscription' ? [{ ...by, fact }] : [],
+  );
+  const adjustments = told.flatMap(({ fact, ...by }) =>
+    fact.kind === 'adjustment' ? [{ ...by, fact }] : [],
+  );
+  const customers = told.flatMap(({ fact, ...by }) =>
+    fact.kind === 'customer' ? [{ ...by, fact }] : [],
+  );
+  await insertPayments(client, payments);
+  await insertAliases(client, payments);
+  await insertSubscriptions(client, subscriptions);
+  await insertAdjustments(client, adjustments);
+  await upsertCustomers(client, customers);
+  return [
+    ...[...payments, ...adjustments].map(({ provider, fact }) => ({
+      provider,
+      kind: 'transaction' as const,
+      id: fact.transactionId,
+    })),
+    ...subscriptions.map(({ provider, fact }) => ({
+      provider,
+      kind: 'subscription' as const,
+      id: fact.subscriptionId,
+    })),
+    ...customers.map(({ provider, fact }) => ({
+      provider,
+      kind: 'customer' as const,
+      id: fact.customerId,
+    })),
+  ];
+}
+
+function toOutcome(
+  { provider, eventId, type, occurredAt, ignoredBecause }: BillingEvent,
+  unsold: string | null,
+): EventOutcome {
+  const message = ignoredBecause ?? unsold;
+  const status = message === null ? 'processed' : 'ignored';
+  return { provider, eventId, type, occurredAt, status, message, nextAttemptAt: null };
+}
+
+function nameOf({ provider, eventId }: Pick<KeptEvent, 'provider' | 'eventId'>): string {
+  return `${provider} ${eventId}`;
+}

@@ -1,0 +1,52 @@
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import type { Receipt } from './apply-events.ts';
+import { MalformedEventError } from './providers/adapter.ts';
+import { insertEvents, updateEventOutcomes, type KeptEvent } from './queries/events.ts';
+import { nextAttempt } from './rules/next-attempt.ts';
+
+/** What a sender is told, whatever the cause: that is for the operator. */
+const DEFERRED: Receipt = {
+  status: 'deferred',
+  message: 'The event is kept, and is applied later.',
+};
+
+type DeferContext = Pick<Context, 'pool' | 'clock' | 'log'>;
+
+/**
+ * Keeps an event that cannot be applied now, in a transaction of its own. It is tried again later; one that does not say
+ * what its type promises would fail each time, and waits for the operator.
+ * @param cause why it cannot be applied
+ */
+export async function deferEvent(
+  ctx: DeferContext,
+  kept: KeptEvent,
+  cause: unknown,
+): Promise<Receipt> {
+  const { eventId, provider, type, occurredAt } = kept;
+  const isHopeless = cause instanceof MalformedEventError;
+  return inTransaction(ctx.pool, async (client) => {
+    const inserted = await insertEvents(client, [kept]);
+    if (inserted.length === 0) return { status: 'duplicate', message: null };
+    await updateEventOutcomes(client, [
+      {
+        eventId,
+        provider,
+        type,
+        occurredAt,
+        status: isHopeless ? 'failed' : 'deferred',
+        message: explainFailure(cause),
+        nextAttemptAt: isHopeless ? null : nextAttempt(ctx.clock.now(), 1),
+      },
+    ]);
+    ctx.log.error({ err: cause, eventId, provider }, 'an event of a payment provider was deferred');
+    return DEFERRED;
+  });
+}
+
+/** The reason as it is kept with an event. */
+export function explainFailure(cause: unknown): string {
+  const text = cause instanceof Error ? cause.message : String(cause);
+  return text.replaceAll('\0', '').slice(0, 1_000);
+}

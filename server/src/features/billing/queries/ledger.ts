@@ -1,0 +1,120 @@
+import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
+
+import type { AdjustmentFact, CustomerFact, PaymentFact, SubscriptionFact } from '../facts.ts';
+
+/** A fact with the event that told it. */
+export interface ToldFact<Fact> {
+  readonly provider: string;
+  readonly eventId: string;
+  readonly fact: Fact;
+}
+
+const insertPaymentsStatement = defineCommand(
+  'billing_payment_insert',
+  `insert into billing_payments (transaction_id, provider, event_id, subscription_id, customer_id, occurred_at, fact)
+   select fact->>'transactionId', provider, event_id, fact->>'subscriptionId', fact->>'customerId',
+          (fact->>'occurredAt')::timestamptz, fact
+   from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   on conflict (transaction_id, provider, event_id) do nothing`,
+);
+
+/** Enters what events say of payments; what one said before stays as it is. */
+export async function insertPayments(
+  db: Queryable,
+  facts: readonly ToldFact<PaymentFact>[],
+): Promise<void> {
+  if (facts.length > 0) await execute(db, insertPaymentsStatement, toColumns(facts));
+}
+
+const insertAliasesStatement = defineCommand(
+  'billing_alias_insert',
+  `insert into billing_aliases (alias, provider, transaction_id)
+   select alias, provider, transaction_id
+   from unnest($1::text[], $2::text[], $3::text[]) as told (alias, provider, transaction_id)
+   on conflict (alias, provider, transaction_id) do nothing`,
+);
+
+/** Remembers the other ids of payments, by which other events name them. */
+export async function insertAliases(
+  db: Queryable,
+  facts: readonly ToldFact<PaymentFact>[],
+): Promise<void> {
+  const rows = facts.flatMap(({ provider, fact }) => {
+    const { transactionId, aliases = [], checkoutId } = fact;
+    const others = checkoutId === undefined ? aliases : [...aliases, checkoutId];
+    return others.map((alias) => ({ alias, provider, transactionId }));
+  });
+  if (rows.length === 0) return;
+  await execute(db, insertAliasesStatement, [
+    rows.map(({ alias }) => alias),
+    rows.map(({ provider }) => provider),
+    rows.map(({ transactionId }) => transactionId),
+  ]);
+}
+
+const insertSubscriptionsStatement = defineCommand(
+  'billing_subscription_insert',
+  `insert into billing_subscriptions (subscription_id, provider, event_id, transaction_id, customer_id, occurred_at, fact)
+   select fact->>'subscriptionId', provider, event_id, fact->>'transactionId', fact->>'customerId',
+          (fact->>'occurredAt')::timestamptz, fact
+   from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   on conflict (subscription_id, provider, event_id) do nothing`,
+);
+
+/** Enters snapshots of subscriptions; what an event said before stays as it is. */
+export async function insertSubscriptions(
+  db: Queryable,
+  facts: readonly ToldFact<SubscriptionFact>[],
+): Promise<void> {
+  if (facts.length > 0) await execute(db, insertSubscriptionsStatement, toColumns(facts));
+}
+
+const insertAdjustmentsStatement = defineCommand(
+  'billing_adjustment_insert',
+  `insert into billing_adjustments (transaction_id, adjustment_id, provider, event_id, occurred_at, fact)
+   select fact->>'transactionId', fact->>'adjustmentId', provider, event_id,
+          (fact->>'occurredAt')::timestamptz, fact
+   from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   on conflict (transaction_id, adjustment_id, provider, event_id) do nothing`,
+);
+
+/** Enters what events say of money that goes back; what one said before stays as it is. */
+export async function insertAdjustments(
+  db: Queryable,
+  facts: readonly ToldFact<AdjustmentFact>[],
+): Promise<void> {
+  if (facts.length > 0) await execute(db, insertAdjustmentsStatement, toColumns(facts));
+}
+
+const upsertCustomersStatement = defineCommand(
+  'billing_customer_upsert',
+  `insert into billing_customers as known (customer_id, provider, occurred_at, email, name, locale)
+   select distinct on (customer_id, provider) customer_id, provider, occurred_at, email, name, locale
+   from (
+     select provider, fact->>'customerId' as customer_id, (fact->>'occurredAt')::timestamptz as occurred_at,
+            fact->'customer'->>'email' as email, fact->'customer'->>'name' as name,
+            fact->'customer'->>'locale' as locale
+     from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   ) as told
+   order by customer_id, provider, occurred_at desc, email desc nulls last, name desc nulls last, locale desc nulls last
+   on conflict (customer_id, provider) do update
+   set occurred_at = excluded.occurred_at, email = excluded.email, name = excluded.name, locale = excluded.locale
+   where (excluded.occurred_at, coalesce(excluded.email, ''), coalesce(excluded.name, ''), coalesce(excluded.locale, ''))
+       > (known.occurred_at, coalesce(known.email, ''), coalesce(known.name, ''), coalesce(known.locale, ''))`,
+);
+
+/** Keeps the newest word on each customer; of two at the same moment always the same one. */
+export async function upsertCustomers(
+  db: Queryable,
+  facts: readonly ToldFact<CustomerFact>[],
+): Promise<void> {
+  if (facts.length > 0) await execute(db, upsertCustomersStatement, toColumns(facts));
+}
+
+function toColumns(facts: readonly ToldFact<object>[]): string[][] {
+  return [
+    facts.map(({ provider }) => provider),
+    facts.map(({ eventId }) => eventId),
+    facts.map(({ fact }) => JSON.stringify(fact)),
+  ];
+}

@@ -1,0 +1,125 @@
+import type { Queryable } from '#server/db/statement.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { insertAuditEntry } from '../audit/queries.ts';
+import { applyFacts, type ApplyContext } from './apply-events.ts';
+import { explainFailure } from './defer-event.ts';
+import { MalformedEventError } from './providers/adapter.ts';
+import { billingAdapters } from './providers/adapters.ts';
+import {
+  countAttempt,
+  listDueEvents,
+  listEvents,
+  updateEventOutcomes,
+  type EventFilter,
+  type EventOutcome,
+  type EventRecord,
+} from './queries/events.ts';
+import { lockBilling } from './queries/lock.ts';
+import { nextAttempt } from './rules/next-attempt.ts';
+
+const PAGE_SIZE = 200;
+
+/** Who replays events, and why. */
+export interface ReplayOrder {
+  readonly filter: EventFilter;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/**
+ * Applies kept events again, the oldest first, each in a transaction of its own; what was applied before changes nothing.
+ * An audit row tells who asked.
+ * @param onOutcome told of each event as it is done
+ */
+export async function replayEvents(
+  ctx: ApplyContext,
+  { filter, actor, reason }: ReplayOrder,
+  onOutcome: (outcome: EventOutcome) => void,
+): Promise<void> {
+  let replayed = 0;
+  try {
+    for await (const event of readEvents(ctx, filter)) {
+      onOutcome(await retryEvent(ctx, event));
+      replayed += 1;
+    }
+  } finally {
+    // Also when a later one was not reached: what was done is told.
+    if (replayed > 0) {
+      await insertAuditEntry(ctx.pool, {
+        occurredAt: ctx.clock.now(),
+        actor,
+        reason,
+        action: 'webhook.replay',
+        subjectId: filter.eventId ?? 'webhooks',
+        details: { replayed, status: filter.status, provider: filter.provider },
+      });
+    }
+  }
+}
+
+/**
+ * Tries deferred events whose time has come, and gives how many there were; fewer than the limit: that was all.
+ * @param limit how many at most
+ */
+export async function retryDueEvents(ctx: ApplyContext, limit: number): Promise<number> {
+  const due = await listDueEvents(ctx.pool, ctx.clock.now(), limit);
+  for (const event of due) await retryEvent(ctx, event);
+  return due.length;
+}
+
+async function* readEvents(ctx: ApplyContext, filter: EventFilter): AsyncGenerator<EventRecord> {
+  for (let after: EventRecord | null = null; ;) {
+    const page: EventRecord[] = await listEvents(ctx.pool, filter, after, PAGE_SIZE);
+    yield* page;
+    const last = page.at(-1);
+    if (last === undefined || page.length < PAGE_SIZE) return;
+    after = last;
+  }
+}
+
+/** Applies one event; when that fails, it is written down with the time of the next try. */
+async function retryEvent(ctx: ApplyContext, event: EventRecord): Promise<EventOutcome> {
+  try {
+    return await inTransaction(ctx.pool, (client) => applyAgain(ctx, client, event));
+  } catch (error) {
+    const { eventId, provider, type, occurredAt, attempts } = event;
+    const isHopeless = error instanceof MalformedEventError;
+    const nextAttemptAt = isHopeless ? null : nextAttempt(ctx.clock.now(), attempts + 1);
+    const status = nextAttemptAt === null ? 'failed' : 'deferred';
+    const message = explainFailure(error);
+    const outcome = {
+      eventId,
+      provider,
+      type,
+      occurredAt,
+      status,
+      message,
+      nextAttemptAt,
+    } as const;
+    await inTransaction(ctx.pool, async (client) => {
+      await countAttempt(client, event);
+      await updateEventOutcomes(client, [outcome]);
+    });
+    ctx.log.error({ err: error, eventId, provider, status }, 'a kept event could not be applied');
+    return outcome;
+  }
+}
+
+async function applyAgain(
+  ctx: ApplyContext,
+  client: Queryable,
+  kept: EventRecord,
+): Promise<EventOutcome> {
+  await lockBilling(client);
+  const { eventId, provider, raw, headers } = kept;
+  const adapter = [...billingAdapters.values()].find((each) => each.provider === provider);
+  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, eventId);
+  const body: unknown = JSON.parse(raw);
+  const event = adapter.normalize(body, { headers, rawBody: Buffer.from(raw) });
+  const [outcome] = await applyFacts(ctx, client, [{ ...event, eventId }]);
+  if (outcome === undefined) throw new Error('an event was applied without an outcome');
+  await countAttempt(client, kept);
+  await updateEventOutcomes(client, [outcome]);
+  return outcome;
+}

@@ -1,0 +1,241 @@
+import type { Queryable } from '#server/db/statement.ts';
+
+import {
+  createBilledLicenses,
+  type BilledOrder,
+  type IssuingContext,
+} from '../licenses/create-billed.ts';
+import {
+  cancelLicenses,
+  updateBilledLicenses,
+  upsertLicenseTransactions,
+  deleteLicenseTransactions,
+} from '../licenses/queries/billed-licenses.ts';
+import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
+import type { CustomerDetails } from './facts.ts';
+import { findBuyers, type Buyer } from './find-buyers.ts';
+import { insertBilledLines, listBilledLines, type BilledLine } from './queries/purchases.ts';
+import { computeLicenses } from './rules/compute-licenses.ts';
+import type { Purchase } from './rules/group-purchases.ts';
+import type { LicenseDraft, PurchaseFacts } from './rules/purchase.ts';
+
+/** What settling needs of the context. */
+export type SettlingContext = IssuingContext;
+
+/** What has become of purchases. */
+export interface SettledPurchases {
+  readonly created: readonly SettledLicense[];
+  readonly changed: readonly (SettledLicense & { readonly before: LicenseRecord })[];
+  /** Those that sell nothing that the catalogue names, and why. */
+  readonly unsold: readonly { readonly purchase: Purchase; readonly reason: string }[];
+}
+
+/** A license as it is now, and where it comes from. */
+export interface SettledLicense {
+  readonly license: LicenseRecord;
+  readonly provider: string;
+  readonly transactionId: string;
+  readonly customerId: string | null;
+  readonly customer: CustomerDetails;
+}
+
+/** A draft, and the license that its line made before; null: none yet. */
+interface Plan {
+  readonly provider: string;
+  readonly draft: LicenseDraft;
+  readonly buyer: Buyer;
+  readonly licenseId: string | null;
+}
+
+/** More machines than PostgreSQL's integer counts are as good as any number. */
+const MAX_ACTIVATIONS = 1_000_000_000;
+
+/** Makes the licenses of purchases what they are to be: creates those that are missing, changes those that differ. */
+export async function settlePurchases(
+  ctx: SettlingContext,
+  client: Queryable,
+  purchases: readonly Purchase[],
+): Promise<SettledPurchases> {
+  const lines = await listBilledLines(client, purchases.flatMap(transactionsOf));
+  const buyers = await findBuyers(client, purchases);
+  const linesOf = Map.groupBy(
+    lines,
+    ({ provider, transactionId }) => `${provider} ${transactionId}`,
+  );
+  const plans: Plan[] = [];
+  const strays: string[] = [];
+  const unsold: { purchase: Purchase; reason: string }[] = [];
+  for (const [index, purchase] of purchases.entries()) {
+    const { provider } = purchase.facts;
+    const drafts = computeLicenses(purchase.facts, (priceId) =>
+      ctx.catalog().findPrice(provider, priceId),
+    );
+    const made = transactionsOf(purchase).flatMap(
+      ({ transactionId }) => linesOf.get(`${provider} ${transactionId}`) ?? [],
+    );
+    const buyer = buyers[index] ?? { customerId: null, customer: NOBODY };
+    const planned = drafts.map((draft) => {
+      const licenseId = findMade(made, draft)?.licenseId ?? null;
+      return { provider, draft, buyer, licenseId };
+    });
+    const sold = planned.filter(
+      ({ draft, licenseId }) => licenseId !== null || draft.product !== null,
+    );
+    if (sold.length === 0 && drafts.length > 0) {
+      unsold.push({ purchase, reason: explainUnsold(drafts) });
+    }
+    plans.push(...sold);
+    const kept = new Set(planned.map(({ licenseId }) => licenseId));
+    strays.push(...made.map(({ licenseId }) => licenseId).filter((id) => !kept.has(id)));
+  }
+  const created = await create(ctx, client, plans);
+  const changed = await change(ctx, client, plans, strays);
+  return { created, changed, unsold };
+}
+
+const NOBODY: CustomerDetails = { email: null, name: null, locale: null };
+
+/** Every transaction of a purchase, for a license may have been made under another one while less was known. */
+function transactionsOf({ facts }: { readonly facts: PurchaseFacts }) {
+  const ids = [
+    ...facts.payments.flatMap(({ transactionId, aliases = [] }) => [transactionId, ...aliases]),
+    ...facts.snapshots.map(({ transactionId }) => transactionId),
+  ];
+  return [...new Set(ids)].flatMap((transactionId) =>
+    transactionId === null ? [] : [{ provider: facts.provider, transactionId }],
+  );
+}
+
+function findMade(made: readonly BilledLine[], draft: LicenseDraft): BilledLine | undefined {
+  const ofLine = made.filter(({ lineKey }) => lineKey === draft.lineKey);
+  return ofLine.find(({ transactionId }) => transactionId === draft.transactionId) ?? ofLine[0];
+}
+
+function explainUnsold(drafts: readonly LicenseDraft[]): string {
+  const prices = [...new Set(drafts.map(({ priceId }) => priceId))].slice(0, 5).join(', ');
+  return `No product of the catalogue has the price ${prices}.`;
+}
+
+async function create(
+  ctx: SettlingContext,
+  client: Queryable,
+  plans: readonly Plan[],
+): Promise<SettledLicense[]> {
+  const orders = plans.flatMap((plan) => {
+    const terms = readTerms(plan.draft);
+    if (plan.licenseId !== null || terms === null) return [];
+    return [{ plan, order: { ...toFacts(plan), terms } satisfies BilledOrder }];
+  });
+  if (orders.length === 0) return [];
+  const licenses = await createBilledLicenses(
+    ctx,
+    client,
+    orders.map(({ order }) => order),
+  );
+  const created = orders.flatMap(({ plan }, index) => {
+    const license = licenses[index];
+    return license === undefined ? [] : [{ plan, license }];
+  });
+  await insertBilledLines(
+    client,
+    created.map(({ plan, license }) => ({
+      provider: plan.provider,
+      transactionId: plan.draft.transactionId,
+      lineKey: plan.draft.lineKey,
+      licenseId: license.id,
+    })),
+  );
+  await name(
+    client,
+    created.map(({ plan, license }) => ({ draft: plan.draft, licenseId: license.id })),
+  );
+  return created.map(({ plan, license }) => toSettled(plan, license));
+}
+
+async function change(
+  ctx: SettlingContext,
+  client: Queryable,
+  plans: readonly Plan[],
+  strays: readonly string[],
+): Promise<(SettledLicense & { before: LicenseRecord })[]> {
+  const made = plans.flatMap(({ licenseId, ...plan }) =>
+    licenseId === null ? [] : [{ ...plan, licenseId }],
+  );
+  if (made.length === 0 && strays.length === 0) return [];
+  const ids = [...made.map(({ licenseId }) => licenseId), ...strays];
+  const before = new Map((await listLicensesByIds(client, ids)).map((each) => [each.id, each]));
+  const updated = await updateBilledLicenses(
+    client,
+    made.map((plan) => ({
+      ...toFacts(plan),
+      id: plan.licenseId,
+      terms: readTerms(plan.draft),
+    })),
+  );
+  if (strays.length > 0) await cancelLicenses(client, strays, ctx.clock.now());
+  await name(client, made);
+  const planOf = new Map(made.map((plan) => [plan.licenseId, plan]));
+  return updated.flatMap((license) => {
+    const plan = planOf.get(license.id);
+    const was = before.get(license.id);
+    return plan === undefined || was === undefined
+      ? []
+      : [{ ...toSettled(plan, license), before: was }];
+  });
+}
+
+/** Lets `check` find licenses by the id that the front end knows, and by no other. */
+async function name(
+  client: Queryable,
+  made: readonly { readonly draft: LicenseDraft; readonly licenseId: string }[],
+): Promise<void> {
+  const toOrigin = (transactionId: string, { draft, licenseId }: (typeof made)[number]) => ({
+    transactionId,
+    licenseId,
+    position: draft.position,
+  });
+  await upsertLicenseTransactions(
+    client,
+    made.map((each) => toOrigin(each.draft.checkoutId, each)),
+  );
+  const renamed = made.filter(({ draft }) => draft.checkoutId !== draft.transactionId);
+  if (renamed.length === 0) return;
+  await deleteLicenseTransactions(
+    client,
+    renamed.map((each) => toOrigin(each.draft.transactionId, each)),
+  );
+}
+
+function readTerms({ product, quantity }: LicenseDraft) {
+  if (product === null) return null;
+  const machines = product.maxActivations * Math.max(1, Math.floor(quantity));
+  return {
+    productId: product.id,
+    tier: product.tier,
+    features: product.features,
+    maxActivations: Math.min(machines, MAX_ACTIVATIONS),
+  };
+}
+
+function toFacts({ draft, buyer }: Pick<Plan, 'draft' | 'buyer'>) {
+  const { subscription, expiresAt, cancelScheduledFor } = draft;
+  const { canceledAt, pausedAt, disputedAt, refundedAt } = draft;
+  return {
+    subscription,
+    expiresAt,
+    cancelScheduledFor,
+    canceledAt,
+    pausedAt,
+    disputedAt,
+    refundedAt,
+    customerEmail: buyer.customer.email,
+    customerName: buyer.customer.name,
+  };
+}
+
+function toSettled(
+  { provider, draft, buyer }: Omit<Plan, 'licenseId'>,
+  license: LicenseRecord,
+): SettledLicense {
+  return { license, provider, transactionId: draft.transactionId, ...buyer };
+}
