@@ -12,6 +12,7 @@ import type { WebhookSecrets } from './features/billing/webhook-secrets.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/grant-trials.ts';
 import type { Vault } from './lib/vault.ts';
 import type { Metrics } from './metrics.ts';
@@ -39,4 +40,6 @@ export interface Context {
   /** Work that locks one license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;
+  /** Which events the endpoints of outgoing webhooks want. */
+  readonly wantedEvents: WantedEvents;
 }

@@ -17,6 +17,8 @@ import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
+import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
 import { createVault } from './lib/vault.ts';
@@ -66,12 +68,14 @@ export function makeContext(parts: ContextParts): Context {
   });
   metrics.setQueueDepth('gate', () => gate.depth);
   metrics.setQueueDepth('activations', () => licenseQueue.depth);
+  const wantedEvents = new WantedEvents(clock);
   const trials = createTrialBatch({
     pool,
     observer: metrics,
     readTerms: () => trialTerms(catalog(), clock.now()),
     prepare: (request, terms) =>
       prepareTrial({ catalog, config, signingKeys, vault }, request, terms),
+    recordEvents: (db, events, now) => recordEvents({ catalog, wantedEvents }, db, events, now),
   });
   return {
     config,
@@ -92,6 +96,7 @@ export function makeContext(parts: ContextParts): Context {
     gate,
     licenseQueue,
     guesses: new GuessLimiter(clock),
+    wantedEvents,
   };
 }
 

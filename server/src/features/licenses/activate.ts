@@ -6,6 +6,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#server/errors.ts';
 
+import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import { entitle } from './entitle.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import {
@@ -13,6 +14,7 @@ import {
   insertActivation,
   listActiveRelatives,
   refreshActivation,
+  type ActivationChange,
   type ActivationRecord,
 } from './queries/activations.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
@@ -98,10 +100,22 @@ async function takeSlot(
     installId,
     entitlementProof: entitlement.freshProof ?? slot.entitlementProof,
   };
-  if (known === null) await insertActivation(client, change, now);
+  if (known === null) await addActivation(ctx, client, license, change, now);
   else await refreshActivation(client, change);
   const expiresAt = publicExpiry(license, now);
   return { activationId: slot.id, status, expiresAt, terms, token: entitlement.token };
+}
+
+async function addActivation(
+  ctx: Context,
+  client: Queryable,
+  license: LicenseRecord,
+  change: ActivationChange,
+  now: Date,
+): Promise<void> {
+  await insertActivation(client, change, now);
+  const details = { activation_id: change.id };
+  await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
 }
 
 /** The slot that the machine holds already, or null for a new one. */

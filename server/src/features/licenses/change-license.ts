@@ -3,6 +3,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
+import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import {
   lockLicense,
   recordExtension,
@@ -90,6 +91,7 @@ async function changeLicense(
       reason: change.reason,
       details: { expires_at: changed.expiresAt?.toISOString() ?? null },
     });
+    await recordLicenseChanges(ctx, client, [{ before: license, after: changed }], now);
     return changed;
   });
 }

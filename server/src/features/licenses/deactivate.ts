@@ -1,6 +1,7 @@
 import type { LicenseDeactivate, LicenseDeactivateResponse } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
 import {
   activationNotFound,
   licenseNotFound,
@@ -8,8 +9,10 @@ import {
   type PublicError,
 } from '#server/errors.ts';
 
+import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import { deactivateActivation } from './queries/activations.ts';
+import { findLicense } from './queries/licenses.ts';
 import { decideDeactivation, type DeactivationDecision } from './rules/decide-deactivation.ts';
 
 type RefusalCode = Extract<DeactivationDecision, { kind: 'refused' }>['code'];
@@ -31,11 +34,32 @@ export async function deactivateLicense(
     return answer(activationId, 'The activation was inactive already.');
   const now = ctx.clock.now();
   const freed = await ctx.gate.run(() =>
-    deactivateActivation(ctx.pool, license.id, activationId, machineId, now),
+    freeSlot(ctx, license.id, { activationId, machineId }, now),
   );
   // Bound or freed by somebody else since it was read: what holds now decides.
   if (!freed) return deactivateLicense(ctx, request, clientAddress);
   return answer(activationId, 'The activation was deactivated.');
+}
+
+/** One statement, unless somebody is to be told of it. */
+async function freeSlot(
+  ctx: Context,
+  licenseId: string,
+  { activationId, machineId }: { readonly activationId: string; readonly machineId: string },
+  now: Date,
+): Promise<boolean> {
+  if (!(await ctx.wantedEvents.has(ctx.pool, 'activation.removed'))) {
+    return deactivateActivation(ctx.pool, licenseId, activationId, machineId, now);
+  }
+  return inTransaction(ctx.pool, async (client) => {
+    const freed = await deactivateActivation(client, licenseId, activationId, machineId, now);
+    const license = freed ? await findLicense(client, licenseId) : null;
+    if (license !== null) {
+      const details = { activation_id: activationId.toLowerCase() };
+      await recordEvents(ctx, client, [{ type: 'activation.removed', license, details }], now);
+    }
+    return freed;
+  });
 }
 
 function answer(activationId: string, message: string): LicenseDeactivateResponse {

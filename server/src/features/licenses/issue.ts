@@ -9,6 +9,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
+import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import {
   insertLicense,
   insertLicenseKey,
@@ -63,6 +64,8 @@ export async function issueLicense(
       reason,
       details: { product: order.product.id, key_hint: issued.license.keyHint },
     });
+    const made = { before: null, after: issued.license };
+    await recordLicenseChanges(ctx, client, [made], issued.license.createdAt);
     return issued;
   });
 }

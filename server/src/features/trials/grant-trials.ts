@@ -2,9 +2,11 @@ import type { Pool } from 'pg';
 
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 import { isWholeDatabaseSilent } from '#server/db/silence.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import type { PresentedMachine } from '../licenses/read-machine.ts';
+import type { LicenseEvent } from '../outgoing-webhooks/record-events.ts';
 import {
   findClaimedTrials,
   insertTrialActivations,
@@ -16,6 +18,7 @@ import {
   type NewTrial,
   type TrialTerms,
 } from './queries.ts';
+import { standingOfTrial } from './standing.ts';
 import { toTrial, type Trial } from './trial.ts';
 
 /** A machine that asks for a trial. */
@@ -38,6 +41,12 @@ export interface TrialBatchOptions {
   /** What a trial granted now is like. */
   readonly readTerms: () => TrialTerms;
   readonly prepare: PrepareTrial;
+  /** Records what happened for whoever wants to be told; in the transaction of the grant. */
+  readonly recordEvents: (
+    db: Queryable,
+    events: readonly LicenseEvent[],
+    now: Date,
+  ) => Promise<void>;
 }
 
 /** A grant costs a signature and four inserts; smaller batches than a validation's keep the latency. */
@@ -87,7 +96,7 @@ async function grantTrials(
 
 /** Grants whom nobody forestalls; the others find the winner's grant in the next round. */
 async function grantNew(
-  { pool, readTerms, prepare }: TrialBatchOptions,
+  { pool, readTerms, prepare, recordEvents }: TrialBatchOptions,
   requests: readonly TrialRequest[],
 ): Promise<void> {
   const terms = readTerms();
@@ -107,7 +116,18 @@ async function grantNew(
     await insertTrialLicenses(client, trials, terms);
     await insertTrialKeys(client, trials);
     await insertTrialActivations(client, trials, terms.grantedAt);
+    const events = trials.map((trial) => toEvent(trial, terms));
+    await recordEvents(client, events, terms.grantedAt);
   });
+}
+
+function toEvent({ licenseId, keyHint, activationId }: NewTrial, terms: TrialTerms): LicenseEvent {
+  const standing = standingOfTrial(licenseId, terms);
+  return {
+    type: 'trial.started',
+    license: { ...standing, tier: terms.tier, keyHint, customerEmail: null },
+    details: { activation_id: activationId },
+  };
 }
 
 /** The first of each group that shares a claim; one transaction cannot tell two of them apart. */

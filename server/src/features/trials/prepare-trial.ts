@@ -7,11 +7,11 @@ import type { Context } from '#server/context.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { entitle } from '../licenses/entitle.ts';
-import type { LicenseStanding } from '../licenses/rules/facts.ts';
 import { sealLicenseKey } from '../licenses/seal-license-key.ts';
 import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { TrialRequest } from './grant-trials.ts';
 import type { NewTrial, TrialTerms } from './queries.ts';
+import { standingOfTrial } from './standing.ts';
 
 /** How long a trial lasts; part of the interface. */
 export const TRIAL_DAYS = 7;
@@ -61,26 +61,9 @@ function signFirst(
   machineId: string | null,
   terms: TrialTerms,
 ): string | null {
-  const license = standingOf(licenseId, terms);
+  const license = standingOfTrial(licenseId, terms);
   const licenseTerms = findCatalogTerms(ctx.catalog(), license);
   if (licenseTerms === null) return null;
   const activation = { id: activationId, machineId, entitlementProof: null };
   return entitle(ctx, license, licenseTerms, 'active', activation, terms.grantedAt).freshProof;
-}
-
-function standingOf(id: string, terms: TrialTerms): LicenseStanding {
-  return {
-    id,
-    productId: terms.productId,
-    trial: true,
-    subscription: false,
-    expiresAt: terms.expiresAt,
-    cancelScheduledFor: null,
-    canceledAt: null,
-    pausedAt: null,
-    suspendedAt: null,
-    disputedAt: null,
-    refundedAt: null,
-    revokedAt: null,
-  };
 }

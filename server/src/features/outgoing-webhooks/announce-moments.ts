@@ -1,0 +1,104 @@
+import { hash } from 'node:crypto';
+
+import type { PoolClient } from 'pg';
+
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
+import { GRACE_DAYS } from '../licenses/rules/status.ts';
+import {
+  beginExpiryCursor,
+  listMoments,
+  listToldMoments,
+  lockExpiryCursor,
+  moveExpiryCursor,
+  type LicenseMoment,
+} from './queries/moments.ts';
+import { recordEvents, type LicenseEvent } from './record-events.ts';
+import { describeMoment } from './rules/describe-change.ts';
+
+type SweepContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'wantedEvents'>;
+
+/**
+ * A moment is told so much later, so that a change of the license that was under way then is committed: it may have moved
+ * the moment away, or brought it.
+ */
+const LAG_MS = 30_000;
+
+const GRACE_MS = GRACE_DAYS * 86_400_000;
+
+const PAGE_SIZE = 500;
+
+/** A sweep after a long standstill goes on at the next one. */
+const MAX_PAGES = 100;
+
+/**
+ * Records what became of licenses by time alone: `license.expired` when the term or the days of grace are over,
+ * `license.status_changed` for the others. Begins where the last sweep ended, in whatever process that was.
+ * @returns how many moments were looked at
+ */
+export async function announceMoments(ctx: SweepContext): Promise<number> {
+  const until = new Date(ctx.clock.now().getTime() - LAG_MS);
+  let seen = 0;
+  for (let page = 0; page < MAX_PAGES; page++) {
+    const count = await inTransaction(ctx.pool, (client) => announcePage(ctx, client, until));
+    seen += count;
+    if (count < PAGE_SIZE) break;
+  }
+  return seen;
+}
+
+async function announcePage(ctx: SweepContext, client: PoolClient, until: Date): Promise<number> {
+  await beginExpiryCursor(client, until);
+  const cursor = await lockExpiryCursor(client);
+  if (cursor === null) return 0;
+  // Whoever registers an endpoint later is not told of what was before.
+  if (!(await isAnythingWanted(ctx, client))) {
+    await moveExpiryCursor(client, { moment: until, licenseId: LAST_LICENSE });
+    return 0;
+  }
+  const moments = await listMoments(client, cursor, until, GRACE_MS, PAGE_SIZE);
+  if (moments.length > 0) {
+    await recordEvents(ctx, client, await describeMoments(client, moments), ctx.clock.now());
+  }
+  const last = moments[PAGE_SIZE - 1] ?? { moment: until, licenseId: LAST_LICENSE };
+  await moveExpiryCursor(client, last);
+  return moments.length;
+}
+
+/** After all licenses of one moment. */
+const LAST_LICENSE = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+async function isAnythingWanted(ctx: SweepContext, client: PoolClient): Promise<boolean> {
+  return (
+    (await ctx.wantedEvents.has(client, 'license.expired')) ||
+    ctx.wantedEvents.has(client, 'license.status_changed')
+  );
+}
+
+async function describeMoments(
+  client: PoolClient,
+  moments: readonly LicenseMoment[],
+): Promise<LicenseEvent[]> {
+  const licenses = await listLicensesByIds(client, [
+    ...new Set(moments.map(({ licenseId }) => licenseId)),
+  ]);
+  const byId = new Map(licenses.map((license) => [license.id, license]));
+  const told = new Set((await listToldMoments(client, moments)).map(nameOf));
+  return moments
+    .filter((moment) => !told.has(nameOf(moment)))
+    .flatMap((moment) => describe(byId.get(moment.licenseId), moment));
+}
+
+function describe(license: LicenseRecord | undefined, at: LicenseMoment): LicenseEvent[] {
+  if (license === undefined || license.createdAt >= at.moment) return [];
+  const event = describeMoment(license, at.moment);
+  if (event === null) return [];
+  const messageId = `msg_${hash('sha256', nameOf(at)).slice(0, 32)}`;
+  return [{ ...event, license, occurredAt: at.moment, messageId }];
+}
+
+function nameOf({ moment, licenseId }: LicenseMoment): string {
+  return `${licenseId} ${moment.toISOString()}`;
+}

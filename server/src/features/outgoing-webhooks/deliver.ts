@@ -1,0 +1,122 @@
+import type { Context } from '#server/context.ts';
+
+import {
+  claimDeliveries,
+  recordAttempt,
+  type AttemptResult,
+  type ClaimedDelivery,
+} from './queries/deliveries.ts';
+import { noteEndpointFailure, noteEndpointSuccess } from './queries/endpoints.ts';
+import { GIVE_UP_AFTER_MS, nextAttemptAt } from './rules/retry.ts';
+import { openSecrets } from './secrets.ts';
+import { SEND_TIMEOUT_MS, sendMessage, type SendOutcome } from './send-message.ts';
+
+/** What delivering needs of the context. */
+export interface DeliveryContext extends Pick<
+  Context,
+  'clock' | 'log' | 'pool' | 'vault' | 'wantedEvents'
+> {
+  /** From 0 to 1; default: `Math.random`. */
+  readonly random?: () => number;
+  /** Default: ten seconds. */
+  readonly sendTimeoutMs?: number;
+}
+
+/** Longer than a delivery can take: whoever has it for this long is gone, and it is due again. */
+const LOST_AFTER_MS = 6 * SEND_TIMEOUT_MS;
+
+/** 410 Gone: the receiver wants nothing more (Standard Webhooks). */
+const GONE = 410;
+
+const NOBODY: ReadonlyMap<string, number> = new Map();
+
+/**
+ * Takes deliveries that are due and makes them, all at once; resolves when the last of them is over.
+ * @param limit how many for each endpoint at most
+ * @returns how many were made or tried
+ */
+export async function deliverDue(ctx: DeliveryContext, limit: number): Promise<number> {
+  const claimed = await claimDue(ctx, limit, NOBODY);
+  await Promise.all(claimed.map((delivery) => attemptDelivery(ctx, delivery)));
+  return claimed.length;
+}
+
+/**
+ * Takes deliveries that are due. Each attempt is counted before it is made, so that one which ends the process is not
+ * made for ever.
+ * @param busy deliveries of this process under way, by endpoint
+ */
+export function claimDue(
+  ctx: DeliveryContext,
+  maxPerEndpoint: number,
+  busy: ReadonlyMap<string, number>,
+): Promise<ClaimedDelivery[]> {
+  const now = ctx.clock.now();
+  const lostAt = new Date(now.getTime() + LOST_AFTER_MS);
+  return claimDeliveries(ctx.pool, { now, lostAt, maxPerEndpoint, busy });
+}
+
+/**
+ * Sends a message to an endpoint and writes down what came of it. When the process ends in between, it is sent again
+ * under the same id: at least once, never not at all.
+ */
+export async function attemptDelivery(
+  ctx: DeliveryContext,
+  delivery: ClaimedDelivery,
+): Promise<void> {
+  const outcome = await send(ctx, delivery);
+  const now = ctx.clock.now();
+  await recordAttempt(ctx.pool, delivery, judge(ctx, delivery, outcome, now));
+  if (outcome.delivered) await noteEndpointSuccess(ctx.pool, delivery.endpointId);
+  else await noteFailure(ctx, delivery, outcome, now);
+}
+
+async function send(ctx: DeliveryContext, delivery: ClaimedDelivery): Promise<SendOutcome> {
+  const now = ctx.clock.now();
+  const message = { id: delivery.messageId, payload: delivery.payload };
+  const secrets = openOrNull(ctx, delivery, now);
+  if (secrets === null) {
+    const error = 'the master secret does not open the signing secret';
+    return { delivered: false, status: null, durationMs: 0, error, retryAfterMs: null };
+  }
+  return sendMessage(delivery.url, message, secrets, now, ctx.sendTimeoutMs);
+}
+
+function openOrNull(ctx: DeliveryContext, delivery: ClaimedDelivery, now: Date): string[] | null {
+  try {
+    return openSecrets(ctx.vault, { ...delivery, id: delivery.endpointId }, now);
+  } catch {
+    // Told in the delivery's own row; an exception would keep the other deliveries waiting.
+    return null;
+  }
+}
+
+function judge(
+  ctx: DeliveryContext,
+  { attempts }: ClaimedDelivery,
+  { delivered, status, durationMs, error, retryAfterMs }: SendOutcome,
+  now: Date,
+): AttemptResult {
+  const seen = { status, durationMs, error };
+  if (delivered) return { ...seen, state: 'delivered', nextAttemptAt: null };
+  const random = (ctx.random ?? Math.random)();
+  const next = status === GONE ? null : nextAttemptAt(attempts, retryAfterMs, now, random);
+  return { ...seen, state: next === null ? 'failed' : 'pending', nextAttemptAt: next };
+}
+
+async function noteFailure(
+  ctx: DeliveryContext,
+  { endpointId, url, messageId, attempts }: ClaimedDelivery,
+  { status, error }: SendOutcome,
+  now: Date,
+): Promise<void> {
+  const about = { endpointId, host: new URL(url).host, status, reason: error };
+  ctx.log.debug({ ...about, messageId, attempts }, 'a webhook was not delivered');
+  const tooLongSince = new Date(now.getTime() - GIVE_UP_AFTER_MS);
+  const isGone = status === GONE;
+  const disabled = await noteEndpointFailure(ctx.pool, endpointId, now, isGone, tooLongSince);
+  if (disabled === null) return;
+  ctx.wantedEvents.forget();
+  const why = isGone ? 'it answered 410 Gone' : 'it only failed for five days';
+  ctx.log.error(about, `a webhook endpoint was disabled: ${why}; latchkey endpoint enable`);
+}

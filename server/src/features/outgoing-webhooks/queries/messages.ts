@@ -1,0 +1,82 @@
+import { Type } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+/** A message that is to be stored for every endpoint that wants its type. */
+export interface NewMessage {
+  readonly id: string;
+  readonly type: string;
+  readonly licenseId: string;
+  readonly payload: string;
+}
+
+const insertStatement = defineCommand(
+  'webhook_message_insert',
+  `with event as (
+     select * from unnest($1::text[], $2::text[], $3::uuid[], $4::text[]) as event (id, type, license_id, payload)
+   ), wanted as (
+     select event.id, endpoint.id as endpoint_id
+     from event
+     join webhook_endpoints endpoint
+       on endpoint.disabled_at is null
+      and (endpoint.event_types = '{}' or event.type = any (endpoint.event_types))
+   ), message as (
+     insert into webhook_messages (id, type, license_id, payload, created_at)
+     select id, type, license_id, payload, $5::timestamptz
+     from event
+     where exists (select from wanted where wanted.id = event.id)
+     order by id
+     on conflict (id) do nothing
+     returning id
+   )
+   insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
+   select message.id, wanted.endpoint_id, 'pending', $5::timestamptz
+   from message join wanted on wanted.id = message.id`,
+);
+
+/**
+ * Stores messages, each with a delivery to every endpoint that wants it; one that nobody wants, or that is there already,
+ * is left out.
+ * @returns how many deliveries there are to make
+ */
+export async function insertMessages(
+  db: Queryable,
+  messages: readonly NewMessage[],
+  createdAt: Date,
+): Promise<number> {
+  return execute(db, insertStatement, [
+    messages.map(({ id }) => id),
+    messages.map(({ type }) => type),
+    messages.map(({ licenseId }) => licenseId),
+    messages.map(({ payload }) => payload),
+    createdAt,
+  ]);
+}
+
+const removeStatement = defineStatement(
+  'webhook_message_remove_old',
+  Type.Object({ removed: Type.Number() }),
+  `with old as (
+     select id from webhook_messages where created_at < $1 order by created_at limit $2 for update skip locked
+   ), delivery as (
+     delete from webhook_deliveries where message_id in (select id from old)
+   ), message as (
+     delete from webhook_messages where id in (select id from old) returning id
+   )
+   select count(*) as removed from message`,
+);
+
+/** Removes messages from before a moment, with their deliveries, at most `limit`; gives how many. */
+export async function removeMessagesBefore(
+  db: Queryable,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  return (await queryRow(db, removeStatement, [before, limit]))?.removed ?? 0;
+}

@@ -1,0 +1,53 @@
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** The pauses after the first attempt, the second …: the schedule of Standard Webhooks, three days in all. */
+export const RETRY_DELAYS_MS = [
+  5_000,
+  5 * MINUTE_MS,
+  30 * MINUTE_MS,
+  2 * HOUR_MS,
+  5 * HOUR_MS,
+  10 * HOUR_MS,
+  14 * HOUR_MS,
+  20 * HOUR_MS,
+  24 * HOUR_MS,
+] as const;
+
+/** An endpoint that only failed for this long is disabled. */
+export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
+
+/** A receiver may ask for a longer pause, up to this one. */
+const MAX_RETRY_AFTER_MS = DAY_MS;
+
+/** By this part more or less, so that what failed together does not come back together. */
+const JITTER = 0.1;
+
+/**
+ * When a delivery that failed is tried again; null when it has been tried for the last time.
+ * @param attempts how often it was tried, this time included
+ * @param retryAfterMs the pause that the receiver asked for
+ * @param random from 0 to 1
+ */
+export function nextAttemptAt(
+  attempts: number,
+  retryAfterMs: number | null,
+  now: Date,
+  random: number,
+): Date | null {
+  const delayMs = RETRY_DELAYS_MS[attempts - 1];
+  if (delayMs === undefined) return null;
+  const jittered = delayMs * (1 - JITTER + 2 * JITTER * random);
+  const asked = Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+  return new Date(now.getTime() + Math.round(Math.max(jittered, asked)));
+}
+
+/** The pause that a `Retry-After` asks for (RFC 9110, 10.2.3), in milliseconds; null for none, or none that is understood. */
+export function readRetryAfter(header: string | null, now: Date): number | null {
+  const text = header?.trim() ?? '';
+  if (/^\d{1,9}$/u.test(text)) return Number(text) * 1_000;
+  if (!/^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/u.test(text)) return null;
+  const moment = Date.parse(text);
+  return Number.isNaN(moment) ? null : Math.max(0, moment - now.getTime());
+}
