@@ -1,0 +1,178 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import type { Product } from '#server/config/catalog-model.ts';
+
+import type { BillingEvent } from '../facts.ts';
+import { computeLicenses } from './compute-licenses.ts';
+import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
+import type { LicenseDraft } from './purchase.ts';
+import {
+  began,
+  checkout,
+  month,
+  monthly,
+  payment,
+  PRICES,
+  scenarios,
+  snapshot,
+  toEvents,
+  type ExpectedLicense,
+} from './scenarios.fixture.ts';
+
+const MACHINES: Record<string, number> = { personal: 2, sellers: 10, yearly: 3 };
+
+function findProduct(priceId: string): Product | null {
+  const [id] = Object.entries(PRICES).find(([, price]) => price === priceId) ?? ['unknown'];
+  const maxActivations = MACHINES[id];
+  if (maxActivations === undefined) return null;
+  return {
+    id,
+    name: id,
+    productType: id,
+    tier: id,
+    features: [],
+    maxActivations,
+    durationDays: id === 'yearly' ? 365 : null,
+    offlineDays: 14,
+    prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
+  };
+}
+
+function compute(events: readonly BillingEvent[]): LicenseDraft[] {
+  const entries = events.flatMap(({ provider, eventId, facts }): LedgerEntry[] =>
+    facts.flatMap((fact) => (fact.kind === 'customer' ? [] : [{ provider, eventId, fact }])),
+  );
+  return groupPurchases(entries).flatMap(({ facts }) => computeLicenses(facts, findProduct));
+}
+
+function summarize(drafts: readonly LicenseDraft[]): ExpectedLicense[] {
+  return drafts.flatMap((draft) => {
+    const { lineKey, product, quantity, expiresAt } = draft;
+    if (product === null) return [];
+    const machines = product.maxActivations * quantity;
+    const { cancelScheduledFor, canceledAt, pausedAt, disputedAt, refundedAt } = draft;
+    const moments = { cancelScheduledFor, canceledAt, pausedAt, disputedAt, refundedAt };
+    const told = Object.entries(moments).filter(([, moment]) => moment !== null);
+    return [{ lineKey, productId: product.id, machines, expiresAt, ...Object.fromEntries(told) }];
+  });
+}
+
+function* permute<Item>(items: readonly Item[]): Generator<Item[]> {
+  if (items.length === 0) yield [];
+  for (const [index, item] of items.entries()) {
+    for (const rest of permute(items.toSpliced(index, 1))) yield [item, ...rest];
+  }
+}
+
+describe('every order of a story has the same end', () => {
+  for (const { name, facts, ends } of scenarios) {
+    test(name, () => {
+      assert.ok(facts.length <= 6);
+      const first = compute(toEvents(facts));
+      assert.deepEqual(summarize(first), ends);
+      for (const order of permute(toEvents(facts))) {
+        assert.deepEqual(compute(order), first);
+        assert.deepEqual(compute([...order, ...order.slice(0, 2)]), first);
+      }
+    });
+  }
+
+  test('and so has any mixture of facts, whatever was told twice', () => {
+    const all = toEvents(scenarios.flatMap(({ facts }) => facts));
+    fc.assert(
+      fc.property(
+        fc.subarray(all, { maxLength: 12 }),
+        fc.infiniteStream(fc.nat()),
+        (some, seeds) => {
+          const shuffled = [...some, ...some.slice(0, 3)]
+            .map((event) => ({ event, place: seeds.next().value ?? 0 }))
+            .sort((a, b) => a.place - b.place)
+            .map(({ event }) => event);
+          assert.deepEqual(compute(shuffled), compute(some));
+        },
+      ),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('what must never be', () => {
+  test('a subscription is perpetual in no mixture of its facts', () => {
+    const told = scenarios
+      .flatMap(({ facts }) => facts)
+      .filter((fact) => fact.kind !== 'payment' || fact.lines.some(({ cycle }) => cycle !== null));
+    fc.assert(
+      fc.property(fc.subarray(toEvents(told)), (events) => {
+        for (const draft of compute(events)) assert.notEqual(draft.expiresAt, null);
+      }),
+      { numRuns: 300 },
+    );
+  });
+
+  test('canceled and paused without a moment of their own count from when they were told', () => {
+    const silent = { canceledAt: null, pausedAt: null };
+    const end = (status: 'canceled' | 'paused') =>
+      compute(toEvents([checkout(), began(), snapshot(month(4), status, null, silent)]))[0];
+    assert.deepEqual(end('canceled')?.canceledAt, month(4));
+    assert.deepEqual(end('paused')?.pausedAt, month(4));
+  });
+});
+
+describe('what was paid', () => {
+  test('until the period is known, one cycle from the purchase; the last day of a shorter month', () => {
+    const bought = checkout({ occurredAt: new Date('2027-01-31T12:00:00Z') });
+    const [draft] = compute(toEvents([bought]));
+    assert.deepEqual(draft?.expiresAt, new Date('2027-02-28T12:00:00Z'));
+  });
+
+  test('a renewal that does not say its period is one cycle', () => {
+    const renewed = payment({
+      transactionId: 'txn_9',
+      subscriptionId: 'sub_1',
+      origin: 'renewal',
+      occurredAt: month(4),
+      lines: [monthly(PRICES.personal)],
+    });
+    const [draft] = compute(toEvents([checkout(), began(), renewed]));
+    assert.deepEqual(draft?.expiresAt, month(5));
+  });
+
+  test('what is only recorded extends nothing', () => {
+    const other = payment({
+      transactionId: 'txn_9',
+      subscriptionId: 'sub_1',
+      origin: 'other',
+      period: { startsAt: month(4), endsAt: month(9) },
+    });
+    const [draft] = compute(toEvents([checkout(), began(), other]));
+    assert.deepEqual(draft?.expiresAt, month(4));
+  });
+});
+
+describe('prices that the catalogue does not name', () => {
+  test('a line that never had another has no product', () => {
+    const [draft] = compute(toEvents([payment({ lines: [monthly(PRICES.unknown)] })]));
+    assert.equal(draft?.product, null);
+  });
+
+  test('a subscription that moves to one keeps what it had', () => {
+    const moved = snapshot(month(3, 9), 'active', 3, { lines: [monthly(PRICES.unknown)] });
+    const [draft] = compute(toEvents([checkout(), began(), moved]));
+    assert.equal(draft?.product?.id, 'personal');
+  });
+});
+
+test('the front end asks by the id that it knows, whichever payment told it', () => {
+  const plain = payment({ aliases: ['pi_1'] });
+  const told = payment({ checkoutId: 'cs_1', occurredAt: month(3, 1) });
+  for (const facts of [
+    [plain, told],
+    [told, plain],
+  ]) {
+    const [draft] = compute(toEvents(facts));
+    assert.deepEqual([draft?.transactionId, draft?.checkoutId], ['txn_1', 'cs_1']);
+  }
+});
