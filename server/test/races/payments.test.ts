@@ -1,0 +1,135 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import type { BillingEvent, BillingFact } from '#server/features/billing/facts.ts';
+import {
+  scenarios,
+  toEvents,
+  type ExpectedLicense,
+} from '#server/features/billing/rules/scenarios.fixture.ts';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { takeTurns } from './at-once.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+const pick = takeTurns<TestService>([one, two]);
+
+/** Orders of each story that are tried on the database; all of them are tried on the rules alone, beside those. */
+const RUNS_PER_SCENARIO = 4;
+
+let stories = 0;
+
+/** The same story of another purchase: every id gets a suffix. */
+function retell(facts: readonly BillingFact[]): { suffix: string; events: BillingEvent[] } {
+  const suffix = `~${(stories += 1)}~`;
+  const retold = facts.map((fact) => {
+    const ids = Object.entries(fact).flatMap(([name, value]) =>
+      /Id$/.test(name) && typeof value === 'string' ? [[name, value + suffix]] : [],
+    );
+    const aliases =
+      fact.kind === 'payment' && fact.aliases !== undefined
+        ? { aliases: fact.aliases.map((alias) => alias + suffix) }
+        : {};
+    return { ...fact, ...Object.fromEntries(ids), ...aliases };
+  });
+  return { suffix, events: toEvents(retold, `evt${suffix}`) };
+}
+
+async function deliver(event: BillingEvent, index: number): Promise<string> {
+  const { provider, eventId, type, occurredAt } = event;
+  const kept = {
+    provider,
+    eventId,
+    type,
+    occurredAt,
+    receivedAt: occurredAt,
+    raw: '{}',
+    headers: {},
+  };
+  const { status } = await pick(index).ctx.batches.webhooks.submit({ kept, event });
+  return status;
+}
+
+interface LicenseRow {
+  readonly line_key: string;
+  readonly product_id: string;
+  readonly max_activations: number;
+  readonly expires_at: Date | null;
+  readonly cancel_scheduled_for: Date | null;
+  readonly canceled_at: Date | null;
+  readonly paused_at: Date | null;
+  readonly disputed_at: Date | null;
+  readonly refunded_at: Date | null;
+}
+
+async function readLicenses(suffix: string): Promise<ExpectedLicense[]> {
+  const { rows } = await one.pool.query<LicenseRow>(
+    `select b.line_key, l.* from billing_licenses b join licenses l on l.id = b.license_id
+     where b.transaction_id like '%' || $1 order by b.line_key`,
+    [suffix],
+  );
+  return rows.map((row) => ({
+    lineKey: row.line_key,
+    productId: row.product_id,
+    machines: row.max_activations,
+    expiresAt: row.expires_at,
+    ...(row.cancel_scheduled_for && { cancelScheduledFor: row.cancel_scheduled_for }),
+    ...(row.canceled_at && { canceledAt: row.canceled_at }),
+    ...(row.paused_at && { pausedAt: row.paused_at }),
+    ...(row.disputed_at && { disputedAt: row.disputed_at }),
+    ...(row.refunded_at && { refundedAt: row.refunded_at }),
+  }));
+}
+
+/** Orders of so many events, each delivered once or twice. */
+function anyOrder(length: number) {
+  const all = Array.from({ length }, (_, index) => index);
+  return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });
+}
+
+describe('stories told in any order, twice, to two processes, end in the same licenses', () => {
+  for (const { name, facts, ends } of scenarios) {
+    test(name, async () => {
+      await fc.assert(
+        fc.asyncProperty(anyOrder(facts.length), fc.boolean(), async (order, atOnce) => {
+          const { suffix, events } = retell(facts);
+          const told = order.flatMap((index) => events[index] ?? []);
+          const statuses: string[] = [];
+          if (atOnce) statuses.push(...(await Promise.all(told.map(deliver))));
+          else for (const [at, event] of told.entries()) statuses.push(await deliver(event, at));
+          const duplicates = statuses.filter((status) => status === 'duplicate').length;
+          assert.equal(duplicates, facts.length);
+          assert.deepEqual(await readLicenses(suffix), ends);
+        }),
+        { numRuns: RUNS_PER_SCENARIO },
+      );
+    });
+  }
+});
+
+test('one purchase delivered 50 times at once: one license, one key, one event', async () => {
+  const [story] = scenarios;
+  const { suffix, events } = retell(story?.facts ?? []);
+  const statuses = await Promise.all(
+    Array.from({ length: 50 }, (_, index) =>
+      Promise.all(events.map((event) => deliver(event, index))),
+    ),
+  );
+  assert.equal(statuses.flat().filter((status) => status === 'processed').length, 1);
+  assert.equal((await readLicenses(suffix)).length, 1);
+});
+
+test('500 purchases at once: 500 licenses, each found by its checkout', async () => {
+  const [story] = scenarios;
+  const purchases = Array.from({ length: 500 }, () => retell(story?.facts ?? []));
+  const before = await one.count('licenses');
+  await Promise.all(purchases.flatMap(({ events }) => events).map(deliver));
+  assert.equal(Number(await one.count('licenses')) - Number(before), 500);
+  for (const { suffix } of purchases.slice(0, 5)) {
+    const answer = await one.get(`/api/v1/licenses/check/txn_1${suffix}`);
+    assert.match(answer.text, /"status":"active"/);
+  }
+});
