@@ -112,6 +112,7 @@ const app = buildApp(ctx, {
     log,
     pingDatabase: async () => void (await database.pool.query('select 1')),
     migrationsPending: () => false,
+    countGivenUpJobs: async () => 0,
     isDraining: () => false,
   },
   prepare: (instance) => {

@@ -7,6 +7,7 @@ import type { Config } from './config/config.ts';
 import type { Gate } from './db/gate.ts';
 import type { KeyedQueue } from './db/keyed-queue.ts';
 import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
+import type { PaddleApi } from './features/billing/paddle-api.ts';
 import type { WebhookBatch } from './features/billing/webhook-batch.ts';
 import type { WebhookSecrets } from './features/billing/webhook-secrets.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
@@ -15,6 +16,7 @@ import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/grant-trials.ts';
 import type { Vault } from './lib/vault.ts';
+import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a use case reaches the world through, made once in `make-context.ts`. */
@@ -31,6 +33,10 @@ export interface Context {
   readonly configuredApiKeys: readonly ConfiguredApiKey[];
   /** By provider; empty: not configured. */
   readonly webhookSecrets: WebhookSecrets;
+  /** Null while no mail is configured. */
+  readonly mail: MailTransport | null;
+  /** Null while there is no key for it. */
+  readonly paddleApi: PaddleApi | null;
   readonly batches: LicenseBatches & {
     readonly trials: TrialBatch;
     readonly webhooks: WebhookBatch;

@@ -11,6 +11,7 @@ import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
 import { followUp } from './features/billing/follow-up.ts';
+import type { PaddleApi } from './features/billing/paddle-api.ts';
 import { createWebhookBatch } from './features/billing/webhook-batch.ts';
 import { readWebhookSecrets } from './features/billing/webhook-secrets.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
@@ -23,6 +24,7 @@ import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
+import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
 
 /** What a context is made of. */
@@ -34,6 +36,10 @@ export interface ContextParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly pool: Pool;
+  /** Left out where nothing is sent. */
+  readonly mail?: MailTransport | null;
+  /** Left out where nothing is asked. */
+  readonly paddleApi?: PaddleApi | null;
 }
 
 /**
@@ -88,6 +94,8 @@ export function makeContext(parts: ContextParts): Context {
     signingKeys,
     configuredApiKeys: readConfiguredKeys(parts.secrets),
     webhookSecrets: readWebhookSecrets(parts.secrets),
+    mail: parts.mail ?? null,
+    paddleApi: parts.paddleApi ?? null,
     batches: {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,

@@ -29,6 +29,8 @@ export interface Metrics {
   countRefusal(operation: string, reason: string): void;
   /** One try of a job; `given_up` is the last one, in vain. */
   countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
+  /** One e-mail that was handed to the relay and what became of it. */
+  countMail(mail: string, outcome: 'sent' | 'temporary' | 'lasting'): void;
   /** Has the jobs in the database read at each scrape; null while they have not been counted. */
   setJobs(read: () => JobNumbers | null): void;
   /** One verified event of a payment provider and what became of it. */
@@ -69,27 +71,6 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     help: 'Time that the database took for one batch.',
     bounds: SECONDS_BOUNDS,
   });
-  const refusals = new Counter({
-    name: 'latchkey_refusals_total',
-    help: 'Requests that were understood and refused.',
-    labelNames: ['operation', 'reason'],
-    registers: [registry],
-  });
-
-  const jobs = new Counter({
-    name: 'latchkey_job_attempts_total',
-    help: 'Tries of jobs by how they went; given_up is a last try in vain.',
-    labelNames: ['job', 'outcome'],
-    registers: [registry],
-  });
-
-  const webhooks = new Counter({
-    name: 'latchkey_webhook_events_total',
-    help: 'Verified events of payment providers.',
-    labelNames: ['provider', 'status'],
-    registers: [registry],
-  });
-
   const requestSeries = cacheSeries((route, method, status) =>
     requests.series({ route, method, status }),
   );
@@ -105,9 +86,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     },
     setQueueDepth: createQueueGauge(registry),
     setDatabasePool: (read) => addPoolGauges(registry, read),
-    countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
-    countWebhook: (provider, status) => webhooks.inc({ provider, status }),
-    countJob: (job, outcome) => jobs.inc({ job, outcome }),
+    ...createCounters(registry),
     setJobs: (read) => addJobGauge(registry, read),
     render: async () =>
       [
@@ -116,6 +95,44 @@ export function createMetrics(build: { readonly version: string }): Metrics {
         batchSizes.render(),
         batchDurations.render(),
       ].join('\n'),
+  };
+}
+
+/** What is counted seldom enough for the library's own counters. */
+function createCounters(
+  registry: Registry,
+): Pick<Metrics, 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob'> {
+  const refusals = new Counter({
+    name: 'latchkey_refusals_total',
+    help: 'Requests that were understood and refused.',
+    labelNames: ['operation', 'reason'],
+    registers: [registry],
+  });
+
+  const mails = new Counter({
+    name: 'latchkey_mails_total',
+    help: 'E-mails handed to the relay by what became of them; lasting is a refusal for good.',
+    labelNames: ['mail', 'outcome'],
+    registers: [registry],
+  });
+  const jobs = new Counter({
+    name: 'latchkey_job_attempts_total',
+    help: 'Tries of jobs by how they went; given_up is a last try in vain.',
+    labelNames: ['job', 'outcome'],
+    registers: [registry],
+  });
+
+  const webhooks = new Counter({
+    name: 'latchkey_webhook_events_total',
+    help: 'Verified events of payment providers.',
+    labelNames: ['provider', 'status'],
+    registers: [registry],
+  });
+  return {
+    countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
+    countWebhook: (provider, status) => webhooks.inc({ provider, status }),
+    countMail: (mail, outcome) => mails.inc({ mail, outcome }),
+    countJob: (job, outcome) => jobs.inc({ job, outcome }),
   };
 }
 

@@ -9,15 +9,22 @@ import type { Context } from './context.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
+import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/close-gracefully.ts';
 import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
 import { startMetricsListener, type MetricsListener } from './http/metrics-endpoint.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
+import { createPaddleApi } from './features/billing/paddle-api.ts';
+import { queueKeyEmailsWithoutMail } from './features/billing/key-emails/queue-key-emails.ts';
+import { countJobs } from './jobs/queries.ts';
+import { startJobs, type RunningJobs } from './jobs/run-jobs.ts';
+import { createTasks } from './jobs/tasks.ts';
 import { version } from './lib/version.ts';
 import { createLog, type Logger } from './log.ts';
 import { loadSigningKeys, makeContext } from './make-context.ts';
+import { createMailTransport } from './mail/smtp-transport.ts';
 import { createMetrics, type Metrics, type PoolNumbers } from './metrics.ts';
 
 /** A service that takes requests. */
@@ -56,12 +63,21 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
 
   const metrics = createMetrics({ version });
-  const parts = { config, secrets, clock: systemClock, log, metrics, pool };
+  const mail = createMailTransport(config, secrets);
+  resources.defer(() => mail?.close());
+  const { paddleApiKey: apiKey } = secrets;
+  const paddleApi =
+    apiKey === null ? null : createPaddleApi({ url: config.billing.paddleApiUrl, apiKey });
+  const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, paddleApi };
   const ctx = makeContext({ ...parts, catalog: () => catalog.current() });
   await loadSigningKeys(ctx);
+  const webhooks = startOutgoingWebhooks(ctx);
+  resources.defer(() => webhooks.stop());
   const refreshing = setInterval(() => void refreshSigningKeys(ctx), KEY_REFRESH_INTERVAL_MS);
   resources.defer(() => clearInterval(refreshing));
   metrics.setDatabasePool(() => readPoolNumbers(pool));
+  const jobs = await openJobs(ctx);
+  resources.defer(() => jobs.stop());
   if (metricsAddress !== null) {
     const listener = await listenForMetrics(metrics, metricsAddress);
     resources.defer(() => listener.close());
@@ -88,6 +104,15 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   };
 }
 
+async function openJobs(ctx: Context): Promise<RunningJobs> {
+  const { log, metrics, pool } = ctx;
+  const queued = await queueKeyEmailsWithoutMail(ctx);
+  if (queued > 0) log.info({ queued }, 'e-mails that waited for mail to be configured are sent');
+  const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx) });
+  metrics.setJobs(() => jobs.numbers());
+  return jobs;
+}
+
 function assembleApp(ctx: Context, state: () => ServiceState): App {
   const { config, clock, log, metrics, pool } = ctx;
   return buildApp(ctx, {
@@ -102,6 +127,7 @@ function assembleApp(ctx: Context, state: () => ServiceState): App {
       log,
       pingDatabase: async () => void (await sendQuery(pool, { text: 'select 1' })),
       migrationsPending: () => lacksMigrations(pool),
+      countGivenUpJobs: async () => (await countJobs(pool)).givenUp,
       isDraining: () => state() === 'draining',
     },
     prepare: (app) => observeRequests(app, { log, metrics }),

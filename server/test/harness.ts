@@ -14,9 +14,12 @@ import {
   type IssuedLicense,
   type LicenseOrder,
 } from '#server/features/licenses/issue.ts';
+import type { PaddleApi } from '#server/features/billing/paddle-api.ts';
 import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
+import { countJobs } from '#server/jobs/queries.ts';
 import { createLog } from '#server/log.ts';
+import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
@@ -68,6 +71,8 @@ export interface TestServiceOptions {
   readonly outreachApiKey?: string;
   readonly metricsToken?: string;
   readonly webhooks?: Partial<Secrets['webhooks']>;
+  readonly mail?: MailTransport | null;
+  readonly paddleApi?: PaddleApi | null;
 }
 
 /** The whole service in this process, with a database of its own. */
@@ -115,6 +120,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       log: ctx.log,
       pingDatabase: async () => void (await ctx.pool.query('select 1')),
       migrationsPending: () => lacksMigrations(ctx.pool),
+      countGivenUpJobs: async () => (await countJobs(ctx.pool)).givenUp,
       isDraining: () => false,
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),
@@ -158,6 +164,8 @@ function makeTestContext(
     catalog: () => catalog,
     clock,
     log,
+    mail: options.mail ?? null,
+    paddleApi: options.paddleApi ?? null,
     metrics: createMetrics({ version: 'test' }),
     pool: createPool(database.connection, { maxConnections: poolSize, log }),
   });

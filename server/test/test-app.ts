@@ -23,6 +23,7 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
       log: { warn: () => {} },
       pingDatabase: async () => {},
       migrationsPending: () => false,
+      countGivenUpJobs: async () => 0,
       isDraining: () => false,
     },
     ...dependencies,

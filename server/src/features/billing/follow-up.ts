@@ -4,8 +4,8 @@ import { addJobs, type NewJob } from '#server/jobs/add-job.ts';
 import type { SettledPurchases } from './settle-purchases.ts';
 
 /**
- * Has the buyers of new licenses sent their keys, and those looked up of whom no address is known; also when an address
- * has become known since. The jobs lie in the transaction of the licenses, so there is never one without the other.
+ * Has the buyers of new licenses sent their keys, and those looked up of whom no address is known; also when an
+ * address has become known since, or another one: the first may have been wrong. The jobs lie in the transaction of the licenses, so there is never one without the other.
  */
 export async function followUp(
   client: Queryable,
@@ -13,7 +13,8 @@ export async function followUp(
 ): Promise<void> {
   const jobs = new Map<string, NewJob>();
   const reached = changed.filter(
-    ({ before, license }) => before.customerEmail === null && license.customerEmail !== null,
+    ({ before, license }) =>
+      license.customerEmail !== null && license.customerEmail !== before.customerEmail,
   );
   for (const { provider, transactionId } of [...created, ...reached]) {
     const key = `${provider}:${transactionId}`;

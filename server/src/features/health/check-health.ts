@@ -1,6 +1,7 @@
 import type { HealthCheck, HealthResponse, LiveResponse, ReadyResponse } from '@latchkey/contract';
 import type { Clock } from '#server/clock.ts';
 import { checkDatabase } from './check-database.ts';
+import { checkJobs } from './check-jobs.ts';
 import { checkMigrations } from './check-migrations.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
@@ -43,7 +44,9 @@ export function createHealth(dependencies: HealthDependencies): Health {
 async function runChecks(dependencies: HealthDependencies): Promise<Record<string, HealthCheck>> {
   const database = await checkDatabase(dependencies);
   if (database.status === 'unhealthy') return { database };
-  return { database, migrations: await checkMigrations(dependencies) };
+  const migrations = await checkMigrations(dependencies);
+  if (migrations.status === 'unhealthy') return { database, migrations };
+  return { database, migrations, jobs: await checkJobs(dependencies) };
 }
 
 function checkProcess(draining: boolean): HealthCheck {

@@ -11,6 +11,8 @@ export interface HealthDependencies {
   /** Resolves when the database answered; may give up when the signal aborts. */
   readonly pingDatabase: (signal: AbortSignal) => Promise<void>;
   readonly migrationsPending: () => Promise<boolean> | boolean;
+  /** How many jobs were tried as often as they may be, in vain. */
+  readonly countGivenUpJobs: () => Promise<number>;
   /** True from the moment that the process was asked to stop. */
   readonly isDraining: () => boolean;
 }

@@ -19,6 +19,7 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
       pings.count += 1;
     },
     migrationsPending: () => false,
+    countGivenUpJobs: async () => 0,
     isDraining: () => false,
     ...overrides,
   };
@@ -56,7 +57,7 @@ test('all well: ready and healthy', async () => {
   assert.deepEqual(rest, { status: 'healthy', version: '1.2.3', uptime_seconds: 90 });
   assert.match(
     JSON.stringify(checks),
-    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
+    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
   );
 });
 
@@ -91,6 +92,22 @@ for (const [why, overrides, name] of [
     const { code, body } = await get('/ready');
     assert.deepEqual([code, body['status']], [503, 'not_ready']);
     assert.match(JSON.stringify(body), new RegExp(`"${name}":\\{"status":"unhealthy"`, 'u'));
+  });
+}
+
+for (const [why, countGivenUpJobs, message] of [
+  ['a job was given up', async () => 1, '1 job was tried in vain and given up.'],
+  ['jobs were given up', async () => 7, '7 jobs were tried in vain and given up.'],
+  ['the jobs cannot be counted', noDatabase, 'The state of the jobs is not known.'],
+] as const) {
+  test(`degraded and ready when ${why}`, async () => {
+    const { get } = setUp({ countGivenUpJobs });
+    assert.equal((await get('/ready')).code, 200);
+    const { code, body } = await get('');
+    assert.deepEqual([code, body['status']], [200, 'degraded']);
+    const { checks } = body;
+    assert.ok(typeof checks === 'object' && checks !== null && 'jobs' in checks);
+    assert.deepEqual(checks.jobs, { status: 'degraded', message });
   });
 }
 

@@ -1,0 +1,134 @@
+import type { Context } from '#server/context.ts';
+import { licenseKeyLabel } from '#server/features/licenses/seal-license-key.ts';
+import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
+
+import { chooseLanguage } from './key-email-texts.ts';
+import { writeKeyEmail } from './key-email.ts';
+import {
+  claimKeyEmail,
+  findBuyerLocale,
+  holdKeyEmail,
+  insertKeyEmail,
+  isKeyEmailUnderWay,
+  listBoughtLicenses,
+  recordKeyEmailFailure,
+  recordKeyEmailSent,
+  type BoughtLicense,
+  type KeyEmailName,
+} from './queries.ts';
+
+/** What sending needs of the context. */
+export type KeyEmailContext = Pick<
+  Context,
+  'catalog' | 'clock' | 'log' | 'mail' | 'metrics' | 'pool' | 'vault'
+>;
+
+/** Longer than a job may take: whoever claimed an e-mail this long ago and has not said what became of it is gone. */
+const ABANDONED_AFTER_MS = 180_000;
+
+/**
+ * Sends the buyer of a transaction all keys of it that were not sent before. Without an address, a good license or a relay
+ * it waits, and is asked for again when that changes.
+ *
+ * Two processes never send the same. A process that is killed after the relay has taken the e-mail and before that was
+ * noted lets it be sent a second time, under the same Message-ID: a key twice is better than none.
+ * @throws Error when the relay did not take it and may later
+ */
+export async function sendKeyEmail(
+  ctx: KeyEmailContext,
+  name: KeyEmailName,
+  signal?: AbortSignal,
+): Promise<void> {
+  const { pool, mail } = ctx;
+  await insertKeyEmail(pool, name, ctx.clock.now());
+  const bought = await listBoughtLicenses(pool, name);
+  const good = bought.filter((license) => license.good);
+  const address = bought.find(({ customerEmail }) => customerEmail !== null)?.customerEmail ?? null;
+  if (good.length === 0) return holdKeyEmail(pool, name, 'withheld', 'no_license');
+  if (address === null) return holdKeyEmail(pool, name, 'waiting', 'no_address');
+  if (mail === null) return holdKeyEmail(pool, name, 'waiting', 'no_mail');
+
+  const licenses = await claim(ctx, name, good, address);
+  if (licenses === null) return;
+  const message = await compose(ctx, name, licenses, address);
+  const result = await mail.send(message, signal);
+  ctx.metrics.countMail('key', result.outcome);
+  await record(ctx, name, licenses, result);
+}
+
+/** Gives the licenses whose keys are to be sent now; null when that is done already. */
+async function claim(
+  ctx: KeyEmailContext,
+  name: KeyEmailName,
+  good: readonly BoughtLicense[],
+  address: string,
+): Promise<readonly BoughtLicense[] | null> {
+  const now = ctx.clock.now();
+  const sentBefore = await claimKeyEmail(ctx.pool, name, {
+    licenseIds: good.map(({ id }) => id),
+    addressHash: ctx.vault.hashText('email', address.toLowerCase()),
+    now,
+    abandonedBefore: new Date(now.getTime() - ABANDONED_AFTER_MS),
+  });
+  if (sentBefore !== null) return good.filter(({ id }) => !sentBefore.includes(id));
+  if (await isKeyEmailUnderWay(ctx.pool, name)) throw new Error('another process is sending it');
+  return null;
+}
+
+async function compose(
+  { catalog, pool, vault }: KeyEmailContext,
+  name: KeyEmailName,
+  licenses: readonly BoughtLicense[],
+  address: string,
+): Promise<MailMessage> {
+  const { products } = catalog();
+  const customerName = licenses.find((license) => license.customerName !== null)?.customerName;
+  const written = writeKeyEmail(chooseLanguage(await findBuyerLocale(pool, name)), {
+    customerName: customerName ?? null,
+    transactionId: name.transactionId,
+    keys: licenses.map((license) => ({
+      productName: products.get(license.productId)?.name ?? license.productId,
+      licenseKey: vault.open(license.keySealed, licenseKeyLabel(license.id)),
+      maxActivations: license.maxActivations,
+    })),
+  });
+  return {
+    ...written,
+    to: { address, name: customerName ?? null },
+    messageToken: nameMessage(vault, name, licenses),
+  };
+}
+
+const TOKEN_DIGITS = 32;
+
+/** The same for the same keys, so that mail programs show a repetition once; without what it is about. */
+function nameMessage(
+  vault: Pick<Context['vault'], 'hashText'>,
+  { provider, transactionId }: KeyEmailName,
+  licenses: readonly BoughtLicense[],
+): string {
+  const about = JSON.stringify([provider, transactionId, licenses.map(({ id }) => id).sort()]);
+  return `key-${vault.hashText('key-email', about).slice(0, TOKEN_DIGITS)}`;
+}
+
+async function record(
+  ctx: KeyEmailContext,
+  name: KeyEmailName,
+  licenses: readonly BoughtLicense[],
+  result: SendResult,
+): Promise<void> {
+  if (result.outcome === 'sent') {
+    const licenseIds = licenses.map(({ id }) => id);
+    const { messageId } = result;
+    const sent = { licenseIds, messageId, sentAt: ctx.clock.now() };
+    return recordKeyEmailSent(ctx.pool, name, sent);
+  }
+  if (result.outcome === 'lasting') {
+    const { reason } = result;
+    const licenseId = licenses[0]?.id;
+    ctx.log.warn({ reason, licenseId }, 'the mail relay refuses an e-mail with keys for good');
+    return recordKeyEmailFailure(ctx.pool, name, 'refused', reason);
+  }
+  await recordKeyEmailFailure(ctx.pool, name, 'waiting', result.reason);
+  throw new Error(`the mail relay did not take it: ${result.reason}`);
+}

@@ -1,0 +1,137 @@
+import { Type, type Static, type TSchema } from 'typebox';
+import { Value } from 'typebox/value';
+
+import type { CustomerDetails } from './facts.ts';
+
+export interface PaddleApiOptions {
+  /** Without a trailing slash. */
+  readonly url: string;
+  readonly apiKey: string;
+  /** For a whole request. */
+  readonly timeoutMs?: number;
+}
+
+/** A customer as Paddle has it now. */
+export interface PaddleCustomer {
+  readonly customer: CustomerDetails;
+  readonly updatedAt: Date;
+}
+
+/** Reads from Paddle what its webhooks do not carry. */
+export interface PaddleApi {
+  /**
+   * Asks for a customer; null when there is none of that id.
+   * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
+   */
+  findCustomer(customerId: string, signal?: AbortSignal): Promise<PaddleCustomer | null>;
+}
+
+/** Why Paddle did not give what it was asked for. The message holds neither key nor address. */
+export class PaddleApiError extends Error {
+  /** When Paddle wants to be asked again, in seconds from now; null when it did not say. */
+  readonly retryAfterSeconds: number | null;
+
+  constructor(message: string, retryAfterSeconds: number | null = null, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'PaddleApiError';
+    this.retryAfterSeconds = retryAfterSeconds;
+  }
+}
+
+const TIMEOUT_MS = 15_000;
+const MAX_ANSWER_BYTES = 1_048_576;
+const MAX_RETRY_AFTER_SECONDS = 3_600;
+const DEFAULT_RETRY_AFTER_SECONDS = 60;
+
+const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
+
+const CustomerAnswer = Type.Object({
+  data: Type.Object({ email: Text, name: Text, locale: Text, updated_at: Type.String() }),
+});
+
+/** Opens the API; nothing is asked yet. */
+export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
+  return {
+    async findCustomer(customerId, signal) {
+      // An id becomes part of a path: what is no id is nobody's.
+      if (!/^[\w-]{1,200}$/u.test(customerId)) return null;
+      const answer = await getJson(options, `/customers/${customerId}`, CustomerAnswer, signal);
+      if (answer === null) return null;
+      const { email = null, name = null, locale = null, updated_at: updated } = answer.data;
+      const updatedAt = new Date(updated);
+      if (Number.isNaN(updatedAt.getTime())) throw strangeAnswer();
+      return { customer: { email, name, locale }, updatedAt };
+    },
+  };
+}
+
+/** The answer to a question, held against its schema; null for 404. */
+async function getJson<Schema extends TSchema>(
+  { url, apiKey, timeoutMs = TIMEOUT_MS }: PaddleApiOptions,
+  path: string,
+  schema: Schema,
+  signal?: AbortSignal,
+): Promise<Static<Schema> | null> {
+  const deadline = AbortSignal.timeout(timeoutMs);
+  const request = {
+    headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
+    // The key goes to this host and to no other.
+    redirect: 'error',
+    signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
+  } as const;
+  const { response, body } = await ask(`${url}${path}`, request);
+  if (response.status === 404) return null;
+  if (response.status === 429) {
+    throw new PaddleApiError('Paddle asks for a pause (429)', readRetryAfter(response));
+  }
+  if (!response.ok) throw new PaddleApiError(`Paddle answers ${response.status}`);
+  return parse(body, schema);
+}
+
+async function ask(
+  address: string,
+  request: RequestInit,
+): Promise<{ response: Response; body: string }> {
+  try {
+    const response = await fetch(address, request);
+    return { response, body: await readLimited(response) };
+  } catch (error) {
+    if (error instanceof PaddleApiError) throw error;
+    throw new PaddleApiError('Paddle cannot be reached', null, { cause: error });
+  }
+}
+
+async function readLimited(response: Response): Promise<string> {
+  const chunks: Uint8Array[] = [];
+  let size = 0;
+  for await (const chunk of response.body ?? []) {
+    size += chunk.byteLength;
+    if (size > MAX_ANSWER_BYTES) throw strangeAnswer();
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks).toString('utf8');
+}
+
+function parse<Schema extends TSchema>(body: string, schema: Schema): Static<Schema> {
+  try {
+    const answer: unknown = JSON.parse(body);
+    if (Value.Check(schema, answer)) return answer;
+  } catch {
+    // It is told below, as what is JSON and not the answer.
+  }
+  throw strangeAnswer();
+}
+
+function strangeAnswer(): PaddleApiError {
+  return new PaddleApiError('Paddle answers something that is not understood');
+}
+
+/** Seconds or a date (RFC 9110 §10.2.3); what is neither is a minute. */
+function readRetryAfter(response: Response): number {
+  const text = response.headers.get('retry-after') ?? '';
+  const seconds = /^\d{1,9}$/u.test(text)
+    ? Number(text)
+    : Math.ceil((Date.parse(text) - Date.now()) / 1_000);
+  if (Number.isNaN(seconds)) return DEFAULT_RETRY_AFTER_SECONDS;
+  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
+}

@@ -1,0 +1,13 @@
+import type { Context } from '#server/context.ts';
+import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
+import { lookUpCustomer } from '#server/features/billing/look-up-customer.ts';
+
+import { defineTask, type Task } from './task.ts';
+
+/** How every kind of job is done. */
+export function createTasks(ctx: Context): readonly Task[] {
+  return [
+    defineTask('send_key_email', (name, signal) => sendKeyEmail(ctx, name, signal)),
+    defineTask('look_up_customer', (name, signal) => lookUpCustomer(ctx, name, signal)),
+  ];
+}
