@@ -14,6 +14,7 @@ const patterns: readonly (readonly [RegExp, string])[] = [
     '$1[license key]',
   ],
   [new RegExp(String.raw`${start}lk_[\dA-Za-z]{16,64}\b`, 'gu'), '$1[api key]'],
+  [new RegExp(String.raw`${start}whsec_[A-Za-z\d+/=_-]{16,}`, 'gu'), '$1[webhook secret]'],
   [new RegExp(String.raw`${start}eyJ[\w-]{8,}\.[\w-]+\.[\w-]+`, 'gu'), '$1[token]'],
   [/(:\/\/)[^\s/@"\\]{1,256}@/gu, '$1[credentials]@'],
   [

@@ -2,6 +2,17 @@ import { Command, CommanderError } from 'commander';
 import { checkConfigCommand } from './check-config.ts';
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
 import { doctorCommand } from './doctor/doctor.ts';
+import { endpointAddCommand } from './endpoint-add.ts';
+import {
+  endpointDisableCommand,
+  endpointEnableCommand,
+  endpointRemoveCommand,
+} from './endpoint-change.ts';
+import { endpointListCommand } from './endpoint-list.ts';
+import { endpointLogCommand } from './endpoint-log.ts';
+import { endpointReplayCommand } from './endpoint-replay.ts';
+import { endpointRollCommand } from './endpoint-roll.ts';
+import { endpointTestCommand } from './endpoint-test.ts';
 import { exportCommand } from './export.ts';
 import { jobsListCommand } from './jobs-list.ts';
 import { jobsRetryCommand } from './jobs-retry.ts';
@@ -38,6 +49,7 @@ export function buildProgram(): Command {
     .addCommand(licenseCommands())
     .addCommand(keyCommands())
     .addCommand(signingKeyCommands())
+    .addCommand(endpointCommands())
     .addCommand(jobsCommands())
     .addCommand(mailCommands())
     .addCommand(exportCommand())
@@ -90,6 +102,20 @@ function mailCommands(): Command {
   return new Command('mail')
     .description('The e-mails that the service sends.')
     .addCommand(mailPreviewCommand());
+}
+
+function endpointCommands(): Command {
+  return new Command('endpoint')
+    .description('The programs that are told of events, by outgoing webhooks.')
+    .addCommand(endpointAddCommand())
+    .addCommand(endpointListCommand())
+    .addCommand(endpointTestCommand())
+    .addCommand(endpointLogCommand())
+    .addCommand(endpointReplayCommand())
+    .addCommand(endpointRollCommand())
+    .addCommand(endpointDisableCommand())
+    .addCommand(endpointEnableCommand())
+    .addCommand(endpointRemoveCommand());
 }
 
 /**

@@ -5,6 +5,7 @@ import { sendQuery } from '#server/db/send-query.ts';
 import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
+import { checkEndpoints } from './check-endpoints.ts';
 import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
@@ -15,7 +16,12 @@ export async function checkDatabase(pool: Pool, masterSecret: string): Promise<F
   const findings = [await checkServer(pool), await checkClock(pool)];
   const migrations = await checkMigrations(pool);
   if (migrations.status !== 'ok') return [...findings, migrations];
-  return [...findings, migrations, await checkSigningKeys(pool, masterSecret)];
+  return [
+    ...findings,
+    migrations,
+    await checkSigningKeys(pool, masterSecret),
+    ...(await checkEndpoints(pool)),
+  ];
 }
 
 /** What to say when there is no database to ask. */

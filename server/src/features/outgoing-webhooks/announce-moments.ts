@@ -31,7 +31,7 @@ const GRACE_MS = GRACE_DAYS * 86_400_000;
 const PAGE_SIZE = 500;
 
 /** A sweep after a long standstill goes on at the next one. */
-const MAX_PAGES = 100;
+const MAX_PAGES = 20;
 
 /**
  * Records what became of licenses by time alone: `license.expired` when the term or the days of grace are over,

@@ -9,7 +9,7 @@ const KEPT_MS = KEPT_DAYS * 86_400_000;
 const PAGE_SIZE = 5_000;
 
 /** So many pages at a time; what is left is removed the next time. */
-const MAX_PAGES = 200;
+const MAX_PAGES = 20;
 
 /** Removes messages older than 30 days with their deliveries; gives how many. */
 export async function removeOldMessages(ctx: Pick<Context, 'clock' | 'pool'>): Promise<number> {

@@ -1,12 +1,13 @@
+import type { Context } from '#server/context.ts';
+
 import { announceMoments } from './announce-moments.ts';
 import { attemptDelivery, claimDue, type DeliveryContext } from './deliver.ts';
 import type { ClaimedDelivery } from './queries/deliveries.ts';
 import { removeOldMessages } from './remove-old-messages.ts';
-import type { Context } from '#server/context.ts';
 
 /** Outgoing webhooks as a process runs them. */
 export interface RunningWebhooks {
-  /** Takes no more deliveries and waits for those under way, which have their time limit. */
+  /** Takes no more deliveries and waits some seconds for those under way; what is not over then is made again later. */
   stop(): Promise<void>;
 }
 
@@ -22,6 +23,7 @@ export interface WebhookRunOptions {
 const MAX_PER_ENDPOINT = 16;
 
 const POLL_INTERVAL_MS = 1_000;
+const STOP_PATIENCE_MS = 5_000;
 const SWEEP_INTERVAL_MS = 60_000;
 const CLEAN_UP_INTERVAL_MS = 60 * 60_000;
 
@@ -53,8 +55,18 @@ class DeliveryLoop {
     this.#ctx = ctx;
     this.#pollIntervalMs = pollIntervalMs;
     this.#upkeep = [
-      { work: () => announceMoments(ctx), everyMs: SWEEP_INTERVAL_MS, nextAt: 0 },
-      { work: () => removeOldMessages(ctx), everyMs: CLEAN_UP_INTERVAL_MS, nextAt: 0 },
+      {
+        work: () => announceMoments(ctx),
+        everyMs: SWEEP_INTERVAL_MS,
+        failure: 'licenses whose term ended cannot be told of; they are at the next try',
+        nextAt: 0,
+      },
+      {
+        work: () => removeOldMessages(ctx),
+        everyMs: CLEAN_UP_INTERVAL_MS,
+        failure: 'the log of webhooks could not be cleared of old messages',
+        nextAt: 0,
+      },
     ];
   }
 
@@ -62,24 +74,41 @@ class DeliveryLoop {
   tick(): void {
     if (this.#stopping || this.#ticking !== null) return;
     clearTimeout(this.#timer);
-    this.#ticking = this.#look().finally(() => {
-      this.#ticking = null;
-      if (this.#stopping) return;
-      this.#timer = setTimeout(() => this.tick(), this.#pollIntervalMs);
-    });
+    this.#ticking = this.#keepUp()
+      .then(() => this.#look())
+      .finally(() => {
+        this.#ticking = null;
+        if (this.#stopping) return;
+        this.#timer = setTimeout(() => this.tick(), this.#pollIntervalMs);
+      });
   }
 
   async stop(): Promise<void> {
     this.#stopping = true;
     clearTimeout(this.#timer);
     await this.#ticking;
-    await Promise.all(this.#underWay);
+    const patience = Promise.withResolvers<void>();
+    const timer = setTimeout(patience.resolve, STOP_PATIENCE_MS);
+    await Promise.race([Promise.all(this.#underWay), patience.promise]);
+    clearTimeout(timer);
+  }
+
+  /** Never throws, so that whatever is wrong here keeps nobody from being told. */
+  async #keepUp(): Promise<void> {
+    const now = performance.now();
+    for (const upkeep of this.#upkeep.filter(({ nextAt }) => nextAt <= now)) {
+      upkeep.nextAt = now + upkeep.everyMs;
+      try {
+        await upkeep.work();
+      } catch (error) {
+        this.#ctx.log.warn({ err: error }, upkeep.failure);
+      }
+    }
   }
 
   /** Never throws: what is amiss with the database is said once, and so is its end. */
   async #look(): Promise<void> {
     try {
-      for (const each of this.#upkeep) await keepUp(each);
       const claimed = await claimDue(this.#ctx, MAX_PER_ENDPOINT, this.#busy);
       for (const delivery of claimed) this.#begin(delivery);
       if (this.#away) this.#ctx.log.info('webhooks can be delivered again');
@@ -118,12 +147,6 @@ class DeliveryLoop {
 interface Upkeep {
   readonly work: () => Promise<unknown>;
   readonly everyMs: number;
+  readonly failure: string;
   nextAt: number;
-}
-
-async function keepUp(upkeep: Upkeep): Promise<void> {
-  const now = performance.now();
-  if (now < upkeep.nextAt) return;
-  await upkeep.work();
-  upkeep.nextAt = now + upkeep.everyMs;
 }
