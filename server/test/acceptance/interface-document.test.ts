@@ -41,6 +41,7 @@ const operations: readonly (readonly [string, string, string])[] = [
   ['POST', '/api/v1/trial/start', '200 413 415 422 500 503'],
   ['POST', '/api/v1/usage/heartbeat', '200 413 415 422 500 503'],
   ['POST', '/api/v1/webhooks/billing', '200 401 413 415 422 500 503'],
+  ['POST', '/api/v1/webhooks/{provider}', '200 401 404 413 415 422 500 503'],
 ];
 
 describe('the interface document', () => {

@@ -24,7 +24,6 @@ const operations: { path: string; body: unknown }[] = [
       events: [{ event_id: randomUUID(), name: 'n', occurred_at: '2027-01-01T00:00:00Z' }],
     },
   },
-  { path: '/api/v1/webhooks/billing', body: { event_id: 'evt_1' } },
 ];
 
 describe('501', () => {
