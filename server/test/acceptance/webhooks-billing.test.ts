@@ -66,6 +66,10 @@ function anyPurchase(priceId = PERSONAL) {
   };
 }
 
+function minutesLater(minutes: number): Date {
+  return new Date(TEST_START.getTime() + minutes * 60 * SECOND_MS);
+}
+
 describe('200', () => {
   test('processed: a purchase makes a license, and the check shows its key', async () => {
     const { transactionId, once } = anyPurchase();
@@ -148,15 +152,22 @@ describe('200', () => {
       );
       return rows[0];
     };
-    const after = (minutes: number) => new Date(TEST_START.getTime() + minutes * 60 * SECOND_MS);
     const retry = { ...ctx, followUp: async () => {} };
-    assert.deepEqual(await read(), { status: 'deferred', attempts: 1, next_attempt_at: after(1) });
+    assert.deepEqual(await read(), {
+      status: 'deferred',
+      attempts: 1,
+      next_attempt_at: minutesLater(1),
+    });
     assert.equal(await retryDueEvents(retry, 10), 0);
-    service.clock.set(after(1));
+    service.clock.set(minutesLater(1));
     assert.equal(await retryDueEvents(retry, 10), 1);
-    assert.deepEqual(await read(), { status: 'deferred', attempts: 2, next_attempt_at: after(3) });
+    assert.deepEqual(await read(), {
+      status: 'deferred',
+      attempts: 2,
+      next_attempt_at: minutesLater(3),
+    });
     await pool.query('alter table billing_customers drop constraint no_bob');
-    service.clock.set(after(3));
+    service.clock.set(minutesLater(3));
     assert.equal(await retryDueEvents(retry, 10), 1);
     assert.deepEqual(await read(), { status: 'processed', attempts: 3, next_attempt_at: null });
     service.clock.set(TEST_START);

@@ -25,7 +25,7 @@ let bodies: readonly (readonly [string, Record<string, unknown>])[] = [];
 
 before(async () => {
   external = await makeExternalHome();
-  service = await external.start();
+  service = await external.start({ LATCHKEY_BILLING_SECRETS: 'a secret that no fuzz knows' });
   const order = { count: 1, maxActivations: 1_000 };
   const [licenseKey = ''] = await issueKeys(external.home, order, external.settings);
   bodies = await makeBodies(licenseKey);

@@ -4,9 +4,9 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 
 import type { BillingEvent, BillingFact } from '#server/features/billing/facts.ts';
+import { toEvents } from '#server/features/billing/rules/facts.fixture.ts';
 import {
   scenarios,
-  toEvents,
   type ExpectedLicense,
 } from '#server/features/billing/rules/scenarios.fixture.ts';
 
@@ -27,7 +27,7 @@ function retell(facts: readonly BillingFact[]): { suffix: string; events: Billin
   const suffix = `~${(stories += 1)}~`;
   const retold = facts.map((fact) => {
     const ids = Object.entries(fact).flatMap(([name, value]) =>
-      /Id$/.test(name) && typeof value === 'string' ? [[name, value + suffix]] : [],
+      name.endsWith('Id') && typeof value === 'string' ? [[name, value + suffix]] : [],
     );
     const aliases =
       fact.kind === 'payment' && fact.aliases !== undefined

@@ -16,11 +16,10 @@ import {
   monthly,
   payment,
   PRICES,
-  scenarios,
   snapshot,
   toEvents,
-  type ExpectedLicense,
-} from './scenarios.fixture.ts';
+} from './facts.fixture.ts';
+import { scenarios, type ExpectedLicense } from './scenarios.fixture.ts';
 
 const MACHINES: Record<string, number> = { personal: 2, sellers: 10, yearly: 3 };
 

@@ -1,0 +1,125 @@
+import type {
+  AdjustmentFact,
+  BillingCycle,
+  BillingEvent,
+  BillingFact,
+  BillingLine,
+  PaymentFact,
+  SubscriptionFact,
+} from '../facts.ts';
+
+/** Prices of the tests' catalogue. */
+export const PRICES = {
+  personal: 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa',
+  sellers: 'pri_01bbbbbbbbbbbbbbbbbbbbbbbb',
+  yearly: 'pri_01cccccccccccccccccccccccc',
+  unknown: 'pri_01zzzzzzzzzzzzzzzzzzzzzzzz',
+} as const;
+
+const MONTH: BillingCycle = { interval: 'month', frequency: 1 };
+const NOBODY = { email: null, name: null, locale: null };
+
+/** The first moment of a month of 2027, and some days. */
+export function month(number: number, days = 0): Date {
+  return new Date(Date.UTC(2027, number - 1, 1 + days, 12));
+}
+
+function period(number: number): { startsAt: Date; endsAt: Date } {
+  return { startsAt: month(number), endsAt: month(number + 1) };
+}
+
+export function line(priceId: string, more: Partial<BillingLine> = {}): BillingLine {
+  return { lineId: priceId, priceId, quantity: 1, cycle: null, total: 1_000, ...more };
+}
+
+export function monthly(priceId: string, more: Partial<BillingLine> = {}): BillingLine {
+  return line(priceId, { cycle: MONTH, ...more });
+}
+
+export function payment(more: Partial<PaymentFact> = {}): PaymentFact {
+  return {
+    kind: 'payment',
+    transactionId: 'txn_1',
+    subscriptionId: null,
+    origin: 'purchase',
+    customerId: 'ctm_1',
+    customer: NOBODY,
+    occurredAt: month(3),
+    period: null,
+    lines: [line(PRICES.personal)],
+    total: 1_000,
+    ...more,
+  };
+}
+
+/** As Paddle tells it at the worst: without period and subscription. */
+export function checkout(more: Partial<PaymentFact> = {}): PaymentFact {
+  return payment({ lines: [monthly(PRICES.personal, { lineId: 'txnitm_1' })], ...more });
+}
+
+export function renewal(number: number, more: Partial<PaymentFact> = {}): PaymentFact {
+  return payment({
+    transactionId: `txn_${number}`,
+    subscriptionId: 'sub_1',
+    origin: 'renewal',
+    occurredAt: month(number),
+    period: period(number),
+    lines: [monthly(PRICES.personal, { lineId: `txnitm_${number}` })],
+    ...more,
+  });
+}
+
+export function snapshot(
+  occurredAt: Date,
+  status: SubscriptionFact['status'],
+  periodOf: number | null,
+  more: Partial<SubscriptionFact> = {},
+): SubscriptionFact {
+  return {
+    kind: 'subscription',
+    subscriptionId: 'sub_1',
+    transactionId: null,
+    customerId: 'ctm_1',
+    customer: NOBODY,
+    occurredAt,
+    status,
+    period: periodOf === null ? null : period(periodOf),
+    pausedAt: status === 'paused' ? occurredAt : null,
+    canceledAt: status === 'canceled' ? occurredAt : null,
+    scheduledChange: null,
+    lines: [monthly(PRICES.personal)],
+    ...more,
+  };
+}
+
+/** `subscription.created`: the only one that names the checkout. */
+export function began(more: Partial<SubscriptionFact> = {}): SubscriptionFact {
+  return snapshot(month(3), 'active', 3, { transactionId: 'txn_1', ...more });
+}
+
+export function adjustment(more: Partial<AdjustmentFact> = {}): AdjustmentFact {
+  return {
+    kind: 'adjustment',
+    adjustmentId: 'adj_1',
+    transactionId: 'txn_1',
+    occurredAt: month(3, 2),
+    effect: 'refund',
+    status: 'approved',
+    full: true,
+    total: 1_000,
+    lines: [],
+    ...more,
+  };
+}
+
+/** The facts as events, one each, in their order; ids are made by the prefix. */
+export function toEvents(facts: readonly BillingFact[], prefix = 'evt'): BillingEvent[] {
+  return facts.map((fact, index) => ({
+    provider: 'paddle',
+    eventId: `${prefix}_${index}`,
+    type: `${fact.kind}.told`,
+    occurredAt: fact.occurredAt,
+    facts: [fact],
+    ignoredBecause: null,
+  }));
+}
