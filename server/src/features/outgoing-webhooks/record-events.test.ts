@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { startTestService } from '../../../test/harness.ts';
+import { activate, anyMachine, deactivate, startTrial } from '../../../test/license-steps.ts';
+import { DAY_MS, TEST_START, fromStart } from '../../../test/test-clock.ts';
+import { extendLicense, reinstateLicense, suspendLicense } from '../licenses/change-license.ts';
+import { addEndpoint } from './add-endpoint.ts';
+import { disableEndpoint, enableEndpoint, removeEndpoint } from './change-endpoint.ts';
+import { recordEvents } from './record-events.ts';
+import type { EventType } from './rules/event-types.ts';
+
+const service = await startTestService();
+const { ctx, pool } = service;
+const change = { actor: 'test', reason: 'a test asks for it' };
+
+function register(url: string, eventTypes: readonly EventType[] = []) {
+  return addEndpoint(ctx, { url, eventTypes, description: null }, change);
+}
+
+/** What was recorded, in order, and for which endpoints. */
+async function listRecorded() {
+  const { rows } = await pool.query(
+    `select m.type, m.payload, array_agg(e.url order by e.url) as urls
+     from webhook_messages m
+     join webhook_deliveries d on d.message_id = m.id
+     join webhook_endpoints e on e.id = d.endpoint_id
+     where d.state = 'pending' and d.attempts = 0
+     group by m.id order by m.id`,
+  );
+  return rows.map(({ type, payload, urls }) => ({ type, urls, ...JSON.parse(payload) }));
+}
+
+beforeEach(async () => {
+  service.clock.set(TEST_START);
+  await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
+  ctx.wantedEvents.forget();
+});
+
+test('of a license nobody is told of, nothing is recorded', async () => {
+  const { licenseKey } = await service.issue();
+  await activate(service, licenseKey);
+  assert.equal(await service.count('webhook_messages'), 0);
+});
+
+test('each endpoint is told of what it wants, and of nothing else', async () => {
+  await register('https://one.example.com/', ['license.created', 'trial.started']);
+  await register('https://two.example.com/', ['activation.added']);
+  await register('https://all.example.com/');
+  const { licenseKey } = await service.issue();
+  await activate(service, licenseKey);
+  assert.deepEqual(
+    (await listRecorded()).map(({ type, urls }) => [type, urls]),
+    [
+      ['license.created', ['https://all.example.com/', 'https://one.example.com/']],
+      ['activation.added', ['https://all.example.com/', 'https://two.example.com/']],
+    ],
+  );
+});
+
+test('the payload says what the license is, with a hint of the key and the e-mail only when it is known', async () => {
+  await register('https://all.example.com/');
+  const { license, licenseKey } = await service.issue({
+    productId: 'yearly',
+    customerEmail: 'ann@example.com',
+  });
+  const machine = anyMachine();
+  const { activation_id } = await activate(service, licenseKey, machine);
+  await deactivate(service, licenseKey, activation_id, machine.machine_id);
+  const data = {
+    license_id: license.id,
+    key_hint: licenseKey.slice(-license.keyHint.length),
+    product: 'yearly',
+    tier: 'pro',
+    trial: false,
+    status: 'active',
+    expires_at: fromStart(365 * DAY_MS),
+    customer_email: 'ann@example.com',
+  };
+  const urls = ['https://all.example.com/'];
+  const timestamp = TEST_START.toISOString();
+  assert.deepEqual(await listRecorded(), [
+    { type: 'license.created', timestamp, urls, data },
+    { type: 'activation.added', timestamp, urls, data: { ...data, activation_id } },
+    { type: 'activation.removed', timestamp, urls, data: { ...data, activation_id } },
+  ]);
+
+  await pool.query('truncate webhook_messages, webhook_deliveries');
+  await service.issue();
+  assert.equal('customer_email' in (await listRecorded())[0]?.data, false);
+});
+
+test('a trial is told of once, however often it is started', async () => {
+  await register('https://all.example.com/');
+  const machine = anyMachine();
+  const { activation_id } = await startTrial(service, machine);
+  await startTrial(service, machine);
+  const [started, ...others] = await listRecorded();
+  assert.deepEqual(others, []);
+  const { license_id: _, key_hint: __, ...data } = started?.data ?? {};
+  assert.equal(started?.type, 'trial.started');
+  assert.deepEqual(data, {
+    product: 'personal',
+    tier: 'trial',
+    trial: true,
+    status: 'active',
+    expires_at: fromStart(7 * DAY_MS),
+    activation_id,
+  });
+});
+
+test('changes by hand are told with what was before', async () => {
+  const { license } = await service.issue({ productId: 'yearly' });
+  await register('https://all.example.com/');
+  const byHand = { ...change, keyOrId: license.id };
+  await extendLicense(ctx, byHand, { days: 5 });
+  await suspendLicense(ctx, byHand);
+  await suspendLicense(ctx, byHand);
+  await reinstateLicense(ctx, byHand);
+  const told = await listRecorded();
+  assert.deepEqual(
+    told.map(({ type, data }) => [
+      type,
+      data.status,
+      data.previous_status ?? data.previous_expires_at,
+    ]),
+    [
+      ['license.renewed', 'active', fromStart(365 * DAY_MS)],
+      ['license.status_changed', 'suspended', 'active'],
+      ['license.status_changed', 'active', 'suspended'],
+    ],
+  );
+});
+
+test('a machine that comes back to its slot is not told of again', async () => {
+  await register('https://all.example.com/', ['activation.added']);
+  const { licenseKey } = await service.issue();
+  const machine = anyMachine();
+  await activate(service, licenseKey, machine);
+  await activate(service, licenseKey, machine);
+  assert.equal((await listRecorded()).length, 1);
+});
+
+test('what is rolled back was never recorded', async () => {
+  await register('https://all.example.com/');
+  const { license } = await service.issue();
+  await pool.query('truncate webhook_messages, webhook_deliveries');
+  const failing = inTransaction(pool, async (client) => {
+    await recordEvents(ctx, client, [{ type: 'license.created', license }], ctx.clock.now());
+    throw new Error('no');
+  });
+  await assert.rejects(failing, /^Error: no$/);
+  assert.equal(await service.count('webhook_messages'), 0);
+});
+
+test('an event recorded twice under one id is told once', async () => {
+  await register('https://all.example.com/');
+  const { license } = await service.issue();
+  await pool.query('truncate webhook_messages, webhook_deliveries');
+  const event = { type: 'license.expired', license, messageId: 'msg_1' } as const;
+  await recordEvents(ctx, pool, [event], ctx.clock.now());
+  await recordEvents(ctx, pool, [event], ctx.clock.now());
+  assert.equal((await listRecorded()).length, 1);
+});
+
+test('a disabled endpoint is told nothing; enabled, it is told of what comes then; removed, of nothing again', async () => {
+  const { endpoint } = await register('https://all.example.com/');
+  const named = { ...change, idOrUrl: endpoint.id };
+  await disableEndpoint(ctx, named);
+  await service.issue();
+  assert.equal(await service.count('webhook_messages'), 0);
+  await enableEndpoint(ctx, named);
+  await service.issue();
+  assert.equal(await service.count('webhook_messages'), 1);
+  await removeEndpoint(ctx, { ...change, idOrUrl: endpoint.url });
+  await service.issue();
+  assert.equal(await service.count('webhook_messages'), 1);
+});
+
+test('another process learns of an endpoint within five seconds', async () => {
+  const other = await startTestService({ beside: service });
+  await other.issue();
+  await register('https://all.example.com/');
+  service.clock.advance(4_999);
+  await other.issue();
+  assert.equal(await service.count('webhook_messages'), 0);
+  service.clock.advance(1);
+  await other.issue();
+  assert.equal(await service.count('webhook_messages'), 1);
+});

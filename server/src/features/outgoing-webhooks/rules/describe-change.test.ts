@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { anyStanding, perpetual } from '../../licenses/rules/standing.fixture.ts';
+import { licenseStatus } from '../../licenses/rules/status.ts';
+import { describeChange, describeMoment } from './describe-change.ts';
+
+const now = new Date('2027-03-01T12:00:00.000Z');
+const DAY_MS = 86_400_000;
+const inDays = (days: number): Date => new Date(now.getTime() + days * DAY_MS);
+const yearly = { ...perpetual, expiresAt: inDays(10) };
+
+test('a license that was not there is created, whatever its status', () => {
+  assert.deepEqual(describeChange(null, yearly, now), [{ type: 'license.created', details: {} }]);
+});
+
+test('a later end is a renewal, with the end before', () => {
+  const previous = { previous_expires_at: inDays(10).toISOString() };
+  for (const expiresAt of [inDays(11), null]) {
+    assert.deepEqual(describeChange(yearly, { ...yearly, expiresAt }, now), [
+      { type: 'license.renewed', details: previous },
+    ]);
+  }
+});
+
+test('a renewal of a license that was over also changes its status', () => {
+  const over = { ...yearly, expiresAt: inDays(-1) };
+  assert.deepEqual(describeChange(over, yearly, now), [
+    { type: 'license.renewed', details: { previous_expires_at: inDays(-1).toISOString() } },
+    { type: 'license.status_changed', details: { previous_status: 'expired' } },
+  ]);
+});
+
+test('an earlier end is told too, as the end of the license when it is over', () => {
+  const previous = {
+    previous_status: 'active',
+    previous_expires_at: inDays(10).toISOString(),
+  };
+  assert.deepEqual(describeChange(yearly, { ...yearly, expiresAt: inDays(5) }, now), [
+    { type: 'license.status_changed', details: previous },
+  ]);
+  assert.deepEqual(describeChange(yearly, { ...yearly, expiresAt: inDays(-5) }, now), [
+    { type: 'license.expired', details: previous },
+  ]);
+});
+
+test('a suspension and its end are changes of the status', () => {
+  const suspended = { ...yearly, suspendedAt: now };
+  assert.deepEqual(describeChange(yearly, suspended, now), [
+    { type: 'license.status_changed', details: { previous_status: 'active' } },
+  ]);
+  assert.deepEqual(describeChange(suspended, yearly, now), [
+    { type: 'license.status_changed', details: { previous_status: 'suspended' } },
+  ]);
+});
+
+test('a subscription is first past due, and over at the end of its days of grace', () => {
+  const monthly = { ...perpetual, subscription: true, expiresAt: now };
+  assert.deepEqual(describeMoment(monthly, now), {
+    type: 'license.status_changed',
+    details: { previous_status: 'active' },
+  });
+  assert.deepEqual(describeMoment(monthly, inDays(14)), {
+    type: 'license.expired',
+    details: { previous_status: 'past_due' },
+  });
+  assert.equal(describeMoment(monthly, inDays(7)), null);
+});
+
+test('there is something to tell of a change exactly when the status or the end is another', () => {
+  fc.assert(
+    fc.property(anyStanding, anyStanding, (before, after) => {
+      const told = describeChange(before, after, now).length > 0;
+      const same =
+        licenseStatus(before, now) === licenseStatus(after, now) &&
+        before.expiresAt?.getTime() === after.expiresAt?.getTime();
+      assert.equal(told, !same);
+    }),
+  );
+});

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { RETRY_DELAYS_MS, nextAttemptAt, readRetryAfter } from './retry.ts';
+
+const now = new Date('2027-03-01T12:00:00.000Z');
+const MIDDLE = 0.5;
+
+test('the pauses are those of Standard Webhooks, and after ten attempts there is none', () => {
+  const pauses = Array.from({ length: 10 }, (_, index) => {
+    const next = nextAttemptAt(index + 1, null, now, MIDDLE);
+    return next === null ? null : (next.getTime() - now.getTime()) / 1_000;
+  });
+  assert.deepEqual(pauses, [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400, null]);
+});
+
+test('a pause is a tenth longer or shorter at most', () => {
+  fc.assert(
+    fc.property(
+      fc.integer({ min: 1, max: RETRY_DELAYS_MS.length }),
+      fc.double({ min: 0, max: 1, noNaN: true }),
+      (attempts, random) => {
+        const delayMs = RETRY_DELAYS_MS[attempts - 1] ?? 0;
+        const pauseMs =
+          (nextAttemptAt(attempts, null, now, random)?.getTime() ?? 0) - now.getTime();
+        assert.ok(pauseMs >= delayMs * 0.9 - 1 && pauseMs <= delayMs * 1.1 + 1);
+      },
+    ),
+  );
+});
+
+test('a receiver may ask for a longer pause, up to a day, and never for a shorter one', () => {
+  const pauseOf = (attempts: number, retryAfterMs: number): number =>
+    (nextAttemptAt(attempts, retryAfterMs, now, MIDDLE)?.getTime() ?? 0) - now.getTime();
+  assert.equal(pauseOf(1, 60_000), 60_000);
+  assert.equal(pauseOf(2, 60_000), 300_000);
+  assert.equal(pauseOf(1, 10 * 86_400_000), 86_400_000);
+});
+
+test('Retry-After is understood in seconds and as a date, and nothing else is', () => {
+  assert.deepEqual(
+    [
+      '120',
+      ' 0 ',
+      'Mon, 01 Mar 2027 12:00:30 GMT',
+      'Mon, 01 Mar 2027 11:00:00 GMT',
+      '-1',
+      'soon',
+      '',
+      null,
+      'Mon, 99 Xyz 2027 12:00:30 GMT',
+    ].map((header) => readRetryAfter(header, now)),
+    [120_000, 0, 30_000, 0, null, null, null, null, null],
+  );
+});
