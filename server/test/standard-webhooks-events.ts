@@ -1,0 +1,58 @@
+/** Webhooks of a shop that is connected by hand, for tests: an envelope around any data, and the signature. */
+import { createHmac } from 'node:crypto';
+
+import { TEST_START } from './test-clock.ts';
+
+/** An event as such a shop writes it, before it becomes JSON. */
+export interface StandardTestEvent {
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** An event of the form that docs/operations/payments-generic.md describes. */
+export function standardEvent(
+  type: string,
+  data: Readonly<Record<string, unknown>>,
+  at: Date = TEST_START,
+): StandardTestEvent {
+  return { type, timestamp: at.toISOString(), data };
+}
+
+/** A purchase that is paid once: one licence for each price. */
+export function standardPurchase(
+  transactionId: string,
+  priceIds: readonly string[],
+  at: Date = TEST_START,
+): StandardTestEvent {
+  const data = {
+    transaction_id: transactionId,
+    customer: { id: 'customer-ann', email: 'ann@example.com', name: 'Ann Example', locale: 'en' },
+    lines: priceIds.map((priceId) => ({ price_id: priceId })),
+    total: 1_000,
+  };
+  return standardEvent('purchase.completed', data, at);
+}
+
+/**
+ * The request that brings an event: its headers, and its body as it is signed.
+ * @param delivery the secret is base64, with or without `whsec_`; the id is the event's
+ */
+export function standardDelivery(
+  event: unknown,
+  { secret, at, id }: { readonly secret: string; readonly at: Date; readonly id: string },
+): { readonly body: string; readonly headers: Readonly<Record<string, string>> } {
+  const body = JSON.stringify(event);
+  const time = String(Math.floor(at.getTime() / 1000));
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  const v1 = createHmac('sha256', key).update(`${id}.${time}.`).update(body).digest('base64');
+  return {
+    headers: {
+      'content-type': 'application/json',
+      'webhook-id': id,
+      'webhook-timestamp': time,
+      'webhook-signature': `v1,${v1}`,
+    },
+    body,
+  };
+}
