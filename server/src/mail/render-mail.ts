@@ -66,7 +66,7 @@ const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monos
 const STYLE_SHEET = `
       @media (max-width: 480px) {
         .page { padding: 0 !important; }
-        .card { padding: 24px 20px !important; border-radius: 0 !important; }
+        .card { padding: 24px 20px !important; border-width: 0 !important; border-radius: 0 !important; }
         .code { font-size: 14px !important; padding: 14px 4px !important; }
       }
       @media (prefers-color-scheme: dark) {

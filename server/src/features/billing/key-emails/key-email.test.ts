@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import { escapeHtml } from '#server/mail/escape-html.ts';
+
+import { exampleKeyEmail } from './example.ts';
+import { chooseLanguage, KEY_EMAIL_LANGUAGES } from './key-email-texts.ts';
+import { writeKeyEmail, type KeyEmailFacts } from './key-email.ts';
+
+const [first] = exampleKeyEmail.keys;
+assert.ok(first !== undefined);
+const oneKey: KeyEmailFacts = { ...exampleKeyEmail, customerName: null, keys: [first] };
+
+/** Set to write the files anew; read the difference before it is committed. */
+const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
+
+for (const language of KEY_EMAIL_LANGUAGES) {
+  for (const [name, facts] of [
+    ['one', oneKey],
+    ['two', exampleKeyEmail],
+  ] as const) {
+    test(`the e-mail in ${language} for ${name} is the one that was read and approved`, () => {
+      const { subject, text, html } = writeKeyEmail(language, facts);
+      const written = `${subject}\n\n${text}\n${html}`;
+      const file = new URL(`golden/${language}-${name}.golden`, import.meta.url);
+      if (WRITE) writeFileSync(file, written);
+      assert.equal(written, readFileSync(file, 'utf8'));
+    });
+  }
+}
+
+const writeSubject = (keys: KeyEmailFacts['keys']) =>
+  writeKeyEmail('en', { ...oneKey, keys }).subject;
+
+test('the subject names the product when there is only one, and counts the keys', () => {
+  assert.equal(writeSubject([first]), 'Your licence key for Example Studio');
+  assert.equal(writeSubject([first, first]), 'Your 2 licence keys for Example Studio');
+  assert.equal(writeSubject(exampleKeyEmail.keys), 'Your 2 licence keys');
+});
+
+test('the language is that of the locale, or English', () => {
+  const chosen = ['de', 'de-AT', 'DE_ch', 'fr', 'fr-CA', 'en-GB', 'pt-BR', 'den', '', null];
+  const expected = ['de', 'de', 'de', 'fr', 'fr', 'en', 'en', 'en', 'en', 'en'];
+  assert.deepEqual(chosen.map(chooseLanguage), expected);
+});
+
+const greet = (customerName: string | null) =>
+  writeKeyEmail('en', { ...oneKey, customerName }).text.split('\n')[3];
+
+test('a name is greeted by; one that carries a link, an address or markup is not repeated', () => {
+  for (const name of ['Zoë O’Hara-Łukasz', 'J. R. Smith Jr.', '李雷', 'Müller & Co'.slice(0, 6)]) {
+    assert.equal(greet(name), `Hello ${name},`);
+  }
+  assert.equal(greet('  Ann \n Example '), 'Hello Ann Example,');
+  const strangers = [
+    'https://evil.example',
+    'Win at evil.example',
+    'ann@example.org',
+    '<b>Ann</b>',
+    'a'.repeat(61),
+    ' ',
+    null,
+  ];
+  for (const name of strangers) assert.equal(greet(name), 'Hello,');
+});
+
+const findTags = (html: string) => html.match(/<[^>]*>/gu);
+
+test('whatever product and transaction are called, the HTML holds them as text and nothing else', () => {
+  const plain = writeKeyEmail('en', {
+    ...oneKey,
+    keys: [{ ...first, productName: 'P' }],
+    transactionId: 'T',
+  });
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), fc.string(), (productName, transactionId) => {
+      const facts = { ...oneKey, keys: [{ ...first, productName }], transactionId };
+      const { html } = writeKeyEmail('en', facts);
+      assert.deepEqual(findTags(html), findTags(plain.html));
+      assert.ok(html.includes(escapeHtml(productName)) && html.includes(escapeHtml(transactionId)));
+    }),
+  );
+});
+
+test('nothing is loaded from anywhere, and every look is in the tags for clients that drop style sheets', () => {
+  const { html } = writeKeyEmail('de', exampleKeyEmail);
+  assert.doesNotMatch(html, /https?:|src=|url\(|<img|<script|<link/u);
+  const shown = html.slice(html.indexOf('<body'));
+  for (const tag of shown.match(/<(?:h1|h2|p|td|ol|li)\b[^>]*>/gu) ?? []) {
+    assert.match(tag, /style="/u);
+  }
+});

@@ -1,0 +1,216 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+
+import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
+import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
+
+import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
+import { startTestService, type TestOrder } from '../../../../test/harness.ts';
+import { TEST_START } from '../../../../test/test-clock.ts';
+import { countUnsentKeyEmails } from './queries.ts';
+import { queueKeyEmailsWithoutMail } from './queue-key-emails.ts';
+import { sendKeyEmail } from './send-key-email.ts';
+
+const relay = await startMailRelay();
+const from = 'Example Shop <shop@example.com>';
+const mail = createSmtpTransport({ url: relay.url, from, dkim: null });
+const service = await startTestService({ mail });
+after(async () => {
+  mail.close();
+  await relay.close();
+});
+
+const { ctx, pool } = service;
+const name = { provider: 'paddle', transactionId: 'txn_1' };
+const customer = { email: 'ann@example.org', name: 'Ann Example' };
+
+/** A license that the transaction made, as line `line`. */
+async function buy(
+  line: string,
+  order: TestOrder = {},
+  buyer: Partial<typeof customer> = customer,
+) {
+  const issued = await service.issue(order);
+  await pool.query('update licenses set customer_email = $2, customer_name = $3 where id = $1', [
+    issued.license.id,
+    buyer.email ?? null,
+    buyer.name ?? null,
+  ]);
+  await pool.query('insert into billing_licenses values ($1, $2, $3, $4)', [
+    name.transactionId,
+    name.provider,
+    line,
+    issued.license.id,
+  ]);
+  return issued;
+}
+
+async function readState() {
+  const { rows } = await pool.query('select state, reason, sent_at, message_id from key_emails');
+  return rows;
+}
+
+const mails = () => relay.mails.slice(start);
+let start = 0;
+
+beforeEach(async () => {
+  relay.script = {};
+  start = relay.mails.length;
+  service.clock.set(TEST_START);
+  await pool.query(
+    'truncate key_emails, billing_licenses, billing_customers, billing_payments, graphile_worker._private_jobs',
+  );
+});
+
+test('one e-mail with all keys of the transaction, in the order of its lines, and never again', async () => {
+  const first = await buy('1');
+  const second = await buy('2', { productId: 'sellers' });
+  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(ctx, name);
+  const [sent, ...others] = mails();
+  assert.ok(sent !== undefined && others.length === 0);
+  assert.deepEqual([sent.from, sent.to], ['shop@example.com', ['ann@example.org']]);
+  assert.equal(readHeader(sent, 'To'), 'Ann Example <ann@example.org>');
+  assert.equal(readHeader(sent, 'Subject'), 'Your 2 licence keys');
+  const parts = readParts(sent);
+  const keys = [...parts.matchAll(/LK(?:-[\dA-Z]{5}){5}/gu)].map(([key]) => key);
+  const expected = [first.licenseKey, second.licenseKey];
+  assert.deepEqual(keys, [...expected, ...expected], 'once in each form');
+  assert.match(parts, /Personal[\s\S]*up to 2 computers[\s\S]*Sellers[\s\S]*up to 10 computers/u);
+  assert.deepEqual(await readState(), [
+    {
+      state: 'sent',
+      reason: null,
+      sent_at: TEST_START,
+      message_id: readHeader(sent, 'Message-ID'),
+    },
+  ]);
+});
+
+test('however many processes are at it, one e-mail goes out', async () => {
+  await buy('1');
+  relay.script = { slowMs: 100 };
+  const tries = await Promise.allSettled(Array.from({ length: 8 }, () => sendKeyEmail(ctx, name)));
+  assert.equal(mails().length, 1);
+  const failures = tries.filter(({ status }) => status === 'rejected');
+  assert.equal(failures.length, 7, 'those that came too late look again later');
+});
+
+test('a process killed while sending: not before its time is over, and then under the same id', async () => {
+  await buy('1');
+  const sent: MailMessage[] = [];
+  const killed = {
+    ...ctx,
+    mail: { send: (message: MailMessage) => never(sent, message), close() {} },
+  };
+  void sendKeyEmail(killed, name);
+  while (sent.length === 0) await new Promise(setImmediate);
+  await assert.rejects(sendKeyEmail(ctx, name), /^Error: another process is sending it$/u);
+  service.clock.advance(180_001);
+  await sendKeyEmail(ctx, name);
+  const [mailed] = mails();
+  assert.ok(mailed !== undefined);
+  assert.equal(readHeader(mailed, 'Message-ID'), `<${sent[0]?.messageToken}@example.com>`);
+});
+
+function never(sent: MailMessage[], message: MailMessage): Promise<SendResult> {
+  sent.push(message);
+  return new Promise(() => {});
+}
+
+test('a license that the transaction makes later is sent later, alone', async () => {
+  const first = await buy('1');
+  await sendKeyEmail(ctx, name);
+  const second = await buy('2');
+  await sendKeyEmail(ctx, name);
+  await sendKeyEmail(ctx, name);
+  const [one, two, ...others] = mails();
+  assert.ok(one !== undefined && two !== undefined && others.length === 0);
+  assert.ok(readParts(two).includes(second.licenseKey));
+  assert.ok(!readParts(two).includes(first.licenseKey));
+  assert.notEqual(readHeader(one, 'Message-ID'), readHeader(two, 'Message-ID'));
+});
+
+test('without an address it waits, and goes out once there is one', async () => {
+  const { license } = await buy('1', {}, {});
+  await sendKeyEmail(ctx, name);
+  assert.deepEqual([mails().length, (await readState())[0].reason], [0, 'no_address']);
+  assert.deepEqual(await countUnsentKeyEmails(pool), { noAddress: 1, noMail: 0, refused: 0 });
+  await pool.query('update licenses set customer_email = $2 where id = $1', [
+    license.id,
+    customer.email,
+  ]);
+  await sendKeyEmail(ctx, name);
+  assert.deepEqual([mails().length, (await readState())[0].state], [1, 'sent']);
+});
+
+test('without mail it waits, and is queued at the start with which there is some', async () => {
+  await buy('1');
+  await sendKeyEmail({ ...ctx, mail: null }, name);
+  assert.deepEqual((await readState())[0].reason, 'no_mail');
+  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail: null }), 0);
+  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail }), 1);
+  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail }), 0);
+  const { rows } = await pool.query('select key from graphile_worker.jobs');
+  assert.deepEqual(rows, [{ key: 'send_key_email:paddle:txn_1' }]);
+});
+
+test('what the relay refuses for now is tried again; for good, only for another address', async () => {
+  const { license } = await buy('1');
+  relay.script = { recipient: { code: 450, words: 'later' } };
+  await assert.rejects(
+    sendKeyEmail(ctx, name),
+    /^Error: the mail relay did not take it: smtp_450$/u,
+  );
+  assert.deepEqual((await readState())[0].state, 'waiting');
+  relay.script = { recipient: { code: 550, words: '<ann@example.org> unknown' } };
+  await sendKeyEmail(ctx, name);
+  assert.deepEqual(await countUnsentKeyEmails(pool), { noAddress: 0, noMail: 0, refused: 1 });
+  relay.script = {};
+  await sendKeyEmail(ctx, name);
+  assert.equal(mails().length, 0);
+  await pool.query(`update licenses set customer_email = 'bob@example.org' where id = $1`, [
+    license.id,
+  ]);
+  await sendKeyEmail(ctx, name);
+  assert.deepEqual(
+    mails().map(({ to }) => to),
+    [['bob@example.org']],
+  );
+  assert.doesNotMatch(service.log.join(''), /(?:ann|bob)@example|LK-/u);
+});
+
+test('keys that are good for nothing are not sent', async () => {
+  await buy('1', { facts: { refunded_at: TEST_START } });
+  await buy('2', { facts: { revoked_at: TEST_START } });
+  await sendKeyEmail(ctx, name);
+  assert.deepEqual([mails().length, (await readState())[0].state], [0, 'withheld']);
+  const good = await buy('3');
+  await sendKeyEmail(ctx, name);
+  const [mailed] = mails();
+  assert.ok(mailed !== undefined && readParts(mailed).includes(good.licenseKey));
+  assert.equal(readHeader(mailed, 'Subject'), 'Your licence key for Personal');
+});
+
+for (const [what, known, told, subject] of [
+  ['what is known of the customer', 'de', 'fr', /^=\?UTF-8\?Q\?Ihr_Lizenz/u],
+  ['what the payment said', null, 'fr-CA', /^=\?UTF-8\?Q\?Votre_cl/u],
+  ['English otherwise', null, null, /^Your licence key for Personal$/u],
+] as const) {
+  test(`the language: ${what}`, async () => {
+    await buy('1');
+    const fact = JSON.stringify({ customer: { email: null, name: null, locale: told } });
+    await pool.query(
+      `insert into billing_payments (transaction_id, provider, event_id, customer_id, occurred_at, fact)
+       values ('txn_1', 'paddle', 'evt_1', 'ctm_1', now(), $1)`,
+      [fact],
+    );
+    await pool.query(
+      `insert into billing_customers (customer_id, provider, occurred_at, email, name, locale)
+       values ('ctm_1', 'paddle', now(), null, null, $1)`,
+      [known],
+    );
+    await sendKeyEmail(ctx, name);
+    assert.match(readHeader(mails()[0] ?? { from: '', to: [], raw: '' }, 'Subject') ?? '', subject);
+  });
+}

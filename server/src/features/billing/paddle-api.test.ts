@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { after, test } from 'node:test';
+
+import { createPaddleApi, PaddleApiError } from './paddle-api.ts';
+
+type Answer = (request: IncomingMessage, response: ServerResponse) => void;
+
+let answer: Answer = () => {};
+const requests: { url: string | undefined; authorization: string | undefined }[] = [];
+const server = createServer((request, response) => {
+  requests.push({ url: request.url, authorization: request.headers.authorization });
+  answer(request, response);
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+const address = server.address();
+assert.ok(address !== null && typeof address === 'object');
+const url = `http://127.0.0.1:${address.port}`;
+const api = createPaddleApi({ url, apiKey: 'pdl_secret_key', timeoutMs: 300 });
+
+const json =
+  (status: number, body: unknown, headers = {}): Answer =>
+  (_request, response) => {
+    response.writeHead(status, { 'content-type': 'application/json', ...headers });
+    response.end(typeof body === 'string' ? body : JSON.stringify(body));
+  };
+
+const customer = {
+  id: 'ctm_1',
+  email: 'ann@example.org',
+  name: null,
+  locale: 'de',
+  updated_at: '2027-02-03T04:05:06.789123456Z',
+  a_field_of_the_future: { is: 'ignored' },
+};
+
+/** What is told of a failure. */
+async function failure(): Promise<readonly [string, number | null]> {
+  const error: unknown = await api.findCustomer('ctm_1').catch((reason: unknown) => reason);
+  assert.ok(error instanceof PaddleApiError);
+  assert.doesNotMatch(error.message, /pdl_secret_key|ann@/u);
+  return [error.message, error.retryAfterSeconds];
+}
+
+test('a customer is asked for with the key, and given as it is now', async () => {
+  answer = json(200, { data: customer, meta: { request_id: 'x' } });
+  assert.deepEqual(await api.findCustomer('ctm_1'), {
+    customer: { email: 'ann@example.org', name: null, locale: 'de' },
+    updatedAt: new Date('2027-02-03T04:05:06.789Z'),
+  });
+  assert.deepEqual(requests.at(-1), {
+    url: '/customers/ctm_1',
+    authorization: 'Bearer pdl_secret_key',
+  });
+});
+
+test('nobody of that id is null; what cannot be an id is nobody without being asked for', async () => {
+  answer = json(404, { error: { code: 'not_found' } });
+  assert.equal(await api.findCustomer('ctm_2'), null);
+  const asked = requests.length;
+  for (const id of ['', '..', 'a/b', 'a?b', 'a'.repeat(201)]) {
+    assert.equal(await api.findCustomer(id), null);
+  }
+  assert.equal(requests.length, asked);
+});
+
+test('a pause that is asked for is told in seconds, within reason', async () => {
+  for (const [header, seconds] of [
+    ['7', 7],
+    ['0', 1],
+    ['999999', 3_600],
+    ['soon', 60],
+    [undefined, 60],
+  ] as const) {
+    answer = json(429, {}, header === undefined ? {} : { 'retry-after': header });
+    assert.deepEqual(await failure(), ['Paddle asks for a pause (429)', seconds]);
+  }
+  answer = json(429, {}, { 'retry-after': new Date(Date.now() + 30_000).toUTCString() });
+  const [, seconds] = await failure();
+  assert.ok(seconds !== null && seconds >= 28 && seconds <= 30, String(seconds));
+});
+
+test('refusals, nonsense and silence are told apart, and nothing is followed elsewhere', async () => {
+  answer = json(403, { error: { detail: 'ann@example.org' } });
+  assert.deepEqual(await failure(), ['Paddle answers 403', null]);
+  answer = json(503, 'busy');
+  assert.deepEqual(await failure(), ['Paddle answers 503', null]);
+  const strange = ['Paddle answers something that is not understood', null];
+  const bodies = [
+    'not json',
+    '[]',
+    { data: {} },
+    { data: { ...customer, email: 7 } },
+    { data: { ...customer, updated_at: 'yesterday' } },
+    `"${'x'.repeat(1_048_577)}"`,
+  ];
+  for (const body of bodies) {
+    answer = json(200, body);
+    assert.deepEqual(await failure(), strange);
+  }
+  const away = ['Paddle cannot be reached', null];
+  answer = json(302, '', { location: `${url}/elsewhere` });
+  assert.deepEqual(await failure(), away);
+  assert.notEqual(requests.at(-1)?.url, '/elsewhere');
+  answer = (request) => void request.socket.destroy();
+  assert.deepEqual(await failure(), away);
+  answer = () => {};
+  const startedAt = performance.now();
+  assert.deepEqual(await failure(), away);
+  assert.ok(performance.now() - startedAt < 2_000);
+});

@@ -1,0 +1,165 @@
+import { once } from 'node:events';
+import type { AddressInfo } from 'node:net';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { SMTPServer, type SMTPServerOptions } from 'smtp-server';
+
+/** A message as the relay took it. */
+export interface RelayedMail {
+  readonly from: string;
+  readonly to: readonly string[];
+  /** Headers and body as they came over the wire. */
+  readonly raw: string;
+}
+
+/** What the relay answers instead of taking a message; left out: it takes it. */
+export interface RelayScript {
+  /** To `MAIL FROM`. */
+  sender?: RelayAnswer;
+  /** To `RCPT TO`. */
+  recipient?: RelayAnswer;
+  /** After the message. */
+  message?: RelayAnswer;
+  /** To the login; left out: none is offered. */
+  login?: 'accept' | RelayAnswer;
+  /** Says nothing once the message came. */
+  silent?: boolean;
+  /** Takes the message and waits for so long before it says so. */
+  slowMs?: number;
+}
+
+export interface RelayAnswer {
+  readonly code: number;
+  readonly words: string;
+}
+
+/** An SMTP relay in this process; what is written to `script` counts from then on. */
+export interface MailRelay {
+  readonly url: string;
+  readonly port: number;
+  readonly mails: readonly RelayedMail[];
+  /** Connections so far. */
+  readonly connections: number;
+  script: RelayScript;
+  close(): Promise<void>;
+}
+
+/** Starts a relay on a free port of the loopback interface. */
+export async function startMailRelay(script: RelayScript = {}): Promise<MailRelay> {
+  const mails: RelayedMail[] = [];
+  const state = { script, connections: 0 };
+  const server = new SMTPServer({
+    disabledCommands: ['STARTTLS', ...(script.login === undefined ? ['AUTH'] : [])],
+    authOptional: script.login === undefined,
+    allowInsecureAuth: true,
+    disableReverseLookup: true,
+    closeTimeout: 100,
+    ...answering(state, mails),
+  });
+  server.on('error', () => {});
+  server.listen(0, '127.0.0.1');
+  await once(server.server, 'listening');
+  const port = portOf(server.server.address());
+  return {
+    url: `smtp://127.0.0.1:${port}`,
+    port,
+    mails,
+    get connections() {
+      return state.connections;
+    },
+    get script() {
+      return state.script;
+    },
+    set script(next) {
+      state.script = next;
+    },
+    async close() {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      server.close(() => resolve());
+      await promise;
+    },
+  };
+}
+
+function answering(
+  state: { script: RelayScript; connections: number },
+  mails: RelayedMail[],
+): Pick<SMTPServerOptions, 'onConnect' | 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData'> {
+  return {
+    onConnect(_session, done) {
+      state.connections += 1;
+      done();
+    },
+    onAuth({ username }, _session, done) {
+      const { login } = state.script;
+      if (login === 'accept') done(null, { user: username });
+      else done(toError(login) ?? new Error('no login'));
+    },
+    onMailFrom: (_address, _session, done) => done(toError(state.script.sender)),
+    onRcptTo: (_address, _session, done) => done(toError(state.script.recipient)),
+    onData(stream, { envelope }, done) {
+      const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
+      const to = envelope.rcptTo.map(({ address }) => address);
+      void takeMessage(state, stream, done, (raw) => mails.push({ from, to, raw }));
+    },
+  };
+}
+
+async function takeMessage(
+  state: { readonly script: RelayScript },
+  stream: Readable,
+  done: (error?: Error | null) => void,
+  keep: (raw: string) => void,
+): Promise<void> {
+  const raw = await text(stream);
+  const { silent = false, slowMs = 0, message } = state.script;
+  if (silent) return;
+  await sleep(slowMs);
+  if (message === undefined) keep(raw);
+  done(toError(message));
+}
+
+function toError(answer: RelayAnswer | undefined): Error | null {
+  if (answer === undefined) return null;
+  return Object.assign(new Error(answer.words), { responseCode: answer.code });
+}
+
+function portOf(address: string | AddressInfo | null): number {
+  if (address === null || typeof address === 'string') throw new Error('the relay has no port');
+  return address.port;
+}
+
+/** The value of a header, unfolded; null when the message has none of that name. */
+export function readHeader({ raw }: RelayedMail, name: string): string | null {
+  const [head = ''] = raw.split('\r\n\r\n', 1);
+  const lines = head.replaceAll(/\r\n[ \t]+/gu, ' ').split('\r\n');
+  const found = lines.find((line) => line.toLowerCase().startsWith(`${name.toLowerCase()}:`));
+  return found?.slice(name.length + 1).trim() ?? null;
+}
+
+/** All that a message says, its parts decoded one after the other. */
+export function readParts({ raw }: RelayedMail): string {
+  const boundary = /boundary="(?<name>[^"]+)"/u.exec(raw)?.groups?.['name'];
+  if (boundary === undefined) return raw;
+  return raw
+    .split(`--${boundary}`)
+    .slice(1)
+    .map((part) => {
+      const [head = '', ...body] = part.split('\r\n\r\n');
+      const encoded = body.join('\r\n\r\n');
+      if (/base64/iu.test(head)) return Buffer.from(encoded, 'base64').toString('utf8');
+      return /quoted-printable/iu.test(head) ? decodeQuotedPrintable(encoded) : encoded;
+    })
+    .join('\n');
+}
+
+function decodeQuotedPrintable(encoded: string): string {
+  const bytes = encoded
+    .replaceAll('=\r\n', '')
+    .replaceAll(/=(?<hex>[\dA-F]{2})/gu, (_, hex: string) =>
+      String.fromCodePoint(Number.parseInt(hex, 16)),
+    );
+  return Buffer.from(bytes, 'latin1').toString('utf8');
+}
