@@ -18,6 +18,7 @@ import { measureGrowth } from './scenarios/growth.ts';
 import { measureMemory } from './scenarios/memory.ts';
 import { measureTrial } from './scenarios/trial.ts';
 import { measureValidate } from './scenarios/validate.ts';
+import { measureWebhooks } from './scenarios/webhooks.ts';
 
 async function run(scale: Scale): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
@@ -29,6 +30,7 @@ async function run(scale: Scale): Promise<void> {
     const figures: Figure[] = [
       ...(await measureValidate(service, scale)),
       ...(await measureTrial(service, scale)),
+      ...(await measureWebhooks(service, scale)),
     ];
     const durability = await describeDurability(few);
     await seedDataDirectory(many, scale.manyActivations);

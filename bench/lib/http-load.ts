@@ -6,8 +6,15 @@ export interface Target {
   readonly port: number;
 }
 
-/** Makes the body of the next request. */
-export type NextBody = () => string;
+/** Makes the next request: its body, or a body with the header fields that sign it. */
+export type NextBody = () => string | SignedBody;
+
+/** A body that is sent with header fields of its own. */
+export interface SignedBody {
+  readonly body: string;
+  /** Lines of `Name: value`, each with its line end. */
+  readonly headerLines: string;
+}
 
 export interface LoadPlan {
   readonly target: Target;
@@ -148,9 +155,11 @@ class Lane {
     socket.on('error', () => this.#answer(0));
   }
 
-  send(body: string, onAnswer: (status: number) => void): void {
+  send(request: string | SignedBody, onAnswer: (status: number) => void): void {
     this.#onAnswer = onAnswer;
-    this.#socket.write(`${this.#head}${body.length}\r\n\r\n${body}`);
+    const { body, headerLines } =
+      typeof request === 'string' ? { body: request, headerLines: '' } : request;
+    this.#socket.write(`${this.#head}${body.length}\r\n${headerLines}\r\n${body}`);
   }
 
   close(): void {

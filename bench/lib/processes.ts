@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 import type { Target } from './http-load.ts';
+import { BILLING_SECRET } from './purchases.ts';
 
 /** The service in a process of its own. */
 export interface ServiceProcess {
@@ -39,7 +40,12 @@ function forkScript(path: string, args: readonly string[], dataDirectory: string
   const { DATABASE_URL: _none, ...env } = process.env;
   return fork(fileURLToPath(new URL(path, import.meta.url)), args, {
     execArgv: process.execArgv,
-    env: { ...env, LATCHKEY_DATA_DIR: dataDirectory, LATCHKEY_PORT: '0' },
+    env: {
+      ...env,
+      LATCHKEY_DATA_DIR: dataDirectory,
+      LATCHKEY_PORT: '0',
+      LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
+    },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });
 }

@@ -5,6 +5,8 @@ export interface Scale {
   readonly secondsPerLoad: number;
   readonly rounds: number;
   readonly memoryRequests: number;
+  /** Purchases of a burst, all answered in time. */
+  readonly webhookBurst: number;
 }
 
 /** For figures to be quoted. */
@@ -14,6 +16,7 @@ export const FULL: Scale = {
   secondsPerLoad: 6,
   rounds: 5,
   memoryRequests: 1_000_000,
+  webhookBurst: 50_000,
 };
 
 /** For a look at whether everything still runs. */
@@ -23,4 +26,5 @@ export const QUICK: Scale = {
   secondsPerLoad: 2,
   rounds: 1,
   memoryRequests: 40_000,
+  webhookBurst: 5_000,
 };

@@ -18,6 +18,7 @@ import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import { createPaddleApi } from './features/billing/paddle-api.ts';
 import { queueKeyEmailsWithoutMail } from './features/billing/key-emails/queue-key-emails.ts';
+import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { countJobs } from './jobs/queries.ts';
 import { startJobs, type RunningJobs } from './jobs/run-jobs.ts';
 import { createTasks } from './jobs/tasks.ts';
@@ -108,6 +109,7 @@ async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
   const queued = await queueKeyEmailsWithoutMail(ctx);
   if (queued > 0) log.info({ queued }, 'e-mails that waited for mail to be configured are sent');
+  await beginRecurringJobs(ctx);
   const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx) });
   metrics.setJobs(() => jobs.numbers());
   return jobs;

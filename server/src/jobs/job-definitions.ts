@@ -11,6 +11,9 @@ export interface JobDefinition {
 /** Somebody waits for it. */
 const URGENT = -10;
 
+/** Nobody waits for it. */
+const UNHURRIED = 0;
+
 /** At most as long as the identifiers that the providers' events carry. */
 const Identifier = Type.String({ minLength: 1, maxLength: 200 });
 
@@ -25,6 +28,15 @@ export const jobDefinitions = {
   look_up_customer: {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),
     priority: URGENT,
+  },
+  /** Tries the payment providers' events again that could not be applied; follows itself. */
+  retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED },
+  /** Looks in the provider's log for events that never arrived; follows itself. */
+  reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED },
+  /** Applies an event of a payment provider that could not be applied before. */
+  apply_event: {
+    payload: Type.Object({ provider: Identifier, eventId: Identifier }),
+    priority: 0,
   },
 } as const satisfies Readonly<Record<string, JobDefinition>>;
 

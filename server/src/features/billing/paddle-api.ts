@@ -2,6 +2,7 @@ import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
 import type { CustomerDetails } from './facts.ts';
+import type { LoggedEvent } from './logged-event.ts';
 
 export interface PaddleApiOptions {
   /** Without a trailing slash. */
@@ -24,6 +25,12 @@ export interface PaddleApi {
    * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
    */
   findCustomer(customerId: string, signal?: AbortSignal): Promise<PaddleCustomer | null>;
+  /**
+   * A page of the events that Paddle has told of, or tried to, in their order; empty at the end of its log.
+   * @param after the event behind which the page begins
+   * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
+   */
+  listEvents(after: string, signal?: AbortSignal): Promise<readonly LoggedEvent[]>;
 }
 
 /** Why Paddle did not give what it was asked for. The message holds neither key nor address. */
@@ -39,7 +46,8 @@ export class PaddleApiError extends Error {
 }
 
 const TIMEOUT_MS = 15_000;
-const MAX_ANSWER_BYTES = 1_048_576;
+/** A page of 200 events of some kilobytes each. */
+const MAX_ANSWER_BYTES = 16 * 1_048_576;
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 60;
 
@@ -48,6 +56,24 @@ const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 const CustomerAnswer = Type.Object({
   data: Type.Object({ email: Text, name: Text, locale: Text, updated_at: Type.String() }),
 });
+
+const EventsAnswer = Type.Object({
+  data: Type.Array(
+    Type.Object({
+      event_id: Type.String(),
+      event_type: Type.String(),
+      occurred_at: Type.String(),
+      data: Type.Object({}),
+    }),
+    { maxItems: 1_000 },
+  ),
+});
+
+function toLoggedEvent(event: Static<typeof EventsAnswer>['data'][number]): LoggedEvent {
+  const occurredAt = new Date(event.occurred_at);
+  if (Number.isNaN(occurredAt.getTime())) throw strangeAnswer();
+  return { eventId: event.event_id, type: event.event_type, occurredAt, body: event };
+}
 
 /** Opens the API; nothing is asked yet. */
 export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
@@ -61,6 +87,11 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
       const updatedAt = new Date(updated);
       if (Number.isNaN(updatedAt.getTime())) throw strangeAnswer();
       return { customer: { email, name, locale }, updatedAt };
+    },
+    async listEvents(after, signal) {
+      const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '200' });
+      const answer = await getJson(options, `/events?${query}`, EventsAnswer, signal);
+      return (answer?.data ?? []).map(toLoggedEvent);
     },
   };
 }

@@ -42,7 +42,7 @@ export async function receiveWebhook(
   if (adapter === undefined) throw unknownProvider();
   verify(ctx, adapter, delivery);
   const body = requireObject(readBody());
-  const { eventId, receipt } = await take(ctx, adapter, delivery, body);
+  const { eventId, receipt } = await takeEvent(ctx, adapter, delivery, body);
   ctx.metrics.countWebhook(provider, receipt.status);
   return { status: receipt.status, message: receipt.message, event_id: eventId };
 }
@@ -73,7 +73,12 @@ function requireObject(body: unknown): object {
   throw invalidRequest([{ loc: ['body'], msg, type: 'dict_type' }]);
 }
 
-async function take(
+/**
+ * Keeps and applies an event that is known to come from the provider, and says what came of it.
+ * @param body the delivery's body, as JSON
+ * @throws InvalidRequestError (422) for what is no event
+ */
+export async function takeEvent(
   ctx: Context,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,

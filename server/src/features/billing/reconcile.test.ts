@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import { after, test } from 'node:test';
+
+import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
+import {
+  paddleDelivery,
+  paddleId,
+  paddleTransactionCompleted,
+  type PaddleEvent,
+} from '../../../test/paddle-events.ts';
+import { HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
+import { createPaddleApi, PaddleApiError } from './paddle-api.ts';
+import { reconcilePaddle } from './reconcile.ts';
+
+const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
+const PAGE_SIZE = 2;
+
+/** Paddle's log of events, as its interface serves it: a page of those behind one. */
+const paddleLog: PaddleEvent[] = [];
+let isAway = false;
+const server = createServer((request, response) => {
+  const { searchParams } = new URL(request.url ?? '', 'http://localhost');
+  const start = paddleLog.findIndex(({ event_id: id }) => id === searchParams.get('after')) + 1;
+  response.writeHead(isAway ? 500 : 200, { 'content-type': 'application/json' });
+  response.end(JSON.stringify({ data: paddleLog.slice(start, start + PAGE_SIZE) }));
+}).listen(0, '127.0.0.1');
+await once(server, 'listening');
+after(() => {
+  server.closeAllConnections();
+  server.close();
+});
+const address = server.address();
+assert.ok(address !== null && typeof address === 'object');
+const url = `http://127.0.0.1:${address.port}`;
+const service = await startTestService({ paddleApi: createPaddleApi({ url, apiKey: 'key' }) });
+const { ctx, clock } = service;
+
+/** A purchase that happened now; Paddle has it in its log. */
+function purchase(name: string): PaddleEvent {
+  const event = paddleTransactionCompleted({
+    transactionId: paddleId('txn', name),
+    lines: [{ priceId: PRICE }],
+    occurredAt: clock.now(),
+  });
+  paddleLog.push(event);
+  return event;
+}
+
+async function deliver(event: PaddleEvent): Promise<void> {
+  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+  const { body, headers } = paddleDelivery(event, { secret, at: clock.now() });
+  const { status } = await service.post('/api/v1/webhooks/billing', body, headers);
+  assert.equal(status, 200);
+}
+
+const reconcile = () => reconcilePaddle(ctx, 'ann');
+
+test('before anything was received nothing is fetched', async () => {
+  purchase('before');
+  clock.advance(2 * HOUR_MS);
+  assert.equal(await reconcile(), null);
+  assert.equal(await service.count('licenses'), 0);
+});
+
+test('events that never arrived are applied once, and what was repaired is said', async () => {
+  const [first, lost, alsoLost, last] = [
+    purchase('first'),
+    purchase('lost'),
+    purchase('also-lost'),
+    purchase('last'),
+  ];
+  await deliver(first);
+  await deliver(last);
+  clock.advance(2 * HOUR_MS);
+  const repaired = [lost, alsoLost].map((event) => ({
+    eventId: event.event_id,
+    type: 'transaction.completed',
+    status: 'processed',
+  }));
+  assert.deepEqual(await reconcile(), { compared: 3, repaired });
+  assert.equal(await service.count('licenses'), 4);
+  assert.deepEqual(await reconcile(), { compared: 0, repaired: [] });
+  await deliver(lost);
+  assert.equal(await service.count('licenses'), 4, 'a webhook that comes after all is a duplicate');
+  const { rows } = await service.pool.query(
+    `select actor, subject_id, details from audit_log where action = 'webhook.reconcile'`,
+  );
+  assert.deepEqual(rows, [{ actor: 'ann', subject_id: 'paddle', details: { repaired: 2 } }]);
+  assert.ok(service.log.some((line) => line.includes('events of Paddle that never arrived')));
+});
+
+test('events that may still be on their way are left to their webhooks, and compared later', async () => {
+  const before = await service.count('licenses');
+  purchase('young');
+  assert.deepEqual(await reconcile(), { compared: 0, repaired: [] });
+  assert.equal(await service.count('licenses'), before);
+  clock.advance(2 * HOUR_MS);
+  assert.equal((await reconcile())?.repaired.length, 1);
+  assert.equal(await service.count('licenses'), before + 1);
+});
+
+test('while Paddle cannot be asked nothing is lost: the next comparison begins where the last ended', async () => {
+  const before = await service.count('licenses');
+  purchase('missed');
+  clock.advance(2 * HOUR_MS);
+  isAway = true;
+  await assert.rejects(reconcile(), PaddleApiError);
+  isAway = false;
+  assert.equal((await reconcile())?.compared, 1);
+  assert.equal(await service.count('licenses'), before + 1);
+  assert.ok(clock.now() > TEST_START);
+});

@@ -1,0 +1,112 @@
+import type { Context } from '#server/context.ts';
+
+import { insertAuditEntry } from '../audit/queries.ts';
+import type { Receipt } from './apply-events.ts';
+import type { LoggedEvent } from './logged-event.ts';
+import type { PaddleApi } from './paddle-api.ts';
+import { paddleAdapter } from './providers/paddle/adapter.ts';
+import { findReconciledEvent, storeReconciledEvent } from './queries/reconciliations.ts';
+import { takeEvent } from './receive-webhook.ts';
+
+/** What came of comparing a provider's log of events with what was kept. */
+export interface Reconciliation {
+  /** Events that were compared. */
+  readonly compared: number;
+  /** Those of them that had never arrived, and are applied now. */
+  readonly repaired: readonly RepairedEvent[];
+}
+
+/** An event that had been missed. */
+export interface RepairedEvent {
+  readonly eventId: string;
+  readonly type: string;
+  readonly status: Receipt['status'];
+}
+
+const HOUR_MS = 3_600_000;
+
+/** Younger events may still be on their way. */
+const SETTLED_AFTER_MS = HOUR_MS;
+
+/** In one go; the rest is compared the next time. */
+const MAX_PAGES = 50;
+
+/**
+ * Compares Paddle's own log of events with those that were received, since the last comparison, and applies the ones that
+ * never arrived, as their webhooks would have been. A webhook that comes after all is a duplicate then. What was
+ * repaired is logged and left in the audit log.
+ * @param actor who asked for it
+ * @returns null when there is nothing to compare: no API key, or no event was ever received
+ * @throws PaddleApiError when Paddle cannot be asked; what was compared until then stays compared
+ */
+export async function reconcilePaddle(
+  ctx: Context,
+  actor: string,
+  signal?: AbortSignal,
+): Promise<Reconciliation | null> {
+  const { paddleApi } = ctx;
+  const start = await findReconciledEvent(ctx.pool, 'paddle');
+  if (paddleApi === null || start === null) return null;
+  let compared = 0;
+  const repaired: RepairedEvent[] = [];
+  try {
+    for await (const event of readSettledEvents(ctx, paddleApi, start, signal)) {
+      const receipt = await takeLoggedEvent(ctx, event);
+      if (receipt.status !== 'duplicate') {
+        repaired.push({ eventId: event.eventId, type: event.type, status: receipt.status });
+      }
+      compared += 1;
+    }
+  } finally {
+    await report(ctx, actor, repaired);
+  }
+  return { compared, repaired };
+}
+
+/** The log behind an event, page by page; each page is remembered as compared once all of it was taken. */
+async function* readSettledEvents(
+  ctx: Context,
+  paddleApi: PaddleApi,
+  start: string,
+  signal?: AbortSignal,
+): AsyncGenerator<LoggedEvent> {
+  const settledBefore = new Date(ctx.clock.now().getTime() - SETTLED_AFTER_MS);
+  let after = start;
+  for (let page = 0; page < MAX_PAGES; page += 1) {
+    const events = await paddleApi.listEvents(after, signal);
+    const settled = takeWhile(events, ({ occurredAt }) => occurredAt < settledBefore);
+    yield* settled;
+    const last = settled.at(-1);
+    if (last === undefined) return;
+    await storeReconciledEvent(ctx.pool, 'paddle', last.eventId, ctx.clock.now());
+    if (settled.length < events.length) return;
+    after = last.eventId;
+  }
+}
+
+function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): readonly Item[] {
+  const end = items.findIndex((item) => !holds(item));
+  return end < 0 ? items : items.slice(0, end);
+}
+
+async function takeLoggedEvent(ctx: Context, { body }: LoggedEvent): Promise<Receipt> {
+  const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
+  return (await takeEvent(ctx, paddleAdapter, delivery, body)).receipt;
+}
+
+async function report(
+  ctx: Context,
+  actor: string,
+  repaired: readonly RepairedEvent[],
+): Promise<void> {
+  if (repaired.length === 0) return;
+  ctx.log.warn({ repaired }, 'events of Paddle that never arrived were applied');
+  await insertAuditEntry(ctx.pool, {
+    occurredAt: ctx.clock.now(),
+    actor,
+    action: 'webhook.reconcile',
+    subjectId: 'paddle',
+    reason: null,
+    details: { repaired: repaired.length },
+  });
+}

@@ -1,0 +1,53 @@
+import type { Context } from '#server/context.ts';
+import { addJobs } from '#server/jobs/add-job.ts';
+
+import { followUp } from './follow-up.ts';
+import { reconcilePaddle } from './reconcile.ts';
+import { retryDueEvents } from './replay-events.ts';
+
+const MINUTE_MS = 60_000;
+const RETRY_INTERVAL_MS = MINUTE_MS;
+const RECONCILE_INTERVAL_MS = 60 * MINUTE_MS;
+
+/** In one job; when there are more the next one begins at once. */
+const MAX_RETRIED = 100;
+
+/** All processes together do each of these once in a while, for a job with a key is there once. */
+const ONLY_ONE = 'only';
+
+/** Begins the jobs that follow themselves, at the start of the service; those that are there begin anew. */
+export async function beginRecurringJobs(ctx: Pick<Context, 'pool'>): Promise<void> {
+  await addJobs(ctx.pool, [
+    { name: 'retry_webhooks', payload: {}, key: ONLY_ONE },
+    { name: 'reconcile_payments', payload: {}, key: ONLY_ONE },
+  ]);
+}
+
+/** Tries again the events that could not be applied and whose time has come. */
+export async function retryWebhooks(ctx: Context): Promise<void> {
+  let tried = 0;
+  try {
+    tried = await retryDueEvents({ ...ctx, followUp }, MAX_RETRIED);
+  } finally {
+    await follow(ctx, 'retry_webhooks', tried === MAX_RETRIED ? 0 : RETRY_INTERVAL_MS);
+  }
+}
+
+/** Applies the events of the provider's log that never arrived. */
+export async function reconcilePayments(ctx: Context, signal: AbortSignal): Promise<void> {
+  try {
+    await reconcilePaddle(ctx, 'latchkey', signal);
+  } finally {
+    await follow(ctx, 'reconcile_payments', RECONCILE_INTERVAL_MS);
+  }
+}
+
+/** However this one ended, the next one is there. */
+async function follow(
+  ctx: Pick<Context, 'pool'>,
+  name: 'retry_webhooks' | 'reconcile_payments',
+  delayMs: number,
+): Promise<void> {
+  const runAt = new Date(Date.now() + delayMs);
+  await addJobs(ctx.pool, [{ name, payload: {}, key: ONLY_ONE, runAt }]);
+}
