@@ -82,11 +82,7 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
   const known = byId(payments, ({ transactionId }) => transactionId)
     .map(mergePayment)
     .sort(compareTold);
-  const canonical = new Map(
-    known.flatMap(({ transactionId, aliases = [], checkoutId }) =>
-      [...aliases, checkoutId ?? transactionId].map((id) => [id, transactionId] as const),
-    ),
-  );
+  const canonical = mapNames(known);
   const facts = {
     provider: entries[0]?.provider ?? 'standard',
     payments: known,
@@ -102,6 +98,15 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
       })),
   };
   return { facts, eventIds: new Set(entries.map(({ eventId }) => eventId)) };
+}
+
+/** From the names of payments to their ids. A payment's own id is never another one's alias. */
+function mapNames(payments: readonly PaymentFact[]): ReadonlyMap<string, string> {
+  const names = payments.flatMap(({ transactionId, aliases = [], checkoutId = transactionId }) =>
+    [...aliases, checkoutId].map((name) => [name, transactionId] as const),
+  );
+  const own = payments.map(({ transactionId }) => [transactionId, transactionId] as const);
+  return new Map([...names, ...own]);
 }
 
 function resolve(canonical: ReadonlyMap<string, string>, id: string | null): string | null {

@@ -1,0 +1,299 @@
+/** What the events of the other providers come to, in any order and with repetitions: the licenses of whole purchases. */
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import type { Product } from '#server/config/catalog-model.ts';
+
+import {
+  lemonSqueezyInvoice,
+  lemonSqueezyOrder,
+  lemonSqueezySubscription,
+} from '../../../../test/lemon-squeezy-events.ts';
+import {
+  stripeChargeRefunded,
+  stripeCheckoutCompleted,
+  stripeDispute,
+  stripeInvoicePaid,
+  stripeInvoicePaymentPaid,
+  stripeRefund,
+  stripeSubscription,
+} from '../../../../test/stripe-events.ts';
+import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
+import type { BillingEvent } from '../facts.ts';
+import { computeLicenses } from '../rules/compute-licenses.ts';
+import { groupPurchases, type LedgerEntry } from '../rules/group-purchases.ts';
+import { normalizeLemonSqueezy } from './lemon-squeezy/normalize.ts';
+import { normalizeStripe } from './stripe/normalize.ts';
+
+const APRIL = new Date('2027-04-01T12:00:00.000Z');
+const MAY = new Date('2027-05-01T12:00:00.000Z');
+const FIRST = { startsAt: TEST_START, endsAt: APRIL };
+const SECOND = { startsAt: APRIL, endsAt: MAY };
+const IDENTIFIER = '104e18a2-d755-4d4b-80c4-a6c1dcbe1c10';
+
+const SOLD = new Set(['price_personal', 'price_monthly', '17', 'once:18']);
+
+function findProduct(priceId: string): Product | null {
+  if (!SOLD.has(priceId)) return null;
+  return {
+    id: priceId,
+    name: priceId,
+    productType: 'app',
+    tier: 'pro',
+    features: [],
+    maxActivations: 1,
+    durationDays: null,
+    offlineDays: 14,
+    prices: { paddle: [], stripe: [], lemonsqueezy: [], standard: [] },
+  };
+}
+
+function stripe(events: readonly unknown[]): BillingEvent[] {
+  return events.map((event) => normalizeStripe(event));
+}
+
+function lemonSqueezy(events: readonly unknown[]): BillingEvent[] {
+  return events.map((event) => {
+    const rawBody = Buffer.from(JSON.stringify(event));
+    return normalizeLemonSqueezy(event, { headers: {}, rawBody });
+  });
+}
+
+/** The licenses that sell something. */
+function compute(events: readonly BillingEvent[]) {
+  const entries = events.flatMap(({ provider, eventId, facts }) =>
+    facts.flatMap((fact): LedgerEntry[] =>
+      fact.kind === 'customer' ? [] : [{ provider, eventId, fact }],
+    ),
+  );
+  return groupPurchases(entries)
+    .flatMap(({ facts }) => computeLicenses(facts, findProduct))
+    .filter(({ product }) => product !== null);
+}
+
+/** The same, and every other order of the events is held to it, with some of them told again. */
+function settle(events: readonly BillingEvent[]) {
+  const expected = compute(events);
+  const some = fc.array(fc.constantFrom(...events), { maxLength: 3 });
+  const shuffled = fc.shuffledSubarray([...events], { minLength: events.length });
+  fc.assert(
+    fc.property(shuffled, some, (order, again) => {
+      assert.deepEqual(compute([...order, ...again]), expected);
+    }),
+    { numRuns: 60 },
+  );
+  return expected;
+}
+
+function settleOne(events: readonly BillingEvent[]) {
+  const [license, ...others] = settle(events);
+  assert.ok(license);
+  assert.deepEqual(others, []);
+  return license;
+}
+
+function later(days: number): Date {
+  return new Date(TEST_START.getTime() + days * DAY_MS);
+}
+
+describe('Stripe', () => {
+  const once = stripeCheckoutCompleted({ eventId: 'evt_0' });
+  const begun = [
+    stripeCheckoutCompleted({ eventId: 'evt_5', subscriptionId: 'sub_ann' }),
+    stripeSubscription('created', { eventId: 'evt_4', status: 'incomplete', period: FIRST }),
+    stripeSubscription('updated', { eventId: 'evt_3', period: FIRST }),
+    stripeInvoicePaid({ eventId: 'evt_2', period: FIRST }),
+    stripeInvoicePaymentPaid({ eventId: 'evt_1' }),
+  ];
+  const renewed = [
+    stripeSubscription('updated', { at: APRIL, invoiceId: 'in_2', period: SECOND }),
+    stripeInvoicePaid({
+      at: APRIL,
+      invoiceId: 'in_2',
+      reason: 'subscription_cycle',
+      period: SECOND,
+    }),
+    stripeInvoicePaymentPaid({ at: APRIL, invoiceId: 'in_2', paymentIntentId: 'pi_2' }),
+  ];
+
+  test('a checkout that sold once makes a license for ever, which its refund ends', () => {
+    const license = settleOne(stripe([once]));
+    assert.deepEqual(
+      [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
+      ['pi_ann', 'cs_test_ann', 'once:0', null],
+    );
+    const at = later(3);
+    const refunds = [stripeRefund('created', { at }), stripeChargeRefunded({ at })];
+    for (const refund of refunds) {
+      assert.deepEqual(settleOne(stripe([once, refund])).refundedAt, at);
+    }
+    assert.deepEqual(settleOne(stripe([once, ...refunds])).refundedAt, at);
+    const failed = stripeRefund('failed', { at: later(4) });
+    assert.equal(settleOne(stripe([once, ...refunds, failed])).refundedAt, null);
+  });
+
+  test('two halves given back are a refund, told by refunds and the charge alike', () => {
+    const half = (refundId: string, days: number) =>
+      stripeRefund('created', { refundId, amount: 500, at: later(days) });
+    const part = stripeChargeRefunded({ amount: 500, at: later(1) });
+    assert.equal(settleOne(stripe([once, half('re_1', 1), part])).refundedAt, null);
+    const both = [once, half('re_1', 1), part, half('re_2', 2)];
+    assert.deepEqual(settleOne(stripe(both)).refundedAt, later(2));
+  });
+
+  test('the invoice that a checkout sends after the payment neither sells nor hides a refund', () => {
+    const at = later(3);
+    for (const apiVersion of ['acacia', 'basil'] as const) {
+      const invoice = stripeInvoicePaid({ apiVersion, subscriptionId: null, reason: 'manual' });
+      const events = [once, invoice, stripeInvoicePaymentPaid(), stripeRefund('created', { at })];
+      assert.deepEqual(settleOne(stripe(events)).refundedAt, at, apiVersion);
+    }
+  });
+
+  test('a checkout that begins a subscription makes one license to the end of what was paid', () => {
+    const license = settleOne(stripe(begun));
+    assert.deepEqual(
+      [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
+      ['in_ann', 'cs_test_ann', 'recurring:0', APRIL],
+    );
+  });
+
+  test('only a paid invoice extends it, not the change that opens the period', () => {
+    const [opened, ...paid] = renewed;
+    assert.deepEqual(settleOne(stripe([...begun, opened])).expiresAt, APRIL);
+    assert.deepEqual(settleOne(stripe([...begun, opened, ...paid])).expiresAt, MAY);
+  });
+
+  test('a refund of the newest payment ends it, one of an older is only recorded', () => {
+    const at = later(40);
+    const all = [...begun, ...renewed];
+    const newest = stripeRefund('created', { paymentIntentId: 'pi_2', at });
+    assert.deepEqual(settleOne(stripe([...all, newest])).refundedAt, at);
+    const older = stripeRefund('created', { paymentIntentId: 'pi_ann', at });
+    assert.equal(settleOne(stripe([...all, older])).refundedAt, null);
+  });
+
+  test('a dispute suspends it until it is won', () => {
+    const at = later(2);
+    const disputed = [...begun, stripeDispute('created', { at })];
+    assert.deepEqual(settleOne(stripe(disputed)).disputedAt, at);
+    const won = stripeDispute('closed', { at: later(9), status: 'won' });
+    assert.equal(settleOne(stripe([...disputed, won])).disputedAt, null);
+  });
+
+  test('a cancellation is first announced and then ends it, never for ever', () => {
+    const announced = stripeSubscription('updated', {
+      at: later(5),
+      period: FIRST,
+      object: { cancel_at_period_end: true },
+    });
+    assert.deepEqual(settleOne(stripe([...begun, announced])).cancelScheduledFor, APRIL);
+    const ended = stripeSubscription('deleted', { at: APRIL });
+    const license = settleOne(stripe([...begun, announced, ended]));
+    assert.deepEqual([license.canceledAt, license.expiresAt], [APRIL, APRIL]);
+  });
+
+  test('a first payment that failed makes nothing', () => {
+    const failed = [
+      stripeSubscription('created', { status: 'incomplete', period: FIRST }),
+      stripeSubscription('updated', { status: 'incomplete_expired', period: FIRST, at: later(1) }),
+    ];
+    assert.deepEqual(settle(stripe(failed)), []);
+  });
+});
+
+describe('Lemon Squeezy', () => {
+  const begun = [
+    lemonSqueezyOrder('order_created', { orderId: 5 }),
+    lemonSqueezySubscription('subscription_created', {
+      orderId: 5,
+      subscriptionId: 9,
+      renewsAt: APRIL,
+    }),
+    lemonSqueezyInvoice('subscription_payment_success', {
+      invoiceId: 5,
+      subscriptionId: 9,
+      reason: 'initial',
+    }),
+  ];
+  const renewed = [
+    lemonSqueezySubscription('subscription_updated', {
+      orderId: 5,
+      subscriptionId: 9,
+      renewsAt: MAY,
+      at: APRIL,
+      createdAt: TEST_START,
+    }),
+    lemonSqueezyInvoice('subscription_payment_success', {
+      invoiceId: 6,
+      subscriptionId: 9,
+      at: APRIL,
+    }),
+  ];
+
+  test('an order of a variant that is paid once makes a license for ever, which its refund ends', () => {
+    const order = lemonSqueezyOrder('order_created', { variantId: 18 });
+    const license = settleOne(lemonSqueezy([order]));
+    assert.deepEqual(
+      [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
+      [IDENTIFIER, IDENTIFIER, 'once:0', null],
+    );
+    const refund = { variantId: 18, at: later(3), createdAt: TEST_START };
+    const part = lemonSqueezyOrder('order_refunded', { ...refund, refunded: 999 });
+    assert.equal(settleOne(lemonSqueezy([order, part])).refundedAt, null);
+    const whole = lemonSqueezyOrder('order_refunded', { ...refund, refunded: 1_000 });
+    assert.deepEqual(settleOne(lemonSqueezy([order, whole])).refundedAt, later(3));
+  });
+
+  test('a subscription makes one license, known by the order, and nothing before the order is known', () => {
+    const license = settleOne(lemonSqueezy(begun));
+    assert.deepEqual(
+      [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
+      [IDENTIFIER, IDENTIFIER, 'recurring:0', APRIL],
+    );
+    assert.deepEqual(settle(lemonSqueezy(begun.slice(1))), []);
+  });
+
+  test('it is extended by each renewal, with or without a trial before', () => {
+    assert.deepEqual(settleOne(lemonSqueezy([...begun, ...renewed])).expiresAt, MAY);
+    const [order] = begun;
+    const trial = lemonSqueezySubscription('subscription_created', {
+      orderId: 5,
+      subscriptionId: 9,
+      status: 'on_trial',
+      renewsAt: later(7),
+    });
+    assert.deepEqual(settleOne(lemonSqueezy([order, trial])).expiresAt, later(7));
+    assert.deepEqual(settleOne(lemonSqueezy([order, trial, renewed[0]])).expiresAt, MAY);
+  });
+
+  test('a refund of the newest payment ends it', () => {
+    const refund = lemonSqueezyInvoice('subscription_payment_refunded', {
+      invoiceId: 6,
+      subscriptionId: 9,
+      refunded: 1_000,
+      at: later(40),
+    });
+    const license = settleOne(lemonSqueezy([...begun, ...renewed, refund]));
+    assert.deepEqual(license.refundedAt, later(40));
+  });
+
+  test('a cancellation is first announced and then ends it, never for ever', () => {
+    const common = { orderId: 5, subscriptionId: 9, createdAt: TEST_START, endsAt: APRIL };
+    const announced = lemonSqueezySubscription('subscription_cancelled', {
+      ...common,
+      at: later(5),
+      status: 'cancelled',
+    });
+    assert.deepEqual(settleOne(lemonSqueezy([...begun, announced])).cancelScheduledFor, APRIL);
+    const ended = lemonSqueezySubscription('subscription_expired', {
+      ...common,
+      at: APRIL,
+      status: 'expired',
+    });
+    const license = settleOne(lemonSqueezy([...begun, announced, ended]));
+    assert.deepEqual([license.canceledAt, license.expiresAt], [APRIL, APRIL]);
+  });
+});
