@@ -10,7 +10,6 @@ import { Gate } from './db/gate.ts';
 import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
-import { followUp } from './features/billing/follow-up.ts';
 import type { PaddleApi } from './features/billing/paddle-api.ts';
 import { createWebhookBatch } from './features/billing/webhook-batch.ts';
 import { readWebhookSecrets } from './features/billing/webhook-secrets.ts';
@@ -99,7 +98,7 @@ export function makeContext(parts: ContextParts): Context {
     batches: {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,
-      webhooks: createWebhookBatch({ catalog, clock, followUp, log, pool, vault }, metrics),
+      webhooks: createWebhookBatch({ catalog, clock, log, pool, vault, wantedEvents }, metrics),
     },
     gate,
     licenseQueue,

@@ -3,6 +3,7 @@ import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import type { BillingEvent } from './facts.ts';
+import { followUp } from './follow-up.ts';
 import { lockBilling } from './queries/lock.ts';
 import {
   insertAdjustments,
@@ -19,19 +20,13 @@ import {
 } from './queries/events.ts';
 import { listPurchaseEntries, type PurchaseName } from './queries/purchases.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
-import {
-  settlePurchases,
-  type SettledPurchases,
-  type SettlingContext,
-} from './settle-purchases.ts';
+import { settlePurchases } from './settle-purchases.ts';
 
 /** What applying events needs of the context. */
-export interface ApplyContext extends SettlingContext, Pick<Context, 'log' | 'pool'> {
-  readonly followUp: FollowUp;
-}
-
-/** What else is to happen because licenses were made or changed; in the same transaction, or not at all. */
-export type FollowUp = (client: Queryable, settled: SettledPurchases) => Promise<void>;
+export type ApplyContext = Pick<
+  Context,
+  'catalog' | 'clock' | 'log' | 'pool' | 'vault' | 'wantedEvents'
+>;
 
 /** A verified delivery and what it means. */
 export interface ReceivedEvent {
@@ -91,7 +86,7 @@ export async function applyFacts(
   if (names.length === 0) return events.map((event) => toOutcome(event, null));
   const purchases = groupPurchases(await listPurchaseEntries(client, names));
   const settled = await settlePurchases(ctx, client, purchases);
-  await ctx.followUp(client, settled);
+  await followUp(ctx, client, settled);
   return events.map((event) => {
     const unsold = settled.unsold.find(
       ({ purchase }) =>

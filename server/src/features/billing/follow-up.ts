@@ -1,33 +1,48 @@
+import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
-import { addJobs, type NewJob } from '#server/jobs/add-job.ts';
+import { addJobs } from '#server/jobs/add-job.ts';
 
-import type { SettledPurchases } from './settle-purchases.ts';
+import type { LicenseRecord } from '../licenses/queries/licenses.ts';
+import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
+import { queueKeyEmails } from './key-emails/queue-key-emails.ts';
+import type { SettledLicense, SettledPurchases } from './settle-purchases.ts';
+
+/** What follows from licenses that were made or changed needs of the context. */
+type FollowUpContext = Pick<Context, 'catalog' | 'clock' | 'wantedEvents'>;
 
 /**
- * Has the buyers of new licenses sent their keys, and those looked up of whom no address is known; also when an
- * address has become known since, or another one: the first may have been wrong. The jobs lie in the transaction of the licenses, so there is never one without the other.
+ * Has the buyers of new licenses sent their keys, and those looked up of whom no address is known; and tells the endpoints
+ * of outgoing webhooks. All of it lies in the transaction of the licenses, so there is never one without the other.
  */
 export async function followUp(
+  ctx: FollowUpContext,
   client: Queryable,
   { created, changed }: SettledPurchases,
 ): Promise<void> {
-  const jobs = new Map<string, NewJob>();
-  const reached = changed.filter(
-    ({ before, license }) =>
-      license.customerEmail !== null && license.customerEmail !== before.customerEmail,
+  const sendable = changed.filter(
+    ({ before, license }) => !isSendable(before) && isSendable(license),
   );
-  for (const { provider, transactionId } of [...created, ...reached]) {
-    const key = `${provider}:${transactionId}`;
-    jobs.set(`mail ${key}`, { name: 'send_key_email', payload: { provider, transactionId }, key });
-  }
-  for (const { license, provider, customerId } of created) {
-    if (license.customerEmail !== null || customerId === null) continue;
-    const key = `${provider}:${customerId}`;
-    jobs.set(`customer ${key}`, {
-      name: 'look_up_customer',
-      payload: { provider, customerId },
-      key,
-    });
-  }
-  if (jobs.size > 0) await addJobs(client, [...jobs.values()]);
+  const mails = [...created, ...sendable];
+  if (mails.length > 0) await queueKeyEmails(client, mails);
+  await lookUpUnknown(client, created);
+  const changes = [
+    ...created.map(({ license }) => ({ before: null, after: license })),
+    ...changed.map(({ before, license }) => ({ before, after: license })),
+  ];
+  if (changes.length > 0) await recordLicenseChanges(ctx, client, changes, ctx.clock.now());
+}
+
+/** Whether its key can be sent and is worth having. */
+function isSendable(license: LicenseRecord): boolean {
+  const { customerEmail, refundedAt, disputedAt, canceledAt } = license;
+  return customerEmail !== null && (refundedAt ?? disputedAt ?? canceledAt) === null;
+}
+
+async function lookUpUnknown(client: Queryable, created: readonly SettledLicense[]): Promise<void> {
+  const jobs = created.flatMap(({ license, provider, customerId }) => {
+    if (license.customerEmail !== null || customerId === null) return [];
+    const payload = { provider, customerId };
+    return [{ name: 'look_up_customer' as const, payload, key: `${provider}:${customerId}` }];
+  });
+  if (jobs.length > 0) await addJobs(client, jobs);
 }

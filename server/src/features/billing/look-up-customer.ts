@@ -4,7 +4,6 @@ import { addJob } from '#server/jobs/add-job.ts';
 
 import { applyFacts } from './apply-events.ts';
 import type { BillingEvent } from './facts.ts';
-import { followUp } from './follow-up.ts';
 import { PaddleApiError, type PaddleCustomer } from './paddle-api.ts';
 import { lockBilling } from './queries/lock.ts';
 
@@ -17,7 +16,7 @@ export interface CustomerName {
 /** What a look-up needs of the context. */
 export type LookUpContext = Pick<
   Context,
-  'catalog' | 'clock' | 'log' | 'paddleApi' | 'pool' | 'vault'
+  'catalog' | 'clock' | 'log' | 'paddleApi' | 'pool' | 'vault' | 'wantedEvents'
 >;
 
 /**
@@ -57,6 +56,6 @@ async function applyCustomer(
   };
   await inTransaction(ctx.pool, async (client) => {
     await lockBilling(client);
-    await applyFacts({ ...ctx, followUp }, client, [event]);
+    await applyFacts(ctx, client, [event]);
   });
 }

@@ -1,9 +1,10 @@
 import type { Queryable } from '#server/db/statement.ts';
+import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { applyFacts, type ApplyContext } from './apply-events.ts';
-import { explainFailure } from './defer-event.ts';
+import { recordFailure } from './defer-event.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { billingAdapters } from './providers/adapters.ts';
 import {
@@ -16,7 +17,6 @@ import {
   type EventRecord,
 } from './queries/events.ts';
 import { lockBilling } from './queries/lock.ts';
-import { nextAttempt } from './rules/next-attempt.ts';
 
 const PAGE_SIZE = 200;
 
@@ -83,24 +83,15 @@ async function retryEvent(ctx: ApplyContext, event: EventRecord): Promise<EventO
   try {
     return await inTransaction(ctx.pool, (client) => applyAgain(ctx, client, event));
   } catch (error) {
+    // A database that is away is no fault of the event's.
+    if (isDatabaseUnavailable(error)) throw error;
     const { eventId, provider, type, occurredAt, attempts } = event;
-    const isHopeless = error instanceof MalformedEventError;
-    const nextAttemptAt = isHopeless ? null : nextAttempt(ctx.clock.now(), attempts + 1);
-    const status = nextAttemptAt === null ? 'failed' : 'deferred';
-    const message = explainFailure(error);
-    const outcome = {
-      eventId,
-      provider,
-      type,
-      occurredAt,
-      status,
-      message,
-      nextAttemptAt,
-    } as const;
-    await inTransaction(ctx.pool, async (client) => {
+    const failed = { eventId, provider, type, occurredAt, attempts: attempts + 1 };
+    const outcome = await inTransaction(ctx.pool, async (client) => {
       await countAttempt(client, event);
-      await updateEventOutcomes(client, [outcome]);
+      return recordFailure(ctx, client, failed, error);
     });
+    const { status } = outcome;
     ctx.log.error({ err: error, eventId, provider, status }, 'a kept event could not be applied');
     return outcome;
   }

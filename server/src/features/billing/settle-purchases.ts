@@ -19,9 +19,6 @@ import { computeLicenses } from './rules/compute-licenses.ts';
 import type { Purchase } from './rules/group-purchases.ts';
 import type { LicenseDraft, PurchaseFacts } from './rules/purchase.ts';
 
-/** What settling needs of the context. */
-export type SettlingContext = IssuingContext;
-
 /** What has become of purchases. */
 export interface SettledPurchases {
   readonly created: readonly SettledLicense[];
@@ -52,7 +49,7 @@ const MAX_ACTIVATIONS = 1_000_000_000;
 
 /** Makes the licenses of purchases what they are to be: creates those that are missing, changes those that differ. */
 export async function settlePurchases(
-  ctx: SettlingContext,
+  ctx: IssuingContext,
   client: Queryable,
   purchases: readonly Purchase[],
 ): Promise<SettledPurchases> {
@@ -117,7 +114,7 @@ function explainUnsold(drafts: readonly LicenseDraft[]): string {
 }
 
 async function create(
-  ctx: SettlingContext,
+  ctx: IssuingContext,
   client: Queryable,
   plans: readonly Plan[],
 ): Promise<SettledLicense[]> {
@@ -153,7 +150,7 @@ async function create(
 }
 
 async function change(
-  ctx: SettlingContext,
+  ctx: IssuingContext,
   client: Queryable,
   plans: readonly Plan[],
   strays: readonly string[],
