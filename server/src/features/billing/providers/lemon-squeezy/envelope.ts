@@ -6,7 +6,7 @@ import { Compile } from 'typebox/compile';
 import type { CustomerDetails } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { readId, readText, type JsonObject } from '../json-fields.ts';
-import { readTime } from '../paddle/times.ts';
+import { readTime } from '../times.ts';
 
 /** What every event of Lemon Squeezy's has: the event's name, and the object that it is about (JSON:API). */
 export interface LemonSqueezyEvent {

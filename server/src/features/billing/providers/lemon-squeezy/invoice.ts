@@ -1,6 +1,6 @@
 import type { PaymentFact } from '../../facts.ts';
 import { readId, readInteger } from '../json-fields.ts';
-import { readTime } from '../paddle/times.ts';
+import { readTime } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 import { readRefunded } from './order.ts';

@@ -1,6 +1,6 @@
 import type { BillingLine } from '../../facts.ts';
 import { readId, readInteger, readObject, readQuantity, type JsonObject } from '../json-fields.ts';
-import { readTime } from '../paddle/times.ts';
+import { readTime } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 

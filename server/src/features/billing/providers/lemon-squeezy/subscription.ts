@@ -1,7 +1,7 @@
 import type { BillingPeriod, PaymentFact, SubscriptionFact } from '../../facts.ts';
 import { inferCycle } from '../infer-cycle.ts';
 import { readId, readObject, readQuantity, type JsonObject } from '../json-fields.ts';
-import { readTime } from '../paddle/times.ts';
+import { readTime } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 

@@ -8,7 +8,7 @@ import { toCustomerFact } from './customers.ts';
 import { ignored, type Reading } from './reading.ts';
 import { Adjustment, Customer, Envelope, Id, Subscription, Transaction } from './schemas.ts';
 import { readSubscription } from './subscriptions.ts';
-import { readTime } from './times.ts';
+import { readTime } from '../times.ts';
 import { readTransaction } from './transactions.ts';
 
 type Reader = (envelope: Envelope, occurredAt: Date) => Reading;

@@ -3,7 +3,7 @@ import { readCustomData } from './customers.ts';
 import { readSubscriptionLines } from './lines.ts';
 import { ignored, type Reading } from './reading.ts';
 import type { Subscription } from './schemas.ts';
-import { readPeriod, readTime } from './times.ts';
+import { readPeriod, readTime } from '../times.ts';
 
 const STATUSES = ['active', 'trialing', 'past_due', 'paused', 'canceled'] as const;
 const ACTIONS = ['cancel', 'pause', 'resume'] as const;

@@ -4,7 +4,7 @@ import { readCustomData } from './customers.ts';
 import { readTransactionLines } from './lines.ts';
 import { ignored, type Reading } from './reading.ts';
 import type { Transaction } from './schemas.ts';
-import { readPeriod } from './times.ts';
+import { readPeriod } from '../times.ts';
 
 /** The end of a pause is charged as `subscription_recurring`, too. */
 const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([

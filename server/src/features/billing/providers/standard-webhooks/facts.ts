@@ -1,5 +1,5 @@
 import type { PaymentFact, SubscriptionFact } from '../../facts.ts';
-import { readPeriod, readTime } from '../paddle/times.ts';
+import { readPeriod, readTime } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { UnknownValue, readCustomer, readKnown, readLines } from './fields.ts';
 import type { CustomerChange, Dispute, Payment, Refund, Subscription } from './schemas.ts';

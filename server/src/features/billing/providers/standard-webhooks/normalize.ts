@@ -4,7 +4,7 @@ import { Compile } from 'typebox/compile';
 import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type WebhookDelivery } from '../adapter.ts';
 import { readId } from '../json-fields.ts';
-import { readTime } from '../paddle/times.ts';
+import { readTime } from '../times.ts';
 import { toBillingEvent, type Reading } from '../reading.ts';
 import {
   readCustomerChange,

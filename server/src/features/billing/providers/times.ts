@@ -1,10 +1,10 @@
-import type { BillingPeriod } from '../../facts.ts';
+import type { BillingPeriod } from '../facts.ts';
 
 /** RFC 3339, with any number of digits after the second: nanoseconds occur. */
 const DATE_TIME =
   /^(?<second>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d{1,12}))?(?<zone>Z|[+-]\d{2}:\d{2})?$/;
 
-/** Paddle writes the first day of the first year where there is no time. */
+/** Paddle writes the first day of the first year where there is no time: no provider's real time is as old. */
 const FIRST_REAL_YEAR = 2;
 
 /** Reads a time, cut to milliseconds, without a zone as UTC; null for what is none, `0001-01-01T00:00:00Z` among it. */
