@@ -3,7 +3,7 @@
  * to another figure of the same run: absolute numbers say more about the machine than about the program.
  *
  *   npm run bench               everything: about fifteen minutes
- *   npm run bench -- --quick    the same with fewer activations and shorter loads: about one minute
+ *   npm run bench -- --quick    the same with fewer activations and shorter loads: about two minutes
  */
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

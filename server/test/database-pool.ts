@@ -8,10 +8,10 @@ import { createLog } from '#server/log.ts';
 import { createTestDatabase } from './database.ts';
 
 /** A pool on a migrated database of the test file's own; both end with the file. */
-export async function openTestPool(): Promise<Pool> {
+export async function openTestPool({ maxConnections = 4 } = {}): Promise<Pool> {
   const database = await createTestDatabase();
   const log = createLog({ level: 'silent' });
-  const pool = createPool(database.connection, { maxConnections: 4, log });
+  const pool = createPool(database.connection, { maxConnections, log });
   after(async () => {
     await pool.end();
     await database.drop();

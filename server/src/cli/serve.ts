@@ -7,8 +7,11 @@ import type { RunningService } from '#server/serve.ts';
 
 import { withExamples } from './option-values.ts';
 
-/** How long a stop may take before it is forced; longer than any request may. */
-const STOP_DEADLINE_MS = 25_000;
+/**
+ * How long a stop may take before it is forced. Its parts follow one another: 10 s for requests under way, 5 s for jobs,
+ * 5 s for webhooks, 16 s for the embedded database.
+ */
+const STOP_DEADLINE_MS = 38_000;
 
 /** What is left after a stop has this long to end by itself. */
 const LINGER_MS = 1_000;

@@ -55,7 +55,10 @@ export function sendArrayQuery(
   );
 }
 
-/** Works on the given connection, or on one of the pool's, which goes back there unless it is broken. */
+/**
+ * Works on the given connection, or on one of the pool's, which goes back there unless it is broken, or the server is
+ * about to close it (severity FATAL).
+ */
 async function onConnection<Result>(
   db: Queryable,
   work: (client: PoolClient) => Promise<Result>,
@@ -66,7 +69,7 @@ async function onConnection<Result>(
   try {
     return await fromDatabase(work(client));
   } catch (error) {
-    broken = !(error instanceof DatabaseError);
+    broken = !(error instanceof DatabaseError) || error.severity !== 'ERROR';
     throw error;
   } finally {
     client.release(broken);

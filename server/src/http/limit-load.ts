@@ -21,6 +21,7 @@ interface Share {
   readonly budget: Budget;
   readonly bytes: number;
   isWorking: boolean;
+  isReleased: boolean;
 }
 
 /**
@@ -47,11 +48,11 @@ export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX
       done(overloaded(RETRY_AFTER_SECONDS));
       return;
     }
-    const share: Share = { budget, bytes, isWorking: false };
+    const share: Share = { budget, bytes, isWorking: false, isReleased: false };
     budget.usedBytes += bytes;
     shares.set(request, share);
     reply.raw.once('close', () => {
-      if (!share.isWorking) budget.usedBytes -= bytes;
+      if (!share.isWorking) release(share);
     });
     done();
   });
@@ -67,7 +68,7 @@ export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX
         return await handler.call(this, request, reply);
       } finally {
         share.isWorking = false;
-        if (reply.raw.closed) share.budget.usedBytes -= share.bytes;
+        if (reply.raw.closed) release(share);
         if (--working === 0) onIdle?.();
       }
     };
@@ -76,6 +77,13 @@ export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX
   app.addHook('onClose', async () => {
     if (working > 0) await new Promise<void>((resolve) => (onIdle = resolve));
   });
+}
+
+/** A client may go away before its work begins, and the work end after that: it weighs nothing from the first of them. */
+function release(share: Share): void {
+  if (share.isReleased) return;
+  share.isReleased = true;
+  share.budget.usedBytes -= share.bytes;
 }
 
 function weighBody(request: FastifyRequest): number {

@@ -29,9 +29,12 @@ kill "$guard" 2>/dev/null
 exit "\${code:-1}"
 `;
 
-/** How long a fast shutdown may take, then an immediate one. */
-const FAST_SHUTDOWN_MS = 15_000;
-const IMMEDIATE_SHUTDOWN_MS = 5_000;
+/**
+ * How long a fast shutdown may take, then an immediate one. In an immediate one the postmaster itself kills, after five
+ * seconds, what does not end (`SIGKILL_CHILDREN_AFTER_SECS` of its source): killed earlier, it would leave that behind.
+ */
+const FAST_SHUTDOWN_MS = 8_000;
+const IMMEDIATE_SHUTDOWN_MS = 8_000;
 
 /** What to start, and where. */
 export interface Launch {

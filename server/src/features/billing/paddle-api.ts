@@ -90,7 +90,7 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
     },
     async listEvents(after, signal) {
       const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '200' });
-      const answer = await getJson(options, `/events?${query}`, EventsAnswer, signal);
+      const answer = await getJson(options, `/events?${query.toString()}`, EventsAnswer, signal);
       return (answer?.data ?? []).map(toLoggedEvent);
     },
   };
