@@ -36,6 +36,8 @@ import { signingKeyListCommand } from './signing-key-list.ts';
 import { signingKeyRotateCommand } from './signing-key-rotate.ts';
 import { version } from '#server/lib/version.ts';
 import { versionCommand } from './version.ts';
+import { webhookListCommand } from './webhook-list.ts';
+import { webhookReplayCommand } from './webhook-replay.ts';
 
 /** The whole command line, in the order of its help. */
 export function buildProgram(): Command {
@@ -49,6 +51,7 @@ export function buildProgram(): Command {
     .addCommand(licenseCommands())
     .addCommand(keyCommands())
     .addCommand(signingKeyCommands())
+    .addCommand(webhookCommands())
     .addCommand(endpointCommands())
     .addCommand(jobsCommands())
     .addCommand(mailCommands())
@@ -82,6 +85,13 @@ function keyCommands(): Command {
     .addCommand(keyListCommand())
     .addCommand(keyRollCommand())
     .addCommand(keyRevokeCommand());
+}
+
+function webhookCommands(): Command {
+  return new Command('webhook')
+    .description('The events that payment providers have sent.')
+    .addCommand(webhookListCommand())
+    .addCommand(webhookReplayCommand());
 }
 
 function signingKeyCommands(): Command {
