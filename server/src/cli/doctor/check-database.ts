@@ -1,4 +1,6 @@
 import type { Pool } from 'pg';
+import type { Config } from '#server/config/config.ts';
+import type { Secrets } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
 import { sendQuery } from '#server/db/send-query.ts';
@@ -6,20 +8,27 @@ import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
 import { checkEndpoints } from './check-endpoints.ts';
+import { checkJobs, checkMail } from './check-jobs.ts';
 import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
 const MAX_SKEW_MS = 2_000;
 
 /** Everything that can be asked of a database that answers. */
-export async function checkDatabase(pool: Pool, masterSecret: string): Promise<Finding[]> {
+export async function checkDatabase(
+  pool: Pool,
+  config: Config,
+  secrets: Secrets,
+): Promise<Finding[]> {
   const findings = [await checkServer(pool), await checkClock(pool)];
   const migrations = await checkMigrations(pool);
   if (migrations.status !== 'ok') return [...findings, migrations];
   return [
     ...findings,
     migrations,
-    await checkSigningKeys(pool, masterSecret),
+    await checkSigningKeys(pool, secrets.master),
+    await checkJobs(pool),
+    ...(await checkMail(pool, config, secrets)),
     ...(await checkEndpoints(pool)),
   ];
 }

@@ -62,7 +62,7 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
     return [ok('database', 'The embedded one will be made at the first start.')];
   }
   try {
-    return await withDatabase(({ pool, secrets }) => checkDatabase(pool, secrets.master));
+    return await withDatabase(({ pool, secrets }) => checkDatabase(pool, config, secrets));
   } catch (error) {
     return explainNoDatabase(error);
   }
