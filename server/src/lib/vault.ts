@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, hash, hkdfSync, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createSecretKey,
+  hash,
+  hkdfSync,
+  randomBytes,
+  type KeyObject,
+} from 'node:crypto';
 
 /** The shortest master secret that is taken; shorter is no secret. */
 export const MIN_MASTER_SECRET_BYTES = 32;
@@ -39,7 +47,8 @@ export function createVault(secret: string | Uint8Array): Vault {
   const lookupHmac = createHexHmac(deriveKey(masterSecret, 'lookup'));
   const componentHmac = createHexHmac(deriveKey(masterSecret, 'component'));
   const textHmac = createHexHmac(deriveKey(masterSecret, 'text'));
-  const sealingKey = deriveKey(masterSecret, 'seal');
+  // As a key object: of bytes, the cipher makes one each time, which took three quarters of a sealing's 80 µs.
+  const sealingKey = createSecretKey(deriveKey(masterSecret, 'seal'));
   return {
     hashLookup: lookupHmac,
     // A length in front keeps ("a", "bc") and ("ab", "c") apart, whatever characters the two hold.
@@ -93,7 +102,7 @@ const NONCE_BYTES = 12;
 const TAG_BYTES = 16;
 
 /** AES-256-GCM; the layout is one version byte, the random nonce, the ciphertext, the tag. */
-function seal(key: Buffer, plaintext: string, aad: string): Buffer {
+function seal(key: KeyObject, plaintext: string, aad: string): Buffer {
   const nonce = randomBytes(NONCE_BYTES);
   const cipher = createCipheriv('aes-256-gcm', key, nonce);
   cipher.setAAD(Buffer.from(aad, 'utf8'));
@@ -102,7 +111,7 @@ function seal(key: Buffer, plaintext: string, aad: string): Buffer {
   return Buffer.concat([Buffer.of(SEAL_VERSION), nonce, ciphertext, cipher.getAuthTag()]);
 }
 
-function open(key: Buffer, sealed: Uint8Array, aad: string): string {
+function open(key: KeyObject, sealed: Uint8Array, aad: string): string {
   if (sealed[0] !== SEAL_VERSION || sealed.byteLength < 1 + NONCE_BYTES + TAG_BYTES) {
     throw new Error('not a sealed text of a known version');
   }
