@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import {
+  extendLicense,
+  suspendLicense,
+  type Extension,
+} from '#server/features/licenses/change-license.ts';
+
+import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import {
+  PADDLE_IDS,
+  PADDLE_MONTH,
+  paddleAdjustment,
+  paddleDelivery,
+  paddleId,
+  paddlePeriod,
+  paddleSubscription,
+  paddleTransactionCompleted,
+} from '../paddle-events.ts';
+import { makePaddleSamples } from '../paddle-samples.ts';
+import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
+import { readBody } from './bodies.ts';
+
+const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
+const service = await startTestService();
+const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+
+async function deliver(...events: readonly unknown[]): Promise<void> {
+  for (const event of events) {
+    const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
+    const answer = await service.post('/api/v1/webhooks/billing', body, headers);
+    assert.equal(answer.status, 200, answer.text);
+  }
+}
+
+async function check(transactionId: string): Promise<unknown[]> {
+  const { body } = await service.get(`/api/v1/licenses/check/${transactionId}`);
+  const { status, expires_at: expiresAt } = readBody(body);
+  return [status, expiresAt];
+}
+
+function days(count: number): Date {
+  return new Date(TEST_START.getTime() + count * DAY_MS);
+}
+
+/** A subscription of its own, paid for a month: its checkout tells neither the period nor the subscription. */
+async function subscribe() {
+  const ids = { transactionId: paddleId('txn'), subscriptionId: paddleId('sub') };
+  const lines = [{ priceId: PRICE, cycle: PADDLE_MONTH }];
+  const of = { ...ids, lines };
+  await deliver(
+    paddleTransactionCompleted({ ...of, subscriptionId: null }),
+    paddleSubscription('created', { ...of, period: paddlePeriod(TEST_START, 31) }),
+  );
+  const renew = (count: number) =>
+    paddleTransactionCompleted({
+      ...of,
+      transactionId: paddleId('txn'),
+      origin: 'subscription_recurring',
+      occurredAt: days(31 * count),
+      period: paddlePeriod(days(31 * count), 31),
+    });
+  const { rows } = await service.pool.query<{ license_id: string }>(
+    'select license_id from license_transactions where transaction_id = $1',
+    [ids.transactionId],
+  );
+  return { ...ids, of, renew, licenseId: rows[0]?.license_id ?? '' };
+}
+
+function extend(licenseId: string, extension: Extension) {
+  const change = { keyOrId: licenseId, actor: 'test', reason: 'a test asks for it' };
+  return extendLicense(service.ctx, change, extension);
+}
+
+describe('only money extends', () => {
+  test('a renewal that opens and is not paid shows the next period, and gives nothing', async () => {
+    const { of, transactionId } = await subscribe();
+    const next = { ...of, transactionId: null, period: paddlePeriod(days(31), 31) };
+    await deliver(
+      paddleSubscription('updated', { ...next, occurredAt: days(31) }),
+      paddleSubscription('past_due', { ...next, occurredAt: days(32) }),
+    );
+    service.clock.set(days(33));
+    assert.deepEqual(await check(transactionId), ['past_due', fromStart(31 * DAY_MS)]);
+    service.clock.set(days(46));
+    assert.deepEqual(await check(transactionId), ['expired', fromStart(31 * DAY_MS)]);
+    service.clock.set(TEST_START);
+  });
+
+  test('a renewal that is paid extends to the end of its period', async () => {
+    const { renew, transactionId } = await subscribe();
+    await deliver(renew(1));
+    assert.deepEqual(await check(transactionId), ['active', fromStart(62 * DAY_MS)]);
+  });
+});
+
+describe('what an operator set by hand', () => {
+  test('an extension outlasts the renewals that end earlier, and no longer', async () => {
+    const { licenseId, renew, transactionId } = await subscribe();
+    await extend(licenseId, { until: days(70) });
+    await deliver(renew(1));
+    assert.deepEqual(await check(transactionId), ['active', fromStart(70 * DAY_MS)]);
+    await deliver(renew(2));
+    assert.deepEqual(await check(transactionId), ['active', fromStart(93 * DAY_MS)]);
+  });
+
+  test('a license that was made perpetual stays so', async () => {
+    const { licenseId, renew, transactionId } = await subscribe();
+    await extend(licenseId, { until: null });
+    await deliver(renew(1));
+    assert.deepEqual(await check(transactionId), ['active', null]);
+  });
+
+  test('a suspension and a note outlast every payment and the end of a dispute', async () => {
+    const { licenseId, renew, transactionId } = await subscribe();
+    const change = { keyOrId: licenseId, actor: 'test', reason: 'a test asks for it' };
+    await suspendLicense(service.ctx, change);
+    await service.pool.query(`update licenses set note = 'mine' where id = $1`, [licenseId]);
+    const dispute = (action: string) =>
+      paddleAdjustment('created', { adjustmentId: paddleId('adj'), transactionId, action });
+    await deliver(renew(1), dispute('chargeback'), dispute('chargeback_reverse'));
+    const { rows } = await service.pool.query(
+      'select suspended_at, disputed_at, note from licenses where id = $1',
+      [licenseId],
+    );
+    assert.deepEqual(rows, [{ suspended_at: TEST_START, disputed_at: null, note: 'mine' }]);
+  });
+});
+
+test("the provider's events of every type, in any order: all are taken, nothing paid by the month is for ever", async () => {
+  const catalog = service.ctx.catalog();
+  const product = catalog.products.get('personal') ?? null;
+  service.useCatalog({ ...catalog, findPrice: () => product });
+  await fc.assert(
+    fc.asyncProperty(fc.infiniteStream(fc.nat()), async (seeds) => {
+      const shuffled = makePaddleSamples()
+        .map((event) => ({ event, place: seeds.next().value ?? 0 }))
+        .sort((a, b) => a.place - b.place);
+      await deliver(...shuffled.map(({ event }) => event));
+      const { rows } = await service.pool.query(
+        `select id from licenses where subscription and expires_at is null
+           and extended_until is distinct from 'infinity'`,
+      );
+      assert.deepEqual(rows, []);
+      assert.notEqual((await check(PADDLE_IDS.transaction))[0], 'pending');
+    }),
+    { numRuns: 3 },
+  );
+});
