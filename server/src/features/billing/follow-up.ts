@@ -20,7 +20,10 @@ export async function followUp(
   { created, changed }: SettledPurchases,
 ): Promise<void> {
   const sendable = changed.filter(
-    ({ before, license }) => !isSendable(before) && isSendable(license),
+    ({ before, license }) =>
+      isSendable(license) &&
+      // A relay may have refused the first address.
+      (!isSendable(before) || before.customerEmail !== license.customerEmail),
   );
   const mails = [...created, ...sendable];
   if (mails.length > 0) await queueKeyEmails(client, mails);

@@ -97,7 +97,7 @@ test('refusals, nonsense and silence are told apart, and nothing is followed els
     { data: {} },
     { data: { ...customer, email: 7 } },
     { data: { ...customer, updated_at: 'yesterday' } },
-    `"${'x'.repeat(1_048_577)}"`,
+    `"${'x'.repeat(16 * 1_048_576)}"`,
   ];
   for (const body of bodies) {
     answer = json(200, body);

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { countJobs } from '#server/jobs/queries.ts';
+import { startJobs } from '#server/jobs/run-jobs.ts';
+import { createTasks } from '#server/jobs/tasks.ts';
+import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
+
+import { readHeader, startMailRelay } from '../../../test/mail-relay.ts';
+import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
+import {
+  paddleCustomer,
+  paddleDelivery,
+  paddleId,
+  paddleTransactionCompleted,
+} from '../../../test/paddle-events.ts';
+import { lookUpCustomer } from './look-up-customer.ts';
+import { PaddleApiError, type PaddleApi, type PaddleCustomer } from './paddle-api.ts';
+
+const ann: PaddleCustomer = {
+  customer: { email: 'ann@example.org', name: 'Ann', locale: 'de' },
+  updatedAt: new Date('2027-01-01T00:00:00Z'),
+};
+
+/** What Paddle's API answers from now on. */
+let answer: () => Promise<PaddleCustomer | null> = async () => ann;
+const asked: string[] = [];
+const paddleApi: PaddleApi = {
+  findCustomer: (customerId) => {
+    asked.push(customerId);
+    return answer();
+  },
+  listEvents: async () => [],
+};
+const relay = await startMailRelay();
+const mail = createSmtpTransport({ url: relay.url, from: 'shop@example.com', dkim: null });
+const service = await startTestService({ mail, paddleApi });
+const { ctx, pool } = service;
+after(async () => {
+  mail.close();
+  await relay.close();
+});
+
+const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+const PERSONAL = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
+
+async function deliver(event: unknown): Promise<void> {
+  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
+  const { status } = await service.post('/api/v1/webhooks/billing', body, headers);
+  assert.equal(status, 200);
+}
+
+/** A purchase of which no event has told the buyer's address. */
+async function buy(): Promise<{ transactionId: string; customerId: string }> {
+  const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
+  const lines = [{ priceId: PERSONAL }];
+  await deliver(paddleTransactionCompleted({ ...ids, subscriptionId: null, lines }));
+  return ids;
+}
+
+/** Does all jobs that are due. */
+async function doJobs(): Promise<void> {
+  const { log, metrics } = ctx;
+  const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx), pollIntervalMs: 20 });
+  for (const end = Date.now() + 10_000; (await countJobs(pool)).open > 0; await sleep(10)) {
+    assert.ok(Date.now() < end, 'the jobs were not done');
+  }
+  await jobs.stop();
+}
+
+const listMails = () => relay.mails.map(({ to }) => to.join());
+
+test('from the checkout to the e-mail: the address is looked up, and the keys go out once, in its language', async () => {
+  const { transactionId, customerId } = await buy();
+  await doJobs();
+  assert.deepEqual(asked, [customerId]);
+  assert.deepEqual(listMails(), ['ann@example.org']);
+  const [sent = { from: '', to: [], raw: '' }] = relay.mails;
+  assert.match(readHeader(sent, 'Subject') ?? '', /^=\?UTF-8\?Q\?Ihr_Lizenz/u);
+  await deliver(paddleTransactionCompleted({ transactionId, customerId, subscriptionId: null }));
+  await deliver(paddleCustomer('updated', { customerId, email: 'ann@example.org' }));
+  await doJobs();
+  assert.equal(relay.mails.length, 1);
+});
+
+test('a customer whom Paddle does not know is no failure; an event that tells of one later is enough', async () => {
+  answer = async () => null;
+  const { customerId } = await buy();
+  await doJobs();
+  assert.equal(relay.mails.length, 1);
+  await deliver(paddleCustomer('updated', { customerId, email: 'bob@example.org' }));
+  await doJobs();
+  assert.deepEqual(listMails(), ['ann@example.org', 'bob@example.org']);
+  assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
+});
+
+test('what an event said is not overridden by an older answer', async () => {
+  const customerId = paddleId('ctm');
+  const occurredAt = new Date('2027-02-01T00:00:00Z');
+  await deliver(paddleCustomer('updated', { customerId, email: 'new@example.org', occurredAt }));
+  answer = async () => ann;
+  await lookUpCustomer(ctx, { provider: 'paddle', customerId });
+  const { rows } = await pool.query('select email from billing_customers where customer_id = $1', [
+    customerId,
+  ]);
+  assert.deepEqual(rows, [{ email: 'new@example.org' }]);
+});
+
+test('a pause that Paddle asks for is kept; other failures are left to be tried again', async () => {
+  const name = { provider: 'paddle', customerId: 'ctm_pause' };
+  answer = () => Promise.reject(new PaddleApiError('a pause', 600));
+  await lookUpCustomer(ctx, name);
+  const { rows } = await pool.query(
+    `select key, attempts, extract(epoch from run_at - now())::integer as pause from graphile_worker.jobs`,
+  );
+  assert.equal(rows.length, 1);
+  assert.deepEqual([rows[0].key, rows[0].attempts], ['look_up_customer:paddle:ctm_pause', 0]);
+  assert.ok(rows[0].pause > 590 && rows[0].pause <= 600, rows[0].pause);
+  answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
+  await assert.rejects(lookUpCustomer(ctx, name), /^PaddleApiError: Paddle answers 503$/u);
+});
+
+test('other providers, and Paddle without a key, are not asked', async () => {
+  const before = asked.length;
+  await lookUpCustomer(ctx, { provider: 'stripe', customerId: 'cus_1' });
+  await lookUpCustomer({ ...ctx, paddleApi: null }, { provider: 'paddle', customerId: 'ctm_1' });
+  assert.equal(asked.length, before);
+});
+
+test('keys that the relay refused to take for an address go out to the next one', async () => {
+  answer = async () => ({ ...ann, customer: { ...ann.customer, email: 'wrong@example.org' } });
+  relay.script = { recipient: { code: 550, words: 'no such user' } };
+  const { customerId } = await buy();
+  await pool.query(`delete from graphile_worker._private_jobs where key like '%ctm_pause'`);
+  await doJobs();
+  assert.equal(relay.mails.length, 2);
+  relay.script = {};
+  await deliver(paddleCustomer('updated', { customerId, email: 'right@example.org' }));
+  await doJobs();
+  assert.deepEqual(listMails().slice(2), ['right@example.org']);
+});
