@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { startTestService, type LicenseFactsChange } from '../../../test/harness.ts';
+import { DAY_MS, SECOND_MS, TEST_START, fromStart } from '../../../test/test-clock.ts';
+import { extendLicense } from '../licenses/change-license.ts';
+import { addEndpoint } from './add-endpoint.ts';
+import { announceMoments } from './announce-moments.ts';
+import { removeOldMessages } from './remove-old-messages.ts';
+
+const service = await startTestService();
+const { ctx, pool } = service;
+const change = { actor: 'test', reason: 'a test asks for it' };
+const inDays = (days: number): Date => new Date(TEST_START.getTime() + days * DAY_MS);
+
+/** Moments are told of with this delay. */
+const LAG_MS = 30 * SECOND_MS;
+
+async function goTo(days: number): Promise<void> {
+  service.clock.set(new Date(inDays(days).getTime() + LAG_MS));
+  await announceMoments(ctx);
+}
+
+/** What was told of a license, with the moment that it was told for. */
+async function listTold(licenseId: string) {
+  const { rows } = await pool.query(
+    'select payload from webhook_messages where license_id = $1 order by created_at, id',
+    [licenseId],
+  );
+  return rows.map(({ payload }) => {
+    const { type, timestamp, data } = JSON.parse(payload);
+    return [type, timestamp, data.previous_status, data.status];
+  });
+}
+
+async function issueSilently(facts: LicenseFactsChange): Promise<string> {
+  const { license } = await service.issue({ facts });
+  await pool.query('truncate webhook_messages, webhook_deliveries');
+  return license.id;
+}
+
+beforeEach(async () => {
+  service.clock.set(TEST_START);
+  await pool.query(
+    'truncate licenses, webhook_endpoints, webhook_messages, webhook_deliveries, webhook_expiry_cursor',
+  );
+  await addEndpoint(
+    ctx,
+    { url: 'https://all.example.com/', eventTypes: [], description: null },
+    change,
+  );
+  await announceMoments(ctx);
+});
+
+test('a license that ends by time is told of once, with the moment of its end', async () => {
+  const id = await issueSilently({ expires_at: inDays(3) });
+  await goTo(2.99);
+  assert.deepEqual(await listTold(id), []);
+  await goTo(3);
+  await goTo(3);
+  await goTo(4);
+  assert.deepEqual(await listTold(id), [
+    ['license.expired', fromStart(3 * DAY_MS), 'active', 'expired'],
+  ]);
+});
+
+test('a subscription is past due first, and expired after its days of grace; standstills lose nothing', async () => {
+  const id = await issueSilently({ expires_at: inDays(3), subscription: true });
+  await goTo(60);
+  assert.deepEqual(await listTold(id), [
+    ['license.status_changed', fromStart(3 * DAY_MS), 'active', 'past_due'],
+    ['license.expired', fromStart(17 * DAY_MS), 'past_due', 'expired'],
+  ]);
+});
+
+test('a cancellation and a pause that were announced are told of when they come', async () => {
+  const canceled = await issueSilently({ expires_at: inDays(9), canceled_at: inDays(2) });
+  const paused = await issueSilently({ paused_at: inDays(2) });
+  const scheduled = await issueSilently({
+    expires_at: inDays(2),
+    cancel_scheduled_for: inDays(5),
+    subscription: true,
+  });
+  await goTo(30);
+  const changed = (moment: number, from: string, to: string) => [
+    'license.status_changed',
+    fromStart(moment * DAY_MS),
+    from,
+    to,
+  ];
+  assert.deepEqual(await listTold(canceled), [changed(2, 'active', 'canceled')]);
+  assert.deepEqual(await listTold(paused), [changed(2, 'active', 'paused')]);
+  assert.deepEqual(await listTold(scheduled), [
+    changed(2, 'active', 'past_due'),
+    ['license.expired', fromStart(5 * DAY_MS), 'past_due', 'expired'],
+  ]);
+});
+
+test('a license that is renewed before its end is not told to be over', async () => {
+  const id = await issueSilently({ expires_at: inDays(3) });
+  service.clock.set(inDays(2));
+  await extendLicense(ctx, { ...change, keyOrId: id }, { days: 30 });
+  await goTo(4);
+  assert.deepEqual(
+    (await listTold(id)).map(([type]) => type),
+    ['license.renewed'],
+  );
+});
+
+test('an end that an operator moves into the past is told of once', async () => {
+  const id = await issueSilently({ expires_at: inDays(30) });
+  service.clock.set(inDays(3));
+  await extendLicense(ctx, { ...change, keyOrId: id }, { until: inDays(1) });
+  await goTo(4);
+  assert.deepEqual(
+    (await listTold(id)).map(([type]) => type),
+    ['license.expired'],
+  );
+});
+
+test('more licenses than one page end at once, and two processes that sweep at once tell each of once', async () => {
+  const ids = [];
+  for (let count = 0; count < 3; count++) ids.push(await issueSilently({ expires_at: inDays(1) }));
+  await pool.query(
+    `insert into licenses (id, product_id, tier, features, max_activations, expires_at, key_sealed, key_hint, created_at)
+     select gen_random_uuid(), product_id, tier, features, max_activations, expires_at, key_sealed, key_hint, created_at
+     from licenses cross join generate_series(1, 400)`,
+  );
+  const other = await startTestService({ beside: service });
+  service.clock.set(inDays(2));
+  await Promise.all([announceMoments(ctx), announceMoments(other.ctx)]);
+  const told = await pool.query(
+    `select count(*) as messages, count(distinct license_id) as licenses from webhook_messages`,
+  );
+  assert.deepEqual(told.rows, [{ messages: 1_203, licenses: 1_203 }]);
+});
+
+test('whoever registers after the end of a license is not told of it', async () => {
+  await pool.query('truncate webhook_endpoints');
+  ctx.wantedEvents.forget();
+  const id = await issueSilently({ expires_at: inDays(3) });
+  await goTo(4);
+  await addEndpoint(
+    ctx,
+    { url: 'https://late.example.com/', eventTypes: [], description: null },
+    change,
+  );
+  await goTo(5);
+  assert.deepEqual(await listTold(id), []);
+});
+
+test('messages are removed after 30 days, with their deliveries', async () => {
+  await service.issue();
+  service.clock.set(inDays(1));
+  await service.issue();
+  service.clock.set(inDays(30));
+  assert.equal(await removeOldMessages(ctx), 0);
+  service.clock.set(new Date(inDays(30).getTime() + 1));
+  assert.equal(await removeOldMessages(ctx), 1);
+  assert.deepEqual(
+    [await service.count('webhook_messages'), await service.count('webhook_deliveries')],
+    [1, 1],
+  );
+});

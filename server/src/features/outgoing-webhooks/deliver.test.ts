@@ -1,0 +1,337 @@
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+
+import { Webhook } from 'standardwebhooks';
+
+import { startTestService } from '../../../test/harness.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
+import { startWebhookReceiver, type WebhookReceiver } from '../../../test/webhook-receiver.ts';
+import { addEndpoint } from './add-endpoint.ts';
+import { enableEndpoint, listEndpoints, rollEndpoint } from './change-endpoint.ts';
+import { claimDue, deliverDue, type DeliveryContext } from './deliver.ts';
+import { listDeliveries } from './queries/delivery-log.ts';
+import { replayDeliveries } from './replay.ts';
+
+const service = await startTestService();
+const { pool } = service;
+/** Pauses without jitter, so that the clock can be set to their ends. */
+const ctx = { ...service.ctx, random: () => 0.5 } satisfies DeliveryContext;
+const change = { actor: 'test', reason: 'a test asks for it' };
+
+let receiver: WebhookReceiver;
+let endpointId: string;
+let secret: string;
+
+beforeEach(async () => {
+  // A receiver holds the time of a message against its own clock.
+  service.clock.set(new Date());
+  await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
+  receiver = await startWebhookReceiver();
+  ({ id: endpointId, secret } = await register(receiver.url));
+});
+afterEach(() => receiver[Symbol.asyncDispose]());
+
+async function register(url: string) {
+  const order = { url, eventTypes: [], description: null };
+  const added = await addEndpoint(service.ctx, order, change);
+  return { id: added.endpoint.id, secret: added.secret };
+}
+
+function deliver(): Promise<number> {
+  return deliverDue(ctx, 10);
+}
+
+/** What the log says of the newest delivery. */
+async function readLast() {
+  const filter = { endpointId: null, failedOnly: false, limit: 1 };
+  const [last] = await listDeliveries(pool, filter);
+  assert.ok(last !== undefined);
+  return last;
+}
+
+async function pauseMs(): Promise<number> {
+  const { nextAttemptAt } = await readLast();
+  return (nextAttemptAt?.getTime() ?? Number.NaN) - service.clock.now().getTime();
+}
+
+function verify(index: number, by: string): unknown {
+  const request = receiver.received[index];
+  assert.ok(request !== undefined);
+  const { headers, body } = request;
+  return new Webhook(by).verify(body, {
+    'webhook-id': String(headers['webhook-id']),
+    'webhook-timestamp': String(headers['webhook-timestamp']),
+    'webhook-signature': String(headers['webhook-signature']),
+  });
+}
+
+test('a receiver gets the event, and the library of Standard Webhooks takes its signature', async () => {
+  const { license } = await service.issue();
+  assert.equal(await deliver(), 1);
+  const [request] = receiver.received;
+  assert.equal(request?.path, '/hook');
+  assert.equal(request?.headers['content-type'], 'application/json');
+  assert.match(String(request?.headers['user-agent']), /^latchkey\/\d/);
+  assert.match(String(request?.headers['webhook-id']), /^msg_[0-9a-f]{32}$/);
+  assert.deepEqual(verify(0, secret), {
+    type: 'license.created',
+    timestamp: license.createdAt.toISOString(),
+    data: {
+      license_id: license.id,
+      key_hint: license.keyHint,
+      product: 'personal',
+      tier: 'personal',
+      trial: false,
+      status: 'active',
+      expires_at: null,
+    },
+  });
+  const last = await readLast();
+  assert.deepEqual(
+    [last.state, last.attempts, last.lastStatus, last.lastError, last.nextAttemptAt],
+    ['delivered', 1, 204, null, null],
+  );
+  assert.equal(await deliver(), 0);
+});
+
+test("another endpoint's secret is refused", async () => {
+  const other = await register('https://other.example.com/');
+  await service.issue();
+  await pool.query('delete from webhook_deliveries where endpoint_id = $1', [other.id]);
+  await deliver();
+  assert.throws(() => verify(0, other.secret), /No matching signature found/);
+});
+
+test('while a secret is rolled both are good, and after the overlap the new one alone', async () => {
+  const rolled = await rollEndpoint(service.ctx, { ...change, idOrUrl: endpointId }, HOUR_MS);
+  await service.issue();
+  await deliver();
+  for (const each of [secret, rolled.secret]) assert.ok(verify(0, each));
+
+  await pool.query('update webhook_endpoints set previous_secret_until = $1', [
+    service.clock.now(),
+  ]);
+  await service.issue();
+  await deliver();
+  assert.ok(verify(1, rolled.secret));
+  assert.throws(() => verify(1, secret), /No matching signature found/);
+});
+
+test('without an overlap the old secret is good for nothing at once', async () => {
+  await rollEndpoint(service.ctx, { ...change, idOrUrl: receiver.url }, 0);
+  await service.issue();
+  await deliver();
+  assert.throws(() => verify(0, secret), /No matching signature found/);
+});
+
+test('what failed is sent again under the same id after the pause, with a time of its own', async () => {
+  receiver.answer(500);
+  await service.issue();
+  await deliver();
+  assert.deepEqual([(await readLast()).state, await pauseMs()], ['pending', 5 * SECOND_MS]);
+  assert.equal((await readLast()).lastError, 'answered 500');
+
+  service.clock.advance(5 * SECOND_MS - 1);
+  assert.equal(await deliver(), 0);
+  receiver.answer(200);
+  service.clock.advance(1);
+  assert.equal(await deliver(), 1);
+  const [first, second] = receiver.received;
+  assert.equal(second?.headers['webhook-id'], first?.headers['webhook-id']);
+  assert.equal(second?.body, first?.body);
+  const [sentAt, sentAgainAt] = [first, second].map((each) =>
+    Number(each?.headers['webhook-timestamp']),
+  );
+  assert.equal((sentAgainAt ?? 0) - (sentAt ?? 0), 5);
+  assert.ok(verify(1, secret));
+  const last = await readLast();
+  assert.deepEqual([last.state, last.attempts], ['delivered', 2]);
+});
+
+test('after ten attempts over three days it is over, until somebody replays it', async () => {
+  receiver.answer(503);
+  await service.issue();
+  const startedAt = service.clock.now().getTime();
+  for (let attempt = 1; attempt <= 10; attempt++) {
+    assert.equal(await deliver(), 1, `attempt ${attempt}`);
+    const { nextAttemptAt } = await readLast();
+    if (nextAttemptAt !== null) service.clock.set(nextAttemptAt);
+  }
+  const hours = (service.clock.now().getTime() - startedAt) / HOUR_MS;
+  assert.ok(hours > 75 && hours < 76, String(hours));
+  const { state, messageId } = await readLast();
+  assert.equal(state, 'failed');
+  service.clock.advance(DAY_MS / 2);
+  assert.equal(await deliver(), 0);
+
+  receiver.answer(204);
+  const subject = { failedSince: new Date(startedAt) };
+  const replay = { ...change, subject, idOrUrl: null };
+  assert.equal(await replayDeliveries(service.ctx, replay), 1);
+  assert.equal(await replayDeliveries(service.ctx, replay), 0);
+  assert.equal(await deliver(), 1);
+  assert.equal((await readLast()).state, 'delivered');
+  assert.equal(receiver.received.at(-1)?.headers['webhook-id'], messageId);
+});
+
+test('one message can be replayed to all that were told, or to one that was not', async () => {
+  await service.issue();
+  await deliver();
+  const { messageId } = await readLast();
+  const replay = { ...change, subject: { messageId }, idOrUrl: null };
+  assert.equal(await replayDeliveries(service.ctx, replay), 1);
+  await deliver();
+  const late = await register(`${receiver.url}/late`);
+  assert.equal(await replayDeliveries(service.ctx, { ...replay, idOrUrl: late.id }), 1);
+  await deliver();
+  assert.deepEqual(
+    receiver.received.map(({ path, headers }) => [path, headers['webhook-id']]),
+    [
+      ['/hook', messageId],
+      ['/hook', messageId],
+      ['/hook/late', messageId],
+    ],
+  );
+  const unknown = { ...replay, subject: { messageId: 'msg_unknown' } };
+  await assert.rejects(replayDeliveries(service.ctx, unknown), /There is nothing to deliver/);
+});
+
+test('a longer pause that the receiver asks for is kept', async () => {
+  receiver.answer({ status: 429, headers: { 'retry-after': '120' } });
+  await service.issue();
+  await deliver();
+  assert.equal(await pauseMs(), 120 * SECOND_MS);
+});
+
+test('410 ends the delivery and disables the endpoint, and the log says so', async () => {
+  receiver.answer(410);
+  await service.issue();
+  await deliver();
+  const [endpoint] = await listEndpoints(service.ctx);
+  assert.deepEqual([endpoint?.disabledReason, endpoint?.disabledAt], ['gone', service.clock.now()]);
+  assert.equal((await readLast()).state, 'failed');
+  const said = service.log.filter((line) => line.includes('a webhook endpoint was disabled'));
+  assert.match(said.at(-1) ?? '', /"level":"error".*410 Gone/);
+  await service.issue();
+  assert.equal(await service.count('webhook_messages'), 1);
+});
+
+test('five days of nothing but failures disable an endpoint; what waits is sent when it is enabled', async () => {
+  receiver.answer(500);
+  await service.issue();
+  await deliver();
+  service.clock.advance(5 * DAY_MS - 1);
+  await service.issue();
+  await deliver();
+  assert.equal((await listEndpoints(service.ctx))[0]?.disabledReason, null);
+  service.clock.advance(HOUR_MS);
+  await deliver();
+  assert.equal((await listEndpoints(service.ctx))[0]?.disabledReason, 'failing');
+  assert.equal(await deliver(), 0);
+
+  receiver.answer(204);
+  service.clock.advance(DAY_MS);
+  await enableEndpoint(service.ctx, { ...change, idOrUrl: endpointId });
+  assert.equal(await deliver(), 2);
+  assert.equal(await deliver(), 0);
+});
+
+test('a success in between begins the five days anew', async () => {
+  receiver.answer(500);
+  await service.issue();
+  await deliver();
+  service.clock.advance(4 * DAY_MS);
+  receiver.answer(204);
+  await deliver();
+  receiver.answer(500);
+  service.clock.advance(2 * DAY_MS);
+  await service.issue();
+  await deliver();
+  const [endpoint] = await listEndpoints(service.ctx);
+  assert.deepEqual([endpoint?.disabledAt, endpoint?.failingSince], [null, service.clock.now()]);
+});
+
+test('a receiver that does not answer in time has failed', async () => {
+  receiver.answer(() => {});
+  await service.issue();
+  await deliverDue({ ...ctx, sendTimeoutMs: 100 }, 10);
+  const last = await readLast();
+  assert.deepEqual([last.state, last.lastStatus], ['pending', null]);
+  assert.equal(last.lastError, 'no answer within 0.1 s');
+});
+
+test('a receiver that is not there has failed, with the reason', async () => {
+  await receiver[Symbol.asyncDispose]();
+  await service.issue();
+  await deliver();
+  assert.match((await readLast()).lastError ?? '', /ECONNREFUSED/);
+});
+
+test('a redirect is a failure, and nobody goes there', async () => {
+  receiver.answer({ status: 307, headers: { location: `${receiver.url}/elsewhere` } });
+  await service.issue();
+  await deliver();
+  assert.equal((await readLast()).lastError, 'answered 307');
+  assert.deepEqual(
+    receiver.received.map(({ path }) => path),
+    ['/hook'],
+  );
+});
+
+test('an answer without end is a success after its first 64 KiB', async () => {
+  let sentBytes = 0;
+  receiver.answer((response) => {
+    response.writeHead(200);
+    const chunk = Buffer.alloc(16 * 1024);
+    const timer = setInterval(() => {
+      sentBytes += chunk.byteLength;
+      response.write(chunk);
+    }, 1);
+    response.once('close', () => clearInterval(timer));
+  });
+  await service.issue();
+  const startedAt = performance.now();
+  await deliver();
+  assert.ok(performance.now() - startedAt < 5_000);
+  assert.equal((await readLast()).state, 'delivered');
+  assert.ok(sentBytes < 16 * 1024 * 1024, String(sentBytes));
+});
+
+test('a delivery whose process is gone is made by another after a minute, not before', async () => {
+  await service.issue();
+  assert.equal((await claimDue(ctx, 10, new Map())).length, 1);
+  service.clock.advance(60 * SECOND_MS - 1);
+  assert.equal(await deliver(), 0);
+  service.clock.advance(1);
+  assert.equal(await deliver(), 1);
+  assert.equal((await readLast()).state, 'delivered');
+});
+
+test('two processes that look at once never both take a delivery', async () => {
+  for (let count = 0; count < 20; count++) await service.issue();
+  const claims = await Promise.all([1, 2, 3, 4].map(() => claimDue(ctx, 10, new Map())));
+  const taken = claims.flat().map(({ messageId }) => messageId);
+  assert.equal(new Set(taken).size, taken.length);
+  assert.equal(taken.length, 20);
+});
+
+test('deliveries under way count towards the share of their endpoint', async () => {
+  for (let count = 0; count < 5; count++) await service.issue();
+  assert.equal((await claimDue(ctx, 3, new Map([[endpointId, 2]]))).length, 1);
+  assert.equal((await claimDue(ctx, 3, new Map([[endpointId, 3]]))).length, 0);
+});
+
+test('a secret sealed under another master secret is a failure of its endpoint alone', async () => {
+  const [broken] = await listEndpoints(service.ctx);
+  await pool.query('update webhook_endpoints set secret_sealed = $1', [
+    service.ctx.vault.seal('whsec_x', 'something else'),
+  ]);
+  assert.equal(broken?.id, endpointId);
+  await register(`${receiver.url}/sound`);
+  await service.issue();
+  await deliver();
+  assert.deepEqual(
+    receiver.received.map(({ path }) => path),
+    ['/hook/sound'],
+  );
+});
