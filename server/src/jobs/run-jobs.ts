@@ -36,7 +36,7 @@ const ABANDONED_AFTER_MS = 2 * MAX_JOB_MS;
  */
 export function startJobs(options: JobsOptions): RunningJobs {
   const jobs = new JobLoop(options);
-  jobs.tick();
+  jobs.wait();
   return { numbers: () => jobs.numbers, stop: () => jobs.stop() };
 }
 
@@ -57,12 +57,14 @@ class JobLoop {
     this.#lanes = Array.from({ length: MAX_CONCURRENT }, () => new Lane(options, options.tasks));
   }
 
-  tick(): void {
-    this.#ticking = this.#look().finally(() => {
-      if (this.#stopping) return;
-      const { pollIntervalMs = POLL_INTERVAL_MS } = this.#options;
-      this.#timer = setTimeout(() => this.tick(), pollIntervalMs);
-    });
+  /** Also before the first time: the start of the service comes first. */
+  wait(): void {
+    const { pollIntervalMs = POLL_INTERVAL_MS } = this.#options;
+    this.#timer = setTimeout(() => {
+      this.#ticking = this.#look().finally(() => {
+        if (!this.#stopping) this.wait();
+      });
+    }, pollIntervalMs);
   }
 
   async stop(): Promise<void> {
