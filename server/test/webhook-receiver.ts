@@ -1,4 +1,9 @@
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingHttpHeaders,
+  type IncomingMessage,
+  type ServerResponse,
+} from 'node:http';
 import { text } from 'node:stream/consumers';
 
 /** A request as a receiver of webhooks got it. */
@@ -29,13 +34,13 @@ export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let current: WebhookAnswer = 204;
-  const server = createServer((request, response) => {
-    void text(request).then((body) => {
-      received.push({ path: request.url ?? '', headers: request.headers, body });
-      respond(response, current);
-      for (const { count, resolve } of waiting) if (received.length >= count) resolve();
-    });
-  });
+  const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await text(request);
+    received.push({ path: request.url ?? '', headers: request.headers, body });
+    respond(response, current);
+    for (const { count, resolve } of waiting) if (received.length >= count) resolve();
+  };
+  const server = createServer((request, response) => void take(request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });

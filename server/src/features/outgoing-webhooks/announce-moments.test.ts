@@ -33,6 +33,11 @@ async function listTold(licenseId: string) {
   });
 }
 
+/** A change of the status, as it is told. */
+function changed(days: number, from: string, to: string): string[] {
+  return ['license.status_changed', fromStart(days * DAY_MS), from, to];
+}
+
 async function issueSilently(facts: LicenseFactsChange): Promise<string> {
   const { license } = await service.issue({ facts });
   await pool.query('truncate webhook_messages, webhook_deliveries');
@@ -82,12 +87,6 @@ test('a cancellation and a pause that were announced are told of when they come'
     subscription: true,
   });
   await goTo(30);
-  const changed = (moment: number, from: string, to: string) => [
-    'license.status_changed',
-    fromStart(moment * DAY_MS),
-    from,
-    to,
-  ];
   assert.deepEqual(await listTold(canceled), [changed(2, 'active', 'canceled')]);
   assert.deepEqual(await listTold(paused), [changed(2, 'active', 'paused')]);
   assert.deepEqual(await listTold(scheduled), [

@@ -95,8 +95,13 @@ function describe(license: LicenseRecord | undefined, at: LicenseMoment): Licens
   if (license === undefined || license.createdAt >= at.moment) return [];
   const event = describeMoment(license, at.moment);
   if (event === null) return [];
-  const messageId = `msg_${hash('sha256', nameOf(at)).slice(0, 32)}`;
-  return [{ ...event, license, occurredAt: at.moment, messageId }];
+  return [{ ...event, license, occurredAt: at.moment, messageId: messageIdOf(at) }];
+}
+
+/** The same each time, so that a moment is told of once; like all messages' ids, in the order of time. */
+function messageIdOf(at: LicenseMoment): string {
+  const time = at.moment.getTime().toString(16).padStart(12, '0');
+  return `msg_${time}${hash('sha256', nameOf(at)).slice(0, 20)}`;
 }
 
 function nameOf({ moment, licenseId }: LicenseMoment): string {

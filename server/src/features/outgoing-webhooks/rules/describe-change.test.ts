@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { anyStanding, perpetual } from '../../licenses/rules/standing.fixture.ts';
 import { licenseStatus } from '../../licenses/rules/status.ts';

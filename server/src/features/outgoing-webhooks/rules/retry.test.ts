@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 import { RETRY_DELAYS_MS, nextAttemptAt, readRetryAfter } from './retry.ts';
 
 const now = new Date('2027-03-01T12:00:00.000Z');
 const MIDDLE = 0.5;
+
+function pauseOf(attempts: number, retryAfterMs: number): number {
+  return (nextAttemptAt(attempts, retryAfterMs, now, MIDDLE)?.getTime() ?? 0) - now.getTime();
+}
 
 test('the pauses are those of Standard Webhooks, and after ten attempts there is none', () => {
   const pauses = Array.from({ length: 10 }, (_, index) => {
@@ -32,8 +36,6 @@ test('a pause is a tenth longer or shorter at most', () => {
 });
 
 test('a receiver may ask for a longer pause, up to a day, and never for a shorter one', () => {
-  const pauseOf = (attempts: number, retryAfterMs: number): number =>
-    (nextAttemptAt(attempts, retryAfterMs, now, MIDDLE)?.getTime() ?? 0) - now.getTime();
   assert.equal(pauseOf(1, 60_000), 60_000);
   assert.equal(pauseOf(2, 60_000), 300_000);
   assert.equal(pauseOf(1, 10 * 86_400_000), 86_400_000);

@@ -1,0 +1,87 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+
+import { startTestService } from '../../../test/harness.ts';
+import { DAY_MS } from '../../../test/test-clock.ts';
+import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
+import { addEndpoint } from './add-endpoint.ts';
+import { deliverDue } from './deliver.ts';
+import { startOutgoingWebhooks } from './run-outgoing-webhooks.ts';
+
+const service = await startTestService();
+const { ctx, pool } = service;
+const [dead, sound] = await Promise.all([startWebhookReceiver(), startWebhookReceiver()]);
+after(() => Promise.all([dead[Symbol.asyncDispose](), sound[Symbol.asyncDispose]()]));
+dead.answer(() => {});
+
+for (const { url } of [dead, sound]) {
+  const order = { url, eventTypes: [], description: null };
+  await addEndpoint(ctx, order, { actor: 'test', reason: null });
+}
+
+function linesOf(text: string): number {
+  return service.log.filter((line) => line.includes(text)).length;
+}
+
+/** Waits for what another loop does, for some seconds at most. */
+async function eventually(isSo: () => Promise<boolean> | boolean): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await isSo())) {
+    assert.ok(performance.now() < deadline, 'it did not come');
+    await new Promise((resolve) => {
+      setTimeout(resolve, 10);
+    });
+  }
+}
+
+test('an endpoint that does not answer holds no other back, and fills only its own places', async () => {
+  for (let count = 0; count < 40; count++) await service.issue();
+  const running = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 2_000 }, { pollIntervalMs: 20 });
+  const startedAt = performance.now();
+  await sound.waitFor(40);
+  const tookMs = performance.now() - startedAt;
+  assert.ok(tookMs < 2_000, `${tookMs} ms`);
+  assert.equal(dead.received.length, 16);
+  assert.equal(new Set(sound.received.map(({ headers }) => headers['webhook-id'])).size, 40);
+  await running.stop();
+  const { rows } = await pool.query(
+    `select state, count(*) as deliveries from webhook_deliveries group by state order by state`,
+  );
+  assert.deepEqual(rows, [
+    { state: 'delivered', deliveries: 40 },
+    { state: 'pending', deliveries: 40 },
+  ]);
+});
+
+test('what comes by time is told, and the log is cleared, by the loop itself', async () => {
+  await pool.query('truncate webhook_messages, webhook_deliveries');
+  const { license } = await service.issue({ productId: 'yearly' });
+  await deliverDue({ ...ctx, sendTimeoutMs: 50 }, 10);
+  const begun = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 50 }, { pollIntervalMs: 20 });
+  await begun.stop();
+  service.clock.advance(400 * DAY_MS);
+  const running = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 50 }, { pollIntervalMs: 20 });
+  await eventually(async () => {
+    const { rows } = await pool.query('select type, license_id from webhook_messages');
+    return rows.length === 1 && rows[0].type === 'license.expired';
+  });
+  await running.stop();
+  const told = sound.received.map(({ body }) => JSON.parse(body)).at(-1);
+  assert.deepEqual([told.type, told.data.license_id], ['license.expired', license.id]);
+});
+
+test('a database that is away is said once, and so is its return', async () => {
+  const broken = { ...ctx, pool: Object.create(pool, {}) };
+  let isAway = true;
+  broken.pool.connect = () =>
+    isAway ? Promise.reject(new Error('the database is away')) : pool.connect();
+  const running = startOutgoingWebhooks(broken, { pollIntervalMs: 10 });
+  await eventually(() => linesOf('webhooks cannot be delivered') === 1);
+  await new Promise((resolve) => {
+    setTimeout(resolve, 100);
+  });
+  isAway = false;
+  await eventually(() => linesOf('webhooks can be delivered again') === 1);
+  await running.stop();
+  assert.equal(linesOf('webhooks cannot be delivered'), 1);
+});
