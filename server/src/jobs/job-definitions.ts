@@ -33,11 +33,6 @@ export const jobDefinitions = {
   retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED },
   /** Looks in the provider's log for events that never arrived; follows itself. */
   reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED },
-  /** Applies an event of a payment provider that could not be applied before. */
-  apply_event: {
-    payload: Type.Object({ provider: Identifier, eventId: Identifier }),
-    priority: 0,
-  },
 } as const satisfies Readonly<Record<string, JobDefinition>>;
 
 /** The name of a kind of job. */

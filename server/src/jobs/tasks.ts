@@ -2,7 +2,6 @@ import type { Context } from '#server/context.ts';
 import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
 import { reconcilePayments, retryWebhooks } from '#server/features/billing/recurring-jobs.ts';
 import { lookUpCustomer } from '#server/features/billing/look-up-customer.ts';
-import { retryDeferredEvent } from '#server/features/billing/replay-events.ts';
 
 import { defineTask, type Task } from './task.ts';
 
@@ -10,7 +9,6 @@ import { defineTask, type Task } from './task.ts';
 export function createTasks(ctx: Context): readonly Task[] {
   return [
     defineTask('send_key_email', (name, signal) => sendKeyEmail(ctx, name, signal)),
-    defineTask('apply_event', (name) => retryDeferredEvent(ctx, name)),
     defineTask('look_up_customer', (name, signal) => lookUpCustomer(ctx, name, signal)),
     defineTask('retry_webhooks', () => retryWebhooks(ctx)),
     defineTask('reconcile_payments', (_none, signal) => reconcilePayments(ctx, signal)),

@@ -1,7 +1,6 @@
 import type { Context } from '#server/context.ts';
 import { addJobs } from '#server/jobs/add-job.ts';
 
-import { followUp } from './follow-up.ts';
 import { reconcilePaddle } from './reconcile.ts';
 import { retryDueEvents } from './replay-events.ts';
 
@@ -27,7 +26,7 @@ export async function beginRecurringJobs(ctx: Pick<Context, 'pool'>): Promise<vo
 export async function retryWebhooks(ctx: Context): Promise<void> {
   let tried = 0;
   try {
-    tried = await retryDueEvents({ ...ctx, followUp }, MAX_RETRIED);
+    tried = await retryDueEvents(ctx, MAX_RETRIED);
   } finally {
     await follow(ctx, 'retry_webhooks', tried === MAX_RETRIED ? 0 : RETRY_INTERVAL_MS);
   }
