@@ -21,7 +21,7 @@ after(() => {
 const address = server.address();
 assert.ok(address !== null && typeof address === 'object');
 const url = `http://127.0.0.1:${address.port}`;
-const api = createPaddleApi({ url, apiKey: 'pdl_secret_key', timeoutMs: 300 });
+const api = createPaddleApi({ url, apiKey: 'pdl_secret_key', timeoutMs: 2_000 });
 
 const json =
   (status: number, body: unknown, headers = {}): Answer =>

@@ -72,6 +72,7 @@ test('events that never arrived are applied once, and what was repaired is said'
     purchase('last'),
   ];
   await deliver(first);
+  clock.advance(1_000);
   await deliver(last);
   clock.advance(2 * HOUR_MS);
   const repaired = [lost, alsoLost].map((event) => ({
