@@ -46,8 +46,8 @@ export class PaddleApiError extends Error {
 }
 
 const TIMEOUT_MS = 15_000;
-/** A page of 200 events of some kilobytes each. */
-const MAX_ANSWER_BYTES = 16 * 1_048_576;
+/** A page of 100 events of some kilobytes each. */
+const MAX_ANSWER_BYTES = 4 * 1_048_576;
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 60;
 
@@ -89,7 +89,7 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
       return { customer: { email, name, locale }, updatedAt };
     },
     async listEvents(after, signal) {
-      const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '200' });
+      const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '100' });
       const answer = await getJson(options, `/events?${query.toString()}`, EventsAnswer, signal);
       return (answer?.data ?? []).map(toLoggedEvent);
     },
