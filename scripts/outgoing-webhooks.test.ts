@@ -1,0 +1,86 @@
+/** What docs/operations/outgoing-webhooks.md shows is what is sent, and its ten lines verify it. */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { pathToFileURL } from 'node:url';
+
+import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
+import { announceMoments } from '#server/features/outgoing-webhooks/announce-moments.ts';
+import { deliverDue } from '#server/features/outgoing-webhooks/deliver.ts';
+import { EVENT_TYPES } from '#server/features/outgoing-webhooks/rules/event-types.ts';
+import { extendLicense, suspendLicense } from '#server/features/licenses/change-license.ts';
+
+import { startTestService } from '../server/test/harness.ts';
+import { activate, anyMachine, deactivate, startTrial } from '../server/test/license-steps.ts';
+import { startWebhookReceiver } from '../server/test/webhook-receiver.ts';
+import { repository } from './lib/steps.ts';
+
+const document = readFileSync(join(repository, 'docs/operations/outgoing-webhooks.md'), 'utf8');
+
+const service = await startTestService();
+const receiver = await startWebhookReceiver();
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-webhooks-'));
+after(async () => {
+  rmSync(directory, { recursive: true });
+  await receiver[Symbol.asyncDispose]();
+});
+
+function blocksOf(language: string): string[] {
+  const blocks = document.matchAll(new RegExp(`^\`\`\`${language}\\n(.*?)^\`\`\`$`, 'gms'));
+  return [...blocks].map(([, text = '']) => text);
+}
+
+/** Makes every event happen, and has it delivered. */
+async function tellEverything(): Promise<string> {
+  const { ctx, clock } = service;
+  clock.set(new Date());
+  const byHand = { actor: 'test', reason: 'a test asks for it' };
+  const order = { url: receiver.url, eventTypes: [], description: null };
+  const { secret } = await addEndpoint(ctx, order, byHand);
+  await announceMoments(ctx);
+  const customerEmail = 'ann@example.com';
+  const { license, licenseKey } = await service.issue({ productId: 'yearly', customerEmail });
+  const machine = anyMachine();
+  const { activation_id } = await activate(service, licenseKey, machine);
+  await deactivate(service, licenseKey, activation_id, machine.machine_id);
+  await startTrial(service, anyMachine());
+  await extendLicense(ctx, { ...byHand, keyOrId: license.id }, { days: 1 });
+  await suspendLicense(ctx, { ...byHand, keyOrId: license.id });
+  const soon = new Date(clock.now().getTime() + 1_000);
+  await service.issue({ productId: 'yearly', customerEmail, expiresAt: soon });
+  clock.advance(60_000);
+  await announceMoments(ctx);
+  await deliverDue(ctx, 100);
+  return secret;
+}
+
+test('each type has its example, which has the members that are sent, and the ten lines verify them all', async () => {
+  const file = join(directory, 'verify.mjs');
+  writeFileSync(file, blocksOf('js').join('\n'));
+  const { verify } = await import(pathToFileURL(file).href);
+  const examples = blocksOf('json').map((text) => JSON.parse(text));
+  assert.deepEqual(
+    examples.map(({ type }) => type),
+    [...EVENT_TYPES],
+  );
+
+  const secret = await tellEverything();
+  const sent = receiver.received.map(({ headers, body }) => verify(secret, headers, body));
+  for (const example of examples) {
+    const real = sent.find(({ type }) => type === example.type);
+    assert.ok(real !== undefined, example.type);
+    assert.deepEqual(Object.keys(example), Object.keys(real));
+    assert.deepEqual(Object.keys(example.data), Object.keys(real.data), example.type);
+    for (const name of ['product', 'tier', 'trial', 'status', 'previous_status']) {
+      assert.equal(example.data[name], real.data[name], `${example.type}: ${name}`);
+    }
+  }
+
+  const [{ headers, body } = { headers: {}, body: '' }] = receiver.received;
+  assert.throws(() => verify(`whsec_${'A'.repeat(44)}`, headers, body), /not signed/);
+  assert.throws(() => verify(secret, headers, `${body} `), /not signed/);
+  const old = { ...headers, 'webhook-timestamp': '1614265330' };
+  assert.throws(() => verify(secret, old, body), /too old or too new/);
+});
