@@ -14,8 +14,14 @@ const MAX_RETRIED = 100;
 /** All processes together do each of these once in a while, for a job with a key is there once. */
 const ONLY_ONE = 'only';
 
-/** Begins the jobs that follow themselves, at the start of the service; those that are there begin anew. */
-export async function beginRecurringJobs(ctx: Pick<Context, 'pool'>): Promise<void> {
+/**
+ * Begins the jobs that follow themselves, at the start of the service; those that are there begin anew. Where no payments
+ * are taken there is nothing to do, and the library that does jobs need not be loaded.
+ */
+export async function beginRecurringJobs(
+  ctx: Pick<Context, 'pool' | 'webhookSecrets'>,
+): Promise<void> {
+  if (Object.values(ctx.webhookSecrets).every((secrets) => secrets.length === 0)) return;
   await addJobs(ctx.pool, [
     { name: 'retry_webhooks', payload: {}, key: ONLY_ONE },
     { name: 'reconcile_payments', payload: {}, key: ONLY_ONE },
