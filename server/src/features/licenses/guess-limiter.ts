@@ -1,8 +1,7 @@
-import { isIPv6 } from 'node:net';
-
 import { LRUCache } from 'lru-cache';
 
 import type { Clock } from '#server/clock.ts';
+import { networkOf } from '#server/lib/client-network.ts';
 
 const WINDOW_MS = 5 * 60_000;
 const FAILURES_PER_WINDOW = 10;
@@ -70,25 +69,4 @@ export class GuessLimiter {
 
 function secondsUntil(moment: number, now: number): number {
   return Math.ceil((moment - now) / 1000);
-}
-
-/** How a socket that takes IPv4 and IPv6 alike names an IPv4 address (RFC 4291 §2.5.5.2). */
-const MAPPED_IPV4 = /^::ffff:(\d+(?:\.\d+){3})$/i;
-
-/** A household or a server has a whole /64 of IPv6 addresses to choose from. */
-function networkOf(address: string): string {
-  const [, mapped] = MAPPED_IPV4.exec(address) ?? [];
-  if (mapped !== undefined) return mapped;
-  if (!isIPv6(address)) return address;
-  const [head = '', tail = ''] = address.split('::');
-  const leading = head === '' ? [] : head.split(':');
-  const trailing = tail === '' ? [] : tail.split(':');
-  const zeros = Array.from(
-    { length: Math.max(0, 8 - leading.length - trailing.length) },
-    () => '0',
-  );
-  return [...leading, ...zeros, ...trailing]
-    .slice(0, 4)
-    .map((group) => group.toLowerCase().replace(/^0+(?=.)/, ''))
-    .join(':');
 }

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import fc from 'fast-check';
+
+import { RateLimiter, type RatePolicy } from './rate-limiter.ts';
+
+const START = Date.UTC(2027, 0, 1);
+const MINUTE: RatePolicy = { name: 'minute', quota: 5, windowSeconds: 60 };
+const DAY: RatePolicy = { name: 'day', quota: 8, windowSeconds: 86_400 };
+
+function takeTimes(limiter: RateLimiter, times: number, now: number): number[] {
+  return Array.from({ length: times }, () => limiter.take('client', now).retryAfterSeconds);
+}
+
+describe('RateLimiter', () => {
+  test('the quota may come at once, the next one waits for its share of the window', () => {
+    const limiter = new RateLimiter(MINUTE);
+    assert.deepEqual(takeTimes(limiter, 7, START), [0, 0, 0, 0, 0, 12, 12]);
+    assert.deepEqual(takeTimes(limiter, 2, START + 11_000), [1, 1]);
+    assert.deepEqual(takeTimes(limiter, 2, START + 12_000), [0, 12]);
+  });
+
+  test('each verdict tells what is left and when all is there again', () => {
+    const limiter = new RateLimiter(MINUTE);
+    const tell = (now: number) => {
+      const [standing] = limiter.take('client', now).standings;
+      return [standing?.remaining, standing?.resetSeconds];
+    };
+    assert.deepEqual(
+      Array.from({ length: 6 }, () => tell(START)),
+      [
+        [4, 12],
+        [3, 24],
+        [2, 36],
+        [1, 48],
+        [0, 60],
+        [0, 60],
+      ],
+    );
+    assert.deepEqual(tell(START + 60_000), [4, 12]);
+  });
+
+  test('every policy must allow a request, and one that a policy refuses counts for none', () => {
+    const limiter = new RateLimiter(MINUTE, DAY);
+    assert.deepEqual(takeTimes(limiter, 6, START), [0, 0, 0, 0, 0, 12]);
+    assert.deepEqual(takeTimes(limiter, 4, START + 60_000), [0, 0, 0, 10_740]);
+    assert.equal(limiter.take('client', START + 60_000).standings[0]?.remaining, 2);
+  });
+
+  test('clients do not count for each other', () => {
+    const limiter = new RateLimiter(MINUTE);
+    takeTimes(limiter, 6, START);
+    assert.equal(limiter.take('another', START).retryAfterSeconds, 0);
+  });
+
+  test('memory is bounded: of more than 50,000 clients the one that came least recently starts anew', () => {
+    const limiter = new RateLimiter(MINUTE);
+    takeTimes(limiter, 6, START);
+    for (let index = 0; index < 50_000; index++) limiter.take(`client ${index}`, START);
+    assert.equal(limiter.take('client', START).retryAfterSeconds, 0);
+  });
+
+  test('in no span of time more pass than the quota and what the span adds to it', () => {
+    const pauses = fc.array(fc.integer({ min: 0, max: 30_000 }), { maxLength: 60 });
+    fc.assert(
+      fc.property(pauses, (waits) => {
+        const limiter = new RateLimiter(MINUTE);
+        const passed: number[] = [];
+        let now = START;
+        for (const wait of waits) {
+          now += wait;
+          if (limiter.take('client', now).retryAfterSeconds === 0) passed.push(now);
+        }
+        for (const [first, from] of passed.entries()) {
+          for (const [last, to] of passed.entries()) {
+            if (last < first) continue;
+            assert.ok(last - first + 1 <= MINUTE.quota + (to - from + 1) / 12_000);
+          }
+        }
+      }),
+    );
+  });
+});

@@ -1,0 +1,88 @@
+import { LRUCache } from 'lru-cache';
+
+/** So many requests at once, and as many again in each window, evenly. */
+export interface RatePolicy {
+  /** Shows in the header fields; a word of letters and hyphens. */
+  readonly name: string;
+  readonly quota: number;
+  readonly windowSeconds: number;
+}
+
+/** Where a client stands with a policy. */
+export interface RateStanding {
+  readonly policy: RatePolicy;
+  /** How many requests may still come at once. */
+  readonly remaining: number;
+  /** Until the whole quota is there again. */
+  readonly resetSeconds: number;
+}
+
+/** Whether a request may pass. */
+export interface RateVerdict {
+  readonly standings: readonly RateStanding[];
+  /** 0: it may. */
+  readonly retryAfterSeconds: number;
+}
+
+/** Bounds memory; the clients that came least recently are forgotten first. */
+const MAX_CLIENTS = 50_000;
+
+/**
+ * Limits how often each client may come, by the generic cell rate algorithm (ITU-T I.371): for each policy one number, the
+ * moment by which all requests so far would have come had they come evenly. A refused request does not count.
+ */
+export class RateLimiter {
+  readonly #policies: readonly RatePolicy[];
+  /** By client: a moment in ms for each policy. */
+  readonly #arrivals = new LRUCache<string, number[]>({ max: MAX_CLIENTS });
+
+  /** @param policies all of them must allow a request */
+  constructor(...policies: readonly RatePolicy[]) {
+    this.#policies = policies;
+  }
+
+  /** Counts a request, when it may pass. @param client what is counted by, such as a network @param now in ms */
+  take(client: string, now: number): RateVerdict {
+    const arrivals = this.#find(client);
+    const next = this.#policies.map(
+      (policy, index) => Math.max(arrivals[index] ?? now, now) + intervalOf(policy),
+    );
+    const waitMs = Math.max(
+      ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
+    );
+    // Fractions of a millisecond are the sums' and not the client's.
+    const allowed = waitMs < 1;
+    if (allowed) next.forEach((moment, index) => (arrivals[index] = moment));
+    return {
+      standings: this.#policies.map((policy, index) =>
+        standingOf(policy, Math.max(0, (arrivals[index] ?? now) - now)),
+      ),
+      retryAfterSeconds: allowed ? 0 : Math.ceil(waitMs / 1000),
+    };
+  }
+
+  #find(client: string): number[] {
+    const known = this.#arrivals.get(client);
+    if (known !== undefined) return known;
+    const fresh: number[] = [];
+    this.#arrivals.set(client, fresh);
+    return fresh;
+  }
+}
+
+function standingOf(policy: RatePolicy, aheadMs: number): RateStanding {
+  const left = (windowOf(policy) - aheadMs) / intervalOf(policy);
+  return {
+    policy,
+    remaining: Math.max(0, Math.floor(left + 1e-6)),
+    resetSeconds: Math.ceil(aheadMs / 1000),
+  };
+}
+
+function windowOf({ windowSeconds }: RatePolicy): number {
+  return windowSeconds * 1000;
+}
+
+function intervalOf(policy: RatePolicy): number {
+  return windowOf(policy) / policy.quota;
+}
