@@ -7,7 +7,7 @@ import type { Config } from './config/config.ts';
 import type { Gate } from './db/gate.ts';
 import type { KeyedQueue } from './db/keyed-queue.ts';
 import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
-import type { PaddleApi } from './features/billing/paddle-api.ts';
+import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import type { WebhookBatch } from './features/billing/webhook-batch.ts';
 import type { WebhookSecrets } from './features/billing/webhook-secrets.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';

@@ -10,7 +10,7 @@ import { Gate } from './db/gate.ts';
 import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
-import type { PaddleApi } from './features/billing/paddle-api.ts';
+import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createWebhookBatch } from './features/billing/webhook-batch.ts';
 import { readWebhookSecrets } from './features/billing/webhook-secrets.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';

@@ -16,7 +16,7 @@ import { explainListenFailure, requireFreePort, type ListenAddress } from './htt
 import { startMetricsListener, type MetricsListener } from './http/metrics-endpoint.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
-import { createPaddleApi } from './features/billing/paddle-api.ts';
+import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { queueKeyEmailsWithoutMail } from './features/billing/key-emails/queue-key-emails.ts';
 import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { countJobs } from './jobs/queries.ts';
@@ -66,9 +66,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const metrics = createMetrics({ version });
   const mail = createMailTransport(config, secrets);
   resources.defer(() => mail?.close());
-  const { paddleApiKey: apiKey } = secrets;
-  const paddleApi =
-    apiKey === null ? null : createPaddleApi({ url: config.billing.paddleApiUrl, apiKey });
+  const paddleApi = openPaddleApi(config, secrets, systemClock);
   const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, paddleApi };
   const ctx = makeContext({ ...parts, catalog: () => catalog.current() });
   await loadSigningKeys(ctx);

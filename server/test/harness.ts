@@ -14,7 +14,7 @@ import {
   type IssuedLicense,
   type LicenseOrder,
 } from '#server/features/licenses/issue.ts';
-import type { PaddleApi } from '#server/features/billing/paddle-api.ts';
+import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { countJobs } from '#server/jobs/queries.ts';
@@ -65,6 +65,8 @@ export interface TestOrder extends Omit<LicenseOrder, 'product'> {
 export interface TestServiceOptions {
   /** A second process of the same service: another context on the same database, by the same clock. */
   readonly beside?: TestService;
+  /** Left out: one of its own. */
+  readonly clock?: TestClock;
   readonly catalog?: Catalog;
   readonly poolSize?: number;
   readonly masterSecret?: string;
@@ -103,7 +105,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
   after(() => resources.disposeAsync());
   const database = beside?.database ?? (await createTestDatabase());
   if (beside === undefined) resources.defer(() => database.drop());
-  const clock = beside?.clock ?? createTestClock();
+  const clock = beside?.clock ?? options.clock ?? createTestClock();
   const log: string[] = [];
   const { ctx, useCatalog } = makeTestContext(options, database, clock, log);
   resources.defer(() => ctx.pool.end());

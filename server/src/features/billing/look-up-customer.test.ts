@@ -16,7 +16,11 @@ import {
   paddleTransactionCompleted,
 } from '../../../test/paddle-events.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
-import { PaddleApiError, type PaddleApi, type PaddleCustomer } from './paddle-api.ts';
+import {
+  PaddleApiError,
+  type PaddleApi,
+  type PaddleCustomer,
+} from './providers/paddle/paddle-api.ts';
 
 const ann: PaddleCustomer = {
   customer: { email: 'ann@example.org', name: 'Ann', locale: 'de' },

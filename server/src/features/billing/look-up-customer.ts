@@ -4,7 +4,7 @@ import { addJob } from '#server/jobs/add-job.ts';
 
 import { applyFacts } from './apply-events.ts';
 import type { BillingEvent } from './facts.ts';
-import { PaddleApiError, type PaddleCustomer } from './paddle-api.ts';
+import { PaddleApiError, type PaddleCustomer } from './providers/paddle/paddle-api.ts';
 import { lockBilling } from './queries/lock.ts';
 
 /** Who is looked up. */

@@ -10,8 +10,8 @@ import {
   paddleTransactionCompleted,
   type PaddleEvent,
 } from '../../../test/paddle-events.ts';
-import { HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
-import { createPaddleApi, PaddleApiError } from './paddle-api.ts';
+import { createTestClock, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
+import { createPaddleApi, PaddleApiError } from './providers/paddle/paddle-api.ts';
 import { reconcilePaddle } from './reconcile.ts';
 
 const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
@@ -34,8 +34,10 @@ after(() => {
 const address = server.address();
 assert.ok(address !== null && typeof address === 'object');
 const url = `http://127.0.0.1:${address.port}`;
-const service = await startTestService({ paddleApi: createPaddleApi({ url, apiKey: 'key' }) });
-const { ctx, clock } = service;
+const clock = createTestClock();
+const paddleApi = createPaddleApi({ url, apiKey: 'key', clock });
+const service = await startTestService({ clock, paddleApi });
+const { ctx } = service;
 
 /** A purchase that happened now; Paddle has it in its log. */
 function purchase(name: string): PaddleEvent {

@@ -2,9 +2,8 @@ import type { Context } from '#server/context.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './apply-events.ts';
-import type { LoggedEvent } from './logged-event.ts';
-import type { PaddleApi } from './paddle-api.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
+import type { LoggedEvent, PaddleApi } from './providers/paddle/paddle-api.ts';
 import { findReconciledEvent, storeReconciledEvent } from './queries/reconciliations.ts';
 import { takeEvent } from './receive-webhook.ts';
 

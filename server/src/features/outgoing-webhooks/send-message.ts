@@ -1,7 +1,7 @@
+import { readRetryAfter } from '#server/lib/retry-after.ts';
 import { version } from '#server/lib/version.ts';
 
 import { signMessage, type SignableMessage } from './rules/sign-message.ts';
-import { readRetryAfter } from './rules/retry.ts';
 
 /** What came of one request to an endpoint. */
 export interface SendOutcome {

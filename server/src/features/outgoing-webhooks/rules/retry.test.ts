@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { RETRY_DELAYS_MS, nextAttemptAt, readRetryAfter } from './retry.ts';
+import { RETRY_DELAYS_MS, nextAttemptAt } from './retry.ts';
 
 const now = new Date('2027-03-01T12:00:00.000Z');
 const MIDDLE = 0.5;
@@ -39,21 +39,4 @@ test('a receiver may ask for a longer pause, up to a day, and never for a shorte
   assert.equal(pauseOf(1, 60_000), 60_000);
   assert.equal(pauseOf(2, 60_000), 300_000);
   assert.equal(pauseOf(1, 10 * 86_400_000), 86_400_000);
-});
-
-test('Retry-After is understood in seconds and as a date, and nothing else is', () => {
-  assert.deepEqual(
-    [
-      '120',
-      ' 0 ',
-      'Mon, 01 Mar 2027 12:00:30 GMT',
-      'Mon, 01 Mar 2027 11:00:00 GMT',
-      '-1',
-      'soon',
-      '',
-      null,
-      'Mon, 99 Xyz 2027 12:00:30 GMT',
-    ].map((header) => readRetryAfter(header, now)),
-    [120_000, 0, 30_000, 0, null, null, null, null, null],
-  );
 });

@@ -1,13 +1,18 @@
 import { Type, type Static, type TSchema } from 'typebox';
 import { Value } from 'typebox/value';
 
-import type { CustomerDetails } from './facts.ts';
-import type { LoggedEvent } from './logged-event.ts';
+import type { Clock } from '#server/clock.ts';
+import type { Config } from '#server/config/config.ts';
+import type { Secrets } from '#server/config/secrets.ts';
+import { readRetryAfter } from '#server/lib/retry-after.ts';
+
+import type { CustomerDetails } from '../../facts.ts';
 
 export interface PaddleApiOptions {
   /** Without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;
+  readonly clock: Clock;
   /** For a whole request. */
   readonly timeoutMs?: number;
 }
@@ -16,6 +21,15 @@ export interface PaddleApiOptions {
 export interface PaddleCustomer {
   readonly customer: CustomerDetails;
   readonly updatedAt: Date;
+}
+
+/** An event as the provider's log has it, as far as it is looked at here. */
+export interface LoggedEvent {
+  readonly eventId: string;
+  readonly type: string;
+  readonly occurredAt: Date;
+  /** The event as its webhook would have carried it. */
+  readonly body: object;
 }
 
 /** Reads from Paddle what its webhooks do not carry. */
@@ -75,6 +89,15 @@ function toLoggedEvent(event: Static<typeof EventsAnswer>['data'][number]): Logg
   return { eventId: event.event_id, type: event.event_type, occurredAt, body: event };
 }
 
+/** Opens the API as the settings say; null without a key. */
+export function openPaddleApi(
+  { billing }: Pick<Config, 'billing'>,
+  { paddleApiKey: apiKey }: Pick<Secrets, 'paddleApiKey'>,
+  clock: Clock,
+): PaddleApi | null {
+  return apiKey === null ? null : createPaddleApi({ url: billing.paddleApiUrl, apiKey, clock });
+}
+
 /** Opens the API; nothing is asked yet. */
 export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
   return {
@@ -98,7 +121,7 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
 
 /** The answer to a question, held against its schema; null for 404. */
 async function getJson<Schema extends TSchema>(
-  { url, apiKey, timeoutMs = TIMEOUT_MS }: PaddleApiOptions,
+  { url, apiKey, clock, timeoutMs = TIMEOUT_MS }: PaddleApiOptions,
   path: string,
   schema: Schema,
   signal?: AbortSignal,
@@ -113,7 +136,7 @@ async function getJson<Schema extends TSchema>(
   const { response, body } = await ask(`${url}${path}`, request);
   if (response.status === 404) return null;
   if (response.status === 429) {
-    throw new PaddleApiError('Paddle asks for a pause (429)', readRetryAfter(response));
+    throw new PaddleApiError('Paddle asks for a pause (429)', readPause(response, clock.now()));
   }
   if (!response.ok) throw new PaddleApiError(`Paddle answers ${response.status}`);
   return parse(body, schema);
@@ -157,12 +180,9 @@ function strangeAnswer(): PaddleApiError {
   return new PaddleApiError('Paddle answers something that is not understood');
 }
 
-/** Seconds or a date (RFC 9110 §10.2.3); what is neither is a minute. */
-function readRetryAfter(response: Response): number {
-  const text = response.headers.get('retry-after') ?? '';
-  const seconds = /^\d{1,9}$/u.test(text)
-    ? Number(text)
-    : Math.ceil((Date.parse(text) - Date.now()) / 1_000);
-  if (Number.isNaN(seconds)) return DEFAULT_RETRY_AFTER_SECONDS;
-  return Math.min(Math.max(seconds, 1), MAX_RETRY_AFTER_SECONDS);
+/** Within reason; what says nothing is a minute. */
+function readPause({ headers }: Response, now: Date): number {
+  const pauseMs = readRetryAfter(headers.get('retry-after'), now);
+  if (pauseMs === null) return DEFAULT_RETRY_AFTER_SECONDS;
+  return Math.min(Math.max(Math.ceil(pauseMs / 1_000), 1), MAX_RETRY_AFTER_SECONDS);
 }
