@@ -5,10 +5,8 @@ import * as fc from 'fast-check';
 
 import type { BillingEvent, BillingFact } from '#server/features/billing/facts.ts';
 import { toEvents } from '#server/features/billing/rules/facts.fixture.ts';
-import {
-  scenarios,
-  type ExpectedLicense,
-} from '#server/features/billing/rules/scenarios.fixture.ts';
+import type { ExpectedLicense } from '#server/features/billing/rules/scenario.fixture.ts';
+import { scenarios } from '#server/features/billing/rules/scenarios.fixture.ts';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { takeTurns } from './at-once.ts';

@@ -97,8 +97,14 @@ export interface AdjustmentFact {
   readonly adjustmentId: string;
   readonly transactionId: string;
   readonly occurredAt: Date;
-  /** `credit` and warnings of no consequence are `none`: only recorded. */
-  readonly effect: 'refund' | 'chargeback' | 'chargeback_reverse' | 'none';
+  /** `credit` and warnings of no consequence are `none`: only recorded. A reversal takes back one of its own kind. */
+  readonly effect:
+    | 'refund'
+    | 'chargeback'
+    | 'chargeback_reverse'
+    | 'chargeback_warning'
+    | 'chargeback_warning_reverse'
+    | 'none';
   readonly status: 'pending' | 'approved' | 'rejected' | 'reversed';
   /** Whether all of the payment is concerned; null where the provider does not say, and its amounts decide. */
   readonly full: boolean | null;

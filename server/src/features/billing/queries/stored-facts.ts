@@ -86,6 +86,8 @@ const Adjustment = Type.Object({
     Type.Literal('refund'),
     Type.Literal('chargeback'),
     Type.Literal('chargeback_reverse'),
+    Type.Literal('chargeback_warning'),
+    Type.Literal('chargeback_warning_reverse'),
     Type.Literal('none'),
   ]),
   status: Type.Union([

@@ -19,7 +19,8 @@ import {
   snapshot,
   toEvents,
 } from './facts.fixture.ts';
-import { scenarios, type ExpectedLicense } from './scenarios.fixture.ts';
+import type { ExpectedLicense } from './scenario.fixture.ts';
+import { scenarios } from './scenarios.fixture.ts';
 
 const MACHINES: Record<string, number> = { personal: 2, sellers: 10, yearly: 3 };
 

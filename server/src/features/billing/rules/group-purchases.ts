@@ -91,7 +91,7 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
       .map((fact) => ({ ...fact, transactionId: resolve(canonical, fact.transactionId) }))
       .sort(compareSnapshots),
     adjustments: byId(adjustments, ({ adjustmentId }) => adjustmentId)
-      .flatMap((words) => words.slice(-1))
+      .map(mergeAdjustment)
       .map((fact) => ({
         ...fact,
         transactionId: canonical.get(fact.transactionId) ?? fact.transactionId,
@@ -132,6 +132,17 @@ function mergePayment(words: readonly Told<PaymentFact>[]): Told<PaymentFact> {
     period: newer.period ?? older.period,
     ...mergeIds(older, newer),
   }));
+}
+
+/** The newest word counts, from the moment since which nothing else was said: telling it again changes nothing. */
+function mergeAdjustment(words: readonly Told<AdjustmentFact>[]): Told<AdjustmentFact> {
+  return words.reduce((older, newer) =>
+    saysTheSame(older, newer) ? { ...newer, occurredAt: older.occurredAt } : newer,
+  );
+}
+
+function saysTheSame(a: AdjustmentFact, b: AdjustmentFact): boolean {
+  return a.effect === b.effect && a.status === b.status && a.full === b.full && a.total === b.total;
 }
 
 function mergeIds(older: PaymentFact, newer: PaymentFact): Partial<PaymentFact> {

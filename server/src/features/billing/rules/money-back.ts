@@ -28,29 +28,42 @@ export function findRefund(
   return null;
 }
 
+/** What counts as money that is fought over, and what takes it back: a warning is as good as the chargeback to come. */
+const DISPUTES = [
+  { effect: 'chargeback', reversal: 'chargeback_reverse' },
+  { effect: 'chargeback_warning', reversal: 'chargeback_warning_reverse' },
+] as const;
+
 /**
- * Since when a purchase's money is fought over: the oldest chargeback that nothing has taken back yet; null when there is
- * none. Each reversal takes back one chargeback of its payment.
+ * Since when a purchase's money is fought over: the oldest chargeback or warning that nothing has taken back yet; null
+ * when there is none.
  */
 export function findDispute(
   payments: readonly PaymentFact[],
   adjustments: readonly AdjustmentFact[],
 ): Date | null {
-  let oldest: Date | null = null;
-  for (const { transactionId } of payments) {
-    const concerned = adjustments.filter(
-      (adjustment) =>
-        adjustment.transactionId === transactionId && adjustment.status === 'approved',
-    );
-    const reversals = concerned.filter(({ effect }) => effect === 'chargeback_reverse').length;
-    const [open] = concerned
-      .filter(({ effect }) => effect === 'chargeback')
-      .map(({ occurredAt }) => occurredAt)
-      .sort((a, b) => a.getTime() - b.getTime())
-      .slice(reversals);
-    if (open !== undefined && (oldest === null || open < oldest)) oldest = open;
-  }
-  return oldest;
+  const open = payments.flatMap(({ transactionId }) => {
+    const concerned = adjustments.filter((each) => each.transactionId === transactionId);
+    return DISPUTES.flatMap((kind) => listOpen(concerned, kind));
+  });
+  return open.length === 0 ? null : new Date(Math.min(...open.map((since) => since.getTime())));
+}
+
+/**
+ * Since when a payment's disputes of one kind are open. Each reversal takes back one of them, the oldest first; but one
+ * that is told to be reversed has used a reversal up, which must not speak for a later one as well.
+ */
+function listOpen(
+  adjustments: readonly AdjustmentFact[],
+  { effect, reversal }: (typeof DISPUTES)[number],
+): Date[] {
+  const of = (wanted: AdjustmentFact['effect'], status: AdjustmentFact['status']) =>
+    adjustments.filter((each) => each.effect === wanted && each.status === status);
+  const unspent = of(reversal, 'approved').length - of(effect, 'reversed').length;
+  return of(effect, 'approved')
+    .map(({ occurredAt }) => occurredAt)
+    .sort((a, b) => a.getTime() - b.getTime())
+    .slice(Math.max(0, unspent));
 }
 
 function reaches(back: number, total: number | null): boolean {

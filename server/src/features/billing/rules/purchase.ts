@@ -12,7 +12,7 @@ export interface PurchaseFacts {
   readonly payments: readonly PaymentFact[];
   /** Every snapshot of the subscription, the oldest first. */
   readonly snapshots: readonly SubscriptionFact[];
-  /** The newest word on each adjustment of those payments. */
+  /** The newest word on each adjustment of those payments, from the moment when it was first so. */
   readonly adjustments: readonly AdjustmentFact[];
 }
 

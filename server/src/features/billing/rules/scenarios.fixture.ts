@@ -1,4 +1,5 @@
-import type { BillingFact } from '../facts.ts';
+import { MONTHLY, ONCE, type Scenario } from './scenario.fixture.ts';
+import { moneyBackScenarios } from './money-back-scenarios.fixture.ts';
 import {
   adjustment,
   began,
@@ -12,33 +13,9 @@ import {
   snapshot,
 } from './facts.fixture.ts';
 
-/** What became of one line: which product for how many machines, and every fact that decides the status. */
-export interface ExpectedLicense {
-  readonly lineKey: string;
-  readonly productId: string;
-  readonly machines: number;
-  readonly expiresAt: Date | null;
-  readonly cancelScheduledFor?: Date;
-  readonly canceledAt?: Date;
-  readonly pausedAt?: Date;
-  readonly disputedAt?: Date;
-  readonly refundedAt?: Date;
-}
-
-/** A story of a purchase and how it ends, whatever the order in which it is told. */
-export interface Scenario {
-  readonly name: string;
-  readonly facts: readonly BillingFact[];
-  readonly ends: readonly ExpectedLicense[];
-}
-
-const ONCE = { lineKey: 'once:0', productId: 'personal', machines: 2, expiresAt: null };
-const MONTHLY = { lineKey: 'recurring:0', productId: 'personal', machines: 2 };
 const SELLERS = { ...MONTHLY, productId: 'sellers', machines: 10 };
 const upgraded = { lines: [monthly(PRICES.sellers)] };
 const cancelSoon = { action: 'cancel', effectiveAt: month(4) } as const;
-const both = [line(PRICES.personal, { lineId: 'a' }), line(PRICES.sellers, { lineId: 'b' })];
-const partOf = (lineId: string, full: boolean | null, total: number) => ({ lineId, full, total });
 
 /** Every course of things that the service promises to converge on, each of at most six facts. */
 export const scenarios: readonly Scenario[] = [
@@ -209,88 +186,7 @@ export const scenarios: readonly Scenario[] = [
       { ...SELLERS, lineKey: 'recurring:1', expiresAt: month(4) },
     ],
   },
-  {
-    name: 'refunded',
-    facts: [payment(), adjustment({ status: 'pending', occurredAt: month(3, 1) }), adjustment()],
-    ends: [{ ...ONCE, refundedAt: month(3, 2) }],
-  },
-  {
-    name: 'a refund that is rejected',
-    facts: [
-      payment(),
-      adjustment({ status: 'pending' }),
-      adjustment({ status: 'rejected', occurredAt: month(3, 3) }),
-    ],
-    ends: [ONCE],
-  },
-  {
-    name: 'a refund that is reversed',
-    facts: [payment(), adjustment(), adjustment({ status: 'reversed', occurredAt: month(3, 3) })],
-    ends: [ONCE],
-  },
-  {
-    name: 'a partial refund',
-    facts: [payment(), adjustment({ full: false, total: 400 })],
-    ends: [ONCE],
-  },
-  {
-    name: 'partial refunds that add up',
-    facts: [
-      payment(),
-      adjustment({ full: null, total: 400 }),
-      adjustment({ adjustmentId: 'adj_2', full: null, total: 600, occurredAt: month(3, 4) }),
-    ],
-    ends: [{ ...ONCE, refundedAt: month(3, 4) }],
-  },
-  {
-    name: 'one of two lines refunded',
-    facts: [
-      payment({ lines: both, total: 2_000 }),
-      adjustment({ full: false, lines: [partOf('b', true, 1_000)] }),
-    ],
-    ends: [
-      ONCE,
-      { ...ONCE, lineKey: 'once:1', productId: 'sellers', machines: 10, refundedAt: month(3, 2) },
-    ],
-  },
-  {
-    name: 'the newest payment of a subscription refunded',
-    facts: [
-      checkout(),
-      began(),
-      renewal(4),
-      adjustment({ transactionId: 'txn_4', occurredAt: month(4, 2) }),
-    ],
-    ends: [{ ...MONTHLY, expiresAt: month(5), refundedAt: month(4, 2) }],
-  },
-  {
-    name: 'an older payment of a subscription refunded',
-    facts: [checkout(), began(), renewal(4), adjustment({ occurredAt: month(4, 2) })],
-    ends: [{ ...MONTHLY, expiresAt: month(5) }],
-  },
-  {
-    name: 'fought over',
-    facts: [payment(), adjustment({ effect: 'chargeback' })],
-    ends: [{ ...ONCE, disputedAt: month(3, 2) }],
-  },
-  {
-    name: 'fought over and won',
-    facts: [
-      payment(),
-      adjustment({ effect: 'chargeback' }),
-      adjustment({ adjustmentId: 'adj_2', effect: 'chargeback_reverse', occurredAt: month(4) }),
-    ],
-    ends: [ONCE],
-  },
-  {
-    name: 'money back under another id of the payment',
-    facts: [
-      payment({ aliases: ['pi_1'], checkoutId: 'cs_1' }),
-      payment({ aliases: ['ch_1'], occurredAt: month(3, 1) }),
-      adjustment({ transactionId: 'ch_1' }),
-    ],
-    ends: [{ ...ONCE, refundedAt: month(3, 2) }],
-  },
+  ...moneyBackScenarios,
   {
     name: 'a subscription that ended unpaid',
     facts: [snapshot(month(4), 'canceled', null, { transactionId: 'txn_1' })],

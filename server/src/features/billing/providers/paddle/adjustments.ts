@@ -3,13 +3,12 @@ import { readAmount } from './amounts.ts';
 import { ignored, type Reading } from './reading.ts';
 import type { Adjustment } from './schemas.ts';
 
-/** A warning comes before a chargeback and is treated as one: the money is as good as gone. */
 const EFFECTS: ReadonlyMap<string, AdjustmentFact['effect']> = new Map([
   ['refund', 'refund'],
   ['chargeback', 'chargeback'],
-  ['chargeback_warning', 'chargeback'],
+  ['chargeback_warning', 'chargeback_warning'],
   ['chargeback_reverse', 'chargeback_reverse'],
-  ['chargeback_warning_reverse', 'chargeback_reverse'],
+  ['chargeback_warning_reverse', 'chargeback_warning_reverse'],
   ['credit', 'none'],
   ['credit_reverse', 'none'],
 ]);

@@ -56,13 +56,13 @@ describe('adjustment.*', () => {
     });
   });
 
-  test('has the effect of its action; a warning counts as the chargeback that it announces', () => {
+  test('has the effect of its action; warnings are told apart from chargebacks, as their reversals are', () => {
     const effects = {
       refund: 'refund',
       chargeback: 'chargeback',
-      chargeback_warning: 'chargeback',
+      chargeback_warning: 'chargeback_warning',
       chargeback_reverse: 'chargeback_reverse',
-      chargeback_warning_reverse: 'chargeback_reverse',
+      chargeback_warning_reverse: 'chargeback_warning_reverse',
       credit: 'none',
       credit_reverse: 'none',
     };
