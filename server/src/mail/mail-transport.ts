@@ -16,7 +16,7 @@ export type SendResult =
   /** `temporary`: it may succeed later. `lasting`: never for this message and address. */
   | {
       readonly outcome: 'temporary' | 'lasting';
-      /** Short and stable: `smtp_550`, `timeout`, `connection`, `tls`, `login`, `deadline`. */
+      /** Short and stable: `smtp_550`, `address`, `timeout`, `connection`, `tls`, `login`, `deadline`. */
       readonly reason: string;
       /** The relay's own words, or null. They quote addresses: not for the log. */
       readonly answer: string | null;

@@ -53,6 +53,58 @@ test('a message arrives in both forms, with the id, the addresses and the header
   assert.match(parts, /<p>Grüße, in HTML<\/p>/u);
 });
 
+for (const address of [
+  'ann@example.org, eve@evil.example',
+  'ann@example.org; eve@evil.example',
+  'Eve <eve@evil.example>',
+  '<eve@evil.example>',
+  'ann@example.org <eve@evil.example>',
+  'friends: ann@example.org, eve@evil.example;',
+  'ann@example.org\r\nRCPT TO:<eve@evil.example>',
+  '"ann@example.org, eve"@evil.example',
+  'ann@example.org\0',
+  '',
+]) {
+  test(`what is not exactly one address is sent to nobody: ${JSON.stringify(address)}`, async () => {
+    const { relay, transport } = await setUp();
+    const result = await transport.send({ ...message, to: { address, name: 'Ann' } });
+    assert.deepEqual(result, { outcome: 'lasting', reason: 'address', answer: null });
+    assert.equal((await transport.send(message)).outcome, 'sent');
+    assert.deepEqual(
+      relay.mails.map(({ to }) => to),
+      [['ann@example.org']],
+    );
+  });
+}
+
+for (const [name, expected] of [
+  ['Eve <eve@evil.example>, Mallory', '"Eve <eve@evil.example>, Mallory" <ann@example.org>'],
+  ['eve@evil.example', '"eve@evil.example" <ann@example.org>'],
+  ['Ann\r\nBcc: eve@evil.example', '"Ann Bcc: eve@evil.example" <ann@example.org>'],
+  ['Ännchen, die Käuferin', '=?UTF-8?Q?=C3=84nnchen=2C_die_K=C3=A4uferin?= <ann@example.org>'],
+] as const) {
+  test(`a name is a name, whatever it says: ${JSON.stringify(name)}`, async () => {
+    const { relay, transport } = await setUp();
+    await transport.send({ ...message, to: { address: 'ann@example.org', name } });
+    const [mail = { from: '', to: [], raw: '' }] = relay.mails;
+    assert.deepEqual(mail.to, ['ann@example.org']);
+    assert.equal(readHeader(mail, 'To'), expected);
+    assert.equal(readHeader(mail, 'Bcc'), null);
+  });
+}
+
+test('an address beyond ASCII is one recipient', async () => {
+  const { relay, transport } = await setUp();
+  const addresses = ['ann@bücher.example', 'jürgen@bücher.example'];
+  for (const address of addresses) {
+    await transport.send({ ...message, to: { address, name: null } });
+  }
+  assert.deepEqual(
+    relay.mails.map(({ to }) => to),
+    addresses.map((address) => [address]),
+  );
+});
+
 test('connections are kept for the next message', async () => {
   const { relay, transport } = await setUp();
   for (let count = 0; count < 5; count++) await transport.send(message);

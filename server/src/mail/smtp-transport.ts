@@ -1,5 +1,6 @@
 import { isIP } from 'node:net';
 
+import { parseEmail } from '@latchkey/contract';
 import type { SMTPPoolOptions } from 'nodemailer';
 
 import type { Config } from '#server/config/config.ts';
@@ -57,6 +58,7 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
 
   return {
     async send(message, signal) {
+      if ('fault' in parseEmail(message.to.address)) return NO_ADDRESS;
       const deadline = AbortSignal.timeout(limits.totalMs);
       const ended = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
       try {
@@ -77,6 +79,9 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
     },
   };
 }
+
+/** A text that is not exactly one address must not become several, or another one. */
+const NO_ADDRESS: SendResult = { outcome: 'lasting', reason: 'address', answer: null };
 
 function toResult(error: unknown, ended: AbortSignal): SendResult {
   if (!ended.aborted) return classifyFailure(error);
@@ -135,10 +140,10 @@ function isLoopback(host: string): boolean {
 function compose(message: MailMessage, from: Mailbox) {
   const { address, name } = message.to;
   return {
-    // Objects, never texts that are parsed again: an address with a comma in it is still one.
+    // Objects, never texts that are parsed again: nodemailer reads a text as a list of recipients with names.
     from,
     to: { address, name: oneLine(name ?? '') },
-    envelope: { from: from.address, to: address },
+    envelope: { from: { address: from.address, name: '' }, to: { address, name: '' } },
     subject: oneLine(message.subject),
     text: message.text,
     html: message.html,

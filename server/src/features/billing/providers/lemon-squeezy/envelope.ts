@@ -6,6 +6,7 @@ import { Compile } from 'typebox/compile';
 import type { CustomerDetails } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { readId, readText, type JsonObject } from '../json-fields.ts';
+import { readEmail } from '../read-email.ts';
 import { readTime } from '../times.ts';
 
 /** What every event of Lemon Squeezy's has: the event's name, and the object that it is about (JSON:API). */
@@ -63,7 +64,7 @@ export function requireAttribute(event: LemonSqueezyEvent, field: string): strin
 /** Reads who bought; the address is in each object. */
 export function readBuyer(attributes: JsonObject): CustomerDetails {
   return {
-    email: readText(attributes['user_email'], 320),
+    email: readEmail(attributes['user_email']),
     name: readText(attributes['user_name']),
     locale: null,
   };

@@ -1,8 +1,7 @@
 import type { CustomerDetails, CustomerFact } from '../../facts.ts';
+import { readEmail } from '../read-email.ts';
 import type { Customer } from './schemas.ts';
 
-/** The limits of RFC 5321 (64 characters before the at sign, 255 after it), and nothing that an address never has. */
-const EMAIL = /^[^\s@<>\p{Cc}\p{Cs}]{1,64}@[^\s@<>\p{Cc}\p{Cs}]{1,255}$/u;
 const NAME = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 const LOCALE = /^[A-Za-z0-9-]{2,35}$/;
 
@@ -15,17 +14,26 @@ export function toCustomerFact(customer: Customer, occurredAt: Date): CustomerFa
     kind: 'customer',
     customerId: customer.id,
     occurredAt,
-    customer: {
-      email: readText(customer.email, EMAIL),
-      name: readText(customer.name, NAME),
-      locale: readText(customer.locale, LOCALE),
-    },
+    customer: readCustomerDetails(customer),
+  };
+}
+
+/** Reads what a customer is like, in an event or as the API has it. */
+export function readCustomerDetails({
+  email,
+  name,
+  locale,
+}: Pick<Customer, 'email' | 'name' | 'locale'>): CustomerDetails {
+  return {
+    email: readEmail(email),
+    name: readText(name, NAME),
+    locale: readText(locale, LOCALE),
   };
 }
 
 /** Transactions and subscriptions say nothing of the buyer, unless the vendor's own data does. */
 export function readCustomData(customData: unknown): CustomerDetails {
-  const email = CUSTOM_EMAILS.map((field) => readText(readField(customData, field), EMAIL));
+  const email = CUSTOM_EMAILS.map((field) => readEmail(readField(customData, field)));
   return { email: email.find((value) => value !== null) ?? null, name: null, locale: null };
 }
 

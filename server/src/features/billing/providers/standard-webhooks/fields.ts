@@ -1,5 +1,6 @@
 import type { BillingCycle, BillingLine, CustomerDetails } from '../../facts.ts';
 import { readText } from '../json-fields.ts';
+import { readEmail } from '../read-email.ts';
 import type { Customer, Cycle, Line } from './schemas.ts';
 
 /** A value that is well formed and that this version does not know. */
@@ -16,7 +17,7 @@ const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 /** Reads who buys; an empty text says nothing. */
 export function readCustomer(customer: Customer | null | undefined): CustomerDetails {
   return {
-    email: readText(customer?.email, 320),
+    email: readEmail(customer?.email),
     name: readText(customer?.name),
     locale: readText(customer?.locale, 35),
   };

@@ -10,6 +10,7 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../json-fields.ts';
+import { readEmail } from '../read-email.ts';
 import type { Reading } from '../reading.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readPriceCycle } from './lines.ts';
@@ -89,7 +90,7 @@ function readCustomer(session: JsonObject): CustomerDetails {
   const details = readObject(session['customer_details']);
   const locale = readText(session['locale'], 35);
   return {
-    email: readText(details['email'], 320) ?? readText(session['customer_email'], 320),
+    email: readEmail(details['email']) ?? readEmail(session['customer_email']),
     name: readText(details['name']),
     locale: locale === 'auto' ? null : locale,
   };

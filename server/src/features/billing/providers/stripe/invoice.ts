@@ -8,6 +8,7 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../json-fields.ts';
+import { readEmail } from '../read-email.ts';
 import type { Reading } from '../reading.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readInvoiceLines, type InvoiceLine } from './lines.ts';
@@ -30,7 +31,7 @@ export function readInvoice(event: StripeEvent): Reading {
       origin: subscriptionId === null ? 'other' : readOrigin(invoice['billing_reason']),
       customerId: readReference(invoice['customer']),
       customer: {
-        email: readText(invoice['customer_email'], 320),
+        email: readEmail(invoice['customer_email']),
         name: readText(invoice['customer_name']),
         locale: null,
       },

@@ -1,5 +1,6 @@
 import type { BillingEvent } from '../../facts.ts';
 import { readList, readText } from '../json-fields.ts';
+import { readEmail } from '../read-email.ts';
 import { toBillingEvent, type Reading } from '../reading.ts';
 import { readCheckout } from './checkout.ts';
 import { readEnvelope, requireId, type StripeEvent } from './envelope.ts';
@@ -56,7 +57,7 @@ function readCustomer(event: StripeEvent): Reading {
       customerId: requireId(event, 'id'),
       occurredAt: event.createdAt,
       customer: {
-        email: readText(customer['email'], 320),
+        email: readEmail(customer['email']),
         name: readText(customer['name']),
         locale: readText(readList(customer['preferred_locales'])[0], 35),
       },

@@ -1,0 +1,56 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { lemonSqueezyOrder } from '../../../../test/lemon-squeezy-events.ts';
+import { paddleCustomer, paddleTransactionCompleted } from '../../../../test/paddle-events.ts';
+import { standardEvent } from '../../../../test/standard-webhooks-events.ts';
+import {
+  stripeCheckoutCompleted,
+  stripeCustomer,
+  stripeInvoicePaid,
+} from '../../../../test/stripe-events.ts';
+import type { BillingProvider } from '../facts.ts';
+import { billingAdapters } from './adapters.ts';
+
+/** Everything that tells an address, by who tells it. */
+const TELLING: readonly (readonly [BillingProvider, string, (email: string) => unknown])[] = [
+  ['paddle', 'a customer', (email) => paddleCustomer('updated', { email })],
+  ['paddle', 'custom data', (email) => paddleTransactionCompleted({ customData: { email } })],
+  ['stripe', 'a customer', (email) => stripeCustomer('updated', { email })],
+  ['stripe', 'a checkout', (email) => stripeCheckoutCompleted({ email })],
+  ['stripe', 'an invoice', (email) => stripeInvoicePaid({ email })],
+  ['lemonsqueezy', 'an order', (email) => lemonSqueezyOrder('order_created', { email })],
+  [
+    'standard',
+    'a customer',
+    (email) => standardEvent('customer.updated', { id: 'customer-ann', email }),
+  ],
+];
+
+const NO_ADDRESS = [
+  'ann@example.org, eve@evil.example',
+  'ann@example.org;eve@evil.example',
+  'Eve <eve@evil.example>',
+  '"ann@example.org, eve"@evil.example',
+  'ann@example.org\r\nBcc: eve@evil.example',
+  'ann@example.org\0',
+  'ann',
+  '',
+];
+
+for (const [provider, what, tell] of TELLING) {
+  test(`${provider}, ${what}: exactly one address is known, and nothing else is`, () => {
+    assert.deepEqual(readEmails(provider, tell(' Jürgen@Example.ORG ')), ['Jürgen@example.org']);
+    for (const email of NO_ADDRESS) {
+      assert.deepEqual(readEmails(provider, tell(email)), [null], JSON.stringify(email));
+    }
+  });
+}
+
+function readEmails(provider: BillingProvider, event: unknown): (string | null)[] {
+  const rawBody = Buffer.from(JSON.stringify(event));
+  const headers = { 'webhook-id': 'msg_1' };
+  const facts = billingAdapters.get(provider)?.normalize(event, { headers, rawBody }).facts ?? [];
+  const told = facts.flatMap((fact) => ('customer' in fact ? [fact.customer.email] : []));
+  return [...new Set(told)];
+}
