@@ -6,8 +6,6 @@ export interface MailMessage {
   readonly html: string;
   /** What is left of the `@` in the Message-ID; the same for what may be sent again, so that the repetition shows. */
   readonly messageToken: string;
-  /** Beside those of every message. */
-  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What became of a message. */

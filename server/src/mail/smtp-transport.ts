@@ -152,7 +152,6 @@ function compose(message: MailMessage, from: Mailbox) {
       // RFC 3834: answers of absent people go to nobody.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
-      ...message.headers,
     },
   };
 }
