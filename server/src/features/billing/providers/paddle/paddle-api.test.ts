@@ -61,6 +61,13 @@ test('a customer is asked for with the key, and given as it is now', async () =>
   });
 });
 
+test('what cannot be used of a customer is not known: an address is held to the same rule as everywhere', async () => {
+  const strange = { email: 'ann@example.org, eve@evil.example', name: 'A\r\nBcc: x', locale: '?' };
+  answer = json(200, { data: { ...customer, ...strange } });
+  const found = await api.findCustomer('ctm_1');
+  assert.deepEqual(found?.customer, { email: null, name: null, locale: null });
+});
+
 test('nobody of that id is null; what cannot be an id is nobody without being asked for', async () => {
   answer = json(404, { error: { code: 'not_found' } });
   assert.equal(await api.findCustomer('ctm_2'), null);
