@@ -7,6 +7,7 @@ import type { Secrets } from '#server/config/secrets.ts';
 import { readRetryAfter } from '#server/lib/retry-after.ts';
 
 import type { CustomerDetails } from '../../facts.ts';
+import { readCustomerDetails } from './customers.ts';
 
 export interface PaddleApiOptions {
   /** Without a trailing slash. */
@@ -106,10 +107,10 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
       if (!/^[\w-]{1,200}$/u.test(customerId)) return null;
       const answer = await getJson(options, `/customers/${customerId}`, CustomerAnswer, signal);
       if (answer === null) return null;
-      const { email = null, name = null, locale = null, updated_at: updated } = answer.data;
+      const { updated_at: updated, ...details } = answer.data;
       const updatedAt = new Date(updated);
       if (Number.isNaN(updatedAt.getTime())) throw strangeAnswer();
-      return { customer: { email, name, locale }, updatedAt };
+      return { customer: readCustomerDetails(details), updatedAt };
     },
     async listEvents(after, signal) {
       const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '100' });
