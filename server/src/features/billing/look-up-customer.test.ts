@@ -15,20 +15,15 @@ import {
   paddleId,
   paddleTransactionCompleted,
 } from '../../../test/paddle-events.ts';
+import { TEST_START } from '../../../test/test-clock.ts';
+import type { CustomerDetails } from './facts.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
-import {
-  PaddleApiError,
-  type PaddleApi,
-  type PaddleCustomer,
-} from './providers/paddle/paddle-api.ts';
+import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
 
-const ann: PaddleCustomer = {
-  customer: { email: 'ann@example.org', name: 'Ann', locale: 'de' },
-  updatedAt: new Date('2027-01-01T00:00:00Z'),
-};
+const ann: CustomerDetails = { email: 'ann@example.org', name: 'Ann', locale: 'de' };
 
 /** What Paddle's API answers from now on. */
-let answer: () => Promise<PaddleCustomer | null> = async () => ann;
+let answer: () => Promise<CustomerDetails | null> = async () => ann;
 const asked: string[] = [];
 const paddleApi: PaddleApi = {
   findCustomer: (customerId) => {
@@ -99,28 +94,40 @@ test('a customer whom Paddle does not know is no failure; an event that tells of
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
-test('what an event said is not overridden by an older answer', async () => {
+test('the answer counts as of the moment of asking: more than an event before it, less than one after it', async () => {
   const customerId = paddleId('ctm');
-  const occurredAt = new Date('2027-02-01T00:00:00Z');
-  await deliver(paddleCustomer('updated', { customerId, email: 'new@example.org', occurredAt }));
+  const tell = (email: string, occurredAt: Date) =>
+    deliver(paddleCustomer('updated', { customerId, email, occurredAt }));
+  await tell('no address', new Date(TEST_START.getTime() - 1));
   answer = async () => ann;
   await lookUpCustomer(ctx, { provider: 'paddle', customerId });
+  assert.equal(await readKnown(customerId), 'ann@example.org');
+  answer = async () => {
+    await tell('new@example.org', new Date(TEST_START.getTime() + 1));
+    return ann;
+  };
+  await lookUpCustomer(ctx, { provider: 'paddle', customerId });
+  assert.equal(await readKnown(customerId), 'new@example.org');
+});
+
+async function readKnown(customerId: string): Promise<unknown> {
   const { rows } = await pool.query('select email from billing_customers where customer_id = $1', [
     customerId,
   ]);
-  assert.deepEqual(rows, [{ email: 'new@example.org' }]);
-});
+  return rows[0]?.email;
+}
 
 test('a pause that Paddle asks for is kept; other failures are left to be tried again', async () => {
   const name = { provider: 'paddle', customerId: 'ctm_pause' };
   answer = () => Promise.reject(new PaddleApiError('a pause', 600));
   await lookUpCustomer(ctx, name);
   const { rows } = await pool.query(
-    `select key, attempts, extract(epoch from run_at - now())::integer as pause from graphile_worker.jobs`,
+    `select key, attempts, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs`,
+    [service.clock.now()],
   );
   assert.equal(rows.length, 1);
   assert.deepEqual([rows[0].key, rows[0].attempts], ['look_up_customer:paddle:ctm_pause', 0]);
-  assert.ok(rows[0].pause > 590 && rows[0].pause <= 600, rows[0].pause);
+  assert.equal(rows[0].pause, 600);
   answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
   await assert.rejects(lookUpCustomer(ctx, name), /^PaddleApiError: Paddle answers 503$/u);
 });
@@ -133,14 +140,16 @@ test('other providers, and Paddle without a key, are not asked', async () => {
 });
 
 test('keys that the relay refused to take for an address go out to the next one', async () => {
-  answer = async () => ({ ...ann, customer: { ...ann.customer, email: 'wrong@example.org' } });
+  answer = async () => ({ ...ann, email: 'wrong@example.org' });
   relay.script = { recipient: { code: 550, words: 'no such user' } };
   const { customerId } = await buy();
   await pool.query(`delete from graphile_worker._private_jobs where key like '%ctm_pause'`);
   await doJobs();
   assert.equal(relay.mails.length, 2);
   relay.script = {};
-  await deliver(paddleCustomer('updated', { customerId, email: 'right@example.org' }));
+  service.clock.advance(1);
+  const occurredAt = service.clock.now();
+  await deliver(paddleCustomer('updated', { customerId, email: 'right@example.org', occurredAt }));
   await doJobs();
   assert.deepEqual(listMails().slice(2), ['right@example.org']);
 });

@@ -18,12 +18,6 @@ export interface PaddleApiOptions {
   readonly timeoutMs?: number;
 }
 
-/** A customer as Paddle has it now. */
-export interface PaddleCustomer {
-  readonly customer: CustomerDetails;
-  readonly updatedAt: Date;
-}
-
 /** An event as the provider's log has it, as far as it is looked at here. */
 export interface LoggedEvent {
   readonly eventId: string;
@@ -36,10 +30,10 @@ export interface LoggedEvent {
 /** Reads from Paddle what its webhooks do not carry. */
 export interface PaddleApi {
   /**
-   * Asks for a customer; null when there is none of that id.
+   * Asks for a customer as it is now; null when there is none of that id.
    * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
    */
-  findCustomer(customerId: string, signal?: AbortSignal): Promise<PaddleCustomer | null>;
+  findCustomer(customerId: string, signal?: AbortSignal): Promise<CustomerDetails | null>;
   /**
    * A page of the events that Paddle has told of, or tried to, in their order; empty at the end of its log.
    * @param after the event behind which the page begins
@@ -69,7 +63,7 @@ const DEFAULT_RETRY_AFTER_SECONDS = 60;
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
 const CustomerAnswer = Type.Object({
-  data: Type.Object({ email: Text, name: Text, locale: Text, updated_at: Type.String() }),
+  data: Type.Object({ id: Type.String(), email: Text, name: Text, locale: Text }),
 });
 
 const EventsAnswer = Type.Object({
@@ -106,11 +100,7 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
       // An id becomes part of a path: what is no id is nobody's.
       if (!/^[\w-]{1,200}$/u.test(customerId)) return null;
       const answer = await getJson(options, `/customers/${customerId}`, CustomerAnswer, signal);
-      if (answer === null) return null;
-      const { updated_at: updated, ...details } = answer.data;
-      const updatedAt = new Date(updated);
-      if (Number.isNaN(updatedAt.getTime())) throw strangeAnswer();
-      return { customer: readCustomerDetails(details), updatedAt };
+      return answer === null ? null : readCustomerDetails(answer.data);
     },
     async listEvents(after, signal) {
       const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '100' });
