@@ -43,7 +43,12 @@ export async function attemptJob(
   } catch (error) {
     const about = { job: task.name, jobId: attempt.jobId, attempt: attempt.number, err: error };
     if (attempt.key !== null && (await isSuperseded(pool, attempt.jobId))) {
-      log.info(about, 'a job failed that a newer one has replaced');
+      if (task.followsItself) {
+        metrics.countJob(task.name, 'failed');
+        log.error(about, 'a recurring job failed; the next one comes at its time');
+      } else {
+        log.info(about, 'a job failed that a newer one has replaced');
+      }
       return;
     }
     const last = attempt.number >= attempt.of;

@@ -6,6 +6,8 @@ export interface JobDefinition {
   readonly payload: TObject;
   /** Which of the jobs that are due comes first: the lowest number. 0 is for what is of no hurry. */
   readonly priority: number;
+  /** Adds the next one of its kind itself, however it ends; so a failure is told at once, and not tried again. */
+  readonly followsItself?: boolean;
 }
 
 /** Somebody waits for it. */
@@ -29,10 +31,10 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),
     priority: URGENT,
   },
-  /** Tries the payment providers' events again that could not be applied; follows itself. */
-  retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED },
-  /** Looks in the provider's log for events that never arrived; follows itself. */
-  reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED },
+  /** Tries the payment providers' events again that could not be applied. */
+  retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
+  /** Looks in the provider's log for events that never arrived. */
+  reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
 } as const satisfies Readonly<Record<string, JobDefinition>>;
 
 /** The name of a kind of job. */

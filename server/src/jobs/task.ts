@@ -1,10 +1,17 @@
 import { Value } from 'typebox/value';
 
-import { jobDefinitions, type JobName, type JobPayload } from './job-definitions.ts';
+import {
+  jobDefinitions,
+  type JobDefinition,
+  type JobName,
+  type JobPayload,
+} from './job-definitions.ts';
 
 /** A kind of job and how it is done. */
 export interface Task {
   readonly name: JobName;
+  /** See {@link JobDefinition}. */
+  readonly followsItself: boolean;
   /**
    * Does a job, or throws, whereupon it is tried again later.
    * @param payload as it lay in the database
@@ -18,6 +25,11 @@ export function defineTask<Name extends JobName>(
   name: Name,
   work: (payload: JobPayload<Name>, signal: AbortSignal) => Promise<void>,
 ): Task {
+  const { followsItself = false }: JobDefinition = jobDefinitions[name];
   const schema: (typeof jobDefinitions)[Name]['payload'] = jobDefinitions[name].payload;
-  return { name, run: async (payload, signal) => work(Value.Parse(schema, payload), signal) };
+  return {
+    name,
+    followsItself,
+    run: async (payload, signal) => work(Value.Parse(schema, payload), signal),
+  };
 }

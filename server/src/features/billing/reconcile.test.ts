@@ -12,6 +12,7 @@ import {
 } from '../../../test/paddle-events.ts';
 import { createTestClock, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
 import { createPaddleApi, PaddleApiError } from './providers/paddle/paddle-api.ts';
+import { findReconciliation, isFailing } from './queries/reconciliations.ts';
 import { reconcilePaddle } from './reconcile.ts';
 
 const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
@@ -57,7 +58,7 @@ async function deliver(event: PaddleEvent): Promise<void> {
   assert.equal(status, 200);
 }
 
-const reconcile = () => reconcilePaddle(ctx, 'ann');
+const reconcile = () => reconcilePaddle(ctx, { actor: 'ann' });
 
 test('before anything was received nothing is fetched', async () => {
   purchase('before');
@@ -104,14 +105,24 @@ test('events that may still be on their way are left to their webhooks, and comp
   assert.equal(await service.count('licenses'), before + 1);
 });
 
-test('while Paddle cannot be asked nothing is lost: the next comparison begins where the last ended', async () => {
+test('while Paddle cannot be asked nothing is lost: that is stored, and the next comparison begins where the last ended', async () => {
   const before = await service.count('licenses');
   purchase('missed');
   clock.advance(2 * HOUR_MS);
+  const reconciledAt = (await findReconciliation(ctx.pool, 'paddle'))?.reconciledAt ?? null;
+  assert.ok(reconciledAt !== null);
   isAway = true;
   await assert.rejects(reconcile(), PaddleApiError);
+  const failed = await findReconciliation(ctx.pool, 'paddle');
+  const failedAt = clock.now();
+  assert.deepEqual(failed, { reconciledAt, failedAt, failure: 'Paddle answers 500' });
+  assert.equal(isFailing(failed), true);
   isAway = false;
+  clock.advance(HOUR_MS);
   assert.equal((await reconcile())?.compared, 1);
+  const again = await findReconciliation(ctx.pool, 'paddle');
+  assert.deepEqual(again, { ...failed, reconciledAt: clock.now() });
+  assert.equal(isFailing(again), false);
   assert.equal(await service.count('licenses'), before + 1);
   assert.ok(clock.now() > TEST_START);
 });

@@ -3,15 +3,19 @@ import type { Context } from '#server/context.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './apply-events.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
-import type { LoggedEvent, PaddleApi } from './providers/paddle/paddle-api.ts';
-import { findReconciledEvent, storeReconciledEvent } from './queries/reconciliations.ts';
+import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import {
+  findReconciledEvent,
+  recordReconciliation,
+  storeReconciledEvent,
+} from './queries/reconciliations.ts';
 import { takeEvent } from './receive-webhook.ts';
 
 /** What came of comparing a provider's log of events with what was kept. */
 export interface Reconciliation {
   /** Events that were compared. */
   readonly compared: number;
-  /** Those of them that had never arrived, and are applied now. */
+  /** Those of them that had never arrived and changed something now. */
   readonly repaired: readonly RepairedEvent[];
 }
 
@@ -21,6 +25,14 @@ export interface RepairedEvent {
   readonly type: string;
   readonly status: Receipt['status'];
 }
+
+/** Who compares. */
+export interface ReconciliationOrder {
+  readonly actor: string;
+  readonly signal?: AbortSignal;
+}
+
+const PROVIDER = 'paddle';
 
 const HOUR_MS = 3_600_000;
 
@@ -32,28 +44,47 @@ const MAX_PAGES = 50;
 
 /**
  * Compares Paddle's own log of events with those that were received, since the last comparison, and applies the ones that
- * never arrived, as their webhooks would have been. A webhook that comes after all is a duplicate then. What was
- * repaired is logged and left in the audit log.
- * @param actor who asked for it
+ * never arrived, as their webhooks would have been. A webhook that comes after all is a duplicate then. How it ended is
+ * stored; what was repaired is logged and left in the audit log.
  * @returns null when there is nothing to compare: no API key, or no event was ever received
  * @throws PaddleApiError when Paddle cannot be asked; what was compared until then stays compared
  */
 export async function reconcilePaddle(
   ctx: Context,
-  actor: string,
-  signal?: AbortSignal,
+  order: ReconciliationOrder,
 ): Promise<Reconciliation | null> {
   const { paddleApi } = ctx;
-  const start = await findReconciledEvent(ctx.pool, 'paddle');
+  const start = await findReconciledEvent(ctx.pool, PROVIDER);
   if (paddleApi === null || start === null) return null;
+  try {
+    const reconciliation = await compare(ctx, paddleApi, start, order);
+    await record(ctx, start, null);
+    return reconciliation;
+  } catch (error) {
+    if (!isStopped(order.signal)) await recordFailure(ctx, start, error);
+    throw error;
+  }
+}
+
+/** Whether the process is asked to stop, and not the work that took too long. */
+function isStopped(signal: AbortSignal | undefined): boolean {
+  if (signal === undefined || !signal.aborted) return false;
+  return !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError');
+}
+
+async function compare(
+  ctx: Context,
+  paddleApi: PaddleApi,
+  start: string,
+  { actor, signal }: ReconciliationOrder,
+): Promise<Reconciliation> {
   let compared = 0;
   const repaired: RepairedEvent[] = [];
   try {
     for await (const event of readSettledEvents(ctx, paddleApi, start, signal)) {
-      const receipt = await takeLoggedEvent(ctx, event);
-      if (receipt.status !== 'duplicate') {
-        repaired.push({ eventId: event.eventId, type: event.type, status: receipt.status });
-      }
+      const { status } = await takeLoggedEvent(ctx, event);
+      if (status !== 'duplicate')
+        repaired.push({ eventId: event.eventId, type: event.type, status });
       compared += 1;
     }
   } finally {
@@ -77,7 +108,7 @@ async function* readSettledEvents(
     yield* settled;
     const last = settled.at(-1);
     if (last === undefined) return;
-    await storeReconciledEvent(ctx.pool, 'paddle', last.eventId, ctx.clock.now());
+    await storeReconciledEvent(ctx.pool, PROVIDER, last.eventId);
     if (settled.length < events.length) return;
     after = last.eventId;
   }
@@ -104,8 +135,24 @@ async function report(
     occurredAt: ctx.clock.now(),
     actor,
     action: 'webhook.reconcile',
-    subjectId: 'paddle',
+    subjectId: PROVIDER,
     reason: null,
     details: { repaired: repaired.length },
   });
+}
+
+async function record(ctx: Context, start: string, failure: string | null): Promise<void> {
+  const at = ctx.clock.now();
+  await recordReconciliation(ctx.pool, { provider: PROVIDER, start, at, failure });
+}
+
+/** Never throws: what it failed with says more than that this could not be stored. */
+async function recordFailure(ctx: Context, start: string, error: unknown): Promise<void> {
+  const failure =
+    error instanceof PaddleApiError ? error.message : 'It went wrong here: the log says why';
+  try {
+    await record(ctx, start, failure);
+  } catch (reason) {
+    ctx.log.warn({ err: reason }, 'that a reconciliation failed could not be stored');
+  }
 }

@@ -16,16 +16,19 @@ const ONLY_ONE = 'only';
 
 /**
  * Begins the jobs that follow themselves, at the start of the service; those that are there begin anew. Where no payments
- * are taken there is nothing to do, and the library that does jobs need not be loaded.
+ * are taken there is nothing to do, and the library that does jobs need not be loaded; nor is there a log to compare where
+ * Paddle cannot be asked.
  */
 export async function beginRecurringJobs(
-  ctx: Pick<Context, 'pool' | 'webhookSecrets'>,
+  ctx: Pick<Context, 'paddleApi' | 'pool' | 'webhookSecrets'>,
 ): Promise<void> {
   if (Object.values(ctx.webhookSecrets).every((secrets) => secrets.length === 0)) return;
-  await addJobs(ctx.pool, [
-    { name: 'retry_webhooks', payload: {}, key: ONLY_ONE },
-    { name: 'reconcile_payments', payload: {}, key: ONLY_ONE },
-  ]);
+  const names: RecurringJob[] = ['retry_webhooks'];
+  if (ctx.paddleApi !== null) names.push('reconcile_payments');
+  await addJobs(
+    ctx.pool,
+    names.map((name) => ({ name, payload: {}, key: ONLY_ONE })),
+  );
 }
 
 /** Tries again the events that could not be applied and whose time has come. */
@@ -38,21 +41,24 @@ export async function retryWebhooks(ctx: Context): Promise<void> {
   }
 }
 
-/** Applies the events of the provider's log that never arrived. */
+/** Applies the events of the provider's log that never arrived; ends where there is no key to ask with any more. */
 export async function reconcilePayments(ctx: Context, signal: AbortSignal): Promise<void> {
+  if (ctx.paddleApi === null) return;
   try {
-    await reconcilePaddle(ctx, 'latchkey', signal);
+    await reconcilePaddle(ctx, { actor: 'latchkey', signal });
   } finally {
     await follow(ctx, 'reconcile_payments', RECONCILE_INTERVAL_MS);
   }
 }
 
+type RecurringJob = 'retry_webhooks' | 'reconcile_payments';
+
 /** However this one ended, the next one is there. */
 async function follow(
-  ctx: Pick<Context, 'pool'>,
-  name: 'retry_webhooks' | 'reconcile_payments',
+  ctx: Pick<Context, 'clock' | 'pool'>,
+  name: RecurringJob,
   delayMs: number,
 ): Promise<void> {
-  const runAt = new Date(Date.now() + delayMs);
+  const runAt = new Date(ctx.clock.now().getTime() + delayMs);
   await addJobs(ctx.pool, [{ name, payload: {}, key: ONLY_ONE, runAt }]);
 }

@@ -79,6 +79,11 @@ test('nobody of that id is null; what cannot be an id is nobody without being as
   assert.equal(requests.length, asked);
 });
 
+test('an address without a log of events is an error, and not the end of the log', async () => {
+  answer = json(404, { error: { code: 'not_found' } });
+  await assert.rejects(api.listEvents('evt_1'), new PaddleApiError('Paddle answers 404'));
+});
+
 test('a pause that is asked for is told in seconds, within reason', async () => {
   for (const [header, seconds] of [
     ['7', 7],

@@ -105,7 +105,9 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
     async listEvents(after, signal) {
       const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '100' });
       const answer = await getJson(options, `/events?${query.toString()}`, EventsAnswer, signal);
-      return (answer?.data ?? []).map(toLoggedEvent);
+      // No end of the log: there is no log at this address.
+      if (answer === null) throw new PaddleApiError('Paddle answers 404');
+      return answer.data.map(toLoggedEvent);
     },
   };
 }

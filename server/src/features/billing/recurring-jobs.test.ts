@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { countJobs, listJobs } from '#server/jobs/queries.ts';
+import { startJobs } from '#server/jobs/run-jobs.ts';
+import { createTasks } from '#server/jobs/tasks.ts';
+
+import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
+import { paddleDelivery, paddleTransactionCompleted } from '../../../test/paddle-events.ts';
+import { HOUR_MS } from '../../../test/test-clock.ts';
+import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import { findReconciliation } from './queries/reconciliations.ts';
+import { beginRecurringJobs } from './recurring-jobs.ts';
+
+let refusal: PaddleApiError | null = null;
+const paddleApi: PaddleApi = {
+  findCustomer: async () => null,
+  listEvents: async () => {
+    if (refusal !== null) throw refusal;
+    return [];
+  },
+};
+const service = await startTestService({ paddleApi });
+const { ctx, pool } = service;
+
+beforeEach(async () => {
+  await pool.query('truncate graphile_worker._private_jobs, billing_reconciliations');
+});
+
+/** Does all jobs that are due, and waits until none is. */
+async function doJobs(): Promise<void> {
+  const { log, metrics } = ctx;
+  const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx), pollIntervalMs: 10 });
+  const isDue = async () => {
+    const listed = await listJobs(pool, ['waiting', 'running'], 9);
+    return listed.some(({ nextAt, state }) => state === 'running' || nextAt <= new Date());
+  };
+  for (const end = Date.now() + 10_000; await isDue(); await sleep(10)) {
+    assert.ok(Date.now() < end, 'in vain');
+  }
+  await jobs.stop();
+}
+
+async function listNext(): Promise<unknown[]> {
+  const listed = await listJobs(pool, ['waiting'], 9);
+  return listed.map(({ key, attempts, nextAt }) => [key, attempts, nextAt]);
+}
+
+const attempts = (outcome: string) =>
+  new RegExp(`job_attempts_total\\{job="reconcile_payments",outcome="${outcome}"\\} 1\n`, 'u');
+
+test('a comparison that fails is logged as an error, counted and stored, and the next one comes after an hour', async () => {
+  const event = paddleTransactionCompleted();
+  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
+  await service.post('/api/v1/webhooks/billing', body, headers);
+  await pool.query('truncate graphile_worker._private_jobs');
+  refusal = new PaddleApiError('Paddle answers 403');
+  await beginRecurringJobs(ctx);
+  await doJobs();
+  const entry = service.log.map((line) => JSON.parse(line)).find(({ level }) => level === 'error');
+  assert.deepEqual(
+    [entry?.msg, entry?.job, entry?.err.message],
+    [
+      'a recurring job failed; the next one comes at its time',
+      'reconcile_payments',
+      'Paddle answers 403',
+    ],
+  );
+  assert.match(await ctx.metrics.render(), attempts('failed'));
+  const failedAt = service.clock.now();
+  assert.deepEqual(await findReconciliation(pool, 'paddle'), {
+    reconciledAt: null,
+    failedAt,
+    failure: 'Paddle answers 403',
+  });
+  const next = (await listNext()).find((job) => String(job).startsWith('reconcile'));
+  assert.deepEqual(next, [
+    'reconcile_payments:only',
+    0,
+    new Date(service.clock.now().getTime() + HOUR_MS),
+  ]);
+
+  refusal = null;
+  await pool.query('truncate graphile_worker._private_jobs');
+  await beginRecurringJobs(ctx);
+  await doJobs();
+  assert.match(await ctx.metrics.render(), attempts('done'));
+  const record = await findReconciliation(pool, 'paddle');
+  assert.deepEqual(record?.reconciledAt, service.clock.now());
+  assert.deepEqual(await countJobs(pool), { open: 2, givenUp: 0 });
+});
+
+test('without a key for Paddle there is nothing to compare by, and no job for it', async () => {
+  await beginRecurringJobs({ ...ctx, paddleApi: null });
+  const listed = await listJobs(pool, ['waiting'], 9);
+  assert.deepEqual(
+    listed.map(({ name }) => name),
+    ['retry_webhooks'],
+  );
+});
