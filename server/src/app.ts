@@ -31,7 +31,7 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerLicenseRoutes(scope, ctx);
     registerTrialRoutes(scope, ctx);
     registerKeySetRoute(scope, ctx);
-    registerUsageRoutes(scope);
+    registerUsageRoutes(scope, ctx);
     registerAnalyticsRoutes(scope);
     registerSubscriberRoutes(scope);
     registerOutreachRoutes(scope, ctx);

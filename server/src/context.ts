@@ -15,6 +15,7 @@ import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/grant-trials.ts';
+import type { HeartbeatBatch } from './features/usage/heartbeat-batch.ts';
 import type { Vault } from './lib/vault.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
@@ -40,6 +41,7 @@ export interface Context {
   readonly batches: LicenseBatches & {
     readonly trials: TrialBatch;
     readonly webhooks: WebhookBatch;
+    readonly heartbeats: HeartbeatBatch;
   };
   /** What all work passes that takes a connection and does not travel in a batch. */
   readonly gate: Gate;

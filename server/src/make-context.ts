@@ -21,6 +21,7 @@ import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
 import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
+import { createHeartbeatBatch } from './features/usage/heartbeat-batch.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
@@ -42,10 +43,10 @@ export interface ContextParts {
 }
 
 /**
- * As many batches may be under way at once: two of validations, and one each of lookups, checks, trials and webhooks. All
+ * As many batches may be under way at once: two of validations, and one each of lookups, checks, trials, webhooks and heartbeats. All
  * other work passes the gate, which leaves them these connections; in a pool so small that it cannot, they share it with one piece.
  */
-const CONNECTIONS_FOR_BATCHES = 6;
+const CONNECTIONS_FOR_BATCHES = 7;
 
 /** Calls that may wait at the gate. At a millisecond or two each, the last of them waits for less than a second. */
 const MAX_WAITING_AT_GATE = 1_000;
@@ -99,6 +100,7 @@ export function makeContext(parts: ContextParts): Context {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,
       webhooks: createWebhookBatch({ catalog, clock, log, pool, vault, wantedEvents }, metrics),
+      heartbeats: createHeartbeatBatch({ clock, pool }, metrics),
     },
     gate,
     licenseQueue,

@@ -10,10 +10,6 @@ const service = await openAcceptanceService();
 
 /** What the interface names and this version does not do yet, each with a request that is in order. */
 const operations: { path: string; body: unknown }[] = [
-  {
-    path: '/api/v1/usage/heartbeat',
-    body: { machine_id: 'm', machine_fingerprint: { machine_id: 'm' } },
-  },
   { path: '/api/v1/subscribers', body: { email: 'ada@example.com' } },
   {
     path: '/api/v1/events',
@@ -38,10 +34,6 @@ describe('501', () => {
       assert.equal(answer.status, 422);
     });
   }
-});
-
-describe('/api/v1/usage/heartbeat', () => {
-  describeBodyRefusals(service, '/api/v1/usage/heartbeat', ['machine_id', 'machine_fingerprint']);
 });
 
 describe('/api/v1/subscribers', () => {

@@ -101,7 +101,7 @@ async function takeSlot(
     entitlementProof: entitlement.freshProof ?? slot.entitlementProof,
   };
   if (known === null) await addActivation(ctx, client, license, change, now);
-  else await refreshActivation(client, change);
+  else await refreshActivation(client, change, now);
   const expiresAt = publicExpiry(license, now);
   return { activationId: slot.id, status, expiresAt, terms, token: entitlement.token };
 }

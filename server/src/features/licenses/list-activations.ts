@@ -2,6 +2,8 @@ import type { MachineInfo } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
 
+import { toMachineKey } from '../usage/machine-key.ts';
+import { listLastUses, type LastUse } from '../usage/queries.ts';
 import { requireByKey } from './find-license.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 
@@ -18,15 +20,30 @@ export async function listActivations(
   clientAddress: string,
 ): Promise<MachineInfo[]> {
   const { license } = await requireByKey(ctx, licenseKey, null, clientAddress);
-  const activations = await ctx.gate.run(() => listActivationsOf(ctx.pool, license.id, MAX_LISTED));
-  return activations.map(toMachineInfo);
+  return ctx.gate.run(async () => {
+    const activations = await listActivationsOf(ctx.pool, license.id, MAX_LISTED);
+    const keys = activations.map(({ machineId }) => keyOf(ctx, machineId));
+    const told = keys.filter((key) => key !== null);
+    const uses = told.length === 0 ? NO_USES : await listLastUses(ctx.pool, told);
+    return activations.map((activation, index) =>
+      toMachineInfo(activation, uses.get(keys[index] ?? '')),
+    );
+  });
 }
 
-function toMachineInfo(activation: ActivationRecord): MachineInfo {
+const NO_USES: ReadonlyMap<string, LastUse> = new Map();
+
+function keyOf(ctx: Context, machineId: string | null): string | null {
+  return machineId === null ? null : toMachineKey(ctx.vault, machineId);
+}
+
+/** Of the versions, what was told last counts: with the last activation or with a heartbeat since. */
+function toMachineInfo(activation: ActivationRecord, lastUse: LastUse | undefined): MachineInfo {
+  const use = lastUse !== undefined && lastUse.lastAt >= activation.versionsToldAt ? lastUse : null;
   return {
     machine_id: activation.machineId ?? activation.identity.digest,
-    os_version: activation.osVersion,
-    app_version: activation.appVersion,
+    os_version: use?.osVersion ?? activation.osVersion,
+    app_version: use?.appVersion ?? activation.appVersion,
     last_validated_at: activation.lastValidatedAt.toISOString(),
     validation_count: activation.validationCount,
     is_active: activation.deactivatedAt === null,

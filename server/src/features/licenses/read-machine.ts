@@ -3,6 +3,7 @@ import type { Vault } from '#server/lib/vault.ts';
 
 import { hashIdentity } from './fingerprint/hash-identity.ts';
 import type { HashedIdentity } from './fingerprint/hashed-identity.ts';
+import type { MachineIdentity } from './fingerprint/identity.ts';
 import { readFingerprint } from './fingerprint/read-fingerprint.ts';
 
 /** A machine that presents itself: its identity as hashes, and what the client calls it. */
@@ -21,11 +22,18 @@ export function readMachine(
   vault: Vault,
   fingerprint: Readonly<Record<string, unknown>>,
 ): PresentedMachine {
+  const identity = requireIdentity(fingerprint);
+  const { machineId, osVersion, appVersion } = identity;
+  return { identity: hashIdentity(vault, identity), machineId, osVersion, appVersion };
+}
+
+/**
+ * What a fingerprint says of its machine, readable as it came.
+ * @throws InvalidRequestError (422) when the fingerprint is empty or passes its limits
+ */
+export function requireIdentity(fingerprint: Readonly<Record<string, unknown>>): MachineIdentity {
   const reading = readFingerprint(fingerprint);
-  if (!reading.ok) {
-    const loc = ['body', 'machine_fingerprint'];
-    throw invalidRequest([{ loc, msg: reading.message, type: 'value_error' }]);
-  }
-  const { machineId, osVersion, appVersion } = reading.identity;
-  return { identity: hashIdentity(vault, reading.identity), machineId, osVersion, appVersion };
+  if (reading.ok) return reading.identity;
+  const loc = ['body', 'machine_fingerprint'];
+  throw invalidRequest([{ loc, msg: reading.message, type: 'value_error' }]);
 }

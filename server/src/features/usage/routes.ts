@@ -1,9 +1,12 @@
 import { HeartbeatRequest, HeartbeatResponse, ref } from '@latchkey/contract';
-import { notImplemented } from '#server/errors.ts';
+
+import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
+import { recordHeartbeat } from './record-heartbeat.ts';
+
 /** Daily use of the application, per machine. */
-export function registerUsageRoutes(app: App): void {
+export function registerUsageRoutes(app: App, ctx: Context): void {
   app.post(
     '/api/v1/usage/heartbeat',
     {
@@ -15,8 +18,6 @@ export function registerUsageRoutes(app: App): void {
         response: { 200: ref(HeartbeatResponse, 'The day is recorded.') },
       },
     },
-    async () => {
-      throw notImplemented();
-    },
+    (request) => recordHeartbeat(ctx, request.body),
   );
 }

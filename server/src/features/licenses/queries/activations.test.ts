@@ -81,18 +81,24 @@ describe('deactivateActivation', () => {
 test('refreshActivation keeps what the machine no longer says, and the time of its activation', async () => {
   const { change, read } = await addActivation('bound');
   const before = await read();
-  await refreshActivation(pool, {
-    ...change,
-    machineId: null,
-    installId: null,
-    osVersion: null,
-    appVersion: '2.1',
-    identity: { ...change.identity, digest: 'new' },
-    entitlementProof: null,
-  });
+  const refreshedAt = new Date('2027-02-03T04:05:06Z');
+  await refreshActivation(
+    pool,
+    {
+      ...change,
+      machineId: null,
+      installId: null,
+      osVersion: null,
+      appVersion: '2.1',
+      identity: { ...change.identity, digest: 'new' },
+      entitlementProof: null,
+    },
+    refreshedAt,
+  );
   assert.deepEqual(await read(), {
     ...before,
     appVersion: '2.1',
+    versionsToldAt: refreshedAt,
     identity: { ...change.identity, digest: 'new' },
     entitlementProof: null,
   });

@@ -1,0 +1,96 @@
+import { Type } from 'typebox';
+
+import { runHot } from '#server/db/hot-statement.ts';
+import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+
+/** The heartbeats of one machine that travel together. */
+export interface Beats {
+  readonly machineKey: string;
+  readonly count: number;
+  /** Null: not told. */
+  readonly appVersion: string | null;
+  /** Null: not told. */
+  readonly osVersion: string | null;
+}
+
+/**
+ * No column of an index changes. In the order of the keys, so that two processes hardly ever deadlock; a batch that loses
+ * one is run again.
+ */
+const upsertDays = {
+  name: 'usage_day_upsert',
+  text: `
+    insert into usage_days as known (machine_key, day, first_at, last_at, beats, app_version, os_version)
+    select key, ($2::timestamptz at time zone 'UTC')::date, $2, $2, beats, app, os
+    from json_to_recordset($1::json) as beat (key uuid, beats integer, app text, os text)
+    order by key
+    on conflict (machine_key, day) do update
+    set last_at = greatest(known.last_at, excluded.last_at), beats = known.beats + excluded.beats,
+        app_version = coalesce(excluded.app_version, known.app_version),
+        os_version = coalesce(excluded.os_version, known.os_version)
+    returning machine_key, beats`,
+};
+
+/**
+ * Counts heartbeats into the UTC day of `now`, each machine at most once in `beats`; a version that is not told leaves the
+ * known one. Gives how many beats each machine has now on that day.
+ */
+export async function upsertUsageDays(
+  db: Queryable,
+  beats: readonly Beats[],
+  now: Date,
+): Promise<ReadonlyMap<string, number>> {
+  const told = beats.map(({ machineKey, count, appVersion, osVersion }) => ({
+    key: machineKey,
+    beats: count,
+    app: appVersion,
+    os: osVersion,
+  }));
+  const { rows } = await runHot(db, upsertDays, [JSON.stringify(told), now.toISOString()]);
+  return new Map(rows.map(([key, total]) => [key ?? '', Number(total)]));
+}
+
+const listVersionsStatement = defineStatement(
+  'usage_day_list_versions',
+  Type.Object({
+    machine_key: Type.String(),
+    last_at: Nullable.Moment,
+    app_version: Nullable.Text,
+    os_version: Nullable.Text,
+  }),
+  `select wanted.machine_key, newest.last_at, newest.app_version, newest.os_version
+   from unnest($1::uuid[]) as wanted (machine_key)
+   cross join lateral (
+     select last_at, app_version, os_version from usage_days
+     where machine_key = wanted.machine_key
+     order by day desc
+     limit 1
+   ) as newest`,
+);
+
+/** What a machine said of itself on the last day it was used. */
+export interface LastUse {
+  readonly lastAt: Date;
+  readonly appVersion: string | null;
+  readonly osVersion: string | null;
+}
+
+/** By the machine's key, the last use of each machine that was ever used. */
+export async function listLastUses(
+  db: Queryable,
+  machineKeys: readonly string[],
+): Promise<ReadonlyMap<string, LastUse>> {
+  const rows = await queryRows(db, listVersionsStatement, [machineKeys]);
+  return new Map(
+    rows.flatMap((row) =>
+      row.last_at === null
+        ? []
+        : [
+            [
+              row.machine_key,
+              { lastAt: row.last_at, appVersion: row.app_version, osVersion: row.os_version },
+            ],
+          ],
+    ),
+  );
+}
