@@ -10,7 +10,7 @@ export interface StandardTestEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event of the form that docs/operations/payments-generic.md describes. */
+/** An event of the form that docs/operations/payments.md describes. */
 export function standardEvent(
   type: string,
   data: Readonly<Record<string, unknown>>,

@@ -45,7 +45,7 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
 
 /**
  * Says what an event of a shop means that is connected by hand: its form is this project's own, documented in
- * docs/operations/payments-generic.md. The event's id is the header `webhook-id`.
+ * docs/operations/payments.md. The event's id is the header `webhook-id`.
  * @throws MalformedEventError for a body that is not of that form; the message names the field
  */
 export function normalizeStandardWebhook(

@@ -1,6 +1,9 @@
+/**
+ * What a shop sends that is connected by hand: documented in docs/operations/payments.md. What is optional may be left out,
+ * or be null.
+ */
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** What a shop sends that is connected by hand: documented in docs/operations/payments-generic.md. */
 const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
 const Time = Type.String({ maxLength: 64 });
 const Amount = optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }));
@@ -28,7 +31,7 @@ const Line = Type.Object({
   total: Amount,
 });
 
-/** Everything but ids and prices may be left out, or be null. */
+/** What every event has; its data are read by its type. */
 export const Envelope = Type.Object({ type: Id, timestamp: Time, data: Type.Unknown() });
 
 export const Payment = Type.Object({
