@@ -3,17 +3,20 @@ import { describe, test } from 'node:test';
 
 import * as fc from 'fast-check';
 
+import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
 import {
   extendLicense,
   suspendLicense,
   type Extension,
 } from '#server/features/licenses/change-license.ts';
+import type { MailMessage } from '#server/mail/mail-transport.ts';
 
 import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
 import {
   PADDLE_IDS,
   PADDLE_MONTH,
   paddleAdjustment,
+  paddleCustomer,
   paddleDelivery,
   paddleId,
   paddlePeriod,
@@ -127,6 +130,49 @@ describe('what an operator set by hand', () => {
       [licenseId],
     );
     assert.deepEqual(rows, [{ suspended_at: TEST_START, disputed_at: null, note: 'mine' }]);
+  });
+});
+
+/** Does the jobs that send keys to a buyer, and gives the addresses that got any. */
+async function sendQueuedKeys(transactionIds: readonly string[]): Promise<string[]> {
+  const sent: MailMessage[] = [];
+  const mail = {
+    send: async (message: MailMessage) => {
+      sent.push(message);
+      return { outcome: 'sent' as const, messageId: message.messageToken };
+    },
+    close() {},
+  };
+  const { rows } = await service.pool.query<{ payload: { transactionId: string } }>(
+    `select payload from graphile_worker._private_jobs where payload->>'transactionId' = any ($1)`,
+    [transactionIds],
+  );
+  for (const { payload } of rows) {
+    await sendKeyEmail({ ...service.ctx, mail }, { provider: 'paddle', ...payload });
+  }
+  return sent.map(({ to }) => to.address);
+}
+
+describe('what was made while less was known', () => {
+  test('a license that a later payment made gets its key to the buyer, and is found by its checkout alone', async () => {
+    const [checkoutId, laterId] = [paddleId('txn'), paddleId('txn')];
+    const of = {
+      subscriptionId: paddleId('sub'),
+      customerId: paddleId('ctm'),
+      lines: [{ priceId: PRICE, cycle: PADDLE_MONTH }],
+    };
+    await deliver(
+      paddleTransactionCompleted({ ...of, transactionId: laterId, occurredAt: days(1) }),
+      paddleTransactionCompleted({ ...of, transactionId: checkoutId }),
+    );
+    assert.deepEqual(await sendQueuedKeys([checkoutId, laterId]), []);
+    await service.pool.query('truncate graphile_worker._private_jobs');
+    await deliver(
+      paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }),
+    );
+    assert.deepEqual(await sendQueuedKeys([checkoutId, laterId]), ['ann@example.org']);
+    assert.equal((await check(checkoutId))[0], 'active');
+    assert.deepEqual(await check(laterId), ['pending', null]);
   });
 });
 

@@ -10,6 +10,7 @@ import {
   updateBilledLicenses,
   upsertLicenseTransactions,
   deleteLicenseTransactions,
+  type LicenseOrigin,
 } from '../licenses/queries/billed-licenses.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import type { CustomerDetails } from './facts.ts';
@@ -31,18 +32,21 @@ export interface SettledPurchases {
 export interface SettledLicense {
   readonly license: LicenseRecord;
   readonly provider: string;
+  /** The transaction that it was made under, which may not be the checkout that is known by now. */
   readonly transactionId: string;
   readonly customerId: string | null;
-  readonly customer: CustomerDetails;
 }
 
-/** A draft, and the license that its line made before; null: none yet. */
+/** A draft, and what its line made before; null: nothing yet. */
 interface Plan {
   readonly provider: string;
   readonly draft: LicenseDraft;
   readonly buyer: Buyer;
-  readonly licenseId: string | null;
+  readonly made: BilledLine | null;
 }
+
+/** A plan for a license that is there. */
+type MadePlan = Plan & { readonly made: BilledLine };
 
 /** More machines than PostgreSQL's integer counts are as good as any number. */
 const MAX_ACTIVATIONS = 1_000_000_000;
@@ -72,17 +76,14 @@ export async function settlePurchases(
     );
     const buyer = buyers[index] ?? { customerId: null, customer: NOBODY };
     const planned = drafts.map((draft) => {
-      const licenseId = findMade(made, draft)?.licenseId ?? null;
-      return { provider, draft, buyer, licenseId };
+      return { provider, draft, buyer, made: findMade(made, draft) ?? null };
     });
-    const sold = planned.filter(
-      ({ draft, licenseId }) => licenseId !== null || draft.product !== null,
-    );
+    const sold = planned.filter((plan) => plan.made !== null || plan.draft.product !== null);
     if (sold.length === 0 && drafts.length > 0) {
       unsold.push({ purchase, reason: explainUnsold(drafts) });
     }
     plans.push(...sold);
-    const kept = new Set(planned.map(({ licenseId }) => licenseId));
+    const kept = new Set(planned.map((plan) => plan.made?.licenseId));
     strays.push(...made.map(({ licenseId }) => licenseId).filter((id) => !kept.has(id)));
   }
   const created = await create(ctx, client, plans);
@@ -120,7 +121,7 @@ async function create(
 ): Promise<SettledLicense[]> {
   const orders = plans.flatMap((plan) => {
     const terms = readTerms(plan.draft);
-    if (plan.licenseId !== null || terms === null) return [];
+    if (plan.made !== null || terms === null) return [];
     return [{ plan, order: { ...toFacts(plan), terms } satisfies BilledOrder }];
   });
   if (orders.length === 0) return [];
@@ -131,20 +132,19 @@ async function create(
   );
   const created = orders.flatMap(({ plan }, index) => {
     const license = licenses[index];
-    return license === undefined ? [] : [{ plan, license }];
+    if (license === undefined) return [];
+    const { provider, draft } = plan;
+    const { transactionId, lineKey } = draft;
+    const made = { provider, transactionId, lineKey, licenseId: license.id };
+    return [{ plan: { ...plan, made }, license }];
   });
   await insertBilledLines(
     client,
-    created.map(({ plan, license }) => ({
-      provider: plan.provider,
-      transactionId: plan.draft.transactionId,
-      lineKey: plan.draft.lineKey,
-      licenseId: license.id,
-    })),
+    created.map(({ plan }) => plan.made),
   );
   await name(
     client,
-    created.map(({ plan, license }) => ({ draft: plan.draft, licenseId: license.id })),
+    created.map(({ plan }) => plan),
   );
   return created.map(({ plan, license }) => toSettled(plan, license));
 }
@@ -155,23 +155,21 @@ async function change(
   plans: readonly Plan[],
   strays: readonly string[],
 ): Promise<(SettledLicense & { before: LicenseRecord })[]> {
-  const made = plans.flatMap(({ licenseId, ...plan }) =>
-    licenseId === null ? [] : [{ ...plan, licenseId }],
-  );
+  const made = plans.flatMap((plan) => (plan.made === null ? [] : [{ ...plan, made: plan.made }]));
   if (made.length === 0 && strays.length === 0) return [];
-  const ids = [...made.map(({ licenseId }) => licenseId), ...strays];
+  const ids = [...made.map((plan) => plan.made.licenseId), ...strays];
   const before = new Map((await listLicensesByIds(client, ids)).map((each) => [each.id, each]));
   const updated = await updateBilledLicenses(
     client,
     made.map((plan) => ({
       ...toFacts(plan),
-      id: plan.licenseId,
+      id: plan.made.licenseId,
       terms: readTerms(plan.draft),
     })),
   );
   if (strays.length > 0) await cancelLicenses(client, strays, ctx.clock.now());
   await name(client, made);
-  const planOf = new Map(made.map((plan) => [plan.licenseId, plan]));
+  const planOf = new Map(made.map((plan) => [plan.made.licenseId, plan]));
   return updated.flatMap((license) => {
     const plan = planOf.get(license.id);
     const was = before.get(license.id);
@@ -182,25 +180,21 @@ async function change(
 }
 
 /** Lets `check` find licenses by the id that the front end knows, and by no other. */
-async function name(
-  client: Queryable,
-  made: readonly { readonly draft: LicenseDraft; readonly licenseId: string }[],
-): Promise<void> {
-  const toOrigin = (transactionId: string, { draft, licenseId }: (typeof made)[number]) => ({
-    transactionId,
-    licenseId,
-    position: draft.position,
-  });
+async function name(client: Queryable, plans: readonly MadePlan[]): Promise<void> {
   await upsertLicenseTransactions(
     client,
-    made.map((each) => toOrigin(each.draft.checkoutId, each)),
+    plans.map((plan) => toOrigin(plan.draft.checkoutId, plan)),
   );
-  const renamed = made.filter(({ draft }) => draft.checkoutId !== draft.transactionId);
-  if (renamed.length === 0) return;
-  await deleteLicenseTransactions(
-    client,
-    renamed.map((each) => toOrigin(each.draft.transactionId, each)),
+  const former = plans.flatMap((plan) =>
+    [plan.draft.transactionId, plan.made.transactionId]
+      .filter((id) => id !== plan.draft.checkoutId)
+      .map((id) => toOrigin(id, plan)),
   );
+  if (former.length > 0) await deleteLicenseTransactions(client, former);
+}
+
+function toOrigin(transactionId: string, { draft, made }: MadePlan): LicenseOrigin {
+  return { transactionId, licenseId: made.licenseId, position: draft.position };
 }
 
 function readTerms({ product, quantity }: LicenseDraft) {
@@ -230,9 +224,7 @@ function toFacts({ draft, buyer }: Pick<Plan, 'draft' | 'buyer'>) {
   };
 }
 
-function toSettled(
-  { provider, draft, buyer }: Omit<Plan, 'licenseId'>,
-  license: LicenseRecord,
-): SettledLicense {
-  return { license, provider, transactionId: draft.transactionId, ...buyer };
+function toSettled({ provider, buyer, made }: MadePlan, license: LicenseRecord): SettledLicense {
+  const { customerId } = buyer;
+  return { license, provider, transactionId: made.transactionId, customerId };
 }
