@@ -6,6 +6,7 @@ export interface Catalog {
   /** What every new licence key begins with. */
   readonly keyPrefix: string;
   readonly trial: CatalogTrial;
+  readonly outreach: CatalogOutreach;
   /** By id, in the order of the file. */
   readonly products: ReadonlyMap<string, Product>;
   /** The product that a payment provider's price stands for, or null. */
@@ -17,6 +18,36 @@ export interface CatalogTrial {
   readonly productId: string;
   readonly features: readonly string[];
 }
+
+/** The languages that the catalogue has texts in. */
+export const CATALOG_LANGUAGES = ['en', 'fr', 'de'] as const;
+
+export type CatalogLanguage = (typeof CATALOG_LANGUAGES)[number];
+
+/** What outreach letters say of the software and its maker. Null: the letters do without it, unless said otherwise. */
+export interface CatalogOutreach {
+  /** Of the product that trials are of, where the file has no other. */
+  readonly productName: string;
+  /** Who signs. Null: the name that mail comes from. */
+  readonly sender: string | null;
+  /** Where the sender can be found, which the law of many countries asks of a letter that advertises. */
+  readonly postalAddress: string | null;
+  /** `https://…` or `http://…`. Null: that of the domain that mail comes from. */
+  readonly website: string | null;
+  /** Of the same form. Null: the website. */
+  readonly links: Readonly<Record<OutreachLink, string | null>>;
+  /** What the software is for, in a sentence. */
+  readonly about: Readonly<Record<CatalogLanguage, string | null>>;
+  /** The version that letters about news are about. */
+  readonly version: string | null;
+  /** What is new in it, in a sentence each. */
+  readonly highlights: Readonly<Record<CatalogLanguage, readonly string[]>>;
+}
+
+/** The pages that letters lead to. */
+export const OUTREACH_LINKS = ['download', 'sellers', 'tutorials', 'news'] as const;
+
+export type OutreachLink = (typeof OUTREACH_LINKS)[number];
 
 /** One thing that is sold. */
 export interface Product {

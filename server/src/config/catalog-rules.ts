@@ -17,6 +17,11 @@ export const NAME_RULE: TextRule = {
   must: 'a text of 1 to 200 characters',
 };
 
+export const WEB_URL_RULE: TextRule = {
+  pattern: /^https?:\/\/[^\s/?#]+(?:[/?#]\S*)?$/u,
+  must: 'an address that begins with https:// or http://',
+};
+
 export const PRICE_RULE: TextRule = {
   pattern: /^[\x21-\x7e]{1,200}$/u,
   must: "a payment provider's price id, in quotes when it is a number",

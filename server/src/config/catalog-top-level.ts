@@ -1,22 +1,26 @@
 import type { Catalog, Product, CatalogTrial } from './catalog-model.ts';
 import { openFields, readText, readTexts } from './catalog-fields.ts';
+import { readOutreach } from './catalog-outreach.ts';
 import type { CatalogProblem } from './catalog-problems.ts';
 import { FEATURES, ID_RULE, LABEL_RULE, PREFIX_RULE } from './catalog-rules.ts';
 
-const TOP_LEVEL_FIELDS = ['key_prefix', 'trial', 'products'];
+const TOP_LEVEL_FIELDS = ['key_prefix', 'trial', 'products', 'outreach'];
 
-/** Reads what is not a product: `key_prefix` and `trial`; what is wrong is added to the problems. */
+/** Reads what is not a product: `key_prefix`, `trial` and `outreach`; what is wrong is added to the problems. */
 export function readTopLevel(
   root: unknown,
   products: readonly Product[],
   problems: CatalogProblem[],
-): Pick<Catalog, 'keyPrefix' | 'trial'> {
+): Pick<Catalog, 'keyPrefix' | 'trial' | 'outreach'> {
   // Text that is no YAML was reported already, and nothing more can be said about it.
   const own = root === undefined ? [] : problems;
   const fields = openFields(root, [], TOP_LEVEL_FIELDS, own);
+  const trial = readTrial(fields.values.get('trial'), products, fields.problems);
+  const trialProduct = products.find(({ id }) => id === trial.productId);
   return {
     keyPrefix: readText(fields, 'key_prefix', PREFIX_RULE).toUpperCase(),
-    trial: readTrial(fields.values.get('trial'), products, fields.problems),
+    trial,
+    outreach: readOutreach(fields.values.get('outreach'), trialProduct, fields.problems),
   };
 }
 

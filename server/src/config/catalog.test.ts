@@ -68,6 +68,33 @@ test('what may be left out has its default', () => {
   assert.deepEqual(product?.prices.paddle, []);
 });
 
+test('letters are about what trials are of, and say nothing more, unless the catalogue does', () => {
+  const nothing = { en: null, fr: null, de: null };
+  assert.deepEqual(parseCatalog(smallest, 'catalog.yaml').outreach, {
+    productName: 'One',
+    sender: null,
+    postalAddress: null,
+    website: null,
+    links: { download: null, sellers: null, tutorials: null, news: null },
+    about: nothing,
+    version: null,
+    highlights: { en: [], fr: [], de: [] },
+  });
+  const text = `${smallest}outreach:
+  product_name: Example Studio
+  links: { download: "https://example.com/download" }
+  about: { de: Es tut etwas. }
+  version: "2.4"
+  highlights: { en: [Faster, Smaller] }
+`;
+  const { outreach } = parseCatalog(text, 'catalog.yaml');
+  assert.equal(outreach.productName, 'Example Studio');
+  assert.equal(outreach.links.download, 'https://example.com/download');
+  assert.deepEqual(outreach.about, { ...nothing, de: 'Es tut etwas.' });
+  assert.equal(outreach.version, '2.4');
+  assert.deepEqual(outreach.highlights, { en: ['Faster', 'Smaller'], fr: [], de: [] });
+});
+
 test('a price is found under its own provider only', () => {
   const text = `${smallest}    prices: {paddle: [pri_1], stripe: ["7"]}\n`;
   const catalog = parseCatalog(text, 'catalog.yaml');
@@ -102,6 +129,21 @@ const single: readonly [name: string, text: string, problem: string][] = [
     'an unknown field',
     `${smallest}    color: red\n`,
     'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, prices',
+  ],
+  [
+    'a link that leads nowhere on the web',
+    `${smallest}outreach:\n  links: {download: "javascript:alert(1)"}\n`,
+    'catalog.yaml:10: outreach.links.download must be an address that begins with https:// or http://',
+  ],
+  [
+    'a language that letters are not written in',
+    `${smallest}outreach: {about: {it: Ciao}}\n`,
+    'catalog.yaml:9: outreach.about.it is not a field here; known are en, fr, de',
+  ],
+  [
+    'a version that YAML reads as a number',
+    `${smallest}outreach: {version: 2.4}\n`,
+    'catalog.yaml:9: outreach.version must be a text of 1 to 200 characters',
   ],
   [
     'a slip of the pen',
@@ -151,12 +193,12 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an empty file',
     '',
-    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach',
   ],
   [
     'a list at the top',
     '- x\n',
-    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products',
+    'catalog.yaml:1: must be a mapping with the fields key_prefix, trial, products, outreach',
   ],
   [
     'the same field twice',

@@ -8,7 +8,13 @@ import { readTopLevel } from './catalog-top-level.ts';
 import { StartupError } from './startup-error.ts';
 
 export { PRICE_PROVIDERS };
-export type { Catalog, CatalogTrial, PriceProvider, Product } from './catalog-model.ts';
+export type {
+  Catalog,
+  CatalogOutreach,
+  CatalogTrial,
+  PriceProvider,
+  Product,
+} from './catalog-model.ts';
 
 const MAX_CATALOG_BYTES = 1024 * 1024;
 
@@ -29,7 +35,7 @@ export function parseCatalog(text: string, fileName: string): Catalog {
   const problems: CatalogProblem[] = [];
   const source = openCatalogSource(text, problems);
   const products = readProducts(source.root, problems);
-  const { keyPrefix, trial } = readTopLevel(source.root, products, problems);
+  const topLevel = readTopLevel(source.root, products, problems);
   if (problems.length > 0) {
     const located = problems.map(({ path, text: what, line = source.findLine(path) }) => ({
       line,
@@ -39,7 +45,7 @@ export function parseCatalog(text: string, fileName: string): Catalog {
     throw new StartupError(sorted.map(({ sentence }) => sentence));
   }
   const byId = new Map(products.map((product) => [product.id, product]));
-  return { keyPrefix, trial, products: byId, findPrice: indexPrices(products) };
+  return { ...topLevel, products: byId, findPrice: indexPrices(products) };
 }
 
 function readCatalogFile(path: string): string {

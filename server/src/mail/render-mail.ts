@@ -9,7 +9,14 @@ export interface MailContent {
   readonly preview: string;
   readonly blocks: readonly MailBlock[];
   /** Small print below. */
-  readonly footer: readonly string[];
+  readonly footer: readonly (string | MailLink)[];
+}
+
+/** A place on the web, and the words that lead there. */
+export interface MailLink {
+  readonly text: string;
+  /** `https://…` or `http://…`. */
+  readonly url: string;
 }
 
 /** One part of a mail. */
@@ -22,7 +29,12 @@ export type MailBlock =
       readonly code: string;
       readonly note: string;
     }
-  | { readonly kind: 'steps'; readonly items: readonly string[] };
+  /** One after the other, numbered; or in no order. */
+  | { readonly kind: 'steps' | 'list'; readonly items: readonly string[] }
+  /** What the mail asks for, to be pressed. */
+  | ({ readonly kind: 'button' } & MailLink)
+  /** Each on a line of its own, such as a farewell and a name. */
+  | { readonly kind: 'lines'; readonly lines: readonly string[] };
 
 /** A mail in both forms that it is sent in. */
 export interface RenderedMail {
@@ -37,8 +49,13 @@ export function renderMail(content: MailContent): RenderedMail {
 }
 
 function toText({ blocks, footer }: MailContent): string {
-  const parts = [...blocks.map(blockToText), `---\n${footer.join('\n')}`];
+  const smallPrint = footer.map((line) => (typeof line === 'string' ? line : linkToText(line)));
+  const parts = [...blocks.map(blockToText), `---\n${smallPrint.join('\n')}`];
   return `${parts.join('\n\n')}\n`;
+}
+
+function linkToText({ text: words, url }: MailLink): string {
+  return `${words}: ${url}`;
 }
 
 function blockToText(block: MailBlock): string {
@@ -53,6 +70,12 @@ function blockToText(block: MailBlock): string {
       return `${block.label}\n\n    ${block.code}\n\n${block.note}`;
     case 'steps':
       return block.items.map((item, index) => `${index + 1}. ${item}`).join('\n');
+    case 'list':
+      return block.items.map((item) => `- ${item}`).join('\n');
+    case 'button':
+      return linkToText(block);
+    case 'lines':
+      return block.lines.join('\n');
   }
 }
 
@@ -82,7 +105,7 @@ const STYLE_SHEET = `
 function toHtml({ language, subject, preview, blocks, footer }: MailContent): string {
   const body = blocks.map(blockToHtml).join('\n');
   const smallPrint = footer
-    .map((line) => `<p class="quiet" style="${small}">${escapeHtml(line)}</p>`)
+    .map((line) => `<p class="quiet" style="${small}">${footerToHtml(line)}</p>`)
     .join('\n                ');
   return `<!doctype html>
 <html lang="${escapeHtml(language)}">
@@ -117,12 +140,18 @@ ${body}
 `;
 }
 
+function footerToHtml(line: string | MailLink): string {
+  if (typeof line === 'string') return escapeHtml(line);
+  return `<a class="quiet" href="${escapeHtml(line.url)}" style="color:#667080;text-decoration:underline;">${escapeHtml(line.text)}</a>`;
+}
+
 const text = `margin:0 0 16px;font:400 16px/1.55 ${SANS};color:#333a45;`;
 const small = `margin:0 0 6px;font:400 13px/1.5 ${SANS};color:#667080;`;
 const title = `margin:0 0 20px;font:700 22px/1.3 ${SANS};color:#14181f;`;
 const heading = `margin:28px 0 12px;font:600 17px/1.3 ${SANS};color:#14181f;`;
 const label = `margin:20px 0 8px;font:600 16px/1.4 ${SANS};color:#14181f;`;
 const code = `padding:16px 8px;background-color:#f3f4f6;border:1px solid #d3d8de;border-radius:8px;font:600 16px/1.5 ${MONO};color:#14181f;text-align:center;`;
+const button = `display:inline-block;padding:12px 22px;font:600 16px/1.25 ${SANS};color:#ffffff;text-decoration:none;`;
 const note = `margin:8px 0 20px;font:400 14px/1.5 ${SANS};color:#667080;`;
 
 const INDENT = ' '.repeat(16);
@@ -146,12 +175,31 @@ function blockToHtml(block: MailBlock): string {
         .map((line) => `${INDENT}${line}`)
         .join('\n');
     case 'steps':
+      return listToHtml('ol', block.items);
+    case 'list':
+      return listToHtml('ul', block.items);
+    case 'lines':
+      return `${INDENT}<p class="plain" style="${text}">${block.lines.map(escapeHtml).join('<br>')}</p>`;
+    case 'button':
+      // The colour is on the cell too: Outlook pads and colours cells, and no links.
       return [
-        `<ol class="plain" style="${text}padding-left:22px;">`,
-        ...block.items.map((item) => `  <li style="margin:0 0 6px;">${escapeHtml(item)}</li>`),
-        '</ol>',
+        '<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px;">',
+        '  <tr><td align="center" bgcolor="#2456c9" style="background-color:#2456c9;border-radius:8px;">',
+        `    <a href="${escapeHtml(block.url)}" style="${button}">${escapeHtml(block.text)}</a>`,
+        '  </td></tr>',
+        '</table>',
       ]
         .map((line) => `${INDENT}${line}`)
         .join('\n');
   }
+}
+
+function listToHtml(tag: 'ol' | 'ul', items: readonly string[]): string {
+  return [
+    `<${tag} class="plain" style="${text}padding-left:22px;">`,
+    ...items.map((item) => `  <li style="margin:0 0 6px;">${escapeHtml(item)}</li>`),
+    `</${tag}>`,
+  ]
+    .map((line) => `${INDENT}${line}`)
+    .join('\n');
 }
