@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
 import {
   paddleDelivery,
+  paddleEvent,
   paddleId,
   paddleTransactionCompleted,
   type PaddleEvent,
@@ -103,6 +104,20 @@ test('events that may still be on their way are left to their webhooks, and comp
   clock.advance(2 * HOUR_MS);
   assert.equal((await reconcile())?.repaired.length, 1);
   assert.equal(await service.count('licenses'), before + 1);
+});
+
+test('a type of event that the webhook is not subscribed to is kept, and nothing is said of it', async () => {
+  const rows = await service.count('audit_log');
+  const lines = service.log.length;
+  paddleLog.push(paddleEvent('address.created', { id: 'add_1' }, { occurredAt: clock.now() }));
+  clock.advance(2 * HOUR_MS);
+  assert.deepEqual(await reconcile(), { compared: 1, repaired: [] });
+  assert.equal(await service.count('audit_log'), rows);
+  assert.deepEqual(service.log.slice(lines), []);
+  const { rows: kept } = await service.pool.query(
+    `select status from billing_events where type = 'address.created'`,
+  );
+  assert.deepEqual(kept, [{ status: 'ignored' }]);
 });
 
 test('while Paddle cannot be asked nothing is lost: that is stored, and the next comparison begins where the last ended', async () => {

@@ -83,14 +83,18 @@ async function compare(
   try {
     for await (const event of readSettledEvents(ctx, paddleApi, start, signal)) {
       const { status } = await takeLoggedEvent(ctx, event);
-      if (status !== 'duplicate')
-        repaired.push({ eventId: event.eventId, type: event.type, status });
+      if (isChange(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
       compared += 1;
     }
   } finally {
     await report(ctx, actor, repaired);
   }
   return { compared, repaired };
+}
+
+/** The log has every type of event, and the webhook need not be subscribed to those that nothing follows from. */
+function isChange(status: Receipt['status']): boolean {
+  return status === 'processed' || status === 'deferred';
 }
 
 /** The log behind an event, page by page; each page is remembered as compared once all of it was taken. */
