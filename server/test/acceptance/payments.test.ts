@@ -9,6 +9,7 @@ import {
   suspendLicense,
   type Extension,
 } from '#server/features/licenses/change-license.ts';
+import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 
 import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
@@ -173,6 +174,37 @@ describe('what was made while less was known', () => {
     assert.deepEqual(await sendQueuedKeys([checkoutId, laterId]), ['ann@example.org']);
     assert.equal((await check(checkoutId))[0], 'active');
     assert.deepEqual(await check(laterId), ['pending', null]);
+  });
+
+  test('of two licenses that turn out to be one, the other is canceled, of which endpoints are told and no buyer', async () => {
+    const change = { actor: 'test', reason: 'a test asks for it' };
+    const endpoint = { url: 'https://one.example.com/', eventTypes: [], description: null };
+    await addEndpoint(service.ctx, endpoint, change);
+    const [checkoutId, laterId] = [paddleId('txn'), paddleId('txn')];
+    const [subscriptionId, customerId] = [paddleId('sub'), paddleId('ctm')];
+    const of = { subscriptionId, customerId, lines: [{ priceId: PRICE, cycle: PADDLE_MONTH }] };
+    const lacking = { ...of, subscriptionId: null };
+    await deliver(
+      paddleCustomer('created', { customerId, email: 'ann@example.org' }),
+      paddleTransactionCompleted({ ...lacking, transactionId: checkoutId }),
+      paddleTransactionCompleted({ ...lacking, transactionId: laterId, occurredAt: days(1) }),
+    );
+    const both = [checkoutId, laterId];
+    assert.equal((await sendQueuedKeys(both)).length, 2);
+    await service.pool.query('truncate graphile_worker._private_jobs, webhook_messages');
+    await deliver(
+      paddleSubscription('created', { ...of, transactionId: checkoutId }),
+      paddleTransactionCompleted({ ...of, transactionId: laterId, occurredAt: days(1) }),
+    );
+    assert.equal((await check(laterId))[0], 'canceled');
+    assert.deepEqual(await sendQueuedKeys(both), []);
+    const { rows } = await service.pool.query(
+      `select m.type, m.payload::jsonb->'data'->>'previous_status' as previous from webhook_messages m
+       join billing_licenses made on made.license_id = m.license_id
+       where made.transaction_id = $1`,
+      [laterId],
+    );
+    assert.deepEqual(rows, [{ type: 'license.status_changed', previous: 'active' }]);
   });
 });
 

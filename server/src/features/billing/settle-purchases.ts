@@ -48,6 +48,9 @@ interface Plan {
 /** A plan for a license that is there. */
 type MadePlan = Plan & { readonly made: BilledLine };
 
+/** A license of a line that there is no more, since two turned out to be one. */
+type Stray = Pick<MadePlan, 'buyer' | 'made'>;
+
 /** More machines than PostgreSQL's integer counts are as good as any number. */
 const MAX_ACTIVATIONS = 1_000_000_000;
 
@@ -64,7 +67,7 @@ export async function settlePurchases(
     ({ provider, transactionId }) => `${provider} ${transactionId}`,
   );
   const plans: Plan[] = [];
-  const strays: string[] = [];
+  const strays: Stray[] = [];
   const unsold: { purchase: Purchase; reason: string }[] = [];
   for (const [index, purchase] of purchases.entries()) {
     const { provider } = purchase.facts;
@@ -84,7 +87,8 @@ export async function settlePurchases(
     }
     plans.push(...sold);
     const kept = new Set(planned.map((plan) => plan.made?.licenseId));
-    strays.push(...made.map(({ licenseId }) => licenseId).filter((id) => !kept.has(id)));
+    const gone = made.filter(({ licenseId }) => !kept.has(licenseId));
+    strays.push(...gone.map((line) => ({ buyer, made: line })));
   }
   const created = await create(ctx, client, plans);
   const changed = await change(ctx, client, plans, strays);
@@ -153,11 +157,12 @@ async function change(
   ctx: IssuingContext,
   client: Queryable,
   plans: readonly Plan[],
-  strays: readonly string[],
+  strays: readonly Stray[],
 ): Promise<(SettledLicense & { before: LicenseRecord })[]> {
   const made = plans.flatMap((plan) => (plan.made === null ? [] : [{ ...plan, made: plan.made }]));
-  if (made.length === 0 && strays.length === 0) return [];
-  const ids = [...made.map((plan) => plan.made.licenseId), ...strays];
+  const all = [...made, ...strays];
+  if (all.length === 0) return [];
+  const ids = all.map((each) => each.made.licenseId);
   const before = new Map((await listLicensesByIds(client, ids)).map((each) => [each.id, each]));
   const updated = await updateBilledLicenses(
     client,
@@ -167,16 +172,26 @@ async function change(
       terms: readTerms(plan.draft),
     })),
   );
-  if (strays.length > 0) await cancelLicenses(client, strays, ctx.clock.now());
+  const canceled = await cancelStrays(ctx, client, strays);
   await name(client, made);
-  const planOf = new Map(made.map((plan) => [plan.made.licenseId, plan]));
-  return updated.flatMap((license) => {
-    const plan = planOf.get(license.id);
+  const sourceOf = new Map(all.map((each) => [each.made.licenseId, each]));
+  return [...updated, ...canceled].flatMap((license) => {
+    const source = sourceOf.get(license.id);
     const was = before.get(license.id);
-    return plan === undefined || was === undefined
+    return source === undefined || was === undefined
       ? []
-      : [{ ...toSettled(plan, license), before: was }];
+      : [{ ...toSettled(source, license), before: was }];
   });
+}
+
+async function cancelStrays(
+  ctx: IssuingContext,
+  client: Queryable,
+  strays: readonly Stray[],
+): Promise<LicenseRecord[]> {
+  if (strays.length === 0) return [];
+  const ids = strays.map(({ made }) => made.licenseId);
+  return cancelLicenses(client, ids, ctx.clock.now());
 }
 
 /** Lets `check` find licenses by the id that the front end knows, and by no other. */
@@ -224,7 +239,7 @@ function toFacts({ draft, buyer }: Pick<Plan, 'draft' | 'buyer'>) {
   };
 }
 
-function toSettled({ provider, buyer, made }: MadePlan, license: LicenseRecord): SettledLicense {
-  const { customerId } = buyer;
-  return { license, provider, transactionId: made.transactionId, customerId };
+function toSettled({ buyer, made }: Stray, license: LicenseRecord): SettledLicense {
+  const { provider, transactionId } = made;
+  return { license, provider, transactionId, customerId: buyer.customerId };
 }
