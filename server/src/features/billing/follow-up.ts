@@ -1,10 +1,10 @@
 import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
-import { addJobs } from '#server/jobs/add-job.ts';
 
 import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { queueKeyEmails } from './key-emails/queue-key-emails.ts';
+import { queueLookUps } from './queue-look-ups.ts';
 import type { SettledLicense, SettledPurchases } from './settle-purchases.ts';
 
 /** What follows from licenses that were made or changed needs of the context. */
@@ -42,10 +42,8 @@ function isSendable(license: LicenseRecord): boolean {
 }
 
 async function lookUpUnknown(client: Queryable, created: readonly SettledLicense[]): Promise<void> {
-  const jobs = created.flatMap(({ license, provider, customerId }) => {
-    if (license.customerEmail !== null || customerId === null) return [];
-    const payload = { provider, customerId };
-    return [{ name: 'look_up_customer' as const, payload, key: `${provider}:${customerId}` }];
-  });
-  if (jobs.length > 0) await addJobs(client, jobs);
+  const unknown = created.flatMap(({ license, provider, customerId }) =>
+    license.customerEmail !== null || customerId === null ? [] : [{ provider, customerId }],
+  );
+  if (unknown.length > 0) await queueLookUps(client, unknown);
 }

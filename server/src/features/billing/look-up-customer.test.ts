@@ -17,6 +17,7 @@ import {
 } from '../../../test/paddle-events.ts';
 import { TEST_START } from '../../../test/test-clock.ts';
 import type { CustomerDetails } from './facts.ts';
+import { sendKeyEmail } from './key-emails/send-key-email.ts';
 import { lookUpCustomer } from './look-up-customer.ts';
 import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
 
@@ -50,11 +51,12 @@ async function deliver(event: unknown): Promise<void> {
   assert.equal(status, 200);
 }
 
-/** A purchase of which no event has told the buyer's address. */
-async function buy(): Promise<{ transactionId: string; customerId: string }> {
+/** A purchase of which no event has told the buyer's address; its checkout's own data may. */
+async function buy(email?: string): Promise<{ transactionId: string; customerId: string }> {
   const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
   const lines = [{ priceId: PERSONAL }];
-  await deliver(paddleTransactionCompleted({ ...ids, subscriptionId: null, lines }));
+  const customData = email === undefined ? null : { email };
+  await deliver(paddleTransactionCompleted({ ...ids, subscriptionId: null, lines, customData }));
   return ids;
 }
 
@@ -139,17 +141,73 @@ test('other providers, and Paddle without a key, are not asked', async () => {
   assert.equal(asked.length, before);
 });
 
+for (const [what, found, expected] of [
+  ['the API says another one', ann, 'ann@example.org'],
+  ['the API says the same', { ...ann, email: 'typed@example.org' }, 'typed@example.org'],
+  ['the API knows no such customer', null, 'typed@example.org'],
+  ['the API knows no address', { ...ann, email: null }, 'typed@example.org'],
+] as const) {
+  test(`an address of the checkout's own data is used after the API was asked: ${what}`, async () => {
+    await clear();
+    answer = async () => found;
+    const { customerId } = await buy('typed@example.org');
+    const before = relay.mails.length;
+    await doJobs();
+    assert.deepEqual(asked.at(-1), customerId);
+    assert.deepEqual(listMails().slice(before), [expected]);
+  });
+}
+
+test('when the API cannot be asked, the e-mail waits for a quarter of an hour and no longer', async () => {
+  await clear();
+  answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
+  const { transactionId } = await buy('typed@example.org');
+  const before = relay.mails.length;
+  const name = { provider: 'paddle', transactionId };
+  await sendKeyEmail(ctx, name);
+  assert.equal(relay.mails.length, before);
+  const { rows } = await pool.query(
+    `select key, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs
+     where key = $2`,
+    [service.clock.now(), `send_key_email:paddle:${transactionId}`],
+  );
+  assert.deepEqual(rows, [{ key: `send_key_email:paddle:${transactionId}`, pause: 900 }]);
+  // Then that job begins.
+  await sendKeyEmail(ctx, name);
+  assert.deepEqual(listMails().slice(before), ['typed@example.org']);
+});
+
+test('of a customer of whom an event has told, and without an API key, nobody is asked before', async () => {
+  await clear();
+  const before = [asked.length, relay.mails.length] as const;
+  const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
+  await deliver(paddleCustomer('created', { ...ids, email: 'known@example.org' }));
+  const lines = [{ priceId: PERSONAL }];
+  await deliver(paddleTransactionCompleted({ ...ids, subscriptionId: null, lines }));
+  await doJobs();
+  const { transactionId } = await buy('typed@example.org');
+  await sendKeyEmail({ ...ctx, paddleApi: null }, { provider: 'paddle', transactionId });
+  assert.deepEqual(listMails().slice(before[1]), ['known@example.org', 'typed@example.org']);
+  assert.equal(asked.length, before[0]);
+});
+
+/** Forgets the jobs of the tests before. */
+async function clear(): Promise<void> {
+  await pool.query('truncate graphile_worker._private_jobs');
+}
+
 test('keys that the relay refused to take for an address go out to the next one', async () => {
+  await clear();
   answer = async () => ({ ...ann, email: 'wrong@example.org' });
   relay.script = { recipient: { code: 550, words: 'no such user' } };
+  const before = relay.mails.length;
   const { customerId } = await buy();
-  await pool.query(`delete from graphile_worker._private_jobs where key like '%ctm_pause'`);
   await doJobs();
-  assert.equal(relay.mails.length, 2);
+  assert.equal(relay.mails.length, before);
   relay.script = {};
   service.clock.advance(1);
   const occurredAt = service.clock.now();
   await deliver(paddleCustomer('updated', { customerId, email: 'right@example.org', occurredAt }));
   await doJobs();
-  assert.deepEqual(listMails().slice(2), ['right@example.org']);
+  assert.deepEqual(listMails().slice(before), ['right@example.org']);
 });

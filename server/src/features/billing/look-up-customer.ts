@@ -4,14 +4,11 @@ import { addJob } from '#server/jobs/add-job.ts';
 
 import { applyFacts } from './apply-events.ts';
 import type { BillingEvent, CustomerDetails } from './facts.ts';
+import { listKeyEmailsOfCustomer } from './key-emails/customer-queries.ts';
+import { queueKeyEmails } from './key-emails/queue-key-emails.ts';
 import { PaddleApiError } from './providers/paddle/paddle-api.ts';
 import { lockBilling } from './queries/lock.ts';
-
-/** Who is looked up. */
-export interface CustomerName {
-  readonly provider: string;
-  readonly customerId: string;
-}
+import type { CustomerName } from './queue-look-ups.ts';
 
 /** What a look-up needs of the context. */
 export type LookUpContext = Pick<
@@ -21,7 +18,8 @@ export type LookUpContext = Pick<
 
 /**
  * Asks the provider for a customer of whom no event has told, and applies the answer as one: what waits for the address is
- * sent. Of a provider that cannot be asked, or has no such customer, an event may still tell.
+ * sent. Of a provider that cannot be asked, or has no such customer, an event may still tell; until then the checkout's own
+ * data are what there is.
  * @throws PaddleApiError when it is worth asking again
  */
 export async function lookUpCustomer(
@@ -33,8 +31,9 @@ export async function lookUpCustomer(
   const askedAt = ctx.clock.now();
   try {
     const found = await ctx.paddleApi.findCustomer(name.customerId, signal);
-    if (found === null) ctx.log.warn('Paddle knows no such customer; its buyer gets no e-mail');
-    else await applyCustomer(ctx, name.customerId, found, askedAt);
+    const usable = found !== null && found.email !== null;
+    if (!usable) ctx.log.warn('Paddle knows no such customer, or no address that can be used');
+    await applyCustomer(ctx, name, found ?? NOBODY, usable ? askedAt : LONG_AGO);
   } catch (error) {
     if (!(error instanceof PaddleApiError) || error.retryAfterSeconds === null) throw error;
     const runAt = new Date(askedAt.getTime() + error.retryAfterSeconds * 1_000);
@@ -42,13 +41,19 @@ export async function lookUpCustomer(
   }
 }
 
+const NOBODY: CustomerDetails = { email: null, name: null, locale: null };
+
+/** Nothing that was not found out is newer than what an event says, whenever. */
+const LONG_AGO = new Date(0);
+
 /** The answer is what holds at the moment of asking: newer than every event until then, and older than those after. */
 async function applyCustomer(
   ctx: LookUpContext,
-  customerId: string,
+  name: CustomerName,
   customer: CustomerDetails,
   occurredAt: Date,
 ): Promise<void> {
+  const { customerId } = name;
   const event: BillingEvent = {
     provider: 'paddle',
     eventId: `looked_up:${customerId}`,
@@ -60,5 +65,6 @@ async function applyCustomer(
   await inTransaction(ctx.pool, async (client) => {
     await lockBilling(client);
     await applyFacts(ctx, client, [event]);
+    await queueKeyEmails(client, await listKeyEmailsOfCustomer(client, name, 'look_up'));
   });
 }

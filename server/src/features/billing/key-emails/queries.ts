@@ -17,8 +17,8 @@ export interface KeyEmailName {
   readonly transactionId: string;
 }
 
-/** What keeps an e-mail from being sent for now. */
-export type WaitReason = 'no_address' | 'no_mail';
+/** What keeps an e-mail from being sent for now; `look_up`: its customer is looked up first. */
+export type WaitReason = 'no_address' | 'no_mail' | 'look_up';
 
 const insertStatement = defineCommand(
   'key_email_insert',

@@ -1,7 +1,10 @@
 import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
 import { licenseKeyLabel } from '#server/features/licenses/seal-license-key.ts';
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
+import { queueLookUps, type CustomerName } from '../queue-look-ups.ts';
+import { findUnknownCustomer } from './customer-queries.ts';
 import { chooseLanguage } from './key-email-texts.ts';
 import { writeKeyEmail } from './key-email.ts';
 import {
@@ -16,15 +19,22 @@ import {
   type BoughtLicense,
   type KeyEmailName,
 } from './queries.ts';
+import { queueKeyEmails } from './queue-key-emails.ts';
 
 /** What sending needs of the context. */
 export type KeyEmailContext = Pick<
   Context,
-  'catalog' | 'clock' | 'log' | 'mail' | 'metrics' | 'pool' | 'vault'
+  'catalog' | 'clock' | 'log' | 'mail' | 'metrics' | 'paddleApi' | 'pool' | 'vault'
 >;
 
 /** Longer than a job may take: whoever claimed an e-mail this long ago and has not said what became of it is gone. */
 const ABANDONED_AFTER_MS = 180_000;
+
+/**
+ * How long an e-mail waits for its customer to be looked up, although the checkout's own data have an address: when the
+ * provider cannot be asked, that one is better than none.
+ */
+const LOOK_UP_PATIENCE_MS = 900_000;
 
 /**
  * Sends the buyer of a transaction all keys of it that were not sent before. Without an address, a good license or a relay
@@ -47,6 +57,8 @@ export async function sendKeyEmail(
   if (good.length === 0) return holdKeyEmail(pool, name, 'withheld', 'no_license');
   if (address === null) return holdKeyEmail(pool, name, 'waiting', 'no_address');
   if (mail === null) return holdKeyEmail(pool, name, 'waiting', 'no_mail');
+  const unknown = await findCustomerToLookUp(ctx, name);
+  if (unknown !== null) return waitForLookUp(ctx, name, unknown);
 
   const licenses = await claim(ctx, name, good, address);
   if (licenses === null) return;
@@ -54,6 +66,28 @@ export async function sendKeyEmail(
   const result = await mail.send(message, signal);
   ctx.metrics.countMail('key', result.outcome);
   await record(ctx, name, licenses, result);
+}
+
+/** What the provider says of its customer is worth more than what the checkout's own data say. */
+async function findCustomerToLookUp(
+  { pool, paddleApi }: KeyEmailContext,
+  name: KeyEmailName,
+): Promise<CustomerName | null> {
+  if (name.provider !== 'paddle' || paddleApi === null) return null;
+  return findUnknownCustomer(pool, name);
+}
+
+async function waitForLookUp(
+  ctx: KeyEmailContext,
+  name: KeyEmailName,
+  customer: CustomerName,
+): Promise<void> {
+  const runAt = new Date(ctx.clock.now().getTime() + LOOK_UP_PATIENCE_MS);
+  await inTransaction(ctx.pool, async (client) => {
+    await holdKeyEmail(client, name, 'waiting', 'look_up');
+    await queueLookUps(client, [customer]);
+    await queueKeyEmails(client, [name], runAt);
+  });
 }
 
 /** Gives the licenses whose keys are to be sent now; null when that is done already. */
