@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+
+import { createPool } from '#server/db/pool.ts';
+
+import { createTestDatabase } from '../../../test/database.ts';
+
+import {
+  deleteSuppression,
+  findSuppression,
+  insertSuppression,
+  liftUnsubscription,
+  listNewestSuppressions,
+  listSuppressed,
+} from './queries.ts';
+
+const database = await createTestDatabase();
+const pool = createPool(database.connection, { maxConnections: 2, log: { warn: () => {} } });
+after(async () => {
+  await pool.end();
+  await database.drop();
+});
+beforeEach(() => pool.query('delete from suppressions'));
+
+const hash = (digit: string) => digit.repeat(64);
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute));
+const suppress = (digit: string, reason: 'unsubscribed' | 'erased' | 'by_hand', minute: number) =>
+  insertSuppression(pool, { addressHash: hash(digit), reason, suppressedAt: at(minute) });
+
+test('of many addresses those are told that get no mail', async () => {
+  await suppress('a', 'unsubscribed', 0);
+  await suppress('b', 'by_hand', 0);
+  const asked = ['a', 'b', 'c', 'a'].map(hash);
+  assert.deepEqual(await listSuppressed(pool, asked), new Set([hash('a'), hash('b')]));
+  assert.deepEqual(await listSuppressed(pool, []), new Set());
+});
+
+test('a stronger reason outlasts an unsubscription, and the last time counts', async () => {
+  await suppress('a', 'unsubscribed', 1);
+  await suppress('a', 'erased', 2);
+  await suppress('a', 'unsubscribed', 4);
+  await suppress('a', 'unsubscribed', 3);
+  assert.deepEqual(await findSuppression(pool, hash('a')), {
+    addressHash: hash('a'),
+    reason: 'erased',
+    suppressedAt: at(4),
+  });
+});
+
+test('only an unsubscription said before is lifted', async () => {
+  await suppress('a', 'unsubscribed', 1);
+  await suppress('b', 'unsubscribed', 2);
+  await suppress('c', 'by_hand', 1);
+  for (const digit of ['a', 'b', 'c']) await liftUnsubscription(pool, hash(digit), at(2));
+  const left = await listNewestSuppressions(pool, 10);
+  assert.deepEqual(
+    left.map(({ addressHash }) => addressHash),
+    [hash('b'), hash('c')],
+  );
+});
+
+test('what is deleted is gone, and deleting it again says so', async () => {
+  await suppress('a', 'by_hand', 1);
+  assert.equal(await deleteSuppression(pool, hash('a')), true);
+  assert.equal(await deleteSuppression(pool, hash('a')), false);
+  assert.equal(await findSuppression(pool, hash('a')), null);
+});
