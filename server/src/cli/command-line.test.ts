@@ -58,6 +58,7 @@ test('the set of commands is complete', () => {
       'signing-key list',
       'signing-key rotate',
       'webhook list',
+      'webhook reconcile',
       'webhook replay',
       'endpoint add',
       'endpoint list',

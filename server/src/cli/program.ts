@@ -37,6 +37,7 @@ import { signingKeyRotateCommand } from './signing-key-rotate.ts';
 import { version } from '#server/lib/version.ts';
 import { versionCommand } from './version.ts';
 import { webhookListCommand } from './webhook-list.ts';
+import { webhookReconcileCommand } from './webhook-reconcile.ts';
 import { webhookReplayCommand } from './webhook-replay.ts';
 
 /** The whole command line, in the order of its help. */
@@ -91,7 +92,8 @@ function webhookCommands(): Command {
   return new Command('webhook')
     .description('The events that payment providers have sent.')
     .addCommand(webhookListCommand())
-    .addCommand(webhookReplayCommand());
+    .addCommand(webhookReplayCommand())
+    .addCommand(webhookReconcileCommand());
 }
 
 function signingKeyCommands(): Command {

@@ -8,6 +8,7 @@ import { findEmbeddedPostgres } from '#server/db/embedded/find.ts';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/open-database.ts';
 import { createPool } from '#server/db/pool.ts';
+import { openPaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { version } from '#server/lib/version.ts';
 import { type Logger, createLog } from '#server/log.ts';
 import { formatForTerminal } from '#server/log-terminal.ts';
@@ -45,6 +46,7 @@ export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promis
       log,
       metrics: createMetrics({ version }),
       pool,
+      paddleApi: openPaddleApi(config, secrets, systemClock),
     });
     await loadSigningKeys(ctx);
     return work(ctx);

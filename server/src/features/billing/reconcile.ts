@@ -5,6 +5,7 @@ import type { Receipt } from './apply-events.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import {
+  findEventBefore,
   findReconciledEvent,
   recordReconciliation,
   storeReconciledEvent,
@@ -26,9 +27,15 @@ export interface RepairedEvent {
   readonly status: Receipt['status'];
 }
 
-/** Who compares. */
+/** Who compares, and how much. */
 export interface ReconciliationOrder {
   readonly actor: string;
+  /** From then on; left out or null: from where the last comparison ended. */
+  readonly since?: Date | null;
+  /** To the end of the log, however long that takes. */
+  readonly unlimited?: boolean;
+  /** Told after each event how many were compared. */
+  readonly onCompared?: (count: number) => void;
   readonly signal?: AbortSignal;
 }
 
@@ -39,12 +46,14 @@ const HOUR_MS = 3_600_000;
 /** Younger events may still be on their way. */
 const SETTLED_AFTER_MS = HOUR_MS;
 
-/** In one go; the rest is compared the next time. */
+/** In one job; the rest is compared the next time. */
 const MAX_PAGES = 50;
 
+/** Whoever has more events than a million does not compare them by hand. */
+const MAX_PAGES_BY_HAND = 10_000;
+
 /**
- * Compares Paddle's own log of events with those that were received, since the last comparison, and applies the ones that
- * never arrived, as their webhooks would have been. A webhook that comes after all is a duplicate then. How it ended is
+ * Compares Paddle's own log of events with those that were received, and applies the ones that never arrived, as their webhooks would have been. A webhook that comes after all is a duplicate then. How it ended is
  * stored; what was repaired is logged and left in the audit log.
  * @returns null when there is nothing to compare: no API key, or no event was ever received
  * @throws PaddleApiError when Paddle cannot be asked; what was compared until then stays compared
@@ -54,8 +63,9 @@ export async function reconcilePaddle(
   order: ReconciliationOrder,
 ): Promise<Reconciliation | null> {
   const { paddleApi } = ctx;
-  const start = await findReconciledEvent(ctx.pool, PROVIDER);
-  if (paddleApi === null || start === null) return null;
+  const { since = null } = order;
+  const start = await findStart(ctx, since);
+  if (paddleApi === null || (start === null && since === null)) return null;
   try {
     const reconciliation = await compare(ctx, paddleApi, start, order);
     await record(ctx, start, null);
@@ -72,22 +82,29 @@ function isStopped(signal: AbortSignal | undefined): boolean {
   return !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError');
 }
 
+function findStart({ pool }: Context, since: Date | null): Promise<string | null> {
+  return since === null
+    ? findReconciledEvent(pool, PROVIDER)
+    : findEventBefore(pool, PROVIDER, since);
+}
+
 async function compare(
   ctx: Context,
   paddleApi: PaddleApi,
-  start: string,
-  { actor, signal }: ReconciliationOrder,
+  start: string | null,
+  order: ReconciliationOrder,
 ): Promise<Reconciliation> {
   let compared = 0;
   const repaired: RepairedEvent[] = [];
   try {
-    for await (const event of readSettledEvents(ctx, paddleApi, start, signal)) {
+    for await (const event of readSettledEvents(ctx, paddleApi, start, order)) {
       const { status } = await takeLoggedEvent(ctx, event);
       if (isChange(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
       compared += 1;
+      order.onCompared?.(compared);
     }
   } finally {
-    await report(ctx, actor, repaired);
+    await report(ctx, order.actor, repaired);
   }
   return { compared, repaired };
 }
@@ -101,15 +118,16 @@ function isChange(status: Receipt['status']): boolean {
 async function* readSettledEvents(
   ctx: Context,
   paddleApi: PaddleApi,
-  start: string,
-  signal?: AbortSignal,
+  start: string | null,
+  { signal, since = null, unlimited = false }: ReconciliationOrder,
 ): AsyncGenerator<LoggedEvent> {
   const settledBefore = new Date(ctx.clock.now().getTime() - SETTLED_AFTER_MS);
   let after = start;
-  for (let page = 0; page < MAX_PAGES; page += 1) {
+  const maxPages = unlimited ? MAX_PAGES_BY_HAND : MAX_PAGES;
+  for (let page = 0; page < maxPages; page += 1) {
     const events = await paddleApi.listEvents(after, signal);
     const settled = takeWhile(events, ({ occurredAt }) => occurredAt < settledBefore);
-    yield* settled;
+    yield* settled.filter(({ occurredAt }) => since === null || occurredAt >= since);
     const last = settled.at(-1);
     if (last === undefined) return;
     await storeReconciledEvent(ctx.pool, PROVIDER, last.eventId);
@@ -145,13 +163,13 @@ async function report(
   });
 }
 
-async function record(ctx: Context, start: string, failure: string | null): Promise<void> {
+async function record(ctx: Context, start: string | null, failure: string | null): Promise<void> {
   const at = ctx.clock.now();
   await recordReconciliation(ctx.pool, { provider: PROVIDER, start, at, failure });
 }
 
 /** Never throws: what it failed with says more than that this could not be stored. */
-async function recordFailure(ctx: Context, start: string, error: unknown): Promise<void> {
+async function recordFailure(ctx: Context, start: string | null, error: unknown): Promise<void> {
   const failure =
     error instanceof PaddleApiError ? error.message : 'It went wrong here: the log says why';
   try {

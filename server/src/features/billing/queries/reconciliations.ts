@@ -63,7 +63,8 @@ export async function storeReconciledEvent(
 const recordStatement = defineCommand(
   'billing_reconciliation_record',
   `insert into billing_reconciliations as old (provider, event_id, reconciled_at, failed_at, failure)
-   values ($1, $2, $3, $4, $5)
+   select $1, coalesce($2, ''), $3::timestamptz, $4::timestamptz, $5
+   where $2::text is not null or exists (select from billing_reconciliations where provider = $1)
    on conflict (provider) do update
    set reconciled_at = coalesce(excluded.reconciled_at, old.reconciled_at),
        failed_at = coalesce(excluded.failed_at, old.failed_at),
@@ -73,8 +74,8 @@ const recordStatement = defineCommand(
 /** How a comparison ended. */
 export interface ReconciliationEnd {
   readonly provider: string;
-  /** Where it began; kept where nothing was compared yet. */
-  readonly start: string;
+  /** Where it began; kept where nothing was compared yet. Null: at the beginning of the log. */
+  readonly start: string | null;
   readonly at: Date;
   /** Why it failed; null: it did not. */
   readonly failure: string | null;

@@ -36,10 +36,10 @@ export interface PaddleApi {
   findCustomer(customerId: string, signal?: AbortSignal): Promise<CustomerDetails | null>;
   /**
    * A page of the events that Paddle has told of, or tried to, in their order; empty at the end of its log.
-   * @param after the event behind which the page begins
+   * @param after the event behind which the page begins; null: the oldest one that Paddle still has
    * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
    */
-  listEvents(after: string, signal?: AbortSignal): Promise<readonly LoggedEvent[]>;
+  listEvents(after: string | null, signal?: AbortSignal): Promise<readonly LoggedEvent[]>;
 }
 
 /** Why Paddle did not give what it was asked for. The message holds neither key nor address. */
@@ -103,7 +103,8 @@ export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
       return answer === null ? null : readCustomerDetails(answer.data);
     },
     async listEvents(after, signal) {
-      const query = new URLSearchParams({ after, order_by: 'id[ASC]', per_page: '100' });
+      const query = new URLSearchParams({ order_by: 'id[ASC]', per_page: '100' });
+      if (after !== null) query.set('after', after);
       const answer = await getJson(options, `/events?${query.toString()}`, EventsAnswer, signal);
       // No end of the log: there is no log at this address.
       if (answer === null) throw new PaddleApiError('Paddle answers 404');
