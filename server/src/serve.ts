@@ -17,7 +17,7 @@ import { startMetricsListener, type MetricsListener } from './http/metrics-endpo
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
-import { queueKeyEmailsWithoutMail } from './features/billing/key-emails/queue-key-emails.ts';
+import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
 import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { countJobs } from './jobs/queries.ts';
 import { startJobs, type RunningJobs } from './jobs/run-jobs.ts';
@@ -87,6 +87,8 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const app = assembleApp(ctx, () => state);
   resources.defer(prepareToClose(app));
   const url = await listen(app, serviceAddress(config));
+  const queueing = startQueueing(ctx);
+  resources.defer(() => queueing.stop());
 
   const kept = resources.move();
   return {
@@ -105,8 +107,6 @@ export async function startService(configuration: LoadedConfiguration): Promise<
 
 async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
-  const queued = await queueKeyEmailsWithoutMail(ctx);
-  if (queued > 0) log.info({ queued }, 'e-mails that waited for mail to be configured are sent');
   await beginRecurringJobs(ctx);
   const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx) });
   metrics.setJobs(() => jobs.numbers());

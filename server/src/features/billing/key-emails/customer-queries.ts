@@ -64,3 +64,34 @@ export async function listKeyEmailsOfCustomer(
   const rows = await queryRows(db, listOfCustomerStatement, [customerId, provider, reason]);
   return rows.map((row) => ({ provider, transactionId: row.transaction_id }));
 }
+
+const listWithoutAddressStatement = defineStatement(
+  'key_email_list_customers_without_address',
+  Type.Object({ customer_id: Type.String() }),
+  `select distinct customer_id
+   from key_emails email
+   cross join lateral (
+     select customer_id from billing_payments
+     where transaction_id = email.transaction_id and provider = email.provider
+     union all
+     select customer_id from billing_subscriptions
+     where transaction_id = email.transaction_id and provider = email.provider
+   ) as told
+   where state = 'waiting' and reason = 'no_address' and provider = $1 and customer_id > $2
+   order by customer_id
+   limit $3`,
+);
+
+/**
+ * A provider's customers with e-mails that wait for an address, in the order of their ids.
+ * @param after the id behind which the page begins; empty for the first
+ */
+export async function listCustomersWithoutAddress(
+  db: Queryable,
+  provider: string,
+  after: string,
+  limit: number,
+): Promise<CustomerName[]> {
+  const rows = await queryRows(db, listWithoutAddressStatement, [provider, after, limit]);
+  return rows.map((row) => ({ provider, customerId: row.customer_id }));
+}

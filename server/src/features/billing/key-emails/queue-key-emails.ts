@@ -1,9 +1,7 @@
-import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
-import { inTransaction } from '#server/db/transaction.ts';
 import { addJobs } from '#server/jobs/add-job.ts';
 
-import { listWaitingKeyEmails, releaseKeyEmails, type KeyEmailName } from './queries.ts';
+import type { KeyEmailName } from './queries.ts';
 
 /**
  * Has the keys of transactions sent to their buyers, when the caller's transaction is committed. Asked for again it does
@@ -24,24 +22,4 @@ export async function queueKeyEmails(
       ...(runAt === undefined ? {} : { runAt }),
     })),
   );
-}
-
-const MAX_AT_ONCE = 1_000;
-
-/** Has sent what waited for mail to be configured, now that it is. Gives how many there were. */
-export async function queueKeyEmailsWithoutMail(
-  ctx: Pick<Context, 'pool' | 'mail'>,
-): Promise<number> {
-  if (ctx.mail === null) return 0;
-  let queued = 0;
-  for (;;) {
-    const count = await inTransaction(ctx.pool, async (client) => {
-      const waiting = await listWaitingKeyEmails(client, 'no_mail', MAX_AT_ONCE);
-      await releaseKeyEmails(client, waiting);
-      await queueKeyEmails(client, waiting);
-      return waiting.length;
-    });
-    queued += count;
-    if (count < MAX_AT_ONCE) return queued;
-  }
 }

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { createPool } from '#server/db/pool.ts';
+import { createLog } from '#server/log.ts';
+import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
+
+import { eventually } from '../../../../test/eventually.ts';
+import { makeExternalHome } from '../../../../test/external-service.ts';
+import { startTestService } from '../../../../test/harness.ts';
+import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
+import {
+  queueKeyEmailsWithoutMail,
+  queueLookUpsWithoutAddress,
+  startQueueing,
+} from './queue-waiting.ts';
+
+const mail = createSmtpTransport({ url: 'smtp://127.0.0.1:1', from: 'a@b.example', dkim: null });
+const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async () => [] };
+const service = await startTestService();
+const { ctx, pool } = service;
+
+/** More than one page of e-mails that wait, each with a payment of a customer of its own. */
+const COUNT = 2_345;
+
+async function fill(reason: string): Promise<void> {
+  await pool.query(
+    `insert into key_emails (transaction_id, provider, state, reason, created_at)
+     select 'txn_' || n, 'paddle', 'waiting', $2, now() from generate_series(1, $1) as n`,
+    [COUNT, reason],
+  );
+  await pool.query(
+    `insert into billing_payments (transaction_id, provider, event_id, customer_id, occurred_at, fact)
+     select 'txn_' || n, 'paddle', 'evt_' || n, 'ctm_' || n, now(), '{}' from generate_series(1, $1) as n`,
+    [COUNT],
+  );
+}
+
+async function countQueued(name: string): Promise<number> {
+  const { rows } = await pool.query(
+    `select count(distinct key)::integer as count from graphile_worker.jobs where key like $1`,
+    [`${name}:paddle:%`],
+  );
+  return rows[0].count;
+}
+
+beforeEach(async () => {
+  await pool.query('truncate key_emails, billing_payments, graphile_worker._private_jobs');
+});
+
+test('what waited for mail is queued once there is some, all of it and once', async () => {
+  await fill('no_mail');
+  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail: null }), 0);
+  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail }), COUNT);
+  assert.equal(await countQueued('send_key_email'), COUNT);
+  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail }), 0);
+});
+
+test('buyers without an address are looked up once there is an API key, all of them', async () => {
+  await fill('no_address');
+  await pool.query(`update key_emails set provider = 'stripe' where transaction_id = 'txn_1'`);
+  await pool.query(`update key_emails set state = 'sent' where transaction_id = 'txn_2'`);
+  assert.equal(await queueLookUpsWithoutAddress({ pool, paddleApi: null }), 0);
+  assert.equal(await queueLookUpsWithoutAddress({ pool, paddleApi }), COUNT - 2);
+  assert.equal(await countQueued('look_up_customer'), COUNT - 2);
+});
+
+test('a stop ends it, and a database that does not answer is told and no more', async () => {
+  await fill('no_mail');
+  const queueing = startQueueing({ ...ctx, mail, paddleApi });
+  await queueing.stop();
+  assert.equal(await countQueued('send_key_email'), 1_000, 'the page that was under way');
+  await pool.query('alter table key_emails rename to elsewhere');
+  await startQueueing({ ...ctx, mail, paddleApi }).done;
+  await pool.query('alter table elsewhere rename to key_emails');
+  assert.match(service.log.at(-1) ?? '', /could not be queued/u);
+});
+
+test('the service listens before anything is queued, and queues it then', async () => {
+  await using other = await makeExternalHome();
+  const settings = {
+    LATCHKEY_SMTP_URL: 'smtp://127.0.0.1:1',
+    LATCHKEY_MAIL_FROM: 'shop@example.com',
+  };
+  const database = createPool(
+    { url: other.settings['DATABASE_URL'] ?? '' },
+    { maxConnections: 1, log: createLog({ level: 'silent' }) },
+  );
+  const client = await database.connect();
+  try {
+    await client.query('begin');
+    await client.query('lock table key_emails in access exclusive mode');
+    await client.query(
+      `insert into key_emails values ('txn_1', 'paddle', 'waiting', 'no_mail', default, null, null, now())`,
+    );
+    await using _service = await serve(other, settings);
+    await client.query('commit');
+    await eventually(async () => {
+      const { rows } = await client.query('select key from graphile_worker.jobs');
+      return rows.some(({ key }) => key === 'send_key_email:paddle:txn_1');
+    });
+  } finally {
+    client.release();
+    await database.end();
+  }
+});
+
+async function serve(
+  home: Awaited<ReturnType<typeof makeExternalHome>>,
+  settings: Readonly<Record<string, string>>,
+) {
+  const running = await home.start(settings);
+  return {
+    [Symbol.asyncDispose]: async () => void (await running.stop()),
+  };
+}

@@ -1,0 +1,89 @@
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { queueLookUps } from '../queue-look-ups.ts';
+import { listCustomersWithoutAddress } from './customer-queries.ts';
+import { listWaitingKeyEmails, releaseKeyEmails } from './queries.ts';
+import { queueKeyEmails } from './queue-key-emails.ts';
+
+/** What queueing needs of the context. */
+export type QueueingContext = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
+
+/** Queueing that is under way. */
+export interface Queueing {
+  readonly done: Promise<void>;
+  /** Ends it after the page that is under way. */
+  stop(): Promise<void>;
+}
+
+/**
+ * Queues, beside the requests, what waited for a setting that is there now: e-mails for mail, look-ups of their buyers for
+ * an API key. What is not reached, or fails, waits for the next start.
+ */
+export function startQueueing(ctx: QueueingContext): Queueing {
+  const stopping = new AbortController();
+  const done = queueWaiting(ctx, stopping.signal);
+  return {
+    done,
+    async stop() {
+      stopping.abort();
+      await done;
+    },
+  };
+}
+
+/** Never throws: nobody waits for it. */
+async function queueWaiting(ctx: QueueingContext, stopping: AbortSignal): Promise<void> {
+  const { log } = ctx;
+  try {
+    const mails = await queueKeyEmailsWithoutMail(ctx, stopping);
+    if (mails > 0)
+      log.info({ queued: mails }, 'e-mails that waited for mail to be configured are sent');
+    const lookUps = await queueLookUpsWithoutAddress(ctx, stopping);
+    if (lookUps > 0)
+      log.info({ queued: lookUps }, 'buyers whose address is not known are looked up');
+  } catch (error) {
+    log.warn({ err: error }, 'what waits for mail or for an address could not be queued');
+  }
+}
+
+const MAX_AT_ONCE = 1_000;
+
+/** Has sent what waited for mail to be configured, now that it is. Gives how many there were. */
+export async function queueKeyEmailsWithoutMail(
+  { pool, mail }: Pick<QueueingContext, 'mail' | 'pool'>,
+  stopping?: AbortSignal,
+): Promise<number> {
+  let queued = 0;
+  while (mail !== null && stopping?.aborted !== true) {
+    const count = await inTransaction(pool, async (client) => {
+      const waiting = await listWaitingKeyEmails(client, 'no_mail', MAX_AT_ONCE);
+      await releaseKeyEmails(client, waiting);
+      await queueKeyEmails(client, waiting);
+      return waiting.length;
+    });
+    queued += count;
+    if (count < MAX_AT_ONCE) break;
+  }
+  return queued;
+}
+
+/**
+ * Has the buyers looked up whose e-mails wait for an address, where the provider can be asked. Gives how many there were.
+ * Those of whom the provider told nothing before are asked for again: the key may have been one for tests.
+ */
+export async function queueLookUpsWithoutAddress(
+  { pool, paddleApi }: Pick<QueueingContext, 'paddleApi' | 'pool'>,
+  stopping?: AbortSignal,
+): Promise<number> {
+  let queued = 0;
+  let after = '';
+  while (paddleApi !== null && stopping?.aborted !== true) {
+    const customers = await listCustomersWithoutAddress(pool, 'paddle', after, MAX_AT_ONCE);
+    await queueLookUps(pool, customers);
+    queued += customers.length;
+    if (customers.length < MAX_AT_ONCE) break;
+    after = customers.at(-1)?.customerId ?? after;
+  }
+  return queued;
+}
