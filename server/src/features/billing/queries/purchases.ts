@@ -11,6 +11,7 @@ import {
 
 import type { BillingProvider, CustomerDetails } from '../facts.ts';
 import type { LedgerEntry } from '../rules/group-purchases.ts';
+import type { BilledLine } from '../rules/plan-licenses.ts';
 import { readStoredFact } from './stored-facts.ts';
 
 /** Something that belongs to purchases, by the provider's id. */
@@ -88,14 +89,6 @@ export async function listPurchaseEntries(
     eventId: row.event_id,
     fact: readStoredFact(row.fact),
   }));
-}
-
-/** A license that a line of a checkout made. */
-export interface BilledLine {
-  readonly provider: string;
-  readonly transactionId: string;
-  readonly lineKey: string;
-  readonly licenseId: string;
 }
 
 const listLicensesStatement = defineStatement(

@@ -1,0 +1,126 @@
+import type { Queryable } from '#server/db/statement.ts';
+
+import { createBilledLicenses, type IssuingContext } from '../licenses/create-billed.ts';
+import { cancelLicenses, updateBilledLicenses } from '../licenses/queries/billed-licenses.ts';
+import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
+import type { Buyer } from './find-buyers.ts';
+import { insertBilledLines } from './queries/purchases.ts';
+import { recordCheckoutIds } from './record-checkout-ids.ts';
+import type { Purchase } from './rules/group-purchases.ts';
+import type {
+  LicensePlans,
+  MadeLicense,
+  MissingLicense,
+  StrayLicense,
+} from './rules/plan-licenses.ts';
+import type { LicenseDraft } from './rules/purchase.ts';
+import type { ChangedLicense, SettledLicense } from './settle-purchases.ts';
+
+/** Who bought; nothing where nobody is known. */
+type Buyers = ReadonlyMap<Purchase, Buyer | undefined>;
+
+/** Creates licenses and records which line made each; gives them, in the order of the plans. */
+export async function createLicenses(
+  ctx: IssuingContext,
+  client: Queryable,
+  missing: readonly MissingLicense[],
+  buyers: Buyers,
+): Promise<SettledLicense[]> {
+  if (missing.length === 0) return [];
+  const orders = missing.map(({ purchase, draft, terms }) => ({
+    ...toBilledFacts(draft, buyers.get(purchase)),
+    terms,
+  }));
+  const licenses = await createBilledLicenses(ctx, client, orders);
+  const created = missing.flatMap((plan, index) => {
+    const license = licenses[index];
+    if (license === undefined) return [];
+    const { provider } = plan.purchase.facts;
+    const { transactionId, lineKey } = plan.draft;
+    const line = { provider, transactionId, lineKey, licenseId: license.id };
+    return [{ ...plan, line, license }];
+  });
+  await insertBilledLines(
+    client,
+    created.map(({ line }) => line),
+  );
+  await recordCheckoutIds(client, created);
+  return created.map(({ license, ...plan }) => toSettled(plan, license, buyers));
+}
+
+/** Updates licenses that are there and cancels the strays; gives those that this has changed. */
+export async function changeLicenses(
+  ctx: IssuingContext,
+  client: Queryable,
+  plans: Pick<LicensePlans, 'made' | 'strays'>,
+  buyers: Buyers,
+): Promise<ChangedLicense[]> {
+  const planOf = new Map(
+    [...plans.strays, ...plans.made].map((plan) => [plan.line.licenseId, plan]),
+  );
+  if (planOf.size === 0) return [];
+  const before = await listLicensesByIds(client, [...planOf.keys()]);
+  const updated = await updateLicenses(client, plans.made, buyers);
+  const canceled = await cancelStrays(ctx, client, plans.strays);
+  const changed = new Map([...updated, ...canceled].map((license) => [license.id, license]));
+  return before.flatMap((was) => {
+    const license = changed.get(was.id);
+    const plan = planOf.get(was.id);
+    if (license === undefined || plan === undefined) return [];
+    return [{ ...toSettled(plan, license, buyers), before: was }];
+  });
+}
+
+async function updateLicenses(
+  client: Queryable,
+  made: readonly MadeLicense[],
+  buyers: Buyers,
+): Promise<LicenseRecord[]> {
+  if (made.length === 0) return [];
+  const updated = await updateBilledLicenses(
+    client,
+    made.map(({ purchase, draft, terms, line }) => ({
+      ...toBilledFacts(draft, buyers.get(purchase)),
+      id: line.licenseId,
+      terms,
+    })),
+  );
+  await recordCheckoutIds(client, made);
+  return updated;
+}
+
+async function cancelStrays(
+  ctx: IssuingContext,
+  client: Queryable,
+  strays: readonly StrayLicense[],
+): Promise<LicenseRecord[]> {
+  if (strays.length === 0) return [];
+  const ids = strays.map(({ line }) => line.licenseId);
+  return cancelLicenses(client, ids, ctx.clock.now());
+}
+
+function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
+  const { subscription, expiresAt, cancelScheduledFor } = draft;
+  const { canceledAt, pausedAt, disputedAt, refundedAt } = draft;
+  return {
+    subscription,
+    expiresAt,
+    cancelScheduledFor,
+    canceledAt,
+    pausedAt,
+    disputedAt,
+    refundedAt,
+    customerEmail: buyer?.customer.email ?? null,
+    customerName: buyer?.customer.name ?? null,
+  };
+}
+
+function toSettled(
+  { purchase, line }: StrayLicense,
+  license: LicenseRecord,
+  buyers: Buyers,
+): SettledLicense {
+  const { provider, transactionId } = line;
+  const customerId = buyers.get(purchase)?.customerId ?? null;
+  return { license, provider, transactionId, customerId };
+}
