@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 
-import { addJob } from '#server/jobs/add-job.ts';
+import { addJobs } from '#server/jobs/add-jobs.ts';
 import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
@@ -30,7 +30,7 @@ const run = (...args: string[]) => runLatchkey(args, { directory, settings });
 /** A job that was tried in vain. Gives its id. */
 async function giveUp(transactionId: string): Promise<number> {
   const payload = { provider: 'paddle', transactionId };
-  await addJob(pool, 'send_key_email', payload, { key: transactionId, maxAttempts: 3 });
+  await addJobs(pool, [{ name: 'send_key_email', payload, key: transactionId, maxAttempts: 3 }]);
   const { rows } = await pool.query<{ id: number }>(
     `update graphile_worker._private_jobs set attempts = 3, last_error = 'the mail relay did not take it: timeout'
      where key = $1 returning id`,
@@ -45,7 +45,8 @@ beforeEach(async () => {
 
 test('what was given up is listed, tried again by id or all together, and leaves an audit row', async () => {
   const [first, second] = [await giveUp('txn_1'), await giveUp('txn_2')];
-  await addJob(pool, 'send_key_email', { provider: 'paddle', transactionId: 'txn_3' });
+  const payload = { provider: 'paddle', transactionId: 'txn_3' };
+  await addJobs(pool, [{ name: 'send_key_email', payload }]);
   const listed = await run('jobs', 'list');
   assert.equal(listed.code, 0, listed.stderr);
   assert.match(

@@ -7,7 +7,7 @@ import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { addJob, addJobs } from './add-job.ts';
+import { addJobs } from './add-jobs.ts';
 import { countJobs, listJobs, retryJobs } from './queries.ts';
 import { startJobs, type RunningJobs } from './run-jobs.ts';
 import { defineTask } from './task.ts';
@@ -36,7 +36,8 @@ function start(work: Work): RunningJobs {
 }
 
 const mail = (transactionId: string) => ({ provider: 'paddle', transactionId });
-const add = (id: string, options = {}) => addJob(pool, 'send_key_email', mail(id), options);
+const add = (id: string, options = {}) =>
+  addJobs(pool, [{ name: 'send_key_email', payload: mail(id), ...options }]);
 
 async function until(what: () => boolean | Promise<boolean>): Promise<void> {
   for (const end = Date.now() + 10_000; !(await what()); await sleep(10)) {

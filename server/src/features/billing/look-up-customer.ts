@@ -1,6 +1,6 @@
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { addJob } from '#server/jobs/add-job.ts';
+import { addJobs } from '#server/jobs/add-jobs.ts';
 
 import { applyFacts } from './apply-events.ts';
 import type { BillingEvent, CustomerDetails } from './facts.ts';
@@ -37,7 +37,8 @@ export async function lookUpCustomer(
   } catch (error) {
     if (!(error instanceof PaddleApiError) || error.retryAfterSeconds === null) throw error;
     const runAt = new Date(askedAt.getTime() + error.retryAfterSeconds * 1_000);
-    await addJob(ctx.pool, 'look_up_customer', name, { key: `paddle:${name.customerId}`, runAt });
+    const key = `paddle:${name.customerId}`;
+    await addJobs(ctx.pool, [{ name: 'look_up_customer', payload: name, key, runAt }]);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { Context } from '#server/context.ts';
-import { addJobs } from '#server/jobs/add-job.ts';
+import { addJobs } from '#server/jobs/add-jobs.ts';
 
 import { reconcilePaddle } from './reconcile.ts';
 import { retryDueEvents } from './replay-events.ts';

@@ -1,5 +1,5 @@
 import type { Queryable } from '#server/db/statement.ts';
-import { addJobs } from '#server/jobs/add-job.ts';
+import { addJobs } from '#server/jobs/add-jobs.ts';
 
 import type { KeyEmailName } from './queries.ts';
 

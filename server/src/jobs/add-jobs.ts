@@ -40,29 +40,11 @@ const addStatement = defineStatement(
 );
 
 /**
- * Adds a job to what is to be done. Inside a transaction it is done when that is committed, and never when it is not.
- * @throws Error for a payload that is not what this kind of job takes
+ * Adds jobs to what is to be done, in one statement; of those with the same key the last one counts. Inside a transaction
+ * they are done when that is committed, and never when it is not.
+ * @throws Error for a payload that is not what its kind of job takes
  */
-export async function addJob<Name extends JobName>(
-  db: Queryable,
-  name: Name,
-  payload: JobPayload<Name>,
-  options: JobOptions = {},
-): Promise<void> {
-  await insertJobs(db, [{ name, payload, ...options }]);
-}
-
-/** {@link addJob}, for many at once in one statement; of those with the same key the last one counts. */
 export async function addJobs(db: Queryable, jobs: readonly NewJob[]): Promise<void> {
-  await insertJobs(db, jobs);
-}
-
-interface AnyJob extends JobOptions {
-  readonly name: JobName;
-  readonly payload: unknown;
-}
-
-async function insertJobs(db: Queryable, jobs: readonly AnyJob[]): Promise<void> {
   const rows = inSettledOrder(jobs.map(toRow));
   if (rows.length === 0) return;
   await queryRows(db, addStatement, [
@@ -75,7 +57,7 @@ async function insertJobs(db: Queryable, jobs: readonly AnyJob[]): Promise<void>
   ]);
 }
 
-function toRow({ name, payload, key, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: AnyJob) {
+function toRow({ name, payload, key, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }: NewJob) {
   const { payload: schema, priority } = jobDefinitions[name];
   return {
     name,

@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { addJob, addJobs } from './add-job.ts';
+import { addJobs } from './add-jobs.ts';
 
 const pool = await openTestPool();
 
@@ -23,10 +23,12 @@ beforeEach(async () => {
 });
 
 test('a job is stored with its payload, its key under its name, and its time', async () => {
-  await addJob(pool, 'send_key_email', mail('txn_1'));
+  await addJobs(pool, [{ name: 'send_key_email', payload: mail('txn_1') }]);
   const runAt = new Date(Date.now() + 3_600_000);
   const customer = { provider: 'paddle', customerId: 'ctm_1' };
-  await addJob(pool, 'look_up_customer', customer, { key: 'ctm_1', runAt, maxAttempts: 3 });
+  await addJobs(pool, [
+    { name: 'look_up_customer', payload: customer, key: 'ctm_1', runAt, maxAttempts: 3 },
+  ]);
   assert.deepEqual(await listStored(), [
     {
       name: 'send_key_email',
@@ -49,7 +51,7 @@ test('a job is stored with its payload, its key under its name, and its time', a
 
 test('a job of a transaction that is rolled back is never there', async () => {
   const failing = inTransaction(pool, async (client) => {
-    await addJob(client, 'send_key_email', mail('txn_1'));
+    await addJobs(client, [{ name: 'send_key_email', payload: mail('txn_1') }]);
     throw new Error('no');
   });
   await assert.rejects(failing, /^Error: no$/);
@@ -57,7 +59,7 @@ test('a job of a transaction that is rolled back is never there', async () => {
 });
 
 test('jobs with the same key are one, also within one call, and the last word counts', async () => {
-  await addJob(pool, 'send_key_email', mail('txn_0'), { key: 'a' });
+  await addJobs(pool, [{ name: 'send_key_email', payload: mail('txn_0'), key: 'a' }]);
   await addJobs(pool, [
     { name: 'send_key_email', payload: mail('txn_1'), key: 'a' },
     { name: 'send_key_email', payload: mail('txn_2'), key: 'a' },
@@ -90,7 +92,8 @@ function addAll(keys: readonly string[]): Promise<void> {
 }
 
 test('a payload that the kind of job does not take is refused before it is stored', async () => {
-  await assert.rejects(addJob(pool, 'send_key_email', { provider: '', transactionId: 'x' }));
+  const payload = { provider: '', transactionId: 'x' };
+  await assert.rejects(addJobs(pool, [{ name: 'send_key_email', payload }]));
   await addJobs(pool, []);
   assert.deepEqual(await listStored(), []);
 });
