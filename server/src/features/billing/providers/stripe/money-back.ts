@@ -21,7 +21,7 @@ export function readRefund(event: StripeEvent): Reading {
     readInteger(refund['amount']),
   );
   if (fact.status !== 'rejected' || chargeId === null) return [fact];
-  return [fact, { ...toWholeRefund(common, chargeId), status: 'rejected' }];
+  return [fact, { ...toWholeRefund(common, chargeId), ...rankRefund(common, 'rejected') }];
 }
 
 /**
@@ -90,13 +90,25 @@ function toRefund(
   return {
     kind: 'adjustment',
     adjustmentId,
-    ...common,
+    ...rankRefund(common, readStatus(status)),
     effect: 'refund',
-    status: readStatus(status),
     full: null,
     total,
     lines: [],
   };
+}
+
+/**
+ * Stripe's clock has whole seconds: within one, a refund is first under way, then done, and may fail even then. In
+ * milliseconds, of which one that is done has none, for its moment is shown.
+ */
+const RANKS = { pending: -1, approved: 0, rejected: 1 } as const;
+
+function rankRefund(
+  { transactionId, occurredAt }: Common,
+  status: keyof typeof RANKS,
+): Common & Pick<AdjustmentFact, 'status'> {
+  return { transactionId, occurredAt: new Date(occurredAt.getTime() + RANKS[status]), status };
 }
 
 /** Without an amount, so that the single refunds are not counted twice. */
@@ -104,7 +116,7 @@ function toWholeRefund(common: Common, chargeId: string): AdjustmentFact {
   return { ...toRefund(common, chargeId, 'succeeded', null), full: true };
 }
 
-function readStatus(status: unknown): AdjustmentFact['status'] {
+function readStatus(status: unknown): keyof typeof RANKS {
   switch (status) {
     case 'succeeded':
       return 'approved';

@@ -324,6 +324,20 @@ describe('money back', () => {
     ]);
   });
 
+  test('is told in order within one second: under way, done, failed', () => {
+    const moments = ['pending', 'succeeded', 'failed', 'canceled'].map((status) =>
+      read(stripeRefund('updated', { status })).facts.map((fact) => fact.occurredAt.getTime()),
+    );
+    const start = TEST_START.getTime();
+    assert.deepEqual(moments, [
+      [start - 1],
+      [start],
+      [start + 1, start + 1],
+      [start + 1, start + 1],
+    ]);
+    assert.equal(only(stripeChargeRefunded(), 'adjustment').occurredAt.getTime(), start);
+  });
+
   test('a charge that went back as a whole says so without an amount; of a part the refunds tell', () => {
     const whole = only(stripeChargeRefunded(), 'adjustment');
     assert.deepEqual(
