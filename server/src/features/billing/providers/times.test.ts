@@ -11,6 +11,7 @@ test('times are read with any fraction and zone, cut to milliseconds', () => {
     '2027-03-01T12:00:00.799627882Z': '2027-03-01T12:00:00.799Z',
     '2027-03-01T12:00:00.999999999Z': '2027-03-01T12:00:00.999Z',
     '2027-03-01T12:00:00+02:00': '2027-03-01T10:00:00.000Z',
+    '9999-12-31T23:59:59.999999Z': '9999-12-31T23:59:59.999Z',
     '2027-03-01T12:00:00': '2027-03-01T12:00:00.000Z',
   };
   for (const [text, expected] of Object.entries(times)) {
@@ -18,10 +19,12 @@ test('times are read with any fraction and zone, cut to milliseconds', () => {
   }
 });
 
-test('what is no time is none, the first day of the first year among it', () => {
+test('what is no time is none, the first day of the first year and what lies beyond the last among it', () => {
   for (const value of [
     '0001-01-01T00:00:00Z',
     '0001-01-01T00:00:00.000000000Z',
+    '9999-12-31T23:59:59-23:59',
+    '0000-01-01T00:00:00+23:59',
     '2027-13-01T12:00:00Z',
     '2027-03-01T25:00:00Z',
     '2027-03-01',

@@ -7,13 +7,17 @@ const DATE_TIME =
 /** Paddle writes the first day of the first year where there is no time: no provider's real time is as old. */
 const FIRST_REAL_YEAR = 2;
 
+/** RFC 3339 has no later one; a zone may lead beyond it. */
+const LAST_YEAR = 9999;
+
 /** Reads a time, cut to milliseconds, without a zone as UTC; null for what is none, `0001-01-01T00:00:00Z` among it. */
 export function readTime(value: unknown): Date | null {
   const groups = typeof value === 'string' ? DATE_TIME.exec(value)?.groups : undefined;
   if (groups === undefined) return null;
   const milliseconds = (groups['fraction'] ?? '').slice(0, 3).padEnd(3, '0');
   const time = new Date(`${groups['second']}.${milliseconds}${groups['zone'] ?? 'Z'}`);
-  return time.getUTCFullYear() >= FIRST_REAL_YEAR ? time : null;
+  const year = time.getUTCFullYear();
+  return year >= FIRST_REAL_YEAR && year <= LAST_YEAR ? time : null;
 }
 
 /** Reads a span; null when one of its ends is not told. */
