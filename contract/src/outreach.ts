@@ -9,6 +9,8 @@ export const OUTREACH_TEMPLATES = [
   'pi_tutorials',
 ] as const;
 export const OUTREACH_LANGUAGES = ['en', 'fr', 'de'] as const;
+export type OutreachTemplate = (typeof OUTREACH_TEMPLATES)[number];
+export type OutreachLanguage = (typeof OUTREACH_LANGUAGES)[number];
 export const MAX_RECIPIENTS = 500;
 
 export const Recipient = Type.Object(

@@ -31,8 +31,8 @@ export type MailBlock =
     }
   /** One after the other, numbered; or in no order. */
   | { readonly kind: 'steps' | 'list'; readonly items: readonly string[] }
-  /** What the mail asks for, to be pressed. */
-  | ({ readonly kind: 'button' } & MailLink)
+  /** A place to go to: what the mail is about, or besides. */
+  | ({ readonly kind: 'button' | 'link' } & MailLink)
   /** Each on a line of its own, such as a farewell and a name. */
   | { readonly kind: 'lines'; readonly lines: readonly string[] };
 
@@ -55,7 +55,7 @@ function toText({ blocks, footer }: MailContent): string {
 }
 
 function linkToText({ text: words, url }: MailLink): string {
-  return `${words}: ${url}`;
+  return `${words}\n${url}`;
 }
 
 function blockToText(block: MailBlock): string {
@@ -73,6 +73,7 @@ function blockToText(block: MailBlock): string {
     case 'list':
       return block.items.map((item) => `- ${item}`).join('\n');
     case 'button':
+    case 'link':
       return linkToText(block);
     case 'lines':
       return block.lines.join('\n');
@@ -180,6 +181,8 @@ function blockToHtml(block: MailBlock): string {
       return listToHtml('ul', block.items);
     case 'lines':
       return `${INDENT}<p class="plain" style="${text}">${block.lines.map(escapeHtml).join('<br>')}</p>`;
+    case 'link':
+      return `${INDENT}<p class="plain" style="${text}"><a class="strong" href="${escapeHtml(block.url)}" style="color:#14181f;text-decoration:underline;">${escapeHtml(block.text)}</a></p>`;
     case 'button':
       // The colour is on the cell too: Outlook pads and colours cells, and no links.
       return [
