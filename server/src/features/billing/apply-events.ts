@@ -2,7 +2,7 @@ import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import type { BillingEvent } from './facts.ts';
+import type { BillingEvent, BillingFact } from './facts.ts';
 import { followUp } from './follow-up.ts';
 import { lockBilling } from './queries/lock.ts';
 import {
@@ -11,6 +11,7 @@ import {
   insertPayments,
   insertSubscriptions,
   upsertCustomers,
+  type ToldFact,
 } from './queries/ledger.ts';
 import {
   insertEvents,
@@ -104,40 +105,36 @@ async function enterFacts(
   const told = events.flatMap(({ provider, eventId, facts }) =>
     facts.map((fact) => ({ provider, eventId, fact })),
   );
-  const payments = told.flatMap(({ fact, ...by }) =>
-    fact.kind === 'payment' ? [{ ...by, fact }] : [],
-  );
-  const subscriptions = told.flatMap(({ fact, ...by }) =>
-    fact.kind === 'subscription' ? [{ ...by, fact }] : [],
-  );
-  const adjustments = told.flatMap(({ fact, ...by }) =>
-    fact.kind === 'adjustment' ? [{ ...by, fact }] : [],
-  );
-  const customers = told.flatMap(({ fact, ...by }) =>
-    fact.kind === 'customer' ? [{ ...by, fact }] : [],
-  );
+  const payments = factsOfKind(told, 'payment');
   await insertPayments(client, payments);
   await insertAliases(client, payments);
-  await insertSubscriptions(client, subscriptions);
-  await insertAdjustments(client, adjustments);
-  await upsertCustomers(client, customers);
-  return [
-    ...[...payments, ...adjustments].map(({ provider, fact }) => ({
-      provider,
-      kind: 'transaction' as const,
-      id: fact.transactionId,
-    })),
-    ...subscriptions.map(({ provider, fact }) => ({
-      provider,
-      kind: 'subscription' as const,
-      id: fact.subscriptionId,
-    })),
-    ...customers.map(({ provider, fact }) => ({
-      provider,
-      kind: 'customer' as const,
-      id: fact.customerId,
-    })),
-  ];
+  await insertSubscriptions(client, factsOfKind(told, 'subscription'));
+  await insertAdjustments(client, factsOfKind(told, 'adjustment'));
+  await upsertCustomers(client, factsOfKind(told, 'customer'));
+  return told.map(({ provider, fact }) => ({ provider, ...nameFact(fact) }));
+}
+
+type FactOf<Kind extends BillingFact['kind']> = Extract<BillingFact, { readonly kind: Kind }>;
+
+function factsOfKind<Kind extends BillingFact['kind']>(
+  told: readonly ToldFact<BillingFact>[],
+  kind: Kind,
+): ToldFact<FactOf<Kind>>[] {
+  const isOfKind = (fact: BillingFact): fact is FactOf<Kind> => fact.kind === kind;
+  return told.flatMap(({ fact, ...by }) => (isOfKind(fact) ? [{ ...by, fact }] : []));
+}
+
+/** What leads from a fact to its purchases. */
+function nameFact(fact: BillingFact): Pick<PurchaseName, 'kind' | 'id'> {
+  switch (fact.kind) {
+    case 'subscription':
+      return { kind: 'subscription', id: fact.subscriptionId };
+    case 'customer':
+      return { kind: 'customer', id: fact.customerId };
+    case 'payment':
+    case 'adjustment':
+      return { kind: 'transaction', id: fact.transactionId };
+  }
 }
 
 function toOutcome(

@@ -17,7 +17,7 @@ import {
   type BillingAdapter,
   type WebhookDelivery,
 } from './providers/adapter.ts';
-import { billingAdapters } from './providers/adapters.ts';
+import { findAdapter } from './providers/adapters.ts';
 
 const MAX_EVENT_ID_CHARACTERS = 200;
 
@@ -38,7 +38,7 @@ export async function receiveWebhook(
   delivery: WebhookDelivery,
   readBody: () => unknown,
 ): Promise<WebhookResponse> {
-  const adapter = [...billingAdapters.values()].find((each) => each.provider === provider);
+  const adapter = findAdapter(provider);
   if (adapter === undefined) throw unknownProvider();
   verify(ctx, adapter, delivery);
   const body = requireObject(readBody());

@@ -6,7 +6,7 @@ import { insertAuditEntry } from '../audit/queries.ts';
 import { applyFacts, type ApplyContext } from './apply-events.ts';
 import { recordFailure } from './defer-event.ts';
 import { MalformedEventError } from './providers/adapter.ts';
-import { billingAdapters } from './providers/adapters.ts';
+import { findAdapter } from './providers/adapters.ts';
 import {
   countAttempt,
   listDueEvents,
@@ -104,7 +104,7 @@ async function applyAgain(
 ): Promise<EventOutcome> {
   await lockBilling(client);
   const { eventId, provider, raw, headers } = kept;
-  const adapter = [...billingAdapters.values()].find((each) => each.provider === provider);
+  const adapter = findAdapter(provider);
   if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, eventId);
   const body: unknown = JSON.parse(raw);
   const event = adapter.normalize(body, { headers, rawBody: Buffer.from(raw) });

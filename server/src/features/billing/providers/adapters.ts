@@ -1,4 +1,3 @@
-import type { BillingProvider } from '../facts.ts';
 import type { BillingAdapter } from './adapter.ts';
 import { lemonSqueezyAdapter } from './lemon-squeezy/adapter.ts';
 import { paddleAdapter } from './paddle/adapter.ts';
@@ -13,7 +12,7 @@ const ADAPTERS: readonly BillingAdapter[] = [
   standardWebhooksAdapter,
 ];
 
-/** The adapter of each provider, under the name that the catalogue's prices use. */
-export const billingAdapters: ReadonlyMap<BillingProvider, BillingAdapter> = new Map(
-  ADAPTERS.map((adapter) => [adapter.provider, adapter]),
-);
+/** The adapter of a provider, by the name that the catalogue's prices use; undefined where there is none. */
+export function findAdapter(provider: string): BillingAdapter | undefined {
+  return ADAPTERS.find((adapter) => adapter.provider === provider);
+}

@@ -10,7 +10,7 @@ import {
   stripeInvoicePaid,
 } from '../../../../test/stripe-events.ts';
 import type { BillingProvider } from '../facts.ts';
-import { billingAdapters } from './adapters.ts';
+import { findAdapter } from './adapters.ts';
 
 /** Everything that tells an address, by who tells it. */
 const TELLING: readonly (readonly [BillingProvider, string, (email: string) => unknown])[] = [
@@ -50,7 +50,7 @@ for (const [provider, what, tell] of TELLING) {
 function readEmails(provider: BillingProvider, event: unknown): (string | null)[] {
   const rawBody = Buffer.from(JSON.stringify(event));
   const headers = { 'webhook-id': 'msg_1' };
-  const facts = billingAdapters.get(provider)?.normalize(event, { headers, rawBody }).facts ?? [];
+  const facts = findAdapter(provider)?.normalize(event, { headers, rawBody }).facts ?? [];
   const told = facts.flatMap((fact) => ('customer' in fact ? [fact.customer.email] : []));
   return [...new Set(told)];
 }
