@@ -8,6 +8,7 @@ import { healthRoutes } from './features/health/routes.ts';
 import { registerLicenseRoutes } from './features/licenses/routes.ts';
 import { registerOutreachRoutes } from './features/outreach/routes.ts';
 import { registerSubscriberRoutes } from './features/subscribers/routes.ts';
+import { registerUnsubscribeRoutes } from './features/suppressions/routes.ts';
 import { registerTrialRoutes } from './features/trials/routes.ts';
 import { registerUsageRoutes } from './features/usage/routes.ts';
 import type { App } from './http/app-instance.ts';
@@ -36,6 +37,7 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerSubscriberRoutes(scope);
     registerOutreachRoutes(scope, ctx);
     registerBillingRoutes(scope, ctx);
+    registerUnsubscribeRoutes(scope, ctx);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
   });

@@ -34,7 +34,10 @@ const operations = paths.map(([path, item]) => ({
 const validators = new Map<unknown, ReturnType<typeof Compile>>();
 
 /** Pages, the document itself and the metrics are no operations. */
-const BESIDE_THE_INTERFACE = /^\/(?:docs|openapi\.json|metrics)/;
+const BESIDE_THE_INTERFACE = /^\/(?:docs|openapi\.json|metrics|u\/|s\/)/;
+
+/** What is shown to people tells of failures as a page, too. */
+const PAGES_FOR_PEOPLE = /^\/[us]\//;
 
 /** Statuses that can come before any operation is found, or instead of one. */
 const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431, 501]);
@@ -51,7 +54,10 @@ export function assertConforms(method: string, url: string, answer: JudgedAnswer
   assert.match(headers.get('content-security-policy') ?? '', /frame-ancestors 'none'/);
   const schema = findSchema(method, new URL(url).pathname, answer);
   const type = headers.get('content-type') ?? '';
-  if (type.includes('problem') || (schema === null && status >= 400)) assertIsProblem(answer);
+  const isPage = PAGES_FOR_PEOPLE.test(new URL(url).pathname) && type.startsWith('text/html');
+  if (type.includes('problem') || (schema === null && status >= 400 && !isPage)) {
+    assertIsProblem(answer);
+  }
   if (schema === null) return;
   const faults = findFaults(schema, answer.body);
   assert.deepEqual(faults, [], `${method} ${url} ${status} does not fit its schema`);

@@ -1,0 +1,91 @@
+import type { PageLanguage } from '#server/pages/page-language.ts';
+import type { PageContent } from '#server/pages/render-page.ts';
+
+import type { PageFrame } from './page-frame.ts';
+
+/** What the pages say in one language. */
+interface UnsubscribeTexts {
+  readonly ask: string;
+  readonly askAbout: (email: string, sender: string) => string;
+  readonly button: string;
+  /** What goes on being sent. */
+  readonly stillSent: string;
+  readonly done: string;
+  readonly doneAbout: (email: string, sender: string) => string;
+  readonly again: string;
+  readonly broken: string;
+  readonly brokenAbout: string;
+  readonly write: (contact: string) => string;
+}
+
+const texts: Readonly<Record<PageLanguage, UnsubscribeTexts>> = {
+  en: {
+    ask: 'Unsubscribe?',
+    askAbout: (email, sender) => `${email} will get no more news and offers from ${sender}.`,
+    button: 'Unsubscribe',
+    stillSent: 'E-mails about what you buy, such as your license keys, still reach you.',
+    done: 'You are unsubscribed',
+    doneAbout: (email, sender) => `${email} gets no more news and offers from ${sender}.`,
+    again: 'Changed your mind? You can subscribe again at any time.',
+    broken: 'This link does not work',
+    brokenAbout:
+      'It may have been cut off. Please open it again straight from the e-mail, or copy all of it.',
+    write: (contact) => `If that does not help, write to ${contact}, and we will take care of it.`,
+  },
+  fr: {
+    ask: 'Vous désabonner\u202f?',
+    askAbout: (email, sender) =>
+      `${email} ne recevra plus ni actualités ni offres de la part de ${sender}.`,
+    button: 'Me désabonner',
+    stillSent:
+      'Vous continuerez à recevoir les e-mails liés à vos achats, par exemple vos clés de licence.',
+    done: 'Vous êtes désabonné(e)',
+    doneAbout: (email, sender) =>
+      `${email} ne reçoit plus ni actualités ni offres de la part de ${sender}.`,
+    again: 'Vous avez changé d’avis\u202f? Vous pouvez vous réabonner à tout moment.',
+    broken: 'Ce lien ne fonctionne pas',
+    brokenAbout:
+      'Il est peut-être incomplet. Rouvrez-le directement depuis l’e-mail ou copiez-le en entier.',
+    write: (contact) =>
+      `Si cela ne suffit pas, écrivez à ${contact}\u00a0: nous nous en occuperons.`,
+  },
+  de: {
+    ask: 'Möchten Sie sich abmelden?',
+    askAbout: (email, sender) =>
+      `${email} erhält dann keine Neuigkeiten und Angebote von ${sender} mehr.`,
+    button: 'Abmelden',
+    stillSent:
+      'E-Mails zu Ihren Käufen, zum Beispiel Ihre Lizenzschlüssel, bekommen Sie weiterhin.',
+    done: 'Sie sind abgemeldet',
+    doneAbout: (email, sender) =>
+      `${email} erhält keine Neuigkeiten und Angebote von ${sender} mehr.`,
+    again: 'Sie haben es sich anders überlegt? Sie können sich jederzeit wieder anmelden.',
+    broken: 'Dieser Link funktioniert nicht',
+    brokenAbout:
+      'Vielleicht ist er unvollständig. Öffnen Sie ihn bitte noch einmal direkt aus der E-Mail oder kopieren Sie ihn ganz.',
+    write: (contact) =>
+      `Falls das nicht hilft, schreiben Sie bitte an ${contact}, dann kümmern wir uns darum.`,
+  },
+};
+
+/** Asks whether to unsubscribe; nothing has changed yet. */
+export function askToUnsubscribePage(frame: PageFrame, email: string): PageContent {
+  const { ask, askAbout, button, stillSent } = texts[frame.language];
+  const paragraphs = [askAbout(email, frame.sender)];
+  return { ...frame, title: ask, paragraphs, button, note: stillSent };
+}
+
+/** Tells that no more mail is sent. */
+export function unsubscribedPage(frame: PageFrame, email: string): PageContent {
+  const { done, doneAbout, stillSent, again } = texts[frame.language];
+  const paragraphs = [doneAbout(email, frame.sender), again];
+  return { ...frame, title: done, paragraphs, button: null, note: stillSent };
+}
+
+/** Tells that the link stands for no address. */
+export function brokenLinkPage(frame: PageFrame): PageContent {
+  const { broken, brokenAbout, write } = texts[frame.language];
+  const { contact } = frame;
+  const paragraphs = [brokenAbout, ...(contact === null ? [] : [write(contact)])];
+  return { ...frame, title: broken, paragraphs, button: null, note: null };
+}

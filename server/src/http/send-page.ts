@@ -1,0 +1,36 @@
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+import { failurePage } from '#server/pages/failure-page.ts';
+import { choosePageLanguage } from '#server/pages/page-language.ts';
+import { PAGE_POLICY, renderPage, type PageContent } from '#server/pages/render-page.ts';
+
+import type { App } from './app-instance.ts';
+import { PROBLEM_TYPE } from './problem.ts';
+
+/** Answers with a page for people. */
+export function sendPage(reply: FastifyReply, status: number, content: PageContent): FastifyReply {
+  return reply.code(status).headers(pageHeaders(content)).send(renderPage(content));
+}
+
+function pageHeaders({ language }: PageContent): Record<string, string> {
+  return {
+    'content-type': 'text/html; charset=utf-8',
+    'content-language': language,
+    'content-security-policy': PAGE_POLICY,
+    vary: 'Accept-Language',
+  };
+}
+
+/**
+ * Shows people a page where programs would be told of a problem; in an encapsulated instance whose routes are pages.
+ * @param nameSender gives who speaks on the page
+ */
+export function showFailuresAsPages(app: App, nameSender: () => string): void {
+  app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {
+    if (reply.getHeader('content-type') !== PROBLEM_TYPE) return payload;
+    const language = choosePageLanguage(request.headers['accept-language']) ?? 'en';
+    const content = failurePage(language, nameSender());
+    reply.headers(pageHeaders(content)).removeHeader('content-length');
+    return renderPage(content);
+  });
+}

@@ -1,0 +1,32 @@
+/** The languages that pages and mails to people are written in. */
+export const PAGE_LANGUAGES = ['en', 'fr', 'de'] as const;
+
+export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
+
+/** More than any browser sends. */
+const MAX_RANGES = 20;
+
+/**
+ * Which of our languages somebody would like best.
+ * @param header `Accept-Language` (RFC 9110 §12.5.4), such as `fr-CH, fr;q=0.9, en;q=0.8`
+ * @returns null when it names none of them
+ */
+export function choosePageLanguage(header: string | undefined): PageLanguage | null {
+  const wanted = (header ?? '')
+    .split(',', MAX_RANGES)
+    .map(readRange)
+    .filter(({ language, quality }) => language !== undefined && quality > 0)
+    // Equal ones stay in the order given.
+    .sort((one, other) => other.quality - one.quality);
+  return wanted[0]?.language ?? null;
+}
+
+function readRange(text: string): { language: PageLanguage | undefined; quality: number } {
+  const [range = '', ...parameters] = text.split(';').map((part) => part.trim().toLowerCase());
+  const primary = range.split('-')[0];
+  const weight = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? '1';
+  return {
+    language: PAGE_LANGUAGES.find((language) => language === primary),
+    quality: /^[01](?:\.\d{0,3})?$/u.test(weight) ? Number(weight) : 0,
+  };
+}
