@@ -34,6 +34,18 @@ async function eventually(isSo: () => Promise<boolean> | boolean): Promise<void>
   }
 }
 
+test('the start of the service comes before the first look', async () => {
+  const asked: unknown[] = [];
+  const watched = { ...ctx, pool: Object.create(pool, {}) };
+  watched.pool.connect = () => {
+    asked.push(true);
+    return pool.connect();
+  };
+  const running = startOutgoingWebhooks(watched, { pollIntervalMs: 60_000 });
+  await running.stop();
+  assert.deepEqual(asked, []);
+});
+
 test('an endpoint that does not answer holds no other back, and fills only its own places', async () => {
   for (let count = 0; count < 40; count++) await service.issue();
   const running = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 2_000 }, { pollIntervalMs: 20 });
@@ -58,6 +70,7 @@ test('what comes by time is told, and the log is cleared, by the loop itself', a
   const { license } = await service.issue({ productId: 'yearly' });
   await deliverDue({ ...ctx, sendTimeoutMs: 50 }, 10);
   const begun = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 50 }, { pollIntervalMs: 20 });
+  await eventually(async () => (await service.count('webhook_expiry_cursor')) === 1);
   await begun.stop();
   service.clock.advance(400 * DAY_MS);
   const running = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 50 }, { pollIntervalMs: 20 });

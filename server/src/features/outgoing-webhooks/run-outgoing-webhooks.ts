@@ -36,7 +36,7 @@ export function startOutgoingWebhooks(
   options: WebhookRunOptions = {},
 ): RunningWebhooks {
   const loop = new DeliveryLoop(ctx, options.pollIntervalMs ?? POLL_INTERVAL_MS);
-  loop.tick();
+  loop.wait();
   return { stop: () => loop.stop() };
 }
 
@@ -70,6 +70,11 @@ class DeliveryLoop {
     ];
   }
 
+  /** Also before the first time: the start of the service comes first. */
+  wait(): void {
+    this.#timer = setTimeout(() => this.tick(), this.#pollIntervalMs);
+  }
+
   /** Looks now, unless it is looking already, and again after the interval. */
   tick(): void {
     if (this.#stopping || this.#ticking !== null) return;
@@ -78,8 +83,7 @@ class DeliveryLoop {
       .then(() => this.#look())
       .finally(() => {
         this.#ticking = null;
-        if (this.#stopping) return;
-        this.#timer = setTimeout(() => this.tick(), this.#pollIntervalMs);
+        if (!this.#stopping) this.wait();
       });
   }
 
