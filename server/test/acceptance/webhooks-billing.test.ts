@@ -124,9 +124,14 @@ describe('200', () => {
 
   test('deferred: an event that is not what its type promises is kept', async () => {
     const eventId = paddleId('evt');
-    const event = { event_id: eventId, event_type: 'transaction.completed', data: 'nothing' };
-    const { status, event_id: told } = readBody((await deliver(event)).body);
-    assert.deepEqual([status, told], ['deferred', eventId]);
+    const sound = paddleTransactionCompleted({ eventId });
+    const event = { ...sound, data: { ...sound.data, items: 'nothing' } };
+    assert.deepEqual((await deliver(event)).body, {
+      status: 'deferred',
+      message:
+        'The event is kept; it is not what its type promises: The data of transaction.completed are wrong at data.items.',
+      event_id: eventId,
+    });
     const { rows } = await service.pool.query(
       'select status, raw from billing_events where event_id = $1',
       [eventId],

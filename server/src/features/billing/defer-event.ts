@@ -12,11 +12,14 @@ import {
 } from './queries/events.ts';
 import { nextAttempt } from './rules/next-attempt.ts';
 
-/** What a sender is told, whatever the cause: that is for the operator. */
-const DEFERRED: Receipt = {
-  status: 'deferred',
-  message: 'The event is kept, and is applied later.',
-};
+/** What a sender is told: what is wrong with the event itself, while any other cause is the operator's to know. */
+function toReceipt(cause: unknown): Receipt {
+  const message =
+    cause instanceof MalformedEventError
+      ? `The event is kept; it is not what its type promises: ${cause.message}`
+      : 'The event is kept, and is applied later.';
+  return { status: 'deferred', message };
+}
 
 type DeferContext = Pick<Context, 'pool' | 'clock' | 'log'>;
 
@@ -34,9 +37,11 @@ export async function deferEvent(
   return inTransaction(ctx.pool, async (client) => {
     const inserted = await insertEvents(client, [kept]);
     if (inserted.length === 0) return { status: 'duplicate', message: null };
-    await recordFailure(ctx, client, { eventId, provider, type, occurredAt, attempts: 1 }, cause);
-    ctx.log.error({ err: cause, eventId, provider }, 'an event of a payment provider was deferred');
-    return DEFERRED;
+    const event = { eventId, provider, type, occurredAt, attempts: 1 };
+    const failed = await recordFailure(ctx, client, event, cause);
+    const { status } = failed;
+    ctx.log.error({ err: cause, eventId, provider, status }, 'an event could not be applied');
+    return toReceipt(cause);
   });
 }
 

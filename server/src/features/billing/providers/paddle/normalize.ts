@@ -73,10 +73,10 @@ function defineReader<Schema extends TSchema>(
   return (envelope, occurredAt) => {
     const { data } = envelope;
     if (validator.Check(data)) return read(data, occurredAt);
-    throw new MalformedEventError(
-      `The data of ${envelope.event_type} are not what that type promises.`,
-      envelope.event_id,
-    );
+    const [first] = validator.Errors(data);
+    const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
+    const message = `The data of ${envelope.event_type} are wrong at data${field}.`;
+    throw new MalformedEventError(message, envelope.event_id);
   };
 }
 
