@@ -118,6 +118,32 @@ export function longText(length: number): Parse<string> {
       : { must: `have at least ${length} characters` };
 }
 
+/** The prefixes of Standard Webhooks' secrets and public keys, and the bytes that follow them in base64. */
+const STANDARD_SECRET = /^(?<kind>whsec_|whpk_)?(?<base64>[A-Za-z\d+/]+)={0,2}$/u;
+const MIN_STANDARD_SECRET_BYTES = 24;
+const ED25519_KEY_BYTES = 32;
+
+/**
+ * Secrets of the Standard Webhooks specification, separated by commas. Base64 is held to its form: what is none would be
+ * read as far as it goes, and sign nothing, or next to nothing.
+ */
+export const standardSecretList: Parse<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.every(isStandardSecret)
+    ? { value: entries }
+    : {
+        must: `be secrets of the Standard Webhooks form separated by commas: whsec_ and at least ${MIN_STANDARD_SECRET_BYTES} bytes in base64, or whpk_ and an Ed25519 public key in base64`,
+      };
+};
+
+function isStandardSecret(text: string): boolean {
+  const { kind, base64 = '' } = STANDARD_SECRET.exec(text)?.groups ?? {};
+  const bytes = Buffer.from(base64, 'base64');
+  if (bytes.toString('base64').replace(/=+$/u, '') !== base64) return false;
+  if (kind === 'whpk_') return bytes.length === ED25519_KEY_BYTES;
+  return bytes.length >= MIN_STANDARD_SECRET_BYTES;
+}
+
 /**
  * The master secret: at least 32 characters, taken as they are (UTF-8), of at least 10 different ones,
  * so that a placeholder such as a row of x is refused. 32 random bytes as base64 or hex fit.

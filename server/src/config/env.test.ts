@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { listVariableNames, readEnvironment } from './env.ts';
 import type { Variables } from './env.ts';
 
+const STANDARD_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
+
 const noFiles = (): never => assert.fail('no file is to be read');
 
 function read(variables: Variables) {
@@ -64,6 +66,20 @@ test('values are typed', () => {
   );
 });
 
+test("Standard Webhooks' secrets may have their prefix or none, be padded or not, and be public keys", () => {
+  const secrets = [
+    STANDARD_SECRET,
+    STANDARD_SECRET.replace('whsec_', ''),
+    `whsec_${Buffer.alloc(25, 7).toString('base64').replace(/=+$/u, '')}`,
+    `whsec_${Buffer.alloc(25, 7).toString('base64')}`,
+    `whpk_${Buffer.alloc(32, 7).toString('base64')}`,
+  ];
+  const { environment, problems } = read({
+    LATCHKEY_STANDARD_WEBHOOKS_SECRETS: secrets.join(', '),
+  });
+  assert.deepEqual([environment.standardWebhooksSecrets, problems], [secrets, []]);
+});
+
 test('a wrong value is one sentence that names the variable, the value and the mend', () => {
   assert.equal(
     problemOf({ LATCHKEY_PORT: '80a' }),
@@ -102,6 +118,14 @@ for (const [name, wrong] of Object.entries({
   LATCHKEY_METRICS_TOKEN: ['nineteen characters'],
   LATCHKEY_EVENTS_RATE: ['100', '100/50', '0/10', 'a/b'],
   LATCHKEY_BILLING_SECRETS: ['a,,b', ','],
+  LATCHKEY_STANDARD_WEBHOOKS_SECRETS: [
+    'whsec_my-own-password-of-many-words-and-hyphens',
+    `whsec_${Buffer.alloc(23, 7).toString('base64')}`,
+    `whsec_${Buffer.alloc(24, 7).toString('base64')}A`,
+    `whpk_${Buffer.alloc(31, 7).toString('base64')}`,
+    'whsec_',
+    '',
+  ].map((secret) => `${STANDARD_SECRET},${secret}`),
   LATCHKEY_BILLING_TOLERANCE_S: ['0', '3601'],
   LATCHKEY_SMTP_URL: ['mail.example.com:25', 'http://a'],
   LATCHKEY_MAIL_FROM: ['Example', 'a@b\nBcc: c@d'],

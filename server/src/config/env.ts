@@ -74,7 +74,10 @@ function readVariables({ plain, secret }: Reader) {
     paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
     stripeSecrets: secret('LATCHKEY_STRIPE_SECRETS', values.secretList),
     lemonSqueezySecrets: secret('LATCHKEY_LEMON_SQUEEZY_SECRETS', values.secretList),
-    standardWebhooksSecrets: secret('LATCHKEY_STANDARD_WEBHOOKS_SECRETS', values.secretList),
+    standardWebhooksSecrets: secret(
+      'LATCHKEY_STANDARD_WEBHOOKS_SECRETS',
+      values.standardSecretList,
+    ),
 
     smtpUrl: secret(
       'LATCHKEY_SMTP_URL',
