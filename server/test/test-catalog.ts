@@ -1,5 +1,12 @@
 import { parseCatalog, type Catalog } from '#server/config/catalog.ts';
 
+/** Paddle's prices of the products of the tests; those of `personal` and `sellers` are in the catalogue that ships, too. */
+export const TEST_PRICES = {
+  personal: 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa',
+  sellers: 'pri_01bbbbbbbbbbbbbbbbbbbbbbbb',
+  yearly: 'pri_01cccccccccccccccccccccccc',
+} as const;
+
 /** `personal` and the trial are as in the catalogue that ships, so that acceptance tests hold for that one too. */
 const CATALOG = `
 key_prefix: LK
@@ -12,7 +19,7 @@ products:
     features: [history, gpu]
     max_activations: 2
     offline_days: 14
-    prices: { paddle: [pri_01aaaaaaaaaaaaaaaaaaaaaaaa], stripe: [price_personal] }
+    prices: { paddle: [${TEST_PRICES.personal}], stripe: [price_personal] }
   - id: yearly
     name: Yearly
     product_type: yearly-plan
@@ -21,7 +28,7 @@ products:
     max_activations: 3
     duration_days: 365
     offline_days: 30
-    prices: { paddle: [pri_01cccccccccccccccccccccccc] }
+    prices: { paddle: [${TEST_PRICES.yearly}] }
   - id: sellers
     name: Sellers
     product_type: sellers
@@ -29,7 +36,7 @@ products:
     features: [history, gpu, fleet, alerts]
     max_activations: 10
     offline_days: 30
-    prices: { paddle: [pri_01bbbbbbbbbbbbbbbbbbbbbbbb], stripe: [price_sellers] }
+    prices: { paddle: [${TEST_PRICES.sellers}], stripe: [price_sellers] }
 `;
 
 /** The catalogue of the tests, or another text's. */

@@ -1,0 +1,177 @@
+import assert from 'node:assert/strict';
+
+import { LicenseCheckResponse, WebhookResponse } from '@latchkey/contract';
+import type { Pool } from 'pg';
+import { Parse } from 'typebox/value';
+
+import { createPool } from '#server/db/pool.ts';
+import { createLog } from '#server/log.ts';
+
+import { eventually } from '../eventually.ts';
+import { makeExternalHome } from '../external-service.ts';
+import { readParts, startMailRelay, type MailRelay } from '../mail-relay.ts';
+import {
+  paddleCustomer,
+  paddleDelivery,
+  paddleId,
+  paddleTransactionCompleted,
+  type PaddleEvent,
+} from '../paddle-events.ts';
+import type { ServiceProcess } from '../service-process.ts';
+import { TEST_PRICES } from '../test-catalog.ts';
+
+const SECRET = 'pdl_ntfset_of_a_service_that_is_killed';
+
+const AT_ONCE = 20;
+
+/** What services sell with that are killed: one database, one relay. */
+export interface KilledShop extends AsyncDisposable {
+  readonly pool: Pool;
+  readonly relay: MailRelay;
+  start(): Promise<ServiceProcess>;
+}
+
+/** A checkout of one license, and who pays. */
+export interface Purchase {
+  readonly transactionId: string;
+  readonly email: string;
+  /** Tells the address. */
+  readonly customer: PaddleEvent;
+  readonly payment: PaddleEvent;
+}
+
+export async function openKilledShop(): Promise<KilledShop> {
+  await using resources = new AsyncDisposableStack();
+  const external = resources.use(await makeExternalHome());
+  const relay = await startMailRelay();
+  resources.defer(() => relay.close());
+  const pool = createPool(
+    { url: external.settings['DATABASE_URL'] ?? '' },
+    { maxConnections: 2, log: createLog({ level: 'silent' }) },
+  );
+  resources.defer(() => pool.end());
+  const kept = resources.move();
+  return {
+    pool,
+    relay,
+    start: () =>
+      external.start({
+        LATCHKEY_BILLING_SECRETS: SECRET,
+        LATCHKEY_SMTP_URL: relay.url,
+        LATCHKEY_MAIL_FROM: 'shop@example.com',
+      }),
+    [Symbol.asyncDispose]: () => kept.disposeAsync(),
+  };
+}
+
+/** Purchases of different buyers. */
+export function makePurchases(count: number): Purchase[] {
+  return Array.from({ length: count }, () => {
+    const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
+    const email = `${ids.customerId}@example.com`;
+    const lines = [{ priceId: TEST_PRICES.personal }];
+    return {
+      transactionId: ids.transactionId,
+      email,
+      customer: paddleCustomer('created', { customerId: ids.customerId, email }),
+      payment: paddleTransactionCompleted({ ...ids, lines }),
+    };
+  });
+}
+
+/** What became of a delivery; null: there was no answer. */
+export async function deliver(
+  { url }: Pick<ServiceProcess, 'url'>,
+  event: PaddleEvent,
+): Promise<WebhookResponse['status'] | null> {
+  const { body, headers } = paddleDelivery(event, { secret: SECRET, at: new Date() });
+  const init = { method: 'POST', body, headers };
+  try {
+    const response = await fetch(`${url}/api/v1/webhooks/billing`, init);
+    assert.equal(response.status, 200);
+    return Parse(WebhookResponse, await response.json()).status;
+  } catch (error) {
+    // The service was killed in the middle of it.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+/** Delivers some at a time; gives what became of them. */
+export async function deliverAll(
+  service: Pick<ServiceProcess, 'url'>,
+  events: readonly PaddleEvent[],
+): Promise<Set<Awaited<ReturnType<typeof deliver>>>> {
+  const became = new Set<Awaited<ReturnType<typeof deliver>>>();
+  const left = events.values();
+  const sending = Array.from({ length: AT_ONCE }, async () => {
+    for (const event of left) became.add(await deliver(service, event));
+  });
+  await Promise.all(sending);
+  return became;
+}
+
+/** Lets as much time pass as it takes until nobody believes the killed ones to be at work any more. */
+export async function outwaitTheKilled(pool: Pool): Promise<void> {
+  await pool.query(
+    `update graphile_worker._private_jobs
+     set run_at = least(run_at, now()), locked_at = locked_at - interval '5 minutes'`,
+  );
+  await pool.query(`update key_emails set claimed_at = claimed_at - interval '5 minutes'`);
+}
+
+/**
+ * Delivers everything until all of it is a duplicate, has the service do its jobs, and proves that each purchase has one
+ * license, with one key, and that one e-mail with this key has gone to its buyer.
+ */
+export async function assertOneOfEach(
+  { pool, relay }: KilledShop,
+  service: ServiceProcess,
+  purchases: readonly Purchase[],
+): Promise<void> {
+  const events = purchases.flatMap(({ customer, payment }) => [customer, payment]);
+  assert.ok(!(await deliverAll(service, events)).has(null));
+  assert.deepEqual(await deliverAll(service, events), new Set(['duplicate']));
+  await eventually(async () => (await countOpenMailJobs(pool)) === 0, { patienceMs: 30_000 });
+
+  const all = purchases.length;
+  assert.deepEqual(await countRows(pool), {
+    events: 2 * all,
+    licenses: all,
+    keys: all,
+    sold: all,
+    sent: all,
+    emails: all,
+  });
+  assert.deepEqual(
+    relay.mails.map(({ to }) => to.join()).toSorted(),
+    purchases.map(({ email }) => email).toSorted(),
+  );
+  for (const { transactionId, email } of purchases) {
+    const response = await fetch(`${service.url}/api/v1/licenses/check/${transactionId}`);
+    const checked = Parse(LicenseCheckResponse, await response.json());
+    assert.deepEqual([checked.status, checked.licenses?.length], ['active', 1]);
+    const mail = relay.mails.find(({ to }) => to.includes(email));
+    assert.ok(mail !== undefined && readParts(mail).includes(checked.license_key ?? 'no key'));
+  }
+}
+
+async function countOpenMailJobs(pool: Pool): Promise<number> {
+  const { rows } = await pool.query<{ open: number }>(
+    `select count(*)::integer as open from graphile_worker.jobs
+     where task_identifier = 'send_key_email' and attempts < max_attempts`,
+  );
+  return rows[0]?.open ?? 0;
+}
+
+async function countRows(pool: Pool): Promise<unknown> {
+  const { rows } = await pool.query(
+    `select (select count(*)::integer from billing_events where status = 'processed') as events,
+            (select count(*)::integer from licenses) as licenses,
+            (select count(*)::integer from license_keys) as keys,
+            (select count(distinct transaction_id)::integer from billing_licenses) as sold,
+            (select count(*)::integer from key_emails where state = 'sent' and cardinality(license_ids) = 1) as sent,
+            (select count(*)::integer from key_emails) as emails`,
+  );
+  return rows[0];
+}
