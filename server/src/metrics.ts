@@ -30,7 +30,7 @@ export interface Metrics {
   /** One try of a job; `given_up` is the last one, in vain. */
   countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
   /** One e-mail that was handed to the relay and what became of it. */
-  countMail(mail: string, outcome: 'sent' | 'temporary' | 'lasting'): void;
+  countMail(mail: string, outcome: 'sent' | 'temporary' | 'lasting' | 'unknown'): void;
   /** Has the jobs in the database read at each scrape; null while they have not been counted. */
   setJobs(read: () => JobNumbers | null): void;
   /** One verified event of a payment provider and what became of it. */

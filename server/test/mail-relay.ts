@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -24,8 +24,10 @@ export interface RelayScript {
   message?: RelayAnswer;
   /** To the login; left out: none is offered. */
   login?: 'accept' | RelayAnswer;
-  /** Says nothing once the message came. */
-  silent?: boolean;
+  /** Says nothing once it knows the sender. */
+  silentAfterSender?: boolean;
+  /** Hangs up once the message came. */
+  hangUp?: boolean;
   /** Takes the message and waits for so long before it says so. */
   slowMs?: number;
 }
@@ -49,7 +51,9 @@ export interface MailRelay {
 /** Starts a relay on a free port of the loopback interface. */
 export async function startMailRelay(script: RelayScript = {}): Promise<MailRelay> {
   const mails: RelayedMail[] = [];
-  const state = { script, connections: 0 };
+  const sockets = new Set<Socket>();
+  const hang = () => sockets.forEach((socket) => socket.destroy());
+  const state = { script, connections: 0, hang };
   const server = new SMTPServer({
     disabledCommands: ['STARTTLS', ...(script.login === undefined ? ['AUTH'] : [])],
     authOptional: script.login === undefined,
@@ -59,6 +63,7 @@ export async function startMailRelay(script: RelayScript = {}): Promise<MailRela
     ...answering(state, mails),
   });
   server.on('error', () => {});
+  server.server.on('connection', (socket: Socket) => sockets.add(socket));
   server.listen(0, '127.0.0.1');
   await once(server.server, 'listening');
   const port = portOf(server.server.address());
@@ -84,7 +89,7 @@ export async function startMailRelay(script: RelayScript = {}): Promise<MailRela
 }
 
 function answering(
-  state: { script: RelayScript; connections: number },
+  state: { script: RelayScript; connections: number; hang: () => void },
   mails: RelayedMail[],
 ): Pick<SMTPServerOptions, 'onConnect' | 'onAuth' | 'onMailFrom' | 'onRcptTo' | 'onData'> {
   return {
@@ -97,12 +102,14 @@ function answering(
       if (login === 'accept') done(null, { user: username });
       else done(toError(login) ?? new Error('no login'));
     },
-    onMailFrom: (_address, _session, done) => done(toError(state.script.sender)),
+    onMailFrom(_address, _session, done) {
+      if (state.script.silentAfterSender !== true) done(toError(state.script.sender));
+    },
     onRcptTo: (_address, _session, done) => done(toError(state.script.recipient)),
     onData(stream, { envelope }, done) {
       const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
       const to = envelope.rcptTo.map(({ address }) => address);
-      void takeMessage(state, stream, done, (raw) => mails.push({ from, to, raw }));
+      void takeMessage(state, stream, done, state.hang, (raw) => mails.push({ from, to, raw }));
     },
   };
 }
@@ -111,13 +118,17 @@ async function takeMessage(
   state: { readonly script: RelayScript },
   stream: Readable,
   done: (error?: Error | null) => void,
+  hang: () => void,
   keep: (raw: string) => void,
 ): Promise<void> {
   const raw = await text(stream);
-  const { silent = false, slowMs = 0, message } = state.script;
-  if (silent) return;
-  await sleep(slowMs);
+  const { hangUp = false, slowMs = 0, message } = state.script;
+  if (hangUp) {
+    hang();
+    return;
+  }
   if (message === undefined) keep(raw);
+  await sleep(slowMs);
   done(toError(message));
 }
 

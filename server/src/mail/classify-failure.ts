@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Value } from 'typebox/value';
 
-import type { SendResult } from './mail-transport.ts';
+import type { FailedResult } from './mail-transport.ts';
 
 /** What nodemailer's errors carry, as far as it decides. */
 const Failure = Type.Object({
@@ -26,7 +26,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * What a failure to send means. Lasting is only what the relay refuses for good (5xx, RFC 5321 §4.2.1) once it has taken
  * our login and our sender: before that it is the set-up that is wrong, which an operator can put right.
  */
-export function classifyFailure(error: unknown): SendResult {
+export function classifyFailure(error: unknown): FailedResult {
   const { code, command, responseCode, response } = Value.Check(Failure, error) ? error : {};
   const answer = response ?? null;
   const named = REASONS[code ?? ''];

@@ -6,19 +6,27 @@ export interface MailMessage {
   readonly html: string;
   /** What is left of the `@` in the Message-ID; the same for what may be sent again, so that the repetition shows. */
   readonly messageToken: string;
+  /** Beside those of every message. */
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 /** What became of a message. */
 export type SendResult =
   | { readonly outcome: 'sent'; readonly messageId: string }
-  /** `temporary`: it may succeed later. `lasting`: never for this message and address. */
+  /**
+   * `temporary`: it may succeed later. `lasting`: never for this message and address. `unknown`: the relay has all of it
+   * and did not say whether it takes it, so that sending again may bring it twice.
+   */
   | {
-      readonly outcome: 'temporary' | 'lasting';
+      readonly outcome: 'temporary' | 'lasting' | 'unknown';
       /** Short and stable: `smtp_550`, `address`, `timeout`, `connection`, `tls`, `login`, `deadline`. */
       readonly reason: string;
       /** The relay's own words, or null. They quote addresses: not for the log. */
       readonly answer: string | null;
     };
+
+/** What became of a message that was not sent, as far as is known. */
+export type FailedResult = Exclude<SendResult, { outcome: 'sent' }>;
 
 /** Sends mail. */
 export interface MailTransport {

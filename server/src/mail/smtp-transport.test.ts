@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, test } from 'node:test';
 
+import { eventually } from '../../test/eventually.ts';
 import { readHeader, readParts, startMailRelay, type RelayScript } from '../../test/mail-relay.ts';
 import type { MailMessage } from './mail-transport.ts';
 import { createSmtpTransport, readRelayUrl, type SmtpOptions } from './smtp-transport.ts';
@@ -176,11 +177,8 @@ test('a login that is refused is temporary, and its password is not told', async
   assert.equal((await other.send(message)).outcome, 'sent');
 });
 
-test('a relay that falls silent, or does not greet, or is not there is given up in time', async () => {
-  const limits = { greetingMs: 200, silenceMs: 200, totalMs: 5_000 };
-  const { transport } = await setUp({ silent: true }, { limits });
-  const silent = await transport.send(message);
-  assert.ok(silent.outcome === 'temporary' && silent.reason === 'timeout', JSON.stringify(silent));
+test('a relay that does not greet, or is not there, is given up in time', async () => {
+  const limits = { greetingMs: 200 };
 
   const mute = createServer().listen(0, '127.0.0.1');
   await once(mute, 'listening');
@@ -201,14 +199,41 @@ test('a relay that falls silent, or does not greet, or is not there is given up 
   }
 });
 
-test('a message has a limit in all, whatever the relay does; and its sender may end it', async () => {
-  const limits = { totalMs: 150 };
+const unknown = (reason: string) => ({ outcome: 'unknown', reason, answer: null });
+
+test('whether a message was taken is unknown when the relay had all of it and did not answer', async () => {
+  const limits = { answerMs: 150 };
   const { relay, transport } = await setUp({ slowMs: 1_000 }, { limits });
+  assert.deepEqual(await transport.send(message), unknown('timeout'));
+  const ending = new AbortController();
+  const ended = transport.send(message, ending.signal);
+  await eventually(() => relay.mails.length === 2);
+  ending.abort();
+  assert.deepEqual(await ended, unknown('deadline'));
+  relay.script = { hangUp: true };
+  assert.deepEqual(await transport.send(message), unknown('connection'));
+  relay.script = { message: { code: 451, words: 'try again' } };
+  const answered = await transport.send(message);
+  assert.ok(answered.outcome === 'temporary' && answered.reason === 'smtp_451');
+});
+
+test('a relay may take its time with the answer, which the time before does not shorten', async () => {
+  const limits = { handOverMs: 300, answerMs: 5_000 };
+  const { transport } = await setUp({ slowMs: 600 }, { limits });
+  assert.equal((await transport.send(message)).outcome, 'sent');
+});
+
+test('a relay that is slow before it has the message is given up, and it was not sent', async () => {
+  const { relay, transport } = await setUp(
+    { silentAfterSender: true },
+    { limits: { handOverMs: 200 } },
+  );
   const result = await transport.send(message);
-  assert.deepEqual(result, { outcome: 'temporary', reason: 'deadline', answer: null });
+  assert.deepEqual(result, { outcome: 'temporary', reason: 'timeout', answer: null });
   relay.script = {};
   const ended = await transport.send(message, AbortSignal.abort());
   assert.deepEqual(ended, { outcome: 'temporary', reason: 'deadline', answer: null });
+  assert.equal(relay.mails.length, 0);
 });
 
 test('a password travels encrypted, except on this machine', () => {

@@ -6,9 +6,9 @@ import type { SMTPPoolOptions } from 'nodemailer';
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 
-import { classifyFailure } from './classify-failure.ts';
 import type { MailMessage, MailTransport, SendResult } from './mail-transport.ts';
 import { domainOf, parseMailbox, type Mailbox } from './parse-mailbox.ts';
+import { Patience } from './patience.ts';
 
 export interface SmtpOptions {
   /** `smtp://` or `smtps://`, with user and password where the relay wants them. */
@@ -27,10 +27,13 @@ export interface SmtpOptions {
 const defaultLimits = {
   connectMs: 10_000,
   greetingMs: 10_000,
-  /** Without a word from the relay. */
-  silenceMs: 30_000,
-  /** For a message in all; less than a job may take. */
-  totalMs: 60_000,
+  /** Until the relay has all of a message. */
+  handOverMs: 30_000,
+  /**
+   * From then on until it says whether it takes it. RFC 5321 §4.5.3.2.6 asks for ten minutes, for who hangs up earlier
+   * sends again what was taken; with the time before, this is what a job may take.
+   */
+  answerMs: 80_000,
 };
 
 /** As many messages are sent at once as jobs are done. */
@@ -59,16 +62,15 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
   return {
     async send(message, signal) {
       if ('fault' in parseEmail(message.to.address)) return NO_ADDRESS;
-      const deadline = AbortSignal.timeout(limits.totalMs);
-      const ended = signal === undefined ? deadline : AbortSignal.any([signal, deadline]);
+      const patience = new Patience(limits, signal);
       try {
         relay ??= openRelay(options, limits);
-        const { messageId } = await (
-          await relay
-        ).sendMail({ ...compose(message, from), signal: ended });
+        const { messageId } = await (await relay).send(compose(message, from), patience);
         return { outcome: 'sent', messageId };
       } catch (error) {
-        return toResult(error, ended);
+        return patience.explain(error);
+      } finally {
+        patience.end();
       }
     },
     close() {
@@ -83,15 +85,15 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
 /** A text that is not exactly one address must not become several, or another one. */
 const NO_ADDRESS: SendResult = { outcome: 'lasting', reason: 'address', answer: null };
 
-function toResult(error: unknown, ended: AbortSignal): SendResult {
-  if (!ended.aborted) return classifyFailure(error);
-  return { outcome: 'temporary', reason: 'deadline', answer: null };
-}
+/** What DKIM vouches for: nodemailer's own list lacks the last, without which no button unsubscribes (RFC 8058 §4). */
+const SIGNED_FIELDS =
+  'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:List-Id:List-Unsubscribe:List-Unsubscribe-Post';
 
 async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
   const { createTransport } = await import('nodemailer');
   const { dkim } = options;
-  return createTransport({
+  const patienceOf = new WeakMap<AbortSignal, Patience>();
+  const transport = createTransport({
     ...readRelayUrl(options.url),
     pool: true,
     maxConnections: MAX_CONNECTIONS,
@@ -100,7 +102,8 @@ async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
     connectionTimeout: limits.connectMs,
     dnsTimeout: limits.connectMs,
     greetingTimeout: limits.greetingMs,
-    socketTimeout: limits.silenceMs,
+    // Longer than the patience that counts.
+    socketTimeout: limits.handOverMs + limits.answerMs + limits.connectMs,
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(dkim === null
@@ -110,9 +113,25 @@ async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
             domainName: dkim.domain,
             keySelector: dkim.selector,
             privateKey: dkim.privateKey,
+            headerFieldNames: SIGNED_FIELDS,
           },
         }),
   });
+  transport.use('stream', ({ message, data }, done) => {
+    const patience = data.signal === undefined ? undefined : patienceOf.get(data.signal);
+    const createReadStream = message.createReadStream.bind(message);
+    message.createReadStream = (...given) =>
+      // Its end is the final dot.
+      createReadStream(...given).once('end', () => patience?.expectAnswer());
+    done();
+  });
+  return {
+    send: (mail: ReturnType<typeof compose>, patience: Patience) => {
+      patienceOf.set(patience.signal, patience);
+      return transport.sendMail({ ...mail, signal: patience.signal });
+    },
+    close: () => transport.close(),
+  };
 }
 
 /** How a relay is reached. A password never travels unencrypted, except on this machine. */
@@ -152,6 +171,7 @@ function compose(message: MailMessage, from: Mailbox) {
       // RFC 3834: answers of absent people go to nobody.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
+      ...message.headers,
     },
   };
 }

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import { countUnsentKeyEmails } from '#server/features/billing/key-emails/queries.ts';
+import { countUnsentKeyEmails } from '#server/features/billing/key-emails/waiting-queries.ts';
 import { countJobs } from '#server/jobs/queries.ts';
 
 import { type Finding, ok, warning } from './finding.ts';

@@ -51,6 +51,9 @@ export async function holdKeyEmail(
   await execute(db, holdStatement, [transactionId, provider, state, reason]);
 }
 
+/** What keeps a relay's silence about an e-mail that it has from being met with many copies. */
+export const UNCONFIRMED = 'unconfirmed';
+
 /** What is to be sent, and when a claim counts as that of a killed process. */
 export interface KeyEmailClaim {
   readonly licenseIds: readonly string[];
@@ -61,25 +64,34 @@ export interface KeyEmailClaim {
 
 const claimStatement = defineStatement(
   'key_email_claim',
-  Type.Object({ license_ids: Type.Array(Type.String()) }),
-  `update key_emails set state = 'sending', claimed_at = $5, address_hash = $4
+  Type.Object({ license_ids: Type.Array(Type.String()), reason: Nullable.Text }),
+  `update key_emails
+   set state = 'sending', claimed_at = $5, address_hash = $4,
+       reason = case when state = 'refused' then null else reason end
    where transaction_id = $1 and provider = $2
      and (state in ('waiting', 'withheld')
           or state = 'sending' and claimed_at < $6
           or state = 'refused' and address_hash is distinct from $4
           or state = 'sent' and not license_ids @> $3::uuid[])
-   returning license_ids`,
+   returning license_ids, reason`,
 );
 
+/** An e-mail that was claimed. */
+export interface ClaimedKeyEmail {
+  /** Whose keys were sent before. */
+  readonly sentBefore: readonly string[];
+  /** Whether a relay got it before and never said whether it took it. */
+  readonly isUnconfirmed: boolean;
+}
+
 /**
- * Takes the e-mail for sending, which only one process gets to do; gives the licenses whose keys were sent before. Null
- * when there is nothing to send, or another is at it.
+ * Takes the e-mail for sending, which only one process gets to do. Null when there is nothing to send, or another is at it.
  */
 export async function claimKeyEmail(
   db: Queryable,
   { transactionId, provider }: KeyEmailName,
   { licenseIds, addressHash, now, abandonedBefore }: KeyEmailClaim,
-): Promise<readonly string[] | null> {
+): Promise<ClaimedKeyEmail | null> {
   const row = await queryRow(db, claimStatement, [
     transactionId,
     provider,
@@ -88,7 +100,8 @@ export async function claimKeyEmail(
     now,
     abandonedBefore,
   ]);
-  return row?.license_ids ?? null;
+  if (row === null) return null;
+  return { sentBefore: row.license_ids, isUnconfirmed: row.reason === UNCONFIRMED };
 }
 
 const findStateStatement = defineStatement(
@@ -129,11 +142,15 @@ export async function recordKeyEmailSent(
 
 const recordFailureStatement = defineCommand(
   'key_email_record_failure',
-  `update key_emails set state = $3, reason = $4
+  `update key_emails
+   set state = $3, reason = case when $3 = 'waiting' and reason = 'unconfirmed' then reason else $4 end
    where transaction_id = $1 and provider = $2 and state = 'sending'`,
 );
 
-/** Notes that the e-mail was not taken: to be tried again, or for good. */
+/**
+ * Notes that the e-mail was not taken, or not for certain: to be tried again, or for good. That a relay once left it open
+ * is remembered through tries that failed for certain.
+ */
 export async function recordKeyEmailFailure(
   db: Queryable,
   { transactionId, provider }: KeyEmailName,
@@ -218,75 +235,4 @@ export async function findBuyerLocale(
   { transactionId, provider }: KeyEmailName,
 ): Promise<string | null> {
   return (await queryRow(db, findLocaleStatement, [transactionId, provider]))?.locale ?? null;
-}
-
-const listWaitingStatement = defineStatement(
-  'key_email_list_waiting',
-  Type.Object({ transaction_id: Type.String(), provider: Type.String() }),
-  `select transaction_id, provider from key_emails
-   where state = 'waiting' and reason = $1
-   order by created_at, transaction_id, provider
-   limit $2`,
-);
-
-/** E-mails that wait for this reason, the oldest first. */
-export async function listWaitingKeyEmails(
-  db: Queryable,
-  reason: WaitReason,
-  limit: number,
-): Promise<KeyEmailName[]> {
-  const rows = await queryRows(db, listWaitingStatement, [reason, limit]);
-  return rows.map((row) => ({ transactionId: row.transaction_id, provider: row.provider }));
-}
-
-const releaseStatement = defineCommand(
-  'key_email_release_waiting',
-  `update key_emails set reason = null
-   from unnest($1::text[], $2::text[]) as named (transaction_id, provider)
-   where key_emails.transaction_id = named.transaction_id and key_emails.provider = named.provider
-     and state = 'waiting'`,
-);
-
-/** Notes that nothing keeps e-mails any more. */
-export async function releaseKeyEmails(
-  db: Queryable,
-  names: readonly KeyEmailName[],
-): Promise<void> {
-  await execute(db, releaseStatement, [
-    names.map(({ transactionId }) => transactionId),
-    names.map(({ provider }) => provider),
-  ]);
-}
-
-const countStatement = defineStatement(
-  'key_email_count_unsent',
-  Type.Object({
-    no_address: Type.Number(),
-    no_mail: Type.Number(),
-    refused: Type.Number(),
-  }),
-  `select count(*) filter (where state = 'waiting' and reason = 'no_address') as no_address,
-          count(*) filter (where state = 'waiting' and reason = 'no_mail') as no_mail,
-          count(*) filter (where state = 'refused') as refused
-   from key_emails where state <> 'sent'`,
-);
-
-/** How many e-mails were not sent, and why. */
-export interface UnsentKeyEmails {
-  /** No address of the buyer is known. */
-  readonly noAddress: number;
-  /** No mail was configured. */
-  readonly noMail: number;
-  /** The relay refused them for good. */
-  readonly refused: number;
-}
-
-/** Counts the e-mails that wait for somebody to do something. */
-export async function countUnsentKeyEmails(db: Queryable): Promise<UnsentKeyEmails> {
-  const row = await queryRow(db, countStatement);
-  return {
-    noAddress: row?.no_address ?? 0,
-    noMail: row?.no_mail ?? 0,
-    refused: row?.refused ?? 0,
-  };
 }

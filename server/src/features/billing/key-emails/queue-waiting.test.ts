@@ -8,6 +8,7 @@ import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 import { eventually } from '../../../../test/eventually.ts';
 import { makeExternalHome } from '../../../../test/external-service.ts';
 import { startTestService } from '../../../../test/harness.ts';
+import type { ServiceProcess } from '../../../../test/service-process.ts';
 import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
 import {
   queueKeyEmailsWithoutMail,
@@ -87,30 +88,22 @@ test('the service listens before anything is queued, and queues it then', async 
     { maxConnections: 1, log: createLog({ level: 'silent' }) },
   );
   const client = await database.connect();
+  let running: ServiceProcess | undefined;
   try {
     await client.query('begin');
     await client.query('lock table key_emails in access exclusive mode');
     await client.query(
       `insert into key_emails values ('txn_1', 'paddle', 'waiting', 'no_mail', default, null, null, now())`,
     );
-    await using _service = await serve(other, settings);
+    running = await other.start(settings);
     await client.query('commit');
     await eventually(async () => {
       const { rows } = await client.query('select key from graphile_worker.jobs');
       return rows.some(({ key }) => key === 'send_key_email:paddle:txn_1');
     });
   } finally {
+    await running?.stop();
     client.release();
     await database.end();
   }
 });
-
-async function serve(
-  home: Awaited<ReturnType<typeof makeExternalHome>>,
-  settings: Readonly<Record<string, string>>,
-) {
-  const running = await home.start(settings);
-  return {
-    [Symbol.asyncDispose]: async () => void (await running.stop()),
-  };
-}

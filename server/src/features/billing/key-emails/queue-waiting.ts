@@ -3,8 +3,8 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { queueLookUps } from '../queue-look-ups.ts';
 import { listCustomersWithoutAddress } from './customer-queries.ts';
-import { listWaitingKeyEmails, releaseKeyEmails } from './queries.ts';
 import { queueKeyEmails } from './queue-key-emails.ts';
+import { listWaitingKeyEmails, releaseKeyEmails } from './waiting-queries.ts';
 
 /** What queueing needs of the context. */
 export type QueueingContext = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
@@ -54,16 +54,15 @@ export async function queueKeyEmailsWithoutMail(
   { pool, mail }: Pick<QueueingContext, 'mail' | 'pool'>,
   stopping?: AbortSignal,
 ): Promise<number> {
+  if (mail === null) return 0;
   let queued = 0;
-  while (mail !== null && stopping?.aborted !== true) {
-    const count = await inTransaction(pool, async (client) => {
+  for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE && !isAborted(stopping); queued += count) {
+    count = await inTransaction(pool, async (client) => {
       const waiting = await listWaitingKeyEmails(client, 'no_mail', MAX_AT_ONCE);
       await releaseKeyEmails(client, waiting);
       await queueKeyEmails(client, waiting);
       return waiting.length;
     });
-    queued += count;
-    if (count < MAX_AT_ONCE) break;
   }
   return queued;
 }
@@ -76,14 +75,18 @@ export async function queueLookUpsWithoutAddress(
   { pool, paddleApi }: Pick<QueueingContext, 'paddleApi' | 'pool'>,
   stopping?: AbortSignal,
 ): Promise<number> {
+  if (paddleApi === null) return 0;
   let queued = 0;
-  let after = '';
-  while (paddleApi !== null && stopping?.aborted !== true) {
-    const customers = await listCustomersWithoutAddress(pool, 'paddle', after, MAX_AT_ONCE);
+  let last: string | undefined = '';
+  while (last !== undefined && !isAborted(stopping)) {
+    const customers = await listCustomersWithoutAddress(pool, 'paddle', last, MAX_AT_ONCE);
     await queueLookUps(pool, customers);
     queued += customers.length;
-    if (customers.length < MAX_AT_ONCE) break;
-    after = customers.at(-1)?.customerId ?? after;
+    last = customers.at(-1)?.customerId;
   }
   return queued;
+}
+
+function isAborted(signal: AbortSignal | undefined): boolean {
+  return signal?.aborted === true;
 }

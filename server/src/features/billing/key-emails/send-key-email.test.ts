@@ -7,8 +7,8 @@ import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
 import { startTestService, type TestOrder } from '../../../../test/harness.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
-import { countUnsentKeyEmails } from './queries.ts';
 import { sendKeyEmail } from './send-key-email.ts';
+import { countUnsentKeyEmails } from './waiting-queries.ts';
 
 const relay = await startMailRelay();
 const from = 'Example Shop <shop@example.com>';
@@ -134,7 +134,12 @@ test('without an address it waits, and goes out once there is one', async () => 
   const { license } = await buy('1', {}, {});
   await sendKeyEmail(ctx, name);
   assert.deepEqual([mails().length, (await readState())[0].reason], [0, 'no_address']);
-  assert.deepEqual(await countUnsentKeyEmails(pool), { noAddress: 1, noMail: 0, refused: 0 });
+  assert.deepEqual(await countUnsentKeyEmails(pool), {
+    noAddress: 1,
+    noMail: 0,
+    refused: 0,
+    unconfirmed: 0,
+  });
   await pool.query('update licenses set customer_email = $2 where id = $1', [
     license.id,
     customer.email,
@@ -159,7 +164,12 @@ test('what the relay refuses for now is tried again; for good, only for another 
   assert.deepEqual((await readState())[0].state, 'waiting');
   relay.script = { recipient: { code: 550, words: '<ann@example.org> unknown' } };
   await sendKeyEmail(ctx, name);
-  assert.deepEqual(await countUnsentKeyEmails(pool), { noAddress: 0, noMail: 0, refused: 1 });
+  assert.deepEqual(await countUnsentKeyEmails(pool), {
+    noAddress: 0,
+    noMail: 0,
+    refused: 1,
+    unconfirmed: 0,
+  });
   relay.script = {};
   await sendKeyEmail(ctx, name);
   assert.equal(mails().length, 0);
@@ -172,6 +182,42 @@ test('what the relay refuses for now is tried again; for good, only for another 
     [['bob@example.org']],
   );
   assert.doesNotMatch(service.log.join(''), /(?:ann|bob)@example|LK-/u);
+});
+
+test('a relay that has an e-mail and does not answer gets it twice at most, and a pause between', async () => {
+  await buy('1');
+  const tries: string[] = [];
+  const outcomes = ['unknown', 'temporary', 'unknown', 'sent'] as const;
+  const slow = {
+    ...ctx,
+    mail: {
+      async send({ messageToken }: MailMessage): Promise<SendResult> {
+        const outcome = outcomes[tries.push(messageToken) - 1] ?? 'sent';
+        if (outcome === 'sent') return { outcome, messageId: '<id@example.com>' };
+        return { outcome, reason: 'timeout', answer: null };
+      },
+      close() {},
+    },
+  };
+  await sendKeyEmail(slow, name);
+  const { rows } = await pool.query(
+    `select key, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs`,
+    [service.clock.now()],
+  );
+  assert.deepEqual(rows, [{ key: 'send_key_email:paddle:txn_1', pause: 600 }]);
+  await assert.rejects(sendKeyEmail(slow, name), /timeout$/u);
+  await sendKeyEmail(slow, name);
+  const [state] = await readState();
+  assert.deepEqual([state.state, state.reason], ['refused', 'unconfirmed']);
+  assert.deepEqual(await countUnsentKeyEmails(pool), {
+    noAddress: 0,
+    noMail: 0,
+    refused: 0,
+    unconfirmed: 1,
+  });
+  await sendKeyEmail(slow, name);
+  assert.equal(tries.length, 3);
+  assert.equal(new Set(tries).size, 1, 'all under the same Message-ID');
 });
 
 test('keys that are good for nothing are not sent', async () => {

@@ -16,6 +16,7 @@ import {
   listBoughtLicenses,
   recordKeyEmailFailure,
   recordKeyEmailSent,
+  UNCONFIRMED,
   type BoughtLicense,
   type KeyEmailName,
 } from './queries.ts';
@@ -36,12 +37,16 @@ const ABANDONED_AFTER_MS = 180_000;
  */
 const LOOK_UP_PATIENCE_MS = 900_000;
 
+/** When a relay has an e-mail and does not say whether it takes it, it is sent once more, after so long. */
+const UNCONFIRMED_PAUSE_MS = 600_000;
+
 /**
  * Sends the buyer of a transaction all keys of it that were not sent before. Without an address, a good license or a relay
  * it waits, and is asked for again when that changes.
  *
  * Two processes never send the same. A process that is killed after the relay has taken the e-mail and before that was
- * noted lets it be sent a second time, under the same Message-ID: a key twice is better than none.
+ * noted lets it be sent a second time, under the same Message-ID: a key twice is better than none. So does a relay that
+ * gets the e-mail and does not answer in time; when it does so again, nothing is sent any more, and an operator is told.
  * @throws Error when the relay did not take it and may later
  */
 export async function sendKeyEmail(
@@ -60,12 +65,12 @@ export async function sendKeyEmail(
   const unknown = await findCustomerToLookUp(ctx, name);
   if (unknown !== null) return waitForLookUp(ctx, name, unknown);
 
-  const licenses = await claim(ctx, name, good, address);
-  if (licenses === null) return;
-  const message = await compose(ctx, name, licenses, address);
+  const claimed = await claim(ctx, name, good, address);
+  if (claimed === null) return;
+  const message = await compose(ctx, name, claimed.licenses, address);
   const result = await mail.send(message, signal);
   ctx.metrics.countMail('key', result.outcome);
-  await record(ctx, name, licenses, result);
+  await record(ctx, name, claimed, result);
 }
 
 /** What the provider says of its customer is worth more than what the checkout's own data say. */
@@ -90,21 +95,30 @@ async function waitForLookUp(
   });
 }
 
-/** Gives the licenses whose keys are to be sent now; null when that is done already. */
+interface Claim {
+  /** Whose keys are to be sent now. */
+  readonly licenses: readonly BoughtLicense[];
+  readonly isUnconfirmed: boolean;
+}
+
+/** Takes what is to be sent now; null when that is done already. */
 async function claim(
   ctx: KeyEmailContext,
   name: KeyEmailName,
   good: readonly BoughtLicense[],
   address: string,
-): Promise<readonly BoughtLicense[] | null> {
+): Promise<Claim | null> {
   const now = ctx.clock.now();
-  const sentBefore = await claimKeyEmail(ctx.pool, name, {
+  const claimed = await claimKeyEmail(ctx.pool, name, {
     licenseIds: good.map(({ id }) => id),
     addressHash: ctx.vault.hashText('email', address.toLowerCase()),
     now,
     abandonedBefore: new Date(now.getTime() - ABANDONED_AFTER_MS),
   });
-  if (sentBefore !== null) return good.filter(({ id }) => !sentBefore.includes(id));
+  if (claimed !== null) {
+    const { sentBefore, isUnconfirmed } = claimed;
+    return { licenses: good.filter(({ id }) => !sentBefore.includes(id)), isUnconfirmed };
+  }
   if (await isKeyEmailUnderWay(ctx.pool, name)) throw new Error('another process is sending it');
   return null;
 }
@@ -148,7 +162,7 @@ function nameMessage(
 async function record(
   ctx: KeyEmailContext,
   name: KeyEmailName,
-  licenses: readonly BoughtLicense[],
+  { licenses, isUnconfirmed }: Claim,
   result: SendResult,
 ): Promise<void> {
   if (result.outcome === 'sent') {
@@ -157,12 +171,28 @@ async function record(
     const sent = { licenseIds, messageId, sentAt: ctx.clock.now() };
     return recordKeyEmailSent(ctx.pool, name, sent);
   }
-  if (result.outcome === 'lasting') {
-    const { reason } = result;
-    const licenseId = licenses[0]?.id;
-    ctx.log.warn({ reason, licenseId }, 'the mail relay refuses an e-mail with keys for good');
+  const { outcome, reason } = result;
+  const about = { reason, licenseId: licenses[0]?.id };
+  if (outcome === 'unknown') {
+    if (!isUnconfirmed) return sendOnceMore(ctx, name);
+    ctx.log.warn(about, 'the mail relay does not say whether it takes an e-mail with keys');
+    return recordKeyEmailFailure(ctx.pool, name, 'refused', UNCONFIRMED);
+  }
+  if (outcome === 'lasting') {
+    ctx.log.warn(about, 'the mail relay refuses an e-mail with keys for good');
     return recordKeyEmailFailure(ctx.pool, name, 'refused', reason);
   }
-  await recordKeyEmailFailure(ctx.pool, name, 'waiting', result.reason);
-  throw new Error(`the mail relay did not take it: ${result.reason}`);
+  await recordKeyEmailFailure(ctx.pool, name, 'waiting', reason);
+  throw new Error(`the mail relay did not take it: ${reason}`);
+}
+
+async function sendOnceMore(
+  { clock, pool }: Pick<KeyEmailContext, 'clock' | 'pool'>,
+  name: KeyEmailName,
+): Promise<void> {
+  const runAt = new Date(clock.now().getTime() + UNCONFIRMED_PAUSE_MS);
+  await inTransaction(pool, async (client) => {
+    await recordKeyEmailFailure(client, name, 'waiting', UNCONFIRMED);
+    await queueKeyEmails(client, [name], runAt);
+  });
 }
