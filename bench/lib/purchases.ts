@@ -10,7 +10,7 @@ const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
 
 /**
  * Purchases that have been paid, each of a checkout and a buyer of its own, as Paddle Billing sends them: every one makes
- * a licence. Signed at the moment when they are sent, for a signature is good for seconds.
+ * a license. Signed at the moment when they are sent, for a signature is good for seconds.
  */
 export function purchaseWebhooks(): NextBody {
   const run = randomBytes(5).toString('hex');

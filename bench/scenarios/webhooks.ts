@@ -12,7 +12,7 @@ const CONNECTIONS = 128;
 /** A provider takes an answer for lost after this long. */
 const PROVIDER_PATIENCE_MS = 5_000;
 
-/** Purchases that become licences: how many a second, how long each takes, and whether a burst is taken whole. */
+/** Purchases that become licenses: how many a second, how long each takes, and whether a burst is taken whole. */
 export async function measureWebhooks(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
   const plan = { target: service.target, path: PATH, nextBody: purchaseWebhooks() };
   const seconds = scale.secondsPerLoad;

@@ -205,7 +205,7 @@ export function paddleEvent(
   };
 }
 
-/** A purchase, a renewal or another payment that has come in: the event that licences are made of. */
+/** A purchase, a renewal or another payment that has come in: the event that licenses are made of. */
 export function paddleTransactionCompleted(options: PaddleTransactionOptions = {}): PaddleEvent {
   return paddleTransaction('completed', options);
 }

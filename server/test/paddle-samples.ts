@@ -14,7 +14,7 @@ const AT = '2027-03-01T12:00:00.000000Z';
 const ID = paddleId('pro', 'sample').slice('pro_'.length);
 const TIMES = { created_at: AT, updated_at: AT };
 
-/** What is told of things that no licence depends on. */
+/** What is told of things that no license depends on. */
 const OTHERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'address.created': address(),
   'address.imported': address(),

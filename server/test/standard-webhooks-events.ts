@@ -19,7 +19,7 @@ export function standardEvent(
   return { type, timestamp: at.toISOString(), data };
 }
 
-/** A purchase that is paid once: one licence for each price. */
+/** A purchase that is paid once: one license for each price. */
 export function standardPurchase(
   transactionId: string,
   priceIds: readonly string[],

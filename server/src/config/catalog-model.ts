@@ -3,7 +3,7 @@ export const DEFAULT_OFFLINE_DAYS = 14;
 
 /** What is sold: read from `catalog.yaml`, never changed by the service. */
 export interface Catalog {
-  /** What every new licence key begins with. */
+  /** What every new license key begins with. */
   readonly keyPrefix: string;
   readonly trial: CatalogTrial;
   readonly outreach: CatalogOutreach;
@@ -58,7 +58,7 @@ export interface Product {
   readonly tier: string;
   readonly features: readonly string[];
   readonly maxActivations: number;
-  /** How long a licence lasts; null: for ever, or as long as its subscription is paid. */
+  /** How long a license lasts; null: for ever, or as long as its subscription is paid. */
   readonly durationDays: number | null;
   /** How long a client may run without asking again. */
   readonly offlineDays: number;

@@ -1,7 +1,7 @@
 import { decodeSymbol, encodeSymbol, toCanonicalSymbols } from './crockford.ts';
 
 /**
- * A licence key of our own: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
+ * A license key of our own: `PREFIX-XXXXX-XXXXX-XXXXX-XXXXX-XXXXX`. The 25 symbols are 23 random ones (115 bits) and
  * two check symbols, the number written by the 23 modulo 1021. That modulus is the largest prime that two symbols can
  * hold: it notices every single wrong symbol and every swap of two neighbours. The prefix says whose key it is to the
  * people who see it, and is no part of the checksum, so that a vendor may change it and old keys still read.
@@ -18,7 +18,7 @@ export const MAX_LICENSE_KEY_CHARACTERS = 512;
 export const KEY_PREFIX_PATTERN = /^[A-Za-z0-9]{1,8}$/;
 
 /**
- * What a text sent as a licence key is.
+ * What a text sent as a license key is.
  * - `native`: a key in our own format with a good checksum; `lookup` is its 25 symbols, without prefix and hyphens.
  * - `foreign`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
  * - `mistyped`: surely no key of this service, whose answer is "unknown" without asking the database.
@@ -33,7 +33,7 @@ const SEPARATORS = /[\s\p{Dash_Punctuation}]+/gu;
 const PREFIX_AND_SYMBOLS = /^[A-Za-z0-9]{25,33}$/;
 
 /**
- * Makes a new licence key.
+ * Makes a new license key.
  * @param prefix the catalogue's key prefix, see `KEY_PREFIX_PATTERN`
  * @param randomBytes a cryptographically strong source, for instance `crypto.randomBytes`
  */
@@ -53,7 +53,7 @@ export function generateLicenseKey(
 }
 
 /**
- * Reads a text as a licence key. Case, spaces and hyphens do not matter, I and L are read as 1, O as 0, and the prefix
+ * Reads a text as a license key. Case, spaces and hyphens do not matter, I and L are read as 1, O as 0, and the prefix
  * may be ours, another or absent. Under one `keyPrefix` the same text always reads the same, so a key that was imported
  * is found again. Under another one, an imported key that begins with it and goes on with 25 letters and digits reads as
  * mistyped, and is not found.
@@ -73,7 +73,7 @@ export function readLicenseKey(text: string, keyPrefix: string): LicenseKeyReadi
   return trimmed === '' ? MISTYPED : { kind: 'foreign', lookup: trimmed };
 }
 
-/** Hides a licence key for logs and audit rows: only its last four characters are left, and of a short text nothing. */
+/** Hides a license key for logs and audit rows: only its last four characters are left, and of a short text nothing. */
 export function maskLicenseKey(text: string): string {
   return text.length >= 16 ? `…-${text.slice(-4)}` : '…';
 }

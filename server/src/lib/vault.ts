@@ -16,7 +16,7 @@ export const MIN_MASTER_SECRET_BYTES = 32;
  * be shown again. Every purpose has a key of its own, so that a hash made for one says nothing about another.
  */
 export interface Vault {
-  /** The hash that a licence key is stored and found by: 64 hex digits. */
+  /** The hash that a license key is stored and found by: 64 hex digits. */
   hashLookup(lookup: string): string;
   /** The hash of one named value of a machine's fingerprint: 64 hex digits. */
   hashComponent(name: string, value: string): string;
@@ -71,7 +71,7 @@ const MAX_FAST_MESSAGE_BYTES = 1024;
 /**
  * HMAC-SHA256 by its definition (RFC 2104): H(key ^ opad, H(key ^ ipad, text)), the two padded key blocks laid out once.
  *
- * Every request that names a licence key computes one. `createHmac` builds a stream and a key object for each call and
+ * Every request that names a license key computes one. `createHmac` builds a stream and a key object for each call and
  * took 7.7 µs where two calls of the one-shot `hash` take 3; handing the inner digest over as a latin1 string instead
  * of a Buffer saves another 1.5 µs, and a hex string is cheaper to make than a Buffer and is what PostgreSQL reads.
  */

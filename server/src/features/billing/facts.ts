@@ -36,7 +36,7 @@ export interface BillingCycle {
 
 /** One position of a purchase or a subscription. */
 export interface BillingLine {
-  /** The provider's id of the position; where it has none, the price's. Identifies the licence that the line made. */
+  /** The provider's id of the position; where it has none, the price's. Identifies the license that the line made. */
   readonly lineId: string;
   readonly priceId: string;
   readonly quantity: number;
@@ -58,7 +58,7 @@ export interface PaymentFact {
   /** The id by which the front end knows the checkout, where that is another one; it cannot be guessed. */
   readonly checkoutId?: string;
   readonly subscriptionId: string | null;
-  /** `purchase` makes licences; `renewal` extends them; `change` is charged in the middle of a period; `other` is only recorded. */
+  /** `purchase` makes licenses; `renewal` extends them; `change` is charged in the middle of a period; `other` is only recorded. */
   readonly origin: 'purchase' | 'renewal' | 'change' | 'other';
   readonly customerId: string | null;
   readonly customer: CustomerDetails;

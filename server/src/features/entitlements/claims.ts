@@ -13,12 +13,12 @@ export interface EntitlementClaims {
   readonly iss: string;
   /** The product's id. */
   readonly aud: string;
-  /** The licence's id. */
+  /** The license's id. */
   readonly sub: string;
   readonly jti: string;
   readonly iat: number;
   readonly nbf: number;
-  /** The end of offline use: the product's offline days from now, never past the licence's end and grace. */
+  /** The end of offline use: the product's offline days from now, never past the license's end and grace. */
   readonly exp: number;
   readonly activation_id: string;
   /** Base64url SHA-256 of the machine id; null while none is bound. */
@@ -30,7 +30,7 @@ export interface EntitlementClaims {
   readonly trial: boolean;
 }
 
-/** What the licence gives its holder. */
+/** What the license gives its holder. */
 export interface EntitledTerms {
   readonly tier: string | null;
   readonly features: readonly string[];
@@ -44,9 +44,9 @@ export interface EntitlementSubject {
   readonly issuer: string;
   readonly license: LicenseStanding;
   readonly terms: EntitledTerms;
-  /** The licence's present status. */
+  /** The license's present status. */
   readonly status: UsableStatus;
-  /** The licence's present public expiry. */
+  /** The license's present public expiry. */
   readonly expiresAt: Date | null;
   readonly activationId: string;
   /** See `hashMachineId`; null while no machine id is bound. */

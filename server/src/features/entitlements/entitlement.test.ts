@@ -45,7 +45,7 @@ function sign(changed: Partial<EntitlementSubject> = {}, moment = now) {
   return { token: issued.token, stored: issued.toStore };
 }
 
-test('a client reads in a token what the licence gives, with jose and the public key set', async () => {
+test('a client reads in a token what the license gives, with jose and the public key set', async () => {
   const { token, stored } = sign();
   const { payload, protectedHeader } = await verifyToken(token, now);
   assert.deepEqual(protectedHeader, {
@@ -106,7 +106,7 @@ test('a changed token, another key, and another algorithm are refused', async ()
   await assert.rejects(verifyToken(stranger, now), errors.JWKSNoMatchingKey);
 });
 
-test('a token never outlives the licence and its grace', () => {
+test('a token never outlives the license and its grace', () => {
   fc.assert(
     fc.property(
       anyStanding,
@@ -129,7 +129,7 @@ test('a token never outlives the licence and its grace', () => {
   );
 });
 
-test('a licence that ends first ends the token: with grace for a subscription, without for the rest', () => {
+test('a license that ends first ends the token: with grace for a subscription, without for the rest', () => {
   const expiresAt = plus(now, 2 * DAY_MS);
   const endOf = (facts: Partial<EntitlementSubject['license']>): number => {
     const license = { ...perpetual, ...facts };
@@ -143,7 +143,7 @@ test('a licence that ends first ends the token: with grace for a subscription, w
   assert.equal(endOf({}), 30 * 86_400);
 });
 
-test('the end of the licence is told in whole seconds, a machine that is not bound as null', () => {
+test('the end of the license is told in whole seconds, a machine that is not bound as null', () => {
   const expiresAt = at('2026-04-01T00:00:00.999Z');
   const claims = buildClaims({ ...subject, expiresAt, machineHash: null }, nowSeconds);
   assert.equal(claims.license_expires_at, 1_775_001_600);

@@ -2,7 +2,7 @@ import type { HealthCheck } from '@latchkey/contract';
 import type { HealthDependencies } from './dependencies.ts';
 
 /**
- * Whether work of the service's own was given up. Never throws, and never worse than degraded: the licences of requests
+ * Whether work of the service's own was given up. Never throws, and never worse than degraded: the licenses of requests
  * need no job.
  */
 export async function checkJobs({

@@ -8,7 +8,7 @@ export function toBillingEvent(
   envelope: Omit<BillingEvent, 'facts' | 'ignoredBecause'>,
   reading: Reading | undefined,
 ): BillingEvent {
-  const found = reading ?? `No licence depends on ${envelope.type}.`;
+  const found = reading ?? `No license depends on ${envelope.type}.`;
   return typeof found === 'string'
     ? { ...envelope, facts: [], ignoredBecause: found }
     : { ...envelope, facts: found, ignoredBecause: null };

@@ -18,9 +18,9 @@ export type ActivationDecision =
   | { readonly kind: 'refused'; readonly status: RefusedStatus };
 
 /**
- * Decides an activation. To be called with the licence locked, for N machines at once must not pass the limit.
+ * Decides an activation. To be called with the license locked, for N machines at once must not pass the limit.
  * A machine that is active stays so when the limit was lowered below the slots taken; only new ones are refused.
- * @param activeCount how many of the licence's machines are not deactivated
+ * @param activeCount how many of the license's machines are not deactivated
  * @param candidates those of them that may be this machine, in any settled order: at least all that share its digest, or
  * a strong or medium component with it
  */

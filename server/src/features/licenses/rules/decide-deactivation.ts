@@ -12,10 +12,10 @@ export type DeactivationDecision =
     };
 
 /**
- * Decides a deactivation. The licence's state does not matter: a slot can always be freed. While no machine id is bound
+ * Decides a deactivation. The license's state does not matter: a slot can always be freed. While no machine id is bound
  * any is taken, for the key and the activation's id are proof enough.
- * @param license null when no licence has the key
- * @param activation null when there is none of that id; one of another licence counts as none
+ * @param license null when no license has the key
+ * @param activation null when there is none of that id; one of another license counts as none
  * @param machineId as the client sent it
  */
 export function decideDeactivation(

@@ -81,7 +81,7 @@ test('machine ids are compared verbatim', () => {
 });
 
 for (const [facts, status, reason] of unusable) {
-  test(`a validation of a licence with ${Object.keys(facts).join(' and ')} gives ${reason}`, () => {
+  test(`a validation of a license with ${Object.keys(facts).join(' and ')} gives ${reason}`, () => {
     const decision = decideValidation({ ...license, ...facts }, activation, 'Machine-1', now);
     const expiresAt = facts.pausedAt ?? facts.canceledAt ?? facts.expiresAt ?? null;
     assert.deepEqual(decision, { valid: false, status, reason, expiresAt });
@@ -105,7 +105,7 @@ test('reasons are given in their order, the first that holds', () => {
   assert.equal(reasonOf(license, activation), 'machine_mismatch');
 });
 
-test('the status of a refused activation is the licence’s own', () => {
+test('the status of a refused activation is the license’s own', () => {
   const late = { ...license, subscription: true, expiresAt: past };
   for (const presented of [null, { ...activation, deactivatedAt: past }, activation]) {
     assert.equal(decideValidation(late, presented, 'Machine-2', now).status, 'past_due');
@@ -151,7 +151,7 @@ test('a new machine takes a slot while there is one', () => {
   });
 });
 
-test('a licence that may not be used takes no machine, not even a known one', () => {
+test('a license that may not be used takes no machine, not even a known one', () => {
   for (const [facts, status] of unusable) {
     const ended = { ...license, ...facts };
     const decision = decideActivation(ended, holders.length, holders, machine('a'), now);

@@ -1,5 +1,5 @@
 /**
- * What is stored about a licence and decides its status. The status itself is never stored: it follows from these facts
+ * What is stored about a license and decides its status. The status itself is never stored: it follows from these facts
  * and the present moment.
  */
 export interface LicenseStanding {
@@ -24,7 +24,7 @@ export interface LicenseStanding {
   readonly revokedAt: Date | null;
 }
 
-/** A licence with what was sold under it. */
+/** A license with what was sold under it. */
 export interface LicenseFacts extends LicenseStanding {
   readonly tier: string | null;
   readonly features: readonly string[];

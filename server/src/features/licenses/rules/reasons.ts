@@ -1,7 +1,7 @@
 import type { LicenseStanding } from './facts.ts';
 import type { RefusedStatus } from './status.ts';
 
-/** Why a licence itself is refused; stable words, part of the interface. */
+/** Why a license itself is refused; stable words, part of the interface. */
 export type LicenseRefusal = `license_${RefusedStatus}` | 'trial_expired';
 
 /** Why a validation says no; stable words, part of the interface. */
@@ -12,7 +12,7 @@ export type ValidationRefusal =
   | 'machine_mismatch'
   | LicenseRefusal;
 
-/** The reason a validation gives for a licence that may not be used: `license_<status>`, or `trial_expired`. */
+/** The reason a validation gives for a license that may not be used: `license_<status>`, or `trial_expired`. */
 export function refusalReason(facts: LicenseStanding, status: RefusedStatus): LicenseRefusal {
   return facts.trial && status === 'expired' ? 'trial_expired' : `license_${status}`;
 }

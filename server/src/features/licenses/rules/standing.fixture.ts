@@ -13,7 +13,7 @@ export function plus(moment: Date, ms: number): Date {
   return new Date(moment.getTime() + ms);
 }
 
-/** A licence that was bought once and for ever. */
+/** A license that was bought once and for ever. */
 export const perpetual: LicenseStanding = {
   id: '0193a1b2-0000-7000-8000-000000000001',
   productId: 'personal',

@@ -31,7 +31,7 @@ function rank(facts: LicenseStanding, now: Date): number {
 
 type Writable = { -readonly [Field in keyof LicenseStanding]: LicenseStanding[Field] };
 
-test('a perpetual licence stays active', () => {
+test('a perpetual license stays active', () => {
   assert.equal(licenseStatus(perpetual, at('9999-12-31T00:00:00Z')), 'active');
   assert.equal(usableUntil(perpetual), null);
   assert.equal(publicExpiry(perpetual, end), null);
@@ -138,7 +138,7 @@ test('a fact that is added never makes the status weaker', () => {
   );
 });
 
-test('time alone never makes a licence usable again', () => {
+test('time alone never makes a license usable again', () => {
   fc.assert(
     fc.property(anyStanding, anyMoment, fc.nat(100 * DAY_MS), (facts, now, laterMs) => {
       assert.ok(rank(facts, plus(now, laterMs)) <= rank(facts, now));
@@ -147,7 +147,7 @@ test('time alone never makes a licence usable again', () => {
   );
 });
 
-test('a licence that is usable now is so exactly until the moment that is foretold', () => {
+test('a license that is usable now is so exactly until the moment that is foretold', () => {
   fc.assert(
     fc.property(anyStanding, anyMoment, (facts, now) => {
       fc.pre(isUsable(licenseStatus(facts, now)));
@@ -164,7 +164,7 @@ test('a licence that is usable now is so exactly until the moment that is foreto
   );
 });
 
-test('a begun day counts as one, an ended licence has none, a perpetual one no number', () => {
+test('a begun day counts as one, an ended license has none, a perpetual one no number', () => {
   const days = (ms: number): number | null => daysUntilExpiry(end, plus(end, -ms));
   assert.equal(days(7 * DAY_MS), 7);
   assert.equal(days(7 * DAY_MS - 1), 7);

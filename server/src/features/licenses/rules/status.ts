@@ -1,6 +1,6 @@
 import type { LicenseStanding } from './facts.ts';
 
-/** Every status a known licence can have, the strongest first. */
+/** Every status a known license can have, the strongest first. */
 export const LICENSE_STATUSES = [
   'revoked',
   'refunded',
@@ -26,7 +26,7 @@ const DAY_MS = 86_400_000;
 export const GRACE_DAYS = 14;
 
 /**
- * The status of a licence at a moment.
+ * The status of a license at a moment.
  * A revocation, refund, suspension or dispute counts as soon as it is known; a pause or cancellation from its own moment on.
  */
 export function licenseStatus(facts: LicenseStanding, now: Date): LicenseStatus {
@@ -45,7 +45,7 @@ export function isUsable(status: LicenseStatus): status is UsableStatus {
 }
 
 /**
- * The moment a usable licence stops being usable when nothing more is heard, or null when it never does.
+ * The moment a usable license stops being usable when nothing more is heard, or null when it never does.
  * Grace is counted in; an offline token must not live longer than this.
  */
 export function usableUntil(facts: LicenseStanding): Date | null {
@@ -53,7 +53,7 @@ export function usableUntil(facts: LicenseStanding): Date | null {
 }
 
 /**
- * What is told as `expires_at`: the end of what was paid (also while past due), for a paused licence the moment of the
+ * What is told as `expires_at`: the end of what was paid (also while past due), for a paused license the moment of the
  * pause, for a canceled one the moment of the cancellation; null is perpetual.
  */
 export function publicExpiry(facts: LicenseStanding, now: Date): Date | null {

@@ -47,7 +47,7 @@ function sellers({ productName, about, links }: LetterFacts): Letter {
       {
         kind: 'list',
         items: [
-          'One licence runs on several computers, and moves to another one in a minute.',
+          'One license runs on several computers, and moves to another one in a minute.',
           'It stays valid when the connection fails for a while.',
           'Keys arrive by e-mail as soon as the payment is made, so nobody has to wait for you.',
         ],
@@ -66,7 +66,7 @@ function updatePersonal({ productName, version, highlights, links }: LetterFacts
       version === null
         ? `A new version of ${productName} is here`
         : `${productName} ${version} is here`,
-    preview: 'Your licence goes on as it is.',
+    preview: 'Your license goes on as it is.',
     blocks: [
       paragraph(
         version === null
@@ -75,7 +75,7 @@ function updatePersonal({ productName, version, highlights, links }: LetterFacts
       ),
       ...optionalList('What is new', highlights),
       paragraph(
-        'Your licence goes on as it is: install the new version over the old one, and carry on where you were.',
+        'Your license goes on as it is: install the new version over the old one, and carry on where you were.',
       ),
       button('Get the new version', links.download),
       { kind: 'link', text: 'All changes', url: links.news },
@@ -97,7 +97,7 @@ function updateSellers({ productName, version, highlights, links }: LetterFacts)
       ),
       ...optionalList('What is new', highlights),
       ...optionalList('For you and your customers', [
-        'All licences stay valid, those that you have sold among them.',
+        'All licenses stay valid, those that you have sold among them.',
         'Customers install the new version over the old one; nothing has to be activated again.',
       ]),
       button('Read all the news', links.news),

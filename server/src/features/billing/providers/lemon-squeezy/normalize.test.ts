@@ -250,7 +250,7 @@ describe('what is not understood', () => {
       meta: { event_name: 'affiliate_activated' },
     };
     const { facts, ignoredBecause } = read(event);
-    assert.deepEqual([facts, ignoredBecause], [[], 'No licence depends on affiliate_activated.']);
+    assert.deepEqual([facts, ignoredBecause], [[], 'No license depends on affiliate_activated.']);
   });
 
   test('a body that is not what its name promises is malformed, and kept under its sum', () => {

@@ -63,7 +63,7 @@ export function readRefunded(attributes: JsonObject): {
 
 /**
  * An order does not say whether its variant is paid once or begins a subscription; the subscription, told by an event of
- * its own, does. Lest each subscription made a second licence for ever, a variant that is paid once has the price
+ * its own, does. Lest each subscription made a second license for ever, a variant that is paid once has the price
  * `once:<variant>` in the catalogue, and one that is subscribed to `<variant>`.
  */
 function readLines(attributes: JsonObject): BillingLine[] {

@@ -7,7 +7,7 @@ const MAX_FREQUENCY = 1_000;
 
 /**
  * What was bought, in the order of the items, each with the id of its line item, by which refunds name it. Null when one of
- * them is paid in a way that is not known: taken for one that is paid once, it would make a licence for ever.
+ * them is paid in a way that is not known: taken for one that is paid once, it would make a license for ever.
  */
 export function readTransactionLines({ items, details }: Transaction): BillingLine[] | null {
   const open = [...(details?.line_items ?? [])];

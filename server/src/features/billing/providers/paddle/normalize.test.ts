@@ -128,7 +128,7 @@ describe('an event', () => {
       assertIgnored(paddleTransaction(type), 'A transaction counts only once it is completed.');
     }
     for (const type of ['address.created', 'product.updated', 'subscription.dreamt', 'toString']) {
-      assertIgnored(paddleEvent(type, { id: null }), `No licence depends on ${type}.`);
+      assertIgnored(paddleEvent(type, { id: null }), `No license depends on ${type}.`);
     }
     const { data, ...bare } = paddleEvent('price.created', {});
     assert.deepEqual(data, {});
@@ -190,7 +190,7 @@ describe('transaction.completed', () => {
     });
   });
 
-  test('has the origin that makes, extends or changes licences, or is only recorded', () => {
+  test('has the origin that makes, extends or changes licenses, or is only recorded', () => {
     const origins = {
       web: 'purchase',
       api: 'purchase',

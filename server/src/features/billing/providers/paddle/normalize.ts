@@ -84,7 +84,7 @@ function ignoreType(type: string): Reading {
   if (type.startsWith('transaction.')) {
     return ignored('A transaction counts only once it is completed.');
   }
-  return ignored(`No licence depends on ${type}.`);
+  return ignored(`No license depends on ${type}.`);
 }
 
 function findEventId(body: unknown): string | null {

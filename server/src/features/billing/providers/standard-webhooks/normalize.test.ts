@@ -207,7 +207,7 @@ test('every example in the documentation is understood', () => {
 describe('what is not understood', () => {
   test('another type is ignored with the reason', () => {
     const { facts, ignoredBecause } = read(standardEvent('invoice.sent', {}));
-    assert.deepEqual([facts, ignoredBecause], [[], 'No licence depends on invoice.sent.']);
+    assert.deepEqual([facts, ignoredBecause], [[], 'No license depends on invoice.sent.']);
   });
 
   test('a body of another form is malformed, and the message names the field', () => {

@@ -377,7 +377,7 @@ test('a customer is told with address, name and first language', () => {
 describe('what is not understood', () => {
   test('another type is ignored with the reason', () => {
     const { facts, ignoredBecause } = read({ ...stripeCustomer('updated'), type: 'invoice.sent' });
-    assert.deepEqual([facts, ignoredBecause], [[], 'No licence depends on invoice.sent.']);
+    assert.deepEqual([facts, ignoredBecause], [[], 'No license depends on invoice.sent.']);
   });
 
   test('a body without what every event has is malformed, with its id where there is one', () => {
