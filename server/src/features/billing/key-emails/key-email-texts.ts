@@ -26,24 +26,24 @@ export interface KeyEmailTexts {
 
 const english: KeyEmailTexts = {
   subject: (keys, product) => {
-    const what = keys === 1 ? 'Your licence key' : `Your ${keys} licence keys`;
+    const what = keys === 1 ? 'Your license key' : `Your ${keys} license keys`;
     return product === null ? what : `${what} for ${product}`;
   },
   greeting: (name) => (name === null ? 'Hello,' : `Hello ${name},`),
   thanks: (keys) =>
     keys === 1
-      ? 'Thank you for your purchase. Here is your licence key.'
-      : 'Thank you for your purchase. Here are your licence keys.',
+      ? 'Thank you for your purchase. Here is your license key.'
+      : 'Thank you for your purchase. Here are your license keys.',
   machines: (count) =>
     count === 1 ? 'For one computer.' : `For up to ${count} computers at the same time.`,
   howTo: 'How to activate',
   steps: [
     'Install the software and open it.',
-    'Copy the key and paste it where the software asks for your licence.',
+    'Copy the key and paste it where the software asks for your license.',
     'Confirm. The computer needs an internet connection for this.',
   ],
   moving:
-    'Changing computers? Deactivate the licence on the old one first, and its place is free again.',
+    'Changing computers? Deactivate the license on the old one first, and its place is free again.',
   keep: 'Please keep this e-mail: you need the key again when you reinstall the software.',
   order: (transactionId) => `Order ${transactionId}`,
 };

@@ -36,9 +36,9 @@ const writeSubject = (keys: KeyEmailFacts['keys']) =>
   writeKeyEmail('en', { ...oneKey, keys }).subject;
 
 test('the subject names the product when there is only one, and counts the keys', () => {
-  assert.equal(writeSubject([first]), 'Your licence key for Example Studio');
-  assert.equal(writeSubject([first, first]), 'Your 2 licence keys for Example Studio');
-  assert.equal(writeSubject(exampleKeyEmail.keys), 'Your 2 licence keys');
+  assert.equal(writeSubject([first]), 'Your license key for Example Studio');
+  assert.equal(writeSubject([first, first]), 'Your 2 license keys for Example Studio');
+  assert.equal(writeSubject(exampleKeyEmail.keys), 'Your 2 license keys');
 });
 
 test('the language is that of the locale, or English', () => {

@@ -70,7 +70,7 @@ test('one e-mail with all keys of the transaction, in the order of its lines, an
   assert.ok(sent !== undefined && others.length === 0);
   assert.deepEqual([sent.from, sent.to], ['shop@example.com', ['ann@example.org']]);
   assert.equal(readHeader(sent, 'To'), 'Ann Example <ann@example.org>');
-  assert.equal(readHeader(sent, 'Subject'), 'Your 2 licence keys');
+  assert.equal(readHeader(sent, 'Subject'), 'Your 2 license keys');
   const parts = readParts(sent);
   const keys = [...parts.matchAll(/LK(?:-[\dA-Z]{5}){5}/gu)].map(([key]) => key);
   const expected = [first.licenseKey, second.licenseKey];
@@ -229,13 +229,13 @@ test('keys that are good for nothing are not sent', async () => {
   await sendKeyEmail(ctx, name);
   const [mailed] = mails();
   assert.ok(mailed !== undefined && readParts(mailed).includes(good.licenseKey));
-  assert.equal(readHeader(mailed, 'Subject'), 'Your licence key for Personal');
+  assert.equal(readHeader(mailed, 'Subject'), 'Your license key for Personal');
 });
 
 for (const [what, known, told, subject] of [
   ['what is known of the customer', 'de', 'fr', /^=\?UTF-8\?Q\?Ihr_Lizenz/u],
   ['what the payment said', null, 'fr-CA', /^=\?UTF-8\?Q\?Votre_cl/u],
-  ['English otherwise', null, null, /^Your licence key for Personal$/u],
+  ['English otherwise', null, null, /^Your license key for Personal$/u],
 ] as const) {
   test(`the language: ${what}`, async () => {
     await buy('1');
