@@ -33,7 +33,7 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerTrialRoutes(scope, ctx);
     registerKeySetRoute(scope, ctx);
     registerUsageRoutes(scope, ctx);
-    registerAnalyticsRoutes(scope);
+    registerAnalyticsRoutes(scope, ctx);
     registerSubscriberRoutes(scope);
     registerOutreachRoutes(scope, ctx);
     registerBillingRoutes(scope, ctx);

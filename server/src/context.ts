@@ -6,6 +6,9 @@ import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Gate } from './db/gate.ts';
 import type { KeyedQueue } from './db/keyed-queue.ts';
+import type { EventBatch } from './features/analytics/event-batch.ts';
+import type { EventCounts } from './features/analytics/event-counts.ts';
+import type { NameFilter } from './features/analytics/rules/judge-events.ts';
 import type { ConfiguredApiKey } from './features/api-keys/configured-keys.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import type { WebhookBatch } from './features/billing/webhook-batch.ts';
@@ -42,12 +45,16 @@ export interface Context {
     readonly trials: TrialBatch;
     readonly webhooks: WebhookBatch;
     readonly heartbeats: HeartbeatBatch;
+    readonly events: EventBatch;
   };
   /** What all work passes that takes a connection and does not travel in a batch. */
   readonly gate: Gate;
   /** Work that locks one license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;
+  readonly eventCounts: EventCounts;
+  /** Which names of analytics events are taken. */
+  readonly wantedNames: NameFilter;
   /** Which events the endpoints of outgoing webhooks want. */
   readonly wantedEvents: WantedEvents;
 }

@@ -171,10 +171,11 @@ export function unsupportedMediaType(): PublicError {
   return new PublicError('unsupported_media_type');
 }
 
-export function unsupportedEncoding(): PublicError {
+/** @param accepted the content encodings that the operation takes. */
+export function unsupportedEncoding(accepted: readonly string[]): PublicError {
   return new PublicError('unsupported_media_type', {
     detail: 'The body is sent in a content encoding that this operation does not take.',
-    headers: { 'accept-encoding': 'identity' },
+    headers: { 'accept-encoding': accepted.join(', ') },
   });
 }
 

@@ -9,6 +9,9 @@ import { isLockTimeout } from './db/database-errors.ts';
 import { Gate } from './db/gate.ts';
 import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
+import { createEventBatch } from './features/analytics/event-batch.ts';
+import { EventCounts } from './features/analytics/event-counts.ts';
+import { createNameFilter } from './features/analytics/rules/name-filter.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createWebhookBatch } from './features/billing/webhook-batch.ts';
@@ -43,10 +46,10 @@ export interface ContextParts {
 }
 
 /**
- * As many batches may be under way at once: two of validations, and one each of lookups, checks, trials, webhooks and heartbeats. All
+ * As many batches may be under way at once: two each of validations and events, and one each of lookups, checks, trials, webhooks and heartbeats. All
  * other work passes the gate, which leaves them these connections; in a pool so small that it cannot, they share it with one piece.
  */
-const CONNECTIONS_FOR_BATCHES = 7;
+const CONNECTIONS_FOR_BATCHES = 9;
 
 /** Calls that may wait at the gate. At a millisecond or two each, the last of them waits for less than a second. */
 const MAX_WAITING_AT_GATE = 1_000;
@@ -101,10 +104,13 @@ export function makeContext(parts: ContextParts): Context {
       trials,
       webhooks: createWebhookBatch({ catalog, clock, log, pool, vault, wantedEvents }, metrics),
       heartbeats: createHeartbeatBatch({ clock, pool }, metrics),
+      events: createEventBatch({ clock, pool }, metrics),
     },
     gate,
     licenseQueue,
     guesses: new GuessLimiter(clock),
+    eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
+    wantedNames: createNameFilter(config.events.names),
     wantedEvents,
   };
 }

@@ -35,6 +35,8 @@ export interface Metrics {
   setJobs(read: () => JobNumbers | null): void;
   /** One verified event of a payment provider and what became of it. */
   countWebhook(provider: string, status: string): void;
+  /** Analytics events by what became of them: `accepted`, or why they were dropped. */
+  countEvents(outcome: string, count: number): void;
   /** All of it in the Prometheus text format. */
   render(): Promise<string>;
 }
@@ -101,7 +103,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
 /** What is counted seldom enough for the library's own counters. */
 function createCounters(
   registry: Registry,
-): Pick<Metrics, 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob'> {
+): Pick<Metrics, 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob' | 'countEvents'> {
   const refusals = new Counter({
     name: 'latchkey_refusals_total',
     help: 'Requests that were understood and refused.',
@@ -128,7 +130,14 @@ function createCounters(
     labelNames: ['provider', 'status'],
     registers: [registry],
   });
+  const events = new Counter({
+    name: 'latchkey_events_total',
+    help: 'Analytics events by what became of them: accepted, or why they were dropped.',
+    labelNames: ['outcome'],
+    registers: [registry],
+  });
   return {
+    countEvents: (outcome, count) => events.inc({ outcome }, count),
     countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
     countWebhook: (provider, status) => webhooks.inc({ provider, status }),
     countMail: (mail, outcome) => mails.inc({ mail, outcome }),

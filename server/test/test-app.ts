@@ -1,13 +1,25 @@
+import { systemClock } from '#server/clock.ts';
+import { toConfig } from '#server/config/config.ts';
+import { readEnvironment } from '#server/config/env.ts';
 import type { Context } from '#server/context.ts';
 import { type AppDependencies, buildApp } from '#server/app.ts';
 import type { App } from '#server/http/app-instance.ts';
+import { createMetrics } from '#server/metrics.ts';
 
-/** A context without anything in it: what these tests prove is decided before a use case is called. */
-const noContext: Context = new Proxy<Context>(Object.create(null), {
-  get: (_target, name) => {
-    throw new Error(`this test has no ${String(name)}`);
+/** What routes are made with; all else of a context is for use cases, and these tests prove what is decided before. */
+const noContext: Context = new Proxy<Context>(
+  Object.assign(Object.create(null), {
+    config: toConfig(readEnvironment({}, () => '').environment, '/'),
+    clock: systemClock,
+    metrics: createMetrics({ version: 'test' }),
+  }),
+  {
+    get: (target, name) => {
+      if (Object.hasOwn(target, name)) return Reflect.get(target, name);
+      throw new Error(`this test has no ${String(name)}`);
+    },
   },
-});
+);
 
 /** The whole application on no database: everything answers but what needs one. */
 export function createTestApp(dependencies: Partial<AppDependencies> = {}): App {

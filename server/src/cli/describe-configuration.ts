@@ -50,6 +50,8 @@ function describePlain(config: Config): readonly Plain[] {
       `${events.rate.perSecond}/${events.rate.burst}`,
       (env) => env.eventsRate,
     ],
+    ['LATCHKEY_EVENT_NAMES', listOf(events.names), (env) => env.eventNames],
+    ['LATCHKEY_EVENTS_KEEP_DAYS', String(events.keepDays), (env) => env.eventsKeepDays],
     [
       'LATCHKEY_BILLING_TOLERANCE_S',
       String(billing.toleranceSeconds),

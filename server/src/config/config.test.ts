@@ -26,9 +26,9 @@ test('the defaults serve this machine only, on an embedded database', () => {
     },
     log: { level: 'info' },
     dataDirectory: '/srv/latchkey/data',
-    database: { kind: 'embedded', poolSize: 10, account: null },
+    database: { kind: 'embedded', poolSize: 14, account: null },
     metrics: { host: '127.0.0.1', port: null },
-    events: { rate: { perSecond: 100, burst: 300 } },
+    events: { rate: { perSecond: 100, burst: 300 }, names: [], keepDays: 396 },
     billing: { toleranceSeconds: 30, revealHours: 24, paddleApiUrl: 'https://api.paddle.com' },
     mail: { from: null, dkim: null },
   });

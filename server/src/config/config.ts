@@ -32,7 +32,13 @@ export interface Config {
     /** The port of the metrics' own listener; null: none. */
     readonly port: number | null;
   };
-  readonly events: { readonly rate: Rate };
+  readonly events: {
+    readonly rate: Rate;
+    /** Patterns with `*`; none: events of all names are taken. */
+    readonly names: readonly string[];
+    /** For how long events are kept. */
+    readonly keepDays: number;
+  };
   readonly billing: {
     /** How far the time in a webhook's signature may be from ours. */
     readonly toleranceSeconds: number;
@@ -55,9 +61,11 @@ export const defaults = {
   logLevel: 'info',
   dataDirectory: './data',
   catalogPath: fileURLToPath(new URL('../../../catalog.example.yaml', import.meta.url)),
-  databasePoolSize: 10,
+  databasePoolSize: 14,
   metricsHost: '127.0.0.1',
   eventsRate: { perSecond: 100, burst: 300 },
+  // Thirteen months.
+  eventsKeepDays: 396,
   billingToleranceSeconds: 30,
   checkRevealHours: 24,
   paddleApiUrl: 'https://api.paddle.com',
@@ -82,7 +90,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
       host: environment.metricsHost ?? defaults.metricsHost,
       port: environment.metricsPort ?? null,
     },
-    events: { rate: environment.eventsRate ?? defaults.eventsRate },
+    events: toEvents(environment),
     billing: toBilling(environment),
     mail: { from: environment.mailFrom ?? null, dkim: toDkim(environment) },
   };
@@ -118,6 +126,14 @@ function toHttp(environment: Environment): Config['http'] {
     port,
     publicUrl: environment.publicUrl ?? localUrl(host, port),
     trustedProxies: environment.trustedProxies ?? defaults.trustedProxies,
+  };
+}
+
+function toEvents(environment: Environment): Config['events'] {
+  return {
+    rate: environment.eventsRate ?? defaults.eventsRate,
+    names: environment.eventNames ?? [],
+    keepDays: environment.eventsKeepDays ?? defaults.eventsKeepDays,
   };
 }
 

@@ -163,6 +163,14 @@ export const secretList: Parse<readonly string[]> = (text) => {
     : { must: 'be secrets separated by single commas' };
 };
 
+/** Patterns separated by commas, in which `*` stands for any characters. */
+export const patternList: Parse<readonly string[]> = (text) => {
+  const entries = text.split(',').map((entry) => entry.trim());
+  return entries.every((entry) => entry !== '' && entry.length <= 120) && entries.length <= 1_000
+    ? { value: entries }
+    : { must: 'be patterns separated by single commas such as app_*,export_finished' };
+};
+
 /** A private key as PEM; `\n` may stand for a line break, since many tools keep variables on one line. */
 export const privateKeyPem: Parse<string> = (text) => {
   const pem = text.replaceAll(String.raw`\n`, '\n');

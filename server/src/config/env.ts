@@ -66,6 +66,8 @@ function readVariables({ plain, secret }: Reader) {
     metricsToken: secret('LATCHKEY_METRICS_TOKEN', values.longText(20)),
 
     eventsRate: plain('LATCHKEY_EVENTS_RATE', values.rate),
+    eventNames: plain('LATCHKEY_EVENT_NAMES', values.patternList),
+    eventsKeepDays: plain('LATCHKEY_EVENTS_KEEP_DAYS', values.wholeNumber(1, 36_500)),
     checkRevealHours: plain('LATCHKEY_CHECK_REVEAL_HOURS', values.wholeNumber(0, 8_760)),
 
     billingSecrets: secret('LATCHKEY_BILLING_SECRETS', values.secretList),

@@ -1,7 +1,15 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
-import { invalidRequest, unsupportedEncoding, unsupportedMediaType } from '#server/errors.ts';
+import {
+  invalidEncoding,
+  invalidRequest,
+  payloadTooLarge,
+  unsupportedEncoding,
+  unsupportedMediaType,
+} from '#server/errors.ts';
 import { locateJsonFault } from './validation/json-fault.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -36,11 +44,50 @@ function readBody(request: FastifyRequest, body: Buffer): unknown {
  * @throws unsupportedMediaType (415), InvalidRequestError (422)
  */
 export function readJsonBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
-  const type = headers['content-type'];
-  if (type !== undefined && !JSON_TYPE.test(type)) throw unsupportedMediaType();
-  const encoding = headers['content-encoding'];
-  if (encoding !== undefined && encoding.toLowerCase() !== 'identity') throw unsupportedEncoding();
+  requireJsonType(headers);
+  if (readEncoding(headers) !== 'identity') throw unsupportedEncoding(['identity']);
   return body.length === 0 ? undefined : parseJson(body);
+}
+
+function requireJsonType({ 'content-type': type }: IncomingHttpHeaders): void {
+  if (type !== undefined && !JSON_TYPE.test(type)) throw unsupportedMediaType();
+}
+
+function readEncoding({ 'content-encoding': encoding }: IncomingHttpHeaders): string {
+  return encoding?.trim().toLowerCase() ?? 'identity';
+}
+
+const inflate = promisify(gunzip);
+
+/** `x-gzip` is another name of it (RFC 9110 §8.4.1.3). */
+const GZIP = new Set(['gzip', 'x-gzip']);
+
+/**
+ * Reads JSON bodies as {@link addJsonParser} does, also those that are compressed by gzip; in an encapsulated instance.
+ * @param maxBytes the most that a body may be, inflated; more is 413 and is not inflated to its end
+ */
+export function addGzipJsonParser(app: FastifyInstance, maxBytes: number): void {
+  app.removeAllContentTypeParsers();
+  app.addContentTypeParser<Buffer>(
+    ['application/json', '*'],
+    { parseAs: 'buffer' },
+    async ({ headers }: FastifyRequest, body: Buffer) => {
+      requireJsonType(headers);
+      const encoding = readEncoding(headers);
+      if (encoding === 'identity') return body.length === 0 ? undefined : parseJson(body);
+      if (!GZIP.has(encoding)) throw unsupportedEncoding(['gzip', 'identity']);
+      return parseJson(await inflateBody(body, maxBytes));
+    },
+  );
+}
+
+async function inflateBody(body: Buffer, maxBytes: number): Promise<Buffer> {
+  try {
+    return await inflate(body, { maxOutputLength: maxBytes });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : null;
+    throw code === 'ERR_BUFFER_TOO_LARGE' ? payloadTooLarge() : invalidEncoding(error);
+  }
 }
 
 /** Hands bodies of any type on as the bytes that came, which a signature covers; in an encapsulated instance. */

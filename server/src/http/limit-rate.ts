@@ -39,7 +39,7 @@ function describeStandings(standings: readonly RateStanding[]): Record<string, s
 }
 
 function describePolicy({ policy }: RateStanding): string {
-  return `"${policy.name}";q=${policy.quota};w=${policy.windowSeconds}`;
+  return `"${policy.name}";q=${policy.quota};w=${Math.ceil(policy.windowSeconds)}`;
 }
 
 function describeStanding({ policy, remaining, resetSeconds }: RateStanding): string {

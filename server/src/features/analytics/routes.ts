@@ -1,28 +1,53 @@
 import { EventBatch, EventBatchResponse, ref } from '@latchkey/contract';
-import { notImplemented } from '#server/errors.ts';
-import type { App } from '#server/http/app-instance.ts';
 
-/** In bytes. */
+import type { Context } from '#server/context.ts';
+import type { App } from '#server/http/app-instance.ts';
+import { addGzipJsonParser } from '#server/http/json-parser.ts';
+import { limitRate } from '#server/http/limit-rate.ts';
+import { RateLimiter } from '#server/lib/rate-limiter.ts';
+
+import { describeDrops } from './rules/drop-reasons.ts';
+import { ingestEvents } from './ingest-events.ts';
+
+/** As it is sent, and inflated. */
 const EVENTS_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 
 /** Analytics events, in batches. */
-export function registerAnalyticsRoutes(app: App): void {
-  app.post(
-    '/api/v1/events',
-    {
-      bodyLimit: EVENTS_BODY_LIMIT_BYTES,
-      schema: {
-        operationId: 'ingestEvents',
-        tags: ['events'],
-        summary: 'Store a batch of events of one install and one session',
-        description: 'Sending the same batch again is safe: an event is stored once.',
-        body: ref(EventBatch),
-        response: { 200: ref(EventBatchResponse, 'How many events were new.') },
-        problems: ['invalid_encoding', 'rate_limited'],
+export function registerAnalyticsRoutes(app: App, ctx: Context): void {
+  app.register(async (scope: App) => {
+    addGzipJsonParser(scope, EVENTS_BODY_LIMIT_BYTES);
+    scope.post(
+      '/api/v1/events',
+      {
+        bodyLimit: EVENTS_BODY_LIMIT_BYTES,
+        onRequest: limitEvents(ctx),
+        schema: {
+          operationId: 'ingestEvents',
+          tags: ['events'],
+          summary: 'Store a batch of events of one install and one session',
+          description:
+            'Sending the same batch again is safe: an event is stored once. After any answer 200 the batch is done with, ' +
+            'whatever the counts say; why events were dropped is told in the header `X-Events-Dropped`. The body may be ' +
+            'compressed by gzip.',
+          body: ref(EventBatch),
+          response: { 200: ref(EventBatchResponse, 'How many events were new.') },
+          problems: ['invalid_encoding', 'rate_limited'],
+        },
       },
-    },
-    async () => {
-      throw notImplemented();
-    },
-  );
+      async (request, reply) => {
+        const { response, drops } = await ingestEvents(ctx, request.body);
+        if (response.dropped > 0) reply.header('x-events-dropped', describeDrops(drops));
+        return response;
+      },
+    );
+  });
+}
+
+function limitEvents({ clock, config, metrics }: Context) {
+  const { perSecond, burst } = config.events.rate;
+  return limitRate({
+    limiter: new RateLimiter({ name: 'events', quota: burst, windowSeconds: burst / perSecond }),
+    clock,
+    onRefusal: () => metrics.countRefusal('events', 'rate_limited'),
+  });
 }

@@ -1,6 +1,7 @@
 import type { HeartbeatRequest, HeartbeatResponse } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
+import { cutText } from '#server/lib/cut-text.ts';
 
 import { requireIdentity } from '../licenses/read-machine.ts';
 import { toMachineKey } from './machine-key.ts';
@@ -26,6 +27,6 @@ export async function recordHeartbeat(
   return { success: true, message };
 }
 
-function cut(text: string | null, characters: number): string | null {
-  return text === null ? null : text.slice(0, characters).toWellFormed();
+function cut(text: string | null, length: number): string | null {
+  return text === null ? null : cutText(text, length);
 }

@@ -1,0 +1,36 @@
+import { parseDateTime } from '@latchkey/contract';
+
+/** A clock that is ahead by less is as good as ours. */
+const TOLERANCE_MS = 5 * 60_000;
+
+/** A clock that is ahead by more is not merely ahead: nothing can be told from it. */
+const LONGEST_SHIFT_MS = 24 * 60 * 60_000;
+
+/** When an event happened, and what the client said where that cannot be. */
+export interface CorrectedTime {
+  readonly occurredAt: Date;
+  /** Null: the same. */
+  readonly toldAt: Date | null;
+}
+
+/**
+ * Corrects the times of a batch whose client's clock is ahead: by how much its newest event lies in our future, all are
+ * shifted back, so that their order and the pauses between them stay. An event more than a day ahead counts as happening
+ * now. What lies in the past stays, for it may have waited on a machine without a network.
+ * @param told as the interface takes date-times
+ */
+export function correctTimes(told: readonly string[], now: Date): CorrectedTime[] {
+  const times = told.map((text) => parseDateTime(text) ?? now);
+  const ahead = times
+    .map((time) => time.getTime() - now.getTime())
+    .filter((aheadMs) => aheadMs <= LONGEST_SHIFT_MS);
+  const newest = ahead.reduce((most, aheadMs) => Math.max(most, aheadMs), 0);
+  const shiftMs = newest > TOLERANCE_MS ? newest : 0;
+  return times.map((time) => correct(time, shiftMs, now));
+}
+
+function correct(time: Date, shiftMs: number, now: Date): CorrectedTime {
+  if (time.getTime() - now.getTime() > LONGEST_SHIFT_MS) return { occurredAt: now, toldAt: time };
+  if (shiftMs === 0) return { occurredAt: time, toldAt: null };
+  return { occurredAt: new Date(time.getTime() - shiftMs), toldAt: time };
+}

@@ -1,0 +1,324 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { describe, test } from 'node:test';
+import { gzipSync } from 'node:zlib';
+
+import { MAX_EVENTS, type EventIn } from '@latchkey/contract';
+
+import { anyAddress, type Answer } from '../http-client.ts';
+import { activate } from '../license-steps.ts';
+import { DAY_MS, fromStart, HOUR_MS, TEST_START } from '../test-clock.ts';
+import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { faultsOf, problem } from './bodies.ts';
+
+const PATH = '/api/v1/events';
+const MAX_BODY_BYTES = 2 * 1024 * 1024;
+const MINUTE_MS = 60_000;
+
+const service = await openAcceptanceService();
+
+function anyEvent(more: Partial<EventIn> = {}): EventIn {
+  return { event_id: randomUUID(), name: 'app_started', occurred_at: fromStart(0), ...more };
+}
+
+function anyEvents(count: number): EventIn[] {
+  return Array.from({ length: count }, () => anyEvent());
+}
+
+function batchOf(events: readonly unknown[], more: Readonly<Record<string, unknown>> = {}) {
+  return {
+    install_id: randomUUID(),
+    session_id: randomUUID(),
+    app_version: '2.4.0',
+    os_version: '15.1',
+    events,
+    ...more,
+  };
+}
+
+async function ingest(events: readonly unknown[], more: Readonly<Record<string, unknown>> = {}) {
+  return service.post(PATH, batchOf(events, more));
+}
+
+function readResult(answer: Answer) {
+  return [answer.status, answer.body, answer.headers.get('x-events-dropped')];
+}
+
+/** What is kept of an event. */
+async function readStored(eventId: string): Promise<Record<string, unknown> | undefined> {
+  const { rows } = await service.own.pool.query('select * from events where event_id = $1', [
+    eventId,
+  ]);
+  return rows[0];
+}
+
+describe('200', () => {
+  test('events are stored as they came', inside, async () => {
+    const event = anyEvent({ props: { plan: 'pro', '': '' } });
+    const batch = batchOf([event, anyEvent({ props: null }), anyEvent({ props: {} })]);
+    const answer = await service.post(PATH, batch);
+    assert.deepEqual(readResult(answer), [200, { accepted: 3, dropped: 0 }, null]);
+    assert.deepEqual(await readStored(event.event_id), {
+      event_id: event.event_id,
+      received_at: TEST_START,
+      install_id: batch.install_id,
+      session_id: batch.session_id,
+      name: 'app_started',
+      occurred_at: TEST_START,
+      told_at: null,
+      app_version: '2.4.0',
+      os_version: '15.1',
+      props: { plan: 'pro', '': '' },
+    });
+  });
+
+  test('the same batch again stores nothing and says so', async () => {
+    const batch = batchOf(anyEvents(3));
+    await service.post(PATH, batch);
+    const again = await service.post(PATH, batch);
+    assert.deepEqual(readResult(again), [200, { accepted: 0, dropped: 3 }, 'duplicate=3']);
+  });
+
+  test('an event that is there twice is stored once, whatever the case of its id', async () => {
+    const event = anyEvent();
+    const shouted = { ...event, event_id: event.event_id.toUpperCase() };
+    const answer = await ingest([event, shouted, anyEvent()]);
+    assert.deepEqual(readResult(answer), [200, { accepted: 2, dropped: 1 }, 'duplicate=1']);
+  });
+
+  test('500 events fit, and with some of them known the sum is the same', async () => {
+    const known = anyEvents(120);
+    await ingest(known);
+    const answer = await ingest([...anyEvents(MAX_EVENTS - 120), ...known]);
+    assert.deepEqual(readResult(answer), [200, { accepted: 380, dropped: 120 }, 'duplicate=120']);
+  });
+
+  test('what does not fit is dropped with its reason, the rest is stored', async () => {
+    const props = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, 'v']));
+    const good = anyEvent({ name: '🙂'.repeat(120) });
+    const answer = await ingest([
+      good,
+      good,
+      anyEvent({ name: '' }),
+      anyEvent({ name: 'a\nb' }),
+      anyEvent({ name: 'x'.repeat(121) }),
+      anyEvent({ props }),
+      anyEvent({ props: { ['k'.repeat(65)]: 'v' } }),
+      anyEvent({ event_id: '00000000-0000-0000-0000-000000000000' }),
+    ]);
+    const reasons = 'event_id=1,name=3,props=2,duplicate=1';
+    assert.deepEqual(readResult(answer), [200, { accepted: 1, dropped: 7 }, reasons]);
+  });
+
+  test('values and versions that are too long are cut', inside, async () => {
+    const event = anyEvent({ props: { long: 'x'.repeat(1_025), emoji: `${'y'.repeat(1_023)}🙂` } });
+    await ingest([event], { app_version: 'v'.repeat(65), os_version: 'w'.repeat(129) });
+    const stored = await readStored(event.event_id);
+    assert.deepEqual(stored?.['props'], { long: 'x'.repeat(1_024), emoji: 'y'.repeat(1_023) });
+    assert.deepEqual(
+      [stored?.['app_version'], stored?.['os_version']],
+      ['v'.repeat(64), 'w'.repeat(128)],
+    );
+  });
+
+  test(
+    'a clock that is ahead is corrected for the whole batch, and what it said is kept',
+    inside,
+    async () => {
+      const newest = anyEvent({ occurred_at: fromStart(2 * HOUR_MS) });
+      const older = anyEvent({ occurred_at: fromStart(HOUR_MS) });
+      await ingest([older, newest]);
+      const times = async ({ event_id }: EventIn) => {
+        const stored = await readStored(event_id);
+        return [stored?.['occurred_at'], stored?.['told_at']];
+      };
+      assert.deepEqual(await times(newest), [TEST_START, new Date(fromStart(2 * HOUR_MS))]);
+      assert.deepEqual(await times(older), [
+        new Date(fromStart(-HOUR_MS)),
+        new Date(fromStart(HOUR_MS)),
+      ]);
+    },
+  );
+
+  test(
+    'an event more than a day ahead counts as happening now, one of the past stays',
+    inside,
+    async () => {
+      const far = anyEvent({ occurred_at: '9999-12-31T23:59:59Z' });
+      const old = anyEvent({ occurred_at: '0001-01-01T00:00:00Z' });
+      const near = anyEvent({ occurred_at: fromStart(5 * MINUTE_MS) });
+      await ingest([far, old, near]);
+      assert.deepEqual((await readStored(far.event_id))?.['occurred_at'], TEST_START);
+      assert.deepEqual(
+        (await readStored(near.event_id))?.['occurred_at'],
+        new Date(fromStart(5 * MINUTE_MS)),
+      );
+      assert.deepEqual(
+        (await readStored(old.event_id))?.['occurred_at'],
+        new Date('0001-01-01T00:00:00.000Z'),
+      );
+    },
+  );
+
+  test('a day that nobody has made a place for gets one', inside, async () => {
+    service.own.clock.advance(400 * DAY_MS);
+    const [first, second] = await Promise.all([ingest([anyEvent()]), ingest(anyEvents(60))]);
+    assert.deepEqual(
+      [first.body, second.body],
+      [
+        { accepted: 1, dropped: 0 },
+        { accepted: 60, dropped: 0 },
+      ],
+    );
+  });
+
+  test(
+    'an install that does not share its usage has nothing stored, until it shares again',
+    inside,
+    async () => {
+      const { licenseKey } = await service.own.issue();
+      const installId = randomUUID();
+      const { activation_id } = await activate(service, licenseKey, { machine_id: 'm' });
+      const share = (usage_sharing: boolean | null) =>
+        service.post('/api/v1/licenses/validate', {
+          license_key: licenseKey,
+          activation_id,
+          machine_id: 'm',
+          install_id: installId,
+          usage_sharing,
+        });
+      const send = async () => readResult(await ingest(anyEvents(2), { install_id: installId }));
+      assert.deepEqual(await send(), [200, { accepted: 2, dropped: 0 }, null]);
+      await share(false);
+      assert.deepEqual(await send(), [200, { accepted: 0, dropped: 2 }, 'sharing_off=2']);
+      await share(null);
+      assert.deepEqual(await send(), [200, { accepted: 0, dropped: 2 }, 'sharing_off=2']);
+      await share(true);
+      assert.deepEqual(await send(), [200, { accepted: 2, dropped: 0 }, null]);
+    },
+  );
+
+  test('a body that is compressed by gzip is read', async () => {
+    const body = gzipSync(JSON.stringify(batchOf(anyEvents(100))));
+    const answer = await sendCompressed(body, 'gzip');
+    assert.deepEqual(readResult(answer), [200, { accepted: 100, dropped: 0 }, null]);
+  });
+
+  test('the same batch twenty times at once is stored once', async () => {
+    for (const size of [5, 100]) {
+      const batch = batchOf(anyEvents(size));
+      const answers = await Promise.all(
+        Array.from({ length: 20 }, () => service.post(PATH, batch)),
+      );
+      const accepted = answers.map(({ body }) => Number(Object.values(Object(body))[0]));
+      assert.equal(
+        accepted.reduce((sum, count) => sum + count, 0),
+        size,
+      );
+    }
+  });
+
+  test('every answer tells where the client stands with the limit', async () => {
+    const answer = await ingest([anyEvent()]);
+    assert.equal(answer.headers.get('ratelimit-policy'), '"events";q=300;w=3');
+    assert.equal(answer.headers.get('ratelimit'), '"events";r=299;t=1');
+  });
+});
+
+function sendCompressed(body: Buffer, encoding: string): Promise<Answer> {
+  return service.send('POST', PATH, {
+    body: new Uint8Array(body),
+    headers: { 'content-type': 'application/json', 'content-encoding': encoding },
+  });
+}
+
+describe('400', () => {
+  test('what is not gzip though it says so', async () => {
+    const whole = gzipSync(JSON.stringify(batchOf(anyEvents(3))));
+    for (const body of [Buffer.from('{}'), whole.subarray(0, -9)]) {
+      const answer = await sendCompressed(body, 'gzip');
+      assert.deepEqual([answer.status, answer.body], [400, problem('invalid_encoding')]);
+    }
+  });
+});
+
+describe('413', () => {
+  test('a body of 2 MiB is looked at, one byte more is not', async () => {
+    const longest = `"${'x'.repeat(MAX_BODY_BYTES - 2)}"`;
+    assert.equal((await service.post(PATH, longest)).status, 422);
+    const answer = await service.post(PATH, `${longest} `);
+    assert.deepEqual([answer.status, answer.body], [413, problem('payload_too_large')]);
+  });
+
+  test('one that is larger than that inflated is not inflated to its end', async () => {
+    const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
+    const answer = await sendCompressed(bomb, 'gzip');
+    assert.deepEqual([answer.status, answer.body], [413, problem('payload_too_large')]);
+  });
+});
+
+describe('415', () => {
+  test('another encoding is refused, with those that are taken', async () => {
+    const answer = await sendCompressed(Buffer.from('{}'), 'br');
+    assert.equal(answer.status, 415);
+    assert.equal(answer.headers.get('accept-encoding'), 'gzip, identity');
+  });
+
+  test('what is no JSON is refused, compressed or not', async () => {
+    const answer = await service.post(PATH, 'a=b', { 'content-type': 'text/plain' });
+    assert.deepEqual([answer.status, answer.body], [415, problem('unsupported_media_type')]);
+  });
+});
+
+describe('422', () => {
+  test('no events are too few, 501 too many, and nothing of them is stored', async () => {
+    const counts = [0, MAX_EVENTS + 1];
+    const answers = await Promise.all(counts.map((count) => ingest(anyEvents(count))));
+    assert.deepEqual(
+      answers.map(({ status, body }) => [status, faultsOf(body)]),
+      [
+        [422, [['body.events', 'too_short']]],
+        [422, [['body.events', 'too_long']]],
+      ],
+    );
+  });
+
+  test('ids are UUIDs, times are date-times, values are texts', async () => {
+    const answer = await ingest(
+      [
+        { event_id: 'x', name: 'n', occurred_at: '2027-03-01' },
+        { event_id: randomUUID(), name: 'n', occurred_at: fromStart(0), props: { a: 1 } },
+        { name: 7 },
+      ],
+      { install_id: 'x' },
+    );
+    assert.equal(answer.status, 422);
+    const faults = faultsOf(answer.body)
+      .map(([place, type]) => `${place} ${type}`)
+      .sort();
+    assert.deepEqual(faults, [
+      'body.events.0.event_id uuid_parsing',
+      'body.events.0.occurred_at datetime_from_date_parsing',
+      'body.events.1.props.a string_type',
+      'body.events.2.event_id missing',
+      'body.events.2.name string_type',
+      'body.events.2.occurred_at missing',
+      'body.install_id uuid_parsing',
+    ]);
+  });
+});
+
+describe('429', () => {
+  test('an address that comes too often waits, before its body is read; others do not', async () => {
+    const address = anyAddress();
+    const send = (from: string) => service.post(PATH, '', { 'x-forwarded-for': from });
+    const statuses: number[] = [];
+    for (let round = 0; round < 320; round++) statuses.push((await send(address)).status);
+    assert.deepEqual(new Set(statuses.slice(0, 300)), new Set([422]));
+    const refused = await send(address);
+    assert.deepEqual([refused.status, refused.body], [429, problem('rate_limited')]);
+    assert.equal(refused.headers.get('retry-after'), '1');
+    assert.equal(refused.headers.get('ratelimit'), '"events";r=0;t=3');
+    assert.equal((await send(anyAddress())).status, 422);
+  });
+});
