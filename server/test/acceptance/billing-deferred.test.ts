@@ -1,0 +1,74 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { retryDueEvents } from '#server/features/billing/replay-events.ts';
+
+import { startTestService } from '../harness.ts';
+import { paddleCustomer, paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../paddle-steps.ts';
+import { SECOND_MS, TEST_START } from '../test-clock.ts';
+import { readBody } from './bodies.ts';
+
+const service = await startTestService();
+
+function minutesLater(minutes: number): Date {
+  return new Date(TEST_START.getTime() + minutes * 60 * SECOND_MS);
+}
+
+test('deferred: an event that is not what its type promises is kept', async () => {
+  const eventId = paddleId('evt');
+  const sound = paddleTransactionCompleted({ eventId });
+  const event = { ...sound, data: { ...sound.data, items: 'nothing' } };
+  assert.deepEqual((await deliverPaddle(service, event)).body, {
+    status: 'deferred',
+    message:
+      'The event is kept; it is not what its type promises: The data of transaction.completed are wrong at data.items.',
+    event_id: eventId,
+  });
+  const { rows } = await service.pool.query(
+    'select status, raw from billing_events where event_id = $1',
+    [eventId],
+  );
+  assert.deepEqual(rows, [{ status: 'failed', raw: JSON.stringify(event) }]);
+  assert.equal(readBody((await deliverPaddle(service, event)).body)['status'], 'duplicate');
+});
+
+test('deferred: one that the database refuses is tried again, and its neighbours go on', async () => {
+  const { pool, ctx } = service;
+  await pool.query(`alter table billing_customers add constraint no_bob check (name <> 'Bob')`);
+  const bad = paddleCustomer('created', { customerId: paddleId('ctm'), name: 'Bob' });
+  const events = [
+    bad,
+    ...[1, 2, 3].map(() => paddleTransactionCompleted(makePaddlePurchase().once)),
+  ];
+  const answers = await Promise.all(events.map((event) => deliverPaddle(service, event)));
+  assert.deepEqual(
+    answers.map(({ body }) => readBody(body)['status']),
+    ['deferred', 'processed', 'processed', 'processed'],
+  );
+  const read = async () => {
+    const { rows } = await pool.query<Record<string, unknown>>(
+      'select status, attempts, next_attempt_at from billing_events where event_id = $1',
+      [bad.event_id],
+    );
+    return rows[0];
+  };
+  assert.equal(await retryDueEvents(ctx, 10), 0);
+  assert.deepEqual(await read(), {
+    status: 'deferred',
+    attempts: 1,
+    next_attempt_at: minutesLater(1),
+  });
+  service.clock.set(minutesLater(1));
+  assert.equal(await retryDueEvents(ctx, 10), 1);
+  assert.deepEqual(await read(), {
+    status: 'deferred',
+    attempts: 2,
+    next_attempt_at: minutesLater(3),
+  });
+  await pool.query('alter table billing_customers drop constraint no_bob');
+  service.clock.set(minutesLater(3));
+  assert.equal(await retryDueEvents(ctx, 10), 1);
+  assert.deepEqual(await read(), { status: 'processed', attempts: 3, next_attempt_at: null });
+  service.clock.set(TEST_START);
+});
