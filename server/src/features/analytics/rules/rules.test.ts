@@ -20,6 +20,14 @@ function eventOf(more: Partial<EventIn>): EventIn {
   return { event_id: randomUUID(), name: 'n', occurred_at: NOW.toISOString(), ...more };
 }
 
+function isTaken(name: string): boolean {
+  return judgeEvents([eventOf({ name })], ALL).good.length === 1;
+}
+
+function at(offsetMs: number): Date {
+  return new Date(NOW.getTime() + offsetMs);
+}
+
 describe('judgeEvents', () => {
   test('each event is good or has one reason, whatever it holds', () => {
     const anyEvent = fc.record({
@@ -41,7 +49,6 @@ describe('judgeEvents', () => {
   });
 
   test('names are of 1 to 120 printable characters, of any script', () => {
-    const isTaken = (name: string) => judgeEvents([eventOf({ name })], ALL).good.length === 1;
     const good = ['a', ' ', 'x'.repeat(120), 'über', '開始', '🙂'.repeat(120)];
     assert.deepEqual(
       good.filter((name) => !isTaken(name)),
@@ -100,7 +107,6 @@ describe('correctTimes', () => {
   const anyOffsets = fc.array(fc.integer({ min: -400 * DAY_MS, max: 3 * DAY_MS }), {
     minLength: 1,
   });
-  const at = (offsetMs: number) => new Date(NOW.getTime() + offsetMs);
 
   test('nothing lies in the future afterwards, but for five minutes', () => {
     fc.assert(
