@@ -33,6 +33,11 @@ export interface BatcherOptions<Input, Output> {
   readonly observer: BatchObserver;
   /** The row that an input may wait for, when somebody else holds it. Default: each input has one of its own. */
   readonly rowOf?: (input: Input) => string;
+  /**
+   * Whether an error of a batch that the database answered would be every other's too, as a lock that all of them want:
+   * then nobody is sent again, and those that wait fail with it. Default: none is.
+   */
+  readonly concernsAll?: (error: unknown) => boolean;
   /** Whether an error means that the whole database says nothing. Default: by the error alone. */
   readonly isSilent?: (error: unknown) => boolean | Promise<boolean>;
 }
@@ -56,6 +61,7 @@ const RETRY_AFTER_SECONDS = 1;
  * A caller sees only its own output or error; see {@link isolateFailures}. But when a batch waited in vain for a database
  * that says nothing, those that queued behind it fail with it: nobody waits for longer than one batch may take. And when
  * it waited in vain for a row that somebody holds, its calls are sent again row by row, and the next batch need not wait.
+ * What all would wait for in vain fails all at once, too.
  */
 export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
@@ -116,11 +122,11 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     const held: Call<Input, Output>[] = [];
     batch.forEach((call, index) => {
       const result = results[index];
-      if (batch.length > 1 && isHeldUp(result)) held.push(call);
+      if (batch.length > 1 && this.#isHeldUp(result)) held.push(call);
       else settle(call, result);
     });
     if (held.length > 0) void this.#runRowByRow(held);
-    await this.#failWaitingAfterSilence(results);
+    await this.#failWaiting(results);
     const seconds = (performance.now() - startedAt) / 1000;
     this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
   }
@@ -141,16 +147,25 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     await Promise.all(Array.from({ length: LANES_BEHIND_A_LOCK }, runLane));
   }
 
-  async #failWaitingAfterSilence(results: readonly BatchResult<Output>[]): Promise<void> {
-    const { isSilent = isDatabaseSilence } = this.#options;
-    const silence = results.find((result) => !result.ok && isDatabaseSilence(result.error));
-    if (silence === undefined || silence.ok || !(await isSilent(silence.error))) return;
-    for (const call of this.#queue.splice(0)) call.reject(silence.error);
+  #isHeldUp(result: BatchResult<Output> | undefined): boolean {
+    return result?.ok === false && isLockTimeout(result.error) && !this.#concernsAll(result.error);
   }
-}
 
-function isHeldUp(result: BatchResult<unknown> | undefined): boolean {
-  return result?.ok === false && isLockTimeout(result.error);
+  #concernsAll(error: unknown): boolean {
+    return this.#options.concernsAll?.(error) === true;
+  }
+
+  async #failWaiting(results: readonly BatchResult<Output>[]): Promise<void> {
+    const { isSilent = isDatabaseSilence } = this.#options;
+    const failure = results.find(
+      (result) =>
+        !result.ok && (isDatabaseSilence(result.error) || this.#concernsAll(result.error)),
+    );
+    if (failure === undefined || failure.ok) return;
+    const isShared = this.#concernsAll(failure.error) || (await isSilent(failure.error));
+    if (!isShared) return;
+    for (const call of this.#queue.splice(0)) call.reject(failure.error);
+  }
 }
 
 function settle<Input, Output>(

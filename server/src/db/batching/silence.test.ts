@@ -94,6 +94,27 @@ test('a row that somebody holds fails those alone that want it, and the next bat
   assert.deepEqual(batches, [[1, 2, 11, 3], [1, 11], [2], [3], [4]]);
 });
 
+test('what all would wait for in vain fails the batch and the queue behind it, and nobody is sent again', async () => {
+  const held = Object.assign(new DatabaseError('held', 0, 'error'), { code: '55P03' });
+  const batches: number[][] = [];
+  const batcher = new Batcher<number, number>({
+    name: 'test',
+    maxBatchSize: 2,
+    maxQueueLength: 10,
+    observer: { observeBatch: () => {}, setQueueDepth: () => {} },
+    concernsAll: (error) => error === held,
+    execute: async (inputs) => {
+      batches.push([...inputs]);
+      if (batches.length > 1) return inputs;
+      throw held;
+    },
+  });
+  const calls = [1, 2, 3, 4, 5].map((input) => batcher.submit(input));
+  assert.deepEqual(await outcomesOf(calls), [held, held, held, held, held]);
+  assert.deepEqual(await outcomesOf([batcher.submit(6)]), ['done']);
+  assert.deepEqual(batches, [[1, 2], [6]]);
+});
+
 test('whoever stands in line for a license behind a silent database fails with the first', async () => {
   const queue = new KeyedQueue({
     maxConcurrent: 1,

@@ -9,6 +9,7 @@ import {
   type ReceivedEvent,
 } from './apply-events.ts';
 import { deferEvent } from './defer-event.ts';
+import { isBillingHeld } from './queries/lock.ts';
 
 /** Carries verified events to the database. */
 export type WebhookBatch = Carrier<ReceivedEvent, Receipt>;
@@ -27,6 +28,7 @@ export function createWebhookBatch(ctx: ApplyContext, observer: BatchObserver): 
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     isSilent: (error) => isWholeDatabaseSilent(ctx.pool, error),
+    concernsAll: isBillingHeld,
     execute: (events) => applyOrDefer(ctx, events),
   });
 }

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Client } from 'pg';
+
+import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import { paddleDelivery, paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
+
+const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
+
+/** What payment providers wait for an answer. */
+const PATIENCE_MS = 5_000;
+
+const service = await startTestService();
+const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+
+interface Delivery {
+  readonly status: number;
+  readonly retryAfter: string | null;
+  readonly tookMs: number;
+}
+
+async function deliver(event: unknown): Promise<Delivery> {
+  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
+  const startedAt = performance.now();
+  const answer = await service.post('/api/v1/webhooks/billing', body, headers);
+  const tookMs = performance.now() - startedAt;
+  return { status: answer.status, retryAfter: answer.headers.get('retry-after'), tookMs };
+}
+
+function purchase(transactionId = paddleId('txn')) {
+  return paddleTransactionCompleted({ transactionId, lines: [{ priceId: PRICE }] });
+}
+
+/** Does something as somebody with psql does who forgot to commit. */
+async function hold(statement: string, values: readonly string[] = []): Promise<Client> {
+  const holder = new Client(service.database.connection.url);
+  await holder.connect();
+  await holder.query('begin');
+  await holder.query(statement, [...values]);
+  return holder;
+}
+
+test('while somebody else has the lock of billing every delivery is told in time to come again, and is applied then', async () => {
+  const events = Array.from({ length: 300 }, () => purchase());
+  const holder = await hold(
+    `select pg_advisory_xact_lock(hashtextextended('latchkey billing', 0))`,
+  );
+  try {
+    const answers = await Promise.all(events.map(deliver));
+    for (const { status, retryAfter } of answers) {
+      assert.deepEqual([status, retryAfter], [503, '1']);
+    }
+    const slowestMs = Math.max(...answers.map(({ tookMs }) => tookMs));
+    assert.ok(slowestMs < PATIENCE_MS, `${slowestMs} ms`);
+    assert.equal(await service.count('billing_events'), 0);
+  } finally {
+    await holder.end();
+  }
+  const again = await Promise.all(events.map(deliver));
+  assert.ok(again.every(({ status }) => status === 200));
+  assert.equal(await service.count('licenses'), events.length);
+});
+
+test('a license that somebody holds keeps its own events out alone, and nobody waits for longer than providers do', async () => {
+  const transactionId = paddleId('txn');
+  await deliver(purchase(transactionId));
+  const { rows } = await service.pool.query(
+    'select license_id from license_transactions where transaction_id = $1',
+    [transactionId],
+  );
+  const holder = await hold('select from licenses where id = $1 for update', [rows[0]?.license_id]);
+  const events = Array.from({ length: 40 }, () => purchase());
+  const later = paddleTransactionCompleted({
+    transactionId,
+    lines: [{ priceId: PRICE, quantity: 3 }],
+    occurredAt: new Date(service.clock.now().getTime() + 1_000),
+  });
+  try {
+    const [held, ...answers] = await Promise.all([deliver(later), ...events.map(deliver)]);
+    assert.equal(held?.status, 503);
+    assert.ok(answers.every(({ status }) => status === 200));
+    const slowestMs = Math.max(...[held, ...answers].map(({ tookMs }) => tookMs));
+    assert.ok(slowestMs < PATIENCE_MS, `${slowestMs} ms`);
+  } finally {
+    await holder.end();
+  }
+  assert.equal((await deliver(later)).status, 200);
+});
