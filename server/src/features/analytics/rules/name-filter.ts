@@ -6,7 +6,10 @@ import type { NameFilter } from './judge-events.ts';
  */
 export function createNameFilter(patterns: readonly string[]): NameFilter {
   if (patterns.length === 0) return () => true;
-  const alternatives = patterns.map((pattern) => pattern.split('*').map(RegExp.escape).join('.*'));
+  const alternatives = patterns.map((pattern) => {
+    const pieces = pattern.split('*').map((piece) => RegExp.escape(piece));
+    return pieces.join('.*');
+  });
   const expression = new RegExp(`^(?:${alternatives.join('|')})$`, 'su');
   return (name) => expression.test(name);
 }
