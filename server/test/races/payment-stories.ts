@@ -1,0 +1,260 @@
+import {
+  PADDLE_MONTH,
+  paddleAdjustment,
+  paddleCustomer,
+  paddleDelivery,
+  paddleId,
+  paddlePeriod,
+  paddleSubscription,
+  paddleTransactionCompleted,
+} from '../paddle-events.ts';
+import {
+  stripeCheckoutCompleted,
+  stripeCustomer,
+  stripeDelivery,
+  stripeRefund,
+} from '../stripe-events.ts';
+import { TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
+
+/** What a buyer and the seller see of one license. */
+export interface SeenLicense {
+  /** As `check` answers it for the checkout. */
+  readonly status: string;
+  readonly expires_at: string | null;
+  readonly product_type: string | null;
+  readonly is_key_shown: boolean;
+  readonly tier: string;
+  readonly features: readonly string[];
+  readonly max_activations: number;
+  readonly customer_email: string | null;
+  readonly customer_name: string | null;
+}
+
+/** A purchase as its provider's webhooks tell it, and what is seen in the end, in whatever order they come. */
+export interface PaymentStory {
+  readonly path: string;
+  /** Every delivery as it is sent, signed at a moment. */
+  readonly deliveries: (at: Date) => readonly SignedDelivery[];
+  /** The id by which the licenses are found. */
+  readonly checkoutId: string;
+  /** Further ids of the provider's, by which they are not found. */
+  readonly otherIds: readonly string[];
+  readonly ends: readonly SeenLicense[];
+}
+
+export interface SignedDelivery {
+  readonly body: string;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const PERSONAL_PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
+const SELLERS_PRICE = 'pri_01bbbbbbbbbbbbbbbbbbbbbbbb';
+const [PADDLE_SECRET = ''] = TEST_WEBHOOK_SECRETS.billing;
+const [STRIPE_SECRET = ''] = TEST_WEBHOOK_SECRETS.stripe;
+
+const PERSONAL: SeenLicense = {
+  status: 'active',
+  expires_at: null,
+  product_type: 'personal',
+  is_key_shown: true,
+  tier: 'personal',
+  features: ['history', 'gpu'],
+  max_activations: 2,
+  customer_email: 'new@example.org',
+  customer_name: 'Ann Example',
+};
+const SELLERS: SeenLicense = {
+  ...PERSONAL,
+  product_type: 'sellers',
+  tier: 'sellers',
+  features: ['history', 'gpu', 'fleet', 'alerts'],
+  max_activations: 10,
+};
+
+/** When all of the stories are over. */
+export const STORIES_END = days(40);
+
+/** The stories; each call tells of another purchase. */
+export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
+  'bought once, by somebody whose address changes': () => {
+    const { ids, buyer } = anyPurchase();
+    return paddleStory(
+      ids,
+      [paddleTransactionCompleted({ ...ids, lines: once }), ...buyer],
+      [PERSONAL],
+    );
+  },
+
+  'two products at once, five of one': () => {
+    const { ids, buyer } = anyPurchase();
+    const lines = [{ priceId: SELLERS_PRICE }, { priceId: PERSONAL_PRICE, quantity: 5 }];
+    const paid = paddleTransactionCompleted({ ...ids, lines });
+    return paddleStory(ids, [paid, ...buyer], [SELLERS, { ...PERSONAL, max_activations: 10 }]);
+  },
+
+  'subscribed, renewed and upgraded': () => {
+    const { ids, buyer, begun, of } = anySubscription();
+    const renewalId = paddleId('txn');
+    const period = paddlePeriod(days(31), 31);
+    const upgraded = { ...of, period, lines: [{ priceId: SELLERS_PRICE, cycle: PADDLE_MONTH }] };
+    const changeId = paddleId('txn');
+    return paddleStory(
+      { ...ids, otherIds: [renewalId, changeId] },
+      [
+        ...begun,
+        ...buyer,
+        paddleSubscription('updated', { ...of, transactionId: null, occurredAt: days(31), period }),
+        paddleTransactionCompleted({
+          ...of,
+          transactionId: renewalId,
+          origin: 'subscription_recurring',
+          occurredAt: days(31),
+          period,
+        }),
+        paddleSubscription('updated', { ...upgraded, transactionId: null, occurredAt: days(33) }),
+        paddleTransactionCompleted({
+          ...upgraded,
+          transactionId: changeId,
+          origin: 'subscription_update',
+          occurredAt: days(33),
+        }),
+      ],
+      [{ ...SELLERS, expires_at: fromStart(62 * DAY_MS) }],
+    );
+  },
+
+  'subscribed and canceled': () => {
+    const { ids, buyer, begun, of } = anySubscription();
+    const over = { ...of, transactionId: null, occurredAt: days(9) };
+    const end = { ...PERSONAL, status: 'canceled', expires_at: fromStart(9 * DAY_MS) };
+    return paddleStory(ids, [...begun, ...buyer, paddleSubscription('canceled', over)], [end]);
+  },
+
+  'a charge in the subscription that is told as a purchase, too': () => {
+    const { ids, buyer, of } = anySubscription();
+    const laterId = paddleId('txn');
+    const period = paddlePeriod(TEST_START, 62);
+    return paddleStory(
+      { ...ids, otherIds: [laterId] },
+      [
+        paddleTransactionCompleted({ ...of, period }),
+        paddleTransactionCompleted({ ...of, transactionId: laterId, occurredAt: days(1), period }),
+        ...buyer,
+      ],
+      [{ ...PERSONAL, expires_at: fromStart(62 * DAY_MS) }],
+    );
+  },
+
+  'refunded, once that was approved': () => {
+    const { ids, buyer } = anyPurchase();
+    const refund = { ...ids, adjustmentId: paddleId('adj') };
+    return paddleStory(
+      ids,
+      [
+        paddleTransactionCompleted({ ...ids, lines: once }),
+        ...buyer,
+        paddleAdjustment('created', { ...refund, status: 'pending_approval', occurredAt: days(2) }),
+        paddleAdjustment('updated', { ...refund, occurredAt: days(3) }),
+      ],
+      [{ ...PERSONAL, status: 'refunded', is_key_shown: false }],
+    );
+  },
+
+  'fought over, won, and fought over again': () => {
+    const { ids, buyer } = anyPurchase();
+    const first = { ...ids, adjustmentId: paddleId('adj'), action: 'chargeback' };
+    const back = { ...ids, adjustmentId: paddleId('adj'), action: 'chargeback_reverse' };
+    return paddleStory(
+      ids,
+      [
+        paddleTransactionCompleted({ ...ids, lines: once }),
+        ...buyer,
+        paddleAdjustment('created', { ...first, occurredAt: days(2) }),
+        paddleAdjustment('created', { ...back, occurredAt: days(4) }),
+        paddleAdjustment('updated', { ...first, status: 'reversed', occurredAt: days(4) }),
+        paddleAdjustment('created', {
+          ...first,
+          adjustmentId: paddleId('adj'),
+          occurredAt: days(6),
+        }),
+      ],
+      [{ ...PERSONAL, status: 'suspended' }],
+    );
+  },
+
+  'at Stripe, refunded within the second in which that began': stripeRefunded,
+};
+
+const once = [{ priceId: PERSONAL_PRICE }];
+
+function days(count: number): Date {
+  return new Date(TEST_START.getTime() + count * DAY_MS);
+}
+
+interface PurchaseIds {
+  readonly transactionId: string;
+  readonly otherIds: readonly string[];
+}
+
+/** Ids of a purchase, and the events that tell who bought: the address that is left is the newer. */
+function anyPurchase() {
+  const customerId = paddleId('ctm');
+  const ids = { transactionId: paddleId('txn'), customerId, otherIds: [] };
+  const newer = { customerId, email: 'new@example.org', occurredAt: days(5) };
+  const buyer = [
+    paddleCustomer('created', { customerId, email: 'old@example.org' }),
+    paddleCustomer('updated', newer),
+  ];
+  return { ids, buyer };
+}
+
+/** A subscription whose checkout tells neither the period nor the subscription. */
+function anySubscription() {
+  const { ids, buyer } = anyPurchase();
+  const lines = [{ priceId: PERSONAL_PRICE, cycle: PADDLE_MONTH }];
+  const of = { ...ids, subscriptionId: paddleId('sub'), lines };
+  const begun = [
+    paddleTransactionCompleted({ ...of, subscriptionId: null }),
+    paddleSubscription('created', { ...of, period: paddlePeriod(TEST_START, 31) }),
+  ];
+  return { ids, buyer, of, begun };
+}
+
+function paddleStory(
+  { transactionId, otherIds }: PurchaseIds,
+  events: readonly unknown[],
+  ends: readonly SeenLicense[],
+): PaymentStory {
+  return {
+    path: '/api/v1/webhooks/billing',
+    deliveries: (at) => events.map((event) => paddleDelivery(event, { secret: PADDLE_SECRET, at })),
+    checkoutId: transactionId,
+    otherIds,
+    ends,
+  };
+}
+
+let purchases = 0;
+
+function stripeRefunded(): PaymentStory {
+  const number = (purchases += 1);
+  const [checkoutId, customerId] = [`cs_${number}`, `cus_${number}`];
+  const [paymentIntentId, chargeId] = [`pi_${number}`, `ch_${number}`];
+  const refund = { refundId: `re_${number}`, paymentIntentId, chargeId, at: days(2) };
+  const events = [
+    stripeCheckoutCompleted({ checkoutId, paymentIntentId, customerId, priceId: 'price_personal' }),
+    stripeCustomer('created', { customerId, email: 'old@example.org' }),
+    stripeCustomer('updated', { customerId, email: 'new@example.org', at: days(5) }),
+    // Ids of events are random: these would have the older of the two win.
+    stripeRefund('created', { ...refund, status: 'pending', eventId: `evt_z${number}` }),
+    stripeRefund('updated', { ...refund, eventId: `evt_a${number}` }),
+  ];
+  return {
+    path: '/api/v1/webhooks/stripe',
+    deliveries: (at) => events.map((event) => stripeDelivery(event, { secret: STRIPE_SECRET, at })),
+    checkoutId,
+    otherIds: [paymentIntentId, chargeId],
+    ends: [{ ...PERSONAL, status: 'refunded', is_key_shown: false }],
+  };
+}

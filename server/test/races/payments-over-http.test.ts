@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import * as fc from 'fast-check';
+import { Type } from 'typebox';
+import { Parse } from 'typebox/value';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { readBody } from '../acceptance/bodies.ts';
+import { takeTurns } from './at-once.ts';
+import {
+  paymentStories,
+  STORIES_END,
+  type PaymentStory,
+  type SeenLicense,
+} from './payment-stories.ts';
+
+const one = await startTestService();
+const two = await startTestService({ beside: one });
+const pick = takeTurns<TestService>([one, two]);
+one.clock.set(STORIES_END);
+
+const RUNS_PER_STORY = 12;
+
+const Checked = Type.Array(
+  Type.Object({
+    license_key: Type.Union([Type.String(), Type.Null()]),
+    status: Type.String(),
+    expires_at: Type.Union([Type.String(), Type.Null()]),
+    product_type: Type.Union([Type.String(), Type.Null()]),
+  }),
+);
+
+/** Orders of so many deliveries, each made twice. */
+function anyOrder(length: number) {
+  const all = Array.from({ length }, (_, index) => index);
+  return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });
+}
+
+async function deliver(story: PaymentStory, order: readonly number[], atOnce: boolean) {
+  const deliveries = story.deliveries(one.clock.now());
+  const send = async (which: number, turn: number): Promise<unknown> => {
+    const { body, headers } = deliveries[which] ?? assert.fail('an order names no delivery');
+    const answer = await pick(turn).post(story.path, body, headers);
+    assert.equal(answer.status, 200, answer.text);
+    return readBody(answer.body)['status'];
+  };
+  if (atOnce) return Promise.all(order.map(send));
+  const statuses: unknown[] = [];
+  for (const [turn, which] of order.entries()) statuses.push(await send(which, turn));
+  return statuses;
+}
+
+async function check(id: string) {
+  const { body } = await one.get(`/api/v1/licenses/check/${id}`);
+  return Parse(Checked, readBody(body)['licenses']);
+}
+
+type SoldTerms = Pick<
+  SeenLicense,
+  'tier' | 'features' | 'max_activations' | 'customer_email' | 'customer_name'
+>;
+
+/** What a buyer sees by `check`, beside what the seller does. */
+async function see({ checkoutId }: PaymentStory): Promise<SeenLicense[]> {
+  const checked = await check(checkoutId);
+  const { rows } = await one.pool.query<SoldTerms>(
+    `select l.tier, l.features, l.max_activations, l.customer_email, l.customer_name
+     from license_transactions found join licenses l on l.id = found.license_id
+     where found.transaction_id = $1 order by found.position`,
+    [checkoutId],
+  );
+  assert.equal(rows.length, checked.length);
+  return checked.flatMap(({ license_key: key, status, expires_at, product_type }, index) => {
+    const row = rows[index];
+    const shown = { status, expires_at, product_type, is_key_shown: key !== null };
+    return row === undefined ? [] : [{ ...shown, ...row }];
+  });
+}
+
+/** For each e-mail with keys that is to be sent: how many licenses its transaction has made. */
+async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<number[]> {
+  const { rows } = await one.pool.query<{ licenses: number }>(
+    `select (select count(*)::integer from billing_licenses made
+             where made.transaction_id = payload->>'transactionId') as licenses
+     from graphile_worker._private_jobs where payload->>'transactionId' = any ($1)`,
+    [[checkoutId, ...otherIds]],
+  );
+  return rows.map(({ licenses }) => licenses);
+}
+
+describe("a provider's deliveries in any order, each twice, to two processes, end in the same for buyer and seller", () => {
+  for (const [name, tell] of Object.entries(paymentStories)) {
+    test(name, async () => {
+      const { length } = tell().deliveries(one.clock.now());
+      await fc.assert(
+        fc.asyncProperty(anyOrder(length), fc.boolean(), async (order, atOnce) => {
+          const story = tell();
+          const statuses = await deliver(story, order, atOnce);
+          assert.equal(statuses.filter((status) => status === 'duplicate').length, length);
+          assert.equal(statuses.filter((status) => status === 'processed').length, length);
+          assert.deepEqual(await see(story), story.ends);
+          for (const id of story.otherIds) assert.deepEqual(await check(id), [], id);
+          assert.deepEqual(await listKeyEmails(story), [story.ends.length]);
+        }),
+        { numRuns: RUNS_PER_STORY },
+      );
+    });
+  }
+});
