@@ -72,6 +72,7 @@ test('the set of commands is complete', () => {
       'jobs list',
       'jobs retry',
       'mail preview',
+      'mail resend',
       'export',
       'version',
     ],

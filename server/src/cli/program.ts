@@ -28,6 +28,7 @@ import { licenseRevokeCommand } from './license-revoke.ts';
 import { licenseShowCommand } from './license-show.ts';
 import { licenseSuspendCommand } from './license-suspend.ts';
 import { mailPreviewCommand } from './mail-preview.ts';
+import { mailResendCommand } from './mail-resend.ts';
 import { migrateCommand } from './migrate.ts';
 import { withExamples } from './option-values.ts';
 import { printNote } from './output.ts';
@@ -113,7 +114,8 @@ function jobsCommands(): Command {
 function mailCommands(): Command {
   return new Command('mail')
     .description('The e-mails that the service sends.')
-    .addCommand(mailPreviewCommand());
+    .addCommand(mailPreviewCommand())
+    .addCommand(mailResendCommand());
 }
 
 function endpointCommands(): Command {

@@ -8,6 +8,7 @@ import {
   Nullable,
   queryRow,
   queryRows,
+  Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 
@@ -64,7 +65,11 @@ export interface KeyEmailClaim {
 
 const claimStatement = defineStatement(
   'key_email_claim',
-  Type.Object({ license_ids: Type.Array(Type.String()), reason: Nullable.Text }),
+  Type.Object({
+    license_ids: Type.Array(Type.String()),
+    reason: Nullable.Text,
+    created_at: Timestamp,
+  }),
   `update key_emails
    set state = 'sending', claimed_at = $5, address_hash = $4,
        reason = case when state = 'refused' then null else reason end
@@ -73,7 +78,7 @@ const claimStatement = defineStatement(
           or state = 'sending' and claimed_at < $6
           or state = 'refused' and address_hash is distinct from $4
           or state = 'sent' and not license_ids @> $3::uuid[])
-   returning license_ids, reason`,
+   returning license_ids, reason, created_at`,
 );
 
 /** An e-mail that was claimed. */
@@ -82,6 +87,8 @@ export interface ClaimedKeyEmail {
   readonly sentBefore: readonly string[];
   /** Whether a relay got it before and never said whether it took it. */
   readonly isUnconfirmed: boolean;
+  /** When it was first to be sent, or was begun anew. */
+  readonly begunAt: Date;
 }
 
 /**
@@ -101,7 +108,11 @@ export async function claimKeyEmail(
     abandonedBefore,
   ]);
   if (row === null) return null;
-  return { sentBefore: row.license_ids, isUnconfirmed: row.reason === UNCONFIRMED };
+  return {
+    sentBefore: row.license_ids,
+    isUnconfirmed: row.reason === UNCONFIRMED,
+    begunAt: row.created_at,
+  };
 }
 
 const findStateStatement = defineStatement(

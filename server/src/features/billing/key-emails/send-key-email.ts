@@ -29,7 +29,7 @@ export type KeyEmailContext = Pick<
 >;
 
 /** Longer than a job may take: whoever claimed an e-mail this long ago and has not said what became of it is gone. */
-const ABANDONED_AFTER_MS = 180_000;
+export const ABANDONED_AFTER_MS = 180_000;
 
 /**
  * How long an e-mail waits for its customer to be looked up, although the checkout's own data have an address: when the
@@ -67,7 +67,7 @@ export async function sendKeyEmail(
 
   const claimed = await claim(ctx, name, good, address);
   if (claimed === null) return;
-  const message = await compose(ctx, name, claimed.licenses, address);
+  const message = await compose(ctx, name, claimed, address);
   const result = await mail.send(message, signal);
   ctx.metrics.countMail('key', result.outcome);
   await record(ctx, name, claimed, result);
@@ -99,6 +99,7 @@ interface Claim {
   /** Whose keys are to be sent now. */
   readonly licenses: readonly BoughtLicense[];
   readonly isUnconfirmed: boolean;
+  readonly begunAt: Date;
 }
 
 /** Takes what is to be sent now; null when that is done already. */
@@ -116,8 +117,8 @@ async function claim(
     abandonedBefore: new Date(now.getTime() - ABANDONED_AFTER_MS),
   });
   if (claimed !== null) {
-    const { sentBefore, isUnconfirmed } = claimed;
-    return { licenses: good.filter(({ id }) => !sentBefore.includes(id)), isUnconfirmed };
+    const { sentBefore, ...others } = claimed;
+    return { licenses: good.filter(({ id }) => !sentBefore.includes(id)), ...others };
   }
   if (await isKeyEmailUnderWay(ctx.pool, name)) throw new Error('another process is sending it');
   return null;
@@ -126,9 +127,10 @@ async function claim(
 async function compose(
   { catalog, pool, vault }: KeyEmailContext,
   name: KeyEmailName,
-  licenses: readonly BoughtLicense[],
+  claimed: Claim,
   address: string,
 ): Promise<MailMessage> {
+  const { licenses } = claimed;
   const { products } = catalog();
   const customerName = licenses.find((license) => license.customerName !== null)?.customerName;
   const written = writeKeyEmail(chooseLanguage(await findBuyerLocale(pool, name)), {
@@ -143,19 +145,23 @@ async function compose(
   return {
     ...written,
     to: { address, name: customerName ?? null },
-    messageToken: nameMessage(vault, name, licenses),
+    messageToken: nameMessage(vault, name, claimed),
   };
 }
 
 const TOKEN_DIGITS = 32;
 
-/** The same for the same keys, so that mail programs show a repetition once; without what it is about. */
+/**
+ * The same for the same keys, so that mail programs show a repetition once, unless an operator has them sent again; without
+ * what it is about.
+ */
 function nameMessage(
   vault: Pick<Context['vault'], 'hashText'>,
   { provider, transactionId }: KeyEmailName,
-  licenses: readonly BoughtLicense[],
+  { licenses, begunAt }: Claim,
 ): string {
-  const about = JSON.stringify([provider, transactionId, licenses.map(({ id }) => id).sort()]);
+  const ids = licenses.map(({ id }) => id).sort();
+  const about = JSON.stringify([provider, transactionId, ids, begunAt]);
   return `key-${vault.hashText('key-email', about).slice(0, TOKEN_DIGITS)}`;
 }
 

@@ -1,0 +1,138 @@
+import assert from 'node:assert/strict';
+import { after, beforeEach, test } from 'node:test';
+
+import { suspendLicense } from '#server/features/licenses/change-license.ts';
+import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
+
+import { startTestService } from '../../../../test/harness.ts';
+import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
+import { reinstateAndSend, resendKeyEmails } from './resend-key-emails.ts';
+import { sendKeyEmail } from './send-key-email.ts';
+
+const relay = await startMailRelay();
+const mail = createSmtpTransport({ url: relay.url, from: 'shop@example.com', dkim: null });
+const service = await startTestService({ mail });
+after(async () => {
+  mail.close();
+  await relay.close();
+});
+
+const { ctx, pool } = service;
+const by = { actor: 'tester', reason: 'a test' };
+
+async function buy(transactionId: string) {
+  const issued = await service.issue();
+  await pool.query(`update licenses set customer_email = 'ann@example.org' where id = $1`, [
+    issued.license.id,
+  ]);
+  await pool.query(`insert into billing_licenses values ($1, 'paddle', '1', $2)`, [
+    transactionId,
+    issued.license.id,
+  ]);
+  return issued;
+}
+
+const send = (transactionId: string) => sendKeyEmail(ctx, { provider: 'paddle', transactionId });
+
+async function listQueued(): Promise<string[]> {
+  const { rows } = await pool.query(
+    `select key from graphile_worker.jobs where key is not null order by key`,
+  );
+  return rows.map(({ key }) => key);
+}
+
+async function listAudited() {
+  const { rows } = await pool.query(
+    `select action, subject_id, actor, reason, details from audit_log where action = 'mail.resend'`,
+  );
+  return rows;
+}
+
+let start = 0;
+const mails = () => relay.mails.slice(start);
+
+beforeEach(async () => {
+  relay.script = {};
+  start = relay.mails.length;
+  await pool.query(
+    'truncate key_emails, billing_licenses, billing_aliases, audit_log, graphile_worker._private_jobs',
+  );
+});
+
+test('an e-mail that was sent is sent again when an operator says so, with its keys and under another id', async () => {
+  const { licenseKey } = await buy('txn_1');
+  await send('txn_1');
+  service.clock.advance(1_000);
+  assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'txn_1' }, ...by }), 1);
+  assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
+  await send('txn_1');
+  await send('txn_1');
+  const [first, second, ...others] = mails();
+  assert.ok(first !== undefined && second !== undefined && others.length === 0);
+  assert.ok(readParts(second).includes(licenseKey));
+  assert.notEqual(readHeader(first, 'Message-ID'), readHeader(second, 'Message-ID'));
+  assert.deepEqual(await listAudited(), [
+    {
+      action: 'mail.resend',
+      subject_id: 'txn_1',
+      actor: 'tester',
+      reason: 'a test',
+      details: { queued: 1 },
+    },
+  ]);
+});
+
+test('a purchase is found by another id of its payment, and one without licenses is not', async () => {
+  await buy('txn_1');
+  await pool.query(`insert into billing_aliases values ('cs_1', 'paddle', 'txn_1')`);
+  assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'cs_1' }, ...by }), 1);
+  assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
+  assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'txn_2' }, ...by }), 0);
+});
+
+test('one that is under way is left alone, until whoever sends it is gone', async () => {
+  await buy('txn_1');
+  await pool.query(
+    `insert into key_emails (transaction_id, provider, state, created_at, claimed_at)
+     values ('txn_1', 'paddle', 'sending', $1, $1)`,
+    [service.clock.now()],
+  );
+  const which = { transactionId: 'txn_1' };
+  assert.equal(await resendKeyEmails(ctx, { which, ...by }), 0);
+  service.clock.advance(180_001);
+  assert.equal(await resendKeyEmails(ctx, { which, ...by }), 1);
+});
+
+test('all that were refused for good are sent to the same addresses, and no others', async () => {
+  for (const id of ['txn_1', 'txn_2', 'txn_3']) await buy(id);
+  await send('txn_3');
+  relay.script = { message: { code: 550, words: 'your sender is on a list' } };
+  await send('txn_1');
+  await send('txn_2');
+  await pool.query(`update key_emails set reason = 'unconfirmed' where transaction_id = 'txn_2'`);
+  relay.script = {};
+  await send('txn_1');
+  assert.equal(mails().length, 1, 'not by itself');
+  assert.equal(await resendKeyEmails(ctx, { which: 'refused', ...by }), 1);
+  assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
+  assert.equal(await resendKeyEmails(ctx, { which: 'unconfirmed', ...by }), 1);
+  for (const id of ['txn_1', 'txn_2', 'txn_3']) await send(id);
+  assert.equal(mails().length, 3);
+  assert.equal(await resendKeyEmails(ctx, { which: 'refused', ...by }), 0);
+});
+
+test('a key that was withheld while its license was suspended is sent once that is reinstated', async () => {
+  const { license, licenseKey } = await buy('txn_1');
+  const change = { keyOrId: license.id, ...by };
+  await suspendLicense(ctx, change);
+  await send('txn_1');
+  assert.equal(mails().length, 0);
+  await reinstateAndSend(ctx, change);
+  assert.deepEqual(await listQueued(), ['send_key_email:paddle:txn_1']);
+  await send('txn_1');
+  const [sent] = mails();
+  assert.ok(sent !== undefined && readParts(sent).includes(licenseKey));
+  await pool.query('truncate graphile_worker._private_jobs');
+  await reinstateAndSend(ctx, change);
+  assert.deepEqual(await listQueued(), [], 'it was sent');
+});

@@ -1,0 +1,62 @@
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { insertAuditEntry } from '../../audit/queries.ts';
+import { reinstateLicense, type ManualChange } from '../../licenses/change-license.ts';
+import type { LicenseRecord } from '../../licenses/queries/licenses.ts';
+import { queueKeyEmails } from './queue-key-emails.ts';
+import {
+  listUnsentKeyEmailsOfLicense,
+  resetKeyEmail,
+  resetRefusedKeyEmails,
+} from './resend-queries.ts';
+import { ABANDONED_AFTER_MS } from './send-key-email.ts';
+
+/** Which e-mails with keys are sent again by hand, by whom and why. */
+export interface ResendOrder {
+  /**
+   * A transaction's, whatever became of it; all that a relay refused for good; or all of which it did not say whether it
+   * took them.
+   */
+  readonly which: { readonly transactionId: string } | 'refused' | 'unconfirmed';
+  readonly actor: string;
+  readonly reason: string | null;
+}
+
+const MAX_AT_ONCE = 10_000;
+
+/**
+ * Has e-mails with keys sent again, and leaves an audit row. Gives how many; none when there is no such transaction with
+ * licenses, or its e-mail is under way.
+ */
+export async function resendKeyEmails(
+  { pool, clock }: Pick<Context, 'clock' | 'pool'>,
+  { which, actor, reason }: ResendOrder,
+): Promise<number> {
+  const now = clock.now();
+  const abandonedBefore = new Date(now.getTime() - ABANDONED_AFTER_MS);
+  return inTransaction(pool, async (client) => {
+    const names =
+      typeof which === 'string'
+        ? await resetRefusedKeyEmails(client, which, now, MAX_AT_ONCE)
+        : await resetKeyEmail(client, which.transactionId, { now, abandonedBefore });
+    if (names.length === 0) return 0;
+    await queueKeyEmails(client, names);
+    await insertAuditEntry(client, {
+      occurredAt: now,
+      actor,
+      reason,
+      action: 'mail.resend',
+      subjectId: typeof which === 'string' ? which : which.transactionId,
+      details: { queued: names.length },
+    });
+    return names.length;
+  });
+}
+
+/** Lets a license run again, and has its key sent when that was withheld meanwhile. */
+export async function reinstateAndSend(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+  const license = await reinstateLicense(ctx, change);
+  await queueKeyEmails(ctx.pool, await listUnsentKeyEmailsOfLicense(ctx.pool, license.id));
+  return license;
+}
