@@ -7,6 +7,7 @@ import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
+import { eventually } from '../../test/eventually.ts';
 import { addJobs } from './add-jobs.ts';
 import { countJobs, listJobs, retryJobs } from './queries.ts';
 import { startJobs, type RunningJobs } from './run-jobs.ts';
@@ -39,10 +40,16 @@ const mail = (transactionId: string) => ({ provider: 'paddle', transactionId });
 const add = (id: string, options = {}) =>
   addJobs(pool, [{ name: 'send_key_email', payload: mail(id), ...options }]);
 
-async function until(what: () => boolean | Promise<boolean>): Promise<void> {
-  for (const end = Date.now() + 10_000; !(await what()); await sleep(10)) {
-    assert.ok(Date.now() < end, `in vain: ${what.toString()}`);
-  }
+/** How often a connection was taken: once for each look, as long as no job is done. */
+let looks = 0;
+pool.on('acquire', () => {
+  looks += 1;
+});
+
+/** Waits until the loop has looked twice more; nobody else asks the database meanwhile. */
+async function twoMoreLooks(): Promise<void> {
+  const before = looks;
+  await eventually(() => looks >= before + 2);
 }
 
 const logged = () => lines.map((line) => JSON.parse(line));
@@ -67,7 +74,7 @@ test('each job is done once, however many processes look for them', async () => 
     ids.map((id) => ({ name: 'send_key_email', payload: mail(id) })),
   );
   for (let process = 0; process < 3; process++) start(work);
-  await until(async () => (await countJobs(pool)).open === 0);
+  await eventually(async () => (await countJobs(pool)).open === 0);
   assert.deepEqual(done.toSorted(), ids.toSorted());
   assert.match(
     await metrics.render(),
@@ -75,24 +82,35 @@ test('each job is done once, however many processes look for them', async () => 
   );
 });
 
-test('a job that takes long keeps no other from its turn; two are done at once and no more', async () => {
+test('a job that takes long keeps no other from its turn', async () => {
   const free = Promise.withResolvers<void>();
   const begun: string[] = [];
   start(async (id) => {
     begun.push(id);
-    if (id.startsWith('slow')) await free.promise;
+    if (id === 'slow') await free.promise;
   });
-  await add('slow_1');
-  await until(() => begun.length === 1);
-  await add('quick');
-  await until(() => begun.includes('quick'));
-  await add('slow_2');
-  await add('late');
-  await until(() => begun.includes('slow_2'));
-  await sleep(10 * POLL_MS);
-  assert.deepEqual(begun, ['slow_1', 'quick', 'slow_2']);
+  await add('slow');
+  await eventually(() => begun.length === 1);
+  for (const id of ['quick', 'next']) {
+    await add(id);
+    await eventually(() => begun.includes(id));
+  }
+  assert.deepEqual(begun, ['slow', 'quick', 'next']);
   free.resolve();
-  await until(() => begun.includes('late'));
+});
+
+test('two jobs are done at once and no more', async () => {
+  let [underWay, most] = [0, 0];
+  start(async () => {
+    underWay += 1;
+    most = Math.max(most, underWay);
+    // Several looks long, so that a third one would be begun if it could.
+    await sleep(5 * POLL_MS);
+    underWay -= 1;
+  });
+  for (const id of ['a', 'b', 'c', 'd', 'e', 'f']) await add(id);
+  await eventually(async () => (await countJobs(pool)).open === 0);
+  assert.equal(most, 2);
 });
 
 test('a job that fails is tried again later; what is logged and kept says neither address nor key', async () => {
@@ -100,7 +118,7 @@ test('a job that fails is tried again later; what is logged and kept says neithe
     throw new Error('550 <ann@example.com> refused LK-ABCDE-ABCDE-ABCDE-ABCDE-ABCDE');
   });
   await add('txn_1');
-  await until(async () => (await listJobs(pool, ['waiting'], 9))[0]?.attempts === 1);
+  await eventually(async () => (await listJobs(pool, ['waiting'], 9))[0]?.attempts === 1);
   const [job] = await listJobs(pool, ['waiting'], 9);
   assert.equal(job?.lastError, '550 <[e-mail]> refused [license key]');
   const pauseMs = (job?.nextAt.getTime() ?? 0) - Date.now();
@@ -117,14 +135,14 @@ test('a job tried as often as it may be is given up, counted, and done when it i
     if (broken) throw new Error('no');
   });
   await add('txn_1', { maxAttempts: 1 });
-  await until(async () => (await countJobs(pool)).givenUp === 1);
+  await eventually(async () => (await countJobs(pool)).givenUp === 1);
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 1 });
   const entry = logged().find(({ level }) => level === 'error');
   assert.equal(entry.msg, 'a job failed for the last time: see latchkey jobs list');
   const [job] = await listJobs(pool, ['given_up'], 9);
   broken = false;
   assert.equal(await retryJobs(pool, [job?.id ?? 0]), 1);
-  await until(async () => (await countJobs(pool)).open === 0);
+  await eventually(async () => (await countJobs(pool)).open === 0);
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
@@ -136,11 +154,11 @@ test('a job that is replaced while it runs does not count as failed, and the new
     if (id === 'old') await first.promise;
   });
   await add('old', { key: 'same' });
-  await until(() => begun.length === 1);
+  await eventually(() => begun.length === 1);
   await add('new', { key: 'same' });
-  await until(() => begun.includes('new'));
+  await eventually(() => begun.includes('new'));
   first.reject(new Error('no'));
-  await until(async () => (await countJobs(pool)).open === 0);
+  await eventually(async () => (await countJobs(pool)).open === 0);
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
@@ -153,9 +171,11 @@ test('jobs of a killed process begin again, those that may still be under way do
   );
   const done: string[] = [];
   start(async (id) => void done.push(id));
-  await until(() => done.length > 0);
-  await sleep(5 * POLL_MS);
-  assert.deepEqual(done, ['long_ago']);
+  await eventually(() => done.length > 0);
+  // It would be begun before one that is added now.
+  await add('later');
+  await eventually(() => done.includes('later'));
+  assert.deepEqual(done, ['long_ago', 'later']);
 });
 
 test('a stop waits for the job under way and begins no other', async () => {
@@ -166,9 +186,10 @@ test('a stop waits for the job under way and begins no other', async () => {
     await free.promise;
   });
   for (const id of ['a', 'b', 'c', 'd']) await add(id);
-  await until(() => begun.length === 2);
+  await eventually(() => begun.length === 2);
   const stopped = jobs.stop();
   running = [];
+  // The stop has come to both by then; if it had not, another would begin and this test fail.
   await sleep(50);
   free.resolve();
   await stopped;
@@ -198,10 +219,11 @@ test('a database that is away is said once, and jobs are done when it is back', 
   const done: string[] = [];
   await pool.query('alter table graphile_worker._private_jobs rename to away');
   start(async (id) => void done.push(id));
-  await sleep(10 * POLL_MS);
+  await eventually(() => logged().length === 1);
+  await twoMoreLooks();
   await pool.query('alter table graphile_worker.away rename to _private_jobs');
   await add('txn_1');
-  await until(() => done.length === 1);
+  await eventually(() => done.length === 1);
   const messages = logged().map(({ msg }) => msg);
   assert.deepEqual(messages, ['jobs cannot be looked for', 'jobs can be done again']);
 });

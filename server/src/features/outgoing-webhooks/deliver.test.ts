@@ -94,12 +94,15 @@ test('a receiver gets the event, and the library of Standard Webhooks takes its 
   assert.equal(await deliver(), 0);
 });
 
-test("another endpoint's secret is refused", async () => {
-  const other = await register('https://other.example.com/');
+test('of two endpoints each is sent what its own secret verifies, and no other', async () => {
+  const other = await register(`${receiver.url}/other`);
   await service.issue();
-  await pool.query('delete from webhook_deliveries where endpoint_id = $1', [other.id]);
-  await deliver();
-  assert.throws(() => verify(0, other.secret), /No matching signature found/);
+  assert.equal(await deliver(), 2);
+  const first = receiver.received.findIndex(({ path }) => path === '/hook');
+  const second = receiver.received.findIndex(({ path }) => path === '/hook/other');
+  assert.deepEqual(verify(first, secret), verify(second, other.secret));
+  assert.throws(() => verify(first, other.secret), /No matching signature found/);
+  assert.throws(() => verify(second, secret), /No matching signature found/);
 });
 
 test('while a secret is rolled both are good, and after the overlap the new one alone', async () => {
