@@ -26,7 +26,7 @@ test('deferred: an event that is not what its type promises is kept', async () =
     event_id: eventId,
   });
   const { rows } = await service.pool.query(
-    'select status, raw from billing_events where event_id = $1',
+    `select status, convert_from(raw, 'UTF8') as raw from billing_events where event_id = $1`,
     [eventId],
   );
   assert.deepEqual(rows, [{ status: 'failed', raw: JSON.stringify(event) }]);

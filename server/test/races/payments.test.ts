@@ -44,7 +44,7 @@ async function deliver(event: BillingEvent, index: number): Promise<string> {
     type,
     occurredAt,
     receivedAt: occurredAt,
-    raw: '{}',
+    raw: Buffer.from('{}'),
     headers: {},
   };
   const { status } = await pick(index).ctx.batches.webhooks.submit({ kept, event });

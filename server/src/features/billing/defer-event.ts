@@ -46,19 +46,19 @@ export async function deferEvent(
 }
 
 /** An event that could not be applied, and how often that was tried. */
-type FailedEvent = Pick<EventOutcome, 'eventId' | 'provider' | 'type' | 'occurredAt'> & {
-  readonly attempts: number;
-};
+type FailedEvent = Required<
+  Pick<EventOutcome, 'eventId' | 'provider' | 'type' | 'occurredAt' | 'attempts'>
+>;
 
 /** Writes down why a kept event could not be applied, with the time of the next try while there is hope. */
 export async function recordFailure(
   { clock }: Pick<Context, 'clock'>,
   client: Queryable,
-  { attempts, ...event }: FailedEvent,
+  event: FailedEvent,
   cause: unknown,
 ): Promise<EventOutcome> {
   const isHopeless = cause instanceof MalformedEventError;
-  const nextAttemptAt = isHopeless ? null : nextAttempt(clock.now(), attempts);
+  const nextAttemptAt = isHopeless ? null : nextAttempt(clock.now(), event.attempts);
   const status = nextAttemptAt === null ? 'failed' : 'deferred';
   const outcome = { ...event, status, message: explainFailure(cause), nextAttemptAt } as const;
   await updateEventOutcomes(client, [outcome]);

@@ -2,6 +2,8 @@ import { isStorableText, type WebhookResponse } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
 import {
+  InvalidRequestError,
+  PublicError,
   billingNotConfigured,
   invalidRequest,
   invalidSignature,
@@ -12,6 +14,7 @@ import {
 import type { Receipt, ReceivedEvent } from './apply-events.ts';
 import { deferEvent } from './defer-event.ts';
 import { keepHeaders } from './keep-headers.ts';
+import { keepUnreadable } from './keep-unreadable.ts';
 import {
   MalformedEventError,
   type BillingAdapter,
@@ -41,8 +44,8 @@ export async function receiveWebhook(
   const adapter = findAdapter(provider);
   if (adapter === undefined) throw unknownProvider();
   verify(ctx, adapter, delivery);
-  const body = requireObject(readBody());
-  const { eventId, receipt } = await takeEvent(ctx, adapter, delivery, body);
+  const reading = await readOrKeep(ctx, adapter, delivery, readBody);
+  const { eventId, receipt } = await take(ctx, reading);
   ctx.metrics.countWebhook(provider, receipt.status);
   return { status: receipt.status, message: receipt.message, event_id: eventId };
 }
@@ -64,6 +67,24 @@ function verify(ctx: Context, adapter: BillingAdapter, delivery: WebhookDelivery
   throw verification.reason === 'stale' ? staleSignature() : invalidSignature();
 }
 
+/** What cannot be read is kept all the same, before its sender is told so. */
+async function readOrKeep(
+  ctx: Context,
+  adapter: BillingAdapter,
+  delivery: WebhookDelivery,
+  readBody: () => unknown,
+): Promise<Reading> {
+  try {
+    return readEvent(ctx, adapter, delivery, requireObject(readBody()));
+  } catch (error) {
+    if (error instanceof PublicError || error instanceof InvalidRequestError) {
+      await ctx.gate.run(() => keepUnreadable(ctx, adapter.provider, delivery, error));
+      ctx.metrics.countWebhook(adapter.provider, 'failed');
+    }
+    throw error;
+  }
+}
+
 function requireObject(body: unknown): object {
   if (body === undefined || body === null) {
     throw invalidRequest([{ loc: ['body'], msg: 'Field required', type: 'missing' }]);
@@ -83,8 +104,16 @@ export async function takeEvent(
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
   body: object,
-): Promise<{ eventId: string; receipt: Receipt }> {
-  const reading = readEvent(ctx, adapter, delivery, body);
+): Promise<TakenEvent> {
+  return take(ctx, readEvent(ctx, adapter, delivery, body));
+}
+
+interface TakenEvent {
+  readonly eventId: string;
+  readonly receipt: Receipt;
+}
+
+async function take(ctx: Context, reading: Reading): Promise<TakenEvent> {
   const { eventId } = reading.kept;
   const receipt =
     'event' in reading
@@ -107,7 +136,7 @@ function readEvent(
   const common = {
     provider,
     receivedAt,
-    raw: delivery.rawBody.toString(),
+    raw: delivery.rawBody,
     headers: keepHeaders(delivery.headers),
   };
   try {

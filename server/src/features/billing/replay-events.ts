@@ -5,10 +5,10 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { applyFacts, type ApplyContext } from './apply-events.ts';
 import { recordFailure } from './defer-event.ts';
+import { UNREADABLE_TYPE } from './keep-unreadable.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
 import {
-  countAttempt,
   listDueEvents,
   listEvents,
   updateEventOutcomes,
@@ -87,10 +87,9 @@ async function retryEvent(ctx: ApplyContext, event: EventRecord): Promise<EventO
     if (isDatabaseUnavailable(error)) throw error;
     const { eventId, provider, type, occurredAt, attempts } = event;
     const failed = { eventId, provider, type, occurredAt, attempts: attempts + 1 };
-    const outcome = await inTransaction(ctx.pool, async (client) => {
-      await countAttempt(client, event);
-      return recordFailure(ctx, client, failed, error);
-    });
+    const outcome = await inTransaction(ctx.pool, (client) =>
+      recordFailure(ctx, client, failed, error),
+    );
     const { status } = outcome;
     ctx.log.error({ err: error, eventId, provider, status }, 'a kept event could not be applied');
     return outcome;
@@ -103,14 +102,16 @@ async function applyAgain(
   kept: EventRecord,
 ): Promise<EventOutcome> {
   await lockBilling(client);
-  const { eventId, provider, raw, headers } = kept;
+  const { eventId, provider, type, raw, headers, message } = kept;
   const adapter = findAdapter(provider);
   if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, eventId);
-  const body: unknown = JSON.parse(raw);
-  const event = adapter.normalize(body, { headers, rawBody: Buffer.from(raw) });
-  const [outcome] = await applyFacts(ctx, client, [{ ...event, eventId }]);
-  if (outcome === undefined) throw new Error('an event was applied without an outcome');
-  await countAttempt(client, kept);
+  if (type === UNREADABLE_TYPE)
+    throw new MalformedEventError(message ?? 'It cannot be read', eventId);
+  const body: unknown = JSON.parse(raw.toString());
+  const event = adapter.normalize(body, { headers, rawBody: raw });
+  const [applied] = await applyFacts(ctx, client, [{ ...event, eventId }]);
+  if (applied === undefined) throw new Error('an event was applied without an outcome');
+  const outcome = { ...applied, attempts: kept.attempts + 1 };
   await updateEventOutcomes(client, [outcome]);
   return outcome;
 }

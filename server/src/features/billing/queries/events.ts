@@ -1,6 +1,7 @@
 import { Type, type Static } from 'typebox';
 
 import {
+  Bytes,
   Nullable,
   Timestamp,
   defineCommand,
@@ -22,7 +23,7 @@ export interface KeptEvent {
   readonly occurredAt: Date;
   readonly receivedAt: Date;
   /** The body as it was signed. */
-  readonly raw: string;
+  readonly raw: Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -35,6 +36,8 @@ export interface EventOutcome {
   readonly status: EventStatus;
   readonly message: string | null;
   readonly nextAttemptAt: Date | null;
+  /** How often it was tried, this time included; left out: as often as is written down. */
+  readonly attempts?: number;
 }
 
 const insertStatement = defineStatement(
@@ -42,7 +45,7 @@ const insertStatement = defineStatement(
   Type.Object({ event_id: Type.String(), provider: Type.String() }),
   `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
    select event_id, provider, type, occurred_at, received_at, raw, headers, 'processed'
-   from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::text[], $7::jsonb[])
+   from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bytea[], $7::jsonb[])
      as told (event_id, provider, type, occurred_at, received_at, raw, headers)
    order by event_id, provider
    on conflict (event_id, provider) do nothing
@@ -70,9 +73,11 @@ const updateStatement = defineCommand(
   'billing_event_update_outcomes',
   `update billing_events as event
    set status = outcome.status, message = outcome.message, next_attempt_at = outcome.next_attempt_at,
-       type = outcome.type, occurred_at = outcome.occurred_at
-   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::timestamptz[])
-     as outcome (event_id, provider, status, message, next_attempt_at, type, occurred_at)
+       type = outcome.type, occurred_at = outcome.occurred_at,
+       attempts = coalesce(outcome.attempts, event.attempts)
+   from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::timestamptz[], $6::text[], $7::timestamptz[],
+               $8::integer[])
+     as outcome (event_id, provider, status, message, next_attempt_at, type, occurred_at, attempts)
    where event.event_id = outcome.event_id and event.provider = outcome.provider`,
 );
 
@@ -89,20 +94,8 @@ export async function updateEventOutcomes(
     outcomes.map(({ nextAttemptAt }) => nextAttemptAt),
     outcomes.map(({ type }) => type),
     outcomes.map(({ occurredAt }) => occurredAt),
+    outcomes.map(({ attempts }) => attempts ?? null),
   ]);
-}
-
-const countAttemptStatement = defineCommand(
-  'billing_event_count_attempt',
-  'update billing_events set attempts = attempts + 1 where event_id = $1 and provider = $2',
-);
-
-/** Counts one more try of an event. */
-export async function countAttempt(
-  db: Queryable,
-  { eventId, provider }: Pick<KeptEvent, 'eventId' | 'provider'>,
-): Promise<void> {
-  await execute(db, countAttemptStatement, [eventId, provider]);
 }
 
 const EventRow = Type.Object({
@@ -111,7 +104,7 @@ const EventRow = Type.Object({
   type: Type.String(),
   occurred_at: Timestamp,
   received_at: Timestamp,
-  raw: Type.String(),
+  raw: Bytes,
   headers: Type.Record(Type.String(), Type.String()),
   status: Type.String(),
   message: Nullable.Text,
@@ -199,17 +192,6 @@ export async function countUnfinishedEvents(
   db: Queryable,
 ): Promise<{ readonly deferred: number; readonly failed: number }> {
   return (await queryRow(db, countStatement)) ?? { deferred: 0, failed: 0 };
-}
-
-const lastReceivedStatement = defineStatement(
-  'billing_event_last_occurred',
-  Type.Object({ occurred_at: Nullable.Moment }),
-  'select max(occurred_at) as occurred_at from billing_events where provider = $1',
-);
-
-/** When the newest event of a provider happened; null when none was ever kept. */
-export async function findLastEventTime(db: Queryable, provider: string): Promise<Date | null> {
-  return (await queryRow(db, lastReceivedStatement, [provider]))?.occurred_at ?? null;
 }
 
 function fromRow(row: Static<typeof EventRow>): EventRecord {

@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { test } from 'node:test';
+
+import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
+import {
+  paddleCustomer,
+  paddleDelivery,
+  paddleId,
+  signPaddle,
+} from '../../../test/paddle-events.ts';
+import { replayEvents } from './replay-events.ts';
+
+const PATH = '/api/v1/webhooks/billing';
+const service = await startTestService();
+const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
+
+/** Sends anything, well signed whatever it is; gives the status of the answer. */
+async function send(body: Buffer<ArrayBuffer>, type = 'application/json'): Promise<number> {
+  const signature = signPaddle(body, secret, service.clock.now());
+  const headers = { 'content-type': type, 'billing-signature': signature };
+  return (await service.send('POST', PATH, { body, headers })).status;
+}
+
+const idOf = (body: Buffer) => `unreadable:${createHash('sha256').update(body).digest('hex')}`;
+
+async function findKept(body: Buffer): Promise<unknown[]> {
+  const { rows } = await service.pool.query(
+    'select type, status, message, raw, attempts from billing_events where event_id = $1',
+    [idOf(body)],
+  );
+  return rows;
+}
+
+const FAILED = { type: 'unreadable', status: 'failed', attempts: 1 };
+
+for (const [what, text, type, status, why] of [
+  [
+    'of another type',
+    'a=b',
+    'application/x-www-form-urlencoded',
+    415,
+    'The body must be JSON (`application/json`).',
+  ],
+  ['that is empty', '', 'application/json', 422, 'Field required'],
+  ['that is no JSON', '{"a": }', 'application/json', 422, 'JSON decode error: Expecting value'],
+  ['that is no object', '[]', 'application/json', 422, 'Input should be a valid dictionary'],
+  [
+    'without the id of an event',
+    '{}',
+    'application/json',
+    422,
+    'Value error, The event has no id, no type or no time.',
+  ],
+] as const) {
+  test(`a well signed body ${what} is kept once as a dead letter, and its sender is told what is wrong`, async () => {
+    const body = Buffer.from(text);
+    assert.deepEqual([await send(body, type), await send(body, type)], [status, status]);
+    const message = `It cannot be read: ${why}`;
+    assert.deepEqual(await findKept(body), [{ ...FAILED, message, raw: body }]);
+  });
+}
+
+test('bytes that are no text are kept as they came, and a replay says that they cannot be read', async () => {
+  const body = Buffer.from([0x7b, 0x00, 0xff, 0xc3, 0x28, 0x7d]);
+  assert.equal(await send(body), 422);
+  const message = 'It cannot be read: JSON decode error: The body is not UTF-8';
+  assert.deepEqual(await findKept(body), [{ ...FAILED, message, raw: body }]);
+  const outcomes: unknown[] = [];
+  const filter = { eventId: idOf(body), status: null, provider: null, since: null };
+  await replayEvents(service.ctx, { filter, actor: 'ann', reason: 'again' }, (outcome) =>
+    outcomes.push([outcome.status, outcome.message]),
+  );
+  assert.deepEqual(outcomes, [['failed', message]]);
+  assert.deepEqual(await findKept(body), [{ ...FAILED, message, raw: body, attempts: 2 }]);
+});
+
+test('what is not well signed is not kept', async () => {
+  const kept = await service.count('billing_events');
+  const { status } = await service.post(PATH, 'a=b', { 'billing-signature': 'ts=1;h1=00' });
+  assert.equal(status, 401);
+  assert.equal(await service.count('billing_events'), kept);
+});
+
+test('a body that PostgreSQL would not take as a text is kept and applied as any other', async () => {
+  const event = paddleCustomer('created', { customerId: paddleId('ctm'), name: 'A\0B' });
+  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
+  assert.equal((await service.post(PATH, body, headers)).status, 200);
+  const { rows } = await service.pool.query(
+    'select status, raw from billing_events where event_id = $1',
+    [event.event_id],
+  );
+  assert.deepEqual(rows, [{ status: 'processed', raw: Buffer.from(body) }]);
+});
