@@ -14,7 +14,9 @@ import { describeDurability, describeMachine } from './lib/machine.ts';
 import { startServiceProcess, seedDataDirectory } from './lib/processes.ts';
 import { printReport, type Figure } from './lib/report.ts';
 import { FULL, QUICK, type Scale } from './lib/scale.ts';
+import { measureEvents } from './scenarios/events.ts';
 import { measureGrowth } from './scenarios/growth.ts';
+import { measureHeartbeats } from './scenarios/heartbeats.ts';
 import { measureMemory } from './scenarios/memory.ts';
 import { measureTrial } from './scenarios/trial.ts';
 import { measureValidate } from './scenarios/validate.ts';
@@ -30,6 +32,8 @@ async function run(scale: Scale): Promise<void> {
     const figures: Figure[] = [
       ...(await measureValidate(service, scale)),
       ...(await measureTrial(service, scale)),
+      ...(await measureHeartbeats(service, scale)),
+      ...(await measureEvents(service, scale)),
       ...(await measureWebhooks(service, scale)),
     ];
     const durability = await describeDurability(few);

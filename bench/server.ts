@@ -1,9 +1,19 @@
 /**
- * The service as it is, in a process of its own, with three routes beside it to compare it with:
+ * The service as it is, in a process of its own, with routes beside it to compare it with:
  * - `/bench/empty/validate` and `/bench/empty/trial`: the same schemas, an answer of the same size, nothing done for it
  * - `/bench/single/validate`: the same use case, each statement sent on its own instead of in a batch
+ * - `/bench/empty/heartbeat` and `/bench/empty/events`: likewise; `/bench/single/events`: a statement and a commit for each
+ *   event
  * - `/bench/signed/validate`: the same use case, but no token is fresh enough to be handed out again
  */
+import {
+  EventBatch,
+  EventBatchResponse,
+  HeartbeatRequest,
+  HeartbeatResponse,
+  ref,
+} from '@latchkey/contract';
+
 import { buildApp } from '#server/app.ts';
 import { systemClock } from '#server/clock.ts';
 import { loadCatalog } from '#server/config/catalog.ts';
@@ -11,6 +21,7 @@ import { loadConfiguration } from '#server/config/load.ts';
 import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
+import { storeRequests } from '#server/features/analytics/event-batch.ts';
 import { createLicenseBatches } from '#server/features/licenses/batches.ts';
 import { validateOperation } from '#server/features/licenses/operations.ts';
 import {
@@ -48,6 +59,49 @@ const EMPTY_TRIAL = {
   tier: 'trial',
   entitlement: TOKEN,
 };
+
+const heartbeatSchema = {
+  body: ref(HeartbeatRequest),
+  response: { 200: ref(HeartbeatResponse, 'The same.') },
+};
+
+const eventsSchema = {
+  body: ref(EventBatch),
+  response: { 200: ref(EventBatchResponse, 'The same.') },
+};
+
+function addUsageComparisons(app: App, ctx: Context): void {
+  app.post('/bench/empty/heartbeat', { schema: heartbeatSchema }, async () => ({
+    success: true,
+    message: 'updated',
+  }));
+  app.post('/bench/empty/events', { schema: eventsSchema }, async ({ body }) => ({
+    accepted: body.events.length,
+    dropped: 0,
+  }));
+  app.post('/bench/single/events', { schema: eventsSchema }, async ({ body }) => {
+    for (const event of body.events) {
+      await storeRequests(ctx, [
+        {
+          installId: body.install_id,
+          sessionId: body.session_id,
+          appVersion: body.app_version,
+          osVersion: body.os_version ?? null,
+          events: [
+            {
+              eventId: event.event_id,
+              name: event.name,
+              occurredAt: new Date(event.occurred_at),
+              toldAt: null,
+              props: event.props ?? null,
+            },
+          ],
+        },
+      ]);
+    }
+    return { accepted: body.events.length, dropped: 0 };
+  });
+}
 
 function addComparisons(app: App, ctx: Context): void {
   const single = sendOneByOne(ctx);
@@ -118,6 +172,7 @@ const app = buildApp(ctx, {
   prepare: (instance) => {
     observeRequests(instance, { log, metrics });
     addComparisons(instance, ctx);
+    addUsageComparisons(instance, ctx);
   },
 });
 const url = await app.listen({ host: '127.0.0.1', port: 0 });

@@ -97,6 +97,49 @@ export async function runOpenLoop(
   return { ...result, failures: result.failures + unanswered };
 }
 
+/** What came of a burst. */
+export interface BurstResult {
+  /** The longest time until an answer, in ms. */
+  readonly max: number;
+  /** How often a request was sent again, for it was put off (503). */
+  readonly sentAgain: number;
+}
+
+/**
+ * So many requests as fast as they are taken, each until it is answered with 200; one that is put off is sent again after
+ * a second, as its sender does.
+ */
+export async function runBurst(
+  plan: Omit<LoadPlan, 'seconds'>,
+  requests: number,
+): Promise<BurstResult> {
+  const lanes = await connectLanes({ ...plan, seconds: 0 });
+  let left = requests;
+  let max = 0;
+  let sentAgain = 0;
+  const sendUntilTaken = async (lane: Lane, request: string | SignedBody): Promise<void> => {
+    for (;;) {
+      const sentAt = performance.now();
+      const status = await new Promise<number>((resolve) => lane.send(request, resolve));
+      max = Math.max(max, performance.now() - sentAt);
+      if (status === 200) return;
+      if (status !== 503) throw new Error(`a request of the burst was answered with ${status}`);
+      sentAgain++;
+      await sleep(1_000);
+    }
+  };
+  await Promise.all(
+    lanes.map(async (lane) => {
+      for (; left > 0;) {
+        left--;
+        await sendUntilTaken(lane, plan.nextBody());
+      }
+    }),
+  );
+  await closeLanes(lanes);
+  return { max, sentAgain };
+}
+
 const DRAIN_MS = 1_000;
 
 /** Calls at a fixed rate; a late timer makes up for what it missed, each call with the time it was due at. */

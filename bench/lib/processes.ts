@@ -9,6 +9,7 @@ import { BILLING_SECRET } from './purchases.ts';
 export interface ServiceProcess {
   readonly pid: number;
   readonly target: Target;
+  readonly dataDirectory: string;
   /** Resident memory now, in megabytes. */
   residentMegabytes(): number;
   stop(): Promise<void>;
@@ -23,6 +24,7 @@ export async function startServiceProcess(dataDirectory: string): Promise<Servic
   });
   return {
     target: { host: '127.0.0.1', port },
+    dataDirectory,
     residentMegabytes: () => readResidentMegabytes(child.pid ?? 0),
     pid: child.pid ?? 0,
     stop: () => stop(child),
@@ -45,6 +47,8 @@ function forkScript(path: string, args: readonly string[], dataDirectory: string
       LATCHKEY_DATA_DIR: dataDirectory,
       LATCHKEY_PORT: '0',
       LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
+      // All clients of a load come from one address.
+      LATCHKEY_EVENTS_RATE: '1000000/1000000',
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

@@ -7,6 +7,8 @@ export interface Scale {
   readonly memoryRequests: number;
   /** Purchases of a burst, all answered in time. */
   readonly webhookBurst: number;
+  /** Events that COPY reads to be compared with. */
+  readonly copiedRows: number;
 }
 
 /** For figures to be quoted. */
@@ -17,6 +19,7 @@ export const FULL: Scale = {
   rounds: 5,
   memoryRequests: 1_000_000,
   webhookBurst: 50_000,
+  copiedRows: 500_000,
 };
 
 /** For a look at whether everything still runs. */
@@ -27,4 +30,5 @@ export const QUICK: Scale = {
   rounds: 1,
   memoryRequests: 40_000,
   webhookBurst: 5_000,
+  copiedRows: 50_000,
 };

@@ -1,4 +1,5 @@
-import { runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
+import { withDatabase } from '../lib/database.ts';
+import { runBurst, runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import { purchaseWebhooks } from '../lib/purchases.ts';
 import { requireNoFailures, type Figure } from '../lib/report.ts';
@@ -8,6 +9,10 @@ const PATH = '/api/v1/webhooks/billing';
 
 /** A provider delivers over many connections at once. */
 const CONNECTIONS = 128;
+/** More than may wait at once, so that some are put off. */
+const CONNECTIONS_IN_A_BURST = 5_000;
+
+const GOAL_PER_SECOND = 2_000;
 
 /** A provider takes an answer for lost after this long. */
 const PROVIDER_PATIENCE_MS = 5_000;
@@ -15,29 +20,48 @@ const PROVIDER_PATIENCE_MS = 5_000;
 /** Purchases that become licenses: how many a second, how long each takes, and whether a burst is taken whole. */
 export async function measureWebhooks(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
   const plan = { target: service.target, path: PATH, nextBody: purchaseWebhooks() };
-  const seconds = scale.secondsPerLoad;
-  const load = { ...plan, connections: CONNECTIONS, seconds };
+  const load = { ...plan, connections: CONNECTIONS, seconds: scale.secondsPerLoad };
   const closed = requireNoFailures(await runClosedLoop(load));
-  const open = requireNoFailures(
-    await runOpenLoop({ ...load, requestsPerSecond: closed.requestsPerSecond / 2 }),
+  const requestsPerSecond = GOAL_PER_SECOND / 2;
+  const open = requireNoFailures(await runOpenLoop({ ...load, requestsPerSecond }));
+  const before = await countLicenses(service);
+  const burst = await runBurst(
+    { ...plan, connections: CONNECTIONS_IN_A_BURST },
+    scale.webhookBurst,
   );
-  const burstSeconds = scale.webhookBurst / closed.requestsPerSecond;
-  const burst = requireNoFailures(
-    await runClosedLoop({ ...plan, connections: CONNECTIONS * 8, seconds: burstSeconds }),
-  );
+  const made = (await countLicenses(service)) - before;
   return [
     {
       name: 'purchases by webhook',
       value: closed.requestsPerSecond,
       unit: 'req/s',
-      goal: { atLeast: 2_000 },
+      goal: { atLeast: GOAL_PER_SECOND },
     },
-    { name: 'purchases at half rate, p99', value: open.p99, unit: 'ms', goal: { atMost: 50 } },
     {
-      name: `a burst of ${burst.requests} purchases, longest answer`,
+      name: `purchases at ${requestsPerSecond} a second, p99`,
+      value: open.p99,
+      unit: 'ms',
+      goal: { atMost: 50 },
+    },
+    {
+      name: `burst of ${scale.webhookBurst} purchases, licenses made`,
+      value: made,
+      unit: '',
+      goal: { atLeast: scale.webhookBurst },
+    },
+    { name: 'burst, sent again after a 503', value: burst.sentAgain, unit: '' },
+    {
+      name: 'burst, longest answer',
       value: burst.max,
       unit: 'ms',
       goal: { atMost: PROVIDER_PATIENCE_MS },
     },
   ];
+}
+
+async function countLicenses({ dataDirectory }: ServiceProcess): Promise<number> {
+  return withDatabase(dataDirectory, async (pool) => {
+    const { rows } = await pool.query<{ count: number }>('select count(*) from licenses');
+    return rows[0]?.count ?? 0;
+  });
 }

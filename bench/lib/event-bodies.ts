@@ -1,0 +1,31 @@
+import { randomUUID } from 'node:crypto';
+
+import type { NextBody } from './http-load.ts';
+
+const NAMES = ['app_started', 'document_opened', 'export_finished', 'settings_changed'];
+
+/** Batches of new events, each of an install of its own, as a desktop program sends them. */
+export function eventBodies(eventsPerBatch: number): NextBody {
+  return () => writeBatch(eventsPerBatch);
+}
+
+/** Put together from texts: the generator shares the processors with the service. */
+function writeBatch(count: number): string {
+  const now = new Date().toISOString();
+  const events = Array.from({ length: count }, (_, index) => writeEvent(index, now));
+  return `{"install_id":"${randomUUID()}","session_id":"${randomUUID()}","app_version":"2.4.0","os_version":"15.1","events":[${events.join(',')}]}`;
+}
+
+function writeEvent(index: number, now: string): string {
+  const name = NAMES[index % NAMES.length];
+  return `{"event_id":"${randomUUID()}","name":"${name}","occurred_at":"${now}","props":{"plan":"pro","position":"${index}"}}`;
+}
+
+/** Heartbeats of machines, each machine many times. */
+export function heartbeatBodies(machines: number): NextBody {
+  let count = 0;
+  return () => {
+    const machine = `machine-${(count++ * 7_919) % machines}`;
+    return `{"machine_id":"${machine}","machine_fingerprint":{"machine_id":"${machine}","os_version":"15.1"},"app_version":"2.4.0"}`;
+  };
+}

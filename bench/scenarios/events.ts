@@ -1,0 +1,75 @@
+import { withDatabase } from '../lib/database.ts';
+import { eventBodies } from '../lib/event-bodies.ts';
+import { runClosedLoop, type NextBody } from '../lib/http-load.ts';
+import type { ServiceProcess } from '../lib/processes.ts';
+import { median, requireNoFailures, type Figure } from '../lib/report.ts';
+import type { Scale } from '../lib/scale.ts';
+
+const EVENTS_PER_BATCH = 100;
+const CONNECTIONS_WITH_BATCHES = 32;
+const CONNECTIONS = 256;
+
+const PATH = '/api/v1/events';
+
+/** Events in batches against COPY and against single inserts, and single events against the empty route. */
+export async function measureEvents(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+  const load = async (path: string, nextBody: NextBody, connections: number): Promise<number> => {
+    const { target } = service;
+    const plan = { target, path, nextBody, connections, seconds: scale.secondsPerLoad };
+    return requireNoFailures(await runClosedLoop(plan)).requestsPerSecond;
+  };
+  const loadBatches = async (path: string): Promise<number> =>
+    EVENTS_PER_BATCH * (await load(path, eventBodies(EVENTS_PER_BATCH), CONNECTIONS_WITH_BATCHES));
+  const rounds: { batched: number; copied: number; apart: number; one: number; empty: number }[] =
+    [];
+  for (let round = 0; round < scale.rounds; round++) {
+    rounds.push({
+      batched: await loadBatches(PATH),
+      copied: await copyEvents(service, scale.copiedRows),
+      apart: await loadBatches('/bench/single/events'),
+      one: await load(PATH, eventBodies(1), CONNECTIONS),
+      empty: await load('/bench/empty/events', eventBodies(1), CONNECTIONS),
+    });
+  }
+  const middle = (read: (round: (typeof rounds)[number]) => number) => median(rounds.map(read));
+  return [
+    { name: 'events in batches of 100', value: middle((round) => round.batched), unit: 'rows/s' },
+    { name: 'COPY of the same rows', value: middle((round) => round.copied), unit: 'rows/s' },
+    {
+      name: 'events / COPY',
+      value: middle((round) => round.batched / round.copied),
+      unit: '',
+      goal: { atLeast: 0.6 },
+    },
+    { name: 'events, one insert each', value: middle((round) => round.apart), unit: 'rows/s' },
+    {
+      name: 'events / one insert each',
+      value: middle((round) => round.batched / round.apart),
+      unit: '',
+      goal: { atLeast: 10 },
+    },
+    { name: 'single event', value: middle((round) => round.one), unit: 'req/s' },
+    {
+      name: 'single event / empty route',
+      value: middle((round) => round.one / round.empty),
+      unit: '',
+      goal: { atLeast: 0.6 },
+    },
+  ];
+}
+
+/** How many rows a second COPY reads from a file into a plain table of the same columns, with one commit for all. */
+async function copyEvents({ dataDirectory }: ServiceProcess, rows: number): Promise<number> {
+  return withDatabase(dataDirectory, async (pool) => {
+    const { rows: settings } = await pool.query<{ directory: string }>(
+      `select current_setting('data_directory') as directory`,
+    );
+    const file = `${settings[0]?.directory ?? ''}/copied-events`;
+    const { rowCount } = await pool.query(`copy (select * from events limit ${rows}) to '${file}'`);
+    await pool.query('drop table if exists copied_events');
+    await pool.query('create table copied_events (like events)');
+    const startedAt = performance.now();
+    await pool.query(`copy copied_events from '${file}'`);
+    return (rowCount ?? 0) / ((performance.now() - startedAt) / 1000);
+  });
+}
