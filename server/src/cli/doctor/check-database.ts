@@ -8,7 +8,8 @@ import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
 import { checkEndpoints } from './check-endpoints.ts';
-import { checkJobs, checkMail } from './check-jobs.ts';
+import { checkJobs } from './check-jobs.ts';
+import { checkMail } from './check-mail.ts';
 import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
