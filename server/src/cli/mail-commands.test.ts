@@ -50,7 +50,7 @@ test('refused e-mails are queued again, and who did it and why is kept', async (
     [
       0,
       '',
-      '2 e-mails are queued: the service sends what has an address and a licence in force.\n',
+      '2 e-mails are queued: the service sends what has an address and a license in force.\n',
     ],
   );
   const { rows: jobs } = await pool.query('select key from graphile_worker.jobs order by key');
@@ -71,7 +71,7 @@ test('refused e-mails are queued again, and who did it and why is kept', async (
 test('a purchase that is not known is exit code 1; not to say which, or twice, is exit code 2', async () => {
   const unknown = await run('mail', 'resend', 'txn_9');
   assert.equal(unknown.code, 1);
-  assert.match(unknown.stderr, /^latchkey: No licence was bought by such a transaction/u);
+  assert.match(unknown.stderr, /^latchkey: No license was bought by such a transaction/u);
   for (const args of [[], ['txn_1', '--refused'], ['--refused', '--unconfirmed']]) {
     const { code, stderr } = await run('mail', 'resend', ...args);
     assert.equal(code, 2);

@@ -39,7 +39,7 @@ async function resend(transactionId: string | undefined, options: ResendOptions)
     const queued = await resendKeyEmails(ctx, order);
     if (queued === 0 && typeof which !== 'string') {
       throw failed(
-        'No licence was bought by such a transaction, or its e-mail is just being sent.',
+        'No license was bought by such a transaction, or its e-mail is just being sent.',
       );
     }
     printResult(options, { queued }, () => describe(queued));
@@ -65,5 +65,5 @@ function readWhich(
 function describe(queued: number): string {
   if (queued === 0) return 'There is none.';
   const mails = queued === 1 ? '1 e-mail is' : `${queued} e-mails are`;
-  return `${mails} queued: the service sends what has an address and a licence in force.`;
+  return `${mails} queued: the service sends what has an address and a license in force.`;
 }
