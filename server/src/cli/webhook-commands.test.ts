@@ -5,8 +5,9 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 
 import { runLatchkey, type CommandRun } from '../../test/command-line.ts';
-import { startTestService, TEST_MASTER_SECRET, TEST_WEBHOOK_SECRETS } from '../../test/harness.ts';
-import { paddleDelivery, paddleId, paddleTransactionCompleted } from '../../test/paddle-events.ts';
+import { startTestService, TEST_MASTER_SECRET } from '../../test/harness.ts';
+import { paddleId, paddleTransactionCompleted } from '../../test/paddle-events.ts';
+import { deliverPaddle } from '../../test/paddle-steps.ts';
 
 const service = await startTestService();
 const price = paddleId('pri');
@@ -35,9 +36,7 @@ function writeCatalog(prices: string): Promise<void> {
 test('what was ignored for its price is listed, and replayed when the catalogue names it', async () => {
   await writeCatalog('');
   const event = paddleTransactionCompleted({ lines: [{ priceId: price }] });
-  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
-  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
-  await service.post('/api/v1/webhooks/billing', body, headers);
+  await deliverPaddle(service, event);
 
   const listed = await run('list', '--status', 'ignored');
   assert.equal(listed.code, 0, listed.stderr);

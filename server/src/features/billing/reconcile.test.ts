@@ -1,41 +1,25 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer } from 'node:http';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 
-import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { answerJson, answerLog, startPaddleApiStub } from '../../../test/paddle-api-stub.ts';
 import {
-  paddleDelivery,
   paddleEvent,
   paddleId,
   paddleTransactionCompleted,
   type PaddleEvent,
 } from '../../../test/paddle-events.ts';
-import { createTestClock, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
+import { deliverPaddle } from '../../../test/paddle-steps.ts';
+import { TEST_PRICES } from '../../../test/test-catalog.ts';
+import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
 import { createPaddleApi, PaddleApiError } from './providers/paddle/paddle-api.ts';
 import { findReconciliation, isFailing } from './queries/reconciliations.ts';
 import { reconcilePaddle } from './reconcile.ts';
 
-const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
-const PAGE_SIZE = 2;
-
-/** Paddle's log of events, as its interface serves it: a page of those behind one. */
 const paddleLog: PaddleEvent[] = [];
-let isAway = false;
-const server = createServer((request, response) => {
-  const { searchParams } = new URL(request.url ?? '', 'http://localhost');
-  const start = paddleLog.findIndex(({ event_id: id }) => id === searchParams.get('after')) + 1;
-  response.writeHead(isAway ? 500 : 200, { 'content-type': 'application/json' });
-  response.end(JSON.stringify({ data: paddleLog.slice(start, start + PAGE_SIZE) }));
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
-after(() => {
-  server.closeAllConnections();
-  server.close();
-});
-const address = server.address();
-assert.ok(address !== null && typeof address === 'object');
-const url = `http://127.0.0.1:${address.port}`;
+const paddle = await startPaddleApiStub();
+paddle.answer = answerLog(paddleLog);
+const { url } = paddle;
 const clock = createTestClock();
 const paddleApi = createPaddleApi({ url, apiKey: 'key', clock });
 const service = await startTestService({ clock, paddleApi });
@@ -45,18 +29,11 @@ const { ctx } = service;
 function purchase(name: string): PaddleEvent {
   const event = paddleTransactionCompleted({
     transactionId: paddleId('txn', name),
-    lines: [{ priceId: PRICE }],
+    lines: [{ priceId: TEST_PRICES.personal }],
     occurredAt: clock.now(),
   });
   paddleLog.push(event);
   return event;
-}
-
-async function deliver(event: PaddleEvent): Promise<void> {
-  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
-  const { body, headers } = paddleDelivery(event, { secret, at: clock.now() });
-  const { status } = await service.post('/api/v1/webhooks/billing', body, headers);
-  assert.equal(status, 200);
 }
 
 const reconcile = () => reconcilePaddle(ctx, { actor: 'ann' });
@@ -75,9 +52,9 @@ test('events that never arrived are applied once, and what was repaired is said'
     purchase('also-lost'),
     purchase('last'),
   ];
-  await deliver(first);
+  await deliverPaddle(service, first);
   clock.advance(1_000);
-  await deliver(last);
+  await deliverPaddle(service, last);
   clock.advance(2 * HOUR_MS);
   const repaired = [lost, alsoLost].map((event) => ({
     eventId: event.event_id,
@@ -87,7 +64,7 @@ test('events that never arrived are applied once, and what was repaired is said'
   assert.deepEqual(await reconcile(), { compared: 3, repaired });
   assert.equal(await service.count('licenses'), 4);
   assert.deepEqual(await reconcile(), { compared: 0, repaired: [] });
-  await deliver(lost);
+  await deliverPaddle(service, lost);
   assert.equal(await service.count('licenses'), 4, 'a webhook that comes after all is a duplicate');
   const { rows } = await service.pool.query(
     `select actor, subject_id, details from audit_log where action = 'webhook.reconcile'`,
@@ -126,18 +103,17 @@ test('while Paddle cannot be asked nothing is lost: that is stored, and the next
   clock.advance(2 * HOUR_MS);
   const reconciledAt = (await findReconciliation(ctx.pool, 'paddle'))?.reconciledAt ?? null;
   assert.ok(reconciledAt !== null);
-  isAway = true;
+  paddle.answer = answerJson(500, {});
   await assert.rejects(reconcile(), PaddleApiError);
   const failed = await findReconciliation(ctx.pool, 'paddle');
   const failedAt = clock.now();
   assert.deepEqual(failed, { reconciledAt, failedAt, failure: 'Paddle answers 500' });
   assert.equal(isFailing(failed), true);
-  isAway = false;
+  paddle.answer = answerLog(paddleLog);
   clock.advance(HOUR_MS);
   assert.equal((await reconcile())?.compared, 1);
   const again = await findReconciliation(ctx.pool, 'paddle');
   assert.deepEqual(again, { ...failed, reconciledAt: clock.now() });
   assert.equal(isFailing(again), false);
   assert.equal(await service.count('licenses'), before + 1);
-  assert.ok(clock.now() > TEST_START);
 });

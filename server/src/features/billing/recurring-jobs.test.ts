@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { countJobs, listJobs } from '#server/jobs/queries.ts';
 import { startJobs } from '#server/jobs/run-jobs.ts';
 import { createTasks } from '#server/jobs/tasks.ts';
 
-import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
-import { paddleDelivery, paddleTransactionCompleted } from '../../../test/paddle-events.ts';
+import { eventually } from '../../../test/eventually.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { paddleTransactionCompleted } from '../../../test/paddle-events.ts';
+import { deliverPaddle } from '../../../test/paddle-steps.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
 import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import { findReconciliation } from './queries/reconciliations.ts';
@@ -36,9 +37,7 @@ async function doJobs(): Promise<void> {
     const listed = await listJobs(pool, ['waiting', 'running'], 9);
     return listed.some(({ nextAt, state }) => state === 'running' || nextAt <= new Date());
   };
-  for (const end = Date.now() + 10_000; await isDue(); await sleep(10)) {
-    assert.ok(Date.now() < end, 'in vain');
-  }
+  await eventually(async () => !(await isDue()));
   await jobs.stop();
 }
 
@@ -51,10 +50,7 @@ const attempts = (outcome: string) =>
   new RegExp(`job_attempts_total\\{job="reconcile_payments",outcome="${outcome}"\\} 1\n`, 'u');
 
 test('a comparison that fails is logged as an error, counted and stored, and the next one comes after an hour', async () => {
-  const event = paddleTransactionCompleted();
-  const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
-  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
-  await service.post('/api/v1/webhooks/billing', body, headers);
+  await deliverPaddle(service, paddleTransactionCompleted());
   await pool.query('truncate graphile_worker._private_jobs');
   refusal = new PaddleApiError('Paddle answers 403');
   await beginRecurringJobs(ctx);

@@ -1,36 +1,14 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 
+import { answerJson, startPaddleApiStub } from '../../../../../test/paddle-api-stub.ts';
 import { createTestClock } from '../../../../../test/test-clock.ts';
 import { createPaddleApi, PaddleApiError } from './paddle-api.ts';
 
-type Answer = (request: IncomingMessage, response: ServerResponse) => void;
-
-let answer: Answer = () => {};
-const requests: { url: string | undefined; authorization: string | undefined }[] = [];
-const server = createServer((request, response) => {
-  requests.push({ url: request.url, authorization: request.headers.authorization });
-  answer(request, response);
-}).listen(0, '127.0.0.1');
-await once(server, 'listening');
-after(() => {
-  server.closeAllConnections();
-  server.close();
-});
-const address = server.address();
-assert.ok(address !== null && typeof address === 'object');
-const url = `http://127.0.0.1:${address.port}`;
+const paddle = await startPaddleApiStub();
+const { requests, url } = paddle;
 const clock = createTestClock();
 const api = createPaddleApi({ url, apiKey: 'pdl_secret_key', clock, timeoutMs: 2_000 });
-
-const json =
-  (status: number, body: unknown, headers = {}): Answer =>
-  (_request, response) => {
-    response.writeHead(status, { 'content-type': 'application/json', ...headers });
-    response.end(typeof body === 'string' ? body : JSON.stringify(body));
-  };
 
 const customer = {
   id: 'ctm_1',
@@ -50,7 +28,7 @@ async function failure(): Promise<readonly [string, number | null]> {
 }
 
 test('a customer is asked for with the key, and given as it is now', async () => {
-  answer = json(200, { data: customer, meta: { request_id: 'x' } });
+  paddle.answer = answerJson(200, { data: customer, meta: { request_id: 'x' } });
   assert.deepEqual(await api.findCustomer('ctm_1'), {
     email: 'ann@example.org',
     name: null,
@@ -64,13 +42,13 @@ test('a customer is asked for with the key, and given as it is now', async () =>
 
 test('what cannot be used of a customer is not known: an address is held to the same rule as everywhere', async () => {
   const strange = { email: 'ann@example.org, eve@evil.example', name: 'A\r\nBcc: x', locale: '?' };
-  answer = json(200, { data: { ...customer, ...strange } });
+  paddle.answer = answerJson(200, { data: { ...customer, ...strange } });
   const found = await api.findCustomer('ctm_1');
   assert.deepEqual(found, { email: null, name: null, locale: null });
 });
 
 test('nobody of that id is null; what cannot be an id is nobody without being asked for', async () => {
-  answer = json(404, { error: { code: 'not_found' } });
+  paddle.answer = answerJson(404, { error: { code: 'not_found' } });
   assert.equal(await api.findCustomer('ctm_2'), null);
   const asked = requests.length;
   for (const id of ['', '..', 'a/b', 'a?b', 'a'.repeat(201)]) {
@@ -80,7 +58,7 @@ test('nobody of that id is null; what cannot be an id is nobody without being as
 });
 
 test('an address without a log of events is an error, and not the end of the log', async () => {
-  answer = json(404, { error: { code: 'not_found' } });
+  paddle.answer = answerJson(404, { error: { code: 'not_found' } });
   await assert.rejects(api.listEvents('evt_1'), new PaddleApiError('Paddle answers 404'));
 });
 
@@ -92,18 +70,18 @@ test('a pause that is asked for is told in seconds, within reason', async () => 
     ['soon', 60],
     [undefined, 60],
   ] as const) {
-    answer = json(429, {}, header === undefined ? {} : { 'retry-after': header });
+    paddle.answer = answerJson(429, {}, header === undefined ? {} : { 'retry-after': header });
     assert.deepEqual(await failure(), ['Paddle asks for a pause (429)', seconds]);
   }
   const date = new Date(clock.now().getTime() + 30_000).toUTCString();
-  answer = json(429, {}, { 'retry-after': date });
+  paddle.answer = answerJson(429, {}, { 'retry-after': date });
   assert.deepEqual(await failure(), ['Paddle asks for a pause (429)', 30]);
 });
 
 test('refusals, nonsense and silence are told apart, and nothing is followed elsewhere', async () => {
-  answer = json(403, { error: { detail: 'ann@example.org' } });
+  paddle.answer = answerJson(403, { error: { detail: 'ann@example.org' } });
   assert.deepEqual(await failure(), ['Paddle answers 403', null]);
-  answer = json(503, 'busy');
+  paddle.answer = answerJson(503, 'busy');
   assert.deepEqual(await failure(), ['Paddle answers 503', null]);
   const strange = ['Paddle answers something that is not understood', null];
   const bodies = [
@@ -115,16 +93,16 @@ test('refusals, nonsense and silence are told apart, and nothing is followed els
     `"${'x'.repeat(4 * 1_048_576)}"`,
   ];
   for (const body of bodies) {
-    answer = json(200, body);
+    paddle.answer = answerJson(200, body);
     assert.deepEqual(await failure(), strange);
   }
   const away = ['Paddle cannot be reached', null];
-  answer = json(302, '', { location: `${url}/elsewhere` });
+  paddle.answer = answerJson(302, '', { location: `${url}/elsewhere` });
   assert.deepEqual(await failure(), away);
   assert.notEqual(requests.at(-1)?.url, '/elsewhere');
-  answer = (request) => void request.socket.destroy();
+  paddle.answer = (request) => void request.socket.destroy();
   assert.deepEqual(await failure(), away);
-  answer = () => {};
+  paddle.answer = () => {};
   const startedAt = performance.now();
   assert.deepEqual(await failure(), away);
   assert.ok(performance.now() - startedAt < 10_000);
