@@ -16,7 +16,7 @@ import {
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
 import { describeBodyRefusals, describeGuessing } from './common-refusals.ts';
-import { faultsOf, fingerprintFault, problem, readBody } from './bodies.ts';
+import { faultsOf, problem, readBody } from './bodies.ts';
 
 const PATH = '/api/v1/licenses/activate';
 
@@ -125,101 +125,6 @@ describe('200', () => {
     assert.equal((await ask(licenseKey, anyMachine())).status, 200);
     assert.equal((await ask(` ${licenseKey}\n`, anyMachine())).status, 200);
     assert.equal((await ask(licenseKey.toUpperCase(), anyMachine())).status, 404);
-  });
-
-  test('the same machine gets its activation back and takes no second slot', inside, async () => {
-    const { licenseKey, license } = await service.own.issue();
-    const machine = anyMachine();
-    const first = await activate(service, licenseKey, machine);
-    for (let again = 0; again < 5; again++) {
-      assert.deepEqual(await activate(service, licenseKey, machine), first);
-    }
-    const { rows } = await service.own.pool.query(
-      'select count(*) from activations where license_id = $1',
-      [license.id],
-    );
-    assert.deepEqual(rows, [{ count: 1 }]);
-  });
-
-  test('a machine is known again by one strong component', withLicense, async () => {
-    const licenseKey = await service.issueKey();
-    const { activation_id: id } = await activate(service, licenseKey, {
-      hardware_uuid: '4C4C4544-0051-3310-8051-B4C04F4E3232',
-      board_serial: 'A',
-      disk_serial: 'B',
-    });
-    const changed = {
-      hardwareUuid: ' 4c4c4544-0051-3310-8051-b4c04f4e3232 ',
-      board_serial: 'C',
-      disk_serial: 'D',
-    };
-    assert.equal((await activate(service, licenseKey, changed)).activation_id, id);
-  });
-
-  test(
-    'a machine is known again by two of three medium components, not by one',
-    withLicense,
-    async () => {
-      const licenseKey = await service.issueKey();
-      const parts = { board_serial: 'board-1', disk_serial: 'disk-1', bios_serial: 'bios-1' };
-      const { activation_id: id } = await activate(service, licenseKey, parts);
-      const newDisk = { ...parts, disk_serial: 'disk-2' };
-      assert.equal((await activate(service, licenseKey, newDisk)).activation_id, id);
-      const newBoardToo = { ...parts, disk_serial: 'disk-3', board_serial: 'board-3' };
-      assert.notEqual((await activate(service, licenseKey, newBoardToo)).activation_id, id);
-    },
-  );
-
-  test('what changes from day to day does not matter', withLicense, async () => {
-    const licenseKey = await service.issueKey();
-    const machine = anyMachine();
-    const first = await activate(service, licenseKey, {
-      ...machine,
-      os_version: '15.1',
-      ip: '::1',
-    });
-    const later = { username: 'ada', os_version: '15.2', ...machine };
-    assert.equal((await activate(service, licenseKey, later)).activation_id, first.activation_id);
-    const [listed] = await listMachines(service, licenseKey);
-    assert.equal(listed?.os_version, '15.2');
-  });
-
-  test('a fingerprint of volatile keys alone counts as a whole', withLicense, async () => {
-    const licenseKey = await service.issueKey();
-    const first = await activate(service, licenseKey, { hostname: 'ada', ip: '10.0.0.1' });
-    const same = await activate(service, licenseKey, { ip: '10.0.0.1', hostname: 'ada' });
-    const other = await activate(service, licenseKey, { hostname: 'bob', ip: '10.0.0.1' });
-    assert.equal(same.activation_id, first.activation_id);
-    assert.notEqual(other.activation_id, first.activation_id);
-  });
-
-  test('without a machine_id no machine is bound, and the token names none', inside, async () => {
-    const { licenseKey, license } = await service.own.issue();
-    const answer = await activate(service, licenseKey, { board_serial: 'b', disk_serial: 'd' });
-    const { claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
-    assert.equal(claims['machine'], null);
-    const { rows } = await service.own.pool.query(
-      'select machine_id from activations where license_id = $1',
-      [license.id],
-    );
-    assert.deepEqual(rows, [{ machine_id: null }]);
-  });
-
-  test('a deactivated machine activates anew', withLicense, async () => {
-    const licenseKey = await service.issueKey();
-    const machine = anyMachine();
-    const first = await activate(service, licenseKey, machine);
-    await deactivate(service, licenseKey, first.activation_id, machine.machine_id);
-    const second = await activate(service, licenseKey, machine);
-    assert.notEqual(second.activation_id, first.activation_id);
-    const machines = await listMachines(service, licenseKey);
-    assert.deepEqual(
-      machines.map((each) => [each.activation_id, each.is_active]),
-      [
-        [second.activation_id, true],
-        [first.activation_id, false],
-      ],
-    );
   });
 
   test('past_due works for 14 days to the millisecond, and not longer', inside, async () => {
@@ -408,55 +313,7 @@ describe('409', () => {
 });
 
 /** A fingerprint that nests so deep. */
-function deep(levels: number): unknown {
-  return levels === 0 ? 1 : { a: deep(levels - 1) };
-}
-
-function wide(keys: number) {
-  return Object.fromEntries(Array.from({ length: keys }, (_, index) => [`key${index}`, index]));
-}
-
-/** A fingerprint whose JSON is of that many bytes. */
-function long(bytes: number) {
-  return {
-    model: 'é'.repeat((bytes - 12) / 2) + 'x'.repeat((bytes - 12) % 2),
-  };
-}
-
 describe('422', () => {
-  test('a fingerprint of 3 levels, 32 keys or 8 KiB is taken', inside, async () => {
-    const { licenseKey } = await service.own.issue({ maxActivations: 9 });
-    for (const fingerprint of [deep(3), wide(32), long(8192)]) {
-      assert.equal((await ask(licenseKey, fingerprint)).status, 200);
-    }
-  });
-
-  const refused: [string, unknown, string][] = [
-    ['none at all', {}, 'must not be empty'],
-    ['4 levels', deep(4), 'must not nest deeper than 3 levels'],
-    ['33 keys', wide(33), 'must not have more than 32 keys'],
-    ['8 KiB and a byte', long(8193), 'must not be longer than 8192 bytes of JSON'],
-    [
-      'a machine id of more than 1,024 characters',
-      { machine_id: 'm'.repeat(1025) },
-      'must not name the machine in more than 1024 characters',
-    ],
-    ['a null character', { a: '\0' }, 'must not hold null characters or lone surrogates'],
-    ['a null character in a key', { 'a\0': 1 }, 'must not hold null characters or lone surrogates'],
-    [
-      'half a surrogate pair',
-      { a: ['\ud800'] },
-      'must not hold null characters or lone surrogates',
-    ],
-  ];
-  for (const [what, fingerprint, message] of refused) {
-    test(`a fingerprint with ${what}`, async () => {
-      // The key is unknown: what is wrong with the request comes first.
-      const answer = await ask(anyUnknownKey(), fingerprint);
-      assert.deepEqual([answer.status, answer.body], [422, fingerprintFault(message)]);
-    });
-  }
-
   test('all that is wrong at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, {
       install_id: 'urn:uuid:8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11',

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { verifyEntitlement } from '../entitlements.ts';
+import type { LicenseFactsChange } from '../harness.ts';
+import { activate, anyMachine, validate } from '../license-steps.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
+import { inside, openAcceptanceService } from './acceptance-service.ts';
+
+const service = await openAcceptanceService();
+
+/** A license with one machine on it. */
+async function setUp(facts: LicenseFactsChange = {}) {
+  const { licenseKey, license } = await service.own.issue();
+  const machine = anyMachine();
+  const { activation_id: activationId } = await activate(service, licenseKey, machine);
+  if (Object.keys(facts).length > 0) await service.own.setFacts(license.id, facts);
+  return { licenseKey, license, activationId, machineId: machine.machine_id };
+}
+
+describe('200, the token', () => {
+  test('is handed out again for an hour, then signed anew', inside, async () => {
+    const { clock } = service.own;
+    const { licenseKey, activationId, machineId } = await setUp();
+    const ask = async (moment: number) => {
+      clock.set(new Date(TEST_START.getTime() + moment));
+      return (await validate(service, licenseKey, activationId, machineId)).entitlement;
+    };
+    const first = await ask(0);
+    assert.equal(await ask(HOUR_MS - SECOND_MS), first);
+    const second = await ask(HOUR_MS);
+    assert.notEqual(second, first);
+    assert.equal(await ask(2 * HOUR_MS - SECOND_MS), second);
+    const { claims } = await verifyEntitlement(service, second, clock.now());
+    assert.equal(claims['iat'], (TEST_START.getTime() + HOUR_MS) / 1000);
+  });
+
+  test('changes with what it says', inside, async () => {
+    const { licenseKey, license, activationId, machineId } = await setUp();
+    const before = await validate(service, licenseKey, activationId, machineId);
+    const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
+    await service.own.setFacts(license.id, { expires_at: expiresAt });
+    const after = await validate(service, licenseKey, activationId, machineId);
+    assert.notEqual(after.entitlement, before.entitlement);
+    const { claims } = await verifyEntitlement(service, after.entitlement, TEST_START);
+    assert.equal(claims['exp'], expiresAt.getTime() / 1000);
+  });
+
+  test('ends with the grace, at the latest after the offline days', inside, async () => {
+    const { clock } = service.own;
+    const { licenseKey, activationId, machineId } = await setUp({
+      subscription: true,
+      expires_at: TEST_START,
+    });
+    const endOf = async (moment: number) => {
+      clock.set(new Date(TEST_START.getTime() + moment));
+      const { entitlement } = await validate(service, licenseKey, activationId, machineId);
+      const { claims } = await verifyEntitlement(service, entitlement, clock.now());
+      return Number(claims['exp']) * 1000 - TEST_START.getTime();
+    };
+    assert.equal(await endOf(-DAY_MS), 13 * DAY_MS);
+    assert.equal(await endOf(0), 14 * DAY_MS);
+    assert.equal(await endOf(10 * DAY_MS), 14 * DAY_MS);
+  });
+
+  test('holds neither key nor address', inside, async () => {
+    const customerEmail = 'ada@example.com';
+    const { licenseKey } = await service.own.issue({ customerEmail, customerName: 'Ada' });
+    const { entitlement } = await activate(service, licenseKey);
+    const [, payload = ''] = (entitlement ?? '').split('.');
+    const text = Buffer.from(payload, 'base64url').toString();
+    for (const secret of [licenseKey, licenseKey.slice(-5), customerEmail, 'Ada']) {
+      assert.ok(!text.includes(secret), secret);
+    }
+  });
+});
