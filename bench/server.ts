@@ -166,7 +166,11 @@ const app = buildApp(ctx, {
     log,
     pingDatabase: async () => void (await database.pool.query('select 1')),
     migrationsPending: () => false,
-    countGivenUpJobs: async () => 0,
+    readBacklog: async () => ({
+      jobs: { givenUp: 0 },
+      events: { deferred: 0, failed: 0 },
+      isReconciliationFailing: false,
+    }),
     isDraining: () => false,
   },
   prepare: (instance) => {

@@ -15,6 +15,12 @@ export interface JobNumbers {
   readonly givenUp: number;
 }
 
+/** How many events of payment providers are to be tried again, and how many were given up. */
+export interface PaymentEventNumbers {
+  readonly deferred: number;
+  readonly failed: number;
+}
+
 /** Everything that is measured. Cheap to call; the work is done when it is scraped. */
 export interface Metrics {
   /** One answered request; `route` is the pattern of the route, never the path that was asked for. */
@@ -33,6 +39,8 @@ export interface Metrics {
   countMail(mail: string, outcome: 'sent' | 'temporary' | 'lasting' | 'unknown'): void;
   /** Has the jobs in the database read at each scrape; null while they have not been counted. */
   setJobs(read: () => JobNumbers | null): void;
+  /** Has the payment providers' events that were not applied read at each scrape; null while they have not been counted. */
+  setPaymentEvents(read: () => PaymentEventNumbers | null): void;
   /** One verified event of a payment provider and what became of it. */
   countWebhook(provider: string, status: string): void;
   /** Analytics events by what became of them: `accepted`, or why they were dropped. */
@@ -90,6 +98,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     setDatabasePool: (read) => addPoolGauges(registry, read),
     ...createCounters(registry),
     setJobs: (read) => addJobGauge(registry, read),
+    setPaymentEvents: (read) => addPaymentEventGauge(registry, read),
     render: async () =>
       [
         await registry.metrics(),
@@ -196,6 +205,22 @@ function addJobGauge(registry: Registry, read: () => JobNumbers | null): void {
       if (numbers === null) return;
       this.set({ state: 'open' }, numbers.open);
       this.set({ state: 'given_up' }, numbers.givenUp);
+    },
+  });
+  registry.registerMetric(gauge);
+}
+
+function addPaymentEventGauge(registry: Registry, read: () => PaymentEventNumbers | null): void {
+  const gauge = new Gauge({
+    name: 'latchkey_payment_events_unapplied',
+    help: 'Events of payment providers that were not applied, counted once a minute.',
+    labelNames: ['status'],
+    registers: [],
+    collect() {
+      const numbers = read();
+      if (numbers === null) return;
+      this.set({ status: 'deferred' }, numbers.deferred);
+      this.set({ status: 'failed' }, numbers.failed);
     },
   });
   registry.registerMetric(gauge);

@@ -19,7 +19,7 @@ import type { ServiceState } from './http/service-state.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
 import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
-import { countJobs } from './jobs/queries.ts';
+import { countBacklog } from './jobs/count-backlog.ts';
 import { startJobs, type RunningJobs } from './jobs/run-jobs.ts';
 import { createTasks } from './jobs/tasks.ts';
 import { version } from './lib/version.ts';
@@ -84,7 +84,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   }
 
   let state: ServiceState = 'ready';
-  const app = assembleApp(ctx, () => state);
+  const app = assembleApp(ctx, jobs, () => state);
   resources.defer(prepareToClose(app));
   const url = await listen(app, serviceAddress(config));
   const queueing = startQueueing(ctx);
@@ -109,11 +109,16 @@ async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
   await beginRecurringJobs(ctx);
   const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx) });
-  metrics.setJobs(() => jobs.numbers());
+  metrics.setJobs(() => jobs.backlog()?.jobs ?? null);
+  metrics.setPaymentEvents(() => jobs.backlog()?.events ?? null);
   return jobs;
 }
 
-function assembleApp(ctx: Context, state: () => ServiceState): App {
+function assembleApp(
+  ctx: Context,
+  jobs: Pick<RunningJobs, 'backlog'>,
+  state: () => ServiceState,
+): App {
   const { config, clock, log, metrics, pool } = ctx;
   return buildApp(ctx, {
     publicUrl: config.http.publicUrl,
@@ -127,7 +132,7 @@ function assembleApp(ctx: Context, state: () => ServiceState): App {
       log,
       pingDatabase: async () => void (await sendQuery(pool, { text: 'select 1' })),
       migrationsPending: () => lacksMigrations(pool),
-      countGivenUpJobs: async () => (await countJobs(pool)).givenUp,
+      readBacklog: async () => jobs.backlog() ?? countBacklog(pool),
       isDraining: () => state() === 'draining',
     },
     prepare: (app) => observeRequests(app, { log, metrics }),

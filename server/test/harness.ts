@@ -17,7 +17,7 @@ import {
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
-import { countJobs } from '#server/jobs/queries.ts';
+import { countBacklog } from '#server/jobs/count-backlog.ts';
 import { createLog } from '#server/log.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
@@ -122,7 +122,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       log: ctx.log,
       pingDatabase: async () => void (await ctx.pool.query('select 1')),
       migrationsPending: () => lacksMigrations(ctx.pool),
-      countGivenUpJobs: async () => (await countJobs(ctx.pool)).givenUp,
+      readBacklog: () => countBacklog(ctx.pool),
       isDraining: () => false,
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),

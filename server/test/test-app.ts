@@ -35,7 +35,11 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
       log: { warn: () => {} },
       pingDatabase: async () => {},
       migrationsPending: () => false,
-      countGivenUpJobs: async () => 0,
+      readBacklog: async () => ({
+        jobs: { givenUp: 0 },
+        events: { deferred: 0, failed: 0 },
+        isReconciliationFailing: false,
+      }),
       isDraining: () => false,
     },
     ...dependencies,

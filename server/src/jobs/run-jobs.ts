@@ -1,8 +1,9 @@
 import type { Pool } from 'pg';
 
-import { countDueJobs, countJobs, releaseAbandonedJobs, type JobNumbers } from './queries.ts';
 import { MAX_JOB_MS, type AttemptOptions } from './attempt-job.ts';
+import { countBacklog, type Backlog } from './count-backlog.ts';
 import { Lane } from './lane.ts';
+import { countDueJobs, releaseAbandonedJobs } from './queries.ts';
 import type { Task } from './task.ts';
 
 export interface JobsOptions extends AttemptOptions {
@@ -13,8 +14,8 @@ export interface JobsOptions extends AttemptOptions {
 
 /** Jobs that are being done in this process. */
 export interface RunningJobs {
-  /** As they were counted last, at most a minute ago; null before the first time. */
-  numbers(): JobNumbers | null;
+  /** As it was counted last, a minute ago at most while the database answers; null before the first time. */
+  backlog(): Backlog | null;
   /** Begins no more jobs and waits for those under way; after some seconds they are told to end. */
   stop(): Promise<void>;
 }
@@ -37,7 +38,7 @@ const ABANDONED_AFTER_MS = 2 * MAX_JOB_MS;
 export function startJobs(options: JobsOptions): RunningJobs {
   const jobs = new JobLoop(options);
   jobs.wait();
-  return { numbers: () => jobs.numbers, stop: () => jobs.stop() };
+  return { backlog: () => jobs.backlog, stop: () => jobs.stop() };
 }
 
 class JobLoop {
@@ -49,7 +50,7 @@ class JobLoop {
   #stopping = false;
   #upkeepAt = 0;
   #away = false;
-  numbers: JobNumbers | null = null;
+  backlog: Backlog | null = null;
 
   constructor(options: JobsOptions) {
     this.#options = options;
@@ -101,7 +102,7 @@ class JobLoop {
     if (now < this.#upkeepAt) return;
     const released = await releaseAbandonedJobs(this.#pool, ABANDONED_AFTER_MS);
     if (released > 0) this.#options.log.warn({ released }, 'jobs of a killed process begin again');
-    this.numbers = await countJobs(this.#pool);
+    this.backlog = await countBacklog(this.#pool);
     this.#upkeepAt = now + UPKEEP_INTERVAL_MS;
   }
 }

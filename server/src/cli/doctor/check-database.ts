@@ -10,6 +10,7 @@ import { createVault } from '#server/lib/vault.ts';
 import { checkEndpoints } from './check-endpoints.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkMail } from './check-mail.ts';
+import { checkPayments } from './check-payments.ts';
 import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
@@ -29,6 +30,7 @@ export async function checkDatabase(
     migrations,
     await checkSigningKeys(pool, secrets.master),
     await checkJobs(pool),
+    ...(await checkPayments(pool, secrets)),
     ...(await checkMail(pool, config, secrets)),
     ...(await checkEndpoints(pool)),
   ];

@@ -3,6 +3,7 @@ import type { Clock } from '#server/clock.ts';
 import { checkDatabase } from './check-database.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkMigrations } from './check-migrations.ts';
+import { checkPayments } from './check-payments.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
 /** The three answers about health. */
@@ -46,7 +47,9 @@ async function runChecks(dependencies: HealthDependencies): Promise<Record<strin
   if (database.status === 'unhealthy') return { database };
   const migrations = await checkMigrations(dependencies);
   if (migrations.status === 'unhealthy') return { database, migrations };
-  return { database, migrations, jobs: await checkJobs(dependencies) };
+  const jobs = await checkJobs(dependencies);
+  const payments = await checkPayments(dependencies);
+  return { database, migrations, jobs, payments };
 }
 
 function checkProcess(draining: boolean): HealthCheck {

@@ -6,11 +6,11 @@ import type { HealthDependencies } from './dependencies.ts';
  * need no job.
  */
 export async function checkJobs({
-  countGivenUpJobs,
+  readBacklog,
   log,
-}: Pick<HealthDependencies, 'countGivenUpJobs' | 'log'>): Promise<HealthCheck> {
+}: Pick<HealthDependencies, 'readBacklog' | 'log'>): Promise<HealthCheck> {
   try {
-    const givenUp = await countGivenUpJobs();
+    const { givenUp } = (await readBacklog()).jobs;
     if (givenUp === 0) return { status: 'healthy' };
     const subject = givenUp === 1 ? '1 job was' : `${givenUp} jobs were`;
     return { status: 'degraded', message: `${subject} tried in vain and given up.` };

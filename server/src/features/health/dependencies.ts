@@ -1,6 +1,16 @@
 import type { Logger } from 'pino';
 import type { Clock } from '#server/clock.ts';
 
+/** What waits for somebody. */
+export interface HealthBacklog {
+  /** Tried as often as they may be, in vain. */
+  readonly jobs: { readonly givenUp: number };
+  /** Of payment providers, not applied. */
+  readonly events: { readonly deferred: number; readonly failed: number };
+  /** Whether a provider's own log could not be read the last time. */
+  readonly isReconciliationFailing: boolean;
+}
+
 /** What health is judged by. */
 export interface HealthDependencies {
   readonly clock: Clock;
@@ -11,8 +21,8 @@ export interface HealthDependencies {
   /** Resolves when the database answered; may give up when the signal aborts. */
   readonly pingDatabase: (signal: AbortSignal) => Promise<void>;
   readonly migrationsPending: () => Promise<boolean> | boolean;
-  /** How many jobs were tried as often as they may be, in vain. */
-  readonly countGivenUpJobs: () => Promise<number>;
+  /** What waits for somebody; it may be a minute old. */
+  readonly readBacklog: () => Promise<HealthBacklog>;
   /** True from the moment that the process was asked to stop. */
   readonly isDraining: () => boolean;
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { namedSchemas } from '@latchkey/contract';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
-import type { HealthDependencies } from './dependencies.ts';
+import type { HealthBacklog, HealthDependencies } from './dependencies.ts';
 import { healthRoutes } from './routes.ts';
 
 /** The health of a process that is all well except for what the test says; `time.ms` is its clock. */
@@ -19,7 +19,7 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
       pings.count += 1;
     },
     migrationsPending: () => false,
-    countGivenUpJobs: async () => 0,
+    readBacklog: async () => WELL,
     isDraining: () => false,
     ...overrides,
   };
@@ -33,6 +33,12 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
   };
   return { get, time, pings };
 }
+
+const WELL: HealthBacklog = {
+  jobs: { givenUp: 0 },
+  events: { deferred: 0, failed: 0 },
+  isReconciliationFailing: false,
+};
 
 const noDatabase = async () => {
   throw new Error('connect ECONNREFUSED 10.1.2.3:5432 user latchkey');
@@ -57,7 +63,7 @@ test('all well: ready and healthy', async () => {
   assert.deepEqual(rest, { status: 'healthy', version: '1.2.3', uptime_seconds: 90 });
   assert.match(
     JSON.stringify(checks),
-    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
+    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
   );
 });
 
@@ -95,19 +101,46 @@ for (const [why, overrides, name] of [
   });
 }
 
-for (const [why, countGivenUpJobs, message] of [
-  ['a job was given up', async () => 1, '1 job was tried in vain and given up.'],
-  ['jobs were given up', async () => 7, '7 jobs were tried in vain and given up.'],
-  ['the jobs cannot be counted', noDatabase, 'The state of the jobs is not known.'],
+for (const [why, check, backlog, message] of [
+  ['a job was given up', 'jobs', { jobs: { givenUp: 1 } }, '1 job was tried in vain and given up.'],
+  [
+    'jobs were given up',
+    'jobs',
+    { jobs: { givenUp: 7 } },
+    '7 jobs were tried in vain and given up.',
+  ],
+  ['the jobs cannot be counted', 'jobs', null, 'The state of the jobs is not known.'],
+  [
+    'payment events were not applied',
+    'payments',
+    { events: { deferred: 2, failed: 1 } },
+    'Payment events given up: 1. Payment events tried again later: 2.',
+  ],
+  [
+    "a provider's log cannot be read",
+    'payments',
+    { isReconciliationFailing: true },
+    "Paddle's log of events cannot be read.",
+  ],
+  [
+    'payment events cannot be counted',
+    'payments',
+    null,
+    'The state of the payment events is not known.',
+  ],
 ] as const) {
   test(`degraded and ready when ${why}`, async () => {
-    const { get } = setUp({ countGivenUpJobs });
+    const readBacklog = backlog === null ? noDatabase : async () => ({ ...WELL, ...backlog });
+    const { get } = setUp({ readBacklog });
     assert.equal((await get('/ready')).code, 200);
     const { code, body } = await get('');
     assert.deepEqual([code, body['status']], [200, 'degraded']);
     const { checks } = body;
-    assert.ok(typeof checks === 'object' && checks !== null && 'jobs' in checks);
-    assert.deepEqual(checks.jobs, { status: 'degraded', message });
+    assert.ok(typeof checks === 'object' && checks !== null);
+    assert.deepEqual(Object.entries(checks).find(([name]) => name === check)?.[1], {
+      status: 'degraded',
+      message,
+    });
   });
 }
 

@@ -184,13 +184,19 @@ const countStatement = defineStatement(
   Type.Object({ deferred: Type.Integer(), failed: Type.Integer() }),
   `select count(*) filter (where status = 'deferred')::integer as deferred,
           count(*) filter (where status = 'failed')::integer as failed
-   from billing_events where status <> 'processed'`,
+   from billing_events where status in ('deferred', 'failed')`,
 );
 
-/** How many events wait to be tried again, and how many were given up. */
-export async function countUnfinishedEvents(
-  db: Queryable,
-): Promise<{ readonly deferred: number; readonly failed: number }> {
+/** Events that were not applied. */
+export interface EventNumbers {
+  /** To be tried again. */
+  readonly deferred: number;
+  /** Given up; nothing happens to them by itself. */
+  readonly failed: number;
+}
+
+/** Counts the events that were not applied, from an index that holds no others. */
+export async function countUnfinishedEvents(db: Queryable): Promise<EventNumbers> {
   return (await queryRow(db, countStatement)) ?? { deferred: 0, failed: 0 };
 }
 

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import {
+  recordReconciliation,
+  type ReconciliationEnd,
+} from '#server/features/billing/queries/reconciliations.ts';
+
+import { openTestPool } from '../../../test/database-pool.ts';
+import { checkPayments } from './check-payments.ts';
+
+const pool = await openTestPool();
+
+const withKey = { paddleApiKey: 'pdl_live_key' };
+
+beforeEach(async () => {
+  await pool.query('truncate billing_events, billing_reconciliations');
+});
+
+async function insertEvents(status: string, count: number): Promise<void> {
+  await pool.query(
+    `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
+     select $1 || number, 'paddle', 'x', now(), now(), '', '{}', $1 from generate_series(1, $2) as number`,
+    [status, count],
+  );
+}
+
+const end = (hour: string, failure: string | null): ReconciliationEnd => ({
+  provider: 'paddle',
+  start: 'evt_1',
+  at: new Date(`2027-03-01T${hour}:00:00Z`),
+  failure,
+});
+
+test('events that were applied, or ignored, are well', async () => {
+  await insertEvents('processed', 2);
+  await insertEvents('ignored', 2);
+  assert.deepEqual(await checkPayments(pool, { paddleApiKey: null }), [
+    { check: 'payment events', status: 'ok', symptom: 'All that came are applied.' },
+  ]);
+});
+
+test('events that were given up, and those that are tried again, are counted apart', async () => {
+  await insertEvents('failed', 2);
+  await insertEvents('deferred', 3);
+  const findings = await checkPayments(pool, { paddleApiKey: null });
+  assert.deepEqual(
+    findings.map(({ status, symptom }) => [status, symptom]),
+    [
+      ['warning', 'Payment events were given up: 2. Nothing follows from them.'],
+      ['warning', 'Payment events that could not be applied yet: 3.'],
+    ],
+  );
+});
+
+test("with a key, it says how the comparison with Paddle's log goes, and why it does not", async () => {
+  const findings: unknown[] = [];
+  const look = async () => {
+    const [, finding] = await checkPayments(pool, withKey);
+    findings.push([finding?.status, finding?.symptom, finding?.cause]);
+  };
+  await look();
+  await recordReconciliation(pool, end('10', 'Paddle answers 403'));
+  await look();
+  await recordReconciliation(pool, end('11', null));
+  await look();
+  await recordReconciliation(pool, end('12', 'Paddle answers 404'));
+  await look();
+  const missed = 'Events of Paddle that never arrive are missed: its log was read';
+  assert.deepEqual(findings, [
+    ['ok', "Paddle's log has not been compared yet.", undefined],
+    ['warning', `${missed} never before.`, 'Paddle answers 403.'],
+    ['ok', "Paddle's log was compared to its end, last at 2027-03-01 11:00 UTC.", undefined],
+    ['warning', `${missed} last at 2027-03-01 11:00 UTC.`, 'Paddle answers 404.'],
+  ]);
+});

@@ -1,0 +1,58 @@
+import type { Pool } from 'pg';
+
+import type { Secrets } from '#server/config/secrets.ts';
+import { countUnfinishedEvents } from '#server/features/billing/queries/events.ts';
+import { findReconciliation, isFailing } from '#server/features/billing/queries/reconciliations.ts';
+
+import { formatMoment } from '../output.ts';
+import { type Finding, ok, warning } from './finding.ts';
+
+/** Whether everything that payment providers told was applied; the database has been migrated. */
+export async function checkPayments(
+  pool: Pool,
+  { paddleApiKey }: Pick<Secrets, 'paddleApiKey'>,
+): Promise<Finding[]> {
+  const findings = await checkEvents(pool);
+  return paddleApiKey === null ? findings : [...findings, await checkReconciliation(pool)];
+}
+
+async function checkEvents(pool: Pool): Promise<Finding[]> {
+  const check = 'payment events';
+  const { deferred, failed } = await countUnfinishedEvents(pool);
+  const findings: Finding[] = [];
+  if (failed > 0) {
+    findings.push(
+      warning(check, {
+        symptom: `Payment events were given up: ${failed}. Nothing follows from them.`,
+        cause: 'Each could not be read, or not be applied for four days.',
+        fix: 'latchkey webhook list --status failed says why; then latchkey webhook replay.',
+      }),
+    );
+  }
+  if (deferred > 0) {
+    findings.push(
+      warning(check, {
+        symptom: `Payment events that could not be applied yet: ${deferred}.`,
+        cause: 'They are tried again by themselves, for four days.',
+        fix: 'latchkey webhook list --status deferred says why.',
+      }),
+    );
+  }
+  return findings.length > 0 ? findings : [ok(check, 'All that came are applied.')];
+}
+
+async function checkReconciliation(pool: Pool): Promise<Finding> {
+  const check = 'reconciliation';
+  const record = await findReconciliation(pool, 'paddle');
+  const { reconciledAt = null, failure = null } = record ?? {};
+  const since = reconciledAt === null ? 'never before' : `last at ${formatMoment(reconciledAt)}`;
+  if (record !== null && isFailing(record)) {
+    return warning(check, {
+      symptom: `Events of Paddle that never arrive are missed: its log was read ${since}.`,
+      cause: `${failure}.`,
+      fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and start again; latchkey webhook reconcile tries it now.',
+    });
+  }
+  if (reconciledAt === null) return ok(check, "Paddle's log has not been compared yet.");
+  return ok(check, `Paddle's log was compared to its end, ${since}.`);
+}
