@@ -1,0 +1,97 @@
+import assert from 'node:assert/strict';
+import { randomInt, randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { EventBatchResponse, type EventBatch } from '@latchkey/contract';
+import { Parse } from 'typebox/value';
+
+import { createPool } from '#server/db/pool.ts';
+import { createLog } from '#server/log.ts';
+
+import { makeExternalHome } from '../external-service.ts';
+import type { ServiceProcess } from '../service-process.ts';
+
+const CLIENTS = 20;
+const MAX_ROUNDS = 20;
+const KILLED = { code: null, signal: 'SIGKILL' };
+
+/** Some travel in company, some alone. */
+const SIZES = [1, 7, 80];
+
+function anyEvent(): EventBatch['events'][number] {
+  return { event_id: randomUUID(), name: 'app_started', occurred_at: new Date().toISOString() };
+}
+
+function anyBatch(size: number): EventBatch {
+  return {
+    install_id: randomUUID(),
+    session_id: randomUUID(),
+    app_version: '1.0',
+    events: Array.from({ length: size }, anyEvent),
+  };
+}
+
+/** How many events were accepted; null: there was no answer. */
+async function send({ url }: ServiceProcess, batch: EventBatch): Promise<number | null> {
+  try {
+    const response = await fetch(`${url}/api/v1/events`, {
+      method: 'POST',
+      body: JSON.stringify(batch),
+      headers: { 'content-type': 'application/json' },
+    });
+    assert.equal(response.status, 200);
+    return Parse(EventBatchResponse, await response.json()).accepted;
+  } catch (error) {
+    // The service was killed in the middle of it.
+    if (error instanceof TypeError) return null;
+    throw error;
+  }
+}
+
+test(
+  'what was acknowledged is there once when the service is killed in the middle, and so is what is sent again',
+  { skip: process.platform === 'win32' },
+  async () => {
+    await using external = await makeExternalHome();
+    const settings = { LATCHKEY_EVENTS_RATE: '100000/100000' };
+    const sent: EventBatch[] = [];
+    const unanswered: EventBatch[] = [];
+    const became = { stored: 0, lost: 0 };
+    for (let round = 1; became.stored === 0 || became.lost === 0; round += 1) {
+      assert.ok(round <= MAX_ROUNDS, `only ${JSON.stringify(became)} in ${MAX_ROUNDS} rounds`);
+      const service = await external.start(settings);
+      const dead = new AbortController();
+      const sending = Array.from({ length: CLIENTS }, async (_, client) => {
+        while (!dead.signal.aborted) {
+          const batch = anyBatch(SIZES[client % SIZES.length] ?? 1);
+          const accepted = await send(service, batch);
+          sent.push(batch);
+          if (accepted === null) unanswered.push(batch);
+          else assert.equal(accepted, batch.events.length);
+          if (accepted === null) return;
+        }
+      });
+      await sleep(300 + randomInt(50));
+      assert.deepEqual(await service.stop('SIGKILL'), KILLED);
+      dead.abort();
+      await Promise.all(sending);
+      const next = await external.start(settings);
+      for (const batch of unanswered.splice(0)) {
+        const accepted = await send(next, batch);
+        // All of a batch is there, or nothing.
+        assert.ok(accepted === 0 || accepted === batch.events.length, `${accepted}`);
+        became[accepted === 0 ? 'stored' : 'lost'] += 1;
+      }
+      assert.deepEqual(await next.stop(), { code: 0, signal: null });
+    }
+    const pool = createPool(
+      { url: external.settings['DATABASE_URL'] ?? '' },
+      { maxConnections: 1, log: createLog({ level: 'silent' }) },
+    );
+    const { rows } = await pool.query<{ event_id: string }>('select event_id from events');
+    await pool.end();
+    const expected = sent.flatMap(({ events }) => events.map(({ event_id: id }) => id));
+    assert.deepEqual(rows.map((row) => row.event_id).toSorted(), expected.toSorted());
+  },
+);
