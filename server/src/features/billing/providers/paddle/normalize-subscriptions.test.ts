@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { PADDLE_IDS, paddleSubscription } from '../../../../../test/paddle-events.ts';
+
+import { AT, NOBODY, MONTHLY, ONCE, factOf, pick, assertIgnored } from './read-event.fixture.ts';
+
+describe('subscription.*', () => {
+  test('is the whole subscription, its items in order', () => {
+    const event = paddleSubscription('created', {
+      lines: [{ priceId: MONTHLY, quantity: 5 }, { priceId: ONCE }],
+      customData: { customer_email: 'ann@example.com' },
+    });
+    const line = { quantity: 1, cycle: { interval: 'month', frequency: 1 }, total: null };
+    assert.deepEqual(factOf(event), {
+      kind: 'subscription',
+      subscriptionId: PADDLE_IDS.subscription,
+      transactionId: PADDLE_IDS.transaction,
+      customerId: PADDLE_IDS.customer,
+      customer: { ...NOBODY, email: 'ann@example.com' },
+      occurredAt: AT,
+      status: 'active',
+      period: { startsAt: AT, endsAt: new Date('2027-04-01T12:00:00.000Z') },
+      pausedAt: null,
+      canceledAt: null,
+      scheduledChange: null,
+      lines: [
+        { ...line, lineId: MONTHLY, priceId: MONTHLY, quantity: 5 },
+        { ...line, lineId: ONCE, priceId: ONCE },
+      ],
+    });
+  });
+
+  test('has the status that each type tells, and no period while paused and once canceled', () => {
+    const period = { startsAt: AT, endsAt: new Date('2027-04-01T12:00:00.000Z') };
+    const off = { period: null, pausedAt: null, canceledAt: null };
+    const cases = [
+      ['created', { ...off, status: 'active', period }],
+      ['imported', { ...off, status: 'active', period }],
+      ['activated', { ...off, status: 'active', period }],
+      ['updated', { ...off, status: 'active', period }],
+      ['resumed', { ...off, status: 'active', period }],
+      ['trialing', { ...off, status: 'trialing', period }],
+      ['past_due', { ...off, status: 'past_due', period }],
+      ['paused', { ...off, status: 'paused', pausedAt: AT }],
+      ['canceled', { ...off, status: 'canceled', canceledAt: AT }],
+    ] as const;
+    for (const [type, expected] of cases) {
+      const fact = factOf(paddleSubscription(type));
+      assert.deepEqual(pick(fact, 'status', 'period', 'pausedAt', 'canceledAt'), expected, type);
+    }
+  });
+
+  test('tells what is to change, as far as it is known what and when', () => {
+    const effectiveAt = new Date('2027-04-01T12:00:00.000Z');
+    for (const action of ['cancel', 'pause', 'resume']) {
+      const scheduledChange = { action, effectiveAt };
+      const fact = factOf(paddleSubscription('updated', { scheduledChange }));
+      assert.deepEqual(pick(fact, 'scheduledChange'), { scheduledChange });
+    }
+    for (const scheduled_change of [
+      { action: 'dream', effective_at: '2027-04-01T12:00:00Z' },
+      { action: 'cancel', effective_at: '0001-01-01T00:00:00Z' },
+      { action: 'cancel' },
+      null,
+      undefined,
+    ]) {
+      const fact = factOf(paddleSubscription('updated', { data: { scheduled_change } }));
+      assert.deepEqual(pick(fact, 'scheduledChange'), { scheduledChange: null });
+    }
+  });
+
+  test('renews no item that was only charged once with it', () => {
+    const lines = [{ priceId: ONCE, cycle: null }, { priceId: MONTHLY }];
+    const fact = factOf(paddleSubscription('updated', { lines }));
+    assert.ok(fact.kind === 'subscription');
+    assert.deepEqual(
+      fact.lines.map(({ priceId }) => priceId),
+      [MONTHLY],
+    );
+  });
+
+  test('lacks what may be lacking; a price without a cycle has that of the subscription', () => {
+    const data = {
+      transaction_id: undefined,
+      customer_id: undefined,
+      current_billing_period: undefined,
+      paused_at: undefined,
+      canceled_at: '0001-01-01T00:00:00Z',
+      scheduled_change: undefined,
+      custom_data: undefined,
+      billing_cycle: { interval: 'year', frequency: 1 },
+      items: [{ price: { id: MONTHLY, billing_cycle: null } }],
+    };
+    assert.deepEqual(factOf(paddleSubscription('past_due', { data })), {
+      kind: 'subscription',
+      subscriptionId: PADDLE_IDS.subscription,
+      transactionId: null,
+      customerId: null,
+      customer: NOBODY,
+      occurredAt: AT,
+      status: 'past_due',
+      period: null,
+      pausedAt: null,
+      canceledAt: null,
+      scheduledChange: null,
+      lines: [
+        {
+          lineId: MONTHLY,
+          priceId: MONTHLY,
+          quantity: 1,
+          cycle: { interval: 'year', frequency: 1 },
+          total: null,
+        },
+      ],
+    });
+  });
+
+  test('is ignored with a status or a billing cycle that is not known', () => {
+    assertIgnored(
+      paddleSubscription('updated', { status: 'dreaming' }),
+      'The subscription has a status that is not known.',
+    );
+    const items = [{ price: { id: MONTHLY, billing_cycle: { interval: 'decade', frequency: 1 } } }];
+    assertIgnored(
+      paddleSubscription('updated', { data: { items } }),
+      'The subscription has a billing cycle that is not known.',
+    );
+  });
+});

@@ -1,0 +1,169 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import {
+  PADDLE_IDS,
+  PADDLE_MONTH,
+  paddleId,
+  paddleLineId,
+  paddlePeriod,
+  paddleTransactionCompleted,
+} from '../../../../../test/paddle-events.ts';
+import { normalizePaddle } from './normalize.ts';
+
+import { AT, NOBODY, MONTHLY, ONCE, receive, factOf, pick } from './read-event.fixture.ts';
+
+describe('transaction.completed', () => {
+  test('is a payment, with its lines in order and their line items by price', () => {
+    const transactionId = paddleId('txn', 'both');
+    const event = paddleTransactionCompleted({
+      transactionId,
+      subscriptionId: PADDLE_IDS.subscription,
+      period: paddlePeriod(AT),
+      lines: [
+        { priceId: MONTHLY, cycle: PADDLE_MONTH, quantity: 3, unitAmount: 1_000 },
+        { priceId: ONCE, unitAmount: 4_900 },
+      ],
+    });
+    const details = event.data['details'];
+    assert.ok(typeof details === 'object' && details !== null && 'line_items' in details);
+    assert.ok(Array.isArray(details.line_items));
+    details.line_items.reverse();
+    assert.deepEqual(factOf(event), {
+      kind: 'payment',
+      transactionId,
+      subscriptionId: PADDLE_IDS.subscription,
+      origin: 'purchase',
+      customerId: PADDLE_IDS.customer,
+      customer: NOBODY,
+      occurredAt: AT,
+      period: { startsAt: AT, endsAt: new Date('2027-04-01T12:00:00.000Z') },
+      lines: [
+        {
+          lineId: paddleLineId(transactionId, 0),
+          priceId: MONTHLY,
+          quantity: 3,
+          cycle: { interval: 'month', frequency: 1 },
+          total: 3_000,
+        },
+        {
+          lineId: paddleLineId(transactionId, 1),
+          priceId: ONCE,
+          quantity: 1,
+          cycle: null,
+          total: 4_900,
+        },
+      ],
+      total: 7_900,
+    });
+  });
+
+  test('may name neither period nor subscription nor buyer', () => {
+    const fact = factOf(paddleTransactionCompleted({ customerId: null }));
+    assert.deepEqual(pick(fact, 'period', 'subscriptionId', 'customerId'), {
+      period: null,
+      subscriptionId: null,
+      customerId: null,
+    });
+  });
+
+  test('has the origin that makes, extends or changes licenses, or is only recorded', () => {
+    const origins = {
+      web: 'purchase',
+      api: 'purchase',
+      subscription_recurring: 'renewal',
+      subscription_update: 'change',
+      subscription_charge: 'change',
+      subscription_payment_method_change: 'other',
+      a_new_one: 'other',
+      constructor: 'other',
+    };
+    for (const [origin, expected] of Object.entries(origins)) {
+      const fact = factOf(paddleTransactionCompleted({ origin }));
+      assert.deepEqual(pick(fact, 'origin'), { origin: expected }, origin);
+    }
+  });
+
+  test('lacks what may be lacking: details, quantities, amounts, custom data', () => {
+    const item = { price: { id: ONCE } };
+    const fact = factOf(
+      paddleTransactionCompleted({
+        data: {
+          items: [item],
+          details: undefined,
+          origin: undefined,
+          custom_data: undefined,
+          billing_period: { starts_at: '0001-01-01T00:00:00Z', ends_at: '2027-04-01T12:00:00Z' },
+        },
+      }),
+    );
+    assert.deepEqual(pick(fact, 'origin', 'lines', 'total', 'period', 'customer'), {
+      origin: 'other',
+      lines: [{ lineId: ONCE, priceId: ONCE, quantity: 1, cycle: null, total: null }],
+      total: null,
+      period: null,
+      customer: NOBODY,
+    });
+  });
+
+  test('gives each of two items of one price its own line item', () => {
+    const line = { priceId: ONCE };
+    const fact = factOf(paddleTransactionCompleted({ lines: [line, line] }));
+    assert.ok(fact.kind === 'payment');
+    assert.deepEqual(
+      fact.lines.map(({ lineId }) => lineId),
+      [paddleLineId(PADDLE_IDS.transaction, 0), paddleLineId(PADDLE_IDS.transaction, 1)],
+    );
+  });
+
+  test('counts what was paid after credit, and reads no amount that is no whole number', () => {
+    const totals: [unknown, number | null][] = [
+      [{ total: '2900', grand_total: '1900' }, 1_900],
+      [{ total: '2900' }, 2_900],
+      [{ total: 2900 }, 2_900],
+      [{ total: '29.00' }, null],
+      [{ total: '9'.repeat(16) }, null],
+      [null, null],
+    ];
+    for (const [value, total] of totals) {
+      const fact = factOf(paddleTransactionCompleted({ data: { details: { totals: value } } }));
+      assert.deepEqual(pick(fact, 'total'), { total }, JSON.stringify(value));
+    }
+  });
+
+  test('takes the address from the custom data of the checkout, when there is a good one', () => {
+    const cases: [unknown, string | null][] = [
+      [{ customer_email: ' Ann@example.com ' }, 'Ann@example.com'],
+      [{ customerEmail: 'ann@example.com' }, 'ann@example.com'],
+      [{ email: 'ann@example.com' }, 'ann@example.com'],
+      [{ customer_email: 'none', email: 'ann@example.com' }, 'ann@example.com'],
+      [{ email: 'Ann <ann@example.com>' }, null],
+      [{ email: 'ann@example.com\nBcc: all@example.com' }, null],
+      [{ email: `${'a'.repeat(65)}@example.com` }, null],
+      [{ email: ['ann@example.com'] }, null],
+      ['ann@example.com', null],
+      [null, null],
+    ];
+    for (const [customData, email] of cases) {
+      const fact = factOf(paddleTransactionCompleted({ data: { custom_data: customData } }));
+      const expected = { customer: { ...NOBODY, email } };
+      assert.deepEqual(pick(fact, 'customer'), expected, JSON.stringify(customData));
+    }
+  });
+
+  test('is ignored with a billing cycle that is not known: never taken for one paid once', () => {
+    for (const billing_cycle of [
+      { interval: 'decade', frequency: 1 },
+      { interval: 'month', frequency: 0 },
+      { interval: 'month', frequency: '1' },
+      { interval: 'month' },
+    ]) {
+      const event = receive(
+        paddleTransactionCompleted({ data: { items: [{ price: { id: ONCE, billing_cycle } }] } }),
+      );
+      const { facts, ignoredBecause } = normalizePaddle(event);
+      assert.deepEqual(facts, []);
+      assert.equal(ignoredBecause, 'The transaction has a billing cycle that is not known.');
+    }
+  });
+});

@@ -1,0 +1,95 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import {
+  stripeCheckoutCompleted,
+  stripeInvoicePaid,
+  type StripeTestEvent,
+} from '../../../../../test/stripe-events.ts';
+import { TEST_START } from '../../../../../test/test-clock.ts';
+
+import { ANN, read, only } from './read-event.fixture.ts';
+
+describe('a checkout', () => {
+  test('that sold once is a purchase under its payment intent, known to the front end by its own id', () => {
+    const event = read(stripeCheckoutCompleted({ eventId: 'evt_1', quantity: 3 }));
+    assert.deepEqual(event, {
+      provider: 'stripe',
+      eventId: 'evt_1',
+      type: 'checkout.session.completed',
+      occurredAt: TEST_START,
+      ignoredBecause: null,
+      facts: [
+        {
+          kind: 'payment',
+          transactionId: 'pi_ann',
+          checkoutId: 'cs_test_ann',
+          subscriptionId: null,
+          origin: 'purchase',
+          customerId: null,
+          customer: ANN,
+          occurredAt: TEST_START,
+          period: null,
+          lines: [
+            {
+              lineId: 'price_personal',
+              priceId: 'price_personal',
+              quantity: 3,
+              cycle: null,
+              total: null,
+            },
+          ],
+          total: 1_000,
+        },
+      ],
+    });
+  });
+
+  test('that cost nothing has no payment intent and goes by its own id', () => {
+    const checkout = { paymentIntentId: null, paymentStatus: 'no_payment_required' } as const;
+    const fact = only(stripeCheckoutCompleted(checkout), 'payment');
+    assert.equal(fact.transactionId, 'cs_test_ann');
+  });
+
+  test('tells the expanded line items rather than the metadata', () => {
+    const data = [{ id: 'li_1', price: { id: 'price_a', recurring: null }, quantity: 2 }];
+    const fact = only(stripeCheckoutCompleted({ object: { line_items: { data } } }), 'payment');
+    assert.deepEqual(fact.lines, [
+      { lineId: 'li_1', priceId: 'price_a', quantity: 2, cycle: null, total: null },
+    ]);
+  });
+
+  test('that is not paid yet, names no price or sold nothing is ignored', () => {
+    const cases: [StripeTestEvent, string][] = [
+      [stripeCheckoutCompleted({ paymentStatus: 'unpaid' }), 'The payment is still under way.'],
+      [
+        stripeCheckoutCompleted({ priceId: null }),
+        'The checkout names no price: set metadata.price_id on it.',
+      ],
+      [stripeCheckoutCompleted({ object: { mode: 'setup' } }), 'The checkout sold nothing.'],
+    ];
+    for (const [event, reason] of cases) {
+      const { facts, ignoredBecause } = read(event);
+      assert.deepEqual([facts, ignoredBecause], [[], reason]);
+    }
+  });
+
+  test('that begins a subscription is an older word on the payment of its first invoice', () => {
+    const fact = only(stripeCheckoutCompleted({ subscriptionId: 'sub_ann' }), 'payment');
+    assert.equal(fact.transactionId, 'in_ann');
+    assert.equal(fact.checkoutId, 'cs_test_ann');
+    assert.equal(fact.subscriptionId, 'sub_ann');
+    assert.deepEqual(fact.lines, []);
+    assert.ok(fact.occurredAt < only(stripeInvoicePaid(), 'payment').occurredAt);
+  });
+
+  test('tells who bought', () => {
+    const fact = only(stripeCheckoutCompleted({ customerId: 'cus_1' }), 'customer');
+    assert.deepEqual(fact, {
+      kind: 'customer',
+      customerId: 'cus_1',
+      occurredAt: TEST_START,
+      customer: ANN,
+    });
+  });
+});

@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { stripeInvoicePaid, stripeInvoicePaymentPaid } from '../../../../../test/stripe-events.ts';
+import { TEST_START } from '../../../../../test/test-clock.ts';
+
+import { ANN, VERSIONS, only } from './read-event.fixture.ts';
+
+describe('an invoice', () => {
+  for (const apiVersion of VERSIONS) {
+    test(`of a new subscription is a purchase (${apiVersion})`, () => {
+      const period = { startsAt: TEST_START, endsAt: new Date('2028-03-01T12:00:00.000Z') };
+      const lines = [
+        { itemId: 'si_1', priceId: 'price_yearly', quantity: 2, interval: 'year' },
+      ] as const;
+      const fact = only(stripeInvoicePaid({ apiVersion, period, lines }), 'payment');
+      assert.deepEqual(fact, {
+        kind: 'payment',
+        transactionId: 'in_ann',
+        aliases: apiVersion === 'basil' ? [] : ['pi_ann', 'ch_ann'],
+        subscriptionId: 'sub_ann',
+        origin: 'purchase',
+        customerId: 'cus_ann',
+        customer: { ...ANN, locale: null },
+        occurredAt: TEST_START,
+        period,
+        lines: [
+          {
+            lineId: 'si_1',
+            priceId: 'price_yearly',
+            quantity: 2,
+            cycle: { interval: 'year', frequency: 1 },
+            total: null,
+          },
+        ],
+        total: 1_000,
+      });
+    });
+
+    test(`has no lines for what makes up for a change, and no rhythm for what is paid once (${apiVersion})`, () => {
+      const lines = [
+        { itemId: 'si_2', priceId: 'price_monthly' },
+        { itemId: 'si_1', priceId: 'price_old', amount: -500, proration: true },
+        { itemId: 'si_3', priceId: 'price_new', proration: true },
+        { priceId: 'price_setup', interval: null },
+      ];
+      const fact = only(stripeInvoicePaid({ apiVersion, lines }), 'payment');
+      assert.deepEqual(
+        fact.lines.map(({ priceId, cycle }) => [priceId, cycle !== null]),
+        [
+          ['price_setup', false],
+          ['price_monthly', true],
+        ],
+      );
+    });
+  }
+
+  test('is what its reason says, and without a subscription only recorded', () => {
+    const reasons = {
+      subscription_create: 'purchase',
+      subscription_cycle: 'renewal',
+      subscription_update: 'change',
+      manual: 'other',
+      something_new: 'other',
+    };
+    for (const [reason, origin] of Object.entries(reasons)) {
+      assert.equal(only(stripeInvoicePaid({ reason }), 'payment').origin, origin, reason);
+    }
+    assert.equal(only(stripeInvoicePaid({ subscriptionId: null }), 'payment').origin, 'other');
+  });
+
+  test('is told by an older word of its own which payment intent paid it', () => {
+    const fact = only(stripeInvoicePaymentPaid(), 'payment');
+    assert.equal(fact.transactionId, 'in_ann');
+    assert.deepEqual(fact.aliases, ['pi_ann']);
+    assert.ok(fact.occurredAt < only(stripeInvoicePaid(), 'payment').occurredAt);
+  });
+});

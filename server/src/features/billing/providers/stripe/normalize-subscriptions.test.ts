@@ -1,0 +1,103 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { stripeSubscription } from '../../../../../test/stripe-events.ts';
+import { TEST_START } from '../../../../../test/test-clock.ts';
+
+import { MONTH_END, VERSIONS, pause, read, only } from './read-event.fixture.ts';
+
+describe('a subscription', () => {
+  for (const apiVersion of VERSIONS) {
+    test(`is told with its period and positions (${apiVersion})`, () => {
+      const lines = [{ itemId: 'si_1', priceId: 'price_monthly', quantity: 4 }];
+      const fact = only(stripeSubscription('created', { apiVersion, lines }), 'subscription');
+      assert.deepEqual(fact, {
+        kind: 'subscription',
+        subscriptionId: 'sub_ann',
+        transactionId: 'in_ann',
+        customerId: 'cus_ann',
+        customer: { email: null, name: null, locale: null },
+        occurredAt: TEST_START,
+        status: 'active',
+        period: { startsAt: TEST_START, endsAt: MONTH_END },
+        pausedAt: null,
+        canceledAt: null,
+        scheduledChange: null,
+        lines: [
+          {
+            lineId: 'si_1',
+            priceId: 'price_monthly',
+            quantity: 4,
+            cycle: { interval: 'month', frequency: 1 },
+            total: null,
+          },
+        ],
+      });
+    });
+  }
+
+  test('has a status of ours for each of theirs, and a period only while it runs', () => {
+    const statuses = {
+      active: 'active',
+      trialing: 'trialing',
+      past_due: 'past_due',
+      incomplete: 'past_due',
+      unpaid: 'paused',
+      paused: 'paused',
+      canceled: 'canceled',
+      incomplete_expired: 'canceled',
+    };
+    for (const [status, expected] of Object.entries(statuses)) {
+      const fact = only(stripeSubscription('updated', { status }), 'subscription');
+      assert.equal(fact.status, expected, status);
+      const runs = expected !== 'paused' && expected !== 'canceled';
+      assert.equal(fact.period !== null, runs, status);
+    }
+    const unknown = read(stripeSubscription('updated', { status: 'something_new' }));
+    assert.equal(unknown.ignoredBecause, 'The status of the subscription is not known.');
+  });
+
+  test('names its purchase only when it is created, for the latest invoice becomes a renewal', () => {
+    const fact = only(stripeSubscription('updated', { invoiceId: 'in_2' }), 'subscription');
+    assert.equal(fact.transactionId, null);
+  });
+
+  test('that ended did so when it ended, not when the end was asked for', () => {
+    const object = { canceled_at: 1_800_000_000 };
+    const fact = only(stripeSubscription('deleted', { object }), 'subscription');
+    assert.deepEqual([fact.status, fact.canceledAt], ['canceled', TEST_START]);
+  });
+
+  test('is to end at the end of its period, or when it says', () => {
+    const asked = { cancel_at_period_end: true, canceled_at: 1_800_000_000 };
+    const first = only(stripeSubscription('updated', { object: asked }), 'subscription');
+    assert.equal(first.status, 'active');
+    assert.deepEqual(first.scheduledChange, { action: 'cancel', effectiveAt: MONTH_END });
+    const object = { cancel_at: 1_900_000_000 };
+    const second = only(stripeSubscription('updated', { object }), 'subscription');
+    const effectiveAt = new Date(1_900_000_000_000);
+    assert.deepEqual(second.scheduledChange, { action: 'cancel', effectiveAt });
+  });
+
+  test('rests while the seller cannot serve, and runs on where only the collection is paused', () => {
+    const rests = only(stripeSubscription('updated', pause('void')), 'subscription');
+    const effectiveAt = new Date(1_900_000_000_000);
+    assert.equal(rests.status, 'paused');
+    assert.deepEqual(rests.scheduledChange, { action: 'resume', effectiveAt });
+    const runs = only(stripeSubscription('updated', pause('keep_as_draft')), 'subscription');
+    assert.equal(runs.status, 'active');
+  });
+
+  test('that is paid by invoices sent proves no payment by its period', () => {
+    const object = { collection_method: 'send_invoice' };
+    assert.equal(only(stripeSubscription('created', { object }), 'subscription').period, null);
+  });
+
+  test('is told in order within one second: created, changed, ended', () => {
+    const moments = (['created', 'updated', 'deleted'] as const).map((change) =>
+      only(stripeSubscription(change), 'subscription').occurredAt.getTime(),
+    );
+    const start = TEST_START.getTime();
+    assert.deepEqual(moments, [start, start + 1, start + 2]);
+  });
+});

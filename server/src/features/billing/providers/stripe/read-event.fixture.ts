@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+
+import type { StripeTestEvent } from '../../../../../test/stripe-events.ts';
+import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
+import type { BillingFact } from '../../facts.ts';
+import { normalizeStripe } from './normalize.ts';
+
+export const MONTH_END = new Date(TEST_START.getTime() + 30 * DAY_MS);
+export const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'de' };
+export const VERSIONS = ['acacia', 'basil'] as const;
+
+/** A subscription of which collection is paused so. */
+export function pause(behavior: string) {
+  return { object: { pause_collection: { behavior, resumes_at: 1_900_000_000 } } };
+}
+
+/** What an event means as it arrives: what JSON leaves out is not there. */
+export function read(event: StripeTestEvent) {
+  return normalizeStripe(JSON.parse(JSON.stringify(event)));
+}
+
+/** The only fact of this kind that an event tells. */
+export function only<Kind extends BillingFact['kind']>(event: StripeTestEvent, kind: Kind) {
+  const found = read(event).facts.filter(
+    (fact): fact is Extract<BillingFact, { kind: Kind }> => fact.kind === kind,
+  );
+  assert.equal(found.length, 1);
+  const [fact] = found;
+  assert.ok(fact);
+  return fact;
+}
