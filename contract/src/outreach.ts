@@ -39,6 +39,14 @@ export const OutreachHeaders = Type.Object({
   'X-API-Key': text({
     description: 'An API key with the scope `outreach:send`, made with `latchkey key create`.',
   }),
+  'Idempotency-Key': Type.Optional(
+    text({
+      description:
+        'Any text, one for each request of yours. A request that comes again with it within 24 hours is not sent again, and gets the same answer.',
+      maxLength: 255,
+      examples: ['letters-2026-11-20-rows-2-to-501'],
+    }),
+  ),
 });
 
 export const OutreachResult = Type.Object(
@@ -46,10 +54,14 @@ export const OutreachResult = Type.Object(
     email: Type.String({ examples: ['ada@example.com'] }),
     success: Type.Boolean(),
     error: nullableString({
-      description: 'Why nothing was sent: a short, stable text.',
+      description:
+        'Why it was not sent: a short, stable text. After `unknown` it may have been sent: the relay did not say.',
       examples: ['suppressed'],
     }),
-    message_id: nullableString({ examples: ['<0190a6b2@example.com>'] }),
+    message_id: nullableString({
+      description: 'Of what was sent, or may have been; null for what was certainly not.',
+      examples: ['<outreach-0190a6b2-3c4d-7e5f-8a9b-0c1d2e3f4a5b@example.com>'],
+    }),
   },
   { $id: 'OutreachResult' },
 );

@@ -16,6 +16,7 @@ import type { WebhookSecrets } from './features/billing/webhook-secrets.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import type { OutreachDesk } from './features/outreach/outreach-desk.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/grant-trials.ts';
 import type { HeartbeatBatch } from './features/usage/heartbeat-batch.ts';
@@ -39,6 +40,9 @@ export interface Context {
   readonly webhookSecrets: WebhookSecrets;
   /** Null while no mail is configured. */
   readonly mail: MailTransport | null;
+  /** By the same relay, over connections of its own: letters to many hold up no key. Null while no mail is configured. */
+  readonly outreachMail: MailTransport | null;
+  readonly outreach: OutreachDesk;
   /** Null while there is no key for it. */
   readonly paddleApi: PaddleApi | null;
   readonly batches: LicenseBatches & {

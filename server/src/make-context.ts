@@ -21,6 +21,7 @@ import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts'
 import { createLicenseBatches } from './features/licenses/batches.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
+import { OutreachDesk, type OutreachLimits } from './features/outreach/outreach-desk.ts';
 import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
@@ -41,6 +42,9 @@ export interface ContextParts {
   readonly pool: Pool;
   /** Left out where nothing is sent. */
   readonly mail?: MailTransport | null;
+  readonly outreachMail?: MailTransport | null;
+  /** Left out: the limits of a service. */
+  readonly outreachLimits?: Partial<OutreachLimits>;
   /** Left out where nothing is asked. */
   readonly paddleApi?: PaddleApi | null;
 }
@@ -77,6 +81,8 @@ export function makeContext(parts: ContextParts): Context {
   });
   metrics.setQueueDepth('gate', () => gate.depth);
   metrics.setQueueDepth('activations', () => licenseQueue.depth);
+  const outreach = new OutreachDesk(parts.outreachLimits);
+  metrics.setQueueDepth('outreach', () => outreach.depth);
   const wantedEvents = new WantedEvents(clock);
   const trials = createTrialBatch({
     pool,
@@ -98,6 +104,8 @@ export function makeContext(parts: ContextParts): Context {
     configuredApiKeys: readConfiguredKeys(parts.secrets),
     webhookSecrets: readWebhookSecrets(parts.secrets),
     mail: parts.mail ?? null,
+    outreachMail: parts.outreachMail ?? null,
+    outreach,
     paddleApi: parts.paddleApi ?? null,
     batches: {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),

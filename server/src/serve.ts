@@ -10,6 +10,8 @@ import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
+import { beginOutreachUpkeep } from './features/outreach/delete-old-outreach.ts';
+import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/close-gracefully.ts';
 import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
@@ -65,10 +67,14 @@ export async function startService(configuration: LoadedConfiguration): Promise<
 
   const metrics = createMetrics({ version });
   const mail = createMailTransport(config, secrets);
-  resources.defer(() => mail?.close());
+  const outreachMail = createMailTransport(config, secrets, CONCURRENT_MESSAGES);
+  resources.defer(() => {
+    mail?.close();
+    outreachMail?.close();
+  });
   const paddleApi = openPaddleApi(config, secrets, systemClock);
-  const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, paddleApi };
-  const ctx = makeContext({ ...parts, catalog: () => catalog.current() });
+  const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, outreachMail };
+  const ctx = makeContext({ ...parts, paddleApi, catalog: () => catalog.current() });
   await loadSigningKeys(ctx);
   const webhooks = startOutgoingWebhooks(ctx);
   resources.defer(() => webhooks.stop());
@@ -86,6 +92,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   let state: ServiceState = 'ready';
   const app = assembleApp(ctx, jobs, () => state);
   resources.defer(prepareToClose(app));
+  resources.defer(() => ctx.outreach.stop());
   const url = await listen(app, serviceAddress(config));
   const queueing = startQueueing(ctx);
   resources.defer(() => queueing.stop());
@@ -108,6 +115,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
 async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
   await beginRecurringJobs(ctx);
+  await beginOutreachUpkeep(ctx);
   const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx) });
   metrics.setJobs(() => jobs.backlog()?.jobs ?? null);
   metrics.setPaymentEvents(() => jobs.backlog()?.events ?? null);

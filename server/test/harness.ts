@@ -14,6 +14,7 @@ import {
   type IssuedLicense,
   type LicenseOrder,
 } from '#server/features/licenses/issue.ts';
+import type { OutreachLimits } from '#server/features/outreach/outreach-desk.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
@@ -74,6 +75,10 @@ export interface TestServiceOptions {
   readonly metricsToken?: string;
   readonly webhooks?: Partial<Secrets['webhooks']>;
   readonly mail?: MailTransport | null;
+  readonly outreachMail?: MailTransport | null;
+  readonly outreachLimits?: Partial<OutreachLimits>;
+  /** Where mail comes from. */
+  readonly mailFrom?: string;
   readonly paddleApi?: PaddleApi | null;
 }
 
@@ -156,7 +161,11 @@ function makeTestContext(
   const { poolSize = config.database.poolSize, masterSecret = TEST_MASTER_SECRET } = options;
   let catalog = options.catalog ?? testCatalog();
   const ctx = makeContext({
-    config: { ...config, database: { ...config.database, poolSize } },
+    config: {
+      ...config,
+      database: { ...config.database, poolSize },
+      mail: { ...config.mail, from: options.mailFrom ?? null },
+    },
     secrets: {
       master: masterSecret,
       outreachApiKey: options.outreachApiKey ?? null,
@@ -167,6 +176,8 @@ function makeTestContext(
     clock,
     log,
     mail: options.mail ?? null,
+    outreachMail: options.outreachMail ?? null,
+    outreachLimits: options.outreachLimits ?? {},
     paddleApi: options.paddleApi ?? null,
     metrics: createMetrics({ version: 'test' }),
     pool: createPool(database.connection, { maxConnections: poolSize, log }),

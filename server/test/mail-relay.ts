@@ -20,6 +20,8 @@ export interface RelayScript {
   sender?: RelayAnswer;
   /** To `RCPT TO`. */
   recipient?: RelayAnswer;
+  /** To some of them something else. */
+  forRecipient?: (address: string) => RelayScript | undefined;
   /** After the message. */
   message?: RelayAnswer;
   /** To the login; left out: none is offered. */
@@ -105,11 +107,14 @@ function answering(
     onMailFrom(_address, _session, done) {
       if (state.script.silentAfterSender !== true) done(toError(state.script.sender));
     },
-    onRcptTo: (_address, _session, done) => done(toError(state.script.recipient)),
+    onRcptTo: ({ address }, _session, done) => {
+      done(toError(scriptFor(state.script, [address]).recipient));
+    },
     onData(stream, { envelope }, done) {
       const from = envelope.mailFrom === false ? '' : envelope.mailFrom.address;
       const to = envelope.rcptTo.map(({ address }) => address);
-      void takeMessage(state, stream, done, state.hang, (raw) => mails.push({ from, to, raw }));
+      const asked = { script: scriptFor(state.script, to) };
+      void takeMessage(asked, stream, done, state.hang, (raw) => mails.push({ from, to, raw }));
     },
   };
 }
@@ -130,6 +135,10 @@ async function takeMessage(
   if (message === undefined) keep(raw);
   await sleep(slowMs);
   done(toError(message));
+}
+
+function scriptFor(script: RelayScript, [address = '']: readonly string[]): RelayScript {
+  return script.forRecipient?.(address) ?? script;
 }
 
 function toError(answer: RelayAnswer | undefined): Error | null {

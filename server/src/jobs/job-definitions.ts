@@ -35,6 +35,8 @@ export const jobDefinitions = {
   retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Looks in the provider's log for events that never arrived. */
   reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
+  /** Deletes what is kept of outreach for a while. */
+  delete_old_outreach: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
 } as const satisfies Readonly<Record<string, JobDefinition>>;
 
 /** The name of a kind of job. */

@@ -2,6 +2,7 @@ import type { Context } from '#server/context.ts';
 import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
 import { reconcilePayments, retryWebhooks } from '#server/features/billing/recurring-jobs.ts';
 import { lookUpCustomer } from '#server/features/billing/look-up-customer.ts';
+import { deleteOldOutreach } from '#server/features/outreach/delete-old-outreach.ts';
 
 import { defineTask, type Task } from './task.ts';
 
@@ -12,5 +13,6 @@ export function createTasks(ctx: Context): readonly Task[] {
     defineTask('look_up_customer', (name, signal) => lookUpCustomer(ctx, name, signal)),
     defineTask('retry_webhooks', () => retryWebhooks(ctx)),
     defineTask('reconcile_payments', (_none, signal) => reconcilePayments(ctx, signal)),
+    defineTask('delete_old_outreach', (_none, signal) => deleteOldOutreach(ctx, signal)),
   ];
 }

@@ -7,7 +7,8 @@ import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 
 import type { MailMessage, MailTransport, SendResult } from './mail-transport.ts';
-import { domainOf, parseMailbox, type Mailbox } from './parse-mailbox.ts';
+import { makeMessageId } from './message-id.ts';
+import { parseMailbox, type Mailbox } from './parse-mailbox.ts';
 import { Patience } from './patience.ts';
 
 export interface SmtpOptions {
@@ -20,6 +21,8 @@ export interface SmtpOptions {
     readonly selector: string;
     readonly privateKey: string;
   } | null;
+  /** Connections that are kept, each for one message at a time. */
+  readonly maxConnections?: number;
   readonly limits?: Partial<typeof defaultLimits>;
 }
 
@@ -39,16 +42,21 @@ const defaultLimits = {
 /** As many messages are sent at once as jobs are done. */
 const MAX_CONNECTIONS = 2;
 
-/** The transport that is configured, or null. */
+/**
+ * The transport that is configured, or null.
+ * @param maxConnections so many messages are sent at once; the others wait in line
+ */
 export function createMailTransport(
   { mail }: Pick<Config, 'mail'>,
   { smtpUrl, dkimPrivateKey }: Pick<Secrets, 'smtpUrl' | 'dkimPrivateKey'>,
+  maxConnections: number = MAX_CONNECTIONS,
 ): MailTransport | null {
   if (smtpUrl === null || mail.from === null) return null;
   const { dkim } = mail;
   return createSmtpTransport({
     url: smtpUrl,
     from: mail.from,
+    maxConnections,
     dkim: dkim === null || dkimPrivateKey === null ? null : { ...dkim, privateKey: dkimPrivateKey },
   });
 }
@@ -96,7 +104,7 @@ async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
   const transport = createTransport({
     ...readRelayUrl(options.url),
     pool: true,
-    maxConnections: MAX_CONNECTIONS,
+    maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
     // What was under way when a connection broke may have been taken: whoever asked decides, not the pool.
     maxRequeues: 0,
     connectionTimeout: limits.connectMs,
@@ -166,7 +174,7 @@ function compose(message: MailMessage, from: Mailbox) {
     subject: oneLine(message.subject),
     text: message.text,
     html: message.html,
-    messageId: `<${message.messageToken}@${domainOf(from.address)}>`,
+    messageId: makeMessageId(message.messageToken, from.address),
     headers: {
       // RFC 3834: answers of absent people go to nobody.
       'Auto-Submitted': 'auto-generated',

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { OUTREACH_LANGUAGES, OUTREACH_TEMPLATES } from '@latchkey/contract';
+
 import type { ErrorCode } from '#server/error-catalogue.ts';
 
 import {
@@ -11,6 +13,7 @@ import {
   rollKey,
 } from '../api-key-steps.ts';
 import { DAY_MS, HOUR_MS } from '../test-clock.ts';
+import { manyRecipients, readOutreach, startOutreachService } from '../outreach-steps.ts';
 import { inside, openAcceptanceService } from './acceptance-service.ts';
 import { faultsOf, problem } from './bodies.ts';
 
@@ -28,7 +31,135 @@ async function expectRefusal(apiKey: string, code: ErrorCode, detail?: string): 
   assert.deepEqual([answer.status, answer.body], [expected['status'], expected]);
 }
 
+/** Without mail configured, which it is not here, the key is all that decides. */
+async function expectAnswer(apiKey: string): Promise<void> {
+  const answer = await send(apiKey);
+  assert.equal(answer.status, 200, answer.text);
+}
+
+describe('200', () => {
+  test(
+    'without mail configured, says so of each recipient, in the order given',
+    inside,
+    async () => {
+      const { apiKey } = await makeKey(service.own);
+      const recipients = [
+        { email: 'Ada@EXAMPLE.com', name: 'Ada' },
+        { email: 'bob@example.com', name: null },
+        { email: 'ada@example.com' },
+      ];
+      const answer = await send(apiKey, { template: 'pi_tutorials', language: 'fr', recipients });
+      const failed = { success: false, error: 'mail_not_configured', message_id: null };
+      assert.deepEqual(answer.body, {
+        total: 3,
+        sent: 0,
+        failed: 3,
+        results: [
+          { email: 'Ada@example.com', ...failed },
+          { email: 'bob@example.com', ...failed },
+          { email: 'ada@example.com', ...failed },
+        ],
+      });
+      assert.equal(await service.own.count('outreach_messages'), 0);
+    },
+  );
+
+  test('each template in each language, with as many recipients as may be', inside, async () => {
+    const { apiKey } = await makeKey(service.own);
+    const recipients = manyRecipients(500);
+    for (const template of OUTREACH_TEMPLATES) {
+      for (const language of OUTREACH_LANGUAGES) {
+        const answer = await send(apiKey, { template, language, recipients });
+        assert.deepEqual([answer.status, readOutreach(answer).total], [200, 500]);
+      }
+    }
+  });
+
+  test('a key for it, for all, or for several things', inside, async () => {
+    for (const scopes of [
+      ['outreach:send'],
+      ['admin'],
+      ['metrics:read', 'outreach:send'],
+    ] as const) {
+      const { apiKey } = await makeKey(service.own, { scopes });
+      await expectAnswer(apiKey);
+    }
+  });
+
+  test('what was sent, and what was not and why', inside, async () => {
+    const outreach = await startOutreachService({
+      script: {
+        forRecipient: (address) =>
+          address.startsWith('gone')
+            ? { recipient: { code: 550, words: '5.1.1 no such user' } }
+            : undefined,
+      },
+    });
+    const answer = await outreach.send({
+      recipients: ['ada', 'gone', 'ADA'].map((name) => ({ email: `${name}@example.com` })),
+    });
+    const { results } = readOutreach(answer);
+    assert.match(results[0]?.message_id ?? '', /^<outreach-[\w-]+@example\.com>$/u);
+    assert.deepEqual(answer.body, {
+      total: 3,
+      sent: 1,
+      failed: 2,
+      results: [
+        {
+          email: 'ada@example.com',
+          success: true,
+          error: null,
+          message_id: results[0]?.message_id,
+        },
+        {
+          email: 'gone@example.com',
+          success: false,
+          error: 'smtp_550: 5.1.1 no such user',
+          message_id: null,
+        },
+        { email: 'ADA@example.com', success: false, error: 'duplicate', message_id: null },
+      ],
+    });
+  });
+});
+
 describe('422', () => {
+  test('no recipients, and more than 500', inside, async () => {
+    const { apiKey } = await makeKey(service.own);
+    for (const [recipients, type] of [
+      [[], 'too_short'],
+      [manyRecipients(501), 'too_long'],
+    ] as const) {
+      const answer = await send(apiKey, { template: 'personal', recipients });
+      assert.deepEqual([answer.status, faultsOf(answer.body)], [422, [['body.recipients', type]]]);
+    }
+  });
+
+  test('an address that would be several, or another header, is none', inside, async () => {
+    const { apiKey } = await makeKey(service.own);
+    for (const email of [
+      'ada@example.com, eve@example.com',
+      'ada@example.com\r\nBcc: eve@example.com',
+      'Ada <ada@example.com>',
+      'ada@example.com\0',
+      '"ada, eve"@example.com',
+    ]) {
+      const answer = await send(apiKey, { template: 'personal', recipients: [{ email }] });
+      assert.equal(answer.status, 422, email);
+      assert.deepEqual(faultsOf(answer.body)[0]?.[0], 'body.recipients.0.email');
+    }
+  });
+
+  test('an idempotency key that is empty or too long', inside, async () => {
+    const { apiKey } = await makeKey(service.own);
+    for (const key of ['', 'k'.repeat(256)]) {
+      const headers = { 'x-api-key': apiKey, 'idempotency-key': key };
+      const answer = await service.post(PATH, BODY, headers);
+      assert.equal(answer.status, 422);
+      assert.deepEqual(faultsOf(answer.body)[0]?.[0], 'header.Idempotency-Key');
+    }
+  });
+
   test('without the header X-API-Key, told together with the faults of the body', async () => {
     const answer = await service.post(PATH, { template: 'none' });
     assert.equal(answer.status, 422);
@@ -71,14 +202,14 @@ describe('401', () => {
   test('a key from the moment of its end', inside, async () => {
     const { apiKey } = await makeKey(service.own, { term: { days: 1 } });
     service.own.clock.advance(DAY_MS - 1);
-    await expectRefusal(apiKey, 'not_implemented');
+    await expectAnswer(apiKey);
     service.own.clock.advance(1);
     await expectRefusal(apiKey, 'invalid_api_key');
   });
 
   test('a key that was revoked, at once', inside, async () => {
     const { apiKey, key } = await makeKey(service.own);
-    await expectRefusal(apiKey, 'not_implemented');
+    await expectAnswer(apiKey);
     await revokeKeys(service.own, key.id);
     await expectRefusal(apiKey, 'invalid_api_key');
   });
@@ -87,10 +218,10 @@ describe('401', () => {
     const old = await makeKey(service.own);
     const next = await rollKey(service.own, old.key.name, HOUR_MS);
     service.own.clock.advance(HOUR_MS - 1);
-    await expectRefusal(old.apiKey, 'not_implemented');
+    await expectAnswer(old.apiKey);
     service.own.clock.advance(1);
     await expectRefusal(old.apiKey, 'invalid_api_key');
-    await expectRefusal(next.apiKey, 'not_implemented');
+    await expectAnswer(next.apiKey);
   });
 
   test('a key that was rolled without overlap', inside, async () => {
@@ -114,19 +245,32 @@ describe('403', () => {
   });
 });
 
-describe('501', () => {
-  test(
-    'a key for it, for all, or for several things opens what is not offered yet',
-    inside,
-    async () => {
-      for (const scopes of [
-        ['outreach:send'],
-        ['admin'],
-        ['metrics:read', 'outreach:send'],
-      ] as const) {
-        const { apiKey } = await makeKey(service.own, { scopes });
-        await expectRefusal(apiKey, 'not_implemented');
-      }
-    },
-  );
+describe('409', () => {
+  test('the same idempotency key with another body', inside, async () => {
+    const outreach = await startOutreachService();
+    const headers = { 'idempotency-key': 'rows 2 to 3' };
+    const recipients = [{ email: 'ada@example.com' }];
+    assert.equal((await outreach.send({ recipients }, headers)).status, 200);
+    const answer = await outreach.send({ recipients, language: 'de' }, headers);
+    assert.deepEqual([answer.status, answer.body], [409, problem('idempotency_key_reused')]);
+    assert.equal(outreach.relay.mails.length, 1);
+  });
+});
+
+describe('503', () => {
+  test('more requests at once than may wait, with a time to come back', inside, async () => {
+    const outreach = await startOutreachService({
+      script: { slowMs: 500 },
+      service: { outreachLimits: { maxConcurrent: 1, maxWaiting: 1 } },
+    });
+    const recipients = [{ email: 'ada@example.com' }];
+    const answers = await Promise.all([1, 2, 3].map(() => outreach.send({ recipients })));
+    assert.deepEqual(
+      answers.map(({ status }) => status).toSorted((a, b) => a - b),
+      [200, 200, 503],
+    );
+    const refused = answers.find(({ status }) => status === 503);
+    assert.deepEqual(refused?.body, problem('overloaded'));
+    assert.equal(refused.headers.get('retry-after'), '10');
+  });
 });

@@ -1,0 +1,25 @@
+import type { MailTransport } from '#server/mail/mail-transport.ts';
+
+import type { RequestEnd } from './outreach-desk.ts';
+import type { MessageState } from './queries/messages.ts';
+import type { OutreachOrder } from './send-outreach.ts';
+
+/** One recipient of a request, as it is sent to. */
+export interface OutreachRecipient {
+  readonly email: string;
+  readonly name: string | null;
+}
+
+/** A request with what it takes to send it. */
+export interface OutreachWork extends OutreachOrder {
+  readonly recipients: readonly OutreachRecipient[];
+  readonly transport: MailTransport;
+  readonly end: RequestEnd;
+}
+
+/** A message as it is stored; those of a request are as many as its recipients, and in their order. */
+export interface OutreachMessage {
+  readonly messageId: string;
+  readonly state: MessageState;
+  readonly error: string | null;
+}

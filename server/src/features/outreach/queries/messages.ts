@@ -1,0 +1,147 @@
+import { Type } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  Nullable,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+import { toByteaArray, toPlainArray } from '#server/db/text-arrays.ts';
+
+/** How far a message is. */
+export type MessageState = 'waiting' | 'sending' | 'sent' | 'failed' | 'unknown';
+
+/** A message that is to be stored before anything is sent. */
+export interface NewMessage {
+  readonly addressHash: string;
+  readonly messageId: string;
+  /** Why it is not sent; null when it is. */
+  readonly error: string | null;
+}
+
+/** What the messages of a request have in common. */
+export interface MessageGroup {
+  readonly requestId: string;
+  readonly template: string;
+  readonly language: string;
+  readonly createdAt: Date;
+}
+
+const insertStatement = defineCommand(
+  'outreach_message_insert',
+  `insert into outreach_messages
+     (request_id, position, template, language, address_hash, message_id, state, error, created_at, ended_at)
+   select $1, message.position - 1, $2, $3, message.address_hash, message.message_id,
+          case when message.error is null then 'waiting' else 'failed' end, message.error, $4,
+          case when message.error is null then null else $4::timestamptz end
+   from unnest($5::bytea[], $6::text[], $7::text[])
+     with ordinality as message (address_hash, message_id, error, position)`,
+);
+
+/** Stores the messages of a request, in its order. */
+export async function insertMessages(
+  db: Queryable,
+  { requestId, template, language, createdAt }: MessageGroup,
+  messages: readonly NewMessage[],
+): Promise<void> {
+  await execute(db, insertStatement, [
+    requestId,
+    template,
+    language,
+    createdAt,
+    toByteaArray(messages.map(({ addressHash }) => addressHash)),
+    messages.map(({ messageId }) => messageId),
+    messages.map(({ error }) => error),
+  ]);
+}
+
+const StateColumn = Type.Union([
+  Type.Literal('waiting'),
+  Type.Literal('sending'),
+  Type.Literal('sent'),
+  Type.Literal('failed'),
+  Type.Literal('unknown'),
+]);
+
+const listStatement = defineStatement(
+  'outreach_message_list',
+  Type.Object({ message_id: Type.String(), state: StateColumn, error: Nullable.Text }),
+  'select message_id, state, error from outreach_messages where request_id = $1 order by position',
+);
+
+/** A message as it is stored. */
+export interface StoredMessage {
+  readonly messageId: string;
+  readonly state: MessageState;
+  readonly error: string | null;
+}
+
+/** The messages of a request, in its order. */
+export async function listMessages(db: Queryable, requestId: string): Promise<StoredMessage[]> {
+  const rows = await queryRows(db, listStatement, [requestId]);
+  return rows.map((row) => ({ messageId: row.message_id, state: row.state, error: row.error }));
+}
+
+const beginStatement = defineStatement(
+  'outreach_message_begin',
+  Type.Object({ position: Type.Number() }),
+  `update outreach_messages set state = 'sending'
+   where request_id = $1 and position = any ($2::integer[]) and state = 'waiting'
+   returning position`,
+);
+
+/** Notes that messages are about to be sent; gives those of them that nobody else has begun. */
+export async function beginMessages(
+  db: Queryable,
+  requestId: string,
+  positions: readonly number[],
+): Promise<ReadonlySet<number>> {
+  const rows = await queryRows(db, beginStatement, [requestId, toPlainArray(positions)]);
+  return new Set(rows.map(({ position }) => position));
+}
+
+const endStatement = defineCommand(
+  'outreach_message_end',
+  `update outreach_messages
+   set state = ended.state, error = ended.error, ended_at = $2
+   from unnest($3::integer[], $4::text[], $5::text[]) as ended (position, state, error)
+   where outreach_messages.request_id = $1 and outreach_messages.position = ended.position
+     and outreach_messages.state in ('waiting', 'sending', 'unknown')`,
+);
+
+/** What became of one message of a request. */
+export interface MessageEnd {
+  readonly position: number;
+  readonly state: 'sent' | 'failed' | 'unknown';
+  readonly error: string | null;
+}
+
+/** Notes what became of messages. */
+export async function endMessages(
+  db: Queryable,
+  requestId: string,
+  ends: readonly MessageEnd[],
+  now: Date,
+): Promise<void> {
+  if (ends.length === 0) return;
+  await execute(db, endStatement, [
+    requestId,
+    now,
+    toPlainArray(ends.map(({ position }) => position)),
+    toPlainArray(ends.map(({ state }) => state)),
+    ends.map(({ error }) => error),
+  ]);
+}
+
+const deleteStatement = defineCommand(
+  'outreach_message_delete_old',
+  `delete from outreach_messages where (request_id, position) in (
+     select request_id, position from outreach_messages where created_at < $1 limit $2)`,
+);
+
+/** Deletes messages from before a moment, at most so many; gives how many. */
+export function deleteOldMessages(db: Queryable, before: Date, limit: number): Promise<number> {
+  return execute(db, deleteStatement, [before, limit]);
+}
