@@ -34,7 +34,7 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerKeySetRoute(scope, ctx);
     registerUsageRoutes(scope, ctx);
     registerAnalyticsRoutes(scope, ctx);
-    registerSubscriberRoutes(scope);
+    registerSubscriberRoutes(scope, ctx);
     registerOutreachRoutes(scope, ctx);
     registerBillingRoutes(scope, ctx);
     registerUnsubscribeRoutes(scope, ctx);

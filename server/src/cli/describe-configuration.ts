@@ -60,6 +60,11 @@ function describePlain(config: Config): readonly Plain[] {
     ['LATCHKEY_CHECK_REVEAL_HOURS', String(billing.revealHours), (env) => env.checkRevealHours],
     ['LATCHKEY_PADDLE_API_URL', billing.paddleApiUrl, (env) => env.paddleApiUrl],
     ['LATCHKEY_MAIL_FROM', mail.from, (env) => env.mailFrom],
+    [
+      'LATCHKEY_DOUBLE_OPT_IN',
+      config.subscribers.doubleOptIn ? 'on' : 'off',
+      (env) => env.doubleOptIn,
+    ],
     ['LATCHKEY_DKIM_DOMAIN', textOf(mail.dkim?.domain), (env) => env.dkimDomain],
     ['LATCHKEY_DKIM_SELECTOR', textOf(mail.dkim?.selector), (env) => env.dkimSelector],
   ];

@@ -31,6 +31,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
     events: { rate: { perSecond: 100, burst: 300 }, names: [], keepDays: 396 },
     billing: { toleranceSeconds: 30, revealHours: 24, paddleApiUrl: 'https://api.paddle.com' },
     mail: { from: null, dkim: null },
+    subscribers: { doubleOptIn: true },
   });
 });
 

@@ -51,6 +51,10 @@ export interface Config {
     readonly from: string | null;
     readonly dkim: { readonly domain: string; readonly selector: string } | null;
   };
+  readonly subscribers: {
+    /** Whether who asks for news is asked to confirm it from his mailbox, once mail is configured. */
+    readonly doubleOptIn: boolean;
+  };
 }
 
 /** Every default, in one place. */
@@ -69,6 +73,7 @@ export const defaults = {
   billingToleranceSeconds: 30,
   checkRevealHours: 24,
   paddleApiUrl: 'https://api.paddle.com',
+  doubleOptIn: true,
 } as const satisfies Partial<Record<keyof Environment, unknown>>;
 
 /**
@@ -93,6 +98,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
     events: toEvents(environment),
     billing: toBilling(environment),
     mail: { from: environment.mailFrom ?? null, dkim: toDkim(environment) },
+    subscribers: { doubleOptIn: environment.doubleOptIn ?? defaults.doubleOptIn },
   };
 }
 
@@ -109,6 +115,11 @@ export function findConflicts(environment: Environment): readonly string[] {
   if (environment.smtpUrl !== undefined && environment.mailFrom === undefined) {
     problems.push(
       'LATCHKEY_MAIL_FROM must be set when LATCHKEY_SMTP_URL is: the address that mail comes from.',
+    );
+  }
+  if (environment.doubleOptIn === true && environment.smtpUrl === undefined) {
+    problems.push(
+      'LATCHKEY_DOUBLE_OPT_IN=on asks subscribers by e-mail, which needs LATCHKEY_SMTP_URL and LATCHKEY_MAIL_FROM.',
     );
   }
   const port = environment.port ?? environment.platformPort ?? defaults.port;

@@ -89,6 +89,10 @@ function isNetwork(text: string): boolean {
   return /^\d{1,3}$/u.test(prefix) && Number(prefix) >= 1 && Number(prefix) <= longest;
 }
 
+/** `on` or `off`. */
+export const onOrOff: Parse<boolean> = (text) =>
+  text === 'on' || text === 'off' ? { value: text === 'on' } : { must: 'be on or off' };
+
 /** One of pino's levels. */
 export const logLevel: Parse<LogLevel> = (text) => {
   const level = LOG_LEVELS.find((known) => known === text);

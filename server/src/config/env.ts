@@ -86,6 +86,7 @@ function readVariables({ plain, secret }: Reader) {
       values.url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com'),
     ),
     mailFrom: plain('LATCHKEY_MAIL_FROM', values.mailbox),
+    doubleOptIn: plain('LATCHKEY_DOUBLE_OPT_IN', values.onOrOff),
     dkimDomain: plain('LATCHKEY_DKIM_DOMAIN', values.domainName),
     dkimSelector: plain('LATCHKEY_DKIM_SELECTOR', values.domainName),
     dkimPrivateKey: secret('LATCHKEY_DKIM_PRIVATE_KEY', values.privateKeyPem),

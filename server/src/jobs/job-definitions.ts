@@ -31,6 +31,11 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),
     priority: URGENT,
   },
+  /** Asks who wants news to confirm it from his mailbox. */
+  send_confirmation: {
+    payload: Type.Object({ addressHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
+    priority: URGENT,
+  },
   /** Tries the payment providers' events again that could not be applied. */
   retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Looks in the provider's log for events that never arrived. */

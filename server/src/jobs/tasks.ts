@@ -2,6 +2,7 @@ import type { Context } from '#server/context.ts';
 import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
 import { reconcilePayments, retryWebhooks } from '#server/features/billing/recurring-jobs.ts';
 import { lookUpCustomer } from '#server/features/billing/look-up-customer.ts';
+import { sendConfirmation } from '#server/features/subscribers/send-confirmation.ts';
 import { deleteOldOutreach } from '#server/features/outreach/delete-old-outreach.ts';
 
 import { defineTask, type Task } from './task.ts';
@@ -11,6 +12,7 @@ export function createTasks(ctx: Context): readonly Task[] {
   return [
     defineTask('send_key_email', (name, signal) => sendKeyEmail(ctx, name, signal)),
     defineTask('look_up_customer', (name, signal) => lookUpCustomer(ctx, name, signal)),
+    defineTask('send_confirmation', (about, signal) => sendConfirmation(ctx, about, signal)),
     defineTask('retry_webhooks', () => retryWebhooks(ctx)),
     defineTask('reconcile_payments', (_none, signal) => reconcilePayments(ctx, signal)),
     defineTask('delete_old_outreach', (_none, signal) => deleteOldOutreach(ctx, signal)),

@@ -29,7 +29,7 @@ describe('200', inside, () => {
       assert.equal(answer.headers.get('cache-control'), 'no-store');
     }
     const { text } = await service.get(path);
-    assert.match(text, /<p>ada\+b&amp;c@example\.com will get no more news and offers from /u);
+    assert.match(text, /<p>ada\+b&amp;c@example\.com will no longer get news and offers from /u);
     assert.match(text, /<form method="post"><button type="submit">Unsubscribe<\/button><\/form>/u);
     assert.equal(await suppression(), null);
   });

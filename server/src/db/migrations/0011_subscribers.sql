@@ -31,8 +31,7 @@ create table subscribers (
   check ((confirmed_at is null) = (opt_in is null))
 );
 create index subscribers_by_time on subscribers (first_subscribed_at, address_hash);
-create index subscribers_unmailed on subscribers (confirmation_problem, subscribed_at)
-  where confirmed_at is null and confirmation_mailed_at is null;
+create index subscribers_pending on subscribers (subscribed_at) where confirmed_at is null;
 
 -- Spread by token_hash: what the link in such a mail stands for.
 create table subscriber_confirmations (

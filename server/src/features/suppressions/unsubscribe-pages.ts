@@ -20,12 +20,12 @@ interface UnsubscribeTexts {
 
 const texts: Readonly<Record<PageLanguage, UnsubscribeTexts>> = {
   en: {
-    ask: 'Unsubscribe?',
-    askAbout: (email, sender) => `${email} will get no more news and offers from ${sender}.`,
+    ask: 'Do you want to unsubscribe?',
+    askAbout: (email, sender) => `${email} will no longer get news and offers from ${sender}.`,
     button: 'Unsubscribe',
-    stillSent: 'E-mails about what you buy, such as your license keys, still reach you.',
+    stillSent: 'You will still get e-mails about your purchases, such as your license keys.',
     done: 'You are unsubscribed',
-    doneAbout: (email, sender) => `${email} gets no more news and offers from ${sender}.`,
+    doneAbout: (email, sender) => `${email} no longer gets news and offers from ${sender}.`,
     again: 'Changed your mind? You can subscribe again at any time.',
     broken: 'This link does not work',
     brokenAbout:
@@ -33,15 +33,13 @@ const texts: Readonly<Record<PageLanguage, UnsubscribeTexts>> = {
     write: (contact) => `If that does not help, write to ${contact}, and we will take care of it.`,
   },
   fr: {
-    ask: 'Vous désabonner\u202f?',
-    askAbout: (email, sender) =>
-      `${email} ne recevra plus ni actualités ni offres de la part de ${sender}.`,
+    ask: 'Souhaitez-vous vous désabonner\u202f?',
+    askAbout: (email) => `${email} ne recevra plus nos actualités ni nos offres.`,
     button: 'Me désabonner',
     stillSent:
       'Vous continuerez à recevoir les e-mails liés à vos achats, par exemple vos clés de licence.',
-    done: 'Vous êtes désabonné(e)',
-    doneAbout: (email, sender) =>
-      `${email} ne reçoit plus ni actualités ni offres de la part de ${sender}.`,
+    done: 'Votre désabonnement est pris en compte',
+    doneAbout: (email) => `${email} ne reçoit plus nos actualités ni nos offres.`,
     again: 'Vous avez changé d’avis\u202f? Vous pouvez vous réabonner à tout moment.',
     broken: 'Ce lien ne fonctionne pas',
     brokenAbout:

@@ -1,0 +1,128 @@
+import { Type } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  Nullable,
+  queryRow,
+  Timestamp,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+import type { ConfirmationFacts, ConfirmationMails } from '../facts.ts';
+
+/** A link that confirms. */
+export interface Confirmation extends ConfirmationFacts {
+  readonly tokenHash: string;
+  readonly addressHash: string;
+}
+
+const upsertStatement = defineCommand(
+  'subscriber_confirmation_upsert',
+  `insert into subscriber_confirmations (token_hash, address_hash, requested_at, expires_at)
+   values (decode($1, 'hex'), decode($2, 'hex'), $3, $4)
+   on conflict (token_hash) do update set expires_at = excluded.expires_at`,
+);
+
+/** Makes a link work, before it is mailed; mailed again, it works longer. */
+export async function upsertConfirmation(db: Queryable, link: Confirmation): Promise<void> {
+  const { tokenHash, addressHash, requestedAt, expiresAt } = link;
+  await execute(db, upsertStatement, [tokenHash, addressHash, requestedAt, expiresAt]);
+}
+
+const findStatement = defineStatement(
+  'subscriber_confirmation_find',
+  Type.Object({
+    address_hash: Type.String(),
+    requested_at: Timestamp,
+    expires_at: Timestamp,
+  }),
+  `select encode(address_hash, 'hex') as address_hash, requested_at, expires_at
+   from subscriber_confirmations where token_hash = decode($1, 'hex')`,
+);
+
+/** What a link stands for. */
+export async function findConfirmation(
+  db: Queryable,
+  tokenHash: string,
+): Promise<Confirmation | null> {
+  const row = await queryRow(db, findStatement, [tokenHash]);
+  if (row === null) return null;
+  return {
+    tokenHash,
+    addressHash: row.address_hash,
+    requestedAt: row.requested_at,
+    expiresAt: row.expires_at,
+  };
+}
+
+const recordStatement = defineCommand(
+  'subscriber_confirmation_record_mail',
+  `update subscriber_confirmations set mailed_at = $2 where token_hash = decode($1, 'hex')`,
+);
+
+/** Notes when a link was mailed. */
+export async function recordConfirmationMailed(
+  db: Queryable,
+  tokenHash: string,
+  mailedAt: Date,
+): Promise<void> {
+  await execute(db, recordStatement, [tokenHash, mailedAt]);
+}
+
+const countStatement = defineStatement(
+  'subscriber_confirmation_count',
+  Type.Object({
+    today: Type.Integer(),
+    mailed_at: Nullable.Moment,
+    requested_at: Nullable.Moment,
+  }),
+  `select count(*) filter (where mailed_at > $2)::int as today, max(mailed_at) as mailed_at,
+          (array_agg(requested_at order by mailed_at desc))[1] as requested_at
+   from subscriber_confirmations
+   where address_hash = decode($1, 'hex') and mailed_at is not null`,
+);
+
+/**
+ * Which mails an address got.
+ * @param dayAgo when the last day began
+ */
+export async function countConfirmationMails(
+  db: Queryable,
+  addressHash: string,
+  dayAgo: Date,
+): Promise<ConfirmationMails> {
+  const row = await queryRow(db, countStatement, [addressHash, dayAgo]);
+  const { today = 0, mailed_at: mailedAt = null, requested_at: requestedAt = null } = row ?? {};
+  return {
+    today,
+    last: mailedAt === null || requestedAt === null ? null : { mailedAt, requestedAt },
+  };
+}
+
+const deleteStatement = defineCommand(
+  'subscriber_confirmation_delete',
+  `delete from subscriber_confirmations where address_hash = decode($1, 'hex')`,
+);
+
+/** Forgets all links of an address. */
+export async function deleteConfirmations(db: Queryable, addressHash: string): Promise<void> {
+  await execute(db, deleteStatement, [addressHash]);
+}
+
+const deleteExpiredStatement = defineCommand(
+  'subscriber_confirmation_delete_expired',
+  `delete from subscriber_confirmations where token_hash in (
+     select token_hash from subscriber_confirmations where expires_at < $1 order by expires_at limit $2
+   )`,
+);
+
+/** Forgets the links that ended before this moment. */
+export async function deleteExpiredConfirmations(
+  db: Queryable,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  return execute(db, deleteExpiredStatement, [before, limit]);
+}

@@ -1,0 +1,170 @@
+import { Type, type Static } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  Nullable,
+  queryRow,
+  Timestamp,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+import type { SubscriberFacts } from '../facts.ts';
+
+const lockStatement = defineCommand(
+  'subscriber_lock',
+  `select pg_advisory_xact_lock(hashtextextended('latchkey address ' || $1, 0))`,
+);
+
+/** Keeps others from changing what is known of an address until the transaction ends, known or not. */
+export async function lockAddress(db: Queryable, addressHash: string): Promise<void> {
+  await execute(db, lockStatement, [addressHash]);
+}
+
+/** Somebody asks for news. */
+export interface SubscriptionRequest extends Pick<SubscriberFacts, 'id' | 'language'> {
+  readonly addressHash: string;
+  readonly email: string;
+  readonly now: Date;
+  /** Whether he is taken at his word. */
+  readonly confirmed: boolean;
+}
+
+/**
+ * The same work whether the address was known or not. An address that was erased is not kept again, and what is suppressed
+ * is not confirmed by being typed in.
+ */
+const upsertStatement = defineCommand(
+  'subscriber_upsert',
+  `insert into subscribers
+     (address_hash, id, email, language, first_subscribed_at, subscribed_at, confirmed_at, opt_in)
+   select decode($1, 'hex'), $2::uuid, case when p.reason = 'erased' then null else $3::text end, $4::text,
+          $5::timestamptz, $5::timestamptz,
+          case when $6::boolean and p.reason is null then $5::timestamptz end,
+          case when $6::boolean and p.reason is null then 'single' end
+   from (select 1) as one
+   left join suppressions p on p.address_hash = decode($1, 'hex')
+   on conflict (address_hash) do update
+   set email = case when excluded.email is null then null else coalesce(subscribers.email, excluded.email) end,
+       language = case when subscribers.confirmed_at is null then coalesce(excluded.language, subscribers.language)
+                       else subscribers.language end,
+       subscribed_at = greatest(subscribers.subscribed_at, excluded.subscribed_at),
+       confirmed_at = coalesce(subscribers.confirmed_at, excluded.confirmed_at),
+       opt_in = coalesce(subscribers.opt_in, excluded.opt_in)`,
+);
+
+/** Notes that somebody asks for news. The first spelling of his address stays. */
+export async function upsertSubscriber(db: Queryable, request: SubscriptionRequest): Promise<void> {
+  const { addressHash, id, email, language, now, confirmed } = request;
+  await execute(db, upsertStatement, [addressHash, id, email, language, now, confirmed]);
+}
+
+export const SubscriberRow = Type.Object({
+  id: Type.String(),
+  email: Nullable.Text,
+  language: Type.Union([Type.Literal('en'), Type.Literal('fr'), Type.Literal('de'), Type.Null()]),
+  first_subscribed_at: Timestamp,
+  subscribed_at: Timestamp,
+  confirmed_at: Nullable.Moment,
+  opt_in: Type.Union([Type.Literal('single'), Type.Literal('double'), Type.Null()]),
+  confirmation_mailed_at: Nullable.Moment,
+  confirmation_problem: Nullable.Text,
+  reason: Nullable.Text,
+  suppressed_at: Nullable.Moment,
+});
+
+export const SUBSCRIBER_SOURCE = `select ${Object.keys(SubscriberRow.properties).join(', ')}
+   from subscribers left join suppressions using (address_hash)`;
+
+const findStatement = defineStatement(
+  'subscriber_find',
+  SubscriberRow,
+  `${SUBSCRIBER_SOURCE} where address_hash = decode($1, 'hex')`,
+);
+
+/** What is known of who asked for news with this address. */
+export async function findSubscriber(
+  db: Queryable,
+  addressHash: string,
+): Promise<SubscriberFacts | null> {
+  const row = await queryRow(db, findStatement, [addressHash]);
+  return row && toSubscriber(row);
+}
+
+export function toSubscriber(row: Static<typeof SubscriberRow>): SubscriberFacts {
+  const { reason, suppressed_at: suppressedAt } = row;
+  return {
+    id: row.id,
+    email: row.email,
+    language: row.language,
+    firstSubscribedAt: row.first_subscribed_at,
+    subscribedAt: row.subscribed_at,
+    confirmedAt: row.confirmed_at,
+    optIn: row.opt_in,
+    confirmationMailedAt: row.confirmation_mailed_at,
+    confirmationProblem: row.confirmation_problem,
+    suppression: reason === null || suppressedAt === null ? null : { reason, suppressedAt },
+  };
+}
+
+const confirmStatement = defineCommand(
+  'subscriber_confirm',
+  `update subscribers set confirmed_at = $2, opt_in = 'double' where address_hash = decode($1, 'hex')`,
+);
+
+/** Notes that the owner of the mailbox wants the news. */
+export async function confirmSubscriber(
+  db: Queryable,
+  addressHash: string,
+  now: Date,
+): Promise<void> {
+  await execute(db, confirmStatement, [addressHash, now]);
+}
+
+const recordMailStatement = defineCommand(
+  'subscriber_record_mail',
+  `update subscribers
+   set confirmation_mailed_at = coalesce($2, confirmation_mailed_at), confirmation_problem = $3
+   where address_hash = decode($1, 'hex')`,
+);
+
+/**
+ * Notes what became of a mail that asks for a confirmation.
+ * @param mailedAt null when it did not go out
+ */
+export async function recordConfirmationMail(
+  db: Queryable,
+  addressHash: string,
+  mailedAt: Date | null,
+  problem: string | null,
+): Promise<void> {
+  await execute(db, recordMailStatement, [addressHash, mailedAt, problem]);
+}
+
+const deleteStatement = defineCommand(
+  'subscriber_delete',
+  `delete from subscribers where address_hash = decode($1, 'hex')`,
+);
+
+/** Forgets who asked for news with this address; false when nobody did. */
+export async function deleteSubscriber(db: Queryable, addressHash: string): Promise<boolean> {
+  return (await execute(db, deleteStatement, [addressHash])) === 1;
+}
+
+const deletePendingStatement = defineCommand(
+  'subscriber_delete_pending',
+  `delete from subscribers where address_hash in (
+     select address_hash from subscribers where confirmed_at is null and subscribed_at < $1
+     order by subscribed_at limit $2
+   )`,
+);
+
+/** Forgets those who asked for news before this moment and never confirmed it. */
+export async function deletePendingSubscribers(
+  db: Queryable,
+  before: Date,
+  limit: number,
+): Promise<number> {
+  return execute(db, deletePendingStatement, [before, limit]);
+}

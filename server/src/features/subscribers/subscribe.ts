@@ -1,0 +1,42 @@
+import { parseEmail, type SubscriberResponse } from '@latchkey/contract';
+
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+import { addJobs } from '#server/jobs/add-jobs.ts';
+import { choosePageLanguage } from '#server/pages/page-language.ts';
+
+import { hashAddress } from '../suppressions/hash-address.ts';
+import { usesDoubleOptIn } from './double-opt-in.ts';
+import { lockAddress, upsertSubscriber } from './queries/subscribers.ts';
+import { subscriberIdOf } from './subscriber-id.ts';
+
+/**
+ * Notes that somebody asks for news with this address. The answer is made of the request and the clock alone, and the
+ * work is the same for every address, known, confirmed or suppressed: what follows is decided by a job.
+ * @param acceptLanguage the header field, for the language of the mails
+ */
+export async function subscribe(
+  ctx: Pick<Context, 'clock' | 'config' | 'gate' | 'mail' | 'pool' | 'vault'>,
+  address: string,
+  acceptLanguage: string | undefined,
+): Promise<SubscriberResponse> {
+  const parsed = parseEmail(address);
+  if ('fault' in parsed) throw new RangeError('the schema lets something pass that is no address');
+  const { email } = parsed;
+  const addressHash = hashAddress(ctx.vault, email);
+  const id = subscriberIdOf(ctx.vault, addressHash);
+  const language = choosePageLanguage(acceptLanguage);
+  const now = ctx.clock.now();
+  const confirmed = !usesDoubleOptIn(ctx);
+  await ctx.gate.run(() =>
+    inTransaction(ctx.pool, async (db) => {
+      await lockAddress(db, addressHash);
+      await upsertSubscriber(db, { addressHash, id, email, language, now, confirmed });
+      if (confirmed) return;
+      await addJobs(db, [
+        { name: 'send_confirmation', payload: { addressHash }, key: addressHash },
+      ]);
+    }),
+  );
+  return { id, subscribed_at: now.toISOString(), email };
+}

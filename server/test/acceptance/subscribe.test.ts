@@ -1,0 +1,187 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { anyAddress, type Answer } from '../http-client.ts';
+import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
+import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { problem } from './bodies.ts';
+import { describeBodyRefusals } from './common-refusals.ts';
+
+const service = await openAcceptanceService();
+const PATH = '/api/v1/subscribers';
+
+const subscribe = (email: unknown, headers: Record<string, string> = {}) =>
+  service.post(PATH, { email }, headers);
+
+/** The id that was answered. */
+function idOf({ status, body }: Answer): string {
+  assert.equal(status, 201);
+  assert.ok(typeof body === 'object' && body !== null && 'id' in body);
+  assert.ok(typeof body.id === 'string');
+  return body.id;
+}
+
+/** How many subscribers have this address, by its exact text. */
+async function countRows(email: string): Promise<number> {
+  const { rows } = await service.own.pool.query(
+    'select count(*)::int as count from subscribers where email = $1',
+    [email],
+  );
+  return rows[0].count;
+}
+
+describe('201', () => {
+  test('the answer has the id, the time of the request and the address', inside, async () => {
+    const answer = await subscribe('ada@example.com');
+    const id = idOf(answer);
+    assert.deepEqual(answer.body, { id, subscribed_at: fromStart(0), email: 'ada@example.com' });
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  });
+
+  test(
+    'an address that is known gets the same id and the time of this request',
+    inside,
+    async () => {
+      const id = idOf(await subscribe('grace@example.com'));
+      service.own.clock.advance(3 * DAY_MS);
+      const again = await subscribe('grace@example.com');
+      assert.deepEqual(again.body, {
+        id,
+        subscribed_at: fromStart(3 * DAY_MS),
+        email: 'grace@example.com',
+      });
+      const { rows } = await service.own.pool.query(
+        'select first_subscribed_at, subscribed_at from subscribers where email = $1',
+        ['grace@example.com'],
+      );
+      const last = new Date(TEST_START.getTime() + 3 * DAY_MS);
+      assert.deepEqual(rows, [{ first_subscribed_at: TEST_START, subscribed_at: last }]);
+    },
+  );
+
+  test('another spelling is the same address, and is answered as it was sent', inside, async () => {
+    const id = idOf(await subscribe('Mary.Jackson@example.com'));
+    const again = await subscribe('  mary.JACKSON@EXAMPLE.Com\n');
+    assert.deepEqual(again.body, {
+      id,
+      subscribed_at: fromStart(0),
+      email: 'mary.JACKSON@example.com',
+    });
+    assert.equal(await countRows('Mary.Jackson@example.com'), 1);
+    assert.equal(await countRows('mary.JACKSON@example.com'), 0);
+  });
+
+  test('the id does not tell when the address was first seen', async () => {
+    const id = idOf(await subscribe('dorothy@example.com'));
+    assert.match(id, /^[\da-f]{8}-[\da-f]{4}-8[\da-f]{3}-[89ab][\da-f]{3}-[\da-f]{12}$/u);
+    assert.notEqual(id, idOf(await subscribe('katherine@example.com')));
+  });
+
+  test('known, unknown and suppressed addresses are answered alike', inside, async () => {
+    const { pool } = service.own;
+    await subscribe('known@example.com');
+    await subscribe('gone@example.com');
+    await pool.query(
+      `insert into suppressions select address_hash, 'erased', $1 from subscribers where email = $2`,
+      [TEST_START, 'gone@example.com'],
+    );
+    await pool.query('delete from subscribers where email = $1', ['gone@example.com']);
+    const answers = await Promise.all(
+      ['known@example.com', 'fresh@example.com', 'gone@example.com'].map((email) =>
+        subscribe(email),
+      ),
+    );
+    const shapes = answers.map(({ status, headers, body, text }) => ({
+      status,
+      headers: [...headers.keys()].filter((name) => name !== 'date'),
+      fields: typeof body === 'object' && body !== null ? Object.keys(body) : [],
+      length: text.length - ('email' in Object(body) ? Object(body).email.length : 0),
+    }));
+    assert.deepEqual(shapes[1], shapes[0]);
+    assert.deepEqual(shapes[2], shapes[0]);
+    assert.equal(await countRows('gone@example.com'), 0, 'what was erased is not kept again');
+  });
+
+  test('without mail everybody is taken at his word, but who wants no mail', inside, async () => {
+    const { pool } = service.own;
+    await subscribe('word@example.com', { 'accept-language': 'fr-CH, en;q=0.5' });
+    await subscribe('never@example.com');
+    await pool.query(
+      `insert into suppressions select address_hash, 'unsubscribed', $1 from subscribers where email = $2`,
+      [TEST_START, 'never@example.com'],
+    );
+    await pool.query('update subscribers set confirmed_at = null, opt_in = null where email = $1', [
+      'never@example.com',
+    ]);
+    service.own.clock.advance(DAY_MS);
+    await subscribe('never@example.com');
+    const { rows } = await pool.query(
+      `select email, language, confirmed_at, opt_in from subscribers
+       where email in ('word@example.com', 'never@example.com') order by email desc`,
+    );
+    assert.deepEqual(rows, [
+      { email: 'word@example.com', language: 'fr', confirmed_at: TEST_START, opt_in: 'single' },
+      { email: 'never@example.com', language: null, confirmed_at: null, opt_in: null },
+    ]);
+    const jobs = await pool.query('select 1 from graphile_worker._private_jobs');
+    assert.equal(jobs.rowCount, 0);
+  });
+});
+
+describe('422', () => {
+  for (const email of ['nope', 'ada@localhost', 'Ada <ada@example.com>', '', 'a@b@example.com']) {
+    test(`${JSON.stringify(email)} is no address`, async () => {
+      const answer = await subscribe(email);
+      assert.equal(answer.status, 422);
+      const { detail } = Object(answer.body);
+      assert.deepEqual(detail[0].loc, ['body', 'email']);
+      assert.equal(detail[0].type, 'value_error');
+    });
+  }
+});
+
+describe('429', inside, () => {
+  test('five in a minute are served, the sixth waits until one comes back', async () => {
+    const from = { 'x-forwarded-for': anyAddress() };
+    for (let count = 0; count < 5; count++) {
+      assert.equal((await subscribe('ada@example.com', from)).status, 201);
+    }
+    const refused = await subscribe('ada@example.com', from);
+    assert.deepEqual([refused.status, refused.body], [429, problem('rate_limited')]);
+    assert.equal(refused.headers.get('retry-after'), '12');
+    assert.equal(
+      refused.headers.get('ratelimit-policy'),
+      '"subscribers";q=5;w=60, "subscribers-day";q=30;w=86400',
+    );
+    assert.equal(
+      refused.headers.get('ratelimit'),
+      '"subscribers";r=0;t=60, "subscribers-day";r=25;t=14400',
+    );
+    service.own.clock.advance(12 * SECOND_MS);
+    assert.equal((await subscribe('ada@example.com', from)).status, 201);
+    assert.equal((await subscribe('ada@example.com')).status, 201, 'another address is served');
+  });
+
+  test('thirty a day are served, then one each 48 minutes', async () => {
+    const from = { 'x-forwarded-for': anyAddress() };
+    const statuses: number[] = [];
+    for (let count = 0; count < 32; count++) {
+      statuses.push((await subscribe('ada@example.com', from)).status);
+      service.own.clock.advance(12 * SECOND_MS);
+    }
+    assert.deepEqual(statuses, [...Array.from({ length: 30 }, () => 201), 429, 429]);
+  });
+
+  test('a household of IPv6 counts as one', async () => {
+    const { clock } = service.own;
+    for (let count = 1; count <= 5; count++) {
+      const from = { 'x-forwarded-for': `2001:db8:1:2::${count}` };
+      assert.equal((await subscribe('ada@example.com', from)).status, 201);
+    }
+    const from = { 'x-forwarded-for': '2001:db8:1:2:ffff::1' };
+    assert.equal((await subscribe('ada@example.com', from)).status, 429);
+    assert.equal(clock.now().getTime(), TEST_START.getTime());
+  });
+});
+
+describeBodyRefusals(service, PATH, ['email']);
