@@ -28,7 +28,7 @@ import { version } from './lib/version.ts';
 import { createLog, type Logger } from './log.ts';
 import { loadSigningKeys, makeContext } from './make-context.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
-import { createMetrics, type Metrics, type PoolNumbers } from './metrics.ts';
+import { createMetrics, type PoolNumbers } from './metrics.ts';
 
 /** A service that takes requests. */
 export interface RunningService {
@@ -53,8 +53,8 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const log = createLog(config.log);
   for (const warning of warnings) log.warn(warning);
   const catalog = openLiveCatalog(config.catalogPath, log);
-  await requireFreePort(serviceAddress(config));
   const metricsAddress = findMetricsAddress(config);
+  await requireFreePort(serviceAddress(config));
   if (metricsAddress !== null) await requireFreePort(metricsAddress);
 
   // Whatever was opened is closed again, the newest first: when a later step fails, and at the end.
@@ -62,8 +62,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const database = await openDatabase(config, secrets, log);
   resources.defer(() => database.close());
   const { pool } = database;
-  const applied = await migrate(pool);
-  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
+  await bringUpToDate(pool, log);
 
   const metrics = createMetrics({ version });
   const mail = createMailTransport(config, secrets);
@@ -84,9 +83,8 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const jobs = await openJobs(ctx);
   resources.defer(() => jobs.stop());
   if (metricsAddress !== null) {
-    const listener = await listenForMetrics(metrics, metricsAddress);
+    const listener = await listenForMetrics(ctx, metricsAddress);
     resources.defer(() => listener.close());
-    log.info({ host: metricsAddress.host, port: listener.port }, 'metrics are served');
   }
 
   let state: ServiceState = 'ready';
@@ -110,6 +108,11 @@ export async function startService(configuration: LoadedConfiguration): Promise<
       await kept.disposeAsync();
     },
   };
+}
+
+async function bringUpToDate(pool: Pool, log: Logger): Promise<void> {
+  const applied = await migrate(pool);
+  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
 }
 
 async function openJobs(ctx: Context): Promise<RunningJobs> {
@@ -156,11 +159,13 @@ async function listen(app: App, address: ListenAddress): Promise<string> {
 }
 
 async function listenForMetrics(
-  metrics: Metrics,
+  { metrics, log }: Pick<Context, 'log' | 'metrics'>,
   address: ListenAddress,
 ): Promise<MetricsListener> {
   try {
-    return await startMetricsListener(metrics, address);
+    const listener = await startMetricsListener(metrics, address);
+    log.info({ host: address.host, port: listener.port }, 'metrics are served');
+    return listener;
   } catch (error) {
     throw explainListenFailure(error, address);
   }
