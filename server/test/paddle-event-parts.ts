@@ -1,7 +1,7 @@
-/** What Paddle's events have in common: ids, times, amounts, prices. Tests take `paddle-events.ts`. */
+/** What Paddle's events have in common: the envelope, ids, times, amounts, prices. Tests take `paddle-events.ts`. */
 import { createHash, randomUUID } from 'node:crypto';
 
-import { TEST_START } from './test-clock.ts';
+import { DAY_MS, TEST_START } from './test-clock.ts';
 
 export type PaddleIdKind =
   | 'add'
@@ -150,5 +150,62 @@ export function writePayment(
     method_details: { type: 'paypal', card: null },
     created_at: writeTime(capturedAt),
     captured_at: writeTime(capturedAt),
+  };
+}
+
+/** An event as Paddle writes it, before it becomes JSON. */
+export interface PaddleEvent {
+  readonly event_id: string;
+  readonly event_type: string;
+  readonly occurred_at: string;
+  readonly notification_id: string;
+  readonly data: Readonly<Record<string, unknown>>;
+}
+
+/** What is said of any event. */
+export interface PaddleEventOptions {
+  /** Left out: a new one each time. */
+  readonly eventId?: string;
+  /** Left out: the tests' start. */
+  readonly occurredAt?: Date;
+  /** Laid over the event's data, field by field; `undefined` removes a field. */
+  readonly data?: Readonly<Record<string, unknown>>;
+}
+
+/** The ids that the builders take when they are told none: one buyer, one checkout, one subscription. */
+export const PADDLE_IDS = {
+  adjustment: paddleId('adj', 'default'),
+  customer: paddleId('ctm', 'default'),
+  price: paddleId('pri', 'default'),
+  subscription: paddleId('sub', 'default'),
+  transaction: paddleId('txn', 'default'),
+} as const;
+
+/** What a subscription's lines are paid by, unless told otherwise. */
+export const PADDLE_MONTH: PaddleCycle = { interval: 'month', frequency: 1 };
+
+/** The id that a transaction's line has when none is given. */
+export function paddleLineId(transactionId: string, ordinal = 0): string {
+  return paddleId('txnitm', `${transactionId}:${ordinal}`);
+}
+
+/** A span that begins at a moment and has so many days. */
+export function paddlePeriod(startsAt: Date, days = 31): PaddlePeriod {
+  return { startsAt, endsAt: new Date(startsAt.getTime() + days * DAY_MS) };
+}
+
+/** An event of any type, with exactly this data. */
+export function paddleEvent(
+  type: string,
+  data: Readonly<Record<string, unknown>>,
+  options: PaddleEventOptions = {},
+): PaddleEvent {
+  const eventId = options.eventId ?? paddleId('evt');
+  return {
+    event_id: eventId,
+    event_type: type,
+    occurred_at: writeTime(options.occurredAt ?? TEST_START),
+    notification_id: paddleId('ntf', eventId),
+    data: { ...data, ...options.data },
   };
 }
