@@ -17,10 +17,16 @@ export const OUTREACH_PATH = '/api/v1/outreach/send';
 export const MAIL_FROM = 'Example Shop <shop@example.com>';
 
 /** A service that sends letters by a relay of its own, both in this process. */
-export interface OutreachService {
+export interface OutreachService extends OutreachSender {
   readonly relay: MailRelay;
   readonly service: TestService;
-  /** Asks for letters with a key that is good for it, unless the headers have another. */
+}
+
+/** Who asks for letters. */
+export interface OutreachSender {
+  /** A key that is good for it. */
+  readonly apiKey: string;
+  /** Asks for letters with the key, unless the headers have another. */
   readonly send: (
     request: Partial<OutreachRequest>,
     headers?: Readonly<Record<string, string>>,
@@ -66,17 +72,16 @@ export async function startOutreachService({
 }
 
 /** Makes a key for outreach, and what asks for letters with it. */
-export async function makeSender(
-  service: TestService,
-): Promise<Pick<OutreachService, 'send' | 'sendWell'>> {
+export async function makeSender(service: TestService): Promise<OutreachSender> {
   const { apiKey } = await makeKey(service);
-  const send: OutreachService['send'] = (request, headers = {}) =>
+  const send: OutreachSender['send'] = (request, headers = {}) =>
     service.post(
       OUTREACH_PATH,
       { template: 'personal', ...request },
       { 'x-api-key': apiKey, ...headers },
     );
   return {
+    apiKey,
     send,
     sendWell: async (request, headers) => {
       const answer = await send(request, headers);

@@ -9,6 +9,7 @@ import type { OutreachMessage, OutreachWork } from './outreach-work.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import {
   findIdempotencyKey,
+  keepIdempotencyKey,
   recordAnswer,
   retakeIdempotencyKey,
   takeIdempotencyKey,
@@ -21,8 +22,9 @@ import type { OutreachContext } from './send-outreach.ts';
 /** How long an answer is kept. */
 export const ANSWER_KEPT_MS = 24 * 60 * 60_000;
 
-/** Longer than a request may take: whoever claimed a key this long ago and has not answered is gone. */
-const ABANDONED_AFTER_MS = 90_000;
+/** How often whoever sends says that he is at it, and after what silence he is gone. */
+const SIGN_OF_LIFE_INTERVAL_MS = 4_000;
+const ABANDONED_AFTER_MS = 20_000;
 
 const POLL_INTERVAL_MS = 250;
 const RETRY_AFTER_SECONDS = 30;
@@ -87,7 +89,13 @@ async function takeTurn(ctx: OutreachContext, work: KeyedWork): Promise<EndedMes
     stored.length > 0
       ? await closeDoubts(ctx, requestId, stored)
       : await prepareMessages(ctx, work, requestId);
-  const ended = await sendMessages(ctx, work, requestId, messages);
+  const showingLife = setInterval(
+    () => void showLife(ctx, work.key, requestId),
+    SIGN_OF_LIFE_INTERVAL_MS,
+  );
+  const ended = await sendMessages(ctx, work, requestId, messages).finally(() =>
+    clearInterval(showingLife),
+  );
   await noteAnswer(ctx, work.key, requestId);
   return ended;
 }
@@ -127,6 +135,19 @@ async function closeDoubts(
   return stored.map((message) =>
     message.state === 'sending' ? { ...message, ...UNKNOWN } : message,
   );
+}
+
+/** Without it another process may go on beside this one; then each sends what the other has not begun. */
+async function showLife(
+  { gate, pool, clock, log }: OutreachContext,
+  key: IdempotencyKeyName,
+  requestId: string,
+): Promise<void> {
+  try {
+    await gate.run(() => keepIdempotencyKey(pool, key, requestId, clock.now()));
+  } catch (error) {
+    log.warn({ err: error, outreachId: requestId }, 'that outreach is under way was not noted');
+  }
 }
 
 /** When it cannot be noted, whoever asks again is answered from the messages all the same, only later. */

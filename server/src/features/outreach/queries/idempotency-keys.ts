@@ -98,6 +98,22 @@ export async function retakeIdempotencyKey(
   return (await execute(db, retakeStatement, [apiKeyId, keyHash, now, abandonedBefore])) === 1;
 }
 
+const keepStatement = defineCommand(
+  'outreach_key_keep',
+  `update outreach_idempotency_keys set claimed_at = $4
+   where api_key_id = $1 and key_hash = decode($2, 'hex') and request_id = $3 and answered_at is null`,
+);
+
+/** Says that whoever sends a request is still at it. */
+export async function keepIdempotencyKey(
+  db: Queryable,
+  { apiKeyId, keyHash }: IdempotencyKeyName,
+  requestId: string,
+  now: Date,
+): Promise<void> {
+  await execute(db, keepStatement, [apiKeyId, keyHash, requestId, now]);
+}
+
 const answerStatement = defineCommand(
   'outreach_key_answer',
   `update outreach_idempotency_keys set answered_at = $4

@@ -1,0 +1,144 @@
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+
+import { listJobs } from '#server/jobs/queries.ts';
+import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
+
+import { eventually } from '../../../test/eventually.ts';
+import { startTestService } from '../../../test/harness.ts';
+import {
+  errorsOf,
+  MAIL_FROM,
+  makeSender,
+  manyRecipients,
+  readOutreach,
+  startOutreachService,
+  type OutreachService,
+} from '../../../test/outreach-steps.ts';
+import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
+import { deleteOldOutreach } from './delete-old-outreach.ts';
+
+const recipients = [
+  { email: 'ada@example.org', name: 'Ada' },
+  { email: 'gone@example.org' },
+  { email: 'ADA@example.org' },
+];
+
+const script = {
+  forRecipient: (address: string) =>
+    address.startsWith('gone') ? { recipient: { code: 550, words: '5.1.1 gone' } } : undefined,
+};
+
+/** A second process of the same service, which sends by the same relay. */
+async function startBeside({ service, relay }: OutreachService) {
+  const transport = createSmtpTransport({ url: relay.url, from: MAIL_FROM, dkim: null });
+  after(() => transport.close());
+  return startTestService({ beside: service, mailFrom: MAIL_FROM, outreachMail: transport });
+}
+
+test('the same request under the same key is answered as before and mails nobody again', async () => {
+  const { send, sendWell, relay } = await startOutreachService({ script });
+  const key = { 'idempotency-key': 'letters of today' };
+  const first = await send({ recipients }, key);
+  assert.deepEqual(errorsOf(readOutreach(first)), [null, 'smtp_550: 5.1.1 gone', 'duplicate']);
+  relay.script = { recipient: { code: 550, words: 'nobody any more' } };
+  for (const again of [recipients, structuredClone(recipients)]) {
+    const second = await send({ recipients: again, language: 'en' }, key);
+    assert.deepEqual([second.status, second.body], [200, first.body]);
+  }
+  assert.equal(relay.mails.length, 1);
+  // Another key, and none at all, are other requests.
+  relay.script = {};
+  for (const headers of [{ 'idempotency-key': 'letters of tomorrow' }, {}]) {
+    assert.equal((await sendWell({ recipients }, headers)).sent, 2);
+  }
+});
+
+test('another body under the same key is refused, for a day', async () => {
+  const { send, sendWell, relay, service } = await startOutreachService();
+  const key = { 'idempotency-key': 'k' };
+  const [ada] = recipients;
+  assert.ok(ada !== undefined);
+  await sendWell({ recipients: [ada] }, key);
+  const others = [
+    { recipients: [{ ...ada, name: 'Augusta' }] },
+    { recipients: [ada, ada] },
+    { recipients: [ada], template: 'sellers' as const },
+    { recipients: [ada], language: 'fr' as const },
+  ];
+  for (const other of others) assert.equal((await send(other, key)).status, 409);
+  assert.equal(relay.mails.length, 1);
+  service.clock.advance(DAY_MS);
+  assert.equal((await send({ recipients: [ada, ada] }, key)).status, 409);
+  service.clock.advance(1);
+  assert.equal((await sendWell({ recipients: [ada, ada] }, key)).sent, 1);
+  assert.equal(relay.mails.length, 2);
+});
+
+test('each API key has idempotency keys of its own', async () => {
+  const outreach = await startOutreachService();
+  const other = await makeSender(outreach.service);
+  const key = { 'idempotency-key': 'k' };
+  await outreach.sendWell({ recipients }, key);
+  await other.sendWell({ recipients: manyRecipients(1) }, key);
+  assert.equal(outreach.relay.mails.length, 3);
+});
+
+test('of the same request many times at once, in several processes, one is sent and all have its answer', async () => {
+  const outreach = await startOutreachService({ script: { slowMs: 100 } });
+  const beside = await makeSender(await startBeside(outreach));
+  const key = { 'idempotency-key': 'at once' };
+  const many = { recipients: manyRecipients(20) };
+  const senders = [outreach, beside, outreach, beside, outreach, beside];
+  const answers = await Promise.all(
+    senders.map(({ sendWell }) => sendWell(many, { ...key, 'x-api-key': outreach.apiKey })),
+  );
+  assert.equal(answers[0]?.sent, 20);
+  for (const answer of answers) assert.deepEqual(answer, answers[0]);
+  assert.equal(outreach.relay.mails.length, 20);
+});
+
+test('when a process falls silent another goes on: nobody is mailed twice, and what was begun is unknown', async () => {
+  const outreach = await startOutreachService({ script: { slowMs: 400 } });
+  const beside = await makeSender(await startBeside(outreach));
+  const headers = { 'idempotency-key': 'k', 'x-api-key': outreach.apiKey };
+  const many = { recipients: manyRecipients(60) };
+  const first = outreach.sendWell(many, headers);
+  await eventually(() => outreach.relay.mails.length >= 5);
+  outreach.service.clock.advance(21 * SECOND_MS);
+  const second = await beside.sendWell(many, headers);
+  const errors = errorsOf(second);
+  const unknown = errors.filter((error) => error === 'unknown').length;
+  assert.ok(unknown > 0 && unknown <= 50, `${unknown} unknown`);
+  assert.ok(second.sent > 0);
+  assert.deepEqual(new Set(errors), new Set([null, 'unknown']));
+  await first;
+  const mailed = outreach.relay.mails.map(({ to }) => to[0]);
+  assert.equal(new Set(mailed).size, mailed.length, 'somebody was mailed twice');
+  assert.equal(mailed.length, 60);
+  // What the first one noted later is what a third request is told.
+  const third = await outreach.sendWell(many, headers);
+  assert.equal(third.sent, 60);
+});
+
+test('answers are kept for a day and messages for thirty, and the job that deletes them follows itself', async () => {
+  const { sendWell, service } = await startOutreachService();
+  const { clock, ctx } = service;
+  const signal = new AbortController().signal;
+  await sendWell({ recipients }, { 'idempotency-key': 'old' });
+  clock.advance(DAY_MS - HOUR_MS);
+  await sendWell({ recipients }, { 'idempotency-key': 'new' });
+  clock.advance(HOUR_MS + 1);
+  await deleteOldOutreach(ctx, signal);
+  const count = async () => [
+    await service.count('outreach_idempotency_keys'),
+    await service.count('outreach_messages'),
+  ];
+  assert.deepEqual(await count(), [1, 6]);
+  const [job] = await listJobs(service.pool, ['waiting'], 9);
+  assert.equal(job?.name, 'delete_old_outreach');
+  assert.deepEqual(job.nextAt, new Date(clock.now().getTime() + HOUR_MS));
+  clock.advance(29 * DAY_MS);
+  await deleteOldOutreach(ctx, signal);
+  assert.deepEqual(await count(), [0, 3]);
+});
