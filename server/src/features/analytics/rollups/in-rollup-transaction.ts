@@ -1,0 +1,42 @@
+import type { Pool, PoolClient } from 'pg';
+
+import { inTransaction } from '#server/db/transaction.ts';
+
+import {
+  cancelStatementOf,
+  setRollupTransaction,
+  tryLockRollups,
+} from '../queries/rollup-marks.ts';
+
+/** Another process is rolling up, or removing what is old. */
+export const BUSY = Symbol('busy');
+
+/**
+ * Runs work in one transaction that sees one moment of the database, unless another process is at such work. What comes
+ * between the two, an erasure for instance, has the work run again.
+ * @param signal ends the statement under way when it is aborted, and with it the work
+ */
+export async function inRollupTransaction<Result>(
+  pool: Pool,
+  signal: AbortSignal,
+  work: (client: PoolClient) => Promise<Result>,
+): Promise<Result | typeof BUSY> {
+  return inTransaction(pool, async (client) => {
+    signal.throwIfAborted();
+    await setRollupTransaction(client);
+    const process = await tryLockRollups(client);
+    if (process === null) return BUSY;
+    const cancel = (): void => void cancelQuietly(pool, process);
+    signal.addEventListener('abort', cancel, { once: true });
+    try {
+      return await work(client);
+    } finally {
+      signal.removeEventListener('abort', cancel);
+    }
+  });
+}
+
+/** What cannot be cancelled ends by its own limit. */
+async function cancelQuietly(pool: Pool, process: number): Promise<void> {
+  await cancelStatementOf(pool, process).catch(() => undefined);
+}
