@@ -35,6 +35,12 @@ import { printNote } from './output.ts';
 import { serveCommand } from './serve.ts';
 import { signingKeyListCommand } from './signing-key-list.ts';
 import { signingKeyRotateCommand } from './signing-key-rotate.ts';
+import { subscriberEraseCommand } from './subscriber-erase.ts';
+import { subscriberExportCommand } from './subscriber-export.ts';
+import { subscriberListCommand } from './subscriber-list.ts';
+import { subscriberShowCommand } from './subscriber-show.ts';
+import { suppressionAddCommand, suppressionRemoveCommand } from './suppression-change.ts';
+import { suppressionListCommand } from './suppression-list.ts';
 import { version } from '#server/lib/version.ts';
 import { versionCommand } from './version.ts';
 import { webhookListCommand } from './webhook-list.ts';
@@ -57,6 +63,8 @@ export function buildProgram(): Command {
     .addCommand(endpointCommands())
     .addCommand(jobsCommands())
     .addCommand(mailCommands())
+    .addCommand(subscriberCommands())
+    .addCommand(suppressionCommands())
     .addCommand(exportCommand())
     .addCommand(versionCommand());
   withExamples(program, [
@@ -116,6 +124,23 @@ function mailCommands(): Command {
     .description('The e-mails that the service sends.')
     .addCommand(mailPreviewCommand())
     .addCommand(mailResendCommand());
+}
+
+function subscriberCommands(): Command {
+  return new Command('subscriber')
+    .description('Those who asked for news.')
+    .addCommand(subscriberListCommand())
+    .addCommand(subscriberShowCommand())
+    .addCommand(subscriberExportCommand())
+    .addCommand(subscriberEraseCommand());
+}
+
+function suppressionCommands(): Command {
+  return new Command('suppression')
+    .description('The addresses that get no newsletter and no outreach.')
+    .addCommand(suppressionListCommand())
+    .addCommand(suppressionAddCommand())
+    .addCommand(suppressionRemoveCommand());
 }
 
 function endpointCommands(): Command {

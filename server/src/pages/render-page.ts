@@ -63,6 +63,7 @@ button {
 }
 button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 @media (max-width: 35rem) {
+  body { padding: 0; }
   main { min-height: 100vh; border: 0; border-radius: 0; }
 }
 `;

@@ -11,6 +11,7 @@ import { checkEndpoints } from './check-endpoints.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkMail } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
+import { checkSubscribers } from './check-subscribers.ts';
 import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
@@ -32,6 +33,7 @@ export async function checkDatabase(
     await checkJobs(pool),
     ...(await checkPayments(pool, secrets)),
     ...(await checkMail(pool, config, secrets)),
+    ...(await checkSubscribers(pool, config, secrets)),
     ...(await checkEndpoints(pool)),
   ];
 }

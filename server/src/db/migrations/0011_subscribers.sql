@@ -30,7 +30,7 @@ create table subscribers (
   confirmation_problem    text,
   check ((confirmed_at is null) = (opt_in is null))
 );
-create index subscribers_by_time on subscribers (first_subscribed_at, address_hash);
+create index subscribers_by_time on subscribers (first_subscribed_at, id);
 create index subscribers_pending on subscribers (subscribed_at) where confirmed_at is null;
 
 -- Spread by token_hash: what the link in such a mail stands for.

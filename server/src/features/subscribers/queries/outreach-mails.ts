@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+
+import { defineStatement, queryRows, Timestamp, type Queryable } from '#server/db/statement.ts';
+
+const listStatement = defineStatement(
+  'subscriber_list_outreach_mails',
+  Type.Object({
+    template: Type.String(),
+    language: Type.String(),
+    state: Type.String(),
+    created_at: Timestamp,
+  }),
+  `select template, language, state, created_at from outreach_messages
+   where address_hash = decode($1, 'hex') order by created_at desc limit 1000`,
+);
+
+/** A letter that was sent to somebody, or was to be. */
+export interface OutreachMail {
+  readonly template: string;
+  readonly language: string;
+  readonly state: string;
+  readonly createdAt: Date;
+}
+
+/** The newest outreach letters to an address, as long as they are kept. */
+export async function listOutreachMails(
+  db: Queryable,
+  addressHash: string,
+): Promise<OutreachMail[]> {
+  const rows = await queryRows(db, listStatement, [addressHash]);
+  return rows.map(({ created_at: createdAt, ...mail }) => ({ ...mail, createdAt }));
+}
