@@ -91,7 +91,7 @@ function addUsageComparisons(app: App, ctx: Context): void {
             {
               eventId: event.event_id,
               name: event.name,
-              occurredAt: new Date(event.occurred_at),
+              occurredAt: event.occurred_at,
               toldAt: null,
               props: event.props ?? null,
             },

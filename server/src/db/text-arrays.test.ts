@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { toByteaArray, toPlainArray, toUuidArray } from './text-arrays.ts';
+import { toByteaArray, toPlainArray, toTextArray, toUuidArray } from './text-arrays.ts';
 
 const pool = await openTestPool();
 
@@ -20,6 +20,16 @@ const LENGTHS = { maxLength: 300 };
 const RUNS = { numRuns: 30 };
 
 describe('arrays as PostgreSQL reads them', () => {
+  test('any texts, and nulls', async () => {
+    const storable = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'));
+    const special = fc.constantFrom('', 'NULL', 'null', '"', '\\', '{', '}', ',', ' a ', '\n');
+    const texts = fc.array(fc.option(fc.oneof(storable, special)), LENGTHS);
+    const property = fc.asyncProperty(texts, async (values) => {
+      assert.deepEqual(await readBack('text', toTextArray(values)), values);
+    });
+    await fc.assert(property, RUNS);
+  });
+
   test('UUIDs in either case, and nulls', async () => {
     const ids = fc.array(fc.option(fc.uuid()), LENGTHS);
     const property = fc.asyncProperty(ids, fc.boolean(), async (values, upper) => {

@@ -1,6 +1,6 @@
 /**
- * Array parameters in PostgreSQL's own notation. The driver's general encoder escapes element by element and costs more
- * than the statement; these take only texts that need no escaping, which the caller has made sure of.
+ * Array parameters in PostgreSQL's own notation. The driver's general encoder looks at the kind of each element and costs
+ * more than the statement; these know what they are given.
  */
 
 /** UUIDs, which hold nothing but hexadecimal digits and hyphens. */
@@ -13,7 +13,16 @@ export function toByteaArray(hexadecimals: readonly string[]): string {
   return `{${hexadecimals.map((digits) => `\\\\x${digits}`).join(',')}}`;
 }
 
-/** Numbers, booleans, and texts of nothing but letters, digits, `.`, `-` and `_`. */
+/** Numbers, booleans, and texts of nothing but letters, digits, `.`, `-`, `_` and `:`. */
 export function toPlainArray(values: readonly (number | boolean | string | null)[]): string {
   return `{${values.map((value) => value ?? 'NULL').join(',')}}`;
+}
+
+/** Any texts. */
+export function toTextArray(texts: readonly (string | null)[]): string {
+  return `{${texts.map((text) => (text === null ? 'NULL' : `"${escapeText(text)}"`)).join(',')}}`;
+}
+
+function escapeText(text: string): string {
+  return text.replace(/["\\]/g, '\\$&');
 }

@@ -63,6 +63,19 @@ describe('Batcher', () => {
     assert.deepEqual(observed, [1, 3]);
   });
 
+  test('where inputs differ in size, a batch holds as much as fits, and a large one travels alone', async () => {
+    const { batcher, batches, release, depth } = setUp({ sizeOf: (input) => input });
+    const inputs = [1, 3, 1, 9, 2, 2, 1];
+    const answers = inputs.map((input) => batcher.submit(input));
+    for (let batch = 0; batch < 5; batch++) await release();
+    assert.deepEqual(
+      await Promise.all(answers),
+      inputs.map((input) => input * 10),
+    );
+    assert.deepEqual(batches, [[1, 3], [1], [9], [2, 2], [1]]);
+    assert.equal(depth(), 0);
+  });
+
   test('calls that arrive together travel together; a batch has its greatest size', async () => {
     const { batcher, batches, release } = setUp();
     const answers = [1, 2, 3, 4, 5, 6].map((input) => batcher.submit(input));

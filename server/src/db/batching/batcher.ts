@@ -22,8 +22,10 @@ export interface BatcherOptions<Input, Output> {
   /** Runs one set-based statement for all inputs; gives one output for each, in their order. */
   readonly execute: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly maxBatchSize: number;
+  /** How much of a batch an input takes up, where they differ; one that is larger than a batch travels alone. Default: 1. */
+  readonly sizeOf?: (input: Input) => number;
   /**
-   * From this many waiting calls on, a second batch starts beside the one under way, so that the database works on one
+   * From this size of waiting calls on, a second batch starts beside the one under way, so that the database works on one
    * while the other is made and answered. Fewer wait for the first to end: small batches cost more than they win.
    * Left out, there is never a second one.
    */
@@ -44,6 +46,7 @@ export interface BatcherOptions<Input, Output> {
 
 interface Call<Input, Output> {
   readonly input: Input;
+  readonly size: number;
   readonly resolve: (output: Output) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -66,6 +69,8 @@ const RETRY_AFTER_SECONDS = 1;
 export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   #queue: Call<Input, Output>[] = [];
+  /** The size of all that is in the queue. */
+  #waiting = 0;
   #running = 0;
 
   constructor(options: BatcherOptions<Input, Output>) {
@@ -83,7 +88,9 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
       return Promise.reject(overloaded(RETRY_AFTER_SECONDS));
     }
     return new Promise((resolve, reject) => {
-      this.#queue.push({ input, resolve, reject });
+      const size = this.#options.sizeOf?.(input) ?? 1;
+      this.#queue.push({ input, size, resolve, reject });
+      this.#waiting += size;
       if (this.#mayStart()) void this.#drain();
     });
   }
@@ -100,16 +107,24 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
 
   #mayStart(): boolean {
     const { overlapFrom = Infinity } = this.#options;
-    const waiting = this.#queue.length;
-    if (this.#running === 0) return waiting > 0;
-    return this.#running === 1 && waiting >= overlapFrom;
+    if (this.#running === 0) return this.#queue.length > 0;
+    return this.#running === 1 && this.#waiting >= overlapFrom;
   }
 
   #takeBatch(): Call<Input, Output>[] {
     const { maxBatchSize } = this.#options;
-    if (this.#queue.length > maxBatchSize) return this.#queue.splice(0, maxBatchSize);
+    if (this.#waiting <= maxBatchSize) return this.#takeAll();
+    let size = 0;
+    const end = this.#queue.findIndex((call) => (size += call.size) > maxBatchSize);
+    const batch = this.#queue.splice(0, Math.max(1, end));
+    this.#waiting -= batch.reduce((sum, call) => sum + call.size, 0);
+    return batch;
+  }
+
+  #takeAll(): Call<Input, Output>[] {
     const batch = this.#queue;
     this.#queue = [];
+    this.#waiting = 0;
     return batch;
   }
 

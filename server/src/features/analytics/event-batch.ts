@@ -11,16 +11,16 @@ import { storeEvents, type EventsToStore, type StoredCount } from './queries/sto
 /** Carries the events of requests to the database. */
 export type EventBatch = Carrier<EventsToStore, StoredCount>;
 
-/** Requests in one statement. */
-const MAX_BATCH_SIZE = 128;
+/** Events in one statement: a larger one wins nothing more, and its last caller waits longer. */
+const MAX_BATCH_SIZE = 1_000;
 
-/** From as many waiting requests on, a second batch is under way beside the first. */
-const OVERLAP_FROM = 32;
+/** From as many waiting events on, a second batch is under way beside the first. */
+const OVERLAP_FROM = 64;
 
 /** At 10,000 requests a second this many wait for less than a second. */
 const MAX_QUEUE_LENGTH = 8_192;
 
-/** Makes the batch in which the events of small requests travel. */
+/** Makes the batch in which events travel. */
 export function createEventBatch(
   ctx: { readonly pool: Pool; readonly clock: Clock },
   observer: BatchObserver,
@@ -29,6 +29,7 @@ export function createEventBatch(
     name: 'events',
     observer,
     maxBatchSize: MAX_BATCH_SIZE,
+    sizeOf: ({ events }) => Math.max(1, events.length),
     overlapFrom: OVERLAP_FROM,
     maxQueueLength: MAX_QUEUE_LENGTH,
     isSilent: (error) => isWholeDatabaseSilent(ctx.pool, error),

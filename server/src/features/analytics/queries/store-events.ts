@@ -1,5 +1,7 @@
-import { runHot } from '#server/db/hot-statement.ts';
+import { isUniqueViolation } from '#server/db/database-errors.ts';
+import { runHot, type HotStatement, type TextRow } from '#server/db/hot-statement.ts';
 import type { Queryable } from '#server/db/statement.ts';
+import { toPlainArray, toTextArray, toUuidArray } from '#server/db/text-arrays.ts';
 
 /** The events of one request, all with different ids. */
 export interface EventsToStore {
@@ -13,9 +15,10 @@ export interface EventsToStore {
 export interface EventToStore {
   readonly eventId: string;
   readonly name: string;
-  readonly occurredAt: Date;
+  /** RFC 3339, in UTC. */
+  readonly occurredAt: string;
   /** What the client's clock said, where that was wrong. */
-  readonly toldAt: Date | null;
+  readonly toldAt: string | null;
   readonly props: Readonly<Record<string, string>> | null;
 }
 
@@ -30,34 +33,49 @@ export interface StoredCount {
 /**
  * An install shares its usage unless it has said otherwise: what its active activations said last counts, or where none
  * of them said anything, the ones that were given up; one no is enough.
- *
- * The ids are taken in their order, so that two batches with the same events wait for each other and never in a circle.
  */
-const storeEventsStatement = {
-  name: 'event_store',
-  text: `
-    with request as (
+const TOLD = `
+    with request as materialized (
       select batch, install_id, session_id, app_version, os_version,
              (select coalesce(bool_and(usage_sharing) filter (where deactivated_at is null), bool_and(usage_sharing), true)
               from activations where activations.install_id = told.install_id and usage_sharing is not null) as sharing
-      from json_to_recordset($1::json)
-        as told (batch integer, install_id uuid, session_id uuid, app_version text, os_version text)
-    ), told as (
-      select batch, event_id, name, occurred_at, told_at, props
-      from json_to_recordset($2::json)
-        as event (batch integer, event_id uuid, name text, occurred_at timestamptz, told_at timestamptz, props jsonb)
-    ), fresh as (
-      insert into event_ids (event_id, received_at)
-      select event_id, $3::timestamptz from told join request using (batch)
+      from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[])
+        with ordinality as told (install_id, session_id, app_version, os_version, batch)
+    ), told as materialized (
+      select batch, event_id, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props
+      from unnest($6::bigint[], $7::uuid[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::jsonb[])
+        as event (batch, event_id, name, occurred_at, told_at, props)
+      join request using (batch)
       where sharing
       order by event_id
+    )`;
+
+const COLUMNS =
+  'event_id, received_at, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props';
+
+const VALUES =
+  'event_id, $1::timestamptz, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props';
+
+/** Fails when any of the events is there already. The requests that it gives are those that share nothing. */
+const storeNewStatement: HotStatement = {
+  name: 'event_store_new',
+  text: `${TOLD}, known as (
+      insert into event_ids (event_id, received_at) select event_id, $1::timestamptz from told
+    ), stored as (
+      insert into events (${COLUMNS}) select ${VALUES} from told
+    )
+    select batch from request where not sharing`,
+};
+
+const storeUnknownStatement: HotStatement = {
+  name: 'event_store_unknown',
+  text: `${TOLD}, fresh as (
+      insert into event_ids (event_id, received_at) select event_id, $1::timestamptz from told
       on conflict (event_id) do nothing
       returning event_id
     ), stored as (
-      insert into events (event_id, received_at, install_id, session_id, name, occurred_at, told_at, app_version,
-                          os_version, props)
-      select event_id, $3::timestamptz, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props
-      from fresh join told using (event_id) join request using (batch)
+      insert into events (${COLUMNS}) select ${VALUES} from told join fresh using (event_id)
+      returning event_id
     )
     select request.batch, request.sharing, count(fresh.event_id)
     from request
@@ -69,7 +87,11 @@ const storeEventsStatement = {
 
 /**
  * Stores the events that nobody sent before, of several requests in one statement, and gives for each request, in their
- * order, how many these were. No id may be there twice.
+ * order, how many these were. No id may be there twice. The ids are taken in their order, so that two batches with the
+ * same events wait for each other and hardly ever in a circle.
+ *
+ * Nearly always all are new, and then they are merely inserted: 8 µs of PostgreSQL for each event, where looking for each
+ * id first and leaving out what was found took 12. That is done when the first way has met an event that is known.
  * @param receivedAt the day of which must have its partition
  */
 export async function storeEvents(
@@ -77,27 +99,38 @@ export async function storeEvents(
   requests: readonly EventsToStore[],
   receivedAt: Date,
 ): Promise<readonly StoredCount[]> {
-  const { rows } = await runHot(db, storeEventsStatement, [
-    JSON.stringify(requests.map(toRequestRow)),
-    JSON.stringify(requests.flatMap(({ events }, batch) => events.map((e) => toRow(e, batch)))),
+  const parameters = toParameters(requests, receivedAt);
+  try {
+    const { rows } = await runHot(db, storeNewStatement, parameters);
+    const silent = new Set(rows.map(([batch]) => Number(batch)));
+    return requests.map(({ events }, index) => {
+      const sharing = !silent.has(index + 1);
+      return { sharing, stored: sharing ? events.length : 0 };
+    });
+  } catch (error) {
+    if (!isUniqueViolation(error)) throw error;
+    const { rows } = await runHot(db, storeUnknownStatement, parameters);
+    return rows.map(readCount);
+  }
+}
+
+function readCount([, sharing, stored]: TextRow): StoredCount {
+  return { sharing: sharing === 't', stored: Number(stored) };
+}
+
+function toParameters(requests: readonly EventsToStore[], receivedAt: Date): string[] {
+  const events = requests.flatMap((request) => request.events);
+  return [
     receivedAt.toISOString(),
-  ]);
-  return rows.map(([, sharing, stored]) => ({ sharing: sharing === 't', stored: Number(stored) }));
-}
-
-function toRequestRow(
-  { installId, sessionId, appVersion, osVersion }: EventsToStore,
-  batch: number,
-) {
-  return {
-    batch,
-    install_id: installId,
-    session_id: sessionId,
-    app_version: appVersion,
-    os_version: osVersion,
-  };
-}
-
-function toRow({ eventId, name, occurredAt, toldAt, props }: EventToStore, batch: number) {
-  return { batch, event_id: eventId, name, occurred_at: occurredAt, told_at: toldAt, props };
+    toUuidArray(requests.map(({ installId }) => installId)),
+    toUuidArray(requests.map(({ sessionId }) => sessionId)),
+    toTextArray(requests.map(({ appVersion }) => appVersion)),
+    toTextArray(requests.map(({ osVersion }) => osVersion)),
+    toPlainArray(requests.flatMap((request, index) => request.events.map(() => index + 1))),
+    toUuidArray(events.map(({ eventId }) => eventId)),
+    toTextArray(events.map(({ name }) => name)),
+    toPlainArray(events.map(({ occurredAt }) => occurredAt)),
+    toPlainArray(events.map(({ toldAt }) => toldAt)),
+    toTextArray(events.map(({ props }) => (props === null ? null : JSON.stringify(props)))),
+  ];
 }
