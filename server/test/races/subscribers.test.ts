@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { beforeEach, test } from 'node:test';
+
+import { confirmSubscription } from '#server/features/subscribers/confirm.ts';
+import {
+  hashConfirmationToken,
+  makeConfirmationToken,
+} from '#server/features/subscribers/confirmation-token.ts';
+import { eraseSubscriber } from '#server/features/subscribers/erase-subscriber.ts';
+import { upsertConfirmation } from '#server/features/subscribers/queries/confirmations.ts';
+import { hashAddress } from '#server/features/suppressions/hash-address.ts';
+import { findSuppression } from '#server/features/suppressions/queries.ts';
+import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe-token.ts';
+import type { MailTransport } from '#server/mail/mail-transport.ts';
+
+import { startTestService } from '../harness.ts';
+import { HOUR_MS, TEST_START } from '../test-clock.ts';
+import { atOnce, takeTurns } from './at-once.ts';
+
+/** Mail is configured, so that confirmation is asked for; nothing is sent, for no jobs are done here. */
+const mail: MailTransport = {
+  send: () => Promise.reject(new Error('nothing is sent in these tests')),
+  close: () => {},
+};
+const one = await startTestService({ mail });
+const two = await startTestService({ beside: one, mail });
+const pick = takeTurns([one, two] as const);
+
+const { ctx, pool } = one;
+const EMAIL = 'ada@example.com';
+const addressHash = hashAddress(ctx.vault, EMAIL);
+
+beforeEach(async () => {
+  one.clock.set(TEST_START);
+  await pool.query(
+    'truncate subscribers, suppressions, subscriber_confirmations, audit_log, graphile_worker._private_jobs',
+  );
+});
+
+const subscribe = (index: number) =>
+  pick(index).post('/api/v1/subscribers', { email: index % 3 === 0 ? EMAIL : 'ADA@Example.com' });
+
+test('thirty who subscribe one address at once, at two processes: one row, one id, one job', async () => {
+  const answers = await atOnce(30, subscribe);
+  const bodies = answers.map(({ status, body }) => {
+    assert.equal(status, 201);
+    return Object(body);
+  });
+  assert.equal(new Set(bodies.map(({ id }) => id)).size, 1);
+  assert.equal(await one.count('subscribers'), 1);
+  assert.equal(await one.count('graphile_worker._private_jobs'), 1);
+});
+
+test('who is erased while he is subscribed by others is not kept, whoever comes first', async () => {
+  for (let round = 0; round < 20; round++) {
+    const erasing = eraseSubscriber(ctx, { email: EMAIL, actor: 'test', reason: 'race' });
+    await Promise.all([...Array.from({ length: 4 }, (_, index) => subscribe(index)), erasing]);
+    const { rows } = await pool.query('select email from subscribers where email is not null');
+    assert.deepEqual(rows, []);
+    assert.equal((await findSuppression(pool, addressHash))?.reason, 'erased');
+    await pool.query('truncate subscribers, suppressions');
+  }
+});
+
+test('who unsubscribes while he confirms an older request gets no mail, whoever comes first', async () => {
+  const token = makeConfirmationToken(ctx.vault, addressHash, TEST_START);
+  const tokenHash = hashConfirmationToken(token);
+  assert.ok(tokenHash !== null);
+  const expiresAt = new Date(TEST_START.getTime() + 48 * HOUR_MS);
+  const path = `/u/${makeUnsubscribeToken(ctx.vault, EMAIL)}`;
+  for (let round = 0; round < 20; round++) {
+    one.clock.set(TEST_START);
+    await subscribe(0);
+    await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
+    one.clock.advance(HOUR_MS);
+    await Promise.all([confirmSubscription(ctx, token), two.send('POST', path)]);
+    assert.equal((await findSuppression(pool, addressHash))?.reason, 'unsubscribed');
+    await pool.query('truncate subscribers, suppressions, subscriber_confirmations');
+  }
+});
+
+test('a link that is pressed ten times at once confirms once', async () => {
+  await subscribe(0);
+  const token = makeConfirmationToken(ctx.vault, addressHash, TEST_START);
+  const tokenHash = hashConfirmationToken(token);
+  assert.ok(tokenHash !== null);
+  const expiresAt = new Date(TEST_START.getTime() + HOUR_MS);
+  await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt: TEST_START, expiresAt });
+  const views = await atOnce(10, (index) => confirmSubscription(pick(index).ctx, token));
+  const decisions = views.map(({ decision }) => decision).sort();
+  assert.deepEqual(decisions, [...Array.from({ length: 9 }, () => 'already'), 'confirm']);
+});
