@@ -52,6 +52,12 @@ async function readStored(eventId: string): Promise<Record<string, unknown> | un
   return rows[0];
 }
 
+/** When an event is taken to have happened, and what its client said where that was changed. */
+async function readTimes({ event_id: eventId }: EventIn): Promise<unknown[]> {
+  const stored = await readStored(eventId);
+  return [stored?.['occurred_at'], stored?.['told_at']];
+}
+
 describe('200', () => {
   test('events are stored as they came', inside, async () => {
     const event = anyEvent({ props: { plan: 'pro', '': '' } });
@@ -128,12 +134,8 @@ describe('200', () => {
       const newest = anyEvent({ occurred_at: fromStart(2 * HOUR_MS) });
       const older = anyEvent({ occurred_at: fromStart(HOUR_MS) });
       await ingest([older, newest]);
-      const times = async ({ event_id }: EventIn) => {
-        const stored = await readStored(event_id);
-        return [stored?.['occurred_at'], stored?.['told_at']];
-      };
-      assert.deepEqual(await times(newest), [TEST_START, new Date(fromStart(2 * HOUR_MS))]);
-      assert.deepEqual(await times(older), [
+      assert.deepEqual(await readTimes(newest), [TEST_START, new Date(fromStart(2 * HOUR_MS))]);
+      assert.deepEqual(await readTimes(older), [
         new Date(fromStart(-HOUR_MS)),
         new Date(fromStart(HOUR_MS)),
       ]);
