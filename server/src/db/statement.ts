@@ -38,7 +38,17 @@ export function defineStatement<Row extends TObject>(
   rowSchema: Row,
   text: string,
 ): Statement<Row> {
-  return { name, text, rowSchema, validator: Compile(rowSchema) };
+  let validator: Validator<TProperties, Row> | undefined;
+  return {
+    name,
+    text,
+    rowSchema,
+    // Most statements are never run by one process, and those without rows need none.
+    get validator() {
+      validator ??= Compile(rowSchema);
+      return validator;
+    },
+  };
 }
 
 /** Declares a statement that gives no rows. */
