@@ -16,6 +16,8 @@ import {
 import { exampleRecipient } from '#server/features/outreach/templates/example.ts';
 import { readCommonFacts } from '#server/features/outreach/templates/letter-facts.ts';
 import { writeLetter } from '#server/features/outreach/templates/write-letter.ts';
+import { writeConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
+import { nameSender } from '#server/features/suppressions/name-sender.ts';
 import { parseMailbox } from '#server/mail/parse-mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
@@ -34,10 +36,10 @@ export function mailPreviewCommand(): Command {
   const command = new Command('preview')
     .description('Show an e-mail with made-up facts, as it would be sent; nothing is sent.')
     .addArgument(
-      new Argument('<mail>', 'the e-mail with keys, or a template of outreach').choices([
-        'key',
-        ...OUTREACH_TEMPLATES,
-      ]),
+      new Argument(
+        '<mail>',
+        'the e-mail with keys, the one that asks subscribers to confirm, or a template of outreach',
+      ).choices(['key', 'confirmation', ...OUTREACH_TEMPLATES]),
     )
     .option('--locale <locale>', `the reader's language (${KEY_EMAIL_LANGUAGES.join(', ')})`, 'en')
     .option('--name <name>', 'who an outreach letter is for; empty: nobody', exampleRecipient.name)
@@ -55,10 +57,7 @@ export function mailPreviewCommand(): Command {
 function preview(mailName: string, { locale, text, out, name }: PreviewOptions): void {
   const language = chooseLanguage(locale);
   const template = OUTREACH_TEMPLATES.find((each) => each === mailName);
-  const mail =
-    template === undefined
-      ? writeKeyEmail(language, exampleKeyEmail)
-      : writeExampleLetter(template, language, name);
+  const mail = writeExample(mailName, template, language, name);
   const body = text === true ? `${mail.subject}\n\n${mail.text}` : mail.html;
   if (out === undefined) {
     process.stdout.write(body);
@@ -73,6 +72,28 @@ function preview(mailName: string, { locale, text, out, name }: PreviewOptions):
   printNote(`Written to ${out}; its subject is: ${mail.subject}`);
 }
 
+function writeExample(
+  mailName: string,
+  template: (typeof OUTREACH_TEMPLATES)[number] | undefined,
+  language: KeyEmailLanguage,
+  name: string,
+): RenderedMail {
+  if (template !== undefined) return writeExampleLetter(template, language, name);
+  if (mailName === 'confirmation') return writeExampleConfirmation(language);
+  return writeKeyEmail(language, exampleKeyEmail);
+}
+
+function writeExampleConfirmation(language: KeyEmailLanguage): RenderedMail {
+  const { config, catalog } = readSettings();
+  const { publicUrl } = config.http;
+  return writeConfirmationMail(language, {
+    sender: nameSender({ config, catalog: () => catalog }),
+    email: 'robin@example.com',
+    confirmUrl: `${publicUrl}/s/EXAMPLE`,
+    unsubscribeUrl: `${publicUrl}${exampleRecipient.unsubscribePath}`,
+  });
+}
+
 /** While no mail is configured, letters come from here. */
 const EXAMPLE_SENDER = 'robin@example.com';
 
@@ -82,13 +103,18 @@ function writeExampleLetter(
   language: KeyEmailLanguage,
   name: string,
 ): RenderedMail {
-  const { config, problems } = readConfiguration();
-  if (problems.length > 0) throw new StartupError(problems);
-  const { outreach } = loadCatalog(config.catalogPath);
+  const { config, catalog } = readSettings();
+  const { outreach } = catalog;
   const from = parseMailbox(config.mail.from ?? EXAMPLE_SENDER);
   return writeLetter(template, language, {
     ...readCommonFacts(outreach, language, from),
     name,
     unsubscribeUrl: `${config.http.publicUrl}${exampleRecipient.unsubscribePath}`,
   });
+}
+
+function readSettings() {
+  const { config, problems } = readConfiguration();
+  if (problems.length > 0) throw new StartupError(problems);
+  return { config, catalog: loadCatalog(config.catalogPath) };
 }
