@@ -45,6 +45,8 @@ export interface Metrics {
   countWebhook(provider: string, status: string): void;
   /** Analytics events by what became of them: `accepted`, or why they were dropped. */
   countEvents(outcome: string, count: number): void;
+  /** Has the age of the roll-ups, in seconds, read at each scrape; null while it is not known. */
+  setRollupAge(read: () => number | null): void;
   /** All of it in the Prometheus text format. */
   render(): Promise<string>;
 }
@@ -98,6 +100,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     setDatabasePool: (read) => addPoolGauges(registry, read),
     ...createCounters(registry),
     setJobs: (read) => addJobGauge(registry, read),
+    setRollupAge: (read) => addRollupGauge(registry, read),
     setPaymentEvents: (read) => addPaymentEventGauge(registry, read),
     render: async () =>
       [
@@ -221,6 +224,20 @@ function addPaymentEventGauge(registry: Registry, read: () => PaymentEventNumber
       if (numbers === null) return;
       this.set({ status: 'deferred' }, numbers.deferred);
       this.set({ status: 'failed' }, numbers.failed);
+    },
+  });
+  registry.registerMetric(gauge);
+}
+
+function addRollupGauge(registry: Registry, read: () => number | null): void {
+  const gauge = new Gauge({
+    name: 'latchkey_rollup_age_seconds',
+    help: 'Time since the roll-ups of usage and events were up to date.',
+    registers: [],
+    collect() {
+      const seconds = read();
+      if (seconds === null) this.remove();
+      else this.set(seconds);
     },
   });
   registry.registerMetric(gauge);

@@ -9,6 +9,7 @@ import type { Context } from './context.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
+import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
 import { beginOutreachUpkeep } from './features/outreach/delete-old-outreach.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
@@ -77,6 +78,9 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   await loadSigningKeys(ctx);
   const webhooks = startOutgoingWebhooks(ctx);
   resources.defer(() => webhooks.stop());
+  const housekeeping = createHousekeeping(ctx);
+  // Before the application, which stops first: what its last requests drop is counted.
+  resources.defer(() => housekeeping.stop());
   const refreshing = setInterval(() => void refreshSigningKeys(ctx), KEY_REFRESH_INTERVAL_MS);
   resources.defer(() => clearInterval(refreshing));
   metrics.setDatabasePool(() => readPoolNumbers(pool));
@@ -94,6 +98,8 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const url = await listen(app, serviceAddress(config));
   const queueing = startQueueing(ctx);
   resources.defer(() => queueing.stop());
+
+  housekeeping.start();
 
   const kept = resources.move();
   return {

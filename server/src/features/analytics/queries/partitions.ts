@@ -42,9 +42,9 @@ export async function createEventDay(db: Queryable, day: Day): Promise<void> {
   });
 }
 
-/** Drops a day with all of its events. */
+/** Drops a day with all of its events, if it is still there. */
 export async function dropEventDay(db: Queryable, day: Day): Promise<void> {
-  await sendQuery(db, { text: `drop table ${partitionOf(day)}` });
+  await sendQuery(db, { text: `drop table if exists ${partitionOf(day)}` });
 }
 
 /** Letters, digits and underscores only: `day` is one of ours. */

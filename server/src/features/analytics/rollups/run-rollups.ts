@@ -71,11 +71,10 @@ const eventDays: Part = async (place) => {
 };
 
 const usageDays: Part = async (place) => {
-  const today = dayOf(place.now);
-  const days = await listUsageDays(place.pool);
-  const kept = days.filter((day) => day >= firstKeptUsageDay(today));
-  const marks = await listMarks(place.pool, 'usage');
-  return findUnsettled(kept, marks, today).map((day) => () => rollUpUsageDay(place, day));
+  const [days, marks] = [await listUsageDays(place.pool), await listMarks(place.pool, 'usage')];
+  return findUnsettled(days, marks, dayOf(place.now)).map(
+    (day) => () => rollUpUsageDay(place, day),
+  );
 };
 
 const usageWeeks: Part = async (place) => {

@@ -63,9 +63,9 @@ test('a week is rolled up again when its days, or the one before them, add up to
     { starts: '2027-02-22', measure: 5 },
     { starts: '2027-03-01', measure: 10 },
   ]);
-  assert.deepEqual(findStalePeriods('week', days, [], '2027-02-23'), [
-    { starts: '2027-03-01', measure: 10 },
-  ]);
+  const late = (weeks: RollupMark[]) => findStalePeriods('week', days, weeks, '2027-02-23');
+  assert.deepEqual(late([markOf('2027-02-22', 4), markOf('2027-03-01', 10)]), []);
+  assert.deepEqual(late([markOf('2027-03-01', 10)]), [{ starts: '2027-02-22', measure: 5 }]);
 });
 
 test('the next run is due after the interval, or ten times as long as the last one took', () => {
@@ -77,6 +77,8 @@ test('the next run is due after the interval, or ten times as long as the last o
   assert.equal(timeUntilRun(null, now, 300_000), 0);
   assert.equal(timeUntilRun(ago(100_000, 5_000), now, 300_000), 200_000);
   assert.equal(timeUntilRun(ago(400_000, 60_000), now, 300_000), 200_000);
+  assert.equal(timeUntilRun(ago(-3_000, 5_000), now, 300_000), 303_000);
+  assert.equal(timeUntilRun(ago(-300_001, 5_000), now, 300_000), 0);
   assert.equal(isStandingStill(ago(3_600_000, 1), now), false);
   assert.equal(isStandingStill(ago(3_600_001, 1), now), true);
   assert.equal(isStandingStill(ago(3_600_001, 400_000), now), false);

@@ -54,7 +54,7 @@ export interface StalePeriod {
 /**
  * The weeks or months whose days add up to something else than when they were rolled up. The day before belongs to them:
  * a machine that turns out to have been used on it was new then, and not in this period.
- * @param from a period that began earlier has lost days, and keeps what it has
+ * @param from a period that began earlier may have lost days, and keeps what it has
  */
 export function findStalePeriods(
   period: Exclude<Period, 'day'>,
@@ -71,7 +71,8 @@ export function findStalePeriods(
   const known = new Map(marks.map(({ day, measure }) => [day, measure]));
   return [...measures]
     .map(([starts, measure]) => ({ starts, measure: measure + (before.get(starts) ?? 0) }))
-    .filter(({ starts, measure }) => starts >= from && known.get(starts) !== measure)
+    .filter(({ starts, measure }) => known.get(starts) !== measure)
+    .filter(({ starts }) => starts >= from || !known.has(starts))
     .toSorted((a, b) => (a.starts < b.starts ? -1 : 1));
 }
 
@@ -112,8 +113,10 @@ export function findTrialsToLookAt(
 /** When roll-ups are due again, in milliseconds from now; what is due already is 0 or less. */
 export function timeUntilRun(last: RollupRun | null, now: Date, intervalMs: number): number {
   if (last === null) return 0;
-  const pauseMs = Math.max(intervalMs, last.tookMs * PAUSE_FACTOR);
-  return last.finishedAt.getTime() + pauseMs - now.getTime();
+  const sinceMs = now.getTime() - last.finishedAt.getTime();
+  // Written by a clock that is wrong, or ours is: nobody waits for that moment to come.
+  if (sinceMs < -intervalMs) return 0;
+  return Math.max(intervalMs, last.tookMs * PAUSE_FACTOR) - sinceMs;
 }
 
 /** Whether roll-ups stand still. They are late when they take long, so this is measured by what the last ones took. */

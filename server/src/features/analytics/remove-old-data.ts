@@ -1,0 +1,87 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { dropEventDay, listEventDays, lockEventDays } from './queries/partitions.ts';
+import {
+  deleteEventIds,
+  deleteUsageDays,
+  setLockTimeout,
+  tryLockRemoval,
+} from './queries/removal.ts';
+import { listMarks } from './queries/rollup-marks.ts';
+import { listUsageDays } from './queries/roll-up-usage.ts';
+import { BUSY, inRollupTransaction } from './rollups/in-rollup-transaction.ts';
+import { addDays, dayOf, type Day } from './rules/days.ts';
+import { startOf } from './rules/periods.ts';
+import { findUnsettled, firstKeptEventDay, firstKeptUsageDay } from './rules/rollup-marks.ts';
+
+/** For so long an event is known when a client sends it again. */
+export const EVENT_IDS_KEPT_DAYS = 90;
+
+const BATCH_ROWS = 10_000;
+
+/** What is left then is removed the next time. */
+const BUDGET_MS = 2 * 60_000;
+
+/**
+ * A day is dropped while nobody reads or stores events, which those who store wait for: a moment, or else another time,
+ * for a backup that is under way takes an hour.
+ */
+const DROP_PATIENCE_MS = 200;
+
+type RemovalContext = Pick<Context, 'clock' | 'config' | 'pool'>;
+
+/**
+ * Removes what is older than it is kept: days of events and of use once their roll-ups are final, and ids of events. One
+ * process at a time does.
+ */
+export async function removeOldData(ctx: RemovalContext, signal: AbortSignal): Promise<void> {
+  await dropEventDays(ctx, signal);
+  const today = dayOf(ctx.clock.now());
+  const idsBefore = startOf(addDays(today, -EVENT_IDS_KEPT_DAYS));
+  await removeInBatches(ctx, signal, (db) => deleteEventIds(db, idsBefore, BATCH_ROWS));
+  const usageBefore = await findUsageEnd(ctx, today);
+  await removeInBatches(ctx, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
+}
+
+async function dropEventDays(ctx: RemovalContext, signal: AbortSignal): Promise<void> {
+  const today = dayOf(ctx.clock.now());
+  const keptFrom = firstKeptEventDay(today, ctx.config.events.keepDays);
+  const old = (await listEventDays(ctx.pool)).filter((day) => day < keptFrom);
+  const waiting = new Set(findUnsettled(old, await listMarks(ctx.pool, 'events'), today));
+  for (const day of old.filter((each) => !waiting.has(each))) {
+    const outcome = await inRollupTransaction(ctx.pool, signal, async (client) => {
+      await setLockTimeout(client, DROP_PATIENCE_MS);
+      await lockEventDays(client);
+      await dropEventDay(client, day);
+    });
+    if (outcome === BUSY) return;
+  }
+}
+
+/** The day before which days of use are removed: none that waits for its roll-up is. */
+async function findUsageEnd({ pool }: RemovalContext, today: Day): Promise<Day> {
+  const keptFrom = firstKeptUsageDay(today);
+  const old = (await listUsageDays(pool)).filter((day) => day < keptFrom);
+  return findUnsettled(old, await listMarks(pool, 'usage'), today)[0] ?? keptFrom;
+}
+
+/** With pauses as long as the work, so that it never takes more than half of what the database can do. */
+async function removeInBatches(
+  { pool }: RemovalContext,
+  signal: AbortSignal,
+  removeSome: (db: Queryable) => Promise<number>,
+): Promise<void> {
+  const begun = performance.now();
+  while (!signal.aborted && performance.now() - begun < BUDGET_MS) {
+    const batchBegun = performance.now();
+    const removed = await inTransaction(pool, async (client) =>
+      (await tryLockRemoval(client)) ? removeSome(client) : 0,
+    );
+    if (removed < BATCH_ROWS) return;
+    await sleep(performance.now() - batchBegun, undefined, { signal });
+  }
+}

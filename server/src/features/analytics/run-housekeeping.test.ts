@@ -1,0 +1,228 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+import { createMetrics } from '#server/metrics.ts';
+
+import { eventually } from '../../../test/eventually.ts';
+import { startTestService } from '../../../test/harness.ts';
+import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
+import { createEventDay, listEventDays } from './queries/partitions.ts';
+import { tryLockRemoval } from './queries/removal.ts';
+import { removeOldData } from './remove-old-data.ts';
+import { runRollups } from './rollups/run-rollups.ts';
+import { createHousekeeping } from './run-housekeeping.ts';
+import { writeDrops } from './write-drops.ts';
+
+const service = await startTestService();
+const beside = await startTestService({ beside: service });
+const { ctx, clock, pool } = service;
+const idle = new AbortController().signal;
+
+/** A thousandth of the pauses: seconds are milliseconds. */
+const FAST = 0.001;
+
+beforeEach(async () => {
+  clock.set(TEST_START);
+  for (const day of await listEventDays(pool)) {
+    await pool.query(`drop table events_${day.replaceAll('-', '_')}`);
+  }
+  await pool.query(
+    'truncate event_ids, event_drops, usage_days, usage_totals, rollup_marks, rollup_run',
+  );
+});
+
+/** Each with metrics of its own, as each process has them. */
+function openHousekeeping(context: Context, pace: number) {
+  const metrics = createMetrics({ version: 'test' });
+  const housekeeping = createHousekeeping({ ...context, metrics }, { pace });
+  return { housekeeping, metrics };
+}
+
+function linesWith(text: string): number {
+  return service.log.filter((line) => line.includes(text)).length;
+}
+
+async function readTotals(): Promise<unknown[]> {
+  return (await pool.query('select * from usage_totals order by period, starts')).rows;
+}
+
+async function readDrops() {
+  const { rows } = await pool.query(
+    `select to_char(day, 'YYYY-MM-DD') as day, reason, events from event_drops order by day, reason`,
+  );
+  return rows;
+}
+
+async function storeEvent(receivedAt: string): Promise<void> {
+  await pool.query(
+    `with id as (
+       insert into event_ids (event_id, received_at) values (gen_random_uuid(), $1) returning event_id
+     )
+     insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version)
+     select event_id, $1, gen_random_uuid(), gen_random_uuid(), 'opened', $1, '1' from id`,
+    [receivedAt],
+  );
+}
+
+async function storeUse(day: string): Promise<void> {
+  await pool.query(
+    `insert into usage_days (machine_key, day, first_at, last_at, beats) values ($1, $2, $3, $3, 1)`,
+    [randomUUID(), day, `${day}T00:00:00Z`],
+  );
+}
+
+async function rollUp(): Promise<void> {
+  assert.equal(await runRollups(ctx, { signal: idle }), 'finished');
+}
+
+test('drops of all processes add up, by day and reason', async () => {
+  ctx.eventCounts.add(0, new Map([['name', 2]]));
+  beside.ctx.eventCounts.add(0, new Map([['name', 3]]));
+  await Promise.all([writeDrops(ctx), writeDrops(beside.ctx)]);
+  ctx.eventCounts.add(0, new Map([['duplicate', 1]]));
+  clock.advance(DAY_MS);
+  ctx.eventCounts.add(0, new Map([['name', 7]]));
+  await writeDrops(ctx);
+  await writeDrops(ctx);
+  assert.deepEqual(await readDrops(), [
+    { day: '2027-03-01', reason: 'duplicate', events: 1 },
+    { day: '2027-03-01', reason: 'name', events: 5 },
+    { day: '2027-03-02', reason: 'name', events: 7 },
+  ]);
+});
+
+test('drops that cannot be written are written the next time, with those that came since', async () => {
+  ctx.eventCounts.add(0, new Map([['name', 2]]));
+  await pool.query('alter table event_drops rename to event_drops_away');
+  await assert.rejects(writeDrops(ctx), { code: '42P01' });
+  await pool.query('alter table event_drops_away rename to event_drops');
+  ctx.eventCounts.add(0, new Map([['name', 1]]));
+  await writeDrops(ctx);
+  assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
+});
+
+test('the loop makes days, writes drops, rolls up and removes by itself; what is counted last is written at the stop', async () => {
+  await createEventDay(pool, '2025-01-01');
+  await storeUse('2027-03-01');
+  ctx.eventCounts.add(0, new Map([['name', 2]]));
+  const { housekeeping, metrics } = openHousekeeping(ctx, FAST);
+  housekeeping.start();
+  await eventually(async () => (await service.count('event_drops')) === 1);
+  await eventually(async () => (await service.count('rollup_run')) === 1);
+  await eventually(async () => {
+    const days = await listEventDays(pool);
+    return days.length === 8 && days[0] === '2027-03-01' && days[7] === '2027-03-08';
+  });
+  await eventually(async () => (await metrics.render()).includes('latchkey_rollup_age_seconds 0'));
+  await housekeeping.stop();
+  const { housekeeping: stopped } = openHousekeeping(ctx, 1);
+  ctx.eventCounts.add(0, new Map([['name', 1]]));
+  await stopped.stop();
+  assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
+});
+
+test('a failure is told once, and so is its end', async () => {
+  await pool.query('alter table rollup_run rename to rollup_run_away');
+  const { housekeeping } = openHousekeeping(ctx, 0.0001);
+  housekeeping.start();
+  // Several tries: their statements fail one after the other.
+  await eventually(() => linesWith('roll-ups cannot be brought up to date; this') === 1);
+  await pool.query('alter table rollup_run_away rename to rollup_run');
+  await eventually(() => linesWith('no longer: roll-ups cannot be brought up to date') === 1);
+  await housekeeping.stop();
+  assert.equal(linesWith('roll-ups cannot be brought up to date; this'), 1);
+});
+
+test('a process does not roll up what another one has just rolled up', async () => {
+  await storeUse('2027-03-01');
+  await rollUp();
+  await storeUse('2027-03-01');
+  const { housekeeping, metrics } = openHousekeeping(beside.ctx, FAST);
+  housekeeping.start();
+  ctx.eventCounts.add(0, new Map([['name', 1]]));
+  beside.ctx.eventCounts.add(0, new Map([['name', 1]]));
+  await eventually(async () => (await service.count('event_drops')) === 1);
+  await eventually(async () => (await metrics.render()).includes('latchkey_rollup_age_seconds 0'));
+  assert.deepEqual(
+    (await pool.query('select machines from usage_totals where period = $1', ['day'])).rows,
+    [{ machines: 1 }],
+  );
+  clock.advance(5 * 60_000);
+  await eventually(async () => {
+    const { rows } = await pool.query(`select machines from usage_totals where period = 'day'`);
+    return rows[0]?.machines === 2;
+  });
+  await housekeeping.stop();
+});
+
+test('a day of events is dropped after 396 days, and only when it was rolled up for good', async () => {
+  for (const day of ['2026-01-28', '2026-01-29']) await createEventDay(pool, day);
+  await storeEvent('2026-01-28T12:00:00Z');
+  await removeOldData(ctx, idle);
+  assert.deepEqual(await listEventDays(pool), ['2026-01-28', '2026-01-29']);
+  await rollUp();
+  await removeOldData(ctx, idle);
+  assert.deepEqual(await listEventDays(pool), ['2026-01-29']);
+  const { rows } = await pool.query(
+    `select name, events from event_name_days where day = '2026-01-28'`,
+  );
+  assert.deepEqual(rows, [{ name: 'opened', events: 1 }]);
+});
+
+test('while a backup reads events, none is dropped, and nobody who stores events waits for long', async () => {
+  for (const day of ['2026-01-28', '2027-03-01']) await createEventDay(pool, day);
+  await rollUp();
+  await inTransaction(pool, async (client) => {
+    await client.query('select count(*) from events');
+    const removing = removeOldData(ctx, idle);
+    const refused = assert.rejects(removing, { code: '55P03' });
+    const begun = performance.now();
+    await storeEvent('2027-03-01T12:00:00Z');
+    assert.ok(performance.now() - begun < 2_000);
+    await refused;
+  });
+  assert.equal((await listEventDays(pool)).length, 2);
+  await removeOldData(ctx, idle);
+  assert.deepEqual(await listEventDays(pool), ['2027-03-01']);
+});
+
+test('ids of events are removed after 90 days, however many there are', async () => {
+  await pool.query(
+    `insert into event_ids (event_id, received_at) select gen_random_uuid(), $1 from generate_series(1, 20001)`,
+    ['2026-11-30T23:59:59Z'],
+  );
+  await pool.query(`insert into event_ids (event_id, received_at) values (gen_random_uuid(), $1)`, [
+    '2026-12-01T00:00:00Z',
+  ]);
+  await removeOldData(ctx, idle);
+  assert.equal(await service.count('event_ids'), 1);
+});
+
+test('days of use are removed after 25 whole months, when they were rolled up for good; the roll-ups stay', async () => {
+  for (const day of ['2025-01-30', '2025-01-31', '2025-02-01']) await storeUse(day);
+  await removeOldData(ctx, idle);
+  assert.equal(await service.count('usage_days'), 3);
+  await rollUp();
+  const before = await readTotals();
+  await removeOldData(ctx, idle);
+  assert.equal(await service.count('usage_days'), 1);
+  await rollUp();
+  assert.deepEqual(await readTotals(), before);
+  assert.equal(before.length, 6);
+});
+
+test('one process at a time removes', async () => {
+  await pool.query(`insert into event_ids (event_id, received_at) values (gen_random_uuid(), $1)`, [
+    '2026-01-01T00:00:00Z',
+  ]);
+  await inTransaction(pool, async (client) => {
+    assert.equal(await tryLockRemoval(client), true);
+    await removeOldData(beside.ctx, idle);
+  });
+  assert.equal(await service.count('event_ids'), 1);
+  await removeOldData(beside.ctx, idle);
+  assert.equal(await service.count('event_ids'), 0);
+});
