@@ -245,6 +245,29 @@ describe('403', () => {
   });
 });
 
+describe('405', () => {
+  test('another method is told that POST is served here', async () => {
+    const answer = await service.send('GET', PATH);
+    assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
+  });
+});
+
+describe('413', () => {
+  test('a body of 512 KiB is looked at, one byte more is not, before any key', async () => {
+    const longest = `"${'x'.repeat(512 * 1024 - 2)}"`;
+    assert.equal((await service.post(PATH, longest)).status, 422);
+    const answer = await service.post(PATH, `${longest} `);
+    assert.deepEqual([answer.status, answer.body], [413, problem('payload_too_large')]);
+  });
+});
+
+describe('415', () => {
+  test('what is no JSON, before any key', async () => {
+    const answer = await service.post(PATH, BODY, { 'content-type': 'text/csv' });
+    assert.deepEqual([answer.status, answer.body], [415, problem('unsupported_media_type')]);
+  });
+});
+
 describe('409', () => {
   test('the same idempotency key with another body', inside, async () => {
     const outreach = await startOutreachService();

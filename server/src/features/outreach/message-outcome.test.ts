@@ -20,6 +20,13 @@ for (const [answer, expected] of [
   });
 }
 
+test('what went wrong in an unforeseen way is in doubt, not unsent', () => {
+  for (const outcome of ['temporary', 'unknown'] as const) {
+    const ended = toOutcome({ outcome, reason: 'unknown', answer: null });
+    assert.deepEqual(ended, { state: 'unknown', error: 'unknown' });
+  }
+});
+
 test('only what the relay says follows a colon', () => {
   const result = toOutcome({ outcome: 'temporary', reason: 'login', answer: '535 bad password' });
   assert.deepEqual(result, { state: 'failed', error: 'login' });

@@ -27,8 +27,9 @@ export function notSent(error: string): MessageOutcome {
 /** What the result of a transport says of a message. */
 export function toOutcome(result: SendResult): MessageOutcome {
   if (result.outcome === 'sent') return SENT;
-  if (result.outcome === 'unknown') return UNKNOWN;
   const { reason, answer } = result;
+  // What went wrong in a way that nobody foresaw may have gone wrong after the relay took it.
+  if (result.outcome === 'unknown' || reason === 'unknown') return UNKNOWN;
   const words = readWords(answer ?? '');
   return notSent(reason.startsWith('smtp_') && words !== '' ? `${reason}: ${words}` : reason);
 }
