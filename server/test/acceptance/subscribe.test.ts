@@ -162,6 +162,14 @@ describe('429', inside, () => {
     assert.equal((await subscribe('ada@example.com')).status, 201, 'another address is served');
   });
 
+  test('what is refused for what it holds does not count', async () => {
+    const from = { 'x-forwarded-for': anyAddress() };
+    for (let count = 0; count < 10; count++) {
+      assert.equal((await subscribe('nope', from)).status, 422);
+    }
+    assert.equal((await subscribe('ada@example.com', from)).status, 201);
+  });
+
   test('thirty a day are served, then one each 48 minutes', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
     const statuses: number[] = [];

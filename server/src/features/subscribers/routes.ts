@@ -24,7 +24,7 @@ export function registerSubscriberRoutes(app: App, ctx: Context): void {
   app.post(
     '/api/v1/subscribers',
     {
-      onRequest: limitSubscriptions(ctx),
+      preHandler: limitSubscriptions(ctx),
       schema: {
         operationId: 'subscribe',
         tags: ['subscribers'],
@@ -50,7 +50,10 @@ export function registerSubscriberRoutes(app: App, ctx: Context): void {
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
-/** Nobody subscribes more often by himself, and each request may send a mail to somebody. */
+/**
+ * Nobody subscribes more often by himself, and each request may send a mail to somebody. A request that is refused for
+ * what it holds sends none, and does not count.
+ */
 function limitSubscriptions({ clock, metrics }: Context) {
   return limitRate({
     limiter: new RateLimiter(
