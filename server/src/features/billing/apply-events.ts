@@ -20,6 +20,7 @@ import {
   type KeptEvent,
 } from './queries/events.ts';
 import { listPurchaseEntries, type PurchaseName } from './queries/purchases.ts';
+import type { Receipt, ReceivedEvent } from './received-event.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
 import { settlePurchases } from './settle-purchases.ts';
 
@@ -28,18 +29,6 @@ export type ApplyContext = Pick<
   Context,
   'catalog' | 'clock' | 'log' | 'pool' | 'vault' | 'wantedEvents'
 >;
-
-/** A verified delivery and what it means. */
-export interface ReceivedEvent {
-  readonly kept: KeptEvent;
-  readonly event: BillingEvent;
-}
-
-/** What a sender is told of an event. */
-export interface Receipt {
-  readonly status: 'processed' | 'duplicate' | 'ignored' | 'deferred';
-  readonly message: string | null;
-}
 
 /**
  * Keeps events and applies those that are new, all in one transaction; one receipt for each, in their order. Billing is

@@ -2,7 +2,7 @@ import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import type { Receipt } from './apply-events.ts';
+import type { Receipt } from './received-event.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import {
   insertEvents,

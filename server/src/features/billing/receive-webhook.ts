@@ -11,7 +11,7 @@ import {
   unknownProvider,
 } from '#server/errors.ts';
 
-import type { Receipt, ReceivedEvent } from './apply-events.ts';
+import type { Receipt, ReceivedEvent } from './received-event.ts';
 import { deferEvent } from './defer-event.ts';
 import { keepHeaders } from './keep-headers.ts';
 import { keepUnreadable } from './keep-unreadable.ts';

@@ -1,7 +1,7 @@
 import type { Context } from '#server/context.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import type { Receipt } from './apply-events.ts';
+import type { Receipt } from './received-event.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import {

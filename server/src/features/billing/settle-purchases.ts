@@ -1,32 +1,22 @@
 import type { Queryable } from '#server/db/statement.ts';
 
 import type { IssuingContext } from '../licenses/create-billed.ts';
-import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import { findBuyers } from './find-buyers.ts';
 import { listBilledLines } from './queries/purchases.ts';
 import type { Purchase } from './rules/group-purchases.ts';
 import { listTransactions, planLicenses, type UnsoldPurchase } from './rules/plan-licenses.ts';
-import { changeLicenses, createLicenses } from './write-licenses.ts';
+import {
+  changeLicenses,
+  createLicenses,
+  type ChangedLicense,
+  type SettledLicense,
+} from './write-licenses.ts';
 
 /** What has become of purchases. */
 export interface SettledPurchases {
   readonly created: readonly SettledLicense[];
   readonly changed: readonly ChangedLicense[];
   readonly unsold: readonly UnsoldPurchase[];
-}
-
-/** A license as it is now, and where it comes from. */
-export interface SettledLicense {
-  readonly license: LicenseRecord;
-  readonly provider: string;
-  /** The transaction that it was made under, which may not be the checkout that is known by now. */
-  readonly transactionId: string;
-  readonly customerId: string | null;
-}
-
-/** One that was another before. */
-export interface ChangedLicense extends SettledLicense {
-  readonly before: LicenseRecord;
 }
 
 /**

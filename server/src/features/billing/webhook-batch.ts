@@ -1,18 +1,11 @@
-import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
 import { isConnectionFailure, isTransientConflict } from '#server/db/database-errors.ts';
 import { isWholeDatabaseSilent } from '#server/db/silence.ts';
 
-import {
-  applyEvents,
-  type ApplyContext,
-  type Receipt,
-  type ReceivedEvent,
-} from './apply-events.ts';
+import { applyEvents, type ApplyContext } from './apply-events.ts';
 import { deferEvent } from './defer-event.ts';
 import { isBillingHeld } from './queries/lock.ts';
-
-/** Carries verified events to the database. */
-export type WebhookBatch = Carrier<ReceivedEvent, Receipt>;
+import type { Receipt, ReceivedEvent, WebhookBatch } from './received-event.ts';
 
 /** A batch holds the lock of billing, so a larger one would keep others waiting for longer than it wins. */
 const MAX_BATCH_SIZE = 100;

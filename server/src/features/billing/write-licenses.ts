@@ -14,7 +14,20 @@ import type {
   StrayLicense,
 } from './rules/plan-licenses.ts';
 import type { LicenseDraft } from './rules/purchase.ts';
-import type { ChangedLicense, SettledLicense } from './settle-purchases.ts';
+
+/** A license as it is now, and where it comes from. */
+export interface SettledLicense {
+  readonly license: LicenseRecord;
+  readonly provider: string;
+  /** The transaction that it was made under, which may not be the checkout that is known by now. */
+  readonly transactionId: string;
+  readonly customerId: string | null;
+}
+
+/** One that was another before. */
+export interface ChangedLicense extends SettledLicense {
+  readonly before: LicenseRecord;
+}
 
 /** Who bought; nothing where nobody is known. */
 type Buyers = ReadonlyMap<Purchase, Buyer | undefined>;

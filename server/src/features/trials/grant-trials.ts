@@ -1,11 +1,10 @@
 import type { Pool } from 'pg';
 
-import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
 import { isWholeDatabaseSilent } from '#server/db/silence.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import type { PresentedMachine } from '../licenses/read-machine.ts';
 import type { LicenseEvent } from '../outgoing-webhooks/record-events.ts';
 import {
   findClaimedTrials,
@@ -20,17 +19,7 @@ import {
 } from './queries.ts';
 import { standingOfTrial } from './standing.ts';
 import { toTrial, type Trial } from './trial.ts';
-
-/** A machine that asks for a trial. */
-export interface TrialRequest {
-  /** Two machines share a trial when they share one of these; sorted. */
-  readonly claims: readonly string[];
-  readonly machine: PresentedMachine;
-  readonly installId: string | null;
-}
-
-/** Trials, each request with its own, many at a time. */
-export type TrialBatch = Carrier<TrialRequest, Trial>;
+import type { TrialBatch, TrialRequest } from './trial-request.ts';
 
 /** Makes what is stored for a request that has no trial yet. */
 export type PrepareTrial = (request: TrialRequest, terms: TrialTerms) => NewTrial;

@@ -9,7 +9,7 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 import { entitle } from '../licenses/entitle.ts';
 import { sealLicenseKey } from '../licenses/seal-license-key.ts';
 import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
-import type { TrialRequest } from './grant-trials.ts';
+import type { TrialRequest } from './trial-request.ts';
 import type { NewTrial, TrialTerms } from './queries.ts';
 import { standingOfTrial } from './standing.ts';
 
