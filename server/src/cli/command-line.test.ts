@@ -59,6 +59,7 @@ test('the set of commands is complete', () => {
       'signing-key rotate',
       'webhook list',
       'webhook replay',
+      'webhook dismiss',
       'webhook reconcile',
       'endpoint add',
       'endpoint list',

@@ -43,6 +43,7 @@ import { suppressionAddCommand, suppressionRemoveCommand } from './suppression-c
 import { suppressionListCommand } from './suppression-list.ts';
 import { version } from '#server/lib/version.ts';
 import { versionCommand } from './version.ts';
+import { webhookDismissCommand } from './webhook-dismiss.ts';
 import { webhookListCommand } from './webhook-list.ts';
 import { webhookReconcileCommand } from './webhook-reconcile.ts';
 import { webhookReplayCommand } from './webhook-replay.ts';
@@ -102,6 +103,7 @@ function webhookCommands(): Command {
     .description('The events that payment providers have sent.')
     .addCommand(webhookListCommand())
     .addCommand(webhookReplayCommand())
+    .addCommand(webhookDismissCommand())
     .addCommand(webhookReconcileCommand());
 }
 

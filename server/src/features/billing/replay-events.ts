@@ -17,6 +17,7 @@ import {
   type EventRecord,
 } from './queries/events.ts';
 import { lockBilling } from './queries/lock.ts';
+import { isDismissed } from './rules/dismissal.ts';
 
 const PAGE_SIZE = 200;
 
@@ -29,7 +30,7 @@ export interface ReplayOrder {
 
 /**
  * Applies kept events again, the oldest first, each in a transaction of its own; what was applied before changes nothing.
- * An audit row tells who asked.
+ * What an operator dismissed is taken only by its id. An audit row tells who asked.
  * @param onOutcome told of each event as it is done
  */
 export async function replayEvents(
@@ -40,6 +41,7 @@ export async function replayEvents(
   let replayed = 0;
   try {
     for await (const event of readEvents(ctx, filter)) {
+      if (filter.eventId === null && isDismissed(event)) continue;
       onOutcome(await retryEvent(ctx, event));
       replayed += 1;
     }
@@ -102,11 +104,10 @@ async function applyAgain(
   kept: EventRecord,
 ): Promise<EventOutcome> {
   await lockBilling(client);
-  const { eventId, provider, type, raw, headers, message } = kept;
+  const { eventId, provider, type, raw, headers } = kept;
   const adapter = findAdapter(provider);
   if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, eventId);
-  if (type === UNREADABLE_TYPE)
-    throw new MalformedEventError(message ?? 'It cannot be read', eventId);
+  if (type === UNREADABLE_TYPE) throw new MalformedEventError(explainUnreadable(kept), eventId);
   const body: unknown = JSON.parse(raw.toString());
   const event = adapter.normalize(body, { headers, rawBody: raw });
   const [applied] = await applyFacts(ctx, client, [{ ...event, eventId }]);
@@ -114,4 +115,9 @@ async function applyAgain(
   const outcome = { ...applied, attempts: kept.attempts + 1 };
   await updateEventOutcomes(client, [outcome]);
   return outcome;
+}
+
+/** What its sender was told, as long as nobody dismissed it. */
+function explainUnreadable(kept: EventRecord): string {
+  return kept.message === null || isDismissed(kept) ? 'It cannot be read' : kept.message;
 }

@@ -179,6 +179,25 @@ export async function listDueEvents(
   return (await queryRows(db, listDueStatement, [now, limit])).map(fromRow);
 }
 
+const dismissStatement = defineCommand(
+  'billing_event_dismiss',
+  `update billing_events set status = 'ignored', message = $5, next_attempt_at = null
+   where status in ('deferred', 'failed')
+     and ($1::text is null or event_id = $1)
+     and ($2::text is null or status = $2)
+     and ($3::text is null or provider = $3)
+     and ($4::timestamptz is null or received_at >= $4)`,
+);
+
+/** Lets nothing come of events that were not applied, and gives how many there were. */
+export async function dismissUnfinishedEvents(
+  db: Queryable,
+  { eventId, status, provider, since }: EventFilter,
+  message: string,
+): Promise<number> {
+  return execute(db, dismissStatement, [eventId, status, provider, since, message]);
+}
+
 const countStatement = defineStatement(
   'billing_event_count_unfinished',
   Type.Object({ deferred: Type.Integer(), failed: Type.Integer() }),

@@ -1,0 +1,37 @@
+import type { Context } from '#server/context.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { insertAuditEntry } from '../audit/queries.ts';
+import { dismissUnfinishedEvents, type EventFilter } from './queries/events.ts';
+import { describeDismissal } from './rules/dismissal.ts';
+
+/** Who is done with which events, and why. */
+export interface DismissalOrder {
+  readonly filter: EventFilter;
+  readonly actor: string;
+  readonly reason: string;
+}
+
+/**
+ * Says of events that were not applied that nothing is to come of them: they are ignored from now on, and no longer
+ * counted or tried again. They stay as they came, and a replay by id still takes them. An audit row tells who said so.
+ * @returns how many there were; none leaves no audit row
+ */
+export async function dismissEvents(
+  { pool, clock }: Pick<Context, 'pool' | 'clock'>,
+  { filter, actor, reason }: DismissalOrder,
+): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    const dismissed = await dismissUnfinishedEvents(client, filter, describeDismissal(reason));
+    if (dismissed === 0) return 0;
+    await insertAuditEntry(client, {
+      occurredAt: clock.now(),
+      actor,
+      reason,
+      action: 'webhook.dismiss',
+      subjectId: filter.eventId ?? 'webhooks',
+      details: { dismissed, status: filter.status, provider: filter.provider },
+    });
+    return dismissed;
+  });
+}
