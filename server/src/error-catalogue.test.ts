@@ -69,7 +69,6 @@ test('every code has a factory that makes it', () => {
     factories.uriTooLong().code,
     factories.requestTimeout().code,
     factories.headersTooLarge().code,
-    factories.notImplemented().code,
     factories.internal(undefined).code,
   ]);
   assert.deepEqual([...made].toSorted(), Object.keys(errorCatalogue).toSorted());

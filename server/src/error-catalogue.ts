@@ -147,11 +147,6 @@ export const errorCatalogue = {
     title: 'Internal error',
     meaning: 'Something went wrong here; the log knows it under the id in X-Request-Id.',
   },
-  not_implemented: {
-    status: 501,
-    title: 'Not implemented',
-    meaning: 'This version does not offer the operation yet.',
-  },
   billing_not_configured: {
     status: 503,
     title: 'Billing not configured',

@@ -199,10 +199,6 @@ export function headersTooLarge(): PublicError {
   return new PublicError('headers_too_large', { headers: { connection: 'close' } });
 }
 
-export function notImplemented(): PublicError {
-  return new PublicError('not_implemented');
-}
-
 /** @param cause what went wrong inside: logged, never shown. */
 export function internal(cause: unknown): PublicError {
   return new PublicError('internal_error', { cause });

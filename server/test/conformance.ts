@@ -40,7 +40,7 @@ const BESIDE_THE_INTERFACE = /^\/(?:docs|openapi\.json|metrics|u\/|s\/)/;
 const PAGES_FOR_PEOPLE = /^\/[us]\//;
 
 /** Statuses that can come before any operation is found, or instead of one. */
-const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431, 501]);
+const STATUSES_WITHOUT_OPERATION = new Set([400, 404, 405, 414, 431]);
 
 /**
  * Holds an answer against the interface document: its status is one that the operation names, its content type and body
