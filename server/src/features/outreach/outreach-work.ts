@@ -1,8 +1,34 @@
+import type { OutreachRequest } from '@latchkey/contract';
+
+import type { Context } from '#server/context.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 
 import type { RequestEnd } from './outreach-desk.ts';
 import type { MessageState } from './queries/messages.ts';
-import type { OutreachOrder } from './send-outreach.ts';
+
+/** What sending needs of the context. */
+export type OutreachContext = Pick<
+  Context,
+  | 'catalog'
+  | 'clock'
+  | 'config'
+  | 'gate'
+  | 'log'
+  | 'metrics'
+  | 'outreach'
+  | 'outreachMail'
+  | 'pool'
+  | 'vault'
+>;
+
+/** What is to be sent, and who asks for it. */
+export interface OutreachOrder {
+  /** Null: the key of the settings. */
+  readonly apiKeyId: string | null;
+  /** Null: the request is sent each time that it comes. */
+  readonly idempotencyKey: string | null;
+  readonly request: OutreachRequest;
+}
 
 /** One recipient of a request, as it is sent to. */
 export interface OutreachRecipient {

@@ -7,8 +7,7 @@ import { hashAddress } from '../suppressions/hash-address.ts';
 import { listSuppressed } from '../suppressions/queries.ts';
 import { insertMessages } from './queries/messages.ts';
 import { planMessages } from './rules/plan-messages.ts';
-import type { OutreachMessage, OutreachWork } from './outreach-work.ts';
-import type { OutreachContext } from './send-outreach.ts';
+import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-work.ts';
 
 /** Decides who is written to, and stores it with the ids of the messages; nothing is sent. */
 export async function prepareMessages(

@@ -1,9 +1,13 @@
 import { createLetterWriter } from './compose-letter.ts';
 import { deliverMessages, type Delivery } from './deliver-messages.ts';
 import { UNKNOWN, type EndedMessage, type MessageOutcome } from './message-outcome.ts';
-import type { OutreachMessage, OutreachRecipient, OutreachWork } from './outreach-work.ts';
+import type {
+  OutreachContext,
+  OutreachMessage,
+  OutreachRecipient,
+  OutreachWork,
+} from './outreach-work.ts';
 import { beginMessages, endMessages } from './queries/messages.ts';
-import type { OutreachContext } from './send-outreach.ts';
 
 /**
  * Sends those messages of a request that wait.

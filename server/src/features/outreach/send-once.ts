@@ -5,7 +5,7 @@ import { v7 as makeUuid } from 'uuid';
 import { idempotencyKeyReused, overloaded } from '#server/errors.ts';
 
 import { UNKNOWN, type EndedMessage } from './message-outcome.ts';
-import type { OutreachMessage, OutreachWork } from './outreach-work.ts';
+import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-work.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import {
   findIdempotencyKey,
@@ -17,7 +17,6 @@ import {
 } from './queries/idempotency-keys.ts';
 import { endMessages, listMessages } from './queries/messages.ts';
 import { readOutcome, sendMessages } from './send-messages.ts';
-import type { OutreachContext } from './send-outreach.ts';
 
 /** How long an answer is kept. */
 export const ANSWER_KEPT_MS = 24 * 60 * 60_000;

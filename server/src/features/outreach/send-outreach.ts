@@ -1,36 +1,11 @@
 import { parseEmail, type OutreachRequest, type OutreachResponse } from '@latchkey/contract';
 import { v7 as makeUuid } from 'uuid';
 
-import type { Context } from '#server/context.ts';
-
 import { notSent, toResult, type EndedMessage } from './message-outcome.ts';
+import type { OutreachContext, OutreachOrder } from './outreach-work.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import { sendMessages } from './send-messages.ts';
 import { sendOnce } from './send-once.ts';
-
-/** What sending needs of the context. */
-export type OutreachContext = Pick<
-  Context,
-  | 'catalog'
-  | 'clock'
-  | 'config'
-  | 'gate'
-  | 'log'
-  | 'metrics'
-  | 'outreach'
-  | 'outreachMail'
-  | 'pool'
-  | 'vault'
->;
-
-/** What is to be sent, and who asks for it. */
-export interface OutreachOrder {
-  /** Null: the key of the settings. */
-  readonly apiKeyId: string | null;
-  /** Null: the request is sent each time that it comes. */
-  readonly idempotencyKey: string | null;
-  readonly request: OutreachRequest;
-}
 
 /**
  * Sends a letter to each recipient of a request, and tells what became of each in the order given: nobody is left out.
