@@ -2,7 +2,6 @@ import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdir, readdir, readlink, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
@@ -74,15 +73,6 @@ export async function listProcessesIn(directory: string): Promise<number[]> {
     pids.map(async (pid) => ({ pid, cwd: await readlink(`/proc/${pid}/cwd`).catch(() => null) })),
   );
   return places.filter(({ cwd }) => cwd === directory).map(({ pid }) => Number(pid));
-}
-
-/** Waits until something holds, for a few seconds at most; gives whether it did. */
-export async function eventually(condition: () => Promise<boolean>): Promise<boolean> {
-  for (let attempt = 0; attempt < 400; attempt += 1) {
-    if (await condition()) return true;
-    await sleep(25);
-  }
-  return false;
 }
 
 /** Removes a directory in which something may just be ending. */

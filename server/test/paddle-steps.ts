@@ -5,14 +5,18 @@ import type { Answer } from './http-client.ts';
 import { PADDLE_MONTH, paddleDelivery, paddleId } from './paddle-events.ts';
 import { TEST_PRICES } from './test-catalog.ts';
 
-/** Delivers an event to a test service, well signed, which must take it. */
-export async function deliverPaddle(
-  service: Pick<TestService, 'clock' | 'post'>,
-  event: unknown,
-): Promise<Answer> {
+type Receiver = Pick<TestService, 'clock' | 'post'>;
+
+/** Posts an event to a test service, well signed, whatever it answers. */
+export function postPaddle(service: Receiver, event: unknown): Promise<Answer> {
   const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
   const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
-  const answer = await service.post('/api/v1/webhooks/billing', body, headers);
+  return service.post('/api/v1/webhooks/billing', body, headers);
+}
+
+/** Delivers an event to a test service, well signed, which must take it. */
+export async function deliverPaddle(service: Receiver, event: unknown): Promise<Answer> {
+  const answer = await postPaddle(service, event);
   assert.equal(answer.status, 200, answer.text);
   return answer;
 }

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
+
+import { eventually } from './eventually.ts';
 
 /** A connection on which anything may be sent, HTTP or not. */
 export interface RawConnection extends Disposable {
@@ -31,12 +32,7 @@ export async function openRaw(url: string): Promise<RawConnection> {
   socket.on('error', () => {});
 
   async function waitUntil(holds: () => boolean, what: string, patienceMs: number) {
-    const deadline = Date.now() + patienceMs;
-    while (!holds()) {
-      if (Date.now() > deadline)
-        throw new Error(`${what} after ${patienceMs} ms: ${received.slice(-2_000)}`);
-      await sleep(10);
-    }
+    await eventually(holds, { patienceMs, tell: () => `${what}: ${received.slice(-2_000)}` });
     return received;
   }
   return {

@@ -3,6 +3,7 @@ import { mkdtempDisposableSync, readFileSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { TEST_PRICES } from '../../test/test-catalog.ts';
 import { loadCatalog, parseCatalog } from './catalog.ts';
 import { defaults } from './config.ts';
 import { CONFIGURATION_EXIT_CODE, StartupError } from './startup-error.ts';
@@ -49,7 +50,7 @@ test('the example is the default and reads without a problem', () => {
     durationDays: null,
     offlineDays: 14,
     prices: {
-      paddle: ['pri_01aaaaaaaaaaaaaaaaaaaaaaaa'],
+      paddle: [TEST_PRICES.personal],
       stripe: [],
       lemonsqueezy: [],
       standard: [],

@@ -12,32 +12,27 @@ import {
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 
-import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import { startTestService } from '../harness.ts';
 import {
   PADDLE_IDS,
   PADDLE_MONTH,
   paddleAdjustment,
   paddleCustomer,
-  paddleDelivery,
   paddleId,
   paddlePeriod,
   paddleSubscription,
   paddleTransactionCompleted,
 } from '../paddle-events.ts';
 import { makePaddleSamples } from '../paddle-samples.ts';
+import { deliverPaddle } from '../paddle-steps.ts';
+import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';
 
-const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
 const service = await startTestService();
-const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
 
 async function deliver(...events: readonly unknown[]): Promise<void> {
-  for (const event of events) {
-    const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
-    const answer = await service.post('/api/v1/webhooks/billing', body, headers);
-    assert.equal(answer.status, 200, answer.text);
-  }
+  for (const event of events) await deliverPaddle(service, event);
 }
 
 async function check(transactionId: string): Promise<unknown[]> {
@@ -53,7 +48,7 @@ function days(count: number): Date {
 /** A subscription of its own, paid for a month: its checkout tells neither the period nor the subscription. */
 async function subscribe() {
   const ids = { transactionId: paddleId('txn'), subscriptionId: paddleId('sub') };
-  const lines = [{ priceId: PRICE, cycle: PADDLE_MONTH }];
+  const lines = [{ priceId: TEST_PRICES.personal, cycle: PADDLE_MONTH }];
   const of = { ...ids, lines };
   await deliver(
     paddleTransactionCompleted({ ...of, subscriptionId: null }),
@@ -160,7 +155,7 @@ describe('what was made while less was known', () => {
     const of = {
       subscriptionId: paddleId('sub'),
       customerId: paddleId('ctm'),
-      lines: [{ priceId: PRICE, cycle: PADDLE_MONTH }],
+      lines: [{ priceId: TEST_PRICES.personal, cycle: PADDLE_MONTH }],
     };
     await deliver(
       paddleTransactionCompleted({ ...of, transactionId: laterId, occurredAt: days(1) }),
@@ -182,7 +177,11 @@ describe('what was made while less was known', () => {
     await addEndpoint(service.ctx, endpoint, change);
     const [checkoutId, laterId] = [paddleId('txn'), paddleId('txn')];
     const [subscriptionId, customerId] = [paddleId('sub'), paddleId('ctm')];
-    const of = { subscriptionId, customerId, lines: [{ priceId: PRICE, cycle: PADDLE_MONTH }] };
+    const of = {
+      subscriptionId,
+      customerId,
+      lines: [{ priceId: TEST_PRICES.personal, cycle: PADDLE_MONTH }],
+    };
     const lacking = { ...of, subscriptionId: null };
     await deliver(
       paddleCustomer('created', { customerId, email: 'ann@example.org' }),

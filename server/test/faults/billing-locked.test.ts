@@ -3,16 +3,15 @@ import { test } from 'node:test';
 
 import { Client } from 'pg';
 
-import { startTestService, TEST_WEBHOOK_SECRETS } from '../harness.ts';
-import { paddleDelivery, paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
-
-const PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
+import { startTestService } from '../harness.ts';
+import { paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
+import { postPaddle } from '../paddle-steps.ts';
+import { TEST_PRICES } from '../test-catalog.ts';
 
 /** What payment providers wait for an answer. */
 const PATIENCE_MS = 5_000;
 
 const service = await startTestService();
-const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
 
 interface Delivery {
   readonly status: number;
@@ -21,15 +20,14 @@ interface Delivery {
 }
 
 async function deliver(event: unknown): Promise<Delivery> {
-  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
   const startedAt = performance.now();
-  const answer = await service.post('/api/v1/webhooks/billing', body, headers);
+  const answer = await postPaddle(service, event);
   const tookMs = performance.now() - startedAt;
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), tookMs };
 }
 
 function purchase(transactionId = paddleId('txn')) {
-  return paddleTransactionCompleted({ transactionId, lines: [{ priceId: PRICE }] });
+  return paddleTransactionCompleted({ transactionId, lines: [{ priceId: TEST_PRICES.personal }] });
 }
 
 /** Does something as somebody with psql does who forgot to commit. */
@@ -73,7 +71,7 @@ test('a license that somebody holds keeps its own events out alone, and nobody w
   const events = Array.from({ length: 40 }, () => purchase());
   const later = paddleTransactionCompleted({
     transactionId,
-    lines: [{ priceId: PRICE, quantity: 3 }],
+    lines: [{ priceId: TEST_PRICES.personal, quantity: 3 }],
     occurredAt: new Date(service.clock.now().getTime() + 1_000),
   });
   try {

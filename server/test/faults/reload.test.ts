@@ -2,14 +2,13 @@ import assert from 'node:assert/strict';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import type { LicenseActivateResponse } from '@latchkey/contract';
 import { decodeProtectedHeader } from 'jose';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import { eventually } from '../embedded-postgres.ts';
+import { eventually } from '../eventually.ts';
 import { makeExternalHome, type ExternalHome } from '../external-service.ts';
 import { activate } from '../license-steps.ts';
 import { createHttpClient, type HttpClient } from '../http-client.ts';
@@ -52,13 +51,13 @@ function catalogWith(features: string): string {
 /** Reads the settings again and waits until the log tells what came of it. */
 async function reload(pattern: RegExp): Promise<string> {
   const seen = service.lines.length;
+  const listNew = () => service.lines.slice(seen);
+  const isMeant = (line: string) => pattern.test(line);
   service.send('SIGHUP');
-  for (let attempt = 0; attempt < 500; attempt += 1) {
-    const line = service.lines.slice(seen).find((each) => pattern.test(each));
-    if (line !== undefined) return line;
-    await sleep(10);
-  }
-  throw new Error(`no line like ${pattern}: ${service.lines.slice(seen).join('\n')}`);
+  await eventually(() => listNew().some(isMeant), {
+    tell: () => `no line like ${pattern}: ${listNew().join('\n')}`,
+  });
+  return listNew().find(isMeant) ?? '';
 }
 
 async function activateOnce(): Promise<LicenseActivateResponse> {
@@ -97,7 +96,7 @@ test('a signing key that was rotated by hand signs from the next SIGHUP on', asy
   const rotate = ['signing-key', 'rotate', '--immediately', '--reason', 'it leaked'];
   await external.home.run(rotate, settings);
   service.send('SIGHUP');
-  assert.ok(await eventually(async () => (await listKeyIds()).length === 2));
+  await eventually(async () => (await listKeyIds()).length === 2);
   const signer = await signingKeyId();
   assert.notEqual(signer, earlier[0]);
   assert.deepEqual(await listKeyIds(), [...earlier, signer]);

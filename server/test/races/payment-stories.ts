@@ -15,6 +15,7 @@ import {
   stripeRefund,
 } from '../stripe-events.ts';
 import { TEST_WEBHOOK_SECRETS } from '../harness.ts';
+import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
 
 /** What a buyer and the seller see of one license. */
@@ -48,8 +49,6 @@ export interface SignedDelivery {
   readonly headers: Readonly<Record<string, string>>;
 }
 
-const PERSONAL_PRICE = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
-const SELLERS_PRICE = 'pri_01bbbbbbbbbbbbbbbbbbbbbbbb';
 const [PADDLE_SECRET = ''] = TEST_WEBHOOK_SECRETS.billing;
 const [STRIPE_SECRET = ''] = TEST_WEBHOOK_SECRETS.stripe;
 
@@ -88,7 +87,10 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
 
   'two products at once, five of one': () => {
     const { ids, buyer } = anyPurchase();
-    const lines = [{ priceId: SELLERS_PRICE }, { priceId: PERSONAL_PRICE, quantity: 5 }];
+    const lines = [
+      { priceId: TEST_PRICES.sellers },
+      { priceId: TEST_PRICES.personal, quantity: 5 },
+    ];
     const paid = paddleTransactionCompleted({ ...ids, lines });
     return paddleStory(ids, [paid, ...buyer], [SELLERS, { ...PERSONAL, max_activations: 10 }]);
   },
@@ -97,7 +99,11 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
     const { ids, buyer, begun, of } = anySubscription();
     const renewalId = paddleId('txn');
     const period = paddlePeriod(days(31), 31);
-    const upgraded = { ...of, period, lines: [{ priceId: SELLERS_PRICE, cycle: PADDLE_MONTH }] };
+    const upgraded = {
+      ...of,
+      period,
+      lines: [{ priceId: TEST_PRICES.sellers, cycle: PADDLE_MONTH }],
+    };
     const changeId = paddleId('txn');
     return paddleStory(
       { ...ids, otherIds: [renewalId, changeId] },
@@ -186,7 +192,7 @@ export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
   'at Stripe, refunded within the second in which that began': stripeRefunded,
 };
 
-const once = [{ priceId: PERSONAL_PRICE }];
+const once = [{ priceId: TEST_PRICES.personal }];
 
 function days(count: number): Date {
   return new Date(TEST_START.getTime() + count * DAY_MS);
@@ -212,7 +218,7 @@ function anyPurchase() {
 /** A subscription whose checkout tells neither the period nor the subscription. */
 function anySubscription() {
   const { ids, buyer } = anyPurchase();
-  const lines = [{ priceId: PERSONAL_PRICE, cycle: PADDLE_MONTH }];
+  const lines = [{ priceId: TEST_PRICES.personal, cycle: PADDLE_MONTH }];
   const of = { ...ids, subscriptionId: paddleId('sub'), lines };
   const begun = [
     paddleTransactionCompleted({ ...of, subscriptionId: null }),

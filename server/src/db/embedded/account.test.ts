@@ -9,6 +9,7 @@ import { promisify } from 'node:util';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import * as embedded from '../../../test/embedded-postgres.ts';
+import { eventually } from '../../../test/eventually.ts';
 
 import { chooseAccount } from './account.ts';
 import { findPostmaster } from './postmaster-file.ts';
@@ -92,6 +93,6 @@ test('an ordinary user runs everything under the own account', onlyRoot, async (
   holder.kill('SIGKILL');
   const cluster = join(data, 'postgres');
   assert.equal((await stat(cluster)).uid, NOBODY);
-  const gone = async (): Promise<boolean> => (await embedded.listProcessesIn(cluster)).length === 0;
-  assert.ok(await embedded.eventually(gone), 'some of its processes are left');
+  const isGone = async () => (await embedded.listProcessesIn(cluster)).length === 0;
+  await eventually(isGone, { tell: () => 'some of its processes are left' });
 });

@@ -7,6 +7,7 @@ import { after, before, test } from 'node:test';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import * as embedded from '../../../test/embedded-postgres.ts';
+import { eventually } from '../../../test/eventually.ts';
 
 import { findEmbeddedPostgres } from './find.ts';
 import { findPostmaster } from './postmaster-file.ts';
@@ -102,8 +103,8 @@ test('a killed server comes back by itself, with what was committed', async () =
   const pid = await findPostmaster(cluster);
   assert.ok(pid !== null);
   process.kill(pid, 'SIGKILL');
-  const isBack = async (): Promise<boolean> => log.messages.includes('the database server is back');
-  assert.ok(await embedded.eventually(isBack), log.messages.join('\n'));
+  const isBack = () => log.messages.includes('the database server is back');
+  await eventually(isBack, { tell: () => log.messages.join('\n') });
   const rows = await embedded.queryOnce(postgres.connection, 'select n from survivor');
   assert.notEqual(await findPostmaster(cluster), pid);
   await postgres.stop();
@@ -115,7 +116,7 @@ test('a stop while the server is being started again ends it for good', async ()
   const pid = await findPostmaster(cluster);
   assert.ok(pid !== null);
   process.kill(pid, 'SIGKILL');
-  await embedded.eventually(async () => (await findPostmaster(cluster)) !== pid);
+  await eventually(async () => (await findPostmaster(cluster)) !== pid);
   await postgres.stop();
   assert.equal(await findPostmaster(cluster), null);
 });
@@ -137,8 +138,8 @@ test('when the owner is killed its server goes too, and the next start succeeds'
   owner.kill('SIGKILL');
   const postgres = await start();
   await postgres.stop();
-  const gone = async (): Promise<boolean> => (await embedded.listProcessesIn(cluster)).length === 0;
-  assert.ok(await embedded.eventually(gone), 'some of its processes are left');
+  const isGone = async () => (await embedded.listProcessesIn(cluster)).length === 0;
+  await eventually(isGone, { tell: () => 'some of its processes are left' });
 });
 
 test('a lock file whose process id somebody else has today is no obstacle', async () => {

@@ -13,7 +13,7 @@ import {
   revokeKeys,
   rollKey,
 } from '../../../test/api-key-steps.ts';
-import { eventually } from '../../../test/embedded-postgres.ts';
+import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { authenticateApiKey } from './authenticate.ts';
@@ -187,7 +187,7 @@ test('the last use is written at most once a minute, and not for a key that is r
       Array.from({ length: 5 }, () => authenticateApiKey(ctx, apiKey, 'outreach:send')),
     );
     // Nobody waits for the writing but this test.
-    assert.ok(await eventually(async () => pool.idleCount === pool.totalCount));
+    await eventually(() => pool.idleCount === pool.totalCount);
     return (await pool.query('select from uses')).rowCount ?? 0;
   }
   const lastUse = async () => (await reread(key)).lastUsedAt;
@@ -218,7 +218,7 @@ test('a use that cannot be written is logged, and the request is served', async 
     service.log.some(
       (line) => line.includes('use of an API key was not recorded') && line.includes(key.id),
     );
-  assert.ok(await eventually(async () => isLogged()));
+  await eventually(isLogged);
   await pool.query('alter table api_keys drop constraint no_use');
 });
 

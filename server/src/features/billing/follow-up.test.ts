@@ -3,34 +3,25 @@ import { beforeEach, test } from 'node:test';
 
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 
-import { startTestService, TEST_WEBHOOK_SECRETS } from '../../../test/harness.ts';
+import { startTestService } from '../../../test/harness.ts';
 import {
-  PADDLE_MONTH,
   paddleAdjustment,
   paddleCustomer,
-  paddleDelivery,
   paddleId,
   paddlePeriod,
   paddleSubscription,
   paddleTransactionCompleted,
 } from '../../../test/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../../../test/paddle-steps.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 
-const PERSONAL = 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa';
 const service = await startTestService();
 const { ctx, pool } = service;
-const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
 await addEndpoint(
   ctx,
   { url: 'https://all.example.com/', eventTypes: [], description: null },
   { actor: 'test', reason: null },
 );
-
-async function deliver(event: unknown): Promise<void> {
-  const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
-  const { status } = await service.post('/api/v1/webhooks/billing', body, headers);
-  assert.equal(status, 200);
-}
 
 /** What has followed since this was asked last: the outgoing messages' types, and the jobs' keys. */
 async function takeFollowed(): Promise<{ messages: string[]; jobs: string[] }> {
@@ -40,21 +31,18 @@ async function takeFollowed(): Promise<{ messages: string[]; jobs: string[] }> {
   return { messages: messages.map(({ type }) => type), jobs: jobs.map(({ key }) => key) };
 }
 
-function makeIds() {
-  const ids = {
-    transactionId: paddleId('txn'),
-    subscriptionId: paddleId('sub'),
-    customerId: paddleId('ctm'),
-  };
-  const lines = [{ priceId: PERSONAL, cycle: PADDLE_MONTH }];
-  return { ...ids, lines, period: paddlePeriod(TEST_START, 31) };
+function makePurchase() {
+  return { ...makePaddlePurchase().monthly, period: paddlePeriod(TEST_START, 31) };
 }
 
 /** A subscription that was bought; of its buyer an event has told. */
 async function subscribe() {
-  const of = makeIds();
-  await deliver(paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }));
-  await deliver(paddleTransactionCompleted(of));
+  const of = makePurchase();
+  await deliverPaddle(
+    service,
+    paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }),
+  );
+  await deliverPaddle(service, paddleTransactionCompleted(of));
   return of;
 }
 
@@ -71,8 +59,8 @@ test('a purchase is told once, and its keys are sent', async () => {
 });
 
 test('a purchase of which no event told the buyer has it looked up besides', async () => {
-  const of = makeIds();
-  await deliver(paddleTransactionCompleted(of));
+  const of = makePurchase();
+  await deliverPaddle(service, paddleTransactionCompleted(of));
   assert.deepEqual(await takeFollowed(), {
     messages: ['license.created'],
     jobs: [`look_up_customer:paddle:${of.customerId}`, `send_key_email:paddle:${of.transactionId}`],
@@ -83,17 +71,20 @@ test('what says nothing new of a purchase, or says it again, is followed by noth
   const of = await subscribe();
   await takeFollowed();
   const created = paddleSubscription('created', of);
-  await deliver(created);
-  await deliver(created);
-  await deliver(paddleTransactionCompleted(of));
+  await deliverPaddle(service, created);
+  await deliverPaddle(service, created);
+  await deliverPaddle(service, paddleTransactionCompleted(of));
   assert.deepEqual(await takeFollowed(), { messages: [], jobs: [] });
 });
 
 test('the address of a purchase that had none has its keys sent', async () => {
-  const of = makeIds();
-  await deliver(paddleTransactionCompleted(of));
+  const of = makePurchase();
+  await deliverPaddle(service, paddleTransactionCompleted(of));
   await takeFollowed();
-  await deliver(paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }));
+  await deliverPaddle(
+    service,
+    paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }),
+  );
   assert.deepEqual(await takeFollowed(), {
     messages: [],
     jobs: [`send_key_email:paddle:${of.transactionId}`],
@@ -105,7 +96,8 @@ test('a renewal is told once, and sends no key', async () => {
   await takeFollowed();
   const later = new Date(TEST_START.getTime() + 31 * DAY_MS);
   const renewal = { ...of, transactionId: paddleId('txn'), origin: 'subscription_recurring' };
-  await deliver(
+  await deliverPaddle(
+    service,
     paddleTransactionCompleted({ ...renewal, occurredAt: later, period: paddlePeriod(later, 31) }),
   );
   assert.deepEqual(await takeFollowed(), { messages: ['license.renewed'], jobs: [] });
@@ -114,6 +106,9 @@ test('a renewal is told once, and sends no key', async () => {
 test('a refund is told once, and sends no key', async () => {
   const { transactionId, subscriptionId, customerId } = await subscribe();
   await takeFollowed();
-  await deliver(paddleAdjustment('created', { transactionId, subscriptionId, customerId }));
+  await deliverPaddle(
+    service,
+    paddleAdjustment('created', { transactionId, subscriptionId, customerId }),
+  );
   assert.deepEqual(await takeFollowed(), { messages: ['license.status_changed'], jobs: [] });
 });

@@ -1,3 +1,4 @@
+import { TEST_PRICES } from '../../../../test/test-catalog.ts';
 import type {
   AdjustmentFact,
   BillingCycle,
@@ -8,11 +9,9 @@ import type {
   SubscriptionFact,
 } from '../facts.ts';
 
-/** Prices of the tests' catalogue. */
+/** Prices of the tests' catalogue, and one that it does not name. */
 export const PRICES = {
-  personal: 'pri_01aaaaaaaaaaaaaaaaaaaaaaaa',
-  sellers: 'pri_01bbbbbbbbbbbbbbbbbbbbbbbb',
-  yearly: 'pri_01cccccccccccccccccccccccc',
+  ...TEST_PRICES,
   unknown: 'pri_01zzzzzzzzzzzzzzzzzzzzzzzz',
 } as const;
 
