@@ -32,6 +32,8 @@ import { mailResendCommand } from './mail-resend.ts';
 import { migrateCommand } from './migrate.ts';
 import { withExamples } from './option-values.ts';
 import { printNote } from './output.ts';
+import { reportCommandsOf } from './report.ts';
+import { reportRefreshCommand } from './report-refresh.ts';
 import { serveCommand } from './serve.ts';
 import { signingKeyListCommand } from './signing-key-list.ts';
 import { signingKeyRotateCommand } from './signing-key-rotate.ts';
@@ -66,6 +68,7 @@ export function buildProgram(): Command {
     .addCommand(mailCommands())
     .addCommand(subscriberCommands())
     .addCommand(suppressionCommands())
+    .addCommand(reportCommands())
     .addCommand(exportCommand())
     .addCommand(versionCommand());
   withExamples(program, [
@@ -143,6 +146,12 @@ function suppressionCommands(): Command {
     .addCommand(suppressionListCommand())
     .addCommand(suppressionAddCommand())
     .addCommand(suppressionRemoveCommand());
+}
+
+function reportCommands(): Command {
+  const command = new Command('report').description('What usage and events come to.');
+  for (const question of reportCommandsOf()) command.addCommand(question);
+  return command.addCommand(reportRefreshCommand());
 }
 
 function endpointCommands(): Command {
