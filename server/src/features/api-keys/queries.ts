@@ -2,6 +2,7 @@ import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
+  Nullable,
   Timestamp,
   defineCommand,
   defineStatement,
@@ -27,8 +28,6 @@ export interface ApiKeyRecord extends ApiKeyFacts {
   readonly lastUsedAt: Date | null;
 }
 
-const NullableMoment = Type.Union([Timestamp, Type.Null()]);
-
 const ApiKeyRow = Type.Object({
   id: Type.String(),
   name: Type.String(),
@@ -36,10 +35,10 @@ const ApiKeyRow = Type.Object({
   key_hint: Type.String(),
   scopes: Type.Array(Type.String()),
   created_at: Timestamp,
-  expires_at: NullableMoment,
-  last_used_at: NullableMoment,
-  revoked_at: NullableMoment,
-  replaced_by: Type.Union([Type.String(), Type.Null()]),
+  expires_at: Nullable.Moment,
+  last_used_at: Nullable.Moment,
+  revoked_at: Nullable.Moment,
+  replaced_by: Nullable.Text,
 });
 
 const COLUMNS = Object.keys(ApiKeyRow.properties).join(', ');

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import { v7 as makeUuid } from 'uuid';
 
 import {
+  Nullable,
   Timestamp,
   defineCommand,
   defineStatement,
@@ -42,15 +43,13 @@ export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promis
   ]);
 }
 
-const Nullable = Type.Union([Type.String(), Type.Null()]);
-
 const listStatement = defineStatement(
   'audit_list_by_subject',
   Type.Object({
     occurred_at: Timestamp,
     actor: Type.String(),
     action: Type.String(),
-    reason: Nullable,
+    reason: Nullable.Text,
   }),
   `select occurred_at, actor, action, reason from audit_log
    where subject_id = $1 order by occurred_at, id limit 1000`,

@@ -8,6 +8,7 @@ import {
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 import type { KeyEmailName, WaitReason } from './queries.ts';
 
@@ -43,10 +44,7 @@ export async function releaseKeyEmails(
   db: Queryable,
   names: readonly KeyEmailName[],
 ): Promise<void> {
-  await execute(db, releaseStatement, [
-    names.map(({ transactionId }) => transactionId),
-    names.map(({ provider }) => provider),
-  ]);
+  await execute(db, releaseStatement, toColumns(names, ['transactionId', 'provider']));
 }
 
 const countStatement = defineStatement(

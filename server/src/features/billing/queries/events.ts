@@ -11,6 +11,7 @@ import {
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 /** What became of an event that was kept. */
 export type EventStatus = 'processed' | 'ignored' | 'deferred' | 'failed';
@@ -58,12 +59,7 @@ export async function insertEvents(
   events: readonly KeptEvent[],
 ): Promise<readonly { readonly eventId: string; readonly provider: string }[]> {
   const rows = await queryRows(db, insertStatement, [
-    events.map(({ eventId }) => eventId),
-    events.map(({ provider }) => provider),
-    events.map(({ type }) => type),
-    events.map(({ occurredAt }) => occurredAt),
-    events.map(({ receivedAt }) => receivedAt),
-    events.map(({ raw }) => raw),
+    ...toColumns(events, ['eventId', 'provider', 'type', 'occurredAt', 'receivedAt', 'raw']),
     events.map(({ headers }) => JSON.stringify(headers)),
   ]);
   return rows.map((row) => ({ eventId: row.event_id, provider: row.provider }));
@@ -87,13 +83,15 @@ export async function updateEventOutcomes(
   outcomes: readonly EventOutcome[],
 ): Promise<void> {
   await execute(db, updateStatement, [
-    outcomes.map(({ eventId }) => eventId),
-    outcomes.map(({ provider }) => provider),
-    outcomes.map(({ status }) => status),
-    outcomes.map(({ message }) => message),
-    outcomes.map(({ nextAttemptAt }) => nextAttemptAt),
-    outcomes.map(({ type }) => type),
-    outcomes.map(({ occurredAt }) => occurredAt),
+    ...toColumns(outcomes, [
+      'eventId',
+      'provider',
+      'status',
+      'message',
+      'nextAttemptAt',
+      'type',
+      'occurredAt',
+    ]),
     outcomes.map(({ attempts }) => attempts ?? null),
   ]);
 }

@@ -1,4 +1,5 @@
 import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 import type { AdjustmentFact, CustomerFact, PaymentFact, SubscriptionFact } from '../facts.ts';
 
@@ -23,7 +24,7 @@ export async function insertPayments(
   db: Queryable,
   facts: readonly ToldFact<PaymentFact>[],
 ): Promise<void> {
-  if (facts.length > 0) await execute(db, insertPaymentsStatement, toColumns(facts));
+  if (facts.length > 0) await execute(db, insertPaymentsStatement, toFactColumns(facts));
 }
 
 const insertAliasesStatement = defineCommand(
@@ -45,11 +46,11 @@ export async function insertAliases(
     return others.map((alias) => ({ alias, provider, transactionId }));
   });
   if (rows.length === 0) return;
-  await execute(db, insertAliasesStatement, [
-    rows.map(({ alias }) => alias),
-    rows.map(({ provider }) => provider),
-    rows.map(({ transactionId }) => transactionId),
-  ]);
+  await execute(
+    db,
+    insertAliasesStatement,
+    toColumns(rows, ['alias', 'provider', 'transactionId']),
+  );
 }
 
 const insertSubscriptionsStatement = defineCommand(
@@ -66,7 +67,7 @@ export async function insertSubscriptions(
   db: Queryable,
   facts: readonly ToldFact<SubscriptionFact>[],
 ): Promise<void> {
-  if (facts.length > 0) await execute(db, insertSubscriptionsStatement, toColumns(facts));
+  if (facts.length > 0) await execute(db, insertSubscriptionsStatement, toFactColumns(facts));
 }
 
 const insertAdjustmentsStatement = defineCommand(
@@ -83,7 +84,7 @@ export async function insertAdjustments(
   db: Queryable,
   facts: readonly ToldFact<AdjustmentFact>[],
 ): Promise<void> {
-  if (facts.length > 0) await execute(db, insertAdjustmentsStatement, toColumns(facts));
+  if (facts.length > 0) await execute(db, insertAdjustmentsStatement, toFactColumns(facts));
 }
 
 const upsertCustomersStatement = defineCommand(
@@ -108,10 +109,10 @@ export async function upsertCustomers(
   db: Queryable,
   facts: readonly ToldFact<CustomerFact>[],
 ): Promise<void> {
-  if (facts.length > 0) await execute(db, upsertCustomersStatement, toColumns(facts));
+  if (facts.length > 0) await execute(db, upsertCustomersStatement, toFactColumns(facts));
 }
 
-function toColumns(facts: readonly ToldFact<object>[]): string[][] {
+function toFactColumns(facts: readonly ToldFact<object>[]): string[][] {
   return [
     facts.map(({ provider }) => provider),
     facts.map(({ eventId }) => eventId),

@@ -8,6 +8,7 @@ import {
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 import type { BillingProvider, CustomerDetails } from '../facts.ts';
 import type { LedgerEntry } from '../rules/group-purchases.ts';
@@ -79,11 +80,7 @@ export async function listPurchaseEntries(
   db: Queryable,
   names: readonly PurchaseName[],
 ): Promise<LedgerEntry[]> {
-  const rows = await queryRows(db, listStatement, [
-    names.map(({ provider }) => provider),
-    names.map(({ kind }) => kind),
-    names.map(({ id }) => id),
-  ]);
+  const rows = await queryRows(db, listStatement, toColumns(names, ['provider', 'kind', 'id']));
   return rows.map((row) => ({
     provider: row.provider,
     eventId: row.event_id,
@@ -110,10 +107,11 @@ export async function listBilledLines(
   db: Queryable,
   transactions: readonly Pick<BilledLine, 'provider' | 'transactionId'>[],
 ): Promise<BilledLine[]> {
-  const rows = await queryRows(db, listLicensesStatement, [
-    transactions.map(({ provider }) => provider),
-    transactions.map(({ transactionId }) => transactionId),
-  ]);
+  const rows = await queryRows(
+    db,
+    listLicensesStatement,
+    toColumns(transactions, ['provider', 'transactionId']),
+  );
   return rows.map((row) => ({
     provider: row.provider,
     transactionId: row.transaction_id,
@@ -135,12 +133,11 @@ export async function insertBilledLines(
   db: Queryable,
   lines: readonly BilledLine[],
 ): Promise<void> {
-  await execute(db, insertLicensesStatement, [
-    lines.map(({ provider }) => provider),
-    lines.map(({ transactionId }) => transactionId),
-    lines.map(({ lineKey }) => lineKey),
-    lines.map(({ licenseId }) => licenseId),
-  ]);
+  await execute(
+    db,
+    insertLicensesStatement,
+    toColumns(lines, ['provider', 'transactionId', 'lineKey', 'licenseId']),
+  );
 }
 
 const listCustomersStatement = defineStatement(
@@ -162,9 +159,10 @@ export async function listCustomers(
   db: Queryable,
   customers: readonly { readonly provider: string; readonly customerId: string }[],
 ): Promise<(CustomerDetails & { readonly provider: string; readonly customerId: string })[]> {
-  const rows = await queryRows(db, listCustomersStatement, [
-    customers.map(({ provider }) => provider),
-    customers.map(({ customerId }) => customerId),
-  ]);
+  const rows = await queryRows(
+    db,
+    listCustomersStatement,
+    toColumns(customers, ['provider', 'customerId']),
+  );
   return rows.map(({ customer_id: customerId, ...row }) => ({ ...row, customerId }));
 }

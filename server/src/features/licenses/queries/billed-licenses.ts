@@ -5,6 +5,7 @@ import {
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 import { COLUMNS, LicenseRow, fromRow, type LicenseRecord } from './licenses.ts';
 
@@ -31,7 +32,7 @@ export async function insertLicenses(
   licenses: readonly LicenseRecord[],
 ): Promise<void> {
   const made = licenses.map((license) => ({
-    ...toColumns(license),
+    ...toBilledColumns(license),
     product_id: license.productId,
     tier: license.tier,
     features: license.features,
@@ -54,10 +55,7 @@ export async function insertLicenseKeys(
   db: Queryable,
   keys: readonly { readonly keyHash: Buffer; readonly licenseId: string }[],
 ): Promise<void> {
-  await execute(db, insertKeysStatement, [
-    keys.map(({ keyHash }) => keyHash),
-    keys.map(({ licenseId }) => licenseId),
-  ]);
+  await execute(db, insertKeysStatement, toColumns(keys, ['keyHash', 'licenseId']));
 }
 
 const upsertTransactionsStatement = defineCommand(
@@ -82,11 +80,11 @@ export async function upsertLicenseTransactions(
   db: Queryable,
   origins: readonly LicenseOrigin[],
 ): Promise<void> {
-  await execute(db, upsertTransactionsStatement, [
-    origins.map(({ transactionId }) => transactionId),
-    origins.map(({ licenseId }) => licenseId),
-    origins.map(({ position }) => position),
-  ]);
+  await execute(
+    db,
+    upsertTransactionsStatement,
+    toColumns(origins, ['transactionId', 'licenseId', 'position']),
+  );
 }
 
 const deleteTransactionsStatement = defineCommand(
@@ -101,10 +99,11 @@ export async function deleteLicenseTransactions(
   db: Queryable,
   origins: readonly LicenseOrigin[],
 ): Promise<void> {
-  await execute(db, deleteTransactionsStatement, [
-    origins.map(({ transactionId }) => transactionId),
-    origins.map(({ licenseId }) => licenseId),
-  ]);
+  await execute(
+    db,
+    deleteTransactionsStatement,
+    toColumns(origins, ['transactionId', 'licenseId']),
+  );
 }
 
 /** What billing knows of a license; all else on it is the operator's. */
@@ -181,7 +180,7 @@ export async function updateBilledLicenses(
   const rows = await queryRows(db, updateStatement, [
     JSON.stringify(
       billed.map(({ terms, ...license }) => ({
-        ...toColumns(license),
+        ...toBilledColumns(license),
         product_id: terms?.productId ?? null,
         tier: terms?.tier ?? null,
         features: terms?.features ?? null,
@@ -209,7 +208,7 @@ export async function cancelLicenses(
   return (await queryRows(db, cancelStatement, [ids, canceledAt])).map(fromRow);
 }
 
-function toColumns(license: Omit<BilledFacts, 'terms'>) {
+function toBilledColumns(license: Omit<BilledFacts, 'terms'>) {
   return {
     id: license.id,
     subscription: license.subscription,

@@ -7,6 +7,7 @@ import {
   queryRow,
   type Queryable,
 } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 /** A message that is to be stored for every endpoint that wants its type. */
 export interface NewMessage {
@@ -51,10 +52,7 @@ export async function insertMessages(
   createdAt: Date,
 ): Promise<number> {
   return execute(db, insertStatement, [
-    messages.map(({ id }) => id),
-    messages.map(({ type }) => type),
-    messages.map(({ licenseId }) => licenseId),
-    messages.map(({ payload }) => payload),
+    ...toColumns(messages, ['id', 'type', 'licenseId', 'payload']),
     createdAt,
   ]);
 }

@@ -9,6 +9,7 @@ import {
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
 
 /** A moment of a license at which its status may change by itself. */
 export interface LicenseMoment {
@@ -106,9 +107,6 @@ export async function listToldMoments(
   db: Queryable,
   moments: readonly LicenseMoment[],
 ): Promise<LicenseMoment[]> {
-  const rows = await queryRows(db, listToldStatement, [
-    moments.map(({ licenseId }) => licenseId),
-    moments.map(({ moment }) => moment),
-  ]);
+  const rows = await queryRows(db, listToldStatement, toColumns(moments, ['licenseId', 'moment']));
   return rows.map(({ id, moment }) => ({ moment, licenseId: id }));
 }
