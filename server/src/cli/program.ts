@@ -14,6 +14,9 @@ import { endpointReplayCommand } from './endpoint-replay.ts';
 import { endpointRollCommand } from './endpoint-roll.ts';
 import { endpointTestCommand } from './endpoint-test.ts';
 import { exportCommand } from './export.ts';
+import { installEraseCommand } from './install-erase.ts';
+import { installExportCommand } from './install-export.ts';
+import { installShowCommand } from './install-show.ts';
 import { jobsListCommand } from './jobs-list.ts';
 import { jobsRetryCommand } from './jobs-retry.ts';
 import { keyCreateCommand } from './key-create.ts';
@@ -27,6 +30,7 @@ import { licenseReinstateCommand } from './license-reinstate.ts';
 import { licenseRevokeCommand } from './license-revoke.ts';
 import { licenseShowCommand } from './license-show.ts';
 import { licenseSuspendCommand } from './license-suspend.ts';
+import { machineEraseCommand } from './machine-erase.ts';
 import { mailPreviewCommand } from './mail-preview.ts';
 import { mailResendCommand } from './mail-resend.ts';
 import { migrateCommand } from './migrate.ts';
@@ -69,6 +73,8 @@ export function buildProgram(): Command {
     .addCommand(subscriberCommands())
     .addCommand(suppressionCommands())
     .addCommand(reportCommands())
+    .addCommand(installCommands())
+    .addCommand(machineCommands())
     .addCommand(exportCommand())
     .addCommand(versionCommand());
   withExamples(program, [
@@ -152,6 +158,20 @@ function reportCommands(): Command {
   const command = new Command('report').description('What usage and events come to.');
   for (const question of reportCommandsOf()) command.addCommand(question);
   return command.addCommand(reportRefreshCommand());
+}
+
+function installCommands(): Command {
+  return new Command('install')
+    .description('What is held about one install of the application.')
+    .addCommand(installShowCommand())
+    .addCommand(installExportCommand())
+    .addCommand(installEraseCommand());
+}
+
+function machineCommands(): Command {
+  return new Command('machine')
+    .description('What is held about the use of one machine.')
+    .addCommand(machineEraseCommand());
 }
 
 function endpointCommands(): Command {

@@ -58,14 +58,16 @@ export function defineCommand(name: string, text: string): Statement<TObject> {
 
 /**
  * Runs a statement and gives its rows.
+ * @param timeoutMs left out: what is enough for all but statements that read whole tables
  * @throws when a row is not of the declared shape, which means that schema and statement have drifted apart.
  */
 export async function queryRows<Row extends TObject>(
   db: Queryable,
   statement: Statement<Row>,
   parameters: readonly Parameter[] = [],
+  timeoutMs?: number,
 ): Promise<Static<Row>[]> {
-  const result = await run(db, statement, parameters);
+  const result = await run(db, statement, parameters, timeoutMs);
   return result.rows.map((row) => parseRow(statement, row));
 }
 
@@ -93,8 +95,10 @@ function run(
   db: Queryable,
   statement: Statement<TObject>,
   parameters: readonly Parameter[],
+  timeoutMs?: number,
 ): Promise<QueryResult<RawRow>> {
-  return sendQuery(db, { name: statement.name, text: statement.text, values: [...parameters] });
+  const query = { name: statement.name, text: statement.text, values: [...parameters] };
+  return sendQuery(db, query, timeoutMs);
 }
 
 function parseRow<Row extends TObject>(statement: Statement<Row>, row: unknown): Static<Row> {

@@ -72,9 +72,10 @@ const eventDays: Part = async (place) => {
 
 const usageDays: Part = async (place) => {
   const [days, marks] = [await listUsageDays(place.pool), await listMarks(place.pool, 'usage')];
-  return findUnsettled(days, marks, dayOf(place.now)).map(
-    (day) => () => rollUpUsageDay(place, day),
-  );
+  // A day whose last machine was erased has no use any more.
+  const takenBack = marks.filter(({ measure }) => measure === null).map(({ day }) => day);
+  const all = [...new Set([...days, ...takenBack])];
+  return findUnsettled(all, marks, dayOf(place.now)).map((day) => () => rollUpUsageDay(place, day));
 };
 
 const usageWeeks: Part = async (place) => {

@@ -1,0 +1,197 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { beforeEach, test } from 'node:test';
+
+import { listAuditEntries } from '../../audit/queries.ts';
+import { toMachineKey } from '../../usage/machine-key.ts';
+import { startTestService } from '../../../../test/harness.ts';
+import { activate } from '../../../../test/license-steps.ts';
+import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
+import { runRollups } from '../rollups/run-rollups.ts';
+import { eraseInstall } from './erase-install.ts';
+import { eraseMachine } from './erase-machine.ts';
+import { exportInstall } from './export-install.ts';
+import { isSharing, showInstall } from './show-install.ts';
+
+const service = await startTestService();
+const { ctx, clock, pool } = service;
+const idle = new AbortController().signal;
+
+beforeEach(async () => {
+  clock.set(TEST_START);
+  await pool.query(
+    'truncate events, event_ids, event_name_days, usage_days, usage_first_days, usage_totals, rollup_marks, audit_log',
+  );
+});
+
+async function send(installId: string, names: readonly string[]): Promise<string[]> {
+  const events = names.map((name) => ({
+    event_id: randomUUID(),
+    name,
+    occurred_at: clock.now().toISOString(),
+    props: { plan: 'pro' },
+  }));
+  const batch = { install_id: installId, session_id: randomUUID(), app_version: '1.0', events };
+  const answer = await service.post('/api/v1/events', batch);
+  assert.equal(answer.status, 200);
+  return events.map(({ event_id: id }) => id);
+}
+
+async function beat(machineId: string): Promise<void> {
+  const answer = await service.post('/api/v1/usage/heartbeat', {
+    machine_id: machineId,
+    machine_fingerprint: { machine_id: machineId },
+  });
+  assert.equal(answer.status, 200);
+}
+
+/** Activates a license, which then validates as this install. */
+async function activateAs(
+  installId: string,
+): Promise<{ licenseKey: string; activationId: string }> {
+  const { licenseKey } = await service.issue();
+  const { activation_id: activationId } = await activate(service, licenseKey);
+  await pool.query('update activations set install_id = $1 where id = $2', [
+    installId,
+    activationId,
+  ]);
+  return { licenseKey, activationId };
+}
+
+async function readNumbers(text: string): Promise<unknown[]> {
+  const { rows } = await pool.query<unknown[]>({ text, rowMode: 'array' });
+  return rows.map(([number]) => number);
+}
+
+async function exportText(installId: string): Promise<string> {
+  const pieces: string[] = [];
+  for await (const piece of exportInstall(ctx, installId)) pieces.push(piece);
+  return pieces.join('');
+}
+
+const BY = { actor: 'test', reason: 'asked for' };
+
+test('an install is shown with its activations and events of all days, and nobody else is', async () => {
+  const [install, other] = [randomUUID(), randomUUID()];
+  const { activationId } = await activateAs(install);
+  await send(install, ['opened', 'saved', 'opened']);
+  clock.advance(DAY_MS);
+  await send(install, ['saved', 'saved']);
+  await send(other, ['opened']);
+  const overview = await showInstall(ctx, install);
+  assert.deepEqual(
+    { ...overview, activations: overview.activations.map((row) => row.activation_id) },
+    {
+      sharing: true,
+      activations: [activationId],
+      events: 5,
+      firstDay: '2027-03-01',
+      lastDay: '2027-03-02',
+      names: [
+        { name: 'saved', events: 3 },
+        { name: 'opened', events: 2 },
+      ],
+    },
+  );
+});
+
+test('an export holds all events and the activations, but neither keys nor fingerprints', async () => {
+  const [install, other] = [randomUUID(), randomUUID()];
+  const { licenseKey } = await activateAs(install);
+  const first = await send(install, ['opened', 'saved']);
+  clock.advance(DAY_MS);
+  const second = await send(install, ['opened']);
+  await send(other, ['opened']);
+  const text = await exportText(install);
+  const held = JSON.parse(text);
+  assert.deepEqual(Object.keys(held), ['install_id', 'exported_at', 'activations', 'events']);
+  const ids = held.events.map((event: { event_id: string }) => event.event_id);
+  assert.deepEqual(ids, [...first.toSorted(), ...second]);
+  assert.deepEqual(Object.keys(held.events[0]), [
+    'event_id',
+    'received_at',
+    'session_id',
+    'name',
+    'occurred_at',
+    'told_at',
+    'app_version',
+    'os_version',
+    'props',
+  ]);
+  assert.equal(held.activations.length, 1);
+  assert.doesNotMatch(text, new RegExp(`${licenseKey}|components|digest|proof`, 'u'));
+  assert.deepEqual(JSON.parse(await exportText(randomUUID())).events, []);
+});
+
+test('an erased install has no events on any day, its ids stay, reports follow, and others keep theirs', async () => {
+  const [install, other] = [randomUUID(), randomUUID()];
+  const sent = await send(install, ['opened', 'only_theirs']);
+  await send(other, ['opened']);
+  clock.advance(DAY_MS);
+  await send(install, ['opened']);
+  clock.advance(10 * DAY_MS);
+  await runRollups(ctx, { signal: idle });
+  assert.equal(await eraseInstall(ctx, { id: install, ...BY }), 3);
+  assert.equal((await showInstall(ctx, install)).events, 0);
+  assert.equal((await showInstall(ctx, other)).events, 1);
+  const known = `select count(*) from event_ids where event_id in ('${sent.join(`', '`)}')`;
+  assert.deepEqual(await readNumbers(known), [2]);
+  await runRollups(ctx, { signal: idle });
+  const { rows } = await pool.query(
+    `select to_char(day, 'YYYY-MM-DD') as day, name, events from event_name_days`,
+  );
+  assert.deepEqual(rows, [{ day: '2027-03-01', name: 'opened', events: 1 }]);
+  const [entry, ...more] = await listAuditEntries(pool, install);
+  assert.deepEqual([entry?.action, entry?.reason, more], ['install.erase', 'asked for', []]);
+  assert.equal(await eraseInstall(ctx, { id: install, ...BY }), 0);
+});
+
+test('an erased machine was never used, in its days, weeks, months and cohorts', async () => {
+  await beat('one');
+  await beat('two');
+  clock.advance(10 * DAY_MS);
+  await beat('one');
+  clock.advance(10 * DAY_MS);
+  await runRollups(ctx, { signal: idle });
+  const totals = `select machines from usage_totals order by period, starts`;
+  assert.deepEqual(await readNumbers(totals), [2, 1, 2, 2, 1]);
+  assert.equal(await eraseMachine(ctx, { id: 'one', ...BY }), 2);
+  await runRollups(ctx, { signal: idle });
+  assert.deepEqual(await readNumbers(totals), [1, 0, 1, 1, 0]);
+  assert.deepEqual(await readNumbers('select machines from usage_retention'), [1]);
+  assert.deepEqual(await readNumbers('select machine_key from usage_first_days'), [
+    toMachineKey(ctx.vault, 'two'),
+  ]);
+  const [entry] = await listAuditEntries(pool, toMachineKey(ctx.vault, 'one'));
+  assert.deepEqual([entry?.action, entry?.reason], ['machine.erase', 'asked for']);
+});
+
+test('what an install is said to share is what events are judged by', async () => {
+  const [yes, no, silent] = [true, false, null];
+  const cases = [
+    [],
+    [yes],
+    [no],
+    [silent],
+    [yes, no],
+    ['no, given up', yes],
+    ['no, given up'],
+    ['no, given up', silent],
+  ];
+  for (const told of cases) {
+    const install = randomUUID();
+    for (const one of told) {
+      const shares = typeof one === 'string' ? false : one;
+      await pool.query(
+        `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing, activated_at,
+                                  deactivated_at, last_validated_at)
+         values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, now(), $3, now())`,
+        [install, shares, typeof one === 'string' ? new Date() : null],
+      );
+    }
+    await send(install, ['opened']);
+    const { activations, events, sharing } = await showInstall(ctx, install);
+    assert.equal(sharing, events === 1, JSON.stringify(told));
+    assert.equal(isSharing(activations), sharing);
+  }
+});

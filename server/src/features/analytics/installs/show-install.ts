@@ -1,0 +1,61 @@
+import type { Context } from '#server/context.ts';
+
+import {
+  countInstallEvents,
+  listInstallActivations,
+  type InstallActivation,
+} from '../queries/installs.ts';
+import { listEventDays } from '../queries/partitions.ts';
+import type { Day } from '../rules/days.ts';
+
+/** What is known of an install. */
+export interface InstallOverview {
+  /** Whether its events are stored: unless it has said otherwise. */
+  readonly sharing: boolean;
+  readonly activations: readonly InstallActivation[];
+  readonly events: number;
+  /** The first and last day on which any of them arrived; null: none. */
+  readonly firstDay: Day | null;
+  readonly lastDay: Day | null;
+  /** The most frequent first. */
+  readonly names: readonly { readonly name: string; readonly events: number }[];
+}
+
+/**
+ * Looks an install up, in the raw events of all days that are kept.
+ * @param onDay told how many days have been looked at
+ */
+export async function showInstall(
+  { pool }: Pick<Context, 'pool'>,
+  installId: string,
+  onDay: (done: number) => void = () => {},
+): Promise<InstallOverview> {
+  const activations = await listInstallActivations(pool, installId);
+  const names = new Map<string, number>();
+  const days: Day[] = [];
+  for (const [index, day] of (await listEventDays(pool)).entries()) {
+    const counts = await countInstallEvents(pool, installId, day);
+    if (counts.length > 0) days.push(day);
+    for (const { name, events } of counts) names.set(name, (names.get(name) ?? 0) + events);
+    onDay(index + 1);
+  }
+  return {
+    sharing: isSharing(activations),
+    activations,
+    events: [...names.values()].reduce((sum, events) => sum + events, 0),
+    firstDay: days[0] ?? null,
+    lastDay: days.at(-1) ?? null,
+    names: [...names]
+      .map(([name, events]) => ({ name, events }))
+      .toSorted((a, b) => b.events - a.events || (a.name < b.name ? -1 : 1)),
+  };
+}
+
+/** As events are judged when they arrive: what active activations said counts; one no is enough. */
+export function isSharing(
+  activations: readonly Pick<InstallActivation, 'usage_sharing' | 'deactivated_at'>[],
+): boolean {
+  const told = activations.filter(({ usage_sharing: shares }) => shares !== null);
+  const active = told.filter(({ deactivated_at: at }) => at === null);
+  return (active.length > 0 ? active : told).every(({ usage_sharing: shares }) => shares === true);
+}
