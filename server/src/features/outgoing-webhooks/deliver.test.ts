@@ -11,6 +11,7 @@ import { enableEndpoint, listEndpoints, rollEndpoint } from './change-endpoint.t
 import { claimDue, deliverDue, type DeliveryContext } from './deliver.ts';
 import { listDeliveries } from './queries/delivery-log.ts';
 import { replayDeliveries } from './replay.ts';
+import { sendTest } from './send-test.ts';
 
 const service = await startTestService();
 const { pool } = service;
@@ -219,24 +220,68 @@ test('410 ends the delivery and disables the endpoint, and the log says so', asy
   assert.equal(await service.count('webhook_messages'), 1);
 });
 
+/** Delivers what is due at each moment that something is, until then; gives how many attempts were made. */
+async function deliverUntil(end: Date): Promise<number> {
+  for (let attempts = 0; ;) {
+    attempts += await deliver();
+    const { rows } = await pool.query<{ next: Date | null }>(
+      `select min(next_attempt_at) as next from webhook_deliveries where state = 'pending'`,
+    );
+    const next = rows[0]?.next ?? null;
+    if (next === null || next >= end) {
+      service.clock.set(end);
+      return attempts;
+    }
+    service.clock.set(next);
+  }
+}
+
+function inDays(days: number): Date {
+  return new Date(service.clock.now().getTime() + days * DAY_MS);
+}
+
 test('five days of nothing but failures disable an endpoint; what waits is sent when it is enabled', async () => {
   receiver.answer(500);
+  const fifthDay = inDays(5);
   await service.issue();
-  await deliver();
-  service.clock.advance(5 * DAY_MS - 1);
+  await deliverUntil(inDays(3));
   await service.issue();
-  await deliver();
+  await deliverUntil(new Date(fifthDay.getTime() - 1));
   assert.equal((await listEndpoints(service.ctx))[0]?.disabledReason, null);
-  service.clock.advance(HOUR_MS);
+  await service.issue();
+  service.clock.advance(1);
   await deliver();
   assert.equal((await listEndpoints(service.ctx))[0]?.disabledReason, 'failing');
+  service.clock.advance(DAY_MS);
   assert.equal(await deliver(), 0);
 
   receiver.answer(204);
-  service.clock.advance(DAY_MS);
   await enableEndpoint(service.ctx, { ...change, idOrUrl: endpointId });
-  assert.equal(await deliver(), 2);
+  assert.equal(await deliver(), 2, 'the first message was given up after three days');
   assert.equal(await deliver(), 0);
+});
+
+test('one failure, weeks after a message was given up, is the first of a new time of failures', async () => {
+  receiver.answer(503);
+  await service.issue();
+  assert.equal(await deliverUntil(inDays(21)), 10);
+  await service.issue();
+  assert.equal(await deliver(), 1);
+  const [endpoint] = await listEndpoints(service.ctx);
+  assert.deepEqual([endpoint?.disabledAt, endpoint?.failingSince], [null, service.clock.now()]);
+});
+
+test('a test that the receiver takes ends a time of failures, and one that it refuses does not', async () => {
+  receiver.answer(503);
+  await service.issue();
+  await deliver();
+  const failingSince = service.clock.now();
+  service.clock.advance(SECOND_MS);
+  await sendTest(service.ctx, endpointId);
+  assert.deepEqual((await listEndpoints(service.ctx))[0]?.failingSince, failingSince);
+  receiver.answer(204);
+  await sendTest(service.ctx, endpointId);
+  assert.equal((await listEndpoints(service.ctx))[0]?.failingSince, null);
 });
 
 test('a success in between begins the five days anew', async () => {

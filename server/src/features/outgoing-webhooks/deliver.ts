@@ -7,7 +7,7 @@ import {
   type ClaimedDelivery,
 } from './queries/deliveries.ts';
 import { noteEndpointFailure, noteEndpointSuccess } from './queries/endpoints.ts';
-import { GIVE_UP_AFTER_MS, nextAttemptAt } from './rules/retry.ts';
+import { FAILURES_APART_MS, GIVE_UP_AFTER_MS, nextAttemptAt } from './rules/retry.ts';
 import { openSecrets } from './secrets.ts';
 import { SEND_TIMEOUT_MS, sendMessage, type SendOutcome } from './send-message.ts';
 
@@ -112,9 +112,13 @@ async function noteFailure(
 ): Promise<void> {
   const about = { endpointId, host: new URL(url).host, status, reason: error };
   ctx.log.debug({ ...about, messageId, attempts }, 'a webhook was not delivered');
-  const tooLongSince = new Date(now.getTime() - GIVE_UP_AFTER_MS);
   const isGone = status === GONE;
-  const disabled = await noteEndpointFailure(ctx.pool, endpointId, now, isGone, tooLongSince);
+  const disabled = await noteEndpointFailure(ctx.pool, endpointId, {
+    failedAt: now,
+    isGone,
+    tooLongSince: new Date(now.getTime() - GIVE_UP_AFTER_MS),
+    overBefore: new Date(now.getTime() - FAILURES_APART_MS),
+  });
   if (disabled === null) return;
   ctx.wantedEvents.forget();
   const why = isGone ? 'it answered 410 Gone' : 'it only failed for five days';

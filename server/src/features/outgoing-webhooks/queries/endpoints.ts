@@ -26,7 +26,7 @@ export interface EndpointRecord {
   readonly previousSecretSealed: Buffer | null;
   readonly previousSecretUntil: Date | null;
   readonly createdAt: Date;
-  /** The first failure since the last success. */
+  /** The first failure since the last success, or since a long time without any. */
   readonly failingSince: Date | null;
   readonly disabledAt: Date | null;
   readonly disabledReason: DisabledReason | null;
@@ -149,27 +149,35 @@ const noteFailureStatement = defineStatement(
   'webhook_endpoint_note_failure',
   Type.Object({ disabled_reason: Type.Union([Reason, Type.Null()]) }),
   `update webhook_endpoints
-   set failing_since = coalesce(failing_since, $2),
-       disabled_at = case when $3 or failing_since <= $4 then $2::timestamptz end,
-       disabled_reason = case when $3 then 'gone' when failing_since <= $4 then 'failing' end
-   where id = $1 and disabled_at is null and ($3 or failing_since is null or failing_since <= $4)
+   set failing_since = case when last_failed_at >= $5 then coalesce(failing_since, $2) else $2::timestamptz end,
+       last_failed_at = greatest(last_failed_at, $2),
+       disabled_at = case when $3 or failing_since <= $4 and last_failed_at >= $5 then $2::timestamptz end,
+       disabled_reason = case when $3 then 'gone' when failing_since <= $4 and last_failed_at >= $5 then 'failing' end
+   where id = $1 and disabled_at is null
    returning disabled_reason`,
 );
 
+/** A failure, and what makes of it more than one. */
+export interface EndpointFailure {
+  readonly failedAt: Date;
+  /** Whether the endpoint said that it is gone for good. */
+  readonly isGone: boolean;
+  /** Whoever failed since then, or longer, is disabled. */
+  readonly tooLongSince: Date;
+  /** A failure before this is over: the next one begins a new time of failures. */
+  readonly overBefore: Date;
+}
+
 /**
- * Begins a time of failures, or disables an endpoint whose time is up; nothing is written in between.
- * @param isGone the endpoint said that it is gone for good
- * @param failingTooLongSince whoever failed since then, or longer, is disabled
+ * Begins a time of failures or goes on with it, and disables an endpoint whose time is up.
  * @returns why this very call disabled it; null when it did not
  */
 export async function noteEndpointFailure(
   db: Queryable,
   id: string,
-  failedAt: Date,
-  isGone: boolean,
-  failingTooLongSince: Date,
+  { failedAt, isGone, tooLongSince, overBefore }: EndpointFailure,
 ): Promise<DisabledReason | null> {
-  const parameters = [id, failedAt, isGone, failingTooLongSince];
+  const parameters = [id, failedAt, isGone, tooLongSince, overBefore];
   return (await queryRow(db, noteFailureStatement, parameters))?.disabled_reason ?? null;
 }
 

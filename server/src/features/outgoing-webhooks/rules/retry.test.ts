@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { RETRY_DELAYS_MS, nextAttemptAt } from './retry.ts';
+import { FAILURES_APART_MS, RETRY_DELAYS_MS, nextAttemptAt } from './retry.ts';
 
 const now = new Date('2027-03-01T12:00:00.000Z');
 const MIDDLE = 0.5;
@@ -33,6 +33,15 @@ test('a pause is a tenth longer or shorter at most', () => {
       },
     ),
   );
+});
+
+test('no pause is so long that the failures before and after it count as two times of failures', () => {
+  for (let attempts = 1; attempts <= RETRY_DELAYS_MS.length; attempts++) {
+    for (const askedMs of [null, Number.MAX_SAFE_INTEGER]) {
+      const next = nextAttemptAt(attempts, askedMs, now, 1);
+      assert.ok(next !== null && next.getTime() - now.getTime() < FAILURES_APART_MS);
+    }
+  }
 });
 
 test('a receiver may ask for a longer pause, up to a day, and never for a shorter one', () => {

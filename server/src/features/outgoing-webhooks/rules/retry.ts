@@ -15,8 +15,14 @@ export const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** An endpoint that only failed for this long is disabled. */
+/** An endpoint that only failed for this long, time and again, is disabled. */
 export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
+
+/**
+ * Failures this far apart are not of one time of failures. It is longer than any pause between two attempts, so that an
+ * endpoint which has something to take and never takes it is always disabled.
+ */
+export const FAILURES_APART_MS = 1.5 * DAY_MS;
 
 /** A receiver may ask for a longer pause, up to this one. */
 const MAX_RETRY_AFTER_MS = DAY_MS;
