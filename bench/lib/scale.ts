@@ -9,6 +9,9 @@ export interface Scale {
   readonly webhookBurst: number;
   /** Events that COPY reads to be compared with. */
   readonly copiedRows: number;
+  /** Events, and days on which a machine was used, that reports are made of. */
+  readonly reportedEvents: number;
+  readonly reportedMachineDays: number;
 }
 
 /** For figures to be quoted. */
@@ -20,6 +23,8 @@ export const FULL: Scale = {
   memoryRequests: 1_000_000,
   webhookBurst: 50_000,
   copiedRows: 500_000,
+  reportedEvents: 5_000_000,
+  reportedMachineDays: 1_000_000,
 };
 
 /** For a look at whether everything still runs. */
@@ -31,4 +36,6 @@ export const QUICK: Scale = {
   memoryRequests: 40_000,
   webhookBurst: 5_000,
   copiedRows: 50_000,
+  reportedEvents: 100_000,
+  reportedMachineDays: 20_000,
 };

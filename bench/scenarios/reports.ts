@@ -1,0 +1,130 @@
+import type { Pool } from 'pg';
+
+import { systemClock } from '#server/clock.ts';
+import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
+import { migrate } from '#server/db/migrate.ts';
+import { createPool } from '#server/db/pool.ts';
+import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
+import { listActiveMachines } from '#server/features/analytics/reports/active-machines.ts';
+import { listDrops } from '#server/features/analytics/reports/drops.ts';
+import { listEventProps } from '#server/features/analytics/reports/event-props.ts';
+import {
+  listEventsByDay,
+  listEventTotals,
+  listEventVersions,
+} from '#server/features/analytics/reports/events.ts';
+import { listRetention } from '#server/features/analytics/reports/retention.ts';
+import { systems } from '#server/features/analytics/reports/systems.ts';
+import { listTrialWeeks } from '#server/features/analytics/reports/trial-conversion.ts';
+import { versions } from '#server/features/analytics/reports/versions.ts';
+import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
+import { addDays, dayOf, type Day } from '#server/features/analytics/rules/days.ts';
+import { createLog } from '#server/log.ts';
+
+import { median, type Figure } from '../lib/report.ts';
+import type { Scale } from '../lib/scale.ts';
+
+/** Over which the events and the days of use are spread, up to today. */
+const DAYS = 90;
+
+const ROUNDS = 5;
+const SLOWEST_REPORT_MS = 300;
+
+/** Forty names of which some are frequent, five versions, a prop of a few values and one of very many. */
+const INSERT_EVENTS = `
+  insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version, os_version, props)
+  select gen_random_uuid(), $1::timestamptz + number * interval '1 second' * 86400 / $2, md5('i' || number % $3)::uuid,
+         gen_random_uuid(), 'event_' || floor(40 * power(random(), 3)), $1, '2.' || number % 5, 'macOS 15',
+         jsonb_build_object('plan', (array['free', 'pro', 'team'])[1 + number % 3], 'file', md5((number % 5000)::text))
+  from generate_series(0, $2 - 1) as number`;
+
+const INSERT_USE = `
+  insert into usage_days (machine_key, day, first_at, last_at, beats, app_version, os_version)
+  select md5('m' || (number + 37 * $3) % ($2 * 3))::uuid, $1::date, $1::date, $1::date, 3, '2.' || number % 9,
+         (array['macOS 15', 'Windows 11', 'Linux'])[1 + number % 3]
+  from generate_series(0, $2 - 1) as number`;
+
+/**
+ * How long each report takes, over all days, and how long the roll-ups behind them take: of all days from nothing, and once
+ * more when one day has changed. On a database of its own.
+ */
+export async function measureReports(directory: string, scale: Scale): Promise<Figure[]> {
+  const log = createLog({ level: 'warn' });
+  const database = await startEmbeddedPostgres({ dataDirectory: directory, log });
+  const pool = createPool(database.connection, { maxConnections: 4, log });
+  try {
+    await migrate(pool);
+    const today = dayOf(new Date());
+    await seed(pool, today, scale);
+    const everything = await time(() => rollUp(pool));
+    await pool.query(INSERT_EVENTS, [`${today}T00:00:00Z`, 1, 1]);
+    const again = await time(() => rollUp(pool));
+    const size = `${scale.reportedEvents} events and ${scale.reportedMachineDays} machine-days`;
+    return [
+      { name: `roll-ups of ${size}, from nothing`, value: everything / 1_000, unit: 's' },
+      { name: 'roll-ups of the present day', value: again / 1_000, unit: 's' },
+      ...(await timeReports(pool, today)),
+    ];
+  } finally {
+    await pool.end();
+    await database.stop();
+  }
+}
+
+async function seed(pool: Pool, today: Day, scale: Scale): Promise<void> {
+  const events = Math.ceil(scale.reportedEvents / DAYS);
+  const machines = Math.ceil(scale.reportedMachineDays / DAYS);
+  for (let ago = DAYS - 1; ago >= 0; ago--) {
+    const day = addDays(today, -ago);
+    await createEventDay(pool, day);
+    await pool.query(INSERT_EVENTS, [`${day}T00:00:00Z`, events, machines]);
+    await pool.query(INSERT_USE, [day, machines, DAYS - ago]);
+    process.stderr.write(`\r  seeded ${DAYS - ago} of ${DAYS} days`);
+  }
+  process.stderr.write('\n');
+  await pool.query('vacuum analyze');
+  await pool.query('checkpoint');
+}
+
+async function rollUp(pool: Pool): Promise<void> {
+  const { signal } = new AbortController();
+  const outcome = await runRollups({ pool, clock: systemClock }, { signal });
+  if (outcome !== 'finished') throw new Error(`the roll-ups are ${outcome}`);
+}
+
+async function timeReports(pool: Pool, today: Day): Promise<Figure[]> {
+  const range = { from: addDays(today, 1 - DAYS), to: today };
+  const reports: Readonly<Record<string, () => Promise<readonly unknown[]>>> = {
+    'machines by day': () => listActiveMachines(pool, range, 'day'),
+    'machines by month': () => listActiveMachines(pool, range, 'month'),
+    versions: () => versions.total(pool, range),
+    'versions by day': () => versions.daily(pool, range),
+    systems: () => systems.total(pool, range),
+    events: () => listEventTotals(pool, range),
+    'events by day': () => listEventsByDay(pool, range, null),
+    'versions of an event': () => listEventVersions(pool, range, 'event_0'),
+    'props of an event': () => listEventProps(pool, range, 'event_0', null),
+    drops: () => listDrops(pool, range),
+    retention: () => listRetention(pool, range),
+    trials: () => listTrialWeeks(pool, range, new Date()),
+  };
+  const figures: Figure[] = [];
+  for (const [name, read] of Object.entries(reports)) {
+    const times: number[] = [];
+    for (let round = 0; round < ROUNDS; round++) times.push(await time(read));
+    const goal = { atMost: SLOWEST_REPORT_MS };
+    figures.push({
+      name: `report over ${DAYS} days: ${name}`,
+      value: median(times),
+      unit: 'ms',
+      goal,
+    });
+  }
+  return figures;
+}
+
+async function time(work: () => Promise<unknown>): Promise<number> {
+  const begun = performance.now();
+  await work();
+  return performance.now() - begun;
+}
