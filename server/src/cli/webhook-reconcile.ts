@@ -63,7 +63,7 @@ async function compare(ctx: Context, since: Date | null): Promise<Reconciliation
   } catch (error) {
     if (!(error instanceof PaddleApiError)) throw error;
     const why = `Paddle's log cannot be read: ${error.message}.`;
-    throw failed(`${why} What was compared until then stays compared.`, { cause: error });
+    throw failed(`${why} What was applied until then stays applied.`, { cause: error });
   } finally {
     progress.end();
   }

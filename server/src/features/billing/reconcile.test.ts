@@ -117,3 +117,39 @@ test('while Paddle cannot be asked nothing is lost: that is stored, and the next
   assert.equal(isFailing(again), false);
   assert.equal(await service.count('licenses'), before + 1);
 });
+
+test('a comparison from a moment on leaves what is before it to the next one, and says nothing of how that went', async () => {
+  const before = await service.count('licenses');
+  const older = purchase('older');
+  clock.advance(72 * HOUR_MS);
+  const newer = purchase('newer');
+  clock.advance(2 * HOUR_MS);
+  const record = await findReconciliation(ctx.pool, 'paddle');
+  const since = new Date(clock.now().getTime() - 24 * HOUR_MS);
+  const recent = await reconcilePaddle(ctx, { actor: 'ann', since });
+  assert.deepEqual(
+    recent?.repaired.map(({ eventId }) => eventId),
+    [newer.event_id],
+  );
+  assert.deepEqual(await findReconciliation(ctx.pool, 'paddle'), record);
+  const rest = await reconcile();
+  assert.deepEqual(
+    rest?.repaired.map(({ eventId }) => eventId),
+    [older.event_id],
+  );
+  assert.equal(await service.count('licenses'), before + 2);
+});
+
+test('a comparison from a moment on, before any other, leaves the next one to begin at the first event', async () => {
+  await service.pool.query('delete from billing_reconciliations');
+  const before = await service.count('licenses');
+  purchase('before-any');
+  clock.advance(72 * HOUR_MS);
+  const since = new Date(clock.now().getTime() - HOUR_MS);
+  assert.deepEqual(await reconcilePaddle(ctx, { actor: 'ann', since }), {
+    compared: 0,
+    repaired: [],
+  });
+  assert.equal((await reconcile())?.repaired.length, 1);
+  assert.equal(await service.count('licenses'), before + 1);
+});

@@ -30,7 +30,10 @@ export interface RepairedEvent {
 /** Who compares, and how much. */
 export interface ReconciliationOrder {
   readonly actor: string;
-  /** From then on; left out or null: from where the last comparison ended. */
+  /**
+   * From then on, and then the next comparison begins where it would have begun without this one; left out or null: from
+   * where the last comparison ended.
+   */
   readonly since?: Date | null;
   /** To the end of the log, however long that takes. */
   readonly unlimited?: boolean;
@@ -53,10 +56,11 @@ const MAX_PAGES = 50;
 const MAX_PAGES_BY_HAND = 10_000;
 
 /**
- * Compares Paddle's own log of events with those that were received, and applies the ones that never arrived, as their webhooks would have been. A webhook that comes after all is a duplicate then. How it ended is
- * stored; what was repaired is logged and left in the audit log.
+ * Compares Paddle's own log of events with those that were received, and applies the ones that never arrived, as their
+ * webhooks would have been. A webhook that comes after all is a duplicate then. What was repaired is logged and left in the
+ * audit log. How it ended is stored, unless it began at a moment: such a one says nothing of what was before.
  * @returns null when there is nothing to compare: no API key, or no event was ever received
- * @throws PaddleApiError when Paddle cannot be asked; what was compared until then stays compared
+ * @throws PaddleApiError when Paddle cannot be asked; what was applied until then stays applied
  */
 export async function reconcilePaddle(
   ctx: Context,
@@ -68,10 +72,10 @@ export async function reconcilePaddle(
   if (paddleApi === null || (start === null && since === null)) return null;
   try {
     const reconciliation = await compare(ctx, paddleApi, start, order);
-    await record(ctx, start, null);
+    if (since === null) await record(ctx, start, null);
     return reconciliation;
   } catch (error) {
-    if (!isStopped(order.signal)) await recordFailure(ctx, start, error);
+    if (since === null && !isStopped(order.signal)) await recordFailure(ctx, start, error);
     throw error;
   }
 }
@@ -114,7 +118,7 @@ function isChange(status: Receipt['status']): boolean {
   return status === 'processed' || status === 'deferred';
 }
 
-/** The log behind an event, page by page; each page is remembered as compared once all of it was taken. */
+/** The log behind an event, page by page; without `since`, each page is remembered as compared once all of it was taken. */
 async function* readSettledEvents(
   ctx: Context,
   paddleApi: PaddleApi,
@@ -130,7 +134,8 @@ async function* readSettledEvents(
     yield* settled.filter(({ occurredAt }) => since === null || occurredAt >= since);
     const last = settled.at(-1);
     if (last === undefined) return;
-    await storeReconciledEvent(ctx.pool, PROVIDER, last.eventId);
+    // From a moment on, what lies between the last comparison and that moment has not been compared.
+    if (since === null) await storeReconciledEvent(ctx.pool, PROVIDER, last.eventId);
     if (settled.length < events.length) return;
     after = last.eventId;
   }
