@@ -67,11 +67,16 @@ test('an endpoint is registered, tested, told of, rolled, disabled, enabled, rep
   assert.deepEqual(others, []);
   assert.deepEqual([logged.type, logged.state, logged.attempts], ['license.created', 'pending', 0]);
   assert.deepEqual(await runJson('log', '--failed'), []);
-  assert.deepEqual(await runJson('replay', logged.message_id), { replayed: 1 });
-  assert.deepEqual(await runJson('replay', '--failed', '--since', '2020-01-01'), { replayed: 0 });
+  assert.deepEqual(await runJson('replay', logged.message_id), { replayed: 1, waiting: [] });
+  assert.deepEqual(await runJson('replay', '--failed', '--since', '2020-01-01'), {
+    replayed: 0,
+    waiting: [],
+  });
 
   const disabled = await runJson('disable', rolled.id, '--reason', 'moving');
   assert.deepEqual([disabled.state, disabled.disabled_reason], ['disabled', 'operator']);
+  const waiting = [{ endpoint_id: rolled.id, url: receiver.url, deliveries: 1 }];
+  assert.deepEqual(await runJson('replay', logged.message_id), { replayed: 1, waiting });
   assert.equal((await runJson('enable', rolled.id)).state, 'active');
   const removed = await run('remove', rolled.id);
   assert.equal(removed.stdout, `${receiver.url} (${rolled.id}) is removed.\n`);
@@ -85,6 +90,19 @@ test('a receiver that refuses the test is exit code 1', async () => {
   assert.equal(tested.code, 1);
   assert.match(tested.stdout, /did not take it: answered 503/);
   await runJson('remove', id);
+});
+
+test('a replay says what waits for an endpoint that is disabled, and how to enable it', async () => {
+  const told = await runJson('add', 'https://told.example.com/hook');
+  const away = await runJson('add', 'https://away.example.com/hook');
+  assert.equal((await latchkey('license', 'issue', '--product', 'personal')).code, 0);
+  const [{ message_id: messageId }] = await runJson('log');
+  await runJson('disable', away.id);
+  const waits = `1 waits: https://away.example.com/hook is disabled (operator). To have them delivered: latchkey endpoint enable ${away.id}\n`;
+  const both = await run('replay', messageId);
+  assert.equal(both.stdout, `1 to be delivered by the running service.\n${waits}`);
+  assert.equal((await run('replay', messageId, '--endpoint', away.id)).stdout, waits);
+  for (const { id } of [told, away]) await runJson('remove', id);
 });
 
 test('what cannot be done is one sentence', async () => {

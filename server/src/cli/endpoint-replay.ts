@@ -1,7 +1,12 @@
 import { Argument, Command } from 'commander';
-import { replayDeliveries, type ReplaySubject } from '#server/features/outgoing-webhooks/replay.ts';
+import {
+  replayDeliveries,
+  type ReplaySubject,
+  type WaitingEndpoint,
+} from '#server/features/outgoing-webhooks/replay.ts';
 import { currentActor } from './actor.ts';
 import { usageError } from './command-error.ts';
+import { stateOf } from './endpoint-view.ts';
 import { jsonOption, moment, shortText, withExamples } from './option-values.ts';
 import { type OutputOptions, printResult } from './output.ts';
 import { withContext } from './with-context.ts';
@@ -38,14 +43,33 @@ export function endpointReplayCommand(): Command {
 async function replay(messageId: string | undefined, options: ReplayOptions): Promise<void> {
   const subject = readSubject(messageId, options);
   await withContext(async (ctx) => {
-    const replayed = await replayDeliveries(ctx, {
+    const { count, waiting } = await replayDeliveries(ctx, {
       subject,
       idOrUrl: options.endpoint ?? null,
       actor: currentActor(),
       reason: options.reason ?? null,
     });
-    printResult(options, { replayed }, () => `${replayed} to be delivered by the running service.`);
+    const json = {
+      replayed: count,
+      waiting: waiting.map(({ endpoint, count: deliveries }) => ({
+        endpoint_id: endpoint.id,
+        url: endpoint.url,
+        deliveries,
+      })),
+    };
+    printResult(options, json, () => describe(count, waiting));
   });
+}
+
+function describe(count: number, waiting: readonly WaitingEndpoint[]): string {
+  const held = waiting.reduce((total, each) => total + each.count, 0);
+  const told = `${count - held} to be delivered by the running service.`;
+  return [...(held > 0 && held === count ? [] : [told]), ...waiting.map(explainWait)].join('\n');
+}
+
+function explainWait({ endpoint, count }: WaitingEndpoint): string {
+  const wait = count === 1 ? '1 waits' : `${count} wait`;
+  return `${wait}: ${endpoint.url} is ${stateOf(endpoint)}. To have them delivered: latchkey endpoint enable ${endpoint.id}`;
 }
 
 function readSubject(

@@ -36,19 +36,16 @@ const MAX_PAGES = 20;
 /**
  * Records what became of licenses by time alone: `license.expired` when the term or the days of grace are over,
  * `license.status_changed` for the others. Begins where the last sweep ended, in whatever process that was.
- * @returns how many moments were looked at
  */
-export async function announceMoments(ctx: SweepContext): Promise<number> {
+export async function announceMoments(ctx: SweepContext): Promise<void> {
   const until = new Date(ctx.clock.now().getTime() - LAG_MS);
-  let seen = 0;
   for (let page = 0; page < MAX_PAGES; page++) {
     const count = await inTransaction(ctx.pool, (client) => announcePage(ctx, client, until));
-    seen += count;
-    if (count < PAGE_SIZE) break;
+    if (count < PAGE_SIZE) return;
   }
-  return seen;
 }
 
+/** Gives how many moments there were. */
 async function announcePage(ctx: SweepContext, client: PoolClient, until: Date): Promise<number> {
   await beginExpiryCursor(client, until);
   const cursor = await lockExpiryCursor(client);

@@ -6,9 +6,10 @@ import { Webhook } from 'standardwebhooks';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../test/webhook-receiver.ts';
+import { deliverDue } from '../../../test/webhook-steps.ts';
 import { addEndpoint } from './add-endpoint.ts';
 import { enableEndpoint, listEndpoints, rollEndpoint } from './change-endpoint.ts';
-import { claimDue, deliverDue, type DeliveryContext } from './deliver.ts';
+import { claimDue, type DeliveryContext } from './deliver.ts';
 import { listDeliveries } from './queries/delivery-log.ts';
 import { replayDeliveries } from './replay.ts';
 import { sendTest } from './send-test.ts';
@@ -171,8 +172,8 @@ test('after ten attempts over three days it is over, until somebody replays it',
   receiver.answer(204);
   const subject = { failedSince: new Date(startedAt) };
   const replay = { ...change, subject, idOrUrl: null };
-  assert.equal(await replayDeliveries(service.ctx, replay), 1);
-  assert.equal(await replayDeliveries(service.ctx, replay), 0);
+  assert.deepEqual(await replayDeliveries(service.ctx, replay), { count: 1, waiting: [] });
+  assert.deepEqual(await replayDeliveries(service.ctx, replay), { count: 0, waiting: [] });
   assert.equal(await deliver(), 1);
   assert.equal((await readLast()).state, 'delivered');
   assert.equal(receiver.received.at(-1)?.headers['webhook-id'], messageId);
@@ -183,10 +184,13 @@ test('one message can be replayed to all that were told, or to one that was not'
   await deliver();
   const { messageId } = await readLast();
   const replay = { ...change, subject: { messageId }, idOrUrl: null };
-  assert.equal(await replayDeliveries(service.ctx, replay), 1);
+  assert.deepEqual(await replayDeliveries(service.ctx, replay), { count: 1, waiting: [] });
   await deliver();
   const late = await register(`${receiver.url}/late`);
-  assert.equal(await replayDeliveries(service.ctx, { ...replay, idOrUrl: late.id }), 1);
+  assert.deepEqual(await replayDeliveries(service.ctx, { ...replay, idOrUrl: late.id }), {
+    count: 1,
+    waiting: [],
+  });
   await deliver();
   assert.deepEqual(
     receiver.received.map(({ path, headers }) => [path, headers['webhook-id']]),

@@ -28,19 +28,6 @@ const LOST_AFTER_MS = 6 * SEND_TIMEOUT_MS;
 /** 410 Gone: the receiver wants nothing more (Standard Webhooks). */
 const GONE = 410;
 
-const NOBODY: ReadonlyMap<string, number> = new Map();
-
-/**
- * Takes deliveries that are due and makes them, all at once; resolves when the last of them is over.
- * @param limit how many for each endpoint at most
- * @returns how many were made or tried
- */
-export async function deliverDue(ctx: DeliveryContext, limit: number): Promise<number> {
-  const claimed = await claimDue(ctx, limit, NOBODY);
-  await Promise.all(claimed.map((delivery) => attemptDelivery(ctx, delivery)));
-  return claimed.length;
-}
-
 /**
  * Takes deliveries that are due. Each attempt is counted before it is made, so that one which ends the process is not
  * made for ever.

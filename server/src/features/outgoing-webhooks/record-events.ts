@@ -10,7 +10,7 @@ import type { EventType } from './rules/event-types.ts';
 import { formatPayload, type AnnouncedLicense, type EventDetails } from './rules/payload.ts';
 
 /** What recording needs of the context. */
-export type RecordingContext = Pick<Context, 'catalog' | 'wantedEvents'>;
+type RecordingContext = Pick<Context, 'catalog' | 'wantedEvents'>;
 
 /** Something that happened to a license. */
 export interface LicenseEvent {

@@ -3,7 +3,7 @@ import type { Context } from '#server/context.ts';
 import { removeMessagesBefore } from './queries/messages.ts';
 
 /** How long a message can be looked up and replayed. */
-export const KEPT_DAYS = 30;
+const KEPT_DAYS = 30;
 const KEPT_MS = KEPT_DAYS * 86_400_000;
 
 const PAGE_SIZE = 5_000;

@@ -5,9 +5,10 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { EndpointChange } from './add-endpoint.ts';
-import { requireEndpoint } from './change-endpoint.ts';
+import { listEndpoints, requireEndpoint } from './change-endpoint.ts';
 import { EndpointRefusal } from './endpoint-refusal.ts';
-import { replayFailed, replayMessage } from './queries/deliveries.ts';
+import { replayFailed, replayMessage, type ReplayedDeliveries } from './queries/deliveries.ts';
+import type { EndpointRecord } from './queries/endpoints.ts';
 
 /** What is to be delivered anew: one message, or all of a time that failed for good. */
 export type ReplaySubject = { readonly messageId: string } | { readonly failedSince: Date };
@@ -18,24 +19,49 @@ export interface Replay extends EndpointChange {
   readonly idOrUrl: string | null;
 }
 
+/** What was set to be delivered anew. */
+export interface Replayed {
+  /** All deliveries, those that wait included. */
+  readonly count: number;
+  /** Endpoints that get theirs only once they are enabled. */
+  readonly waiting: readonly WaitingEndpoint[];
+}
+
+/** An endpoint that is disabled, and how many deliveries wait for it. */
+export interface WaitingEndpoint {
+  readonly endpoint: EndpointRecord;
+  readonly count: number;
+}
+
 const PAGE_SIZE = 5_000;
 
 /**
  * Lets messages be delivered anew, under their own ids, so that a receiver which has one already can tell. Leaves an
  * audit row.
- * @returns how many deliveries there are to make
  * @throws EndpointRefusal when there is no such endpoint, or nothing to deliver of that message
  */
-export async function replayDeliveries(ctx: Context, replay: Replay): Promise<number> {
+export async function replayDeliveries(ctx: Context, replay: Replay): Promise<Replayed> {
   const { idOrUrl, subject } = replay;
   const endpointId = idOrUrl === null ? null : (await requireEndpoint(ctx, idOrUrl)).id;
-  if ('failedSince' in subject) return replayAllFailed(ctx, replay, endpointId, subject);
+  const replayed =
+    'failedSince' in subject
+      ? await replayAllFailed(ctx, replay, endpointId, subject)
+      : await replayOne(ctx, replay, endpointId, subject);
+  return { count: sum(replayed), waiting: findWaiting(await listEndpoints(ctx), replayed) };
+}
+
+async function replayOne(
+  ctx: Context,
+  replay: Replay,
+  endpointId: string | null,
+  { messageId }: { readonly messageId: string },
+): Promise<ReplayedDeliveries[]> {
   return inTransaction(ctx.pool, async (client) => {
-    const { messageId } = subject;
-    const count = await replayMessage(client, messageId, endpointId, ctx.clock.now());
-    if (count === 0) throw nothingToReplay();
-    await leaveAudit(ctx, client, replay, { subjectId: messageId, count, endpointId });
-    return count;
+    const replayed = await replayMessage(client, messageId, endpointId, ctx.clock.now());
+    if (replayed.length === 0) throw nothingToReplay();
+    const about = { subjectId: messageId, count: sum(replayed), endpointId };
+    await leaveAudit(ctx, client, replay, about);
+    return replayed;
   });
 }
 
@@ -45,20 +71,33 @@ async function replayAllFailed(
   replay: Replay,
   endpointId: string | null,
   { failedSince }: { readonly failedSince: Date },
-): Promise<number> {
-  let total = 0;
+): Promise<ReplayedDeliveries[]> {
+  const replayed: ReplayedDeliveries[] = [];
   for (;;) {
-    const count = await inTransaction(ctx.pool, async (client) => {
+    const page = await inTransaction(ctx.pool, async (client) => {
       const now = ctx.clock.now();
-      const page = await replayFailed(client, failedSince, endpointId, now, PAGE_SIZE);
-      if (page > 0) {
-        await leaveAudit(ctx, client, replay, { subjectId: 'failed', count: page, endpointId });
-      }
-      return page;
+      const each = await replayFailed(client, failedSince, endpointId, now, PAGE_SIZE);
+      const about = { subjectId: 'failed', count: sum(each), endpointId };
+      if (each.length > 0) await leaveAudit(ctx, client, replay, about);
+      return each;
     });
-    total += count;
-    if (count < PAGE_SIZE) return total;
+    replayed.push(...page);
+    if (sum(page) < PAGE_SIZE) return replayed;
   }
+}
+
+function sum(replayed: readonly ReplayedDeliveries[]): number {
+  return replayed.reduce((total, { count }) => total + count, 0);
+}
+
+function findWaiting(
+  endpoints: readonly EndpointRecord[],
+  replayed: readonly ReplayedDeliveries[],
+): WaitingEndpoint[] {
+  return endpoints.flatMap((endpoint) => {
+    const count = sum(replayed.filter(({ endpointId }) => endpointId === endpoint.id));
+    return endpoint.disabledAt === null || count === 0 ? [] : [{ endpoint, count }];
+  });
 }
 
 async function leaveAudit(

@@ -6,8 +6,8 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS } from '../../../test/test-clock.ts';
 import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
+import { deliverDue } from '../../../test/webhook-steps.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { deliverDue } from './deliver.ts';
 import { startOutgoingWebhooks } from './run-outgoing-webhooks.ts';
 
 const service = await startTestService();

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
@@ -124,57 +124,85 @@ export async function recordAttempt(
   ]);
 }
 
-const replayMessageStatement = defineCommand(
+/** How many deliveries to an endpoint are to be made anew. */
+export interface ReplayedDeliveries {
+  readonly endpointId: string;
+  readonly count: number;
+}
+
+const ReplayedRow = Type.Object({ endpoint_id: Type.String(), count: Type.Integer() });
+
+const replayMessageStatement = defineStatement(
   'webhook_delivery_replay_message',
-  `insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
-   select message.id, endpoint.id, 'pending', $3::timestamptz
-   from webhook_messages message
-   join webhook_endpoints endpoint
-     on endpoint.id = $2
-     or ($2 is null and exists (select from webhook_deliveries told
-                                where told.message_id = message.id and told.endpoint_id = endpoint.id))
-   where message.id = $1
-   on conflict (message_id, endpoint_id) do update set state = 'pending', attempts = 0, next_attempt_at = $3`,
+  ReplayedRow,
+  `with replayed as (
+     insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
+     select message.id, endpoint.id, 'pending', $3::timestamptz
+     from webhook_messages message
+     join webhook_endpoints endpoint
+       on endpoint.id = $2
+       or ($2 is null and exists (select from webhook_deliveries told
+                                  where told.message_id = message.id and told.endpoint_id = endpoint.id))
+     where message.id = $1
+     on conflict (message_id, endpoint_id) do update set state = 'pending', attempts = 0, next_attempt_at = $3
+     returning endpoint_id
+   )
+   select endpoint_id, count(*)::integer as count from replayed group by endpoint_id`,
 );
 
 /**
  * Lets a message be delivered anew.
  * @param endpointId to this endpoint, also when it was not told before; null: to all that were
- * @returns how many deliveries there are to make
+ * @returns what there is to make, endpoint by endpoint
  */
 export async function replayMessage(
   db: Queryable,
   messageId: string,
   endpointId: string | null,
   now: Date,
-): Promise<number> {
-  return execute(db, replayMessageStatement, [messageId, endpointId, now]);
+): Promise<ReplayedDeliveries[]> {
+  return (await queryRows(db, replayMessageStatement, [messageId, endpointId, now])).map(
+    toReplayed,
+  );
 }
 
-const replayFailedStatement = defineCommand(
+const replayFailedStatement = defineStatement(
   'webhook_delivery_replay_failed',
-  `update webhook_deliveries delivery
-   set state = 'pending', attempts = 0, next_attempt_at = $3
-   from (
-     select failed.message_id, failed.endpoint_id
-     from webhook_deliveries failed
-     join webhook_messages message on message.id = failed.message_id
-     join webhook_endpoints endpoint on endpoint.id = failed.endpoint_id
-     where failed.state = 'failed' and message.created_at >= $1
-       and ($2::uuid is null or failed.endpoint_id = $2)
-     limit $4
-     for update of failed skip locked
-   ) chosen
-   where delivery.message_id = chosen.message_id and delivery.endpoint_id = chosen.endpoint_id`,
+  ReplayedRow,
+  `with replayed as (
+     update webhook_deliveries delivery
+     set state = 'pending', attempts = 0, next_attempt_at = $3
+     from (
+       select failed.message_id, failed.endpoint_id
+       from webhook_deliveries failed
+       join webhook_messages message on message.id = failed.message_id
+       join webhook_endpoints endpoint on endpoint.id = failed.endpoint_id
+       where failed.state = 'failed' and message.created_at >= $1
+         and ($2::uuid is null or failed.endpoint_id = $2)
+       limit $4
+       for update of failed skip locked
+     ) chosen
+     where delivery.message_id = chosen.message_id and delivery.endpoint_id = chosen.endpoint_id
+     returning delivery.endpoint_id
+   )
+   select endpoint_id, count(*)::integer as count from replayed group by endpoint_id`,
 );
 
-/** Lets deliveries that failed for good be made anew, of messages since a moment, at most `limit`; gives how many. */
+/**
+ * Lets deliveries that failed for good be made anew, of messages since a moment, at most `limit`.
+ * @returns what there is to make, endpoint by endpoint
+ */
 export async function replayFailed(
   db: Queryable,
   since: Date,
   endpointId: string | null,
   now: Date,
   limit: number,
-): Promise<number> {
-  return execute(db, replayFailedStatement, [since, endpointId, now, limit]);
+): Promise<ReplayedDeliveries[]> {
+  const parameters = [since, endpointId, now, limit];
+  return (await queryRows(db, replayFailedStatement, parameters)).map(toReplayed);
+}
+
+function toReplayed(row: Static<typeof ReplayedRow>): ReplayedDeliveries {
+  return { endpointId: row.endpoint_id, count: row.count };
 }

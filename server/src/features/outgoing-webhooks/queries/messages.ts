@@ -44,14 +44,13 @@ const insertStatement = defineCommand(
 /**
  * Stores messages, each with a delivery to every endpoint that wants it; one that nobody wants, or that is there already,
  * is left out.
- * @returns how many deliveries there are to make
  */
 export async function insertMessages(
   db: Queryable,
   messages: readonly NewMessage[],
   createdAt: Date,
-): Promise<number> {
-  return execute(db, insertStatement, [
+): Promise<void> {
+  await execute(db, insertStatement, [
     ...toColumns(messages, ['id', 'type', 'licenseId', 'payload']),
     createdAt,
   ]);
