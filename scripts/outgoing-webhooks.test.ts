@@ -8,13 +8,13 @@ import { pathToFileURL } from 'node:url';
 
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { announceMoments } from '#server/features/outgoing-webhooks/announce-moments.ts';
-import { deliverDue } from '#server/features/outgoing-webhooks/deliver.ts';
 import { EVENT_TYPES } from '#server/features/outgoing-webhooks/rules/event-types.ts';
 import { extendLicense, suspendLicense } from '#server/features/licenses/change-license.ts';
 
 import { startTestService } from '../server/test/harness.ts';
 import { activate, anyMachine, deactivate, startTrial } from '../server/test/license-steps.ts';
 import { startWebhookReceiver } from '../server/test/webhook-receiver.ts';
+import { deliverDue } from '../server/test/webhook-steps.ts';
 import { repository } from './lib/steps.ts';
 
 const document = readFileSync(join(repository, 'docs/operations/outgoing-webhooks.md'), 'utf8');

@@ -20,7 +20,7 @@ export const VALIDATION_TRIGGERS = [
   'manual',
 ] as const;
 
-export const licenseKey = text({
+const licenseKey = text({
   description:
     'The license key as the customer received it; case, spaces and hyphens are forgiven.',
   examples: ['LK-7Q2M9-X4T1C-ZB8DH-3KPNE-5WVR0'],

@@ -49,7 +49,7 @@ const DEEPEST_CAUSE = 5;
  * An error as it is logged: class, message, code, stack and the chain of its causes. Other properties are left out,
  * since PostgreSQL's `detail` and `where` quote the values of a row.
  */
-export function describeError(error: unknown, depth = 0): unknown {
+function describeError(error: unknown, depth = 0): unknown {
   if (!(error instanceof Error)) return error;
   const inner: readonly unknown[] = error instanceof AggregateError ? error.errors.slice(0, 5) : [];
   return {

@@ -8,7 +8,7 @@ import { PublicError } from '#server/errors.ts';
 export const USAGE_EXIT_CODE = 2;
 
 /** Ends a command with one clear sentence and an exit code. */
-export class CommandError extends Error {
+class CommandError extends Error {
   readonly exitCode: number;
 
   constructor(message: string, exitCode: number, options?: ErrorOptions) {

@@ -31,7 +31,7 @@ export function toEndpointJson(endpoint: EndpointRecord) {
 }
 
 /** An endpoint for people. */
-export function toEndpointFields(endpoint: EndpointRecord): (readonly [string, Cell])[] {
+function toEndpointFields(endpoint: EndpointRecord): (readonly [string, Cell])[] {
   return [
     ['id', endpoint.id],
     ['url', endpoint.url],

@@ -102,7 +102,7 @@ export function addRawParser(app: FastifyInstance): void {
  * Parses a body.
  * @throws InvalidRequestError when it is no JSON in UTF-8 (RFC 8259 §8.1).
  */
-export function parseJson(body: Buffer): unknown {
+function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw invalidJson(0, 'The body is not UTF-8');
   const text = body.toString();
   try {

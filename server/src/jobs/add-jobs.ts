@@ -26,7 +26,7 @@ export type NewJob = {
 }[JobName];
 
 /** With pauses that grow from seconds to six hours, the last try comes four days after the first. */
-export const DEFAULT_MAX_ATTEMPTS = 25;
+const DEFAULT_MAX_ATTEMPTS = 25;
 
 const addStatement = defineStatement(
   'job_add',

@@ -73,11 +73,6 @@ export function readLicenseKey(text: string, keyPrefix: string): LicenseKeyReadi
   return trimmed === '' ? MISTYPED : { kind: 'foreign', lookup: trimmed };
 }
 
-/** Hides a license key for logs and audit rows: only its last four characters are left, and of a short text nothing. */
-export function maskLicenseKey(text: string): string {
-  return text.length >= 16 ? `…-${text.slice(-4)}` : '…';
-}
-
 function formatLicenseKey(prefix: string, symbols: string): string {
   const parts = [prefix.toUpperCase()];
   for (let start = 0; start < SYMBOLS; start += GROUP_SYMBOLS) {

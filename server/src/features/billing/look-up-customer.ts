@@ -11,7 +11,7 @@ import { lockBilling } from './queries/lock.ts';
 import type { CustomerName } from './queue-look-ups.ts';
 
 /** What a look-up needs of the context. */
-export type LookUpContext = Pick<
+type LookUpContext = Pick<
   Context,
   'catalog' | 'clock' | 'log' | 'paddleApi' | 'pool' | 'vault' | 'wantedEvents'
 >;

@@ -9,7 +9,7 @@ import type { KeyFinding } from './queries/find-by-key.ts';
  * What a license key leads to, or null when nobody has it.
  * @param activationId the activation to bring along; null for none
  */
-export async function findByKey(
+async function findByKey(
   ctx: Context,
   licenseKey: string,
   activationId: string | null,

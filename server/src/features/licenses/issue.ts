@@ -98,7 +98,7 @@ export class LicenseKeyTakenError extends Error {
 }
 
 /** When the product's own term ends that begins at a moment; null is perpetual. */
-export function endOfTerm(product: Product, from: Date): Date | null {
+function endOfTerm(product: Product, from: Date): Date | null {
   if (product.durationDays === null) return null;
   return new Date(from.getTime() + product.durationDays * DAY_MS);
 }

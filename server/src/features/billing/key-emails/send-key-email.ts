@@ -23,7 +23,7 @@ import {
 import { queueKeyEmails } from './queue-key-emails.ts';
 
 /** What sending needs of the context. */
-export type KeyEmailContext = Pick<
+type KeyEmailContext = Pick<
   Context,
   'catalog' | 'clock' | 'log' | 'mail' | 'metrics' | 'paddleApi' | 'pool' | 'vault'
 >;

@@ -5,7 +5,7 @@ import { readMacAddresses } from './mac-address.ts';
 import { normalizeValue } from './normalize-value.ts';
 
 /** More hardware addresses than this say nothing more, and would crowd out what else is known. */
-export const MAX_MAC_ADDRESSES = 8;
+const MAX_MAC_ADDRESSES = 8;
 
 /** The components of a fingerprint's entries: sorted by name and value, each once; what says nothing is left out. */
 export function collectComponents(entries: readonly FingerprintEntry[]): readonly Component[] {

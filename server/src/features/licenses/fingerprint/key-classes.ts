@@ -49,7 +49,7 @@ const knownKeys = buildKnownKeys();
  * The spelling under which keys are compared: `machineId`, `machine_id` and `Machine-ID` are one key.
  * @param key as the client sent it
  */
-export function normalizeKey(key: string): string {
+function normalizeKey(key: string): string {
   return key
     .replace(/[\s_.-]+/gu, '')
     .toLowerCase()

@@ -1,11 +1,11 @@
 /** The most keys a fingerprint may have, those of nested objects counted in. */
-export const MAX_FINGERPRINT_KEYS = 32;
+const MAX_FINGERPRINT_KEYS = 32;
 
 /** How deep its objects and arrays may nest: `{a: {b: {c: 1}}}` is depth 3. */
-export const MAX_FINGERPRINT_DEPTH = 3;
+const MAX_FINGERPRINT_DEPTH = 3;
 
 /** How long its JSON may be, in UTF-8. */
-export const MAX_FINGERPRINT_BYTES = 8192;
+const MAX_FINGERPRINT_BYTES = 8192;
 
 /** Why an object cannot be taken as a fingerprint, as a sentence, or undefined when it can. */
 export function findProblem(fingerprint: Readonly<Record<string, unknown>>): string | undefined {

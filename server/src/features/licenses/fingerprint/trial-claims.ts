@@ -5,7 +5,7 @@ import type { HashedIdentity } from './hashed-identity.ts';
  * How many medium components are paired: five serial numbers and eight hardware addresses, which is all of them unless a
  * client gives one in several spellings of its key. They make 78 pairs.
  */
-export const MAX_CLAIMING_MEDIUMS = 13;
+const MAX_CLAIMING_MEDIUMS = 13;
 
 const CLAIM_HEX_DIGITS = 32;
 

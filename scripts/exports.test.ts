@@ -1,0 +1,73 @@
+/** What is exported is used elsewhere: this finds what could be private, and what only tests still use. */
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+import { test } from 'node:test';
+
+import { repository } from './lib/steps.ts';
+
+/** What documents and `openapi.json` are held against, and what nothing has needed yet. */
+const ALLOWED = new Set([
+  'contract/src/outreach.ts: MAX_RECIPIENTS',
+  'server/src/cli/report-range.ts: day',
+  'server/src/config/env.ts: listVariableNames',
+  'server/src/features/analytics/queries/roll-up-trials.ts: CONVERSION_DAYS',
+  'server/src/features/analytics/remove-old-data.ts: EVENT_IDS_KEPT_DAYS',
+  'server/src/features/analytics/rules/drop-reasons.ts: DROP_REASONS',
+  'server/src/features/analytics/rules/rollup-marks.ts: isSettled',
+  'server/src/features/outreach/message-outcome.ts: SENT',
+  'server/src/features/outreach/templates/example.ts: exampleFacts',
+  'server/src/http/docs/describe-interface.ts: interfaceDescription',
+]);
+
+/** Also `await import(…)`, and `* as`, which stands for every name. */
+const IMPORT =
+  /(?:\{(?<names>[^{}]*)\}|\* as \w+)(?: from |\s*=\s*await import\()'(?<from>[^']+)'/g;
+const EXPORT = /^export (?:async )?(?:const|function\*?|class) (?<name>\w+)/gm;
+const PRODUCT = /^(?:server|contract)\/src\/(?!.*\.(?:test|fixture)\.ts$)/;
+
+const sources = readdirSync(repository, { withFileTypes: true })
+  .filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name))
+  .flatMap(({ name }) => listFiles(name))
+  .map((file) => ({ file, text: readFileSync(join(repository, file), 'utf8') }));
+
+test('what a source exports is used by another one, or by its own file and a test', () => {
+  const products = sources.filter(({ file }) => PRODUCT.test(file));
+  const usedByProduct = new Set(products.flatMap(listImports));
+  const used = new Set(sources.flatMap(listImports));
+  assert.ok(usedByProduct.size > 1_000, 'the imports were not found');
+  const unused = products.flatMap(({ file, text }) =>
+    Array.from(text.matchAll(EXPORT), ({ groups }) => groups?.['name'] ?? '')
+      // A schema goes by the name of its type, which is for whoever has values of it.
+      .filter((name) => !text.includes(`export type ${name} `))
+      .filter((name) => {
+        const keys = [file, file.startsWith('contract/') ? '@latchkey/contract' : file].flatMap(
+          (from) => [keyOf(from, name), keyOf(from, '*')],
+        );
+        const isUsedHere = text.split(new RegExp(`\\b${name}\\b`)).length > 2;
+        return !keys.some((key) => usedByProduct.has(key) || (isUsedHere && used.has(key)));
+      })
+      .map((name) => `${file}: ${name}`),
+  );
+  assert.deepEqual(
+    unused.filter((each) => !ALLOWED.has(each)),
+    [],
+  );
+});
+
+function listFiles(folder: string): string[] {
+  return readdirSync(join(repository, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => `${folder}/${file.replaceAll('\\', '/')}`)
+    .filter((file) => /\.m?ts$/.test(file) && !file.includes('/node_modules/'));
+}
+
+/** The names that a file imports, each with the file that it is from. */
+function listImports({ text }: { readonly text: string }): string[] {
+  return Array.from(text.matchAll(IMPORT), ({ groups }) => groups ?? {}).flatMap(
+    ({ names = '*', from = '' }) => names.split(',').map((name) => keyOf(from, name)),
+  );
+}
+
+function keyOf(from: string, name: string): string {
+  return `${basename(from)} ${/^\s*(?:type )?(?<own>[\w*]*)/.exec(name)?.groups?.['own'] ?? ''}`;
+}
