@@ -3,6 +3,7 @@ import { beforeEach, test } from 'node:test';
 
 import {
   recordReconciliation,
+  storeReconciledEvent,
   type ReconciliationEnd,
 } from '#server/features/billing/queries/reconciliations.ts';
 
@@ -60,6 +61,8 @@ test("with a key, it says how the comparison with Paddle's log goes, and why it 
     findings.push([finding?.status, finding?.symptom, finding?.cause]);
   };
   await look();
+  await storeReconciledEvent(pool, 'paddle', 'evt_1');
+  await look();
   await recordReconciliation(pool, end('10', 'Paddle answers 403'));
   await look();
   await recordReconciliation(pool, end('11', null));
@@ -69,6 +72,7 @@ test("with a key, it says how the comparison with Paddle's log goes, and why it 
   const missed = 'Events of Paddle that never arrive are missed: its log was read';
   assert.deepEqual(findings, [
     ['ok', "Paddle's log has not been compared yet.", undefined],
+    ['ok', "Paddle's log is being compared; its end has not been reached yet.", undefined],
     ['warning', `${missed} never before.`, 'Paddle answers 403.'],
     ['ok', "Paddle's log was compared to its end, last at 2027-03-01 11:00 UTC.", undefined],
     ['warning', `${missed} last at 2027-03-01 11:00 UTC.`, 'Paddle answers 404.'],

@@ -53,6 +53,9 @@ async function checkReconciliation(pool: Pool): Promise<Finding> {
       fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and start again; latchkey webhook reconcile tries it now.',
     });
   }
-  if (reconciledAt === null) return ok(check, "Paddle's log has not been compared yet.");
+  if (record === null) return ok(check, "Paddle's log has not been compared yet.");
+  if (reconciledAt === null) {
+    return ok(check, "Paddle's log is being compared; its end has not been reached yet.");
+  }
   return ok(check, `Paddle's log was compared to its end, ${since}.`);
 }

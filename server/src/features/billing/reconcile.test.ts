@@ -12,7 +12,7 @@ import {
 import { deliverPaddle } from '../../../test/paddle-steps.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
-import { createPaddleApi, PaddleApiError } from './providers/paddle/paddle-api.ts';
+import { createPaddleApi, PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import { findReconciliation, isFailing } from './queries/reconciliations.ts';
 import { reconcilePaddle } from './reconcile.ts';
 
@@ -61,9 +61,9 @@ test('events that never arrived are applied once, and what was repaired is said'
     type: 'transaction.completed',
     status: 'processed',
   }));
-  assert.deepEqual(await reconcile(), { compared: 3, repaired });
+  assert.deepEqual(await reconcile(), { compared: 3, repaired, reachedEnd: true });
   assert.equal(await service.count('licenses'), 4);
-  assert.deepEqual(await reconcile(), { compared: 0, repaired: [] });
+  assert.deepEqual(await reconcile(), { compared: 0, repaired: [], reachedEnd: true });
   await deliverPaddle(service, lost);
   assert.equal(await service.count('licenses'), 4, 'a webhook that comes after all is a duplicate');
   const { rows } = await service.pool.query(
@@ -76,7 +76,7 @@ test('events that never arrived are applied once, and what was repaired is said'
 test('events that may still be on their way are left to their webhooks, and compared later', async () => {
   const before = await service.count('licenses');
   purchase('young');
-  assert.deepEqual(await reconcile(), { compared: 0, repaired: [] });
+  assert.deepEqual(await reconcile(), { compared: 0, repaired: [], reachedEnd: true });
   assert.equal(await service.count('licenses'), before);
   clock.advance(2 * HOUR_MS);
   assert.equal((await reconcile())?.repaired.length, 1);
@@ -88,7 +88,7 @@ test('a type of event that the webhook is not subscribed to is kept, and nothing
   const lines = service.log.length;
   paddleLog.push(paddleEvent('address.created', { id: 'add_1' }, { occurredAt: clock.now() }));
   clock.advance(2 * HOUR_MS);
-  assert.deepEqual(await reconcile(), { compared: 1, repaired: [] });
+  assert.deepEqual(await reconcile(), { compared: 1, repaired: [], reachedEnd: true });
   assert.equal(await service.count('audit_log'), rows);
   assert.deepEqual(service.log.slice(lines), []);
   const { rows: kept } = await service.pool.query(
@@ -149,7 +149,67 @@ test('a comparison from a moment on, before any other, leaves the next one to be
   assert.deepEqual(await reconcilePaddle(ctx, { actor: 'ann', since }), {
     compared: 0,
     repaired: [],
+    reachedEnd: true,
   });
   assert.equal((await reconcile())?.repaired.length, 1);
   assert.equal(await service.count('licenses'), before + 1);
+});
+
+/** A log of so many events, one on each page, behind the last one that was compared. */
+function logOf(count: number): PaddleApi {
+  const at = clock.now();
+  const events = Array.from({ length: count }, (_, index) => {
+    const event = paddleEvent('address.created', { id: `add_${index}` }, { occurredAt: at });
+    return { eventId: event.event_id, type: event.event_type, occurredAt: at, body: event };
+  });
+  return {
+    findCustomer: async () => null,
+    listEvents: async (after) => {
+      const start = events.findIndex(({ eventId }) => eventId === after) + 1;
+      return events.slice(start, start + 1);
+    },
+  };
+}
+
+test('a log that is longer than one comparison was not compared to its end, and is by those that follow', async () => {
+  const longer = { ...ctx, paddleApi: logOf(25) };
+  clock.advance(2 * HOUR_MS);
+  paddle.answer = answerJson(500, {});
+  await assert.rejects(reconcile(), PaddleApiError);
+  const before = await findReconciliation(ctx.pool, 'paddle');
+  const ends: unknown[] = [];
+  const goOn = async () => {
+    clock.advance(1_000);
+    const found = await reconcilePaddle(longer, { actor: 'ann' });
+    ends.push([found?.compared, found?.reachedEnd, await findReconciliation(ctx.pool, 'paddle')]);
+  };
+  await goOn();
+  await goOn();
+  await goOn();
+  const answered = { reconciledAt: before?.reconciledAt, failedAt: null, failure: null };
+  assert.deepEqual(ends, [
+    [10, false, answered],
+    [10, false, answered],
+    [5, true, { ...answered, reconciledAt: clock.now() }],
+  ]);
+});
+
+test('by hand it goes on to the end of the log, however long that is', async () => {
+  const longer = { ...ctx, paddleApi: logOf(70) };
+  clock.advance(2 * HOUR_MS);
+  const { compared, reachedEnd } =
+    (await reconcilePaddle(longer, { actor: 'ann', unlimited: true })) ?? {};
+  assert.deepEqual([compared, reachedEnd], [70, true]);
+});
+
+test('a log that does not go on behind an event is an error, and not compared for ever', async () => {
+  const [event] = await logOf(1).listEvents(null);
+  assert.ok(event !== undefined);
+  clock.advance(2 * HOUR_MS);
+  const turning = { findCustomer: async () => null, listEvents: async () => [event] };
+  const endless = reconcilePaddle(
+    { ...ctx, paddleApi: turning },
+    { actor: 'ann', unlimited: true },
+  );
+  await assert.rejects(endless, new PaddleApiError('Paddle answers an event anew'));
 });

@@ -5,6 +5,7 @@ import type { Receipt } from './received-event.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import {
+  clearReconciliationFailure,
   findEventBefore,
   findReconciledEvent,
   recordReconciliation,
@@ -18,6 +19,8 @@ export interface Reconciliation {
   readonly compared: number;
   /** Those of them that had never arrived and changed something now. */
   readonly repaired: readonly RepairedEvent[];
+  /** False: the log goes on, and the next comparison with it. */
+  readonly reachedEnd: boolean;
 }
 
 /** An event that had been missed. */
@@ -49,11 +52,8 @@ const HOUR_MS = 3_600_000;
 /** Younger events may still be on their way. */
 const SETTLED_AFTER_MS = HOUR_MS;
 
-/** In one job; the rest is compared the next time. */
-const MAX_PAGES = 50;
-
-/** Whoever has more events than a million does not compare them by hand. */
-const MAX_PAGES_BY_HAND = 10_000;
+/** In one job, of a hundred events each; the rest is compared by the next one, which follows at once. */
+const MAX_PAGES = 10;
 
 /**
  * Compares Paddle's own log of events with those that were received, and applies the ones that never arrived, as their
@@ -72,7 +72,7 @@ export async function reconcilePaddle(
   if (paddleApi === null || (start === null && since === null)) return null;
   try {
     const reconciliation = await compare(ctx, paddleApi, start, order);
-    if (since === null) await record(ctx, start, null);
+    if (since === null) await recordSuccess(ctx, start, reconciliation);
     return reconciliation;
   } catch (error) {
     if (since === null && !isStopped(order.signal)) await recordFailure(ctx, start, error);
@@ -98,19 +98,28 @@ async function compare(
   start: string | null,
   order: ReconciliationOrder,
 ): Promise<Reconciliation> {
-  let compared = 0;
+  const { since = null, unlimited = false, signal, onCompared } = order;
+  const maxPages = unlimited ? Number.POSITIVE_INFINITY : MAX_PAGES;
   const repaired: RepairedEvent[] = [];
+  let compared = 0;
+  let page: LogPage = { events: [], last: start, isLast: false };
   try {
-    for await (const event of readSettledEvents(ctx, paddleApi, start, order)) {
-      const { status } = await takeLoggedEvent(ctx, event);
-      if (isChange(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
-      compared += 1;
-      order.onCompared?.(compared);
+    for (let pages = 0; pages < maxPages && !page.isLast; pages += 1) {
+      page = await readPage(ctx, paddleApi, page.last, signal);
+      for (const event of page.events) {
+        if (since !== null && event.occurredAt < since) continue;
+        const { status } = await takeLoggedEvent(ctx, event);
+        if (isChange(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
+        compared += 1;
+        onCompared?.(compared);
+      }
+      // From a moment on, what lies between the last comparison and that moment has not been compared.
+      if (since === null) await storeEnd(ctx, page);
     }
   } finally {
     await report(ctx, order.actor, repaired);
   }
-  return { compared, repaired };
+  return { compared, repaired, reachedEnd: page.isLast };
 }
 
 /** The log has every type of event, and the webhook need not be subscribed to those that nothing follows from. */
@@ -118,27 +127,36 @@ function isChange(status: Receipt['status']): boolean {
   return status === 'processed' || status === 'deferred';
 }
 
-/** The log behind an event, page by page; without `since`, each page is remembered as compared once all of it was taken. */
-async function* readSettledEvents(
-  ctx: Context,
+/** A part of the log. */
+interface LogPage {
+  /** Those whose webhooks have had their time. */
+  readonly events: readonly LoggedEvent[];
+  /** The event behind which the next page begins; null: the oldest one. */
+  readonly last: string | null;
+  /** Whether nothing behind it is to be compared now. */
+  readonly isLast: boolean;
+}
+
+async function readPage(
+  { clock }: Pick<Context, 'clock'>,
   paddleApi: PaddleApi,
-  start: string | null,
-  { signal, since = null, unlimited = false }: ReconciliationOrder,
-): AsyncGenerator<LoggedEvent> {
-  const settledBefore = new Date(ctx.clock.now().getTime() - SETTLED_AFTER_MS);
-  let after = start;
-  const maxPages = unlimited ? MAX_PAGES_BY_HAND : MAX_PAGES;
-  for (let page = 0; page < maxPages; page += 1) {
-    const events = await paddleApi.listEvents(after, signal);
-    const settled = takeWhile(events, ({ occurredAt }) => occurredAt < settledBefore);
-    yield* settled.filter(({ occurredAt }) => since === null || occurredAt >= since);
-    const last = settled.at(-1);
-    if (last === undefined) return;
-    // From a moment on, what lies between the last comparison and that moment has not been compared.
-    if (since === null) await storeReconciledEvent(ctx.pool, PROVIDER, last.eventId);
-    if (settled.length < events.length) return;
-    after = last.eventId;
+  after: string | null,
+  signal: AbortSignal | undefined,
+): Promise<LogPage> {
+  const settledBefore = new Date(clock.now().getTime() - SETTLED_AFTER_MS);
+  const logged = await paddleApi.listEvents(after, signal);
+  // A log that does not begin behind the event would never end.
+  if (logged.some(({ eventId }) => eventId === after)) {
+    throw new PaddleApiError('Paddle answers an event anew');
   }
+  const events = takeWhile(logged, ({ occurredAt }) => occurredAt < settledBefore);
+  const isLast = events.length === 0 || events.length < logged.length;
+  return { events, last: events.at(-1)?.eventId ?? after, isLast };
+}
+
+async function storeEnd({ pool }: Pick<Context, 'pool'>, { events }: LogPage): Promise<void> {
+  const last = events.at(-1);
+  if (last !== undefined) await storeReconciledEvent(pool, PROVIDER, last.eventId);
 }
 
 function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): readonly Item[] {
@@ -166,6 +184,16 @@ async function report(
     reason: null,
     details: { repaired: repaired.length },
   });
+}
+
+/** When the end was not reached, all that is known is that Paddle answers. */
+async function recordSuccess(
+  ctx: Context,
+  start: string | null,
+  { reachedEnd }: Reconciliation,
+): Promise<void> {
+  if (reachedEnd) await record(ctx, start, null);
+  else await clearReconciliationFailure(ctx.pool, PROVIDER);
 }
 
 async function record(ctx: Context, start: string | null, failure: string | null): Promise<void> {

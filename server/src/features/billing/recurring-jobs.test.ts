@@ -7,19 +7,20 @@ import { createTasks } from '#server/jobs/tasks.ts';
 
 import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
-import { paddleTransactionCompleted } from '../../../test/paddle-events.ts';
+import { paddleEvent, paddleTransactionCompleted } from '../../../test/paddle-events.ts';
 import { deliverPaddle } from '../../../test/paddle-steps.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
-import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
+import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import { findReconciliation } from './queries/reconciliations.ts';
-import { beginRecurringJobs } from './recurring-jobs.ts';
+import { beginRecurringJobs, reconcilePayments } from './recurring-jobs.ts';
 
 let refusal: PaddleApiError | null = null;
+let unseen: LoggedEvent[] = [];
 const paddleApi: PaddleApi = {
   findCustomer: async () => null,
   listEvents: async () => {
     if (refusal !== null) throw refusal;
-    return [];
+    return unseen.splice(0, 1);
   },
 };
 const service = await startTestService({ paddleApi });
@@ -86,6 +87,25 @@ test('a comparison that fails is logged as an error, counted and stored, and the
   const record = await findReconciliation(pool, 'paddle');
   assert.deepEqual(record?.reconciledAt, service.clock.now());
   assert.deepEqual(await countJobs(pool), { open: 2, givenUp: 0 });
+});
+
+test('while the log goes on, the next comparison comes at once; behind its end, after an hour', async () => {
+  await deliverPaddle(service, paddleTransactionCompleted());
+  const occurredAt = new Date(service.clock.now().getTime() - 2 * HOUR_MS);
+  unseen = Array.from({ length: 11 }, (_, index) => {
+    const body = paddleEvent('address.created', { id: `add_${index}` }, { occurredAt });
+    return { eventId: body.event_id, type: body.event_type, occurredAt, body };
+  });
+  const nextAt = async () => {
+    await pool.query('truncate graphile_worker._private_jobs');
+    await reconcilePayments(ctx, new AbortController().signal);
+    return (await listJobs(pool, ['waiting'], 9)).map((job) => job.nextAt);
+  };
+  const now = service.clock.now();
+  assert.deepEqual(await nextAt(), [now]);
+  assert.equal((await findReconciliation(pool, 'paddle'))?.reconciledAt, null);
+  assert.deepEqual(await nextAt(), [new Date(now.getTime() + HOUR_MS)]);
+  assert.deepEqual((await findReconciliation(pool, 'paddle'))?.reconciledAt, now);
 });
 
 test('without a key for Paddle there is nothing to compare by, and no job for it', async () => {

@@ -41,13 +41,18 @@ export async function retryWebhooks(ctx: Context): Promise<void> {
   }
 }
 
-/** Applies the events of the provider's log that never arrived; ends where there is no key to ask with any more. */
+/**
+ * Applies the events of the provider's log that never arrived; when there are more than one job compares, the next one
+ * begins at once. Ends where there is no key to ask with any more.
+ */
 export async function reconcilePayments(ctx: Context, signal: AbortSignal): Promise<void> {
   if (ctx.paddleApi === null) return;
+  let delayMs = RECONCILE_INTERVAL_MS;
   try {
-    await reconcilePaddle(ctx, { actor: 'latchkey', signal });
+    const reconciliation = await reconcilePaddle(ctx, { actor: 'latchkey', signal });
+    if (reconciliation?.reachedEnd === false) delayMs = 0;
   } finally {
-    await follow(ctx, 'reconcile_payments', RECONCILE_INTERVAL_MS);
+    await follow(ctx, 'reconcile_payments', delayMs);
   }
 }
 

@@ -90,6 +90,16 @@ export async function recordReconciliation(
   await execute(db, recordStatement, [provider, start, ...moments, failure]);
 }
 
+const clearFailureStatement = defineCommand(
+  'billing_reconciliation_clear_failure',
+  'update billing_reconciliations set failed_at = null, failure = null where provider = $1',
+);
+
+/** Forgets how a comparison failed, for a later one could read on. */
+export async function clearReconciliationFailure(db: Queryable, provider: string): Promise<void> {
+  await execute(db, clearFailureStatement, [provider]);
+}
+
 const findStatement = defineStatement(
   'billing_reconciliation_find',
   Type.Object({
