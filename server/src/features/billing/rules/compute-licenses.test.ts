@@ -5,6 +5,7 @@ import * as fc from 'fast-check';
 
 import type { Product } from '#server/config/catalog-model.ts';
 
+import { permute } from '../../../../test/permute.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from './compute-licenses.ts';
 import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
@@ -58,13 +59,6 @@ function summarize(drafts: readonly LicenseDraft[]): ExpectedLicense[] {
     const told = Object.entries(moments).filter(([, moment]) => moment !== null);
     return [{ lineKey, productId: product.id, machines, expiresAt, ...Object.fromEntries(told) }];
   });
-}
-
-function* permute<Item>(items: readonly Item[]): Generator<Item[]> {
-  if (items.length === 0) yield [];
-  for (const [index, item] of items.entries()) {
-    for (const rest of permute(items.toSpliced(index, 1))) yield [item, ...rest];
-  }
 }
 
 describe('every order of a story has the same end', () => {
