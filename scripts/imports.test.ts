@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { repository } from './lib/steps.ts';
 
 interface Source {
-  /** Below `server/src`. */
+  /** Below `server/src` or `agent/src`. */
   readonly file: string;
   readonly text: string;
   readonly imports: readonly { readonly target: string; readonly typesOnly: boolean }[];
@@ -23,6 +23,7 @@ const IMPORT =
   /^(?:import|export) (?<types>type )?[^;']*?from '(?<from>[^']+)'|^import '(?<bare>[^']+)'|\bimport\('(?<dynamic>[^']+)'\)/gm;
 
 const sources = readSources('server/src');
+const agentSources = readSources('agent/src');
 const document = readFileSync(join(repository, 'ARCHITECTURE.md'), 'utf8');
 
 test('every import is one that the tables of ARCHITECTURE.md allow', () => {
@@ -33,6 +34,33 @@ test('every import is one that the tables of ARCHITECTURE.md allow', () => {
     imports
       .filter(({ target }) => /\.[cm]?[jt]s$/.test(target))
       .filter(({ target }) => !isAllowed(rows, file, target) || !isKnown(between, file, target))
+      .map(({ target }) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+});
+
+test('every import of the agent is one that its table allows', () => {
+  const rows = readTable('In the agent');
+  assert.ok(rows.length >= 3, 'the table was not found');
+  const wrong = agentSources.flatMap(({ file, imports }) =>
+    imports
+      .filter(({ target }) => /\.[cm]?[jt]s$/.test(target))
+      .filter(({ target }) => !isAllowed(rows, file, target))
+      .map(({ target }) => `${file} imports ${target}`),
+  );
+  assert.deepEqual(wrong, []);
+  const missing = rows
+    .flatMap(({ from, allowed, forbidden }) => [...from, ...allowed, ...forbidden])
+    .filter((path) => !agentSources.some(({ file }) => fits(file, path)));
+  assert.deepEqual(missing, []);
+});
+
+test('the agent knows nothing of the server, and takes no more than types from the contract', () => {
+  const wrong = agentSources.flatMap(({ file, imports }) =>
+    imports
+      .filter(({ target, typesOnly }) =>
+        target === '@latchkey/contract' ? !typesOnly : /^(#server|@latchkey)/.test(target),
+      )
       .map(({ target }) => `${file} imports ${target}`),
   );
   assert.deepEqual(wrong, []);
@@ -133,6 +161,7 @@ function readPaths(cell = ''): string[] {
 /** What runs in the product: tests and their fixtures are left out. */
 function readSources(folder: string): Source[] {
   const directory = join(repository, folder);
+  const alias = `#${posix.dirname(folder)}/`;
   const files = readdirSync(directory, { recursive: true, encoding: 'utf8' });
   return files
     .map((file) => file.replaceAll('\\', '/'))
@@ -140,16 +169,16 @@ function readSources(folder: string): Source[] {
     .map((file) => {
       const text = readFileSync(join(directory, file), 'utf8');
       const imports = [...text.matchAll(IMPORT)].map(({ groups = {} }) => ({
-        target: resolve(file, groups['from'] ?? groups['bare'] ?? groups['dynamic'] ?? ''),
+        target: resolve(file, groups['from'] ?? groups['bare'] ?? groups['dynamic'] ?? '', alias),
         typesOnly: groups['types'] !== undefined,
       }));
       return { file, text, imports };
     });
 }
 
-/** A path below `server/src`, or the name of a package as it is. */
-function resolve(file: string, specifier: string): string {
-  if (specifier.startsWith('#server/')) return specifier.slice('#server/'.length);
+/** A path below the folder of the sources, or the name of a package as it is. */
+function resolve(file: string, specifier: string, alias: string): string {
+  if (specifier.startsWith(alias)) return specifier.slice(alias.length);
   if (!specifier.startsWith('.')) return specifier;
   return posix.join(posix.dirname(file), specifier);
 }

@@ -25,6 +25,7 @@ import { SubscriberCreate, SubscriberResponse } from './subscribers.ts';
 import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
+export * from './agent-snapshot.ts';
 export * from './billing.ts';
 export * from './date-time.ts';
 export * from './email.ts';

@@ -1,0 +1,32 @@
+import { type Command, Option } from 'commander';
+
+/** What every command that gives a result takes. */
+export interface OutputOptions {
+  /** JSON for programs instead of text for people. */
+  readonly json?: boolean;
+}
+
+/** The option of every command that gives a result. */
+export function jsonOption(): Option {
+  return new Option('--json', 'print JSON for programs');
+}
+
+/** Prints the result of a command on standard output, and nothing else goes there. */
+export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
+  const shown = options.json === true ? JSON.stringify(result, null, 2) : text();
+  process.stdout.write(`${shown.trimEnd()}\n`);
+}
+
+/** Says something to the person at the terminal, on standard error, so that results can be piped. */
+export function printNote(text: string): void {
+  process.stderr.write(`${text}\n`);
+}
+
+/** Adds examples to a command's help: each a command line and what it does. */
+export function withExamples(
+  command: Command,
+  examples: readonly (readonly [string, string])[],
+): Command {
+  const lines = examples.map(([line, what]) => `  # ${what}\n  latchkey-agent ${line}`);
+  return command.addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`);
+}

@@ -1,0 +1,38 @@
+import { Command, CommanderError } from 'commander';
+
+import { version } from '../version.ts';
+import { printNote } from './output.ts';
+import { versionCommand } from './version-command.ts';
+
+/** The command line was not understood. */
+const USAGE_EXIT_CODE = 2;
+
+/** The whole command line, in the order of its help. */
+export function buildProgram(): Command {
+  const program = new Command('latchkey-agent')
+    .description("Collects a Linux machine's vital signs.")
+    .version(version, '-V, --version', 'print the version')
+    .addCommand(versionCommand());
+  for (const command of [program, ...program.commands]) {
+    command.exitOverride().showHelpAfterError().allowExcessArguments(false);
+  }
+  return program;
+}
+
+/**
+ * Runs one command and prints what went wrong on standard error, as one sentence.
+ * @param args without the program's own name
+ * @returns the exit code: 0, 1 (it could not be done) or 2 (not understood)
+ */
+export async function runCommandLine(args: readonly string[]): Promise<number> {
+  const program = buildProgram();
+  try {
+    await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
+    return 0;
+  } catch (error) {
+    // The library has printed the help, the version, or what was not understood.
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+    printNote(`This went wrong: ${error instanceof Error ? error.message : String(error)}`);
+    return 1;
+  }
+}

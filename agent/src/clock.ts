@@ -1,0 +1,10 @@
+/** The two clocks: one for people, and one that only goes forward, for differences. */
+export interface Clock {
+  now(): Date;
+  monotonicMs(): number;
+}
+
+export const systemClock: Clock = {
+  now: () => new Date(),
+  monotonicMs: () => performance.now(),
+};

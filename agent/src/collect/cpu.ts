@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+
+import type { AgentCpu } from '@latchkey/contract';
+
+import type { Collector } from '../collector.ts';
+import { type CpuTimes, parseCpuTimes } from '../parse/cpu-times.ts';
+import { present } from '../present.ts';
+import { toRatio } from '../rate.ts';
+import { KeptFile } from '../read/kept-file.ts';
+import type { Roots } from '../roots.ts';
+import { openFrequencies } from './cpu-frequency.ts';
+
+type Shares = NonNullable<AgentCpu['shares']>;
+
+/** Processor time of the machine and of each core, from /proc/stat, and the clocks. */
+export function openCpuCollector(roots: Roots): Collector<AgentCpu> {
+  const file = new KeptFile(join(roots.proc, 'stat'));
+  const frequencies = openFrequencies(roots);
+  let total: CpuTimes | null = null;
+  let cores: ReadonlyMap<number, CpuTimes> = new Map();
+  return {
+    collect(atMs) {
+      const bytes = file.read();
+      const now = bytes === null ? null : parseCpuTimes(bytes);
+      if (now === null || now.total === null || now.cores.size === 0) return null;
+      const hertz = frequencies.collect(atMs) ?? new Map<number, number>();
+      const shares = compareTimes(total, now.total);
+      const part = present({
+        logical_count: now.cores.size,
+        usage_ratio: usageOf(shares),
+        shares,
+        times: toTotals(now.total),
+        frequency_hertz: meanOf([...hertz.values()]),
+        cores: [...now.cores].map(([core, times]) =>
+          present({
+            core,
+            usage_ratio: usageOf(compareTimes(cores.get(core) ?? null, times)),
+            times: toTotals(times),
+            frequency_hertz: hertz.get(core) ?? null,
+          }),
+        ),
+      });
+      // A core that went offline is forgotten: what it says when it comes back has nothing to be compared with.
+      ({ total, cores } = now);
+      return part;
+    },
+    close: () => file.close(),
+  };
+}
+
+/** What the time between two readings was spent on; null where there is nothing to compare, or no time went by. */
+function compareTimes(before: CpuTimes | null, after: CpuTimes): Shares | null {
+  if (before === null) return null;
+  // Iowait is an estimate that may fall, and counters may be reset: nothing is ever less than none.
+  const user = Math.max(0, after.user - before.user);
+  const nice = Math.max(0, after.nice - before.nice);
+  const system = Math.max(0, after.system - before.system);
+  const iowait = Math.max(0, after.iowait - before.iowait);
+  const interrupt = Math.max(0, after.interrupt - before.interrupt);
+  const steal = Math.max(0, after.steal - before.steal);
+  const idle = Math.max(0, after.idle - before.idle);
+  const all = user + nice + system + iowait + interrupt + steal + idle;
+  if (all === 0) return null;
+  return {
+    user_ratio: toRatio(user / all),
+    nice_ratio: toRatio(nice / all),
+    system_ratio: toRatio(system / all),
+    iowait_ratio: toRatio(iowait / all),
+    interrupt_ratio: toRatio(interrupt / all),
+    steal_ratio: toRatio(steal / all),
+    idle_ratio: toRatio(idle / all),
+  };
+}
+
+function usageOf(shares: Shares | null): number | null {
+  return shares === null ? null : toRatio(1 - shares.idle_ratio - shares.iowait_ratio);
+}
+
+function toTotals(times: CpuTimes): AgentCpu['times'] {
+  return {
+    user_seconds_total: times.user,
+    nice_seconds_total: times.nice,
+    system_seconds_total: times.system,
+    iowait_seconds_total: times.iowait,
+    interrupt_seconds_total: times.interrupt,
+    steal_seconds_total: times.steal,
+    idle_seconds_total: times.idle,
+  };
+}
+
+function meanOf(values: readonly number[]): number | null {
+  if (values.length === 0) return null;
+  return Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
+}

@@ -1,0 +1,41 @@
+import type { AgentSnapshot } from '@latchkey/contract';
+
+/** What a collector gives to a snapshot. */
+export type PartName = Exclude<keyof AgentSnapshot, 'time'>;
+
+/** One part of a snapshot. */
+export type Part<Name extends PartName> = NonNullable<AgentSnapshot[Name]>;
+
+/** Reads one kind of vital sign, again and again. It holds what it needs from the time before. */
+export interface Collector<T> {
+  /**
+   * Reads now, without waiting for anything that may hang.
+   * @param atMs milliseconds of a clock that only goes forward
+   * @returns null when the machine lacks it
+   */
+  collect(atMs: number): T | null;
+  /** Gives back what it holds open. */
+  close?(): void;
+}
+
+/** The collectors by the part that each gives. */
+export type Collectors = { readonly [Name in PartName]?: Collector<Part<Name>> };
+
+/**
+ * Asks a collector seldom, and repeats what it said in between: for what changes slowly or costs much.
+ * @param intervalMs the shortest time between two readings
+ */
+export function atMostEvery<T>(intervalMs: number, collector: Collector<T>): Collector<T> {
+  let last: T | null = null;
+  let dueAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    ...collector,
+    collect(atMs) {
+      if (atMs < dueAtMs) return last;
+      dueAtMs = atMs + intervalMs;
+      last = null;
+      last = collector.collect(atMs);
+      return last;
+    },
+  };
+}

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { emptyMachine } from '../../test/machine.ts';
+
+import { KeptFile } from './kept-file.ts';
+
+test('a file is read anew from its start each time', () => {
+  using machine = emptyMachine();
+  machine.write('proc/x', 'first');
+  const file = new KeptFile(`${machine.roots.proc}/x`);
+  assert.equal(String(file.read()), 'first');
+  machine.write('proc/x', '2nd');
+  assert.equal(String(file.read()), '2nd');
+  file.close();
+});
+
+test('a file that is not there gives nothing, and is found once it is', () => {
+  using machine = emptyMachine();
+  const file = new KeptFile(`${machine.roots.proc}/x`);
+  assert.equal(file.read(), null);
+  machine.write('proc/x', 'here');
+  assert.equal(String(file.read()), 'here');
+  file.close();
+});
+
+test('a file larger than the buffer is read whole', () => {
+  using machine = emptyMachine();
+  const text = 'cpu 1 2 3 4\n'.repeat(20_000);
+  machine.write('proc/x', text);
+  const file = new KeptFile(`${machine.roots.proc}/x`);
+  assert.equal(String(file.read()) === text, true);
+  file.close();
+});
+
+test('a file beyond every bound is refused and not kept in memory', () => {
+  using machine = emptyMachine();
+  machine.write('proc/x', 'x'.repeat(5 * 1024 * 1024));
+  const file = new KeptFile(`${machine.roots.proc}/x`);
+  assert.throws(() => file.read(), /over 4194304 bytes/);
+});

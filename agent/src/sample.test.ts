@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { Collectors } from './collector.ts';
+import { openSampler } from './sample.ts';
+
+/** A clock that a test moves. */
+function stoppedClock() {
+  const clock = { ms: 0, now: () => new Date(clock.ms), monotonicMs: () => clock.ms };
+  return clock;
+}
+
+function open(collectors: Collectors) {
+  const clock = stoppedClock();
+  const warnings: string[] = [];
+  const log = {
+    warn: (message: string, fields = {}) =>
+      void warnings.push(`${message} ${JSON.stringify(fields)}`),
+  };
+  return { clock, warnings, sampler: openSampler(collectors, clock, log) };
+}
+
+const load = { load_1m: 1, load_5m: 1, load_15m: 1, runnable_tasks: 1, tasks: 1 };
+
+test('a collector that throws costs its own part, and is logged once a minute', () => {
+  const { clock, warnings, sampler } = open({
+    uptime_seconds: {
+      collect: () => {
+        throw new Error('broken sensor');
+      },
+    },
+    load: { collect: () => load },
+  });
+  for (let second = 0; second < 61; second += 1) {
+    clock.ms = second * 1000;
+    assert.deepEqual(sampler.sample(), { time: clock.now().toISOString(), load });
+  }
+  assert.deepEqual(warnings, [
+    'A collector gave nothing: broken sensor {"collector":"uptime_seconds"}',
+    'A collector gave nothing: broken sensor {"collector":"uptime_seconds"}',
+  ]);
+});
+
+test('a collector that gives figures that are none costs its own part, and is named with the field', () => {
+  const { warnings, sampler } = open({
+    pressure: {
+      collect: () => ({
+        cpu: {
+          some: {
+            average_10s_ratio: 0,
+            average_60s_ratio: Number.NaN,
+            average_300s_ratio: 0,
+            stall_seconds_total: 0,
+          },
+        },
+      }),
+    },
+    load: { collect: () => load },
+  });
+  assert.deepEqual(Object.keys(sampler.sample()), ['time', 'load']);
+  assert.match(warnings[0] ?? '', /cpu\.some\.average_60s_ratio is no figure/);
+});
+
+test('a collector that takes long rests for a minute', () => {
+  let calls = 0;
+  const collectors: Collectors = {
+    uptime_seconds: {
+      collect: () => {
+        calls += 1;
+        harness.clock.ms += 300;
+        return 5;
+      },
+    },
+  };
+  const harness = open(collectors);
+  assert.equal(harness.sampler.sample().uptime_seconds, 5);
+  harness.clock.ms = 60_000;
+  assert.equal(harness.sampler.sample().uptime_seconds, undefined);
+  harness.clock.ms = 60_301;
+  assert.equal(harness.sampler.sample().uptime_seconds, 5);
+  assert.equal(calls, 2);
+  assert.match(harness.warnings[0] ?? '', /it took 300 ms, and rests for a minute/);
+});
+
+test('what the machine lacks is absent', () => {
+  const { sampler, warnings } = open({ load: { collect: () => null } });
+  assert.deepEqual(Object.keys(sampler.sample()), ['time']);
+  assert.deepEqual(warnings, []);
+});
+
+test('closing closes every collector', () => {
+  const closed: string[] = [];
+  const collector = (name: string) => ({
+    collect: () => null,
+    close: () => void closed.push(name),
+  });
+  open({ load: collector('load'), cpu: collector('cpu') }).sampler.close();
+  assert.deepEqual(closed, ['load', 'cpu']);
+});

@@ -1,0 +1,93 @@
+import type { AgentSnapshot } from '@latchkey/contract';
+
+import type { Clock } from './clock.ts';
+import type { Collectors, Part, PartName } from './collector.ts';
+import { findUnsound } from './find-unsound.ts';
+import type { Log } from './log.ts';
+
+/** What makes snapshots. */
+export interface Sampler {
+  /** Runs all collectors once. Never throws: what a collector cannot give is left out. */
+  sample(): AgentSnapshot;
+  close(): void;
+}
+
+/** A collector that took longer has met something that hangs: it is left alone for a while. */
+const SLOW_MS = 250;
+
+const REST_MS = 60_000;
+
+/** The same trouble is told once in this time. */
+const REPORT_INTERVAL_MS = 60_000;
+
+/**
+ * Puts the collectors together. One that throws, takes long, or gives figures that are none costs its own part of the
+ * snapshot and nothing else, and is logged once a minute.
+ */
+export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sampler {
+  const names = namesOf(collectors);
+  const restUntilMs = new Map<PartName, number>();
+  const reportedAtMs = new Map<PartName, number>();
+
+  function report(name: PartName, problem: string, atMs: number): void {
+    const last = reportedAtMs.get(name);
+    if (last !== undefined && atMs - last < REPORT_INTERVAL_MS) return;
+    reportedAtMs.set(name, atMs);
+    log.warn(`A collector gave nothing: ${problem}`, { collector: name });
+  }
+
+  function ask<Name extends PartName>(name: Name, startedAtMs: number): Part<Name> | null {
+    if (startedAtMs < (restUntilMs.get(name) ?? 0)) return null;
+    try {
+      const part = collectors[name]?.collect(startedAtMs) ?? null;
+      const unsound = findUnsound(part);
+      if (unsound === null) return part;
+      report(name, `${unsound} is no figure.`, startedAtMs);
+    } catch (error) {
+      report(name, error instanceof Error ? error.message : String(error), startedAtMs);
+    }
+    return null;
+  }
+
+  function restWhenSlow(name: PartName, startedAtMs: number, endedAtMs: number): void {
+    const tookMs = endedAtMs - startedAtMs;
+    if (tookMs <= SLOW_MS) return;
+    restUntilMs.set(name, endedAtMs + REST_MS);
+    report(name, `it took ${Math.round(tookMs)} ms, and rests for a minute.`, endedAtMs);
+  }
+
+  return {
+    sample() {
+      const snapshot: AgentSnapshot = { time: clock.now().toISOString() };
+      let atMs = clock.monotonicMs();
+      for (const name of names) {
+        put(snapshot, name, ask(name, atMs));
+        const endedAtMs = clock.monotonicMs();
+        restWhenSlow(name, atMs, endedAtMs);
+        atMs = endedAtMs;
+      }
+      return snapshot;
+    },
+    close() {
+      for (const name of names) collectors[name]?.close?.();
+    },
+  };
+}
+
+function put<Name extends PartName>(
+  snapshot: AgentSnapshot,
+  name: Name,
+  part: Part<Name> | null,
+): void {
+  if (part !== null) Object.assign(snapshot, { [name]: part });
+}
+
+function namesOf(collectors: Collectors): PartName[] {
+  const names: PartName[] = [];
+  for (const name in collectors) if (isPartName(collectors, name)) names.push(name);
+  return names;
+}
+
+function isPartName(collectors: Collectors, name: string): name is PartName {
+  return Object.hasOwn(collectors, name);
+}

@@ -1,0 +1,331 @@
+import { type Static, type TNumber, type TObject, type TProperties, Type } from 'typebox';
+import { dateTime, oneOf } from './schema.ts';
+
+/**
+ * What the agent says about a machine. Names follow OpenTelemetry's and Prometheus' words with the unit last.
+ * What a machine lacks is left out, never 0. A field ending in `_total` counts since boot; what is per second,
+ * and every ratio over time, is over the time since the snapshot before, and left out in the first one,
+ * or when a counter was reset in between.
+ */
+
+function object<T extends TProperties>(properties: T): TObject<T> {
+  return Type.Object(properties, { additionalProperties: false });
+}
+
+/** From 0 to 1. */
+function ratio(description: string): TNumber {
+  return Type.Number({ minimum: 0, maximum: 1, description });
+}
+
+/** Anything that is counted or measured from 0 up. */
+function amount(description: string): TNumber {
+  return Type.Number({ minimum: 0, description });
+}
+
+/** Anything that may be below 0. */
+function measure(description: string): TNumber {
+  return Type.Number({ description });
+}
+
+function name(description: string, example?: string) {
+  return Type.String({ description, ...(example === undefined ? {} : { examples: [example] }) });
+}
+
+const { Optional, Array: List } = Type;
+
+const CpuShares = object({
+  user_ratio: ratio('Programs, guests of a hypervisor included.'),
+  nice_ratio: ratio('Programs that gave way (nice).'),
+  system_ratio: ratio('The kernel.'),
+  iowait_ratio: ratio('Idle with a disk request under way.'),
+  interrupt_ratio: ratio('Hard and soft interrupts.'),
+  steal_ratio: ratio('Taken by the hypervisor for other machines.'),
+  idle_ratio: ratio('Idle.'),
+});
+
+const CpuTimes = object({
+  user_seconds_total: amount('Guests of a hypervisor included.'),
+  nice_seconds_total: amount('Programs that gave way (nice).'),
+  system_seconds_total: amount('The kernel.'),
+  iowait_seconds_total: amount('May fall a little: the kernel only estimates it.'),
+  interrupt_seconds_total: amount('Hard and soft interrupts.'),
+  steal_seconds_total: amount('Taken by the hypervisor.'),
+  idle_seconds_total: amount('Idle.'),
+});
+
+const cpuUsage = ratio('Neither idle nor waiting for a disk.');
+const frequency = amount('The clock now, of the cores that say it; virtual machines do not.');
+
+export const AgentCpu = object({
+  logical_count: Type.Integer({ minimum: 1, description: 'Cores that are online.' }),
+  usage_ratio: Optional(cpuUsage),
+  shares: Optional(CpuShares),
+  times: CpuTimes,
+  frequency_hertz: Optional(frequency),
+  cores: List(
+    object({
+      core: Type.Integer({
+        minimum: 0,
+        description: 'Its number; gaps are cores that are offline.',
+      }),
+      usage_ratio: Optional(cpuUsage),
+      times: CpuTimes,
+      frequency_hertz: Optional(frequency),
+    }),
+  ),
+});
+export type AgentCpu = Static<typeof AgentCpu>;
+
+export const AgentLoad = object({
+  load_1m: amount('Tasks that ran or waited for a disk, averaged over a minute.'),
+  load_5m: amount('Over five minutes.'),
+  load_15m: amount('Over a quarter of an hour.'),
+  runnable_tasks: amount('Threads that run or could run now.'),
+  tasks: amount('Threads there are.'),
+});
+export type AgentLoad = Static<typeof AgentLoad>;
+
+export const AgentMemory = object({
+  total_bytes: amount('Memory that the kernel manages.'),
+  used_bytes: amount('Total less available.'),
+  available_bytes: amount('What programs can have without swapping; of ZFS, what it gives back.'),
+  usage_ratio: ratio('Used of total.'),
+  free_bytes: amount('Used for nothing at all.'),
+  buffers_bytes: amount('Blocks of disks.'),
+  cached_bytes: amount('Contents of files, shared memory included, without ZFS.'),
+  active_bytes: Optional(amount('Used not long ago.')),
+  shared_bytes: Optional(amount('Shared memory and tmpfs.')),
+  slab_reclaimable_bytes: Optional(amount('Caches of the kernel that it gives back.')),
+  dirty_bytes: Optional(amount('Waiting to be written to disk.')),
+  zfs_arc_bytes: Optional(amount('The cache of ZFS.')),
+});
+export type AgentMemory = Static<typeof AgentMemory>;
+
+export const AgentSwap = object({
+  total_bytes: amount('Of all swap areas.'),
+  used_bytes: amount('In use.'),
+  free_bytes: amount('Not in use.'),
+  usage_ratio: ratio('Used of total.'),
+  in_bytes_per_second: Optional(amount('Read back from swap.')),
+  out_bytes_per_second: Optional(amount('Written to swap.')),
+  in_bytes_total: Optional(amount('Read back since boot.')),
+  out_bytes_total: Optional(amount('Written since boot.')),
+});
+export type AgentSwap = Static<typeof AgentSwap>;
+
+const PressureLine = object({
+  stall_ratio: Optional(ratio('Of the time since the snapshot before.')),
+  average_10s_ratio: ratio('Of the last 10 seconds.'),
+  average_60s_ratio: ratio('Of the last minute.'),
+  average_300s_ratio: ratio('Of the last five minutes.'),
+  stall_seconds_total: amount('Since boot.'),
+});
+
+const PressureOf = object({
+  some: Optional(PressureLine),
+  full: Optional(PressureLine),
+});
+
+/** How long tasks waited for a resource (PSI): `some` of them, or all (`full`). */
+export const AgentPressure = object({
+  cpu: Optional(PressureOf),
+  memory: Optional(PressureOf),
+  io: Optional(PressureOf),
+  irq: Optional(PressureOf),
+});
+export type AgentPressure = Static<typeof AgentPressure>;
+
+export const AgentDisk = object({
+  device: name('As in /dev.', 'nvme0n1'),
+  kind: oneOf(['disk', 'mapper', 'raid'], {
+    description: '`mapper` and `raid` lie on other devices: never add them to those.',
+  }),
+  name: Optional(name('What a mapped device is called.', 'vg0-root')),
+  members: Optional(List(Type.String(), { description: 'What a mapper or raid lies on.' })),
+  size_bytes: Optional(amount('Its size.')),
+  read_bytes_per_second: Optional(amount('Read.')),
+  write_bytes_per_second: Optional(amount('Written.')),
+  reads_per_second: Optional(amount('Reads completed.')),
+  writes_per_second: Optional(amount('Writes completed.')),
+  read_latency_seconds: Optional(amount('Mean of the reads completed, left out where none was.')),
+  write_latency_seconds: Optional(amount('Mean of the writes completed, left out where none was.')),
+  busy_ratio: Optional(ratio('Time with a request under way; a fast disk at 1 can do more.')),
+  queue_depth: Optional(amount('Requests under way, on average.')),
+  read_bytes_total: amount('Since boot.'),
+  written_bytes_total: amount('Since boot.'),
+  reads_total: amount('Since boot.'),
+  writes_total: amount('Since boot.'),
+});
+export type AgentDisk = Static<typeof AgentDisk>;
+
+export const AgentFilesystem = object({
+  mount_point: name('Where it is mounted.', '/home'),
+  device: name('What is mounted.', '/dev/sda1'),
+  type: name('As the kernel calls it.', 'ext4'),
+  read_only: Type.Boolean(),
+  network: Optional(Type.Boolean({ description: 'True when another machine keeps it.' })),
+  stale: Optional(
+    Type.Boolean({ description: 'True while it does not answer: old figures, or none.' }),
+  ),
+  total_bytes: Optional(amount('Its size.')),
+  used_bytes: Optional(amount('In use.')),
+  free_bytes: Optional(amount('Not in use, what is reserved for root included.')),
+  available_bytes: Optional(amount('What programs can have.')),
+  usage_ratio: Optional(ratio('Used of used and available, as df says it.')),
+  inodes_total: Optional(amount('Left out where there is no limit.')),
+  inodes_used: Optional(amount('In use.')),
+  inodes_usage_ratio: Optional(ratio('Used of total.')),
+});
+export type AgentFilesystem = Static<typeof AgentFilesystem>;
+
+export const AgentInterface = object({
+  interface: name('Its name.', 'eth0'),
+  kind: oneOf(['physical', 'bond', 'bridge', 'vlan', 'tunnel', 'virtual'], {
+    description: 'All but `physical` carry what others carry too: never add them up.',
+  }),
+  member_of: Optional(name('The bond or bridge that it belongs to.', 'bond0')),
+  up: Optional(Type.Boolean({ description: 'Whether it can carry traffic.' })),
+  speed_bits_per_second: Optional(amount('What the link was negotiated for.')),
+  receive_bytes_per_second: Optional(amount('Received.')),
+  transmit_bytes_per_second: Optional(amount('Sent.')),
+  receive_packets_per_second: Optional(amount('Packets received.')),
+  transmit_packets_per_second: Optional(amount('Packets sent.')),
+  receive_bytes_total: amount('Since it was made.'),
+  transmit_bytes_total: amount('Since it was made.'),
+  receive_packets_total: amount('Since it was made.'),
+  transmit_packets_total: amount('Since it was made.'),
+  receive_errors_total: amount('Broken packets.'),
+  transmit_errors_total: amount('Packets that could not be sent.'),
+  receive_drops_total: amount('Packets that nobody took.'),
+  transmit_drops_total: amount('Packets given up before they were sent.'),
+});
+export type AgentInterface = Static<typeof AgentInterface>;
+
+export const AgentNetwork = object({
+  receive_bytes_per_second: Optional(amount('Of the whole machine: each packet counted once.')),
+  transmit_bytes_per_second: Optional(amount('Of the whole machine.')),
+  interfaces: List(AgentInterface),
+});
+export type AgentNetwork = Static<typeof AgentNetwork>;
+
+const sensorId = name('Stays the same over restarts.', 'coretemp.0/temp1');
+const chip = name('The driver.', 'coretemp');
+const label = Optional(name('What the driver calls it.', 'Package id 0'));
+
+export const AgentSensors = object({
+  temperatures: Optional(
+    List(
+      object({
+        id: sensorId,
+        chip,
+        label,
+        temperature_celsius: measure('Now.'),
+        high_celsius: Optional(measure('Where the maker begins to worry.')),
+        critical_celsius: Optional(measure('Where the device is at risk.')),
+      }),
+    ),
+  ),
+  fans: Optional(
+    List(object({ id: sensorId, chip, label, speed_rpm: amount('Turns per minute; 0 stands.') })),
+  ),
+});
+export type AgentSensors = Static<typeof AgentSensors>;
+
+export const AgentBattery = object({
+  name: name('As the kernel calls it.', 'BAT0'),
+  status: oneOf(['charging', 'discharging', 'full', 'not_charging', 'unknown']),
+  charge_ratio: Optional(ratio('Of what it holds now.')),
+  health_ratio: Optional(ratio('What it holds now, of what it was made for.')),
+  power_watts: Optional(amount('Going in or out.')),
+  cycles: Optional(amount('How often it was charged.')),
+});
+export type AgentBattery = Static<typeof AgentBattery>;
+
+const Process = object({
+  pid: Type.Integer({ minimum: 1 }),
+  name: name('The command alone: arguments may hold secrets.', 'postgres'),
+  cpu_cores: Optional(amount('Cores kept busy: 2 is two whole cores.')),
+  memory_bytes: Optional(amount('In memory (RSS), shared pages included.')),
+});
+
+export const AgentProcesses = object({
+  count: Type.Integer({ minimum: 0, description: 'Processes there are.' }),
+  top_by_cpu: List(Process),
+  top_by_memory: List(Process),
+});
+export type AgentProcesses = Static<typeof AgentProcesses>;
+
+export const AgentContainer = object({
+  id: name('The first 12 characters of its id, or its name.', '4c01db0b339c'),
+  runtime: oneOf(['docker', 'podman', 'kubernetes', 'lxc', 'nspawn']),
+  cpu_cores: Optional(amount('Cores kept busy.')),
+  memory_bytes: Optional(amount('Without the contents of files that can be dropped.')),
+  memory_limit_bytes: Optional(amount('Left out where there is none.')),
+  read_bytes_per_second: Optional(amount('Read from disks.')),
+  write_bytes_per_second: Optional(amount('Written to disks.')),
+  processes: Optional(amount('Processes and threads.')),
+});
+export type AgentContainer = Static<typeof AgentContainer>;
+
+export const AgentUnits = object({
+  failed: List(Type.String(), { description: 'Units of systemd that failed.' }),
+});
+export type AgentUnits = Static<typeof AgentUnits>;
+
+const nowAndEver = (description: string) =>
+  object({ now: Type.Boolean({ description }), since_boot: Type.Boolean() });
+
+export const AgentRaspberryPi = object({
+  under_voltage: nowAndEver('The power supply is too weak.'),
+  frequency_capped: nowAndEver('The clock is held down.'),
+  throttled: nowAndEver('Slowed down.'),
+  soft_temperature_limit: nowAndEver('Slowed down a little because it is warm.'),
+});
+export type AgentRaspberryPi = Static<typeof AgentRaspberryPi>;
+
+/** A machine at one moment. */
+export const AgentSnapshot = Type.Object(
+  {
+    time: dateTime({ description: 'By the clock of the machine.' }),
+    uptime_seconds: Optional(amount('Since boot.')),
+    cpu: Optional(AgentCpu),
+    load: Optional(AgentLoad),
+    memory: Optional(AgentMemory),
+    swap: Optional(AgentSwap),
+    pressure: Optional(AgentPressure),
+    disks: Optional(List(AgentDisk)),
+    filesystems: Optional(List(AgentFilesystem)),
+    network: Optional(AgentNetwork),
+    sensors: Optional(AgentSensors),
+    batteries: Optional(List(AgentBattery)),
+    processes: Optional(AgentProcesses),
+    containers: Optional(List(AgentContainer)),
+    units: Optional(AgentUnits),
+    raspberry_pi: Optional(AgentRaspberryPi),
+  },
+  { $id: 'AgentSnapshot', additionalProperties: false },
+);
+export type AgentSnapshot = Static<typeof AgentSnapshot>;
+
+/** What a machine is: it does not change while the agent runs. */
+export const AgentHost = Type.Object(
+  {
+    hostname: name('Its name.', 'db-1'),
+    os_name: Optional(name('The distribution.', 'Debian GNU/Linux 12 (bookworm)')),
+    os_id: Optional(name('Its short name.', 'debian')),
+    os_version: Optional(name('Its version.', '12')),
+    kernel_version: Optional(name('As uname says it.', '6.1.0-18-amd64')),
+    architecture: name('What it was built for.', 'x64'),
+    cpu_model: Optional(name('As its maker calls it.')),
+    cpu_logical_count: Optional(Type.Integer({ minimum: 1 })),
+    cpu_physical_count: Optional(
+      Type.Integer({ minimum: 1, description: 'Cores without threads.' }),
+    ),
+    memory_total_bytes: Optional(amount('Memory that the kernel manages.')),
+    boot_time: Optional(dateTime()),
+    machine_type: oneOf(['physical', 'virtual', 'container']),
+    machine_model: Optional(name('As its maker calls it.', 'Raspberry Pi 5 Model B Rev 1.0')),
+  },
+  { $id: 'AgentHost', additionalProperties: false },
+);
+export type AgentHost = Static<typeof AgentHost>;
