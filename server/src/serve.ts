@@ -125,7 +125,13 @@ async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
   await beginRecurringJobs(ctx);
   await beginOutreachUpkeep(ctx);
-  const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx) });
+  const jobs = startJobs({
+    pool,
+    log,
+    metrics,
+    tasks: createTasks(ctx),
+    countBacklog: () => countBacklog(ctx),
+  });
   metrics.setJobs(() => jobs.backlog()?.jobs ?? null);
   metrics.setPaymentEvents(() => jobs.backlog()?.events ?? null);
   return jobs;
@@ -149,7 +155,7 @@ function assembleApp(
       log,
       pingDatabase: async () => void (await sendQuery(pool, { text: 'select 1' })),
       migrationsPending: () => lacksMigrations(pool),
-      readBacklog: async () => jobs.backlog() ?? countBacklog(pool),
+      readBacklog: async () => jobs.backlog() ?? countBacklog(ctx),
       isDraining: () => state() === 'draining',
     },
     prepare: (app) => observeRequests(app, { log, metrics }),

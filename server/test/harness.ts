@@ -127,7 +127,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       log: ctx.log,
       pingDatabase: async () => void (await ctx.pool.query('select 1')),
       migrationsPending: () => lacksMigrations(ctx.pool),
-      readBacklog: () => countBacklog(ctx.pool),
+      readBacklog: () => countBacklog(ctx),
       isDraining: () => false,
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),

@@ -1,4 +1,4 @@
-import type { Queryable } from '#server/db/statement.ts';
+import type { Context } from '#server/context.ts';
 import {
   countUnfinishedEvents,
   type EventNumbers,
@@ -12,16 +12,26 @@ export interface Backlog {
   readonly jobs: JobNumbers;
   /** Of the payment providers. */
   readonly events: EventNumbers;
-  /** Whether Paddle's log could not be read the last time. */
+  /** Whether Paddle's log could not be read the last time, and is still to be. */
   readonly isReconciliationFailing: boolean;
 }
 
 /** Counts all of it; of events it reads only those that are not applied. */
-export async function countBacklog(db: Queryable): Promise<Backlog> {
-  const reconciliation = await findReconciliation(db, 'paddle');
+export async function countBacklog(ctx: Pick<Context, 'paddleApi' | 'pool'>): Promise<Backlog> {
+  const { pool } = ctx;
   return {
-    jobs: await countJobs(db),
-    events: await countUnfinishedEvents(db),
-    isReconciliationFailing: reconciliation !== null && isFailing(reconciliation),
+    jobs: await countJobs(pool),
+    events: await countUnfinishedEvents(pool),
+    isReconciliationFailing: await isReconciliationFailing(ctx),
   };
+}
+
+/** Without a key nothing is compared any more, and how it last went is past. */
+async function isReconciliationFailing({
+  paddleApi,
+  pool,
+}: Pick<Context, 'paddleApi' | 'pool'>): Promise<boolean> {
+  if (paddleApi === null) return false;
+  const reconciliation = await findReconciliation(pool, 'paddle');
+  return reconciliation !== null && isFailing(reconciliation);
 }

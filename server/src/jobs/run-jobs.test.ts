@@ -9,6 +9,7 @@ import { createMetrics } from '#server/metrics.ts';
 import { openTestPool } from '../../test/database-pool.ts';
 import { eventually } from '../../test/eventually.ts';
 import { addJobs } from './add-jobs.ts';
+import { countBacklog } from './count-backlog.ts';
 import { countJobs, listJobs, retryJobs } from './queries.ts';
 import { startJobs, type RunningJobs } from './run-jobs.ts';
 import { defineTask } from './task.ts';
@@ -31,7 +32,9 @@ function start(work: Work): RunningJobs {
   const task = defineTask('send_key_email', ({ transactionId }, signal) =>
     work(transactionId, signal),
   );
-  const jobs = startJobs({ pool, log, metrics, tasks: [task], pollIntervalMs: POLL_MS });
+  const count = () => countBacklog({ pool, paddleApi: null });
+  const upkeep = { tasks: [task], countBacklog: count, pollIntervalMs: POLL_MS };
+  const jobs = startJobs({ pool, log, metrics, ...upkeep });
   running.push(jobs);
   return jobs;
 }

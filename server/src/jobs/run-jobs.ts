@@ -1,13 +1,15 @@
 import type { Pool } from 'pg';
 
 import { MAX_JOB_MS, type AttemptOptions } from './attempt-job.ts';
-import { countBacklog, type Backlog } from './count-backlog.ts';
+import type { Backlog } from './count-backlog.ts';
 import { Lane } from './lane.ts';
 import { countDueJobs, releaseAbandonedJobs } from './queries.ts';
 import type { Task } from './task.ts';
 
 export interface JobsOptions extends AttemptOptions {
   readonly tasks: readonly Task[];
+  /** Asked at the start, and then once a minute. */
+  readonly countBacklog: () => Promise<Backlog>;
   /** How often it is looked for jobs that are due. */
   readonly pollIntervalMs?: number;
 }
@@ -102,7 +104,7 @@ class JobLoop {
     if (now < this.#upkeepAt) return;
     const released = await releaseAbandonedJobs(this.#pool, ABANDONED_AFTER_MS);
     if (released > 0) this.#options.log.warn({ released }, 'jobs of a killed process begin again');
-    this.backlog = await countBacklog(this.#pool);
+    this.backlog = await this.#options.countBacklog();
     this.#upkeepAt = now + UPKEEP_INTERVAL_MS;
   }
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 
 import { countJobs } from '#server/jobs/queries.ts';
+import { countBacklog } from '#server/jobs/count-backlog.ts';
 import { startJobs } from '#server/jobs/run-jobs.ts';
 import { createTasks } from '#server/jobs/tasks.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
@@ -66,7 +67,9 @@ async function buy(email?: string): Promise<{ transactionId: string; customerId:
 /** Does all jobs that are due. */
 async function doJobs(): Promise<void> {
   const { log, metrics } = ctx;
-  const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx), pollIntervalMs: 20 });
+  const tasks = createTasks(ctx);
+  const count = () => countBacklog(ctx);
+  const jobs = startJobs({ pool, log, metrics, tasks, countBacklog: count, pollIntervalMs: 20 });
   await eventually(async () => (await countJobs(pool)).open === 0);
   await jobs.stop();
 }

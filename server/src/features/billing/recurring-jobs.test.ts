@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
 import { countJobs, listJobs } from '#server/jobs/queries.ts';
+import { countBacklog } from '#server/jobs/count-backlog.ts';
 import { startJobs } from '#server/jobs/run-jobs.ts';
 import { createTasks } from '#server/jobs/tasks.ts';
 
@@ -33,7 +34,9 @@ beforeEach(async () => {
 /** Does all jobs that are due, and waits until none is. */
 async function doJobs(): Promise<void> {
   const { log, metrics } = ctx;
-  const jobs = startJobs({ pool, log, metrics, tasks: createTasks(ctx), pollIntervalMs: 10 });
+  const tasks = createTasks(ctx);
+  const count = () => countBacklog(ctx);
+  const jobs = startJobs({ pool, log, metrics, tasks, countBacklog: count, pollIntervalMs: 10 });
   const isDue = async () => {
     const listed = await listJobs(pool, ['waiting', 'running'], 9);
     return listed.some(({ nextAt, state }) => state === 'running' || nextAt <= new Date());
