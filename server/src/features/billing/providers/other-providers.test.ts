@@ -11,6 +11,7 @@ import {
   lemonSqueezyOrder,
   lemonSqueezySubscription,
 } from '../../../../test/lemon-squeezy-events.ts';
+import { standardEvent, standardPurchase } from '../../../../test/standard-webhooks-events.ts';
 import {
   stripeChargeRefunded,
   stripeCheckoutCompleted,
@@ -25,6 +26,7 @@ import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from '../rules/compute-licenses.ts';
 import { groupPurchases, type LedgerEntry } from '../rules/group-purchases.ts';
 import { normalizeLemonSqueezy } from './lemon-squeezy/normalize.ts';
+import { normalizeStandardWebhook } from './standard-webhooks/normalize.ts';
 import { normalizeStripe } from './stripe/normalize.ts';
 
 const APRIL = new Date('2027-04-01T12:00:00.000Z');
@@ -33,7 +35,7 @@ const FIRST = { startsAt: TEST_START, endsAt: APRIL };
 const SECOND = { startsAt: APRIL, endsAt: MAY };
 const IDENTIFIER = '104e18a2-d755-4d4b-80c4-a6c1dcbe1c10';
 
-const SOLD = new Set(['price_personal', 'price_monthly', '17', 'once:18']);
+const SOLD = new Set(['price_personal', 'price_monthly', '17', 'once:18', 'personal', 'monthly']);
 
 function findProduct(priceId: string): Product | null {
   if (!SOLD.has(priceId)) return null;
@@ -58,6 +60,14 @@ function lemonSqueezy(events: readonly unknown[]): BillingEvent[] {
   return events.map((event) => {
     const rawBody = Buffer.from(JSON.stringify(event));
     return normalizeLemonSqueezy(event, { headers: {}, rawBody });
+  });
+}
+
+/** The ids run against the course of things, for a shop chooses them as it likes. */
+function standard(events: readonly unknown[]): BillingEvent[] {
+  return events.map((event, index) => {
+    const headers = { 'webhook-id': `msg_${events.length - index}` };
+    return normalizeStandardWebhook(event, { headers, rawBody: Buffer.alloc(0) });
   });
 }
 
@@ -295,5 +305,102 @@ describe('Lemon Squeezy', () => {
     });
     const license = settleOne(lemonSqueezy([...begun, announced, ended]));
     assert.deepEqual([license.canceledAt, license.expiresAt], [APRIL, APRIL]);
+  });
+});
+
+describe('Standard Webhooks', () => {
+  const once = standardPurchase('order-1', ['personal']);
+  const period = ({ startsAt, endsAt }: typeof FIRST) => ({
+    period: { starts_at: startsAt.toISOString(), ends_at: endsAt.toISOString() },
+  });
+  const monthly = { lines: [{ price_id: 'monthly', cycle: { interval: 'month' } }] };
+  const paid = { subscription_id: 'sub-1', ...monthly, total: 1_000 };
+  const snapshot = { subscription_id: 'sub-1', transaction_id: 'order-1', ...monthly };
+  const begun = [
+    standardEvent('purchase.completed', { ...paid, transaction_id: 'order-1', ...period(FIRST) }),
+    standardEvent('subscription.created', { ...snapshot, status: 'active', ...period(FIRST) }),
+  ];
+  const opened = standardEvent(
+    'subscription.updated',
+    { ...snapshot, status: 'active', ...period(SECOND) },
+    APRIL,
+  );
+  const renewal = standardEvent(
+    'purchase.renewed',
+    { ...paid, transaction_id: 'order-2', ...period(SECOND) },
+    APRIL,
+  );
+  const renewed = [opened, renewal];
+
+  function refund(transactionId: string, days: number, data: Record<string, unknown> = {}) {
+    const whole = { refund_id: 'refund-1', transaction_id: transactionId, full: true };
+    return standardEvent('payment.refunded', { ...whole, ...data }, later(days));
+  }
+
+  test('a purchase that is paid once makes a license for ever, which its refund ends', () => {
+    const license = settleOne(standard([once]));
+    assert.deepEqual(
+      [license.transactionId, license.lineKey, license.expiresAt],
+      ['order-1', 'once:0', null],
+    );
+    assert.deepEqual(settleOne(standard([once, refund('order-1', 3)])).refundedAt, later(3));
+    const rejected = refund('order-1', 4, { status: 'rejected' });
+    assert.equal(settleOne(standard([once, refund('order-1', 3), rejected])).refundedAt, null);
+  });
+
+  test('two halves given back are a refund', () => {
+    const half = (refundId: string, days: number) =>
+      refund('order-1', days, { refund_id: refundId, full: null, total: 500 });
+    const [first, second] = [half('refund-1', 1), half('refund-2', 2)];
+    assert.equal(settleOne(standard([once, first])).refundedAt, null);
+    assert.deepEqual(settleOne(standard([once, first, second])).refundedAt, later(2));
+  });
+
+  test('a subscription makes one license to the end of what was paid', () => {
+    const license = settleOne(standard(begun));
+    assert.deepEqual(
+      [license.transactionId, license.lineKey, license.expiresAt],
+      ['order-1', 'recurring:0', APRIL],
+    );
+  });
+
+  test('only a renewal that is paid extends it, not the change that opens the period', () => {
+    assert.deepEqual(settleOne(standard([...begun, opened])).expiresAt, APRIL);
+    assert.deepEqual(settleOne(standard([...begun, renewal])).expiresAt, MAY);
+    assert.deepEqual(settleOne(standard([...begun, ...renewed])).expiresAt, MAY);
+  });
+
+  test('a refund of the newest payment ends it, one of an older is only recorded', () => {
+    const all = [...begun, ...renewed];
+    assert.deepEqual(settleOne(standard([...all, refund('order-2', 40)])).refundedAt, later(40));
+    assert.equal(settleOne(standard([...all, refund('order-1', 40)])).refundedAt, null);
+  });
+
+  test('a dispute suspends it until it is won', () => {
+    const dispute = { dispute_id: 'dispute-1', transaction_id: 'order-1' };
+    const disputed = [...begun, standardEvent('payment.disputed', dispute, later(2))];
+    assert.deepEqual(settleOne(standard(disputed)).disputedAt, later(2));
+    const won = standardEvent('payment.dispute_won', dispute, later(9));
+    assert.equal(settleOne(standard([...disputed, won])).disputedAt, null);
+  });
+
+  test('a cancellation is first announced and then ends it, never for ever', () => {
+    const change = { action: 'cancel', effective_at: APRIL.toISOString() };
+    const announced = standardEvent(
+      'subscription.updated',
+      { ...snapshot, status: 'active', ...period(FIRST), scheduled_change: change },
+      later(5),
+    );
+    assert.deepEqual(settleOne(standard([...begun, announced])).cancelScheduledFor, APRIL);
+    const ended = standardEvent(
+      'subscription.canceled',
+      { ...snapshot, status: 'canceled' },
+      APRIL,
+    );
+    const license = settleOne(standard([...begun, announced, ended]));
+    assert.deepEqual(
+      [license.canceledAt, license.cancelScheduledFor, license.expiresAt],
+      [APRIL, null, APRIL],
+    );
   });
 });
