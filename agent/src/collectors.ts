@@ -1,6 +1,8 @@
 import { openCpuCollector } from './collect/cpu.ts';
+import { openDisksCollector } from './collect/disks.ts';
 import { openLoadCollector } from './collect/load.ts';
 import { openMemoryCollector } from './collect/memory.ts';
+import { openNetworkCollector } from './collect/network.ts';
 import { openPressureCollector } from './collect/pressure.ts';
 import { openSwapCollector } from './collect/swap.ts';
 import { openUptimeCollector } from './collect/uptime.ts';
@@ -16,5 +18,7 @@ export function openCollectors(roots: Roots): Collectors {
     memory: openMemoryCollector(roots),
     swap: openSwapCollector(roots),
     pressure: openPressureCollector(roots),
+    disks: openDisksCollector(roots),
+    network: openNetworkCollector(roots),
   };
 }

@@ -1,0 +1,50 @@
+import { join } from 'node:path';
+
+import type { AgentDisk } from '@latchkey/contract';
+
+import { present } from '../present.ts';
+import { listDirectory, readNumber, readText } from '../read/small-file.ts';
+import type { Roots } from '../roots.ts';
+
+/** What does not change while a disk is there. */
+export type DiskFacts = Pick<AgentDisk, 'device' | 'kind' | 'name' | 'members' | 'size_bytes'>;
+
+/** More are not shown. */
+const MAX_DISKS = 128;
+
+/**
+ * Not disks, or parts of disks and pools that are shown as what they lie on: memory, loops, optical and floppy drives,
+ * network block devices that are not connected have a size of 0, volumes of ZFS, boot areas of memory cards.
+ */
+const LEFT_OUT = /^(loop|ram|zram|sr|fd|zd|mtdblock)\d|^mmcblk\d+(boot|rpmb)/;
+
+const SECTOR_BYTES = 512;
+
+/** The disks in /sys/block, which names no partitions; one without a size (an empty card reader) is none. */
+export function listDisks(roots: Roots): DiskFacts[] {
+  const directory = join(roots.sys, 'block');
+  return listDirectory(directory)
+    .filter((device) => !LEFT_OUT.test(device))
+    .slice(0, MAX_DISKS)
+    .map((device) => readFacts(join(directory, device), device))
+    .filter(({ size_bytes }) => size_bytes !== 0)
+    .sort((a, b) => a.device.localeCompare(b.device));
+}
+
+function readFacts(directory: string, device: string): DiskFacts {
+  const kind = kindOf(device);
+  const sectors = readNumber(join(directory, 'size'));
+  const members = kind === 'disk' ? [] : listDirectory(join(directory, 'slaves')).sort();
+  return present({
+    device,
+    kind,
+    name: kind === 'mapper' ? readText(join(directory, 'dm/name')) : null,
+    members: members.length === 0 ? null : members,
+    size_bytes: sectors === null ? null : sectors * SECTOR_BYTES,
+  });
+}
+
+function kindOf(device: string): AgentDisk['kind'] {
+  if (/^dm-\d/.test(device)) return 'mapper';
+  return /^md(\d|_)/.test(device) ? 'raid' : 'disk';
+}

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine, emptyMachine } from '../../test/machine.ts';
+
+import { openDisksCollector } from './disks.ts';
+
+test('throughput, latency and load are of the time between two snapshots', () => {
+  using machine = copyMachine('bare-vm');
+  const disks = openDisksCollector(machine.roots);
+  assert.deepEqual(disks.collect(0), [
+    {
+      device: 'vda',
+      kind: 'disk',
+      size_bytes: 21_474_836_480,
+      read_bytes_total: 40_960_000,
+      written_bytes_total: 81_920_000,
+      reads_total: 1000,
+      writes_total: 2000,
+    },
+  ]);
+  machine.write(
+    'proc/diskstats',
+    ' 254 0 vda 1010 20 80200 530 2020 40 160400 4010 0 4000 5500 0 0 0 0 10 20\n',
+  );
+  assert.deepEqual(disks.collect(2000), [
+    {
+      device: 'vda',
+      kind: 'disk',
+      size_bytes: 21_474_836_480,
+      read_bytes_per_second: 51_200,
+      write_bytes_per_second: 102_400,
+      reads_per_second: 5,
+      writes_per_second: 10,
+      read_latency_seconds: 0.003,
+      write_latency_seconds: 0.0005,
+      busy_ratio: 0.5,
+      queue_depth: 0.5,
+      read_bytes_total: 41_062_400,
+      written_bytes_total: 82_124_800,
+      reads_total: 1010,
+      writes_total: 2020,
+    },
+  ]);
+});
+
+test('without a request there is no latency', () => {
+  using machine = copyMachine('bare-vm');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  const [vda] = disks.collect(1000) ?? [];
+  assert.deepEqual([vda?.reads_per_second, vda?.read_latency_seconds], [0, undefined]);
+});
+
+test('partitions, loops, memory, optical drives, ZFS volumes and boot areas are left out, and mappers and raids say what they lie on', () => {
+  using machine = copyMachine('server');
+  const part = openDisksCollector(machine.roots).collect(0) ?? [];
+  assert.deepEqual(
+    part.map(({ device, kind, name, members }) => [device, kind, name, members]),
+    [
+      ['sda', 'disk', undefined, undefined],
+      ['sdb', 'disk', undefined, undefined],
+      ['md0', 'raid', undefined, ['sda', 'sdb']],
+      ['dm-0', 'mapper', 'vg0-root', ['md0']],
+      ['nvme0n1', 'disk', undefined, undefined],
+    ],
+  );
+});
+
+test('a time counter that wraps at 32 bits costs its own figure for one tick', () => {
+  using machine = copyMachine('server');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  const line = (reads: number, busy: number) =>
+    machine.write(
+      'proc/diskstats',
+      ` 259 0 nvme0n1 ${reads} 0 400000 1000 6000 0 800000 3000 2 ${busy} 4000\n`,
+    );
+  line(5100, 200);
+  const wrapped = disks.collect(1000)?.find(({ device }) => device === 'nvme0n1');
+  assert.deepEqual([wrapped?.reads_per_second, wrapped?.busy_ratio], [100, undefined]);
+  line(5100, 450);
+  assert.equal(disks.collect(2000)?.[0]?.busy_ratio, 0.25);
+});
+
+test('a disk that was taken out and put back begins anew, without a spike', () => {
+  using machine = copyMachine('bare-vm');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  machine.write('proc/diskstats', ' 254 0 vda 5 0 40 5 0 0 0 0 0 5 5\n');
+  const [vda] = disks.collect(1000) ?? [];
+  assert.deepEqual(
+    [vda?.reads_total, vda?.reads_per_second, vda?.busy_ratio],
+    [5, undefined, undefined],
+  );
+});
+
+test('a disk that vanishes is forgotten, and one that is plugged in is found', () => {
+  using machine = copyMachine('server');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  machine.write('sys/block/sdc/size', '2048\n');
+  machine.remove('sys/block/sda');
+  machine.write(
+    'proc/diskstats',
+    '   8      16 sdb 1 0 8 1 1 0 8 1 0 1 1\n   8      32 sdc 1 0 8 1 1 0 8 1 0 1 1\n',
+  );
+  const names = () => disks.collect(11_000)?.map(({ device }) => device);
+  assert.deepEqual(names(), ['sdb', 'sdc']);
+});
+
+test('a machine without disks has no such part', () => {
+  using machine = emptyMachine();
+  assert.equal(openDisksCollector(machine.roots).collect(0), null);
+});

@@ -1,0 +1,97 @@
+import { join } from 'node:path';
+
+import type { AgentDisk } from '@latchkey/contract';
+
+import type { Collector } from '../collector.ts';
+import { type DiskCounters, parseDiskStats } from '../parse/disk-stats.ts';
+import { present } from '../present.ts';
+import { Rates, round, toRatio } from '../rate.ts';
+import { KeptFile } from '../read/kept-file.ts';
+import type { Roots } from '../roots.ts';
+import { type DiskFacts, listDisks } from './disk-facts.ts';
+
+const MS_PER_SECOND = 1000;
+
+/** Disks are looked for again this often, or as soon as one vanishes. */
+const LOOK_INTERVAL_MS = 10_000;
+
+interface KnownDisk {
+  readonly facts: DiskFacts;
+  readonly rates: Rates<keyof DiskCounters>;
+}
+
+/** Throughput, latency and load of whole disks, mappers and raids, from /proc/diskstats; partitions are left out. */
+export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
+  const file = new KeptFile(join(roots.proc, 'diskstats'));
+  let known: ReadonlyMap<string, KnownDisk> = new Map();
+  let lookAtMs = Number.NEGATIVE_INFINITY;
+  return {
+    collect(atMs) {
+      if (atMs >= lookAtMs) {
+        known = look(roots, known);
+        lookAtMs = atMs + LOOK_INTERVAL_MS;
+      }
+      const bytes = known.size === 0 ? null : file.read();
+      if (bytes === null) return null;
+      const disks = parseDiskStats(bytes, (device) => known.has(device));
+      if (disks.size < known.size) lookAtMs = atMs;
+      const parts = [...disks].map(([device, counters]) =>
+        describeDisk(known.get(device), counters, atMs),
+      );
+      return parts.length === 0 ? null : parts.filter((part) => part !== null);
+    },
+    close: () => file.close(),
+  };
+}
+
+/** The disks there are now; those that were there before keep what they were compared with. */
+function look(
+  roots: Roots,
+  before: ReadonlyMap<string, KnownDisk>,
+): ReadonlyMap<string, KnownDisk> {
+  return new Map(
+    listDisks(roots).map((facts) => {
+      const rates = before.get(facts.device)?.rates ?? new Rates<keyof DiskCounters>();
+      return [facts.device, { facts, rates }];
+    }),
+  );
+}
+
+function describeDisk(
+  disk: KnownDisk | undefined,
+  counters: DiskCounters,
+  atMs: number,
+): AgentDisk | null {
+  if (disk === undefined) return null;
+  const rate = (name: keyof DiskCounters): number | null =>
+    disk.rates.next(name, counters[name], atMs);
+  const [reads, writes, busyMs, queueMs] = [
+    rate('reads'),
+    rate('writes'),
+    rate('busyMs'),
+    rate('queueMs'),
+  ];
+  return {
+    ...disk.facts,
+    ...present({
+      read_bytes_per_second: round(rate('readBytes')),
+      write_bytes_per_second: round(rate('writtenBytes')),
+      reads_per_second: round(reads),
+      writes_per_second: round(writes),
+      read_latency_seconds: toLatencySeconds(rate('readMs'), reads),
+      write_latency_seconds: toLatencySeconds(rate('writeMs'), writes),
+      busy_ratio: busyMs === null ? null : toRatio(busyMs / MS_PER_SECOND),
+      queue_depth: queueMs === null ? null : round(queueMs / MS_PER_SECOND),
+    }),
+    read_bytes_total: counters.readBytes,
+    written_bytes_total: counters.writtenBytes,
+    reads_total: counters.reads,
+    writes_total: counters.writes,
+  };
+}
+
+/** Time per request, to the microsecond; null where there was no request. */
+function toLatencySeconds(msPerSecond: number | null, perSecond: number | null): number | null {
+  if (msPerSecond === null || perSecond === null || perSecond === 0) return null;
+  return Math.round((msPerSecond / perSecond) * MS_PER_SECOND) / 1_000_000;
+}

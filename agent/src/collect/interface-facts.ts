@@ -1,0 +1,78 @@
+import { readlinkSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+import type { AgentInterface } from '@latchkey/contract';
+
+import { present } from '../present.ts';
+import { isMissing } from '../read/missing.ts';
+import { listDirectory, readNumber, readText } from '../read/small-file.ts';
+import type { Roots } from '../roots.ts';
+
+/** What seldom changes about an interface. */
+export type InterfaceFacts = Pick<
+  AgentInterface,
+  'kind' | 'member_of' | 'up' | 'speed_bits_per_second'
+>;
+
+/** How the kernel calls the kinds of devices (DEVTYPE); the rest has none. */
+const KINDS: ReadonlyMap<string, AgentInterface['kind']> = new Map([
+  ['bond', 'bond'],
+  ['team', 'bond'],
+  ['bridge', 'bridge'],
+  ['vlan', 'vlan'],
+  ['wireguard', 'tunnel'],
+  ['vxlan', 'tunnel'],
+  ['geneve', 'tunnel'],
+  ['gre', 'tunnel'],
+  ['ppp', 'tunnel'],
+]);
+
+const BITS_PER_MEGABIT = 1_000_000;
+
+/** ARPHRD_LOOPBACK of if_arp.h. */
+const LOOPBACK = 772;
+
+/**
+ * What an interface is, from /sys/class/net.
+ * @returns null for the loopback, and for one whose other end is elsewhere (veth), which is a container's
+ */
+export function readInterfaceFacts(roots: Roots, name: string): InterfaceFacts | 'veth' | null {
+  const directory = join(roots.sys, 'class/net', name);
+  if (name === 'lo' || readNumber(join(directory, 'type')) === LOOPBACK) return null;
+  const kind = readKind(directory);
+  if (kind === 'virtual' && isPaired(directory)) return 'veth';
+  const state = readText(join(directory, 'operstate'));
+  // Without a link the file cannot be read, or says -1 or 4294967295.
+  const speed = readNumber(join(directory, 'speed')) ?? 0;
+  return present({
+    kind,
+    member_of: readMaster(directory),
+    up: state === null || state === 'unknown' ? null : state === 'up',
+    speed_bits_per_second: speed > 0 && speed < 10_000_000 ? speed * BITS_PER_MEGABIT : null,
+  });
+}
+
+function readKind(directory: string): AgentInterface['kind'] {
+  const files = new Set(listDirectory(directory));
+  const type = /^DEVTYPE=(.+)$/m.exec(readText(join(directory, 'uevent')) ?? '')?.[1] ?? '';
+  if (files.has('tun_flags')) return 'tunnel';
+  const kind = KINDS.get(type);
+  if (kind !== undefined) return kind;
+  return files.has('device') ? 'physical' : 'virtual';
+}
+
+/** Both ends of a pair name each other; a device on its own names itself. */
+function isPaired(directory: string): boolean {
+  const own = readNumber(join(directory, 'ifindex'));
+  const other = readNumber(join(directory, 'iflink'));
+  return own !== null && other !== null && other !== 0 && own !== other;
+}
+
+function readMaster(directory: string): string | null {
+  try {
+    return basename(readlinkSync(join(directory, 'master')));
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,127 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine, emptyMachine } from '../../test/machine.ts';
+
+import { openNetworkCollector } from './network.ts';
+
+const HEADING = 'Inter-|   Receive  |  Transmit\n face |bytes packets|bytes packets\n';
+
+function line(name: string, received: number, sent: number): string {
+  return `${name}: ${received} 1 0 0 0 0 0 0 ${sent} 1 0 0 0 0 0 0\n`;
+}
+
+test('traffic is counted since boot and per second, and the loopback is left out', () => {
+  using machine = copyMachine('bare-vm');
+  const network = openNetworkCollector(machine.roots);
+  assert.deepEqual(network.collect(0), {
+    interfaces: [
+      {
+        interface: 'eth0',
+        kind: 'physical',
+        up: true,
+        receive_bytes_total: 1_000_000,
+        transmit_bytes_total: 500_000,
+        receive_packets_total: 2000,
+        transmit_packets_total: 1500,
+        receive_errors_total: 1,
+        transmit_errors_total: 2,
+        receive_drops_total: 3,
+        transmit_drops_total: 4,
+      },
+    ],
+  });
+  machine.write(
+    'proc/net/dev',
+    `${HEADING}    lo: 9 9 0 0 0 0 0 0 9 9 0 0 0 0 0 0\n  eth0:1002000 2010 1 3 0 0 0 0 508000 1520 2 4 0 0 0 0\n`,
+  );
+  const later = network.collect(2000);
+  assert.equal(later?.receive_bytes_per_second, 1000);
+  assert.equal(later.transmit_bytes_per_second, 4000);
+  assert.equal(later.interfaces[0]?.receive_packets_per_second, 5);
+  assert.equal(later.interfaces[0]?.transmit_packets_per_second, 10);
+});
+
+test('bonds, bridges, VLANs and tunnels are told apart, and the machine counts each packet once', () => {
+  using machine = copyMachine('server');
+  const network = openNetworkCollector(machine.roots);
+  const part = network.collect(0);
+  assert.deepEqual(
+    part?.interfaces.map((each) => [
+      each.interface,
+      each.kind,
+      each.member_of,
+      each.speed_bits_per_second,
+    ]),
+    [
+      ['eno1', 'physical', 'bond0', 10_000_000_000],
+      ['eno2', 'physical', 'bond0', 10_000_000_000],
+      ['bond0', 'bond', 'br0', 20_000_000_000],
+      ['bond0.10', 'vlan', undefined, undefined],
+      ['br0', 'bridge', undefined, undefined],
+      ['wg0', 'tunnel', undefined, undefined],
+      ['dummy0', 'virtual', undefined, undefined],
+    ],
+  );
+  machine.write(
+    'proc/net/dev',
+    HEADING + line('eno1', 1100, 2200) + line('eno2', 3300, 4400) + line('bond0', 4400, 6600),
+  );
+  const later = network.collect(1000);
+  assert.equal(later?.receive_bytes_per_second, 400);
+  assert.equal(later.transmit_bytes_per_second, 600);
+});
+
+test('a counter that was reset, or wrapped at 32 bits, gives no rate for one tick', () => {
+  using machine = copyMachine('bare-vm');
+  const network = openNetworkCollector(machine.roots);
+  const show = (received: number) =>
+    machine.write('proc/net/dev', `${HEADING}eth0: ${received} 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n`);
+  show(4_294_967_200);
+  network.collect(0);
+  show(100);
+  const wrapped = network.collect(1000);
+  assert.equal(wrapped?.receive_bytes_per_second, undefined);
+  assert.equal(wrapped?.transmit_bytes_per_second, 0);
+  show(350);
+  assert.equal(network.collect(2000)?.receive_bytes_per_second, 250);
+});
+
+test("the host's ends of its containers' cables are left out", () => {
+  using machine = copyMachine('container-host');
+  const part = openNetworkCollector(machine.roots).collect(0);
+  assert.deepEqual(
+    part?.interfaces.map((each) => [each.interface, each.kind]),
+    [
+      ['eth0', 'physical'],
+      ['docker0', 'bridge'],
+    ],
+  );
+});
+
+test('in a container its own end of the cable counts', () => {
+  using machine = copyMachine('container');
+  const network = openNetworkCollector(machine.roots);
+  network.collect(0);
+  const part = network.collect(1000);
+  assert.deepEqual(
+    part?.interfaces.map((each) => [each.interface, each.kind]),
+    [['eth0', 'virtual']],
+  );
+  assert.equal(part?.receive_bytes_per_second, 0);
+});
+
+test('an interface that vanishes and comes back begins anew', () => {
+  using machine = copyMachine('bare-vm');
+  const network = openNetworkCollector(machine.roots);
+  network.collect(0);
+  machine.write('proc/net/dev', HEADING);
+  assert.equal(network.collect(1000), null);
+  machine.write('proc/net/dev', `${HEADING}eth0: 9000000 1 0 0 0 0 0 0 7 1 0 0 0 0 0 0\n`);
+  assert.equal(network.collect(2000)?.interfaces[0]?.receive_bytes_per_second, undefined);
+});
+
+test('a machine without a network has no such part', () => {
+  using machine = emptyMachine();
+  assert.equal(openNetworkCollector(machine.roots).collect(0), null);
+});

@@ -1,0 +1,120 @@
+import { join } from 'node:path';
+
+import type { AgentInterface, AgentNetwork } from '@latchkey/contract';
+
+import type { Collector } from '../collector.ts';
+import { type InterfaceCounters, parseNetDev } from '../parse/net-dev.ts';
+import { present } from '../present.ts';
+import { Rates, round } from '../rate.ts';
+import { KeptFile } from '../read/kept-file.ts';
+import type { Roots } from '../roots.ts';
+import { type InterfaceFacts, readInterfaceFacts } from './interface-facts.ts';
+
+/** What an interface is, is looked up again this often. */
+const LOOK_INTERVAL_MS = 10_000;
+
+/** More are not shown: a machine with so many makes them for its containers. */
+const MAX_INTERFACES = 64;
+
+interface KnownInterface {
+  readonly facts: InterfaceFacts | 'veth' | null;
+  readonly lookAgainAtMs: number;
+  readonly rates: Rates<keyof InterfaceCounters>;
+}
+
+/** Traffic of the interfaces, from /proc/net/dev; the loopback is left out, and the host's ends of containers' cables. */
+export function openNetworkCollector(roots: Roots): Collector<AgentNetwork> {
+  const file = new KeptFile(join(roots.proc, 'net/dev'));
+  let known: ReadonlyMap<string, KnownInterface> = new Map();
+
+  function recognise(name: string, atMs: number): KnownInterface {
+    const before = known.get(name);
+    if (before !== undefined && atMs < before.lookAgainAtMs) return before;
+    const rates = before?.rates ?? new Rates<keyof InterfaceCounters>();
+    const lookAgainAtMs = atMs + LOOK_INTERVAL_MS;
+    return { facts: readInterfaceFacts(roots, name), lookAgainAtMs, rates };
+  }
+
+  return {
+    collect(atMs) {
+      const bytes = file.read();
+      if (bytes === null) return null;
+      const counters = parseNetDev(bytes);
+      known = new Map([...counters.keys()].map((name) => [name, recognise(name, atMs)]));
+      const interfaces = chooseInterfaces(known).map((name) =>
+        describeInterface(name, known.get(name), counters.get(name), atMs),
+      );
+      return summarise(interfaces.filter((each) => each !== null));
+    },
+    close: () => file.close(),
+  };
+}
+
+/** In a container the only interface may be the end of a cable: it counts where nothing physical is there. */
+function chooseInterfaces(known: ReadonlyMap<string, KnownInterface>): string[] {
+  const isContainer = ![...known.values()].some(({ facts }) => isPhysical(facts));
+  return [...known]
+    .filter(([, { facts }]) => facts !== null && (facts !== 'veth' || isContainer))
+    .sort(([, a], [, b]) => Number(isPhysical(b.facts)) - Number(isPhysical(a.facts)))
+    .map(([name]) => name)
+    .slice(0, MAX_INTERFACES);
+}
+
+function isPhysical(facts: KnownInterface['facts']): boolean {
+  return facts !== null && facts !== 'veth' && facts.kind === 'physical';
+}
+
+function describeInterface(
+  name: string,
+  known: KnownInterface | undefined,
+  counters: InterfaceCounters | undefined,
+  atMs: number,
+): AgentInterface | null {
+  if (known === undefined || counters === undefined || known.facts === null) return null;
+  const facts: InterfaceFacts = known.facts === 'veth' ? { kind: 'virtual' } : known.facts;
+  const rate = (field: keyof InterfaceCounters): number | null =>
+    round(known.rates.next(field, counters[field], atMs));
+  return {
+    interface: name,
+    ...facts,
+    ...present({
+      receive_bytes_per_second: rate('receiveBytes'),
+      transmit_bytes_per_second: rate('transmitBytes'),
+      receive_packets_per_second: rate('receivePackets'),
+      transmit_packets_per_second: rate('transmitPackets'),
+    }),
+    receive_bytes_total: counters.receiveBytes,
+    transmit_bytes_total: counters.transmitBytes,
+    receive_packets_total: counters.receivePackets,
+    transmit_packets_total: counters.transmitPackets,
+    receive_errors_total: counters.receiveErrors,
+    transmit_errors_total: counters.transmitErrors,
+    receive_drops_total: counters.receiveDrops,
+    transmit_drops_total: counters.transmitDrops,
+  };
+}
+
+/** The machine's own traffic is what its physical interfaces carry; without any, what stands on its own. */
+function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
+  if (interfaces.length === 0) return null;
+  const physical = interfaces.filter(({ kind }) => kind === 'physical');
+  const counted =
+    physical.length > 0 ? physical : interfaces.filter(({ kind }) => kind === 'virtual');
+  return {
+    ...present({
+      receive_bytes_per_second: sum(counted.map((each) => each.receive_bytes_per_second)),
+      transmit_bytes_per_second: sum(counted.map((each) => each.transmit_bytes_per_second)),
+    }),
+    interfaces,
+  };
+}
+
+/** Null while one is unknown: a sum without it would look like a fall. */
+function sum(rates: readonly (number | undefined)[]): number | null {
+  let total = 0;
+  for (const rate of rates) {
+    if (rate === undefined) return null;
+    total += rate;
+  }
+  return rates.length === 0 ? null : round(total);
+}
