@@ -170,6 +170,7 @@ const app = buildApp(ctx, {
       jobs: { givenUp: 0 },
       events: { deferred: 0, failed: 0 },
       isReconciliationFailing: false,
+      undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
     }),
     isDraining: () => false,
   },

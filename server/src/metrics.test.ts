@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics } from './metrics.ts';
+import { createMetrics, type UndeliveredNumbers } from './metrics.ts';
 
 /** The lines of the scrape that begin so. */
 async function linesOf(metrics: { render(): Promise<string> }, prefix: string): Promise<string[]> {
@@ -54,6 +54,19 @@ test('queues and the database pool are read when they are scraped', async () => 
     'latchkey_database_pool_connections{state="idle"} 7',
     'latchkey_database_pool_connections{state="used"} 3',
     'latchkey_database_pool_waiting 2',
+  ]);
+});
+
+test('what did not reach somebody is read when it is scraped, and not told before it was counted', async () => {
+  const metrics = createMetrics({ version: '1' });
+  let numbers: UndeliveredNumbers | null = null;
+  metrics.setUndelivered(() => numbers);
+  assert.deepEqual(await linesOf(metrics, 'latchkey_undelivered'), []);
+  numbers = { keyEmails: 1, deliveries: 2, endpoints: 3 };
+  assert.deepEqual(await linesOf(metrics, 'latchkey_undelivered'), [
+    'latchkey_undelivered{kind="key_emails"} 1',
+    'latchkey_undelivered{kind="deliveries"} 2',
+    'latchkey_undelivered{kind="endpoints"} 3',
   ]);
 });
 

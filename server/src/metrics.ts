@@ -21,6 +21,13 @@ export interface PaymentEventNumbers {
   readonly failed: number;
 }
 
+/** E-mails with keys and deliveries to endpoints that failed lately, and endpoints that were disabled for failing. */
+export interface UndeliveredNumbers {
+  readonly keyEmails: number;
+  readonly deliveries: number;
+  readonly endpoints: number;
+}
+
 /** Everything that is measured. Cheap to call; the work is done when it is scraped. */
 export interface Metrics {
   /** One answered request; `route` is the pattern of the route, never the path that was asked for. */
@@ -41,6 +48,8 @@ export interface Metrics {
   setJobs(read: () => JobNumbers | null): void;
   /** Has the payment providers' events that were not applied read at each scrape; null while they have not been counted. */
   setPaymentEvents(read: () => PaymentEventNumbers | null): void;
+  /** Has what did not reach somebody read at each scrape; null while it has not been counted. */
+  setUndelivered(read: () => UndeliveredNumbers | null): void;
   /** One verified event of a payment provider and what became of it. */
   countWebhook(provider: string, status: string): void;
   /** Analytics events by what became of them: `accepted`, or why they were dropped. */
@@ -102,6 +111,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     setJobs: (read) => addJobGauge(registry, read),
     setRollupAge: (read) => addRollupGauge(registry, read),
     setPaymentEvents: (read) => addPaymentEventGauge(registry, read),
+    setUndelivered: (read) => addUndeliveredGauge(registry, read),
     render: async () =>
       [
         await registry.metrics(),
@@ -224,6 +234,23 @@ function addPaymentEventGauge(registry: Registry, read: () => PaymentEventNumber
       if (numbers === null) return;
       this.set({ status: 'deferred' }, numbers.deferred);
       this.set({ status: 'failed' }, numbers.failed);
+    },
+  });
+  registry.registerMetric(gauge);
+}
+
+function addUndeliveredGauge(registry: Registry, read: () => UndeliveredNumbers | null): void {
+  const gauge = new Gauge({
+    name: 'latchkey_undelivered',
+    help: 'E-mails with keys and deliveries to endpoints that failed for good in the last week, and endpoints that are disabled for failing, counted once a minute.',
+    labelNames: ['kind'],
+    registers: [],
+    collect() {
+      const numbers = read();
+      if (numbers === null) return;
+      this.set({ kind: 'key_emails' }, numbers.keyEmails);
+      this.set({ kind: 'deliveries' }, numbers.deliveries);
+      this.set({ kind: 'endpoints' }, numbers.endpoints);
     },
   });
   registry.registerMetric(gauge);

@@ -134,6 +134,7 @@ async function openJobs(ctx: Context): Promise<RunningJobs> {
   });
   metrics.setJobs(() => jobs.backlog()?.jobs ?? null);
   metrics.setPaymentEvents(() => jobs.backlog()?.events ?? null);
+  metrics.setUndelivered(() => jobs.backlog()?.undelivered ?? null);
   return jobs;
 }
 

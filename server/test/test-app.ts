@@ -39,6 +39,7 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
         jobs: { givenUp: 0 },
         events: { deferred: 0, failed: 0 },
         isReconciliationFailing: false,
+        undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
       }),
       isDraining: () => false,
     },

@@ -5,19 +5,63 @@ import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle
 import { recordReconciliation } from '#server/features/billing/queries/reconciliations.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
+import { createTestClock, HOUR_MS } from '../../test/test-clock.ts';
 import { countBacklog } from './count-backlog.ts';
 
 const pool = await openTestPool();
+const clock = createTestClock();
 const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async () => [] };
 
 beforeEach(async () => {
-  await pool.query('truncate billing_reconciliations');
+  await pool.query(
+    'truncate billing_reconciliations, key_emails, webhook_endpoints, webhook_deliveries',
+  );
 });
 
 test("that Paddle's log could not be read counts as long as there is a key to read it with", async () => {
-  assert.equal((await countBacklog({ pool, paddleApi })).isReconciliationFailing, false);
+  assert.equal((await countBacklog({ pool, clock, paddleApi })).isReconciliationFailing, false);
   const at = new Date();
   await recordReconciliation(pool, { provider: 'paddle', start: 'evt_1', at, failure: 'no' });
-  assert.equal((await countBacklog({ pool, paddleApi })).isReconciliationFailing, true);
-  assert.equal((await countBacklog({ pool, paddleApi: null })).isReconciliationFailing, false);
+  assert.equal((await countBacklog({ pool, clock, paddleApi })).isReconciliationFailing, true);
+  assert.equal(
+    (await countBacklog({ pool, clock, paddleApi: null })).isReconciliationFailing,
+    false,
+  );
+});
+
+const countUndelivered = async () =>
+  (await countBacklog({ pool, clock, paddleApi: null })).undelivered;
+
+const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * HOUR_MS);
+
+test('e-mails with keys count for a week after they were given up, and no others', async () => {
+  await pool.query(
+    `insert into key_emails (transaction_id, provider, state, reason, created_at, claimed_at)
+     values ('1', 'paddle', 'refused', 'smtp_550', $1, $2), ('2', 'paddle', 'refused', 'unconfirmed', $1, $2),
+            ('3', 'paddle', 'refused', 'smtp_550', $1, $1), ('4', 'paddle', 'sent', null, $1, $2),
+            ('5', 'paddle', 'waiting', 'no_address', $1, null)`,
+    [hoursAgo(7 * 24 + 1), hoursAgo(7 * 24 - 1)],
+  );
+  assert.deepEqual(await countUndelivered(), { keyEmails: 2, deliveries: 0, endpoints: 0 });
+});
+
+test('deliveries count for a week after they failed for good, and endpoints until somebody looks after them', async () => {
+  const at = hoursAgo(240);
+  const { rows } = await pool.query<{ id: string }>(
+    `insert into webhook_endpoints (id, url, secret_sealed, created_at, disabled_at, disabled_reason)
+     select gen_random_uuid(), 'https://example.com/', '', $1::timestamptz, case when reason <> '' then $1::timestamptz end, nullif(reason, '')
+     from unnest(array['', 'operator', 'gone', 'failing']) with ordinality as told (reason, number)
+     order by number
+     returning id`,
+    [at],
+  );
+  await pool.query(
+    `insert into webhook_deliveries (message_id, endpoint_id, state, last_attempt_at, next_attempt_at)
+     select message, endpoint, state, last, case when state = 'pending' then last end
+     from unnest($1::uuid[]) as endpoint,
+          (values ('late', 'failed', $2::timestamptz), ('old', 'failed', $3), ('open', 'pending', $2), ('good', 'delivered', $2))
+            as told (message, state, last)`,
+    [rows.map(({ id }) => id), hoursAgo(7 * 24 - 1), hoursAgo(7 * 24 + 1)],
+  );
+  assert.deepEqual(await countUndelivered(), { keyEmails: 0, deliveries: 3, endpoints: 2 });
 });

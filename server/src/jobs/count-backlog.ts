@@ -1,9 +1,14 @@
 import type { Context } from '#server/context.ts';
+import { countRefusedKeyEmails } from '#server/features/billing/key-emails/waiting-queries.ts';
 import {
   countUnfinishedEvents,
   type EventNumbers,
 } from '#server/features/billing/queries/events.ts';
 import { findReconciliation, isFailing } from '#server/features/billing/queries/reconciliations.ts';
+import {
+  countDeliveriesFailedSince,
+  countFailedEndpoints,
+} from '#server/features/outgoing-webhooks/queries/failures.ts';
 
 import { countJobs, type JobNumbers } from './queries.ts';
 
@@ -14,15 +19,47 @@ export interface Backlog {
   readonly events: EventNumbers;
   /** Whether Paddle's log could not be read the last time, and is still to be. */
   readonly isReconciliationFailing: boolean;
+  readonly undelivered: UndeliveredNumbers;
 }
 
-/** Counts all of it; of events it reads only those that are not applied. */
-export async function countBacklog(ctx: Pick<Context, 'paddleApi' | 'pool'>): Promise<Backlog> {
+/** What did not reach somebody. */
+export interface UndeliveredNumbers {
+  /** E-mails with keys that the relay refused in the last week, or took without a word. */
+  readonly keyEmails: number;
+  /** Deliveries to endpoints that failed for good in the last week. */
+  readonly deliveries: number;
+  /** Endpoints that were disabled for failing. */
+  readonly endpoints: number;
+}
+
+/** An address that does not exist stays refused: whoever has not looked after a week does not want to. */
+const LATELY_MS = 7 * 24 * 60 * 60_000;
+
+/** More of them say no more. */
+const MAX_COUNTED = 1_000;
+
+/** Counts all of it, each by an index that holds no others. */
+export async function countBacklog(
+  ctx: Pick<Context, 'clock' | 'paddleApi' | 'pool'>,
+): Promise<Backlog> {
   const { pool } = ctx;
   return {
     jobs: await countJobs(pool),
     events: await countUnfinishedEvents(pool),
     isReconciliationFailing: await isReconciliationFailing(ctx),
+    undelivered: await countUndelivered(ctx),
+  };
+}
+
+async function countUndelivered({
+  clock,
+  pool,
+}: Pick<Context, 'clock' | 'pool'>): Promise<UndeliveredNumbers> {
+  const since = new Date(clock.now().getTime() - LATELY_MS);
+  return {
+    keyEmails: await countRefusedKeyEmails(pool, since, MAX_COUNTED),
+    deliveries: await countDeliveriesFailedSince(pool, since, MAX_COUNTED),
+    endpoints: await countFailedEndpoints(pool),
   };
 }
 

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { systemClock } from '#server/clock.ts';
 import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
 
@@ -32,7 +33,7 @@ function start(work: Work): RunningJobs {
   const task = defineTask('send_key_email', ({ transactionId }, signal) =>
     work(transactionId, signal),
   );
-  const count = () => countBacklog({ pool, paddleApi: null });
+  const count = () => countBacklog({ pool, clock: systemClock, paddleApi: null });
   const upkeep = { tasks: [task], countBacklog: count, pollIntervalMs: POLL_MS };
   const jobs = startJobs({ pool, log, metrics, ...upkeep });
   running.push(jobs);

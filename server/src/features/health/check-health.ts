@@ -1,9 +1,8 @@
 import type { HealthCheck, HealthResponse, LiveResponse, ReadyResponse } from '@latchkey/contract';
 import type { Clock } from '#server/clock.ts';
+import { checkBacklog } from './check-backlog.ts';
 import { checkDatabase } from './check-database.ts';
-import { checkJobs } from './check-jobs.ts';
 import { checkMigrations } from './check-migrations.ts';
-import { checkPayments } from './check-payments.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
 /** The three answers about health. */
@@ -47,9 +46,7 @@ async function runChecks(dependencies: HealthDependencies): Promise<Record<strin
   if (database.status === 'unhealthy') return { database };
   const migrations = await checkMigrations(dependencies);
   if (migrations.status === 'unhealthy') return { database, migrations };
-  const jobs = await checkJobs(dependencies);
-  const payments = await checkPayments(dependencies);
-  return { database, migrations, jobs, payments };
+  return { database, migrations, ...(await checkBacklog(dependencies)) };
 }
 
 function checkProcess(draining: boolean): HealthCheck {

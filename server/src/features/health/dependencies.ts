@@ -9,6 +9,14 @@ export interface HealthBacklog {
   readonly events: { readonly deferred: number; readonly failed: number };
   /** Whether a provider's own log could not be read the last time. */
   readonly isReconciliationFailing: boolean;
+  readonly undelivered: {
+    /** Refused for good in the last week, or taken by the relay without a word. */
+    readonly keyEmails: number;
+    /** To endpoints, failed for good in the last week. */
+    readonly deliveries: number;
+    /** Disabled for failing. */
+    readonly endpoints: number;
+  };
 }
 
 /** What health is judged by. */

@@ -38,6 +38,7 @@ const WELL: HealthBacklog = {
   jobs: { givenUp: 0 },
   events: { deferred: 0, failed: 0 },
   isReconciliationFailing: false,
+  undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
 };
 
 const noDatabase = async () => {
@@ -63,7 +64,7 @@ test('all well: ready and healthy', async () => {
   assert.deepEqual(rest, { status: 'healthy', version: '1.2.3', uptime_seconds: 90 });
   assert.match(
     JSON.stringify(checks),
-    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
+    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"mail":\{"status":"healthy"\},"outgoing_webhooks":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
   );
 });
 
@@ -121,6 +122,19 @@ for (const [why, check, backlog, message] of [
     'payments',
     { isReconciliationFailing: true },
     "Paddle's log of events cannot be read.",
+  ],
+  [
+    'buyers have not got their keys',
+    'mail',
+    { undelivered: { keyEmails: 2, deliveries: 0, endpoints: 0 } },
+    'E-mails with keys refused for good, or left open, in the last week: 2.',
+  ],
+  ['e-mails cannot be counted', 'mail', null, 'The state of the e-mails with keys is not known.'],
+  [
+    'endpoints were not told',
+    'outgoing_webhooks',
+    { undelivered: { keyEmails: 0, deliveries: 3, endpoints: 1 } },
+    'Endpoints disabled because they failed: 1. Deliveries that failed for good in the last week: 3.',
   ],
   [
     'payment events cannot be counted',

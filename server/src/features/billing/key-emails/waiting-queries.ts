@@ -84,3 +84,19 @@ export async function countUnsentKeyEmails(db: Queryable): Promise<UnsentKeyEmai
     unconfirmed: row?.unconfirmed ?? 0,
   };
 }
+
+const countRefusedStatement = defineStatement(
+  'key_email_count_refused',
+  Type.Object({ refused: Type.Number() }),
+  `select count(*) as refused
+   from (select from key_emails where state = 'refused' and claimed_at >= $1 limit $2) counted`,
+);
+
+/** How many e-mails were given up since a moment, refused or left open by the relay, counted as far as `most`. */
+export async function countRefusedKeyEmails(
+  db: Queryable,
+  since: Date,
+  most: number,
+): Promise<number> {
+  return (await queryRow(db, countRefusedStatement, [since, most]))?.refused ?? 0;
+}

@@ -1,0 +1,68 @@
+import type { HealthCheck } from '@latchkey/contract';
+
+import type { HealthBacklog, HealthDependencies } from './dependencies.ts';
+
+/** What is amiss, a sentence for each; none: it is well. */
+type Explain = (backlog: HealthBacklog) => readonly string[];
+
+const CHECKS: readonly (readonly [name: string, subject: string, explain: Explain])[] = [
+  ['jobs', 'jobs', explainJobs],
+  ['payments', 'payment events', explainPayments],
+  ['mail', 'e-mails with keys', explainMail],
+  ['outgoing_webhooks', 'outgoing webhooks', explainOutgoingWebhooks],
+];
+
+/**
+ * Whether what the service does beside answering requests was done. Never throws, and never worse than degraded: what waits
+ * for somebody is kept, and licenses are served.
+ */
+export async function checkBacklog({
+  readBacklog,
+  log,
+}: Pick<HealthDependencies, 'readBacklog' | 'log'>): Promise<Record<string, HealthCheck>> {
+  try {
+    const backlog = await readBacklog();
+    return Object.fromEntries(CHECKS.map(([name, , explain]) => [name, judge(explain(backlog))]));
+  } catch (error) {
+    log.warn({ err: error }, 'what waits for somebody cannot be counted');
+    return Object.fromEntries(CHECKS.map(([name, subject]) => [name, unknown(subject)]));
+  }
+}
+
+function judge(troubles: readonly string[]): HealthCheck {
+  if (troubles.length === 0) return { status: 'healthy' };
+  return { status: 'degraded', message: troubles.join(' ') };
+}
+
+function unknown(subject: string): HealthCheck {
+  return { status: 'degraded', message: `The state of the ${subject} is not known.` };
+}
+
+function explainJobs({ jobs: { givenUp } }: HealthBacklog): string[] {
+  if (givenUp === 0) return [];
+  const subject = givenUp === 1 ? '1 job was' : `${givenUp} jobs were`;
+  return [`${subject} tried in vain and given up.`];
+}
+
+function explainPayments({ events, isReconciliationFailing }: HealthBacklog): string[] {
+  return [
+    ...count('Payment events given up', events.failed),
+    ...count('Payment events tried again later', events.deferred),
+    ...(isReconciliationFailing ? ["Paddle's log of events cannot be read."] : []),
+  ];
+}
+
+function explainMail({ undelivered: { keyEmails } }: HealthBacklog): string[] {
+  return count('E-mails with keys refused for good, or left open, in the last week', keyEmails);
+}
+
+function explainOutgoingWebhooks({ undelivered }: HealthBacklog): string[] {
+  return [
+    ...count('Endpoints disabled because they failed', undelivered.endpoints),
+    ...count('Deliveries that failed for good in the last week', undelivered.deliveries),
+  ];
+}
+
+function count(what: string, number: number): string[] {
+  return number > 0 ? [`${what}: ${number}.`] : [];
+}
