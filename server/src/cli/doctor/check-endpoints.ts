@@ -48,7 +48,7 @@ function explainFailed(count: number): Finding {
   const shown = count === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(count);
   return warning(CHECK, {
     symptom: 'Endpoints miss events.',
-    cause: `${shown} deliveries were tried in vain for three days.`,
+    cause: `Deliveries that failed for good: ${shown}. Each was tried in vain for three days, or answered 410 Gone.`,
     fix: 'latchkey endpoint log --failed says why; latchkey endpoint replay --failed --since <date> tries them again.',
   });
 }

@@ -52,6 +52,9 @@ test('events that were given up, and those that are tried again, are counted apa
       ['warning', 'Payment events that could not be applied yet: 3.'],
     ],
   );
+  const fix =
+    'latchkey webhook list --status failed says why; then latchkey webhook replay --status failed --reason <text>, or latchkey webhook dismiss <event> --reason <text> for what is hopeless.';
+  assert.equal(findings[0]?.fix, fix, 'commands that work as they stand');
 });
 
 test("with a key, it says how the comparison with Paddle's log goes, and why it does not", async () => {

@@ -25,7 +25,7 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
       warning(check, {
         symptom: `Payment events were given up: ${failed}. Nothing follows from them.`,
         cause: 'Each could not be read, or not be applied for four days.',
-        fix: 'latchkey webhook list --status failed says why; then latchkey webhook replay, or webhook dismiss for what is hopeless.',
+        fix: 'latchkey webhook list --status failed says why; then latchkey webhook replay --status failed --reason <text>, or latchkey webhook dismiss <event> --reason <text> for what is hopeless.',
       }),
     );
   }
