@@ -13,6 +13,7 @@ import {
 } from './queries/removal.ts';
 import { listMarks } from './queries/rollup-marks.ts';
 import { listUsageDays } from './queries/roll-up-usage.ts';
+import { cancelOnAbort } from './rollups/cancel-on-abort.ts';
 import { BUSY, inRollupTransaction } from './rollups/in-rollup-transaction.ts';
 import { addDays, dayOf, type Day } from './rules/days.ts';
 import { startOf } from './rules/periods.ts';
@@ -78,9 +79,11 @@ async function removeInBatches(
   const begun = performance.now();
   while (!signal.aborted && performance.now() - begun < BUDGET_MS) {
     const batchBegun = performance.now();
-    const removed = await inTransaction(pool, async (client) =>
-      (await tryLockRemoval(client)) ? removeSome(client) : 0,
-    );
+    const removed = await inTransaction(pool, async (client) => {
+      const process = await tryLockRemoval(client);
+      if (process === null) return 0;
+      return cancelOnAbort({ pool, signal }, { client, process }, () => removeSome(client));
+    });
     if (removed < BATCH_ROWS) return;
     await sleep(performance.now() - batchBegun, undefined, { signal });
   }

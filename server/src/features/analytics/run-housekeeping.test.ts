@@ -219,7 +219,7 @@ test('one process at a time removes', async () => {
     '2026-01-01T00:00:00Z',
   ]);
   await inTransaction(pool, async (client) => {
-    assert.equal(await tryLockRemoval(client), true);
+    assert.notEqual(await tryLockRemoval(client), null);
     await removeOldData(beside.ctx, idle);
   });
   assert.equal(await service.count('event_ids'), 1);

@@ -8,13 +8,17 @@ import { runLong } from './run-long.ts';
 
 const lockStatement = defineStatement(
   'removal_lock',
-  Type.Object({ taken: Type.Boolean() }),
-  `select pg_try_advisory_xact_lock(hashtextextended('latchkey removal', 0)) as taken`,
+  Type.Object({ taken: Type.Boolean(), process: Type.Integer() }),
+  `select pg_try_advisory_xact_lock(hashtextextended('latchkey removal', 0)) as taken, pg_backend_pid() as process`,
 );
 
-/** Keeps others from removing what is old until the transaction ends; false: another process is at it. */
-export async function tryLockRemoval(db: Queryable): Promise<boolean> {
-  return (await queryRow(db, lockStatement))?.taken === true;
+/**
+ * Keeps others from removing what is old until the transaction ends, and gives the number of the server's process; null:
+ * another one is at it.
+ */
+export async function tryLockRemoval(db: Queryable): Promise<number | null> {
+  const row = await queryRow(db, lockStatement);
+  return row?.taken === true ? row.process : null;
 }
 
 /** For the rest of the transaction. */

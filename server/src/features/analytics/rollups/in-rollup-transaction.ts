@@ -2,11 +2,8 @@ import type { Pool, PoolClient } from 'pg';
 
 import { inTransaction } from '#server/db/transaction.ts';
 
-import {
-  cancelStatementOf,
-  setRollupTransaction,
-  tryLockRollups,
-} from '../queries/rollup-marks.ts';
+import { setRollupTransaction, tryLockRollups } from '../queries/rollup-marks.ts';
+import { cancelOnAbort } from './cancel-on-abort.ts';
 
 /** Another process is rolling up, or removing what is old. */
 export const BUSY = Symbol('busy');
@@ -26,17 +23,6 @@ export async function inRollupTransaction<Result>(
     await setRollupTransaction(client);
     const process = await tryLockRollups(client);
     if (process === null) return BUSY;
-    const cancel = (): void => void cancelQuietly(pool, process);
-    signal.addEventListener('abort', cancel, { once: true });
-    try {
-      return await work(client);
-    } finally {
-      signal.removeEventListener('abort', cancel);
-    }
+    return await cancelOnAbort({ pool, signal }, { client, process }, () => work(client));
   });
-}
-
-/** What cannot be cancelled ends by its own limit. */
-async function cancelQuietly(pool: Pool, process: number): Promise<void> {
-  await cancelStatementOf(pool, process).catch(() => undefined);
 }
