@@ -109,7 +109,7 @@ function later(days: number): Date {
 }
 
 /** Standard Webhooks: a payment given back, whole as far as nothing else is said. */
-function refund(transactionId: string, days: number, data: Record<string, unknown> = {}) {
+function standardRefund(transactionId: string, days: number, data: Record<string, unknown> = {}) {
   const whole = { refund_id: 'refund-1', transaction_id: transactionId, full: true };
   return standardEvent('payment.refunded', { ...whole, ...data }, later(days));
 }
@@ -344,15 +344,21 @@ describe('Standard Webhooks', () => {
       [license.transactionId, license.lineKey, license.expiresAt],
       ['order-1', 'once:0', null],
     );
-    assert.deepEqual(settleOne(standard([once, refund('order-1', 3)])).refundedAt, later(3));
-    const rejected = refund('order-1', 4, { status: 'rejected' });
-    assert.equal(settleOne(standard([once, refund('order-1', 3), rejected])).refundedAt, null);
+    assert.deepEqual(
+      settleOne(standard([once, standardRefund('order-1', 3)])).refundedAt,
+      later(3),
+    );
+    const rejected = standardRefund('order-1', 4, { status: 'rejected' });
+    assert.equal(
+      settleOne(standard([once, standardRefund('order-1', 3), rejected])).refundedAt,
+      null,
+    );
   });
 
   test('two halves given back are a refund', () => {
     const half = { full: null, total: 500 };
-    const first = refund('order-1', 1, half);
-    const second = refund('order-1', 2, { ...half, refund_id: 'refund-2' });
+    const first = standardRefund('order-1', 1, half);
+    const second = standardRefund('order-1', 2, { ...half, refund_id: 'refund-2' });
     assert.equal(settleOne(standard([once, first])).refundedAt, null);
     assert.deepEqual(settleOne(standard([once, first, second])).refundedAt, later(2));
   });
@@ -373,8 +379,11 @@ describe('Standard Webhooks', () => {
 
   test('a refund of the newest payment ends it, one of an older is only recorded', () => {
     const all = [...begun, ...renewed];
-    assert.deepEqual(settleOne(standard([...all, refund('order-2', 40)])).refundedAt, later(40));
-    assert.equal(settleOne(standard([...all, refund('order-1', 40)])).refundedAt, null);
+    assert.deepEqual(
+      settleOne(standard([...all, standardRefund('order-2', 40)])).refundedAt,
+      later(40),
+    );
+    assert.equal(settleOne(standard([...all, standardRefund('order-1', 40)])).refundedAt, null);
   });
 
   test('a dispute suspends it until it is won', () => {
