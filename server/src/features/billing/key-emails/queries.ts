@@ -67,25 +67,26 @@ const claimStatement = defineStatement(
   'key_email_claim',
   Type.Object({
     license_ids: Type.Array(Type.String()),
-    reason: Nullable.Text,
+    is_unconfirmed: Type.Boolean(),
     created_at: Timestamp,
   }),
   `update key_emails
    set state = 'sending', claimed_at = $5, address_hash = $4,
-       reason = case when state = 'refused' then null else reason end
+       reason = case when state = 'refused' then null else reason end,
+       unconfirmed_at = case when address_hash = $4 then unconfirmed_at end
    where transaction_id = $1 and provider = $2
      and (state in ('waiting', 'withheld')
           or state = 'sending' and claimed_at < $6
           or state = 'refused' and address_hash is distinct from $4
           or state = 'sent' and not license_ids @> $3::uuid[])
-   returning license_ids, reason, created_at`,
+   returning license_ids, unconfirmed_at is not null as is_unconfirmed, created_at`,
 );
 
 /** An e-mail that was claimed. */
 export interface ClaimedKeyEmail {
   /** Whose keys were sent before. */
   readonly sentBefore: readonly string[];
-  /** Whether a relay got it before and never said whether it took it. */
+  /** Whether a relay got it before, for the same address, and never said whether it took it. */
   readonly isUnconfirmed: boolean;
   /** When it was first to be sent, or was begun anew. */
   readonly begunAt: Date;
@@ -110,7 +111,7 @@ export async function claimKeyEmail(
   if (row === null) return null;
   return {
     sentBefore: row.license_ids,
-    isUnconfirmed: row.reason === UNCONFIRMED,
+    isUnconfirmed: row.is_unconfirmed,
     begunAt: row.created_at,
   };
 }
@@ -133,7 +134,8 @@ export async function isKeyEmailUnderWay(
 const recordSentStatement = defineCommand(
   'key_email_record_sent',
   `update key_emails
-   set state = 'sent', reason = null, license_ids = license_ids || $3::uuid[], message_id = $4, sent_at = $5
+   set state = 'sent', reason = null, unconfirmed_at = null,
+       license_ids = license_ids || $3::uuid[], message_id = $4, sent_at = $5
    where transaction_id = $1 and provider = $2`,
 );
 
@@ -153,14 +155,13 @@ export async function recordKeyEmailSent(
 
 const recordFailureStatement = defineCommand(
   'key_email_record_failure',
-  `update key_emails
-   set state = $3, reason = case when $3 = 'waiting' and reason = 'unconfirmed' then reason else $4 end
+  `update key_emails set state = $3, reason = $4
    where transaction_id = $1 and provider = $2 and state = 'sending'`,
 );
 
 /**
- * Notes that the e-mail was not taken, or not for certain: to be tried again, or for good. That a relay once left it open
- * is remembered through tries that failed for certain.
+ * Notes that the e-mail was not taken: to be tried again, or for good. That a relay once left it open is remembered
+ * through tries that failed for certain.
  */
 export async function recordKeyEmailFailure(
   db: Queryable,

@@ -15,7 +15,7 @@ const resetStatement = defineStatement(
    where transaction_id = $1
       or (transaction_id, provider) in (select transaction_id, provider from billing_aliases where alias = $1)
    on conflict (transaction_id, provider) do update
-   set state = 'waiting', reason = null, license_ids = '{}', created_at = excluded.created_at
+   set state = 'waiting', reason = null, unconfirmed_at = null, license_ids = '{}', created_at = excluded.created_at
    where email.state <> 'sending' or email.claimed_at < $3
    returning transaction_id, provider`,
 );
@@ -38,7 +38,7 @@ export async function resetKeyEmail(
 const resetRefusedStatement = defineStatement(
   'key_email_reset_refused',
   Name,
-  `update key_emails set state = 'waiting', reason = null, created_at = $2
+  `update key_emails set state = 'waiting', reason = null, unconfirmed_at = null, created_at = $2
    where (transaction_id, provider) in (
      select transaction_id, provider from key_emails
      where state = 'refused' and (reason is not distinct from 'unconfirmed') = $1

@@ -8,6 +8,9 @@ import { readHeader, readParts, startMailRelay } from '../../../../test/mail-rel
 import { eventually } from '../../../../test/eventually.ts';
 import { startTestService, type TestOrder } from '../../../../test/harness.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
+import { queueKeyEmails } from './queue-key-emails.ts';
+import { queueKeyEmailsWithoutMail } from './queue-waiting.ts';
+import { resendKeyEmails } from './resend-key-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 import { countUnsentKeyEmails } from './waiting-queries.ts';
 
@@ -199,27 +202,34 @@ test('what the relay refuses for now is tried again; for good, only for another 
   assert.doesNotMatch(service.log.join(''), /(?:ann|bob)@example|LK-/u);
 });
 
-test('a relay that has an e-mail and does not answer gets it twice at most, and a pause between', async () => {
-  await buy('1');
+/** A relay that answers in this way, one e-mail after the other, and then takes all; the ids of what it got. */
+function answerWith(...outcomes: readonly ('unknown' | 'temporary')[]) {
   const tries: string[] = [];
-  const outcomes = ['unknown', 'temporary', 'unknown', 'sent'] as const;
-  const slow = {
-    ...ctx,
-    mail: {
-      async send({ messageToken }: MailMessage): Promise<SendResult> {
-        const outcome = outcomes[tries.push(messageToken) - 1] ?? 'sent';
-        if (outcome === 'sent') return { outcome, messageId: '<id@example.com>' };
-        return { outcome, reason: 'timeout', answer: null };
-      },
-      close() {},
-    },
+  const send = async ({ messageToken }: MailMessage): Promise<SendResult> => {
+    const outcome = outcomes[tries.push(messageToken) - 1];
+    if (outcome === undefined) return { outcome: 'sent', messageId: '<id@example.com>' };
+    return { outcome, reason: 'timeout', answer: null };
   };
-  await sendKeyEmail(slow, name);
+  return { tries, slow: { ...ctx, mail: { send, close() {} } } };
+}
+
+/** In how many seconds which jobs are to be done. */
+async function readJobs() {
   const { rows } = await pool.query(
     `select key, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs`,
     [service.clock.now()],
   );
-  assert.deepEqual(rows, [{ key: 'send_key_email:paddle:txn_1', pause: 600 }]);
+  return rows;
+}
+
+const JOB = 'send_key_email:paddle:txn_1';
+
+test('a relay that has an e-mail and does not answer gets it twice at most, and a pause between', async () => {
+  await buy('1');
+  const { tries, slow } = answerWith('unknown', 'temporary', 'unknown');
+  await sendKeyEmail(slow, name);
+  assert.deepEqual(await readJobs(), [{ key: JOB, pause: 600 }]);
+  service.clock.advance(600_000);
   await assert.rejects(sendKeyEmail(slow, name), /timeout$/u);
   await sendKeyEmail(slow, name);
   const [state] = await readState();
@@ -233,6 +243,48 @@ test('a relay that has an e-mail and does not answer gets it twice at most, and 
   await sendKeyEmail(slow, name);
   assert.equal(tries.length, 3);
   assert.equal(new Set(tries).size, 1, 'all under the same Message-ID');
+});
+
+test('whoever asks for it within the pause has it sent after the pause, unless the address is another', async () => {
+  const { license } = await buy('1');
+  const { tries, slow } = answerWith('unknown');
+  await sendKeyEmail(slow, name);
+  service.clock.advance(60_000);
+  await queueKeyEmails(pool, [name]);
+  await sendKeyEmail(slow, name);
+  assert.deepEqual([tries.length, await readJobs()], [1, [{ key: JOB, pause: 540 }]]);
+  await pool.query(`update licenses set customer_email = 'bob@example.org' where id = $1`, [
+    license.id,
+  ]);
+  await sendKeyEmail(slow, name);
+  assert.deepEqual([tries.length, (await readState())[0].state], [2, 'sent']);
+});
+
+test('that a relay left an e-mail open is remembered while mail, or a good license, is away', async () => {
+  const { license } = await buy('1');
+  const { tries, slow } = answerWith('unknown', 'unknown');
+  await sendKeyEmail(slow, name);
+  service.clock.advance(600_000);
+  await sendKeyEmail({ ...ctx, mail: null }, name);
+  assert.equal((await readState())[0].reason, 'no_mail');
+  assert.equal(await queueKeyEmailsWithoutMail(slow), 1);
+  await service.setFacts(license.id, { refunded_at: TEST_START });
+  await sendKeyEmail(slow, name);
+  assert.equal((await readState())[0].state, 'withheld');
+  await service.setFacts(license.id, { refunded_at: null });
+  await sendKeyEmail(slow, name);
+  const [state] = await readState();
+  assert.deepEqual([tries.length, state.state, state.reason], [2, 'refused', 'unconfirmed']);
+});
+
+test('an e-mail that an operator has begin anew may be left open once again', async () => {
+  await buy('1');
+  const { tries, slow } = answerWith('unknown', 'unknown', 'unknown');
+  await sendKeyEmail(slow, name);
+  const order = { which: name, actor: 'test', reason: null };
+  assert.equal(await resendKeyEmails(slow, order), 1);
+  await sendKeyEmail(slow, name);
+  assert.deepEqual([tries.length, (await readState())[0].state], [2, 'waiting']);
 });
 
 test('keys that are good for nothing are not sent', async () => {

@@ -21,6 +21,7 @@ import {
   type KeyEmailName,
 } from './queries.ts';
 import { queueKeyEmails } from './queue-key-emails.ts';
+import { findUnconfirmedKeyEmail, recordKeyEmailUnconfirmed } from './unconfirmed-queries.ts';
 
 /** What sending needs of the context. */
 type KeyEmailContext = Pick<
@@ -39,6 +40,9 @@ const LOOK_UP_PATIENCE_MS = 900_000;
 
 /** When a relay has an e-mail and does not say whether it takes it, it is sent once more, after so long. */
 const UNCONFIRMED_PAUSE_MS = 600_000;
+
+/** This clock and the one by which jobs begin may differ: so little of the pause counts as none. */
+const CLOCK_SLACK_MS = 60_000;
 
 /**
  * Sends the buyer of a transaction all keys of it that were not sent before. Without an address, a good license or a relay
@@ -65,7 +69,11 @@ export async function sendKeyEmail(
   const unknown = await findCustomerToLookUp(ctx, name);
   if (unknown !== null) return waitForLookUp(ctx, name, unknown);
 
-  const claimed = await claim(ctx, name, good, address);
+  const addressHash = ctx.vault.hashText('email', address.toLowerCase());
+  const pausedUntil = await findEndOfPause(ctx, name, addressHash);
+  if (pausedUntil !== null) return queueKeyEmails(pool, [name], pausedUntil);
+
+  const claimed = await claim(ctx, name, good, addressHash);
   if (claimed === null) return;
   const message = await compose(ctx, name, claimed, address);
   const result = await mail.send(message, signal);
@@ -95,6 +103,18 @@ async function waitForLookUp(
   });
 }
 
+/** Until when the e-mail is not sent once more, whoever asks for it; null: it may be. */
+async function findEndOfPause(
+  { clock, pool }: KeyEmailContext,
+  name: KeyEmailName,
+  addressHash: string,
+): Promise<Date | null> {
+  const unconfirmedAt = await findUnconfirmedKeyEmail(pool, name, addressHash);
+  if (unconfirmedAt === null) return null;
+  const end = unconfirmedAt.getTime() + UNCONFIRMED_PAUSE_MS;
+  return end - CLOCK_SLACK_MS > clock.now().getTime() ? new Date(end) : null;
+}
+
 interface Claim {
   /** Whose keys are to be sent now. */
   readonly licenses: readonly BoughtLicense[];
@@ -107,12 +127,12 @@ async function claim(
   ctx: KeyEmailContext,
   name: KeyEmailName,
   good: readonly BoughtLicense[],
-  address: string,
+  addressHash: string,
 ): Promise<Claim | null> {
   const now = ctx.clock.now();
   const claimed = await claimKeyEmail(ctx.pool, name, {
     licenseIds: good.map(({ id }) => id),
-    addressHash: ctx.vault.hashText('email', address.toLowerCase()),
+    addressHash,
     now,
     abandonedBefore: new Date(now.getTime() - ABANDONED_AFTER_MS),
   });
@@ -196,9 +216,10 @@ async function sendOnceMore(
   { clock, pool }: Pick<KeyEmailContext, 'clock' | 'pool'>,
   name: KeyEmailName,
 ): Promise<void> {
-  const runAt = new Date(clock.now().getTime() + UNCONFIRMED_PAUSE_MS);
+  const now = clock.now();
+  const runAt = new Date(now.getTime() + UNCONFIRMED_PAUSE_MS);
   await inTransaction(pool, async (client) => {
-    await recordKeyEmailFailure(client, name, 'waiting', UNCONFIRMED);
+    await recordKeyEmailUnconfirmed(client, name, now);
     await queueKeyEmails(client, [name], runAt);
   });
 }
