@@ -41,8 +41,8 @@ function isExample(path: string): boolean {
   return /count-slots|0002_what_it_does/.test(path);
 }
 
-test('every command in the documents is one of the command line', () => {
-  const program = buildProgram();
+test('every command in the documents is one of the command line', async () => {
+  const program = await buildProgram();
   const unknown = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/(?:npx |`)latchkey ([a-z][a-z-]*)(?: ([a-z][a-z-]*))?/g)]
       .filter(([, name, subcommand]) => {

@@ -9,7 +9,7 @@ import { repository } from './lib/steps.ts';
 /** What documents and `openapi.json` are held against, and what nothing has needed yet. */
 const ALLOWED = new Set([
   'contract/src/outreach.ts: MAX_RECIPIENTS',
-  'server/src/cli/report-range.ts: day',
+  'server/src/cli/report/range.ts: day',
   'server/src/config/env.ts: listVariableNames',
   'server/src/features/analytics/queries/roll-up-trials.ts: CONVERSION_DAYS',
   'server/src/features/analytics/remove-old-data.ts: EVENT_IDS_KEPT_DAYS',
@@ -23,6 +23,8 @@ const ALLOWED = new Set([
 /** Also `await import(…)`, and `* as`, which stands for every name. */
 const IMPORT =
   /(?:\{(?<names>[^{}]*)\}|\* as \w+)(?: from |\s*=\s*await import\()'(?<from>[^']+)'/g;
+/** `(await import('…')).name` */
+const MEMBER = /\(await import\('(?<from>[^']+)'\)\)\.(?<names>\w+)/g;
 const EXPORT = /^export (?:async )?(?:const|function\*?|class) (?<name>\w+)/gm;
 const PRODUCT = /^(?:server|contract)\/src\/(?!.*\.(?:test|fixture)\.ts$)/;
 
@@ -63,8 +65,9 @@ function listFiles(folder: string): string[] {
 
 /** The names that a file imports, each with the file that it is from. */
 function listImports({ text }: { readonly text: string }): string[] {
-  return Array.from(text.matchAll(IMPORT), ({ groups }) => groups ?? {}).flatMap(
-    ({ names = '*', from = '' }) => names.split(',').map((name) => keyOf(from, name)),
+  const imports = [...text.matchAll(IMPORT), ...text.matchAll(MEMBER)];
+  return imports.flatMap(({ groups: { names = '*', from = '' } = {} }) =>
+    names.split(',').map((name) => keyOf(from, name)),
   );
 }
 

@@ -23,8 +23,8 @@ function helpOf(command: Command): string {
   return help;
 }
 
-test('every command says what it does, and shows examples of itself', () => {
-  for (const command of listLeaves(buildProgram())) {
+test('every command says what it does, and shows examples of itself', async () => {
+  for (const command of listLeaves(await buildProgram())) {
     const help = helpOf(command);
     assert.match(command.description(), /^[A-Z].*\.$/su, command.name());
     assert.match(
@@ -34,9 +34,9 @@ test('every command says what it does, and shows examples of itself', () => {
   }
 });
 
-test('the set of commands is complete', () => {
+test('the set of commands is complete', async () => {
   assert.deepEqual(
-    listLeaves(buildProgram()).map((leaf) =>
+    listLeaves(await buildProgram()).map((leaf) =>
       leaf.parent?.parent ? `${leaf.parent.name()} ${leaf.name()}` : leaf.name(),
     ),
     [

@@ -1,0 +1,77 @@
+import { createWriteStream } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { Option } from 'commander';
+import { formatCsvLine } from '#server/lib/csv.ts';
+import { failed } from '../command-error.ts';
+import type { Columns } from './rows.ts';
+import { createProgress, printNote } from '../output.ts';
+
+/** What every export takes. */
+export interface ExportOptions {
+  readonly format: 'csv' | 'jsonl';
+  readonly output?: string;
+}
+
+/** In which format an export is written. */
+export function formatOption(): Option {
+  return new Option('--format <format>', 'csv for spreadsheets, jsonl for programs')
+    .choices(['csv', 'jsonl'])
+    .default('csv');
+}
+
+/** An export names customers, so it is for its owner only. */
+const FILE_MODE = 0o600;
+
+/** The lines of an export, with their line breaks. */
+export async function* formatAll<T>(
+  records: AsyncIterable<T>,
+  columns: Columns<T>,
+  format: ExportOptions['format'],
+): AsyncGenerator<string> {
+  const entries = Object.entries(columns);
+  if (format === 'csv') yield formatCsvLine(entries.map(([name]) => name));
+  for await (const record of records) {
+    const cells = entries.map(([name, read]) => [name, read(record)] as const);
+    yield format === 'csv'
+      ? formatCsvLine(cells.map(([, value]) => value))
+      : `${JSON.stringify(Object.fromEntries(cells))}\n`;
+  }
+}
+
+/**
+ * Writes an export as a stream, and shows how far it is.
+ * @param noun what is written, in the plural
+ * @param path of a new file; undefined: standard output
+ */
+export async function writeExport(
+  noun: string,
+  path: string | undefined,
+  format: () => AsyncGenerator<string>,
+): Promise<void> {
+  const progress = createProgress(noun);
+  let count = 0;
+  const lines = async function* () {
+    for await (const line of format()) {
+      yield line;
+      count += 1;
+      progress.update(count);
+    }
+  };
+  await writeLines(lines, path);
+  progress.end();
+  if (path !== undefined) printNote(`The ${noun} are in ${path}.`);
+}
+
+async function writeLines(lines: () => AsyncGenerator<string>, path?: string): Promise<void> {
+  if (path === undefined) {
+    await pipeline(lines, process.stdout, { end: false });
+    return;
+  }
+  try {
+    await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: FILE_MODE }));
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
+    const why = error.code === 'EEXIST' ? 'it exists already' : String(error.code);
+    throw failed(`${path} cannot be written (${why}): choose another --output.`, { cause: error });
+  }
+}

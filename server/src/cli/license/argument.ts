@@ -1,0 +1,27 @@
+import { createInterface } from 'node:readline';
+import { Argument } from 'commander';
+import { usageError } from '../command-error.ts';
+
+/**
+ * Names a license by its key or its id. Arguments show in the list of processes and in the shell's history, so `-` reads
+ * the name from the first line of standard input.
+ */
+export function licenseArgument(): Argument {
+  return new Argument('<license>', "the license's key or id; - reads it from standard input");
+}
+
+/** What the argument names: itself, or for `-` the first line of standard input. */
+export async function readLicenseName(argument: string): Promise<string> {
+  const name = argument === '-' ? await readFirstLine() : argument;
+  if (name.trim() === '') throw usageError('Name the license by its key or its id.');
+  return name.trim();
+}
+
+async function readFirstLine(): Promise<string> {
+  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  for await (const line of lines) {
+    lines.close();
+    return line;
+  }
+  return '';
+}

@@ -1,0 +1,215 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { pino } from 'pino';
+import { type EmbeddedPostgres, startEmbeddedPostgres } from '#server/db/embedded/start.ts';
+import { runLatchkey } from '../../../test/command-line.ts';
+
+// The commands find this database running in their data directory, as they find that of a running service.
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
+const dataDirectory = join(directory, 'data');
+const secret = 'a-secret-for-the-tests-of-the-command-line';
+let database: EmbeddedPostgres;
+
+before(async () => {
+  const log = pino({ level: 'silent' });
+  database = await startEmbeddedPostgres({ dataDirectory, log, durable: false });
+});
+after(async () => {
+  await database.stop();
+  rmSync(directory, { recursive: true });
+});
+
+const run = (args: readonly string[], input?: string) =>
+  runLatchkey(args, {
+    directory,
+    settings: { LATCHKEY_SECRET: secret },
+    ...(input === undefined ? {} : { input }),
+  });
+
+/** Runs a command that must succeed, and reads its JSON. */
+async function runJson(args: readonly string[], input?: string) {
+  const { code, stdout, stderr } = await run([...args, '--json'], input);
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+const issue = (...options: string[]) =>
+  runJson(['license', 'issue', '--product', 'personal', ...options]);
+
+test('an issued license shows its key once, its terms, and how to activate it', async () => {
+  const { code, stdout } = await run([
+    'license',
+    'issue',
+    '--product',
+    'personal',
+    '--name',
+    'Ann',
+  ]);
+  assert.equal(code, 0);
+  const [key = ''] = stdout.split('\n');
+  assert.match(key, /^LK(-[\dA-Z]{5}){5}$/u);
+  assert.match(stdout, /^product +personal$/mu);
+  assert.match(stdout, /^expires +never$/mu);
+  assert.match(
+    stdout,
+    new RegExp(`curl .*/api/v1/licenses/activate .*"license_key":"${key}"`, 'su'),
+  );
+
+  const shown = await run(['license', 'show', key]);
+  assert.doesNotMatch(shown.stdout, new RegExp(key, 'u'));
+  assert.match(shown.stdout, /^customer +Ann$/mu);
+});
+
+test('all that is given when issuing is kept, and --count makes several', async () => {
+  const one = await issue(
+    '--email=Ann@EXAMPLE.com',
+    '--max-activations=9',
+    '--expires=2030-01-02',
+    '--transaction=txn_1',
+    '--note=press',
+    '--reason=review copy',
+  );
+  const shown = await runJson(['license', 'show', one.license_id]);
+  assert.equal(shown.customer_email, 'Ann@example.com');
+  assert.equal(shown.max_activations, 9);
+  assert.equal(shown.expires_at, '2030-01-02T00:00:00.000Z');
+  assert.equal(shown.note, 'press');
+  assert.deepEqual(
+    shown.history.map(({ action, reason }: Record<string, string>) => [action, reason]),
+    [['license.issue', 'review copy']],
+  );
+  const several = await issue('--count', '3');
+  assert.equal(new Set(several.map((each: { license_key: string }) => each.license_key)).size, 3);
+});
+
+test('a key is read from standard input, and shown in full only when asked', async () => {
+  const { license_key: key } = await issue();
+  const hidden = await runJson(['license', 'show', '-'], `${key}\n`);
+  assert.equal('license_key' in hidden, false);
+  const revealed = await runJson(['license', 'show', '-', '--reveal'], `${key.toLowerCase()}\n`);
+  assert.equal(revealed.license_key, key);
+});
+
+test('suspending, reinstating, revoking and extending change the status and leave their reasons', async () => {
+  const { license_id: id } = await issue('--days', '10');
+  const change = async (verb: string, ...options: string[]) =>
+    (await runJson(['license', verb, id, '--reason', `to ${verb}`, ...options])).status;
+  assert.equal(await change('suspend'), 'suspended');
+  assert.equal(await change('revoke'), 'revoked');
+  assert.equal(await change('reinstate'), 'active');
+  assert.equal(await change('extend', '--until', '2020-01-01'), 'expired');
+  assert.equal(await change('extend', '--days', '2'), 'active');
+
+  const { history, expires_at: expiresAt } = await runJson(['license', 'show', id]);
+  assert.deepEqual(
+    history.map(({ action, reason }: Record<string, string>) => `${action}: ${reason}`),
+    [
+      'license.issue: null',
+      'license.suspend: to suspend',
+      'license.revoke: to revoke',
+      'license.reinstate: to reinstate',
+      'license.extend: to extend',
+      'license.extend: to extend',
+    ],
+  );
+  assert.match(history[1].actor, /^cli:.+/u);
+  const daysLeft = (Date.parse(expiresAt) - Date.now()) / 86_400_000;
+  assert.ok(daysLeft > 1.9 && daysLeft <= 2, `${daysLeft} days`);
+});
+
+test('what cannot be done is exit code 1 and one sentence', async () => {
+  const unknown = await run(['license', 'show', '0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d']);
+  assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
+  assert.match(unknown.stderr, /^latchkey: There is no license with this key\.\n$/u);
+
+  const product = await run(['license', 'issue', '--product', 'none']);
+  assert.equal(product.code, 2);
+  assert.match(product.stderr, /^latchkey: The catalogue has no product "none"; it has personal/u);
+});
+
+test('an import makes what is new, leaves what is there, and names each wrong line', async () => {
+  const file = join(directory, 'keys.csv');
+  writeFileSync(
+    file,
+    'license_key,customer_name,max_activations\r\nOLD-1,"Ann, Lee",3\r\nOLD-2,Bob,none\r\n550e8400-e29b-41d4-a716-446655440000,Cy,\r\nOLD-1,Again,\r\n',
+  );
+  const args = ['license', 'import', file, '--product', 'personal'];
+  const dry = await run([...args, '--dry-run']);
+  assert.equal(dry.stdout, '2 would be made, 1 there already, 1 wrong.\n');
+  assert.equal((await run(['license', 'show', 'OLD-1'])).code, 1);
+
+  const real = await run(args);
+  assert.deepEqual(
+    [real.code, real.stdout, real.stderr],
+    [
+      1,
+      '2 made, 1 there already, 1 wrong.\n',
+      'line 3: max_activations must be a whole number from 1 to 1000000.\n',
+    ],
+  );
+  const again = await run([...args, '--json']);
+  const { created, present, failed, problems } = JSON.parse(again.stdout);
+  assert.deepEqual([created, present, failed, problems[0].line], [0, 3, 1, 3]);
+  assert.equal((await runJson(['license', 'show', 'OLD-1'])).customer_name, 'Ann, Lee');
+});
+
+test('an export is a table that can be imported again, safe for a spreadsheet, and for its owner only', async () => {
+  await issue('--name', '=HYPERLINK("x")', '--note', 'a, b');
+  const file = join(directory, 'licenses.csv');
+  const { code, stdout } = await run(['export', 'licenses', '--reveal', '--output', file]);
+  assert.deepEqual([code, stdout], [0, '']);
+  assert.equal(statSync(file).mode & 0o777, 0o600);
+  const lines = readFileSync(file, 'utf8').trimEnd().split('\r\n');
+  assert.match(lines[0] ?? '', /^license_id,license_key,key_hint,product,/u);
+  assert.match(lines.at(-1) ?? '', /,"'=HYPERLINK\(""x""\)","a, b",/u);
+
+  const imported = await runJson(['license', 'import', file, '--dry-run']);
+  assert.deepEqual([imported.created, imported.present, imported.failed], [0, lines.length - 1, 0]);
+  const second = await run(['export', 'licenses', '--output', file]);
+  assert.equal(second.code, 1);
+  assert.match(second.stderr, /it exists already/u);
+});
+
+test('an export without rows is a header, or nothing', async () => {
+  const csv = await run(['export', 'activations']);
+  assert.match(csv.stdout, /^license_id,activation_id,[a-z_,]+\r\n$/u);
+  assert.equal((await run(['export', 'trials', '--format', 'jsonl'])).stdout, '');
+});
+
+test('migrate is done once, and signing keys rotate with a reason', async () => {
+  assert.deepEqual((await runJson(['migrate'])).applied, []);
+  const old = await runJson(['signing-key', 'list']);
+  assert.deepEqual(
+    old.map((key: { state: string }) => key.state),
+    ['signing'],
+  );
+  const made = await runJson(['signing-key', 'rotate', '--immediately', '--reason', 'test']);
+  const now = await runJson(['signing-key', 'list']);
+  assert.deepEqual(
+    now.map(({ kid, state }: Record<string, string>) => [kid, state]),
+    [
+      [old[0].kid, 'retired'],
+      [made.kid, 'signing'],
+    ],
+  );
+});
+
+test('doctor tells a wrong master secret from a right one', async () => {
+  const right = await run(['doctor']);
+  assert.equal(right.code, 0, right.stdout);
+  assert.match(
+    right.stdout,
+    /^✓ signing key: \d+ in the database; the master secret opens them\.$/mu,
+  );
+  const wrong = await runLatchkey(['doctor', '--json'], {
+    directory,
+    settings: { LATCHKEY_SECRET: 'another-secret-than-the-one-that-was-used' },
+  });
+  assert.equal(wrong.code, 1);
+  const { findings } = JSON.parse(wrong.stdout);
+  const signingKey = findings.find(({ check }: { check: string }) => check === 'signing key');
+  assert.match(signingKey.cause, /sealed under another one/u);
+});

@@ -1,0 +1,22 @@
+import { Command } from 'commander';
+
+import { licenseExtendCommand } from './extend.ts';
+import { licenseImportCommand } from './import.ts';
+import { licenseIssueCommand } from './issue.ts';
+import { licenseReinstateCommand } from './reinstate.ts';
+import { licenseRevokeCommand } from './revoke.ts';
+import { licenseShowCommand } from './show.ts';
+import { licenseSuspendCommand } from './suspend.ts';
+
+/** `latchkey license …` */
+export function licenseCommand(): Command {
+  return new Command('license')
+    .description('Make, show and change licenses.')
+    .addCommand(licenseIssueCommand())
+    .addCommand(licenseShowCommand())
+    .addCommand(licenseExtendCommand())
+    .addCommand(licenseSuspendCommand())
+    .addCommand(licenseReinstateCommand())
+    .addCommand(licenseRevokeCommand())
+    .addCommand(licenseImportCommand());
+}

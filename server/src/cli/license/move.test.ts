@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { Client } from 'pg';
+
+import { runLatchkey } from '../../../test/command-line.ts';
+import { createTestDatabase, type TestDatabase } from '../../../test/database.ts';
+
+const DAY_MS = 86_400_000;
+
+let directory: string;
+let databases: TestDatabase[];
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'latchkey-move-'));
+  databases = await Promise.all([0, 1, 2].map(() => createTestDatabase()));
+});
+
+after(async () => {
+  await Promise.all(databases.map((database) => database.drop()));
+  await rm(directory, { recursive: true });
+});
+
+/** Runs a command on one of the databases, each with a master secret of its own. */
+function runOn(index: number, args: readonly string[], input?: string) {
+  return runLatchkey(args, {
+    directory,
+    settings: {
+      DATABASE_URL: databases[index]?.url ?? '',
+      LATCHKEY_SECRET: `the-master-secret-of-the-installation-${index}`,
+    },
+    ...(input === undefined ? {} : { input }),
+  });
+}
+
+async function query(index: number, text: string): Promise<unknown[]> {
+  const client = new Client(databases[index]?.url);
+  await client.connect();
+  try {
+    return (await client.query(text)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** The licenses of a database, without what another installation makes anew. */
+async function exportFrom(index: number): Promise<Record<string, unknown>[]> {
+  const { stdout } = await runOn(index, ['export', 'licenses', '--reveal', '--format', 'jsonl']);
+  return stdout
+    .trimEnd()
+    .split('\n')
+    .map((line) => ({ ...JSON.parse(line), license_id: null, created_at: null }));
+}
+
+test('licenses that are exported and imported elsewhere stay what they were', async () => {
+  const lapsed = new Date(Date.now() - 3 * DAY_MS).toISOString();
+  const source = [
+    { license_key: 'OLD-1', customer_name: '=Ann, "A"', max_activations: 7, note: 'moved' },
+    { license_key: 'OLD-2', subscription: true, expires_at: lapsed, transaction_id: 'txn 1' },
+    { license_key: 'OLD-3', expires_at: lapsed, transaction_id: 'txn 1' },
+    { license_key: 'OLD-4', product: 'sellers', expires_at: '2100-01-01', subscription: false },
+  ].map((record) => JSON.stringify(record));
+  const importing = ['license', 'import', '-', '--format', 'jsonl', '--product', 'personal'];
+  const filled = await runOn(0, importing, source.join('\n'));
+  assert.equal(filled.stdout, '4 made, 0 there already, 0 wrong.\n', filled.stderr);
+  const exported = await exportFrom(0);
+  assert.deepEqual(
+    exported.map(({ status, subscription, transaction_id: checkout }) => [
+      status,
+      subscription,
+      checkout,
+    ]),
+    [
+      ['active', false, null],
+      ['past_due', true, 'txn 1'],
+      ['expired', false, 'txn 1'],
+      ['active', false, null],
+    ],
+  );
+
+  for (const [index, format] of [
+    [1, 'csv'],
+    [2, 'jsonl'],
+  ] as const) {
+    const file = join(directory, `licenses.${format}`);
+    await runOn(0, ['export', 'licenses', '--reveal', '--format', format, '--output', file]);
+    const moved = await runOn(index, ['license', 'import', file]);
+    assert.equal(moved.stdout, '4 made, 0 there already, 0 wrong.\n', moved.stderr);
+    assert.deepEqual(await exportFrom(index), exported, format);
+    assert.deepEqual(await query(index, 'select action, reason, details from audit_log'), [
+      { action: 'license.import', reason: `import of ${file}`, details: { created: 4 } },
+    ]);
+  }
+});
+
+test('an import says why in the audit log, and does not make a revoked license work again', async () => {
+  const file = join(directory, 'revoked.csv');
+  await writeFile(file, 'license_key,status\nOLD-8,revoked\nOLD-9,\n');
+  const reason = 'bought the other shop';
+  const { code, stderr } = await runOn(1, [
+    'license',
+    'import',
+    file,
+    '--product=personal',
+    `--reason=${reason}`,
+  ]);
+  assert.deepEqual(
+    [code, stderr.startsWith('line 2: The status revoked cannot be imported')],
+    [1, true],
+  );
+  assert.deepEqual(
+    await query(1, 'select reason, details from audit_log order by occurred_at desc limit 1'),
+    [{ reason, details: { created: 1 } }],
+  );
+});

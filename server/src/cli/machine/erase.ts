@@ -1,0 +1,33 @@
+import { Command } from 'commander';
+import { eraseMachine } from '#server/features/analytics/installs/erase-machine.ts';
+import { currentActor } from '../actor.ts';
+import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
+import { type OutputOptions, printResult } from '../output.ts';
+import { withContext } from '../with-context.ts';
+
+interface EraseOptions extends OutputOptions {
+  readonly reason: string;
+}
+
+export function machineEraseCommand(): Command {
+  const command = new Command('erase')
+    .description(
+      'Delete the days on which a machine was used, for good. Reports follow within minutes; activations stay with their licenses.',
+    )
+    .argument('<machine_id>', 'as the application tells it with its heartbeats')
+    .addOption(reasonOption())
+    .addOption(jsonOption())
+    .action(erase);
+  return withExamples(command, [
+    ['machine erase 4C4C4544-0051 --reason "asked for on 3 May"', 'Its heartbeats of all days'],
+  ]);
+}
+
+async function erase(id: string, options: EraseOptions): Promise<void> {
+  await withContext(async (ctx) => {
+    const days = await eraseMachine(ctx, { id, actor: currentActor(), reason: options.reason });
+    printResult(options, { machine_id: id, erased_days: days }, () =>
+      days === 0 ? 'It was never used.' : `${days} days of its use are erased.`,
+    );
+  });
+}

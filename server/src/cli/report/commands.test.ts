@@ -1,0 +1,175 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { upsertRun } from '#server/features/analytics/queries/rollup-marks.ts';
+import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
+import { createPool } from '#server/db/pool.ts';
+import { createLog } from '#server/log.ts';
+
+import { runLatchkey } from '../../../test/command-line.ts';
+import { createTestDatabase } from '../../../test/database.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
+const database = await createTestDatabase();
+const log = createLog({ level: 'silent' });
+const pool = createPool(database.connection, { maxConnections: 2, log });
+after(async () => {
+  await pool.end();
+  await database.drop();
+  rmSync(directory, { recursive: true });
+});
+
+const settings = {
+  DATABASE_URL: database.url,
+  LATCHKEY_SECRET: 'a-secret-for-the-tests-of-the-command-line',
+};
+const run = (...args: string[]) => runLatchkey(['report', ...args], { directory, settings });
+
+/** Long over, so that all of it is final. */
+const DAYS = ['--from', '2026-03-01', '--to', '2026-03-08'];
+
+async function runJson(...args: string[]) {
+  const { code, stdout, stderr } = await run(...args, ...DAYS, '--json');
+  assert.equal(code, 0, stderr);
+  return JSON.parse(stdout);
+}
+
+async function storeEvents(day: string, name: string, count: number, props = '{}'): Promise<void> {
+  await pool.query(
+    `insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version, props)
+     select gen_random_uuid(), $1, md5(number::text)::uuid, gen_random_uuid(), $2, $1, '=1.0', $4::jsonb
+     from generate_series(1, $3) as number`,
+    [`${day}T12:00:00Z`, name, count, props],
+  );
+}
+
+async function storeUse(day: string, machines: number): Promise<void> {
+  await pool.query(
+    `insert into usage_days (machine_key, day, first_at, last_at, beats, os_version)
+     select md5(number::text)::uuid, $1::date, $1::date, $1::date, 1, 'Linux' from generate_series(1, $2) as number`,
+    [day, machines],
+  );
+}
+
+before(async () => {
+  for (const day of ['2026-03-02', '2026-03-03']) await createEventDay(pool, day);
+  await storeEvents('2026-03-02', 'opened', 3, '{"plan": "pro"}');
+  await storeEvents('2026-03-03', 'opened', 2, '{"plan": ""}');
+  await storeEvents('2026-03-03', 'saved', 1);
+  await storeUse('2026-03-01', 4);
+  await storeUse('2026-03-02', 3);
+  await storeUse('2026-03-08', 5);
+});
+
+test('before anything was summed up a report is empty and says why; refresh sums up', async () => {
+  const early = await run('events', ...DAYS);
+  assert.deepEqual(
+    [early.code, early.stdout, early.stderr],
+    [
+      0,
+      'There is nothing in these days.\n',
+      'Nothing has been summed up yet; latchkey report refresh does it now.\n',
+    ],
+  );
+  const refreshed = await run('refresh');
+  assert.deepEqual([refreshed.code, refreshed.stdout], [0, 'The reports are up to date.\n']);
+  const late = await run('events', ...DAYS);
+  assert.deepEqual(
+    [late.code, late.stdout.split('\n'), late.stderr],
+    [
+      0,
+      [
+        'NAME    EVENTS  DAYS  MOST INSTALLS',
+        'opened  5       2     3',
+        'saved   1       1     1',
+        '',
+      ],
+      '',
+    ],
+  );
+});
+
+test('machines are told for days, weeks and months', async () => {
+  const { rows } = await runJson('machines');
+  assert.deepEqual(rows.slice(0, 2), [
+    { day: '2026-03-01', machines: 4 },
+    { day: '2026-03-02', machines: 3 },
+  ]);
+  assert.equal(rows.length, 8);
+  const weeks = await runJson('machines', '--by', 'week');
+  assert.deepEqual(weeks.rows, [
+    { week: '2026-02-23', machines: 4 },
+    { week: '2026-03-02', machines: 5 },
+  ]);
+  const months = await runJson('machines', '--by', 'month');
+  assert.deepEqual(months.rows, [{ month: '2026-03-01', machines: 5 }]);
+});
+
+test('versions, systems, props, one event and retention are told', async () => {
+  const versions = await run('versions', ...DAYS);
+  assert.match(versions.stdout, /^\(not told\) +12 +100\.0 % +2026-03-08$/mu);
+  assert.deepEqual((await runJson('systems', '--by', 'day')).rows[0], {
+    day: '2026-03-01',
+    system: 'Linux',
+    machines: 4,
+  });
+  assert.deepEqual((await runJson('props', '--name', 'opened', '--key', 'plan')).rows, [
+    { key: 'plan', value: 'pro', events: 3 },
+    { key: 'plan', value: '', events: 2 },
+  ]);
+  assert.deepEqual((await runJson('events', '--name', 'saved')).rows, [
+    { day: '2026-03-03', name: 'saved', events: 1, installs: 1 },
+  ]);
+  const retention = await run('retention', ...DAYS);
+  assert.deepEqual(retention.stdout.split('\n').slice(0, 3), [
+    'NEW IN WEEK OF  MACHINES  WEEK 0   WEEK 1',
+    '2026-02-23      4         100.0 %  100.0 %',
+    '2026-03-02      1         100.0 %',
+  ]);
+});
+
+test('CSV is for spreadsheets: no formula of a client runs in one', async () => {
+  const { stdout } = await run('events', '--name', 'opened', '--by', 'version', '--csv', ...DAYS);
+  assert.equal(stdout, "version,events,days,most_installs\r\n'=1.0,5,2,3\r\n");
+});
+
+test('a report that lacks the latest says of when it is', async () => {
+  await upsertRun(pool, { finishedAt: new Date('2026-03-09T10:20:00Z'), tookMs: 1 });
+  const { stderr, code } = await run('drops');
+  assert.deepEqual(
+    [code, stderr],
+    [0, 'This is of 2026-03-09 10:20 UTC; latchkey report refresh brings it up to date.\n'],
+  );
+  assert.equal((await runJson('drops')).up_to_date_at, '2026-03-09T10:20:00.000Z');
+});
+
+function invalid(option: string, value: string): string {
+  return `latchkey: option '${option} <date>' argument '${value}' is invalid. It must be a day of the calendar such as 2027-03-01.`;
+}
+
+test('days that are none, or in the wrong order, or too many, are refused with one sentence', async () => {
+  const refusals = [
+    ['machines', '--from', '2027-02-29'],
+    ['machines', '--to', 'yesterday'],
+    ['machines', '--from', '2026-03-02', '--to', '2026-03-01'],
+    ['machines', '--from', '2001-01-01', '--to', '2026-03-01'],
+    ['events', '--by', 'version'],
+    ['events', '--csv', '--json'],
+  ];
+  const seen: unknown[] = [];
+  for (const args of refusals) {
+    const { code, stderr } = await run(...args);
+    seen.push([code, stderr.split('\n')[0]]);
+  }
+  assert.deepEqual(seen, [
+    [2, invalid('--from', '2027-02-29')],
+    [2, invalid('--to', 'yesterday')],
+    [2, 'latchkey: --from 2026-03-02 comes after --to 2026-03-01.'],
+    [2, 'latchkey: A report covers ten years at most: name a --from after 2001-01-01.'],
+    [2, 'latchkey: --by version needs the --name of an event.'],
+    [2, "latchkey: option '--csv' cannot be used with option '--json'"],
+  ]);
+});

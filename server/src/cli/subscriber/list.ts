@@ -1,0 +1,63 @@
+import { Command, Option } from 'commander';
+import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
+import { readSubscribers } from '#server/features/subscribers/list-subscribers.ts';
+import {
+  stateOf,
+  SUBSCRIBER_STATES,
+  type SubscriberState,
+} from '#server/features/subscribers/rules/state.ts';
+import { jsonOption, wholeNumber, withExamples } from '../option-values.ts';
+import { type OutputOptions, formatTable, printResult } from '../output.ts';
+import { toSubscriberJson } from './view.ts';
+import { withContext } from '../with-context.ts';
+
+interface ListOptions extends OutputOptions {
+  readonly state?: SubscriberState;
+  readonly limit: number;
+}
+
+/** Which subscribers are meant. */
+export function stateOption(): Option {
+  return new Option('--state <state>', 'only those that stand so').choices(SUBSCRIBER_STATES);
+}
+
+export function subscriberListCommand(): Command {
+  const command = new Command('list')
+    .description('List those who asked for news, the newest first.')
+    .addOption(stateOption())
+    .addOption(
+      new Option('--limit <number>', 'at most so many')
+        .argParser(wholeNumber(1, 10_000))
+        .default(50),
+    )
+    .addOption(jsonOption())
+    .action(list);
+  return withExamples(command, [
+    ['subscriber list', 'The newest ones'],
+    ['subscriber list --state pending', 'Those who have not confirmed yet'],
+  ]);
+}
+
+async function list(options: ListOptions): Promise<void> {
+  await withContext(async (ctx) => {
+    const found: SubscriberFacts[] = [];
+    for await (const subscriber of readSubscribers(ctx, options.state)) {
+      found.push(subscriber);
+      if (found.length === options.limit) break;
+    }
+    printResult(options, found.map(toSubscriberJson), () =>
+      found.length === 0
+        ? 'There is no such subscriber.'
+        : formatTable(
+            ['address', 'state', 'language', 'subscribed', 'confirmed'],
+            found.map((subscriber) => [
+              subscriber.email,
+              stateOf(subscriber),
+              subscriber.language,
+              subscriber.firstSubscribedAt,
+              subscriber.confirmedAt,
+            ]),
+          ),
+    );
+  });
+}
