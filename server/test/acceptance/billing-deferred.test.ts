@@ -6,7 +6,7 @@ import { retryDueEvents } from '#server/features/billing/replay-events.ts';
 import { startTestService } from '../harness.ts';
 import { paddleCustomer, paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
 import { deliverPaddle, makePaddlePurchase } from '../paddle-steps.ts';
-import { SECOND_MS, TEST_START } from '../test-clock.ts';
+import { HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';
 
 const service = await startTestService();
@@ -15,9 +15,10 @@ function minutesLater(minutes: number): Date {
   return new Date(TEST_START.getTime() + minutes * 60 * SECOND_MS);
 }
 
-test('deferred: an event that is not what its type promises is kept', async () => {
+test('deferred: an event that is not what its type promises is kept, with its type and its time', async () => {
   const eventId = paddleId('evt');
-  const sound = paddleTransactionCompleted({ eventId });
+  const occurredAt = new Date(service.clock.now().getTime() - HOUR_MS);
+  const sound = paddleTransactionCompleted({ eventId, occurredAt });
   const event = { ...sound, data: { ...sound.data, items: 'nothing' } };
   assert.deepEqual((await deliverPaddle(service, event)).body, {
     status: 'deferred',
@@ -26,10 +27,11 @@ test('deferred: an event that is not what its type promises is kept', async () =
     event_id: eventId,
   });
   const { rows } = await service.pool.query(
-    `select status, convert_from(raw, 'UTF8') as raw from billing_events where event_id = $1`,
+    `select type, occurred_at, status, convert_from(raw, 'UTF8') as raw from billing_events where event_id = $1`,
     [eventId],
   );
-  assert.deepEqual(rows, [{ status: 'failed', raw: JSON.stringify(event) }]);
+  const told = { type: 'transaction.completed', occurred_at: occurredAt };
+  assert.deepEqual(rows, [{ ...told, status: 'failed', raw: JSON.stringify(event) }]);
   assert.equal(readBody((await deliverPaddle(service, event)).body)['status'], 'duplicate');
 });
 

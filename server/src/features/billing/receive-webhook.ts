@@ -147,9 +147,11 @@ function readEvent(
     if (!(error instanceof MalformedEventError)) throw error;
     if (error.eventId === null) throw invalidEvent(error.message);
     const eventId = requireId(error.eventId);
+    const type = error.type ?? UNKNOWN_TYPE;
+    const occurredAt = error.occurredAt ?? receivedAt;
     return {
       malformed: error,
-      kept: { ...common, eventId, type: UNKNOWN_TYPE, occurredAt: receivedAt },
+      kept: { ...common, eventId, type, occurredAt },
     };
   }
 }

@@ -106,8 +106,8 @@ async function applyAgain(
   await lockBilling(client);
   const { eventId, provider, type, raw, headers } = kept;
   const adapter = findAdapter(provider);
-  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, eventId);
-  if (type === UNREADABLE_TYPE) throw new MalformedEventError(explainUnreadable(kept), eventId);
+  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, kept);
+  if (type === UNREADABLE_TYPE) throw new MalformedEventError(explainUnreadable(kept), kept);
   const body: unknown = JSON.parse(raw.toString());
   const event = adapter.normalize(body, { headers, rawBody: raw });
   const [applied] = await applyFacts(ctx, client, [{ ...event, eventId }]);

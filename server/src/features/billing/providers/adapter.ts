@@ -34,14 +34,28 @@ export type Verification =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' | 'stale' };
 
-/** A body that a provider signed and that does not say what its type promises. */
-export class MalformedEventError extends Error {
-  /** The id, when at least that could be read: the event is kept under it. */
+/** What could be read of an event all the same; null: not that. */
+export interface EventHead {
+  /** The event is kept under it. */
   readonly eventId: string | null;
+  readonly type: string | null;
+  readonly occurredAt: Date | null;
+}
 
-  constructor(message: string, eventId: string | null = null) {
+/** A body that a provider signed and that does not say what its type promises. */
+export class MalformedEventError extends Error implements EventHead {
+  readonly eventId: string | null;
+  readonly type: string | null;
+  readonly occurredAt: Date | null;
+
+  constructor(
+    message: string,
+    { eventId = null, type = null, occurredAt = null }: Partial<EventHead> = {},
+  ) {
     super(message);
     this.name = 'MalformedEventError';
     this.eventId = eventId;
+    this.type = type;
+    this.occurredAt = occurredAt;
   }
 }

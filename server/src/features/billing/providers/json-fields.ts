@@ -42,6 +42,11 @@ export function readId(value: unknown): string | null {
   return Number.isSafeInteger(value) ? String(value) : null;
 }
 
+/** Reads a word of the provider's own, such as an event's type; null for what is none. */
+export function readName(value: unknown): string | null {
+  return typeof value === 'string' ? readId(value) : null;
+}
+
 /** Reads the id of what may stand there itself, expanded. */
 export function readReference(value: unknown): string | null {
   return readId(isObject(value) ? value['id'] : value);

@@ -5,7 +5,7 @@ import { Compile } from 'typebox/compile';
 
 import type { CustomerDetails } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { readId, readText, type JsonObject } from '../json-fields.ts';
+import { readId, readName, readObject, readText, type JsonObject } from '../json-fields.ts';
 import { readEmail } from '../read-email.ts';
 import { readTime } from '../times.ts';
 
@@ -38,15 +38,28 @@ export function readEnvelope(body: unknown, rawBody: Buffer): LemonSqueezyEvent 
   const eventId = createHash('sha256').update(rawBody).digest('hex');
   if (!Envelope.Check(body)) {
     const needed = 'an event needs meta.event_name, data.id and data.attributes';
-    throw new MalformedEventError(needed, eventId);
+    throw new MalformedEventError(needed, { eventId, ...readNameAndTime(body) });
   }
   const { attributes, id } = body.data;
-  const occurredAt = readTime(attributes['updated_at']) ?? readTime(attributes['created_at']);
-  if (occurredAt === null) {
-    throw new MalformedEventError('data.attributes.updated_at is no time', eventId);
-  }
   const name = body.meta.event_name;
+  const occurredAt = readOccurredAt(attributes);
+  if (occurredAt === null) {
+    const message = 'data.attributes.updated_at is no time';
+    throw new MalformedEventError(message, { eventId, type: name });
+  }
   return { eventId, name, objectId: String(id), attributes, occurredAt };
+}
+
+function readNameAndTime(body: unknown): { type: string | null; occurredAt: Date | null } {
+  const { meta, data } = readObject(body);
+  return {
+    type: readName(readObject(meta)['event_name']),
+    occurredAt: readOccurredAt(readObject(readObject(data)['attributes'])),
+  };
+}
+
+function readOccurredAt(attributes: JsonObject): Date | null {
+  return readTime(attributes['updated_at']) ?? readTime(attributes['created_at']);
 }
 
 /**
@@ -56,7 +69,9 @@ export function readEnvelope(body: unknown, rawBody: Buffer): LemonSqueezyEvent 
 export function requireAttribute(event: LemonSqueezyEvent, field: string): string {
   const value = readId(event.attributes[field]);
   if (value === null) {
-    throw new MalformedEventError(`${event.name} needs data.attributes.${field}`, event.eventId);
+    const { eventId, name: type, occurredAt } = event;
+    const message = `${type} needs data.attributes.${field}`;
+    throw new MalformedEventError(message, { eventId, type, occurredAt });
   }
   return value;
 }

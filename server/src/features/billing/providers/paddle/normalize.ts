@@ -2,11 +2,12 @@ import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/compile';
 
 import type { BillingEvent } from '../../facts.ts';
-import { MalformedEventError } from '../adapter.ts';
+import { MalformedEventError, type EventHead } from '../adapter.ts';
+import { readName, readObject } from '../json-fields.ts';
 import { readAdjustment } from './adjustments.ts';
 import { toCustomerFact } from './customers.ts';
 import { ignored, type Reading } from './reading.ts';
-import { Adjustment, Customer, Envelope, Id, Subscription, Transaction } from './schemas.ts';
+import { Adjustment, Customer, Envelope, Subscription, Transaction } from './schemas.ts';
 import { readSubscription } from './subscriptions.ts';
 import { readTime } from '../times.ts';
 import { readTransaction } from './transactions.ts';
@@ -14,7 +15,6 @@ import { readTransaction } from './transactions.ts';
 type Reader = (envelope: Envelope, occurredAt: Date) => Reading;
 
 const isEnvelope = Compile(Envelope);
-const isId = Compile(Id);
 
 const readSubscriptionEvent = defineReader(Subscription, readSubscription);
 const readAdjustmentEvent = defineReader(Adjustment, readAdjustment);
@@ -48,11 +48,11 @@ const READERS: ReadonlyMap<string, Reader> = new Map([
  */
 export function normalizePaddle(body: unknown): BillingEvent {
   if (!isEnvelope.Check(body)) {
-    throw new MalformedEventError('The event has no id, no type or no time.', findEventId(body));
+    throw new MalformedEventError('The event has no id, no type or no time.', readHead(body));
   }
   const occurredAt = readTime(body.occurred_at);
   if (occurredAt === null) {
-    throw new MalformedEventError('The time of the event cannot be read.', body.event_id);
+    throw new MalformedEventError('The time of the event cannot be read.', readHead(body));
   }
   const reading = READERS.get(body.event_type)?.(body, occurredAt) ?? ignoreType(body.event_type);
   return {
@@ -76,7 +76,7 @@ function defineReader<Schema extends TSchema>(
     const [first] = validator.Errors(data);
     const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
     const message = `The data of ${envelope.event_type} are wrong at data${field}.`;
-    throw new MalformedEventError(message, envelope.event_id);
+    throw new MalformedEventError(message, readHead(envelope));
   };
 }
 
@@ -87,7 +87,11 @@ function ignoreType(type: string): Reading {
   return ignored(`No license depends on ${type}.`);
 }
 
-function findEventId(body: unknown): string | null {
-  if (typeof body !== 'object' || body === null || !('event_id' in body)) return null;
-  return isId.Check(body.event_id) ? body.event_id : null;
+function readHead(body: unknown): EventHead {
+  const fields = readObject(body);
+  return {
+    eventId: readName(fields['event_id']),
+    type: readName(fields['event_type']),
+    occurredAt: readTime(fields['occurred_at']),
+  };
 }

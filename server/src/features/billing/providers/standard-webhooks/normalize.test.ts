@@ -224,7 +224,13 @@ describe('what is not understood', () => {
       [standardEvent('payment.refunded', {}), 'The data of payment.refunded are wrong at data.'],
     ];
     for (const [body, message] of cases) {
-      assert.throws(() => read(body), new MalformedEventError(message, 'msg_1'));
+      assert.throws(
+        () => read(body),
+        (error) =>
+          error instanceof MalformedEventError &&
+          error.message === message &&
+          error.eventId === 'msg_1',
+      );
     }
     assert.throws(() => read(standardPurchase('a', []), ''), MalformedEventError);
   });

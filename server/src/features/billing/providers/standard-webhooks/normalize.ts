@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 
 import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type WebhookDelivery } from '../adapter.ts';
-import { readId } from '../json-fields.ts';
+import { readId, readName, readObject } from '../json-fields.ts';
 import { readTime } from '../times.ts';
 import { toBillingEvent, type Reading } from '../reading.ts';
 import {
@@ -55,11 +55,18 @@ export function normalizeStandardWebhook(
   const id = readId(headers['webhook-id']);
   if (id === null) throw new MalformedEventError('The header webhook-id is no id.');
   if (!envelope.Check(body)) {
-    throw new MalformedEventError('An event needs the texts type and timestamp, and data.', id);
+    const fields = readObject(body);
+    throw new MalformedEventError('An event needs the texts type and timestamp, and data.', {
+      eventId: id,
+      type: readName(fields['type']),
+      occurredAt: readTime(fields['timestamp']),
+    });
   }
-  const occurredAt = readTime(body.timestamp);
-  if (occurredAt === null) throw new MalformedEventError('The timestamp is no time.', id);
-  const { type, data } = body;
+  const { type, data, timestamp } = body;
+  const occurredAt = readTime(timestamp);
+  if (occurredAt === null) {
+    throw new MalformedEventError('The timestamp is no time.', { eventId: id, type });
+  }
   return toBillingEvent(
     { provider: 'standard', eventId: id, type, occurredAt },
     READERS.get(type)?.(data, { id, type, occurredAt }),
@@ -75,6 +82,7 @@ function defineReader<Schema extends TSchema>(
     if (validator.Check(data)) return read(data, occurredAt);
     const [first] = validator.Errors(data);
     const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
-    throw new MalformedEventError(`The data of ${type} are wrong at data${field}.`, id);
+    const message = `The data of ${type} are wrong at data${field}.`;
+    throw new MalformedEventError(message, { eventId: id, type, occurredAt });
   };
 }

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 
-import { MalformedEventError } from '../adapter.ts';
-import { readId, readUnixSeconds, type JsonObject } from '../json-fields.ts';
+import { MalformedEventError, type EventHead } from '../adapter.ts';
+import { readId, readName, readObject, readUnixSeconds, type JsonObject } from '../json-fields.ts';
 
 /** What every event of Stripe's has. */
 export interface StripeEvent {
@@ -29,10 +29,13 @@ const Envelope = Compile(
  */
 export function readEnvelope(body: unknown): StripeEvent {
   if (!Envelope.Check(body)) {
-    throw new MalformedEventError('an event needs id, type, created and data.object', findId(body));
+    throw new MalformedEventError(
+      'an event needs id, type, created and data.object',
+      readHead(body),
+    );
   }
   const createdAt = readUnixSeconds(body.created);
-  if (createdAt === null) throw new MalformedEventError('created is no time', body.id);
+  if (createdAt === null) throw new MalformedEventError('created is no time', readHead(body));
   return { id: body.id, type: body.type, createdAt, object: body.data.object };
 }
 
@@ -40,14 +43,20 @@ export function readEnvelope(body: unknown): StripeEvent {
  * Reads an id that the event's type promises.
  * @throws MalformedEventError when it is not there
  */
-export function requireId({ id, type, object }: StripeEvent, field: string): string {
+export function requireId({ id, type, createdAt, object }: StripeEvent, field: string): string {
   const value = readId(object[field]);
-  if (value === null) throw new MalformedEventError(`${type} needs data.object.${field}`, id);
+  if (value === null) {
+    const head = { eventId: id, type, occurredAt: createdAt };
+    throw new MalformedEventError(`${type} needs data.object.${field}`, head);
+  }
   return value;
 }
 
-const Identified = Compile(Type.Object({ id: Text }));
-
-function findId(body: unknown): string | null {
-  return Identified.Check(body) ? body.id : null;
+function readHead(body: unknown): EventHead {
+  const { id, type, created } = readObject(body);
+  return {
+    eventId: readName(id),
+    type: readName(type),
+    occurredAt: readUnixSeconds(created),
+  };
 }

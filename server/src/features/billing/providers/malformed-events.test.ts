@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { lemonSqueezyOrder } from '../../../../test/lemon-squeezy-events.ts';
+import { paddleTransactionCompleted } from '../../../../test/paddle-events.ts';
+import { standardEvent } from '../../../../test/standard-webhooks-events.ts';
+import { stripeCheckoutCompleted } from '../../../../test/stripe-events.ts';
+import { TEST_START } from '../../../../test/test-clock.ts';
+import { MalformedEventError } from './adapter.ts';
+import { findAdapter } from './adapters.ts';
+
+/** The type and the time that a malformed event is kept with. */
+function readMalformed(provider: string, body: object): unknown {
+  const rawBody = Buffer.from(JSON.stringify(body));
+  const delivery = { headers: { 'webhook-id': 'msg_1' }, rawBody };
+  const adapter = findAdapter(provider);
+  assert.ok(adapter !== undefined);
+  try {
+    return adapter.normalize(JSON.parse(rawBody.toString()), delivery);
+  } catch (error) {
+    assert.ok(error instanceof MalformedEventError, String(error));
+    return [error.type, error.occurredAt];
+  }
+}
+
+const paddle = paddleTransactionCompleted({ occurredAt: TEST_START });
+const stripe = stripeCheckoutCompleted();
+const order = lemonSqueezyOrder('order_created');
+const noIdentifier = lemonSqueezyOrder('order_created', { attributes: { identifier: undefined } });
+const noTime = lemonSqueezyOrder('order_created', {
+  attributes: { updated_at: 'x', created_at: null },
+});
+const standard = standardEvent('payment.refunded', {});
+
+for (const [provider, why, body, told] of [
+  ['paddle', 'data', { ...paddle, data: [] }, ['transaction.completed', TEST_START]],
+  ['paddle', 'time', { ...paddle, occurred_at: 'x' }, ['transaction.completed', null]],
+  ['paddle', 'type', { ...paddle, event_type: 'a\0' }, [null, TEST_START]],
+  ['standard', 'data', standard, ['payment.refunded', TEST_START]],
+  ['standard', 'time', { ...standard, timestamp: 'x' }, ['payment.refunded', null]],
+  ['standard', 'type', { ...standard, type: 7 }, [null, TEST_START]],
+  ['lemonsqueezy', 'data', noIdentifier, ['order_created', TEST_START]],
+  ['lemonsqueezy', 'time', noTime, ['order_created', null]],
+  ['lemonsqueezy', 'type', { ...order, meta: {} }, [null, TEST_START]],
+  ['stripe', 'data', { ...stripe, data: {} }, [stripe.type, TEST_START]],
+  ['stripe', 'time', { ...stripe, created: -1 }, [stripe.type, null]],
+  ['stripe', 'type', { ...stripe, type: '' }, [null, TEST_START]],
+] as const) {
+  test(`${provider}: of an event without good ${why}, all else is told`, () => {
+    assert.deepEqual(readMalformed(provider, body), told);
+  });
+}
