@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Parse } from 'typebox/schema';
 
 import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
 
@@ -61,7 +61,7 @@ function toRow({ name, payload, key, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }
   const { payload: schema, priority } = jobDefinitions[name];
   return {
     name,
-    payload: JSON.stringify(Value.Parse(schema, payload)),
+    payload: JSON.stringify(Parse(schema, payload)),
     runAt: runAt ?? null,
     maxAttempts,
     key: key === undefined ? null : `${name}:${key}`,

@@ -1,4 +1,4 @@
-import { Value } from 'typebox/value';
+import { Parse } from 'typebox/schema';
 
 import {
   jobDefinitions,
@@ -30,6 +30,6 @@ export function defineTask<Name extends JobName>(
   return {
     name,
     followsItself,
-    run: async (payload, signal) => work(Value.Parse(schema, payload), signal),
+    run: async (payload, signal) => work(Parse(schema, payload), signal),
   };
 }

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 
 import type { FailedResult } from './mail-transport.ts';
 
@@ -27,7 +27,7 @@ const REASONS: Readonly<Record<string, string>> = {
  * our login and our sender: before that it is the set-up that is wrong, which an operator can put right.
  */
 export function classifyFailure(error: unknown): FailedResult {
-  const { code, command, responseCode, response } = Value.Check(Failure, error) ? error : {};
+  const { code, command, responseCode, response } = Check(Failure, error) ? error : {};
   const answer = response ?? null;
   const named = REASONS[code ?? ''];
   const aboutMessage =

@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 
 import { Type } from 'typebox';
-import { Value } from 'typebox/value';
+import { Parse } from 'typebox/schema';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
@@ -43,10 +43,7 @@ export async function findBinaries(
   dataDirectory: string,
   root = findPackage(),
 ): Promise<Binaries> {
-  const manifest = Value.Parse(
-    Manifest,
-    JSON.parse(await readFile(join(root, 'package.json'), 'utf8')),
-  );
+  const manifest = Parse(Manifest, JSON.parse(await readFile(join(root, 'package.json'), 'utf8')));
   const usable = (await linkLibraries(root)) && (await canRun(root, account));
   const home = usable ? root : await copyPackage(root, account, dataDirectory, manifest.version);
   return {
@@ -94,7 +91,7 @@ async function linkLibraries(root: string): Promise<boolean> {
 async function readLinks(root: string): Promise<{ source: string; target: string }[]> {
   try {
     const text = await readFile(join(root, 'native', 'pg-symlinks.json'), 'utf8');
-    return Value.Parse(SymbolicLinks, JSON.parse(text));
+    return Parse(SymbolicLinks, JSON.parse(text));
   } catch (error) {
     // A package without the list has no links.
     if (hasCode(error, 'ENOENT')) return [];

@@ -1,5 +1,5 @@
 import { Type, type TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 import { Timestamp } from '#server/db/statement.ts';
 

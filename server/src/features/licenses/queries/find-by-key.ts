@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 import { runHot, type TextRow } from '#server/db/hot-statement.ts';
 import type { Queryable } from '#server/db/statement.ts';

@@ -1,5 +1,5 @@
 import { Type, type Static, type TSchema } from 'typebox';
-import { Value } from 'typebox/value';
+import { Check } from 'typebox/schema';
 
 import type { Clock } from '#server/clock.ts';
 import type { Config } from '#server/config/config.ts';
@@ -163,7 +163,7 @@ async function readLimited(response: Response): Promise<string> {
 function parse<Schema extends TSchema>(body: string, schema: Schema): Static<Schema> {
   try {
     const answer: unknown = JSON.parse(body);
-    if (Value.Check(schema, answer)) return answer;
+    if (Check(schema, answer)) return answer;
   } catch {
     // It is told below, as what is JSON and not the answer.
   }
