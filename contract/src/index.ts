@@ -26,6 +26,7 @@ import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
 export * from './agent-snapshot.ts';
+export * from './agent-stream.ts';
 export * from './billing.ts';
 export * from './date-time.ts';
 export * from './email.ts';

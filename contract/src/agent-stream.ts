@@ -1,0 +1,130 @@
+import { type Static, type TObject, type TProperties, Type } from 'typebox';
+import { AgentHost, AgentSnapshot } from './agent-snapshot.ts';
+import { dateTime, oneOf } from './schema.ts';
+
+/** What the agent sends over its WebSocket: one JSON value in each text message, by the subprotocol that was agreed. */
+
+const { Optional, Array: List } = Type;
+
+function object<T extends TProperties>(properties: T, $id?: string): TObject<T> {
+  return Type.Object(properties, {
+    additionalProperties: false,
+    ...($id === undefined ? {} : { $id }),
+  });
+}
+
+function amount(description: string) {
+  return Type.Number({ minimum: 0, description });
+}
+
+/** The figures of a chart that begins before its viewer came. */
+export const AgentHistoryPoint = object(
+  {
+    time: dateTime(),
+    cpu_usage_ratio: Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    load_1m: Optional(amount('As in a snapshot.')),
+    memory_usage_ratio: Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    disk_read_bytes_per_second: Optional(amount('Of all disks, each byte told once.')),
+    disk_write_bytes_per_second: Optional(amount('Of all disks.')),
+    receive_bytes_per_second: Optional(amount('Of the whole machine.')),
+    transmit_bytes_per_second: Optional(amount('Of the whole machine.')),
+  },
+  'AgentHistoryPoint',
+);
+export type AgentHistoryPoint = Static<typeof AgentHistoryPoint>;
+
+/** `latchkey.snapshot.v1`: the first message. */
+export const AgentHello = object(
+  {
+    type: Type.Literal('hello'),
+    schema_version: Type.Literal(1, {
+      description: 'Fields may be added to a version; one that changes its meaning makes the next.',
+    }),
+    agent_version: Type.String(),
+    interval_seconds: Type.Integer({ minimum: 1, description: 'Between two snapshots.' }),
+    host: AgentHost,
+    history: List(AgentHistoryPoint, { maxItems: 300, description: 'The oldest first.' }),
+  },
+  'AgentHello',
+);
+export type AgentHello = Static<typeof AgentHello>;
+
+/** `latchkey.snapshot.v1`: every message after the first. */
+export const AgentSnapshotMessage = object(
+  { type: Type.Literal('snapshot'), snapshot: AgentSnapshot },
+  'AgentSnapshotMessage',
+);
+export type AgentSnapshotMessage = Static<typeof AgentSnapshotMessage>;
+
+const value = object({ value: Type.Number() });
+
+/** `latchkey.vector.v1`: one metric in each message, as Vector writes those of its source `host_metrics`. */
+export const AgentVectorEvent = object(
+  {
+    name: Type.String(),
+    namespace: Type.Literal('host'),
+    tags: Type.Record(Type.String(), Type.String(), { description: 'Sorted by their names.' }),
+    timestamp: dateTime(),
+    kind: Type.Literal('absolute'),
+    counter: Optional(value),
+    gauge: Optional(value),
+  },
+  'AgentVectorEvent',
+);
+export type AgentVectorEvent = Static<typeof AgentVectorEvent>;
+
+const nanoseconds = Type.String({ pattern: '^[0-9]+$', description: 'Since 1970; 64 bits.' });
+
+const Attribute = object({
+  key: Type.String(),
+  value: object({ stringValue: Optional(Type.String()), intValue: Optional(Type.Integer()) }),
+});
+
+const DataPoint = object({
+  attributes: List(Attribute),
+  startTimeUnixNano: nanoseconds,
+  timeUnixNano: nanoseconds,
+  asDouble: Type.Number(),
+});
+
+const Metric = object({
+  name: Type.String(),
+  description: Type.String(),
+  unit: Type.String(),
+  gauge: Optional(object({ dataPoints: List(DataPoint) })),
+  sum: Optional(
+    object({
+      aggregationTemporality: Type.Literal(2, { description: 'Cumulative.' }),
+      isMonotonic: Type.Boolean(),
+      dataPoints: List(DataPoint),
+    }),
+  ),
+});
+
+/** `latchkey.otlp-json.v1`: a request of OTLP for metrics in each message, as one would post it to a collector. */
+export const AgentOtlpRequest = object(
+  {
+    resourceMetrics: List(
+      object({
+        resource: object({ attributes: List(Attribute), droppedAttributesCount: Type.Integer() }),
+        scopeMetrics: List(
+          object({
+            scope: object({ name: Type.String(), version: Type.String() }),
+            metrics: List(Metric),
+            schemaUrl: Type.String(),
+          }),
+        ),
+      }),
+    ),
+  },
+  'AgentOtlpRequest',
+);
+export type AgentOtlpRequest = Static<typeof AgentOtlpRequest>;
+
+/** What a viewer may ask for with `Sec-WebSocket-Protocol`; the first one also when it asks for none. */
+export const AgentSubprotocol = oneOf([
+  'latchkey.snapshot.v1',
+  'latchkey.vector.v1',
+  'latchkey.otlp-json.v1',
+]);
+export type AgentSubprotocol = Static<typeof AgentSubprotocol>;
