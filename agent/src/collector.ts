@@ -26,16 +26,29 @@ export type Collectors = { readonly [Name in PartName]?: Collector<Part<Name>> }
  * @param intervalMs the shortest time between two readings
  */
 export function atMostEvery<T>(intervalMs: number, collector: Collector<T>): Collector<T> {
+  const isDue = every(intervalMs);
   let last: T | null = null;
-  let dueAtMs = Number.NEGATIVE_INFINITY;
   return {
     ...collector,
     collect(atMs) {
-      if (atMs < dueAtMs) return last;
-      dueAtMs = atMs + intervalMs;
+      if (!isDue(atMs)) return last;
       last = null;
       last = collector.collect(atMs);
       return last;
     },
+  };
+}
+
+/**
+ * Tells when something that is done seldom is due.
+ * @param intervalMs the shortest time between two of it
+ * @returns true at first, and when that time went by since it was true last
+ */
+export function every(intervalMs: number): (atMs: number) => boolean {
+  let dueAtMs = Number.NEGATIVE_INFINITY;
+  return (atMs) => {
+    if (atMs < dueAtMs) return false;
+    dueAtMs = atMs + intervalMs;
+    return true;
   };
 }

@@ -1,16 +1,28 @@
+import { openBatteriesCollector } from './collect/batteries.ts';
 import { openCpuCollector } from './collect/cpu.ts';
 import { openDisksCollector } from './collect/disks.ts';
+import { openFilesystemsCollector } from './collect/filesystems.ts';
 import { openLoadCollector } from './collect/load.ts';
 import { openMemoryCollector } from './collect/memory.ts';
 import { openNetworkCollector } from './collect/network.ts';
 import { openPressureCollector } from './collect/pressure.ts';
+import { openRaspberryPiCollector } from './collect/raspberry-pi.ts';
+import { openSensorsCollector } from './collect/sensors.ts';
 import { openSwapCollector } from './collect/swap.ts';
 import { openUptimeCollector } from './collect/uptime.ts';
 import type { Collectors } from './collector.ts';
+import type { MountProber } from './probe/mount-prober.ts';
+import type { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
 
+/** Who asks what may hang; who made them closes them. */
+export interface Background {
+  readonly prober: MountProber;
+  readonly reader: BackgroundReader;
+}
+
 /** All that a machine may have. */
-export function openCollectors(roots: Roots): Collectors {
+export function openCollectors(roots: Roots, { prober, reader }: Background): Collectors {
   return {
     uptime_seconds: openUptimeCollector(roots),
     cpu: openCpuCollector(roots),
@@ -19,6 +31,10 @@ export function openCollectors(roots: Roots): Collectors {
     swap: openSwapCollector(roots),
     pressure: openPressureCollector(roots),
     disks: openDisksCollector(roots),
+    filesystems: openFilesystemsCollector(roots, prober),
     network: openNetworkCollector(roots),
+    sensors: openSensorsCollector(roots, reader),
+    batteries: openBatteriesCollector(roots, reader),
+    raspberry_pi: openRaspberryPiCollector(roots, reader),
   };
 }

@@ -1,0 +1,56 @@
+import type { Mount } from '../parse/mount-info.ts';
+
+/** A filesystem to show, once. */
+export interface ChosenMount extends Mount {
+  /** Kept by another machine or program, which may not answer: never to be asked on the main thread. */
+  readonly network: boolean;
+}
+
+/** More are not shown. */
+const MAX_MOUNTS = 64;
+
+const NETWORK =
+  /^(nfs|nfs4|cifs|smb3|smbfs|9p|virtiofs|ceph|glusterfs|lustre|gpfs|beegfs|ocfs2|gfs2|afs|ncpfs|fuse|fuse\..+)$/;
+
+/** What a desktop, a container or a package manager mounts for itself. */
+const NO_STORAGE =
+  /^(squashfs|erofs|iso9660|udf|autofs|nsfs|tmpfs|devtmpfs|fuse\.(gvfsd-fuse|portal|lxcfs|snapfuse|squashfuse|fuse-overlayfs))$/;
+
+/** They store files although what is mounted is no file in /dev. */
+const WITHOUT_DEVICE = /^(zfs|btrfs|bcachefs|ubifs)$/;
+
+/** The filesystems that store files: each once, however often it is mounted, at its shortest mount point. */
+export function chooseMounts(mounts: readonly Mount[]): ChosenMount[] {
+  // What is mounted over another one hides it.
+  const visible = new Map(mounts.map((mount) => [mount.mountPoint, mount]));
+  const chosen = new Map<string, Mount>();
+  for (const mount of visible.values()) {
+    if (!isStorage(mount)) continue;
+    const key = keyOf(mount);
+    const other = chosen.get(key);
+    if (other === undefined || isBetter(mount, other)) chosen.set(key, mount);
+  }
+  return [...chosen.values()]
+    .slice(0, MAX_MOUNTS)
+    .map((mount) => ({ ...mount, network: NETWORK.test(mount.type) }))
+    .sort((a, b) => a.mountPoint.localeCompare(b.mountPoint));
+}
+
+function isStorage({ type, device, mountPoint }: Mount): boolean {
+  if (NO_STORAGE.test(type)) return false;
+  // In a container the root is an overlay.
+  if (type === 'overlay') return mountPoint === '/';
+  return device.startsWith('/dev/') || NETWORK.test(type) || WITHOUT_DEVICE.test(type);
+}
+
+/** Subvolumes of btrfs and bind mounts are one filesystem; datasets of ZFS are several. */
+function keyOf({ device, number }: Mount): string {
+  return device.startsWith('/dev/') ? device : `${number} ${device}`;
+}
+
+/** The whole of a filesystem rather than a part of it, then the shorter path. */
+function isBetter(mount: Mount, other: Mount): boolean {
+  const [whole, otherWhole] = [mount.root === '/', other.root === '/'];
+  if (whole !== otherWhole) return whole;
+  return mount.mountPoint.length < other.mountPoint.length;
+}

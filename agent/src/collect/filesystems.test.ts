@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine, emptyMachine } from '../../test/machine.ts';
+import { MountProber } from '../probe/mount-prober.ts';
+import type { Space } from '../probe/space.ts';
+import type { Roots } from '../roots.ts';
+
+import { openFilesystemsCollector } from './filesystems.ts';
+
+const disk: Space = {
+  frsize: 4096,
+  blocks: 1000,
+  bfree: 400,
+  bavail: 350,
+  files: 200,
+  ffree: 150,
+};
+
+/** Local mounts answer at once with what the test has for them; those of other machines when the test says so. */
+function open(roots: Roots, local: (mountPoint: string) => Space | null = () => disk) {
+  const clock = { ms: 0 };
+  const answers: ((space: Space | null) => void)[] = [];
+  const prober = new MountProber(
+    () => clock.ms,
+    (answer) => {
+      answers.push(answer);
+      return { ask: () => undefined, stop: () => undefined };
+    },
+  );
+  const collector = openFilesystemsCollector(roots, prober, local);
+  return { clock, answers, collector };
+}
+
+test('space is in bytes and the usage as df says it; binds, memory and the kernel are left out', () => {
+  using machine = copyMachine('bare-vm');
+  assert.deepEqual(open(machine.roots).collector.collect(0), [
+    {
+      mount_point: '/',
+      device: '/dev/vda1',
+      type: 'ext4',
+      read_only: false,
+      total_bytes: 4_096_000,
+      used_bytes: 2_457_600,
+      free_bytes: 1_638_400,
+      available_bytes: 1_433_600,
+      usage_ratio: 0.6316,
+      inodes_total: 200,
+      inodes_used: 50,
+      inodes_usage_ratio: 0.25,
+    },
+  ]);
+});
+
+test('subvolumes of btrfs are one filesystem, without inodes; what a desktop mounts is left out', () => {
+  using machine = copyMachine('laptop');
+  const asked: string[] = [];
+  const { collector } = open(machine.roots, (mountPoint) => {
+    asked.push(mountPoint);
+    return { ...disk, files: 0, ffree: 0 };
+  });
+  const part = collector.collect(0);
+  assert.deepEqual(
+    part?.map((each) => [each.mount_point, each.type, each.read_only, each.inodes_total]),
+    [
+      ['/', 'btrfs', false, undefined],
+      ['/boot/efi', 'vfat', false, undefined],
+      ['/mnt/usb', 'ext4', true, undefined],
+    ],
+  );
+  assert.deepEqual(asked, ['/', '/boot/efi', '/mnt/usb']);
+});
+
+test('datasets of ZFS are filesystems of their own, and a snapshot of one that is mounted is not', () => {
+  using machine = copyMachine('zfs');
+  const part = open(machine.roots).collector.collect(0);
+  assert.deepEqual(
+    part?.map((each) => [each.mount_point, each.device]),
+    [
+      ['/', 'rpool/ROOT/debian'],
+      ['/home', 'rpool/home'],
+    ],
+  );
+});
+
+test('a mount of another machine is shown once it answers, is stale while it hangs, and never asked here', () => {
+  using machine = copyMachine('laptop');
+  const { clock, answers, collector } = open(machine.roots, (mountPoint) => {
+    assert.notEqual(mountPoint, '/mnt/photo archive');
+    return disk;
+  });
+  const nas = () =>
+    collector
+      .collect(clock.ms)
+      ?.find(({ mount_point: mountPoint }) => mountPoint === '/mnt/photo archive');
+  assert.equal(nas(), undefined);
+  answers[0]?.(disk);
+  assert.deepEqual(
+    [nas()?.network, nas()?.stale, nas()?.total_bytes],
+    [true, undefined, 4_096_000],
+  );
+  clock.ms = 5_000;
+  assert.equal(nas()?.stale, undefined);
+  clock.ms = 7_500;
+  assert.deepEqual([nas()?.stale, nas()?.total_bytes], [true, 4_096_000]);
+  assert.equal(collector.collect(7_500)?.length, 4, 'the others are shown as ever');
+});
+
+test('a mount that never answered is shown as stale, without figures', () => {
+  using machine = copyMachine('laptop');
+  const { clock, collector } = open(machine.roots);
+  collector.collect(0);
+  clock.ms = 2_500;
+  const nas = collector.collect(2_500)?.find(({ network }) => network === true);
+  assert.deepEqual(nas, {
+    mount_point: '/mnt/photo archive',
+    device: 'nas:/photos',
+    type: 'nfs4',
+    read_only: false,
+    network: true,
+    stale: true,
+  });
+});
+
+test('a mount over another hides it', () => {
+  using machine = emptyMachine();
+  machine.write(
+    'proc/self/mountinfo',
+    '22 1 8:1 / /data rw - ext4 /dev/sda1 rw\n23 22 8:2 / /data rw - xfs /dev/sdb1 rw\n',
+  );
+  assert.deepEqual(
+    open(machine.roots)
+      .collector.collect(0)
+      ?.map(({ device }) => device),
+    ['/dev/sdb1'],
+  );
+});
+
+test('what is not there, or has no blocks, is left out', () => {
+  using machine = copyMachine('bare-vm');
+  assert.equal(open(machine.roots, () => null).collector.collect(0), null);
+  assert.equal(open(machine.roots, () => ({ ...disk, blocks: 0 })).collector.collect(0), null);
+  using empty = emptyMachine();
+  assert.equal(open(empty.roots).collector.collect(0), null);
+});

@@ -1,0 +1,94 @@
+import { join } from 'node:path';
+
+import type { AgentFilesystem } from '@latchkey/contract';
+
+import { type Collector, every } from '../collector.ts';
+import { parseMountInfo } from '../parse/mount-info.ts';
+import { present } from '../present.ts';
+import type { MountProber } from '../probe/mount-prober.ts';
+import { askSpace, type Space } from '../probe/space.ts';
+import { shareOf } from '../rate.ts';
+import { KeptFile } from '../read/kept-file.ts';
+import type { Roots } from '../roots.ts';
+import { type ChosenMount, chooseMounts } from './choose-mounts.ts';
+
+/** Space changes slowly, and asking makes some disks of a pool turn. */
+const INTERVAL_MS = 5_000;
+
+/**
+ * Space of the filesystems that store files, from /proc/self/mountinfo and statfs(2). Mounts of other machines are asked
+ * by the prober: one that hangs is shown with what it said last, as stale.
+ * @param askLocal asks a filesystem of this machine
+ */
+export function openFilesystemsCollector(
+  roots: Roots,
+  prober: MountProber,
+  askLocal: (mountPoint: string) => Space | null = askSpace,
+): Collector<AgentFilesystem[]> {
+  const file = new KeptFile(join(roots.proc, 'self/mountinfo'));
+  let mounts: ChosenMount[] = [];
+  let local: ReadonlyMap<string, Space | null> = new Map();
+  const isDue = every(INTERVAL_MS);
+
+  function refresh(): void {
+    mounts = chooseMounts(parseMountInfo(file.read()?.toString('utf8') ?? ''));
+    prober.ask(mounts.filter(({ network }) => network).map(({ mountPoint }) => mountPoint));
+    local = new Map(
+      mounts
+        .filter(({ network }) => !network)
+        .map(({ mountPoint }) => [mountPoint, askLocal(mountPoint)]),
+    );
+  }
+
+  return {
+    collect(atMs) {
+      if (isDue(atMs)) refresh();
+      const parts = mounts.map((mount) =>
+        mount.network
+          ? describeNetwork(mount, prober)
+          : describeLocal(mount, local.get(mount.mountPoint) ?? null),
+      );
+      const shown = parts.filter((part) => part !== null);
+      return shown.length === 0 ? null : shown;
+    },
+    close: () => file.close(),
+  };
+}
+
+function describeLocal(mount: ChosenMount, space: Space | null): AgentFilesystem | null {
+  // Without blocks it stores nothing, whatever it calls itself.
+  if (space === null || space.blocks === 0) return null;
+  return { ...describeMount(mount), ...describeSpace(space) };
+}
+
+function describeNetwork(mount: ChosenMount, prober: MountProber): AgentFilesystem | null {
+  const state = prober.stateOf(mount.mountPoint);
+  if (state === null || (state.space === null && !state.stale)) return null;
+  return {
+    ...describeMount(mount),
+    network: true,
+    ...(state.stale ? { stale: true } : {}),
+    ...(state.space === null ? {} : describeSpace(state.space)),
+  };
+}
+
+function describeMount(mount: ChosenMount) {
+  const { mountPoint, device, type, readOnly } = mount;
+  return { mount_point: mountPoint, device, type, read_only: readOnly };
+}
+
+function describeSpace({ frsize, blocks, bfree, bavail, files, ffree }: Space) {
+  const used = blocks - bfree;
+  const inodesUsed = files - ffree;
+  return present({
+    total_bytes: blocks * frsize,
+    used_bytes: used * frsize,
+    free_bytes: bfree * frsize,
+    available_bytes: bavail * frsize,
+    usage_ratio: shareOf(used, used + bavail),
+    // btrfs and others make inodes as they are needed, and say 0.
+    inodes_total: files === 0 ? null : files,
+    inodes_used: files === 0 ? null : inodesUsed,
+    inodes_usage_ratio: shareOf(inodesUsed, files),
+  });
+}

@@ -1,0 +1,54 @@
+import { join } from 'node:path';
+
+import type { AgentRaspberryPi } from '@latchkey/contract';
+
+import { type Collector, every } from '../collector.ts';
+import type { BackgroundReader } from '../read/background-reader.ts';
+import { listDirectory } from '../read/small-file.ts';
+import type { Roots } from '../roots.ts';
+
+/** Each reading is a question to the firmware. */
+const INTERVAL_MS = 5_000;
+
+/** Bits of get_throttled (Raspberry Pi documentation, vcgencmd): since boot, they stand 16 higher. */
+const UNDER_VOLTAGE = 0;
+const FREQUENCY_CAPPED = 1;
+const THROTTLED = 2;
+const SOFT_TEMPERATURE_LIMIT = 3;
+const SINCE_BOOT = 16;
+
+/** Whether a Raspberry Pi is held back by its power supply or its heat; null on any other machine. */
+export function openRaspberryPiCollector(
+  roots: Roots,
+  reader: BackgroundReader,
+): Collector<AgentRaspberryPi> {
+  const path = findFile(roots);
+  const isDue = every(INTERVAL_MS);
+  return {
+    collect(atMs) {
+      if (path === null) return null;
+      if (isDue(atMs)) reader.refresh([path]);
+      return parseThrottled(reader.textOf(path));
+    },
+  };
+}
+
+function findFile(roots: Roots): string | null {
+  const driver = join(roots.sys, 'bus/platform/drivers/raspberrypi-firmware');
+  const device = listDirectory(driver).find((name) => name.endsWith('firmware'));
+  return device === undefined ? null : join(driver, device, 'get_throttled');
+}
+
+/** A hexadecimal number, with or without 0x. */
+function parseThrottled(text: string | null): AgentRaspberryPi | null {
+  if (text === null || !/^(0x)?[0-9a-f]{1,8}$/i.test(text)) return null;
+  const bits = Number.parseInt(text, 16);
+  const isSet = (bit: number): boolean => ((bits >> bit) & 1) === 1;
+  const nowAndEver = (bit: number) => ({ now: isSet(bit), since_boot: isSet(bit + SINCE_BOOT) });
+  return {
+    under_voltage: nowAndEver(UNDER_VOLTAGE),
+    frequency_capped: nowAndEver(FREQUENCY_CAPPED),
+    throttled: nowAndEver(THROTTLED),
+    soft_temperature_limit: nowAndEver(SOFT_TEMPERATURE_LIMIT),
+  };
+}

@@ -1,0 +1,109 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine, emptyMachine, type Machine } from '../../test/machine.ts';
+import { until } from '../../test/until.ts';
+import { BackgroundReader } from '../read/background-reader.ts';
+
+import { openSensorsCollector } from './sensors.ts';
+
+/** Collects, has all that was begun be read, and collects what that gave. */
+function openOn(machine: Machine) {
+  const clock = { ms: 0 };
+  const reader = new BackgroundReader(() => clock.ms);
+  const collector = openSensorsCollector(machine.roots, reader);
+  return async (atMs: number) => {
+    clock.ms = atMs;
+    collector.collect(atMs);
+    await until(() => !reader.isStuck());
+    return collector.collect(atMs);
+  };
+}
+
+test('temperatures and fans have stable ids, labels and limits; what cannot be true is left out', async () => {
+  using machine = copyMachine('server');
+  assert.deepEqual(await openOn(machine)(0), {
+    temperatures: [
+      {
+        id: 'coretemp.0/temp1',
+        chip: 'coretemp',
+        label: 'Package id 0',
+        temperature_celsius: 54,
+        high_celsius: 82,
+        critical_celsius: 100,
+      },
+      {
+        id: 'coretemp.0/temp2',
+        chip: 'coretemp',
+        label: 'Core 0',
+        temperature_celsius: 51,
+        high_celsius: 82,
+        critical_celsius: 100,
+      },
+      { id: 'nct6775.656/temp3', chip: 'nct6775', temperature_celsius: 33 },
+      {
+        id: 'nvme0/temp1',
+        chip: 'nvme',
+        label: 'Composite',
+        temperature_celsius: 38.85,
+        critical_celsius: 84.85,
+      },
+    ],
+    fans: [
+      { id: 'nct6775.656/fan1', chip: 'nct6775', speed_rpm: 1205 },
+      { id: 'nct6775.656/fan2', chip: 'nct6775', label: 'CPU fan', speed_rpm: 0 },
+    ],
+  });
+});
+
+test('a thermal zone that no chip stands for is a sensor', async () => {
+  using machine = copyMachine('raspberry-pi');
+  assert.deepEqual(await openOn(machine)(0), {
+    temperatures: [
+      {
+        id: 'cpu-thermal/thermal_zone0',
+        chip: 'cpu-thermal',
+        temperature_celsius: 48.312,
+        critical_celsius: 110,
+      },
+    ],
+  });
+});
+
+test('the package of an Intel processor is not told twice, as chip and as zone', async () => {
+  using machine = copyMachine('server');
+  machine.remove('sys/class/thermal/thermal_zone0/hwmon0');
+  const part = await openOn(machine)(0);
+  assert.deepEqual(
+    part?.temperatures?.filter(({ chip }) => chip === 'x86_pkg_temp'),
+    [],
+  );
+});
+
+test('sensors are read again every two seconds', async () => {
+  using machine = copyMachine('raspberry-pi');
+  const collect = openOn(machine);
+  await collect(0);
+  machine.write('sys/class/thermal/thermal_zone0/temp', '60000\n');
+  const celsius = async (atMs: number) =>
+    (await collect(atMs))?.temperatures?.[0]?.temperature_celsius;
+  assert.equal(await celsius(1_000), 48.312);
+  assert.equal(await celsius(2_000), 60);
+});
+
+test('a chip that is taken out vanishes, and one that is plugged in is found within a minute', async () => {
+  using machine = copyMachine('server');
+  const collect = openOn(machine);
+  await collect(0);
+  machine.remove('sys/class/hwmon/hwmon1');
+  machine.write('sys/class/hwmon/hwmon5/name', 'drivetemp\n');
+  machine.write('sys/class/hwmon/hwmon5/temp1_input', '30000\n');
+  const chips = async (atMs: number) =>
+    new Set((await collect(atMs))?.temperatures?.map(({ chip }) => chip));
+  assert.deepEqual(await chips(60_000), new Set(['coretemp', 'drivetemp', 'nct6775']));
+});
+
+test('a machine without sensors has no such part', async () => {
+  using machine = emptyMachine();
+  assert.equal(await openOn(machine)(0), null);
+});

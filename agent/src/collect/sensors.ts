@@ -1,0 +1,97 @@
+import type { AgentSensors } from '@latchkey/contract';
+
+import { type Collector, every } from '../collector.ts';
+import { present } from '../present.ts';
+import type { BackgroundReader } from '../read/background-reader.ts';
+import { parseNumber } from '../read/small-file.ts';
+import type { Roots } from '../roots.ts';
+import { listSensors, type SensorFiles } from './sensor-files.ts';
+
+type Temperature = NonNullable<AgentSensors['temperatures']>[number];
+type Fan = NonNullable<AgentSensors['fans']>[number];
+
+const INTERVAL_MS = 2_000;
+
+/** Sensors are looked for again this often, and their limits read anew. */
+const LOOK_INTERVAL_MS = 60_000;
+
+/** A sensor that is not connected tells of the absolute zero, 210 °C or 65261.85 °C; nothing real is outside of this. */
+const COLDEST_CELSIUS = -60;
+const HOTTEST_CELSIUS = 200;
+
+/** A fan that is not connected may tell of 65,535 turns. */
+const FASTEST_RPM = 60_000;
+
+/**
+ * Temperatures and fans, from /sys/class/hwmon and thermal zones. Their drivers may hang, so the background reader reads
+ * them, and a snapshot has what it read last.
+ */
+export function openSensorsCollector(
+  roots: Roots,
+  reader: BackgroundReader,
+): Collector<AgentSensors> {
+  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isDue = every(INTERVAL_MS);
+  let sensors: SensorFiles[] = [];
+
+  function look(): void {
+    const before = new Set(sensors.flatMap(pathsOf));
+    sensors = listSensors(roots);
+    const now = new Set(sensors.flatMap(pathsOf));
+    reader.forget(before.difference(now));
+    reader.refresh([...now]);
+  }
+
+  return {
+    collect(atMs) {
+      if (isLookDue(atMs)) look();
+      if (isDue(atMs)) reader.refresh(sensors.map(({ input }) => input));
+      const temperatures = sensors.map((sensor) => describeTemperature(sensor, reader));
+      const fans = sensors.map((sensor) => describeFan(sensor, reader));
+      return summarise(
+        temperatures.filter((each) => each !== null),
+        fans.filter((each) => each !== null),
+      );
+    },
+  };
+}
+
+function pathsOf({ input, high, critical }: SensorFiles): string[] {
+  return [input, high, critical].filter((path) => path !== null);
+}
+
+function summarise(temperatures: Temperature[], fans: Fan[]): AgentSensors | null {
+  if (temperatures.length === 0 && fans.length === 0) return null;
+  return present({
+    temperatures: temperatures.length === 0 ? null : temperatures,
+    fans: fans.length === 0 ? null : fans,
+  });
+}
+
+function describeTemperature(sensor: SensorFiles, reader: BackgroundReader): Temperature | null {
+  if (sensor.kind !== 'temperature') return null;
+  const celsius = readCelsius(sensor.input, reader);
+  if (celsius === null) return null;
+  return present({
+    id: sensor.id,
+    chip: sensor.chip,
+    label: sensor.label,
+    temperature_celsius: celsius,
+    high_celsius: readCelsius(sensor.high, reader),
+    critical_celsius: readCelsius(sensor.critical, reader),
+  });
+}
+
+/** Thousandths of a degree; null when it cannot be true. */
+function readCelsius(path: string | null, reader: BackgroundReader): number | null {
+  const thousandths = path === null ? null : parseNumber(reader.textOf(path));
+  if (thousandths === null) return null;
+  const celsius = thousandths / 1000;
+  return celsius > COLDEST_CELSIUS && celsius < HOTTEST_CELSIUS ? celsius : null;
+}
+
+function describeFan(sensor: SensorFiles, reader: BackgroundReader): Fan | null {
+  const rpm = sensor.kind === 'fan' ? parseNumber(reader.textOf(sensor.input)) : null;
+  if (rpm === null || rpm < 0 || rpm > FASTEST_RPM) return null;
+  return present({ id: sensor.id, chip: sensor.chip, label: sensor.label, speed_rpm: rpm });
+}

@@ -1,0 +1,23 @@
+import { statfsSync } from 'node:fs';
+
+import { isMissing } from '../read/missing.ts';
+
+/** What statfs(2) says, in blocks of `frsize` bytes and in inodes. */
+export interface Space {
+  readonly frsize: number;
+  readonly blocks: number;
+  readonly bfree: number;
+  readonly bavail: number;
+  readonly files: number;
+  readonly ffree: number;
+}
+
+/** Asks a filesystem for its space; null when it cannot say. It waits as long as the filesystem does. */
+export function askSpace(mountPoint: string): Space | null {
+  try {
+    return statfsSync(mountPoint);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}

@@ -1,0 +1,101 @@
+import { openSlowFile, type SlowFile } from './slow-file.ts';
+
+/** A driver that is well answers within milliseconds; the slowest honest sensors (1-wire) take almost a second. */
+const DEADLINE_MS = 2_000;
+
+/** A file that took longer is left alone for this long. */
+const REST_MS = 60_000;
+
+/** Of the four threads that Node.js reads with: two that hang leave two for everything else. */
+const MAX_UNDER_WAY = 2;
+
+interface Known {
+  readonly file: SlowFile;
+  text: string | null;
+  startedAtMs: number | null;
+  restUntilMs: number;
+}
+
+/**
+ * Reads files whose drivers may take seconds or hang, and never has anybody wait: what is told is what was read last. A
+ * file that hangs is given up until it answers, and holds one of two places; when both are held, nothing is read.
+ */
+export class BackgroundReader {
+  readonly #monotonicMs: () => number;
+  readonly #openFile: (path: string) => SlowFile;
+  readonly #known = new Map<string, Known>();
+  readonly #queue = new Set<string>();
+  #underWay = 0;
+
+  constructor(monotonicMs: () => number, openFile = openSlowFile) {
+    this.#monotonicMs = monotonicMs;
+    this.#openFile = openFile;
+  }
+
+  /** Begins to read these, but for those that are being read or rest. */
+  refresh(paths: readonly string[]): void {
+    const atMs = this.#monotonicMs();
+    for (const path of paths) {
+      const known = this.#know(path);
+      if (known.startedAtMs === null && atMs >= known.restUntilMs) this.#queue.add(path);
+    }
+    this.#startNext();
+  }
+
+  /** What the file said last; null when it said nothing, or takes too long now. */
+  textOf(path: string): string | null {
+    const known = this.#known.get(path);
+    return known === undefined || this.#isLate(known) ? null : known.text;
+  }
+
+  /** Forgets these files and closes them. */
+  forget(paths: Iterable<string>): void {
+    for (const path of paths) {
+      this.#known.get(path)?.file.close();
+      this.#known.delete(path);
+      this.#queue.delete(path);
+    }
+  }
+
+  /** Whether a read is under way, which may never end: then the process cannot end by itself. */
+  isStuck(): boolean {
+    return this.#underWay > 0;
+  }
+
+  close(): void {
+    this.forget([...this.#known.keys()]);
+  }
+
+  #know(path: string): Known {
+    const known = this.#known.get(path);
+    if (known !== undefined) return known;
+    const fresh = { file: this.#openFile(path), text: null, startedAtMs: null, restUntilMs: 0 };
+    this.#known.set(path, fresh);
+    return fresh;
+  }
+
+  #isLate({ startedAtMs }: Known): boolean {
+    return startedAtMs !== null && this.#monotonicMs() - startedAtMs > DEADLINE_MS;
+  }
+
+  #startNext(): void {
+    for (const path of this.#queue) {
+      if (this.#underWay >= MAX_UNDER_WAY) return;
+      this.#queue.delete(path);
+      const known = this.#known.get(path);
+      if (known !== undefined) this.#start(known);
+    }
+  }
+
+  #start(known: Known): void {
+    this.#underWay += 1;
+    known.startedAtMs = this.#monotonicMs();
+    known.file.read((text) => {
+      this.#underWay -= 1;
+      if (this.#isLate(known)) known.restUntilMs = this.#monotonicMs() + REST_MS;
+      known.text = text;
+      known.startedAtMs = null;
+      this.#startNext();
+    });
+  }
+}

@@ -1,0 +1,58 @@
+/** A mount that really hangs: a filesystem in userspace whose program never answers. */
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { closeSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { MountProber } from '#agent/probe/mount-prober.ts';
+
+import { until } from './until.ts';
+
+/** Mounts it at a directory; null where that is not allowed. `release` has every call to it fail. */
+function mountHanging(directory: string): { release(): void } | null {
+  let fuse: number;
+  try {
+    fuse = openSync('/dev/fuse', 'r+');
+  } catch {
+    return null;
+  }
+  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
+  const args = ['-i', '-t', 'fuse.hangs', 'hangs', directory, '-o', options];
+  const { status } = spawnSync('mount', args, { stdio: ['ignore', 'ignore', 'ignore', fuse] });
+  if (status === 0) return { release: () => closeSync(fuse) };
+  closeSync(fuse);
+  return null;
+}
+
+test('a mount that hangs holds up neither this thread nor other mounts', async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-hangs-'));
+  const hanging = process.platform === 'linux' ? mountHanging(directory) : null;
+  if (hanging === null) {
+    rmdirSync(directory);
+    return t.skip('needs to be root, mount and /dev/fuse');
+  }
+  const clock = { ms: 0 };
+  const prober = new MountProber(() => clock.ms);
+  let released = false;
+  try {
+    prober.ask([directory, '/']);
+    clock.ms = 3_000;
+    assert.deepEqual(prober.stateOf(directory), { space: null, stale: true });
+    await until(() => prober.stateOf('/') !== null);
+    const root = prober.stateOf('/');
+    assert.equal(root?.stale, false);
+    assert.ok((root?.space?.blocks ?? 0) > 0);
+    assert.equal(prober.isStuck(), true);
+    hanging.release();
+    released = true;
+    await until(() => !prober.isStuck());
+    assert.deepEqual(prober.stateOf(directory), { space: null, stale: false });
+  } finally {
+    if (!released) hanging.release();
+    execFileSync('umount', ['-l', directory]);
+    rmdirSync(directory);
+    prober.close();
+  }
+});
