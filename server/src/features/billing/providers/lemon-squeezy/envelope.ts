@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 import type { CustomerDetails } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type EventHead } from '../adapter.ts';
@@ -73,7 +73,7 @@ function defineReader<Schema extends TSchema>(
   return (envelope, occurredAt) => {
     const { data } = envelope;
     if (validator.Check(data)) return read(data, occurredAt);
-    const [first] = validator.Errors(data);
+    const [, [first]] = validator.Errors(data);
     const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
     const message = `The data of ${envelope.event_type} are wrong at data${field}.`;
     throw new MalformedEventError(message, readHead(envelope));

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type WebhookDelivery } from '../adapter.ts';
@@ -80,7 +80,7 @@ function defineReader<Schema extends TSchema>(
   const validator = Compile(schema);
   return (data, { id, type, occurredAt }) => {
     if (validator.Check(data)) return read(data, occurredAt);
-    const [first] = validator.Errors(data);
+    const [, [first]] = validator.Errors(data);
     const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
     const message = `The data of ${type} are wrong at data${field}.`;
     throw new MalformedEventError(message, { eventId: id, type, occurredAt });

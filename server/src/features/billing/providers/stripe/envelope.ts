@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Compile } from 'typebox/compile';
+import { Compile } from 'typebox/schema';
 
 import { MalformedEventError, type EventHead } from '../adapter.ts';
 import { readId, readName, readObject, readUnixSeconds, type JsonObject } from '../json-fields.ts';
