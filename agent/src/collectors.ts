@@ -1,4 +1,5 @@
 import { openBatteriesCollector } from './collect/batteries.ts';
+import { openContainersCollector } from './collect/containers.ts';
 import { openCpuCollector } from './collect/cpu.ts';
 import { openDisksCollector } from './collect/disks.ts';
 import { openFilesystemsCollector } from './collect/filesystems.ts';
@@ -6,6 +7,7 @@ import { openLoadCollector } from './collect/load.ts';
 import { openMemoryCollector } from './collect/memory.ts';
 import { openNetworkCollector } from './collect/network.ts';
 import { openPressureCollector } from './collect/pressure.ts';
+import { openProcessesCollector } from './collect/processes.ts';
 import { openRaspberryPiCollector } from './collect/raspberry-pi.ts';
 import { openSensorsCollector } from './collect/sensors.ts';
 import { openSwapCollector } from './collect/swap.ts';
@@ -35,6 +37,8 @@ export function openCollectors(roots: Roots, { prober, reader }: Background): Co
     network: openNetworkCollector(roots),
     sensors: openSensorsCollector(roots, reader),
     batteries: openBatteriesCollector(roots, reader),
+    processes: openProcessesCollector(roots),
+    containers: openContainersCollector(roots),
     raspberry_pi: openRaspberryPiCollector(roots, reader),
   };
 }

@@ -24,7 +24,7 @@ export class KeptFile {
   read(): Buffer | null {
     try {
       this.#file ??= openSync(this.#path, 'r');
-      return readWhole(this.#file);
+      return readToEnd(this.#file);
     } catch (error) {
       this.close();
       if (isMissing(error)) return null;
@@ -38,8 +38,19 @@ export class KeptFile {
   }
 }
 
+/** Reads a file once, however long; null when it is not there. The bytes are valid within `use` only. */
+export function readWhole<T>(path: string, use: (bytes: Buffer) => T): T | null {
+  const file = new KeptFile(path);
+  try {
+    const bytes = file.read();
+    return bytes === null ? null : use(bytes);
+  } finally {
+    file.close();
+  }
+}
+
 /** The kernel gives its tables in pieces, so only an empty piece is the end. */
-function readWhole(file: number): Buffer {
+function readToEnd(file: number): Buffer {
   let length = 0;
   for (;;) {
     if (length === scratch.length) growScratch();

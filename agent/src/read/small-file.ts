@@ -6,7 +6,10 @@ const MAX_BYTES = 64 * 1024;
 
 const scratch = Buffer.allocUnsafeSlow(MAX_BYTES);
 
-/** Opens a file, gives its bytes to a function and closes it; null when it is not there or cannot be read. */
+/**
+ * Opens a file, gives the bytes of one read to a function and closes it; null when it is not there or cannot be read. The
+ * kernel gives a longer table in pieces: those are for `readWhole`.
+ */
 export function readBytes<T>(path: string, use: (bytes: Buffer) => T): T | null {
   let length: number;
   try {

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine } from '../../test/machine.ts';
+
+import { openContainersCollector } from './containers.ts';
+
+const DOCKER =
+  'sys/fs/cgroup/system.slice/docker-4c01db0b339c4c01db0b339c4c01db0b339c4c01db0b339c4c01db0b339caaaa.scope';
+
+test('containers of every engine are found once, and services are none', () => {
+  using machine = copyMachine('container-host');
+  const part = openContainersCollector(machine.roots).collect(0) ?? [];
+  assert.deepEqual(part.map(({ runtime, id }) => `${runtime} ${id}`).sort(), [
+    'docker 4c01db0b339c',
+    'docker dddddddddddd',
+    'kubernetes cccccccccccc',
+    'lxc web',
+    'nspawn deb',
+    'podman bbbbbbbbbbbb',
+  ]);
+});
+
+test('memory is without contents of files, and rates are of the time between two readings', () => {
+  using machine = copyMachine('container-host');
+  const containers = openContainersCollector(machine.roots);
+  const find = (atMs: number) => containers.collect(atMs)?.find(({ id }) => id === '4c01db0b339c');
+  assert.deepEqual(find(0), {
+    id: '4c01db0b339c',
+    runtime: 'docker',
+    memory_bytes: 200_000_000,
+    memory_limit_bytes: 536_870_912,
+    processes: 7,
+  });
+  machine.write(`${DOCKER}/cpu.stat`, 'usage_usec 8000000\nuser_usec 1\nsystem_usec 2\n');
+  machine.write(`${DOCKER}/io.stat`, '8:0 rbytes=3000 wbytes=2000\n259:0 rbytes=500 wbytes=8100\n');
+  assert.equal(find(1_000)?.cpu_cores, undefined);
+  const later = find(2_000);
+  assert.equal(later?.cpu_cores, 1.5);
+  assert.equal(later.read_bytes_per_second, 1000);
+  assert.equal(later.write_bytes_per_second, 4000);
+});
+
+test('a container without a limit has none, and memory is never less than nothing', () => {
+  using machine = copyMachine('container-host');
+  const part = openContainersCollector(machine.roots).collect(0);
+  const podman = part?.find(({ runtime }) => runtime === 'podman');
+  assert.deepEqual([podman?.memory_limit_bytes, podman?.memory_bytes], [undefined, 0]);
+});
+
+test('a container that ended is gone, and one that began is found', () => {
+  using machine = copyMachine('container-host');
+  const containers = openContainersCollector(machine.roots);
+  containers.collect(0);
+  machine.remove(DOCKER);
+  machine.write('sys/fs/cgroup/lxc.payload.db/cpu.stat', 'usage_usec 5\n');
+  const ids = containers.collect(10_000)?.map(({ id }) => id) ?? [];
+  assert.equal(ids.includes('4c01db0b339c'), false);
+  assert.equal(ids.includes('db'), true);
+  containers.close?.();
+});
+
+test('a machine with control groups of version 1, and one without containers, have no such part', () => {
+  using old = copyMachine('cgroup-v1');
+  assert.equal(openContainersCollector(old.roots).collect(0), null);
+  using vm = copyMachine('bare-vm');
+  vm.write('sys/fs/cgroup/cgroup.controllers', 'cpu io memory pids\n');
+  assert.equal(openContainersCollector(vm.roots).collect(0), null);
+});

@@ -1,0 +1,138 @@
+import { join } from 'node:path';
+
+import type { AgentContainer } from '@latchkey/contract';
+
+import { type Collector, every } from '../collector.ts';
+import { keys, parseKeyValues } from '../parse/key-values.ts';
+import { Scanner } from '../parse/scanner.ts';
+import { present } from '../present.ts';
+import { Rates, round } from '../rate.ts';
+import { KeptFile } from '../read/kept-file.ts';
+import { parseNumber, readText } from '../read/small-file.ts';
+import type { Roots } from '../roots.ts';
+import { type ContainerGroup, listContainers } from './list-containers.ts';
+
+const INTERVAL_MS = 2_000;
+
+const LOOK_INTERVAL_MS = 10_000;
+
+const CPU = keys('usage_usec');
+const MEMORY = keys('inactive_file');
+
+const MICROSECONDS = 1_000_000;
+
+const FILES = [
+  'cpu.stat',
+  'memory.current',
+  'memory.stat',
+  'memory.max',
+  'io.stat',
+  'pids.current',
+] as const;
+
+interface Watched {
+  readonly group: ContainerGroup;
+  readonly files: Readonly<Record<(typeof FILES)[number], KeptFile>>;
+  readonly rates: Rates<'cpu' | 'read' | 'write'>;
+}
+
+/**
+ * What containers use, from their control groups (version 2); null without any, and on machines with version 1. Their
+ * names are known to the engine only, whose socket would make the agent as mighty as root.
+ */
+export function openContainersCollector(roots: Roots): Collector<AgentContainer[]> {
+  const root = join(roots.sys, 'fs/cgroup');
+  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isDue = every(INTERVAL_MS);
+  let watched: ReadonlyMap<string, Watched> = new Map();
+  let last: AgentContainer[] | null = null;
+
+  function look(): void {
+    const isVersion2 = readText(join(root, 'cgroup.controllers'))?.includes('memory') === true;
+    const groups = isVersion2 ? listContainers(root) : [];
+    const now = new Map(
+      groups.map((group) => [group.directory, watched.get(group.directory) ?? watch(group)]),
+    );
+    for (const [directory, each] of watched) if (!now.has(directory)) unwatch(each);
+    watched = now;
+  }
+
+  return {
+    collect(atMs) {
+      if (isLookDue(atMs)) look();
+      if (!isDue(atMs)) return last;
+      const parts = [...watched.values()].map((each) => describeContainer(each, atMs));
+      const shown = parts.filter((part) => part !== null);
+      last = shown.length === 0 ? null : shown;
+      return last;
+    },
+    close: () => watched.forEach(unwatch),
+  };
+}
+
+function watch(group: ContainerGroup): Watched {
+  const open = (name: (typeof FILES)[number]): KeptFile =>
+    new KeptFile(join(group.directory, name));
+  return {
+    group,
+    rates: new Rates(),
+    files: {
+      'cpu.stat': open('cpu.stat'),
+      'memory.current': open('memory.current'),
+      'memory.stat': open('memory.stat'),
+      'memory.max': open('memory.max'),
+      'io.stat': open('io.stat'),
+      'pids.current': open('pids.current'),
+    },
+  };
+}
+
+function unwatch({ files }: Watched): void {
+  for (const name of FILES) files[name].close();
+}
+
+/** Null when the container has ended. */
+function describeContainer(watched: Watched, atMs: number): AgentContainer | null {
+  const { group, files, rates } = watched;
+  const cpu = files['cpu.stat'].read();
+  if (cpu === null) return null;
+  const usage = parseKeyValues(cpu, CPU).get('usage_usec') ?? null;
+  const io = files['io.stat'].read();
+  const moved = io === null ? null : sumIo(io);
+  return present({
+    id: group.id,
+    runtime: group.runtime,
+    cpu_cores: usage === null ? null : round(rates.next('cpu', usage / MICROSECONDS, atMs)),
+    memory_bytes: readMemory(watched),
+    memory_limit_bytes: readFigure(files['memory.max']),
+    read_bytes_per_second: moved === null ? null : round(rates.next('read', moved.read, atMs)),
+    write_bytes_per_second: moved === null ? null : round(rates.next('write', moved.written, atMs)),
+    processes: readFigure(files['pids.current']),
+  });
+}
+
+/** Without contents of files that were not used lately, as container engines say it. */
+function readMemory({ files }: Watched): number | null {
+  const current = readFigure(files['memory.current']);
+  const stat = current === null ? null : files['memory.stat'].read();
+  if (current === null || stat === null) return null;
+  // The two files are not of one moment.
+  return Math.max(0, current - (parseKeyValues(stat, MEMORY).get('inactive_file') ?? 0));
+}
+
+/** A number; null for anything else, such as `max`. */
+function readFigure(file: KeptFile): number | null {
+  return parseNumber(file.read()?.toString('latin1').trim() ?? null);
+}
+
+/** Lines of `8:0 rbytes=1 wbytes=2 …`, one for each disk. */
+function sumIo(bytes: Buffer): { readonly read: number; readonly written: number } {
+  const sums = { read: 0, written: 0 };
+  for (const scanner = new Scanner(bytes); !scanner.isAtEnd(); scanner.skipLine()) {
+    for (let word = scanner.readWord(); word !== ''; word = scanner.readWord()) {
+      if (word.startsWith('rbytes=')) sums.read += Number(word.slice(7));
+      if (word.startsWith('wbytes=')) sums.written += Number(word.slice(7));
+    }
+  }
+  return sums;
+}

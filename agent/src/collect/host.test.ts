@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine, emptyMachine } from '../../test/machine.ts';
+
+import { readHost } from './host.ts';
+
+test('a virtual machine is told as one', () => {
+  using machine = copyMachine('bare-vm');
+  assert.deepEqual(readHost(machine.roots), {
+    hostname: 'vm',
+    os_name: 'Debian GNU/Linux 12 (bookworm)',
+    os_id: 'debian',
+    os_version: '12',
+    kernel_version: '6.1.0-18-amd64',
+    architecture: process.arch,
+    cpu_model: 'Intel(R) Xeon(R) Processor @ 2.60GHz',
+    cpu_logical_count: 2,
+    cpu_physical_count: 1,
+    memory_total_bytes: 4_096_000_000,
+    boot_time: '2026-11-21T00:00:00.000Z',
+    machine_type: 'virtual',
+    machine_model: 'KVM Virtual Machine',
+  });
+});
+
+test('a server is physical, and threads are not counted as cores', () => {
+  using machine = copyMachine('server');
+  const host = readHost(machine.roots);
+  assert.deepEqual(
+    [host.machine_type, host.cpu_logical_count, host.cpu_physical_count, host.machine_model],
+    ['physical', 8, 4, 'PowerEdge R7625'],
+  );
+});
+
+test('a Raspberry Pi is its board', () => {
+  using machine = copyMachine('raspberry-pi');
+  const host = readHost(machine.roots);
+  assert.deepEqual(
+    [host.machine_type, host.cpu_logical_count, host.cpu_physical_count, host.machine_model],
+    ['physical', 4, undefined, 'Raspberry Pi 5 Model B Rev 1.0'],
+  );
+});
+
+test('a container is one, whatever it runs on', () => {
+  using machine = copyMachine('container');
+  assert.equal(readHost(machine.roots).machine_type, 'container');
+  using docker = emptyMachine();
+  docker.write('proc/self/mountinfo', '600 1 0:50 / / rw,relatime - overlay overlay rw\n');
+  assert.equal(readHost(docker.roots).machine_type, 'container');
+});
+
+test('what a machine does not say is left out', () => {
+  using machine = emptyMachine();
+  assert.deepEqual(readHost(machine.roots), {
+    hostname: 'unknown',
+    architecture: process.arch,
+    machine_type: 'physical',
+  });
+});
+
+test('the processors of a large machine are all counted', () => {
+  using machine = emptyMachine();
+  const flags = 'fpu '.repeat(200);
+  const blocks = Array.from({ length: 384 }, (_, n) => `processor\t: ${n}\nflags\t: ${flags}\n\n`);
+  machine.write('proc/cpuinfo', blocks.join(''));
+  assert.equal(readHost(machine.roots).cpu_logical_count, 384);
+});

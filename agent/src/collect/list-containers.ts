@@ -1,0 +1,80 @@
+import { type Dirent, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { AgentContainer } from '@latchkey/contract';
+
+import { isMissing } from '../read/missing.ts';
+
+/** A control group that is a container. */
+export interface ContainerGroup {
+  readonly directory: string;
+  readonly id: string;
+  readonly runtime: AgentContainer['runtime'];
+}
+
+/** More are not shown. */
+const MAX_CONTAINERS = 100;
+
+/** Bounds of the search on a machine with very many groups. */
+const MAX_DEPTH = 6;
+const MAX_GROUPS = 2_000;
+
+const ID_CHARACTERS = 12;
+
+/** How container engines call their groups, with the systemd driver and without. */
+const NAMES: readonly (readonly [RegExp, AgentContainer['runtime']])[] = [
+  [/^docker-([0-9a-f]{64})\.scope$/, 'docker'],
+  [/^libpod-([0-9a-f]{64})(?:\.scope)?$/, 'podman'],
+  [/^(?:cri-containerd|crio)-([0-9a-f]{64})\.scope$/, 'kubernetes'],
+  [/^lxc\.payload\.(.+)$/, 'lxc'],
+  [/^systemd-nspawn@(.+)\.service$/, 'nspawn'],
+];
+
+/** Finds containers below the root of the control groups (version 2). What is inside of one is part of it. */
+export function listContainers(root: string): ContainerGroup[] {
+  const found: ContainerGroup[] = [];
+  let level = [root];
+  let seen = 0;
+  for (let depth = 0; depth < MAX_DEPTH && level.length > 0; depth += 1) {
+    const below: string[] = [];
+    for (const directory of level) {
+      for (const name of listGroups(directory)) {
+        seen += 1;
+        if (seen > MAX_GROUPS || found.length >= MAX_CONTAINERS) return found;
+        const container = recognise(directory, name);
+        if (container === null) below.push(join(directory, name));
+        else found.push(container);
+      }
+    }
+    level = below;
+  }
+  return found;
+}
+
+function recognise(parent: string, name: string): ContainerGroup | null {
+  const directory = join(parent, name);
+  for (const [pattern, runtime] of NAMES) {
+    const id = pattern.exec(name)?.[1];
+    if (id !== undefined) return { directory, id: shorten(id), runtime };
+  }
+  if (!/^[0-9a-f]{64}$/.test(name)) return null;
+  if (parent.endsWith('/docker')) return { directory, id: shorten(name), runtime: 'docker' };
+  return parent.includes('/kubepods')
+    ? { directory, id: shorten(name), runtime: 'kubernetes' }
+    : null;
+}
+
+function shorten(id: string): string {
+  return /^[0-9a-f]{64}$/.test(id) ? id.slice(0, ID_CHARACTERS) : id;
+}
+
+function listGroups(directory: string): string[] {
+  let entries: Dirent[];
+  try {
+    entries = readdirSync(directory, { withFileTypes: true });
+  } catch (error) {
+    if (isMissing(error)) return [];
+    throw error;
+  }
+  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => name);
+}

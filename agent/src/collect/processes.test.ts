@@ -1,0 +1,110 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { copyMachine, type Machine } from '../../test/machine.ts';
+
+import { openProcessesCollector } from './processes.ts';
+
+function showProcess(
+  machine: Machine,
+  {
+    pid,
+    name = 'job',
+    ticks = 0,
+    start = 1,
+    pages = 1,
+  }: Record<'pid', number> & {
+    name?: string;
+    ticks?: number;
+    start?: number;
+    pages?: number;
+  },
+): void {
+  machine.write(
+    `proc/${pid}/stat`,
+    `${pid} (${name}) S 1 1 1 0 -1 0 0 0 0 0 ${ticks} 0 0 0 20 0 1 0 ${start} 1 ${pages} 0 0\n`,
+  );
+}
+
+test('processes are listed by memory at once, and by processor from the second snapshot on', () => {
+  using machine = copyMachine('bare-vm');
+  const processes = openProcessesCollector(machine.roots);
+  const first = processes.collect(0);
+  assert.equal(first?.count, 5);
+  assert.deepEqual(first.top_by_cpu, []);
+  assert.deepEqual(first.top_by_memory.slice(0, 2), [
+    { pid: 900, name: 'postgres', memory_bytes: 204_800_000 },
+    { pid: 950, name: 'node', memory_bytes: 81_920_000 },
+  ]);
+  showProcess(machine, { pid: 950, name: 'node', ticks: 1300, start: 950, pages: 20_000 });
+  assert.deepEqual(processes.collect(2000)?.top_by_cpu, [
+    { pid: 950, name: 'node', cpu_cores: 1.5, memory_bytes: 81_920_000 },
+  ]);
+});
+
+test('a name with brackets and spaces is whole, and shifts no figure', () => {
+  using machine = copyMachine('bare-vm');
+  const part = openProcessesCollector(machine.roots).collect(0);
+  assert.deepEqual(
+    part?.top_by_memory.find(({ pid }) => pid === 901),
+    { pid: 901, name: 'a) R 1 (b', memory_bytes: 409_600 },
+  );
+});
+
+test('arguments are never told', () => {
+  using machine = copyMachine('bare-vm');
+  const part = openProcessesCollector(machine.roots).collect(0);
+  assert.doesNotMatch(JSON.stringify(part), /secret|password/);
+});
+
+test('a number that went to another process gives no spike', () => {
+  using machine = copyMachine('bare-vm');
+  const processes = openProcessesCollector(machine.roots);
+  processes.collect(0);
+  showProcess(machine, { pid: 901, name: 'new', ticks: 9000, start: 5000 });
+  const part = processes.collect(1000);
+  assert.deepEqual(part?.top_by_cpu, []);
+  assert.deepEqual(
+    part.top_by_memory.find(({ pid }) => pid === 901),
+    { pid: 901, name: 'new', memory_bytes: 4096 },
+  );
+});
+
+test('a process that ended is gone', () => {
+  using machine = copyMachine('bare-vm');
+  const processes = openProcessesCollector(machine.roots);
+  processes.collect(0);
+  machine.remove('proc/900');
+  const part = processes.collect(1000);
+  assert.equal(part?.count, 4);
+  assert.equal(
+    part.top_by_memory.some(({ pid }) => pid === 900),
+    false,
+  );
+});
+
+test('of very many processes those in the lists are read each time, and every other one in turn', () => {
+  using machine = copyMachine('bare-vm');
+  for (let pid = 2_000; pid < 2_500; pid += 1) showProcess(machine, { pid });
+  const processes = openProcessesCollector(machine.roots);
+  const findBusy = (second: number) =>
+    processes.collect(second * 1000)?.top_by_cpu.find(({ pid }) => pid === 2_400);
+  for (let second = 0; second < 3; second += 1) assert.equal(findBusy(second), undefined);
+  showProcess(machine, { pid: 2_400, ticks: 600 });
+  const seen = [3, 4, 5].map(findBusy);
+  assert.equal(
+    seen.some((each) => each !== undefined),
+    true,
+    'all have their turn in three ticks',
+  );
+  showProcess(machine, { pid: 2_400, ticks: 700 });
+  const before = findBusy(6)?.cpu_cores;
+  showProcess(machine, { pid: 2_400, ticks: 800 });
+  assert.equal(findBusy(7)?.cpu_cores, 1, `read each second since; before, ${before}`);
+});
+
+test('where the processes of others are hidden there is no such part', () => {
+  using machine = copyMachine('bare-vm');
+  machine.remove('proc/1');
+  assert.equal(openProcessesCollector(machine.roots).collect(0), null);
+});

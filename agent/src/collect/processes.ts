@@ -1,0 +1,106 @@
+import { join } from 'node:path';
+
+import type { AgentProcesses } from '@latchkey/contract';
+
+import type { Collector } from '../collector.ts';
+import { type ProcessStat, parseProcessStat } from '../parse/process-stat.ts';
+import { present } from '../present.ts';
+import { round } from '../rate.ts';
+import { readPageSizeBytes } from '../read/page-size.ts';
+import { listDirectory, readBytes } from '../read/small-file.ts';
+import type { Roots } from '../roots.ts';
+
+type Process = AgentProcesses['top_by_cpu'][number];
+
+/** How many are in each list. */
+const TOP_COUNT = 10;
+
+/** Reading one costs 7 µs. Where there are more, those in the lists are read each time, and the rest in turn. */
+const MAX_READS = 200;
+
+const TICKS_PER_SECOND = 100;
+
+interface Known {
+  readonly stat: ProcessStat;
+  readonly readAtMs: number;
+  /** Cores kept busy between the last two readings; null after the first. */
+  readonly cpuCores: number | null;
+}
+
+/**
+ * The processes that use most, from /proc/PID/stat: never from cmdline, where secrets may stand. Null where other
+ * people's processes are hidden (hidepid).
+ */
+export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> {
+  const pageSizeBytes = readPageSizeBytes(roots);
+  let known = new Map<number, Known>();
+  let top: readonly number[] = [];
+  let turn = 0;
+
+  function choosePids(pids: readonly number[]): Iterable<number> {
+    if (pids.length <= MAX_READS) return pids;
+    const start = turn % pids.length;
+    turn = start + MAX_READS;
+    return new Set([
+      ...top,
+      ...pids.slice(start, turn),
+      ...pids.slice(0, Math.max(0, turn - pids.length)),
+    ]);
+  }
+
+  function readOne(pid: number, atMs: number): void {
+    const stat = readBytes(join(roots.proc, String(pid), 'stat'), parseProcessStat);
+    if (stat === null) known.delete(pid);
+    else known.set(pid, compare(known.get(pid), stat, atMs));
+  }
+
+  return {
+    collect(atMs) {
+      const pids = listDirectory(roots.proc).map(Number).filter(Number.isInteger);
+      const there = new Set(pids);
+      if (!there.has(1)) return null;
+      known = new Map([...known].filter(([pid]) => there.has(pid)));
+      for (const pid of choosePids(pids)) readOne(pid, atMs);
+      const byCpu = takeTop(known, ({ cpuCores }) => cpuCores ?? 0);
+      const byMemory = takeTop(known, ({ stat }) => stat.residentPages);
+      top = [...byCpu, ...byMemory].map(([pid]) => pid);
+      return {
+        count: pids.length,
+        top_by_cpu: byCpu.map((each) => describeProcess(each, pageSizeBytes)),
+        top_by_memory: byMemory.map((each) => describeProcess(each, pageSizeBytes)),
+      };
+    },
+  };
+}
+
+function compare(before: Known | undefined, stat: ProcessStat, atMs: number): Known {
+  // The number may have gone to another process.
+  const isSame = before !== undefined && before.stat.startTicks === stat.startTicks;
+  if (!isSame || atMs <= before.readAtMs) return { stat, readAtMs: atMs, cpuCores: null };
+  const seconds = (atMs - before.readAtMs) / 1000;
+  const growth = Math.max(0, stat.cpuTicks - before.stat.cpuTicks);
+  return { stat, readAtMs: atMs, cpuCores: growth / TICKS_PER_SECOND / seconds };
+}
+
+/** The first by a figure, largest first; those that use nothing are left out. */
+function takeTop(
+  known: ReadonlyMap<number, Known>,
+  figureOf: (known: Known) => number,
+): [number, Known][] {
+  return [...known]
+    .filter(([, each]) => figureOf(each) > 0)
+    .sort(([, a], [, b]) => figureOf(b) - figureOf(a))
+    .slice(0, TOP_COUNT);
+}
+
+function describeProcess(
+  [pid, { stat, cpuCores }]: [number, Known],
+  pageSizeBytes: number | null,
+): Process {
+  return present({
+    pid,
+    name: stat.name,
+    cpu_cores: round(cpuCores),
+    memory_bytes: pageSizeBytes === null ? null : stat.residentPages * pageSizeBytes,
+  });
+}
