@@ -1,7 +1,7 @@
 /** The two clocks: one for people, and one that only goes forward, for differences. */
 export interface Clock {
-  now(): Date;
-  monotonicMs(): number;
+  readonly now: () => Date;
+  readonly monotonicMs: () => number;
 }
 
 export const systemClock: Clock = {

@@ -5,10 +5,13 @@ import { closeSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
 
 import { MountProber } from '#agent/probe/mount-prober.ts';
 
 import { until } from './until.ts';
+
+const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** Mounts it at a directory; null where that is not allowed. `release` has every call to it fail. */
 function mountHanging(directory: string): { release(): void } | null {
@@ -45,6 +48,8 @@ test('a mount that hangs holds up neither this thread nor other mounts', async (
     assert.equal(root?.stale, false);
     assert.ok((root?.space?.blocks ?? 0) > 0);
     assert.equal(prober.isStuck(), true);
+    const once = spawnSync(process.execPath, [main, 'once'], { encoding: 'utf8', timeout: 30_000 });
+    assert.deepEqual([once.status, once.stderr], [0, ''], 'a program with such a mount ends');
     hanging.release();
     released = true;
     await until(() => !prober.isStuck());

@@ -1,3 +1,5 @@
+import { styleText } from 'node:util';
+
 import { type Command, Option } from 'commander';
 
 /** What every command that gives a result takes. */
@@ -29,4 +31,9 @@ export function withExamples(
 ): Command {
   const lines = examples.map(([line, what]) => `  # ${what}\n  latchkey-agent ${line}`);
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`);
+}
+
+/** Colours text for standard output: only on a terminal, and never with `NO_COLOR`. */
+export function paint(style: 'bold' | 'dim', text: string): string {
+  return styleText(style, text, { stream: process.stdout });
 }

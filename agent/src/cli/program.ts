@@ -1,7 +1,8 @@
 import { Command, CommanderError } from 'commander';
 
 import { version } from '../version.ts';
-import { printNote } from './output.ts';
+import { onceCommand } from './once-command.ts';
+import { printNote, withExamples } from './output.ts';
 import { versionCommand } from './version-command.ts';
 
 /** The command line was not understood. */
@@ -12,7 +13,12 @@ export function buildProgram(): Command {
   const program = new Command('latchkey-agent')
     .description("Collects a Linux machine's vital signs.")
     .version(version, '-V, --version', 'print the version')
+    .addCommand(onceCommand())
     .addCommand(versionCommand());
+  withExamples(program, [
+    ['once', 'What this machine does now'],
+    ['once --json', 'The same, for a program'],
+  ]);
   for (const command of [program, ...program.commands]) {
     command.exitOverride().showHelpAfterError().allowExcessArguments(false);
   }

@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { test } from 'node:test';
+
+import { version } from '../version.ts';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+function run(...args: string[]) {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [main, ...args], {
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+}
+
+test('the version is that of the package, for people and for programs', () => {
+  assert.match(run('version').stdout, new RegExp(`^latchkey-agent ${version} \\(Node.js `));
+  const printed: unknown = JSON.parse(run('version', '--json').stdout);
+  assert.deepEqual(printed, {
+    version,
+    node: process.versions.node,
+    platform: `${process.platform}-${process.arch}`,
+  });
+});
+
+test('the help names every command and shows examples', () => {
+  const { status, stdout } = run('--help');
+  assert.equal(status, 0);
+  assert.match(
+    stdout,
+    /once .*\n[^]*version .*\n[^]*Examples:\n {2}# What this machine does now\n/,
+  );
+  assert.match(run('once', '--help').stdout, /latchkey-agent once --json \| jq/);
+});
+
+test('what is not understood ends with 2 and says so on standard error only', () => {
+  const { status, stdout, stderr } = run('nonsense');
+  assert.deepEqual([status, stdout], [2, '']);
+  assert.match(stderr, /unknown command 'nonsense'/);
+});

@@ -1,0 +1,52 @@
+import { setTimeout as wait } from 'node:timers/promises';
+
+import type { AgentSnapshot } from '@latchkey/contract';
+import { Command } from 'commander';
+
+import { systemClock } from '../clock.ts';
+import { readHost } from '../collect/host.ts';
+import { openCollectors } from '../collectors.ts';
+import { createLog } from '../log.ts';
+import { MountProber } from '../probe/mount-prober.ts';
+import { BackgroundReader } from '../read/background-reader.ts';
+import { machineRoots } from '../roots.ts';
+import { openSampler } from '../sample.ts';
+import { endProcess } from './end-process.ts';
+import { jsonOption, type OutputOptions, printResult, withExamples } from './output.ts';
+import { formatSnapshot } from './snapshot-table.ts';
+
+/** Rates need two samples. */
+const PAUSE_MS = 1_000;
+
+export function onceCommand(): Command {
+  const command = new Command('once')
+    .description('Look at this machine for a second and print what there is.')
+    .addOption(jsonOption())
+    .action(printOnce);
+  return withExamples(command, [
+    ['once', 'What this machine does now'],
+    ['once --json | jq .memory.usage_ratio', 'One figure of it, for a program'],
+  ]);
+}
+
+async function printOnce(options: OutputOptions): Promise<void> {
+  if (process.platform !== 'linux') throw new Error(`Only Linux says it, not ${process.platform}.`);
+  const prober = new MountProber(systemClock.monotonicMs);
+  const reader = new BackgroundReader(systemClock.monotonicMs);
+  const snapshot = await sampleTwice(prober, reader);
+  printResult(options, snapshot, () => formatSnapshot(readHost(machineRoots), snapshot));
+  if (prober.isStuck() || reader.isStuck()) endProcess(0);
+  prober.close();
+  reader.close();
+}
+
+async function sampleTwice(prober: MountProber, reader: BackgroundReader): Promise<AgentSnapshot> {
+  const log = createLog((line) => void process.stderr.write(line));
+  const collectors = openCollectors(machineRoots, { prober, reader });
+  const sampler = openSampler(collectors, systemClock, log);
+  sampler.sample();
+  await wait(PAUSE_MS);
+  const snapshot = sampler.sample();
+  sampler.close();
+  return snapshot;
+}

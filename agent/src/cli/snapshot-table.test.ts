@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { formatSnapshot } from './snapshot-table.ts';
+import { formatBytes, formatDuration, formatLatency, formatRatio } from './units.ts';
+
+const host = { hostname: 'db-1', architecture: 'x64', machine_type: 'physical' } as const;
+
+const load = { load_1m: 0.5, load_5m: 0.4, load_15m: 0.3, runnable_tasks: 1, tasks: 2 };
+
+test('a machine is printed in columns, and what it lacks is not', () => {
+  const text = formatSnapshot(host, {
+    time: '2026-11-21T00:00:00.000Z',
+    uptime_seconds: 7_260,
+    load,
+    disks: [
+      {
+        device: 'sda',
+        kind: 'disk',
+        read_bytes_per_second: 2_097_152,
+        busy_ratio: 0.42,
+        write_latency_seconds: 0.0015,
+        read_bytes_total: 1,
+        written_bytes_total: 1,
+        reads_total: 1,
+        writes_total: 1,
+      },
+    ],
+  });
+  assert.equal(
+    text,
+    [
+      'db-1  up 2 h 1 min',
+      '',
+      'Load  0.5  0.4, 0.3',
+      '',
+      'DISK  READ     WRITE  BUSY  READ TAKES  WRITE TAKES',
+      'sda   2 MiB/s  –      42 %  –           1.50 ms',
+    ].join('\n'),
+  );
+});
+
+test('names cannot rewrite the terminal', () => {
+  const process = { pid: 5, name: 'a\u001B[2Jb\n', cpu_cores: 1 };
+  const text = formatSnapshot(host, {
+    time: '2026-11-21T00:00:00.000Z',
+    processes: { count: 1, top_by_cpu: [process], top_by_memory: [] },
+  });
+  assert.match(text, /a·\[2Jb·/);
+});
+
+test('figures have units of a readable size', () => {
+  assert.deepEqual([0, 1023, 1536, 2 ** 40, undefined].map(formatBytes), [
+    '0 B',
+    '1023 B',
+    '1.50 KiB',
+    '1 TiB',
+    '–',
+  ]);
+  assert.deepEqual([0, 0.015, 0.5, 1].map(formatRatio), ['0 %', '1.5 %', '50 %', '100 %']);
+  assert.deepEqual([0.000_25, 1.5].map(formatLatency), ['0.25 ms', '1.50 s']);
+  assert.deepEqual([59, 3_600, 90_000].map(formatDuration), ['0 min', '1 h 0 min', '1 d 1 h']);
+});

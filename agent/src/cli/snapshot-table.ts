@@ -1,0 +1,195 @@
+import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
+
+import { paint } from './output.ts';
+import {
+  formatBytes,
+  formatBytesPerSecond,
+  formatDuration,
+  formatFigure,
+  formatLatency,
+  formatRatio,
+} from './units.ts';
+
+type Rows = readonly (readonly string[])[];
+
+const GIGA = 1e9;
+
+/** A snapshot for a person: one line for what there is once, a table for what there are several of. */
+export function formatSnapshot(host: AgentHost, snapshot: AgentSnapshot): string {
+  const sections = [
+    formatHost(host, snapshot),
+    alignColumns(listFigures(snapshot)),
+    ...listTables(snapshot).map(([header, rows]) => formatTable(header, rows)),
+  ];
+  return sections.filter((section) => section !== '').join('\n\n');
+}
+
+function formatHost(host: AgentHost, { uptime_seconds: uptime }: AgentSnapshot): string {
+  const facts = [host.os_name, host.kernel_version, host.machine_model, host.cpu_model];
+  const up = uptime === undefined ? undefined : `up ${formatDuration(uptime)}`;
+  const known = [...facts, up].filter((fact) => fact !== undefined);
+  return `${paint('bold', clean(host.hostname))}  ${paint('dim', known.map(clean).join(' · '))}`;
+}
+
+function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapshot): Rows {
+  const { shares } = cpu ?? {};
+  return [
+    ...row(cpu, (part) => [
+      `Processor (${part.logical_count})`,
+      formatRatio(part.usage_ratio),
+      `user ${formatRatio(shares?.user_ratio)}, system ${formatRatio(shares?.system_ratio)}, iowait ${formatRatio(shares?.iowait_ratio)}, steal ${formatRatio(shares?.steal_ratio)}`,
+      part.frequency_hertz === undefined ? '' : formatFigure(part.frequency_hertz / GIGA, 'GHz'),
+    ]),
+    ...row(load, (part) => ['Load', `${part.load_1m}`, `${part.load_5m}, ${part.load_15m}`]),
+    ...row(memory, (part) => [
+      'Memory',
+      formatRatio(part.usage_ratio),
+      `${formatBytes(part.used_bytes)} of ${formatBytes(part.total_bytes)}`,
+      part.zfs_arc_bytes === undefined ? '' : `ZFS cache ${formatBytes(part.zfs_arc_bytes)}`,
+    ]),
+    ...row(swap, (part) => [
+      'Swap',
+      formatRatio(part.usage_ratio),
+      `${formatBytes(part.used_bytes)} of ${formatBytes(part.total_bytes)}`,
+    ]),
+    ...row(pressure, (part) => [
+      'Waiting',
+      '',
+      `cpu ${formatRatio(part.cpu?.some?.average_10s_ratio)}, memory ${formatRatio(part.memory?.some?.average_10s_ratio)}, disks ${formatRatio(part.io?.some?.average_10s_ratio)}`,
+    ]),
+    ...(more.batteries ?? []).map((battery) => [
+      clean(battery.name),
+      formatRatio(battery.charge_ratio),
+      battery.status.replace('_', ' '),
+      formatFigure(battery.power_watts, 'W'),
+    ]),
+    ...row(more.units, (part) => [
+      'Failed units',
+      `${part.failed.length}`,
+      part.failed.map(clean).join(', '),
+    ]),
+    ...row(more.raspberry_pi, (part) => ['Raspberry Pi', '', describeTroubles(part)]),
+  ];
+}
+
+function describeTroubles(part: NonNullable<AgentSnapshot['raspberry_pi']>): string {
+  const troubles = Object.entries(part).filter(([, { now }]) => now);
+  return troubles.map(([name]) => name.replaceAll('_', ' ')).join(', ') || 'all well';
+}
+
+/** A row for a part that the machine has. */
+function row<T>(part: T | undefined, describe: (part: T) => readonly string[]): Rows {
+  return part === undefined ? [] : [describe(part)];
+}
+
+function listTables(snapshot: AgentSnapshot): [readonly string[], Rows][] {
+  const { disks = [], filesystems = [], network, sensors, processes, containers = [] } = snapshot;
+  return [
+    [['disk', 'read', 'write', 'busy', 'read takes', 'write takes'], disks.map(describeDisk)],
+    [['mounted at', 'used', 'of', 'available', 'type'], filesystems.map(describeFilesystem)],
+    [['interface', 'received', 'sent', 'kind'], (network?.interfaces ?? []).map(describeInterface)],
+    [['sensor', 'now', 'critical', 'label'], (sensors?.temperatures ?? []).map(describeSensor)],
+    [['fan', 'turns', 'label'], (sensors?.fans ?? []).map(describeFan)],
+    [['container', 'cores', 'memory', 'runtime'], containers.map(describeContainer)],
+    [['busiest', 'cores', 'memory', 'pid'], (processes?.top_by_cpu ?? []).map(describeProcess)],
+    [['largest', 'cores', 'memory', 'pid'], (processes?.top_by_memory ?? []).map(describeProcess)],
+  ];
+}
+
+type Item<Name extends 'disks' | 'filesystems' | 'containers'> = NonNullable<
+  AgentSnapshot[Name]
+>[number];
+
+function describeDisk(disk: Item<'disks'>): string[] {
+  return [
+    clean(disk.name === undefined ? disk.device : `${disk.device} (${disk.name})`),
+    formatBytesPerSecond(disk.read_bytes_per_second),
+    formatBytesPerSecond(disk.write_bytes_per_second),
+    formatRatio(disk.busy_ratio),
+    formatLatency(disk.read_latency_seconds),
+    formatLatency(disk.write_latency_seconds),
+  ];
+}
+
+function describeFilesystem(each: Item<'filesystems'>): string[] {
+  return [
+    clean(each.mount_point),
+    each.stale === true ? 'does not answer' : formatRatio(each.usage_ratio),
+    formatBytes(each.total_bytes),
+    formatBytes(each.available_bytes),
+    each.type,
+  ];
+}
+
+function describeInterface(each: NonNullable<AgentSnapshot['network']>['interfaces'][number]) {
+  return [
+    clean(each.interface),
+    formatBytesPerSecond(each.receive_bytes_per_second),
+    formatBytesPerSecond(each.transmit_bytes_per_second),
+    each.member_of === undefined ? each.kind : `${each.kind} in ${each.member_of}`,
+  ];
+}
+
+type Sensors = NonNullable<AgentSnapshot['sensors']>;
+
+function describeSensor(each: NonNullable<Sensors['temperatures']>[number]): string[] {
+  return [
+    clean(each.id),
+    formatFigure(each.temperature_celsius, '°C'),
+    formatFigure(each.critical_celsius, '°C'),
+    clean(each.label ?? ''),
+  ];
+}
+
+function describeFan(each: NonNullable<Sensors['fans']>[number]): string[] {
+  return [clean(each.id), formatFigure(each.speed_rpm, '/min'), clean(each.label ?? '')];
+}
+
+function describeContainer(each: Item<'containers'>): string[] {
+  return [
+    clean(each.id),
+    formatFigure(each.cpu_cores),
+    formatBytes(each.memory_bytes),
+    each.runtime,
+  ];
+}
+
+function describeProcess(
+  each: NonNullable<AgentSnapshot['processes']>['top_by_cpu'][number],
+): string[] {
+  return [
+    clean(each.name),
+    formatFigure(each.cpu_cores),
+    formatBytes(each.memory_bytes),
+    `${each.pid}`,
+  ];
+}
+
+function formatTable(header: readonly string[], rows: Rows): string {
+  if (rows.length === 0) return '';
+  const [first = '', ...lines] = alignColumns([
+    header.map((name) => name.toUpperCase()),
+    ...rows,
+  ]).split('\n');
+  return [paint('dim', first), ...lines].join('\n');
+}
+
+function alignColumns(rows: Rows): string {
+  const columns = Math.max(0, ...rows.map((cells) => cells.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
+  );
+  return rows
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
+}
+
+/** Names come from programs and devices: control characters could rewrite the terminal. */
+function clean(text: string): string {
+  return text.replaceAll(/\p{Cc}/gu, '·');
+}

@@ -1,0 +1,46 @@
+const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
+
+/** Bytes with three figures, such as `1.46 GiB`; a dash for what is not known. */
+export function formatBytes(bytes: number | undefined): string {
+  if (bytes === undefined) return '–';
+  const step = bytes < 1 ? 0 : Math.floor(Math.log2(bytes) / 10);
+  const unit = Math.min(step, BINARY_UNITS.length - 1);
+  return `${formatFigures(bytes / 1024 ** unit)} ${BINARY_UNITS[unit] ?? ''}`;
+}
+
+/** Bytes per second. */
+export function formatBytesPerSecond(rate: number | undefined): string {
+  return rate === undefined ? '–' : `${formatBytes(rate)}/s`;
+}
+
+/** A ratio as a percentage, to a tenth where it is small. */
+export function formatRatio(ratio: number | undefined): string {
+  if (ratio === undefined) return '–';
+  const percent = ratio * 100;
+  return `${percent.toFixed(percent > 0 && percent < 10 ? 1 : 0)} %`;
+}
+
+/** A short time in the unit that suits it. */
+export function formatLatency(seconds: number | undefined): string {
+  if (seconds === undefined) return '–';
+  return seconds < 1 ? `${formatFigures(seconds * 1000)} ms` : `${formatFigures(seconds)} s`;
+}
+
+/** A long time in its two largest units, such as `3 d 4 h`. */
+export function formatDuration(seconds: number): string {
+  const minutes = Math.floor(seconds / 60);
+  const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
+  if (days > 0) return `${days} d ${hours} h`;
+  return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
+}
+
+/** A figure with its unit; a dash for what is not known. */
+export function formatFigure(value: number | undefined, unit = ''): string {
+  return value === undefined ? '–' : `${formatFigures(value)} ${unit}`.trim();
+}
+
+/** Three figures at most after the first. */
+function formatFigures(value: number): string {
+  if (value >= 100 || Number.isInteger(value)) return value.toFixed(0);
+  return value.toFixed(value >= 10 ? 1 : 2);
+}
