@@ -7,8 +7,11 @@ import type { Log } from './log.ts';
 
 /** What makes snapshots. */
 export interface Sampler {
-  /** Runs all collectors once. Never throws: what a collector cannot give is left out. */
-  sample(): AgentSnapshot;
+  /**
+   * Runs the collectors once. Never throws: what a collector cannot give is left out.
+   * @param only the parts to collect; all of them when it is left out
+   */
+  sample(only?: ReadonlySet<PartName>): AgentSnapshot;
   close(): void;
 }
 
@@ -57,10 +60,11 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
   }
 
   return {
-    sample() {
+    sample(only) {
       const snapshot: AgentSnapshot = { time: clock.now().toISOString() };
       let atMs = clock.monotonicMs();
       for (const name of names) {
+        if (only?.has(name) === false) continue;
         put(snapshot, name, ask(name, atMs));
         const endedAtMs = clock.monotonicMs();
         restWhenSlow(name, atMs, endedAtMs);

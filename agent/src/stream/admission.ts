@@ -1,0 +1,73 @@
+import type { AgentSubprotocol } from '@latchkey/contract';
+
+import { chooseSubprotocol, findOfferedToken, SUBPROTOCOLS } from './subprotocols.ts';
+
+/** What a visitor says of itself. */
+export interface Visitor {
+  /** The header `Authorization`. */
+  readonly authorization: string | undefined;
+  /** The header `Origin`, which browsers send. */
+  readonly origin: string | undefined;
+  /** The header `Host`. */
+  readonly host: string | undefined;
+  readonly offer: readonly string[];
+  /** What is wrong with its certificate, or that it has none; null when it is good. */
+  readonly certificateFault: string | null;
+}
+
+/** Who may watch. */
+export interface AdmissionRules {
+  readonly needsCertificate: boolean;
+  /** Null where there are no access tokens. */
+  readonly isToken: ((token: string) => boolean) | null;
+  /** Pages of other places that may watch, as `https://example.com`; `*` is all. */
+  readonly allowedOrigins: ReadonlySet<string>;
+}
+
+/** An answer other than the stream. */
+export interface Refusal {
+  readonly status: 400 | 401 | 403;
+  /** A sentence for who reads the answer. */
+  readonly text: string;
+}
+
+export type Admission =
+  | { readonly refusal: Refusal; readonly subprotocol: null }
+  | { readonly refusal: null; readonly subprotocol: AgentSubprotocol };
+
+/** Decides whether a visitor may watch, and in which subprotocol. */
+export function decideAdmission(visitor: Visitor, rules: AdmissionRules): Admission {
+  const subprotocol = chooseSubprotocol(visitor.offer);
+  const refusal = judgeOrigin(visitor, rules) ?? judgeIdentity(visitor, rules);
+  if (refusal !== null) return { refusal, subprotocol: null };
+  if (subprotocol !== null) return { refusal: null, subprotocol };
+  const text = `None of the subprotocols offered is known here: offer one of ${SUBPROTOCOLS.join(', ')}, or none.`;
+  return { refusal: { status: 400, text }, subprotocol: null };
+}
+
+/** A page of another place would watch with the certificate of whoever reads it. */
+function judgeOrigin({ origin, host }: Visitor, rules: AdmissionRules): Refusal | null {
+  if (origin === undefined) return null;
+  const isOwn = URL.parse(origin)?.host === host?.toLowerCase();
+  if (isOwn || rules.allowedOrigins.has('*') || rules.allowedOrigins.has(origin)) return null;
+  const text =
+    'Pages of this origin may not watch: add it to allowed_origins in the configuration.';
+  return { status: 403, text };
+}
+
+/** A good certificate or a token lets in; so does nothing at all where neither is asked for. */
+function judgeIdentity(visitor: Visitor, rules: AdmissionRules): Refusal | null {
+  if (rules.needsCertificate && visitor.certificateFault === null) return null;
+  const token = readBearer(visitor.authorization) ?? findOfferedToken(visitor.offer);
+  if (rules.isToken !== null && token !== null) {
+    return rules.isToken(token) ? null : { status: 401, text: 'The access token is not known.' };
+  }
+  if (rules.needsCertificate) return { status: 403, text: visitor.certificateFault ?? '' };
+  if (rules.isToken === null) return null;
+  const text = 'An access token is needed: send it as "Authorization: Bearer TOKEN".';
+  return { status: 401, text };
+}
+
+function readBearer(header: string | undefined): string | null {
+  return /^Bearer +(?<token>\S+)$/iu.exec(header ?? '')?.groups?.['token'] ?? null;
+}

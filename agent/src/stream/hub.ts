@@ -1,0 +1,99 @@
+import type { AgentHost, AgentSubprotocol } from '@latchkey/contract';
+
+import type { Clock } from '../clock.ts';
+import type { Sampler } from '../sample.ts';
+import { version } from '../version.ts';
+import { encodeHello, encodeSnapshot, type Frames } from './frames.ts';
+import { History, HISTORY_PARTS } from './history.ts';
+
+/** Somebody who watches. */
+export interface Viewer {
+  readonly subprotocol: AgentSubprotocol;
+  /** Sends messages, or ends the connection when what was sent before still waits to be read. */
+  send(frames: Frames): void;
+  /** Asks for a sign of life, or ends the connection when the last question was not answered. */
+  ping(): void;
+}
+
+/** What a hub is made of. */
+export interface HubOptions {
+  readonly sampler: Pick<Sampler, 'sample'>;
+  readonly host: AgentHost;
+  readonly clock: Clock;
+  readonly intervalSeconds: number;
+}
+
+/** Takes a snapshot at each tick and sends it to all viewers, serialised once for each subprotocol. */
+export class Hub {
+  readonly #options: HubOptions;
+  readonly #history = new History();
+  readonly #viewers = new Set<Viewer>();
+  #hello: Frames | null = null;
+  #wholeAtMs = Number.NEGATIVE_INFINITY;
+
+  constructor(options: HubOptions) {
+    this.#options = options;
+  }
+
+  get viewers(): ReadonlySet<Viewer> {
+    return this.#viewers;
+  }
+
+  /** Greets a viewer, who gets every snapshot from the next tick on. */
+  add(viewer: Viewer): void {
+    if (this.#viewers.size === 0) this.#wakeCollectors();
+    this.#viewers.add(viewer);
+    if (viewer.subprotocol === 'latchkey.snapshot.v1') viewer.send(this.#greet());
+  }
+
+  remove(viewer: Viewer): void {
+    this.#viewers.delete(viewer);
+  }
+
+  /** Takes a snapshot. While nobody watches, only what the history holds is collected. */
+  tick(): void {
+    const { sampler, host } = this.#options;
+    const isWatched = this.#viewers.size > 0;
+    const snapshot = isWatched ? this.#sampleAll() : sampler.sample(HISTORY_PARTS);
+    this.#history.add(snapshot);
+    this.#hello = null;
+    const encoded = new Map<AgentSubprotocol, Frames>();
+    for (const viewer of this.#viewers) {
+      let frames = encoded.get(viewer.subprotocol);
+      if (frames === undefined) {
+        frames = encodeSnapshot(viewer.subprotocol, snapshot, host);
+        encoded.set(viewer.subprotocol, frames);
+      }
+      viewer.send(frames);
+    }
+  }
+
+  /** Asks all viewers for a sign of life. */
+  ping(): void {
+    for (const viewer of this.#viewers) viewer.ping();
+  }
+
+  #greet(): Frames {
+    const { host, intervalSeconds } = this.#options;
+    this.#hello ??= encodeHello({
+      type: 'hello',
+      schema_version: 1,
+      agent_version: version,
+      interval_seconds: intervalSeconds,
+      host,
+      history: this.#history.points,
+    });
+    return this.#hello;
+  }
+
+  #sampleAll(): ReturnType<Sampler['sample']> {
+    this.#wholeAtMs = this.#options.clock.monotonicMs();
+    return this.#options.sampler.sample();
+  }
+
+  /** Rates are over the time since a collector was asked: after a rest, the first snapshot would be over all of it. */
+  #wakeCollectors(): void {
+    const { clock, intervalSeconds } = this.#options;
+    if (clock.monotonicMs() - this.#wholeAtMs > 2000 * intervalSeconds) this.#sampleAll();
+  }
+}

@@ -1,0 +1,229 @@
+import type { IncomingMessage } from 'node:http';
+import { createServer, type Server } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { once } from 'node:events';
+import type { Duplex } from 'node:stream';
+import { TLSSocket } from 'node:tls';
+
+import { WebSocketServer } from 'ws';
+
+import type { Clock } from '../clock.ts';
+import {
+  type Chain,
+  explainHandshake,
+  findChainFault,
+  readChain,
+} from '../tls/client-certificate.ts';
+import type { TlsMaterial } from '../tls/tls-files.ts';
+import type { AddressReports } from './address-reports.ts';
+import { toVisitor } from './addresses.ts';
+import { type AdmissionRules, decideAdmission } from './admission.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import { answerRequest, refuse } from './http-answers.ts';
+import type { Hub } from './hub.ts';
+import { GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
+import { chooseSubprotocol, readOffer } from './subprotocols.ts';
+import { explainTlsError } from './tls-errors.ts';
+
+/** Visitors have this long for a handshake, and again for a request. */
+const HANDSHAKE_MS = 10_000;
+const MAX_HEADER_BYTES = 8 * 1024;
+/** Viewers have nothing to say. */
+const MAX_MESSAGE_BYTES = 1024;
+/** How long viewers may take to leave when the agent stops. */
+const LEAVE_MS = 1000;
+
+/** What a server is made of. */
+export interface StreamServerOptions {
+  readonly hub: Hub;
+  readonly clock: Clock;
+  readonly reports: AddressReports;
+  readonly tls: TlsMaterial;
+  readonly rules: Omit<AdmissionRules, 'needsCertificate'>;
+  /** Ends handshakes without a good certificate by TLS alone, before a reason can be told. */
+  readonly refusesInHandshake: boolean;
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+  /** Shorter in tests. */
+  readonly handshakeMs?: number;
+}
+
+interface Watching {
+  readonly viewer: SocketViewer;
+  readonly chain: Chain;
+  readonly certified: boolean;
+}
+
+/** The one port of the agent: the stream by WebSocket over TLS, and `/health`. */
+export class StreamServer {
+  readonly #options: StreamServerOptions;
+  readonly #server: Server;
+  readonly #webSockets: WebSocketServer;
+  readonly #connections = new Set<Socket>();
+  readonly #watching = new Set<Watching>();
+  #tls: TlsMaterial;
+
+  constructor(options: StreamServerOptions) {
+    this.#options = options;
+    this.#tls = options.tls;
+    this.#server = createServer(toServerOptions(options), answerRequest);
+    this.#server.maxConnections = options.maxConnections;
+    this.#webSockets = new WebSocketServer({
+      noServer: true,
+      clientTracking: false,
+      perMessageDeflate: false,
+      maxPayload: MAX_MESSAGE_BYTES,
+      autoPong: false,
+      handleProtocols: (offer) => chooseSubprotocol(offer) ?? false,
+    });
+    this.#listenForVisitors();
+    this.#listenForTrouble();
+  }
+
+  /**
+   * Opens the port.
+   * @param port 0: a free one
+   */
+  async listen(host: string, port: number): Promise<AddressInfo> {
+    this.#server.listen(port, host);
+    await once(this.#server, 'listening');
+    const address = this.#server.address();
+    if (address === null || typeof address === 'string') throw new TypeError('It has no port.');
+    return address;
+  }
+
+  /** From now on handshakes are done by these; viewers whose certificate is no longer good are sent away. */
+  setTls(tls: TlsMaterial): void {
+    this.#server.setSecureContext(tls.context);
+    this.#tls = tls;
+    this.checkViewers();
+  }
+
+  /** Sends viewers away whose certificate was revoked, or has expired while they watched. */
+  checkViewers(): void {
+    for (const { viewer, chain, certified } of this.#watching) {
+      const fault = certified ? this.#findFault(chain) : null;
+      if (fault !== null) viewer.close(POLICY_VIOLATION, fault);
+    }
+  }
+
+  /** Says goodbye to the viewers and closes the port. */
+  async close(): Promise<void> {
+    for (const { viewer } of this.#watching) viewer.close(GOING_AWAY, 'The agent stops.');
+    this.#server.close();
+    this.#server.closeAllConnections();
+    const timer = setTimeout(() => this.#cutConnections(), LEAVE_MS);
+    if (this.#connections.size > 0) await once(this.#server, 'close');
+    clearTimeout(timer);
+  }
+
+  #listenForVisitors(): void {
+    const { reports, maxConnectionsPerAddress } = this.#options;
+    const limits = new ConnectionLimits(maxConnectionsPerAddress, (visitor) =>
+      reports.report(visitor, 'Connections were refused: too many from one address.'),
+    );
+    this.#server.on('connection', (socket: Socket) => {
+      this.#connections.add(socket);
+      socket.once('close', () => this.#connections.delete(socket));
+      limits.add(socket);
+    });
+    this.#server.on('drop', (data) => {
+      this.#report(data?.remoteAddress, 'Connections were refused: there are max_connections.');
+    });
+    this.#server.on('upgrade', (request, socket, head) => this.#receive(request, socket, head));
+  }
+
+  #listenForTrouble(): void {
+    this.#server.on('tlsClientError', (error, socket) => {
+      this.#report(socket.remoteAddress, explainTlsError(error));
+    });
+    this.#server.on('clientError', (error, socket) => {
+      const isTooLarge = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
+      const why = isTooLarge ? 'its headers are too large' : 'it is no HTTP, or took too long';
+      this.#report(addressOf(socket), `A request was refused: ${why}.`);
+      if (socket.writable) refuse(socket, isTooLarge ? 431 : 400, `Refused: ${why}.`);
+      else socket.destroy();
+    });
+    this.#webSockets.on('wsClientError', (error, socket) => {
+      this.#report(addressOf(socket), 'A request was refused: it is no request for a WebSocket.');
+      refuse(socket, 400, `This is no request for a WebSocket: ${error.message}.`);
+    });
+  }
+
+  #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Without a listener, a connection that breaks would end the program.
+    socket.on('error', () => socket.destroy());
+    const { tls, chain, fault } = this.#identify(socket);
+    const { authorization, origin, host } = request.headers;
+    const offer = readOffer(request.headers['sec-websocket-protocol']);
+    const visitor = { authorization, origin, host, offer, certificateFault: fault };
+    const rules = { ...this.#options.rules, needsCertificate: tls.clients !== null };
+    const { refusal, subprotocol } = decideAdmission(visitor, rules);
+    if (refusal !== null) {
+      this.#report(addressOf(socket), `A viewer was refused: ${refusal.text}`);
+      refuse(socket, refusal.status, refusal.text);
+      return;
+    }
+    const certified = tls.clients !== null && fault === null;
+    this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
+      const viewer = new SocketViewer(webSocket, socket, {
+        subprotocol,
+        clock: this.#options.clock,
+        onFault: (problem) => this.#report(addressOf(socket), problem),
+      });
+      this.#welcome({ viewer, chain, certified }, webSocket);
+    });
+  }
+
+  #welcome(watching: Watching, webSocket: { once(event: 'close', on: () => void): unknown }): void {
+    const { viewer } = watching;
+    this.#watching.add(watching);
+    webSocket.once('close', () => {
+      this.#watching.delete(watching);
+      this.#options.hub.remove(viewer);
+    });
+    this.#options.hub.add(viewer);
+  }
+
+  /** The handshake may be older than the files of now: both are asked. */
+  #identify(socket: Duplex): { tls: TlsMaterial; chain: Chain; fault: string | null } {
+    const tls = this.#tls;
+    if (tls.clients === null || !(socket instanceof TLSSocket)) {
+      return { tls, chain: [], fault: null };
+    }
+    const chain = readChain(socket);
+    return { tls, chain, fault: explainHandshake(socket, chain) ?? this.#findFault(chain) };
+  }
+
+  #findFault(chain: Chain): string | null {
+    const { clients } = this.#tls;
+    return clients === null ? null : findChainFault(chain, clients, this.#options.clock.now());
+  }
+
+  #report(address: string | undefined, problem: string): void {
+    this.#options.reports.report(toVisitor(address), problem);
+  }
+
+  #cutConnections(): void {
+    for (const socket of this.#connections) socket.destroy();
+  }
+}
+
+function toServerOptions(options: StreamServerOptions) {
+  const { handshakeMs = HANDSHAKE_MS, tls, refusesInHandshake } = options;
+  return {
+    ...tls.context,
+    requestCert: tls.clients !== null,
+    rejectUnauthorized: refusesInHandshake,
+    handshakeTimeout: handshakeMs,
+    headersTimeout: handshakeMs,
+    requestTimeout: handshakeMs,
+    connectionsCheckingInterval: Math.min(handshakeMs, 5000),
+    keepAliveTimeout: 5000,
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+}
+
+function addressOf(socket: Duplex): string | undefined {
+  return socket instanceof TLSSocket ? socket.remoteAddress : undefined;
+}

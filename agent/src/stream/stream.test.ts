@@ -1,0 +1,192 @@
+import assert from 'node:assert/strict';
+import { after, describe, test } from 'node:test';
+
+import {
+  AgentHello,
+  AgentOtlpRequest,
+  AgentSnapshotMessage,
+  AgentVectorEvent,
+} from '@latchkey/contract';
+import { Value } from 'typebox/value';
+
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
+import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { toVectorEvents } from '../formats/vector.ts';
+import { readTlsMaterial } from '../tls/tls-files.ts';
+import { version } from '../version.ts';
+
+describe('the stream', { skip: lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+  const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+
+  test('a viewer gets a hello with host and history, then each snapshot', async () => {
+    await using stream = await openStream({ tls });
+    stream.hub.tick();
+    const viewer = await connect(stream.port);
+    stream.hub.tick();
+    const [hello = '', snapshot = ''] = await viewer.receive(2);
+    assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
+    assert.deepEqual(JSON.parse(hello), {
+      type: 'hello',
+      schema_version: 1,
+      agent_version: version,
+      interval_seconds: 1,
+      host: exampleHost,
+      history: [
+        {
+          time: '1970-01-01T00:00:00.001Z',
+          cpu_usage_ratio: 0.25,
+          load_1m: 0.5,
+          memory_usage_ratio: 0.375,
+          disk_read_bytes_per_second: 512,
+          disk_write_bytes_per_second: 1024,
+          receive_bytes_per_second: 2048,
+          transmit_bytes_per_second: 4096,
+        },
+      ],
+    });
+    assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
+    const time = '1970-01-01T00:00:00.003Z';
+    assert.deepEqual(JSON.parse(snapshot), {
+      type: 'snapshot',
+      snapshot: { ...exampleSnapshot, time },
+    });
+    assert.equal(viewer.socket.protocol, '');
+  });
+
+  test('the history holds five minutes, however long the agent runs', async () => {
+    await using stream = await openStream({ tls });
+    for (let tick = 0; tick < 1000; tick += 1) stream.hub.tick();
+    const viewer = await connect(stream.port, ['latchkey.snapshot.v1']);
+    const { history } = JSON.parse((await viewer.receive(1))[0] ?? '');
+    assert.equal(history.length, 300);
+    assert.equal(history[0].time, new Date(701).toISOString());
+    assert.equal(viewer.socket.protocol, 'latchkey.snapshot.v1');
+  });
+
+  test('without viewers only what the history holds is collected; the first viewer wakes the rest', async () => {
+    await using stream = await openStream({ tls });
+    const { sampler, hub, clock } = stream;
+    hub.tick();
+    assert.deepEqual([...(sampler.asked[0] ?? [])], ['cpu', 'load', 'memory', 'disks', 'network']);
+    const first = await connect(stream.port);
+    await connect(stream.port);
+    assert.deepEqual(sampler.asked.slice(1), [undefined]);
+    clock.ms += 1000;
+    hub.tick();
+    assert.deepEqual(sampler.asked.slice(1), [undefined, undefined]);
+    await first.receive(2);
+  });
+
+  test('latchkey.vector.v1 is one event in each message, and nothing else', async () => {
+    await using stream = await openStream({ tls });
+    const viewer = await connect(stream.port, ['latchkey.vector.v1']);
+    stream.hub.tick();
+    const expected = toVectorEvents(
+      { ...exampleSnapshot, time: '1970-01-01T00:00:00.002Z' },
+      exampleHost,
+    );
+    const messages = await viewer.receive(expected.length);
+    assert.deepEqual(
+      messages.map((each): unknown => JSON.parse(each)),
+      expected,
+    );
+    assert.ok(Value.Check(AgentVectorEvent, JSON.parse(messages[0] ?? '')));
+    assert.equal(viewer.socket.protocol, 'latchkey.vector.v1');
+  });
+
+  test('latchkey.otlp-json.v1 is one request in each message', async () => {
+    await using stream = await openStream({ tls });
+    const viewer = await connect(stream.port, ['latchkey.otlp-json.v1']);
+    stream.hub.tick();
+    const [message = ''] = await viewer.receive(1);
+    assert.ok(Value.Check(AgentOtlpRequest, JSON.parse(message)));
+    assert.equal(viewer.socket.protocol, 'latchkey.otlp-json.v1');
+  });
+
+  test('of several subprotocols the first known one is agreed to; only unknown ones are refused', async () => {
+    await using stream = await openStream({ tls });
+    const viewer = await connect(stream.port, [
+      'graphql-ws',
+      'latchkey.vector.v1',
+      'latchkey.snapshot.v1',
+    ]);
+    assert.equal(viewer.socket.protocol, 'latchkey.vector.v1');
+    await assert.rejects(connect(stream.port, ['graphql-ws']), {
+      message:
+        '400 None of the subprotocols offered is known here: offer one of latchkey.snapshot.v1, latchkey.vector.v1, latchkey.otlp-json.v1, or none.',
+    });
+  });
+
+  test('a snapshot is serialised once for all viewers of a subprotocol', async () => {
+    await using stream = await openStream({ tls });
+    let serialised = 0;
+    const counted = { toJSON: () => ((serialised += 1), 5) };
+    Object.assign(stream.sampler.extra, { uptime_seconds: counted });
+    const viewers = await Promise.all(Array.from({ length: 5 }, async () => connect(stream.port)));
+    stream.hub.tick();
+    for (const viewer of viewers) await viewer.receive(2);
+    assert.equal(serialised, 1);
+  });
+
+  test('200 viewers all get every snapshot, in order', async () => {
+    await using stream = await openStream({ tls });
+    const viewers = await Promise.all(
+      Array.from({ length: 200 }, async () => connect(stream.port)),
+    );
+    for (let tick = 0; tick < 10; tick += 1) stream.hub.tick();
+    for (const viewer of viewers) {
+      const times = (await viewer.receive(11))
+        .slice(1)
+        .map((each) => JSON.parse(each).snapshot.time);
+      assert.deepEqual(
+        times,
+        Array.from({ length: 10 }, (_, at) => new Date(at + 2).toISOString()),
+      );
+    }
+  });
+
+  test('pings are sent, and who does not answer one is dropped at the next', async () => {
+    await using stream = await openStream({ tls });
+    const well = await connect(stream.port);
+    const silent = await connect(stream.port, [], { autoPong: false });
+    const pinged = new Promise((resolve) => well.socket.once('ping', resolve));
+    stream.hub.ping();
+    await pinged;
+    // The answer is read before what follows it.
+    stream.hub.tick();
+    await ask(stream.port, '/health');
+    stream.hub.ping();
+    assert.equal((await silent.closed).code, 1006);
+    assert.equal(stream.hub.viewers.size, 1);
+    assert.deepEqual(stream.warnings, ['A viewer was dropped: it did not answer a ping.']);
+  });
+
+  test('/health says OK, and nothing else is there', async () => {
+    await using stream = await openStream({ tls });
+    const plain = 'text/plain; charset=utf-8';
+    assert.deepEqual(await ask(stream.port, '/health?x=1'), {
+      status: 200,
+      type: plain,
+      text: 'OK\n',
+    });
+    assert.deepEqual(await ask(stream.port, '/'), {
+      status: 404,
+      type: plain,
+      text: 'There is nothing here but /health and the WebSocket.\n',
+    });
+    const { status } = await ask(stream.port, '/health', { method: 'POST' });
+    assert.equal(status, 405);
+  });
+
+  test('the agent says goodbye to its viewers and is gone within two seconds', async () => {
+    const stream = await openStream({ tls });
+    const viewer = await connect(stream.port);
+    const startedAtMs = performance.now();
+    await stream.server.close();
+    assert.ok(performance.now() - startedAtMs < 2000);
+    assert.deepEqual(await viewer.closed, { code: 1001, reason: 'The agent stops.' });
+  });
+});

@@ -1,0 +1,129 @@
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { createSecureContext, type SecureContextOptions } from 'node:tls';
+
+import { noRevocations, readRevocations, type Revocations } from './revocations.ts';
+
+const MAX_BYTES = 1024 * 1024;
+
+/** The files of TLS. */
+export interface TlsPaths {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  /** Null without mutual TLS. */
+  readonly clients: {
+    readonly authorityFile: string;
+    readonly revocationFile: string | null;
+  } | null;
+}
+
+/** What the files of TLS hold: whole, and fitting together. */
+export interface TlsMaterial {
+  readonly context: SecureContextOptions;
+  readonly certificate: X509Certificate;
+  /** Null without mutual TLS. */
+  readonly clients: {
+    readonly authorities: readonly X509Certificate[];
+    readonly revocations: Revocations;
+  } | null;
+}
+
+/** A file of TLS cannot be used. */
+export class TlsFileError extends Error {
+  constructor(message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.name = 'TlsFileError';
+  }
+}
+
+/** Every file of them. */
+export function listTlsFiles({ certificateFile, keyFile, clients }: TlsPaths): string[] {
+  const others = clients === null ? [] : [clients.authorityFile, clients.revocationFile];
+  return [certificateFile, keyFile, ...others].filter((path) => path !== null);
+}
+
+/**
+ * Reads the files of TLS.
+ * @throws TlsFileError naming the file and what is wrong with it
+ */
+export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
+  const cert = readText(paths.certificateFile);
+  const [certificate] = readCertificates(paths.certificateFile, cert);
+  const key = readText(paths.keyFile);
+  const clients = paths.clients === null ? null : readClients(paths.clients);
+  const context: SecureContextOptions = {
+    cert,
+    key,
+    minVersion: 'TLSv1.2',
+    ...(clients === null ? {} : clients.context),
+  };
+  try {
+    createSecureContext(context);
+  } catch (error) {
+    throw new TlsFileError(explainContextError(paths, error), { cause: error });
+  }
+  return { context, certificate, clients };
+}
+
+function readClients(paths: NonNullable<TlsPaths['clients']>) {
+  const ca = readText(paths.authorityFile);
+  const authorities = readCertificates(paths.authorityFile, ca);
+  const { revocationFile } = paths;
+  if (revocationFile === null) {
+    return { authorities, revocations: noRevocations, context: { ca } };
+  }
+  const crl = splitPem(readText(revocationFile), 'X509 CRL');
+  if (crl.length === 0) {
+    throw new TlsFileError(`${revocationFile} holds no "BEGIN X509 CRL": write it as PEM.`);
+  }
+  try {
+    const revocations = readRevocations(crl.map(toDer));
+    return { authorities, revocations, context: { ca, crl: [...crl] } };
+  } catch (error) {
+    const message = `${revocationFile} is no list of revoked certificates: ${messageOf(error)}`;
+    throw new TlsFileError(message, { cause: error });
+  }
+}
+
+/** The certificates of a file, as they stand in it: at least one. */
+function readCertificates(path: string, text: string): [X509Certificate, ...X509Certificate[]] {
+  try {
+    const [first, ...others] = splitPem(text, 'CERTIFICATE').map((pem) => new X509Certificate(pem));
+    if (first !== undefined) return [first, ...others];
+  } catch (error) {
+    throw new TlsFileError(`${path} holds a broken certificate: ${messageOf(error)}`, {
+      cause: error,
+    });
+  }
+  throw new TlsFileError(`${path} holds no "BEGIN CERTIFICATE": write it as PEM.`);
+}
+
+function readText(path: string): string {
+  try {
+    if (statSync(path).size > MAX_BYTES) throw new Error('it is larger than 1 MiB');
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    throw new TlsFileError(`${path} cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+function splitPem(text: string, label: string): readonly string[] {
+  const block = new RegExp(`-----BEGIN ${label}-----[^-]+-----END ${label}-----`, 'gu');
+  return Array.from(text.matchAll(block), ([pem]) => pem);
+}
+
+function toDer(pem: string): Buffer {
+  return Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/gu, ''), 'base64');
+}
+
+function explainContextError({ certificateFile, keyFile }: TlsPaths, error: unknown): string {
+  const message = messageOf(error);
+  if (/key values mismatch|key type mismatch/iu.test(message)) {
+    return `${keyFile} is not the key of ${certificateFile}.`;
+  }
+  return `${certificateFile} and ${keyFile} cannot be used together: ${message}`;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

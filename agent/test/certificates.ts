@@ -1,0 +1,124 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** Why tests that need certificates cannot run; false when they can. */
+export const lacksOpenssl =
+  spawnSync('openssl', ['version']).status === 0 ? false : 'openssl makes the certificates';
+
+/** A certificate with its key, as files and as text. */
+export interface Certificate {
+  readonly certificateFile: string;
+  readonly keyFile: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** What is asked of a certificate. */
+interface Wish {
+  readonly extensions: string;
+  readonly days?: number;
+}
+
+const SERVER = 'subjectAltName=DNS:localhost,IP:127.0.0.1\nextendedKeyUsage=serverAuth\n';
+const CLIENT = 'extendedKeyUsage=clientAuth\n';
+const AUTHORITY = 'basicConstraints=critical,CA:TRUE\nkeyUsage=critical,keyCertSign,cRLSign\n';
+
+const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
+
+/** Makes certificates in a directory of its own. */
+export class Workshop implements Disposable {
+  readonly directory = mkdtempSync(join(tmpdir(), 'latchkey-certificates-'));
+  #count = 0;
+
+  /** A certificate of its own making. */
+  makeRoot(name: string): Authority {
+    const made = this.#name(name);
+    this.openssl(
+      `req -x509 ${NEW_KEY} -subj /CN=${name} -days 30 -addext keyUsage=critical,keyCertSign,cRLSign`,
+      `-keyout ${made}.key -out ${made}.pem`,
+    );
+    return new Authority(this, this.read(made), made);
+  }
+
+  /** A certificate signed by another one. */
+  sign(issuer: Certificate, name: string, { extensions, days = 30 }: Wish): string {
+    const made = this.#name(name);
+    writeFileSync(join(this.directory, `${made}.ext`), extensions);
+    this.openssl(`req ${NEW_KEY} -subj /CN=${name} -keyout ${made}.key -out ${made}.csr`);
+    this.openssl(
+      `x509 -req -in ${made}.csr -CA ${issuer.certificateFile} -CAkey ${issuer.keyFile}`,
+      `-set_serial ${1000 + this.#count} -days ${days} -extfile ${made}.ext -out ${made}.pem`,
+    );
+    return made;
+  }
+
+  read(name: string): Certificate {
+    const certificateFile = join(this.directory, `${name}.pem`);
+    const keyFile = join(this.directory, `${name}.key`);
+    const [cert, key] = [readFileSync(certificateFile, 'utf8'), readFileSync(keyFile, 'utf8')];
+    return { certificateFile, keyFile, cert, key };
+  }
+
+  /** Runs it with arguments that have no spaces. */
+  openssl(...lines: readonly string[]): void {
+    execFileSync('openssl', lines.join(' ').split(' '), { cwd: this.directory, stdio: 'pipe' });
+  }
+
+  #name(name: string): string {
+    this.#count += 1;
+    return `${name}-${this.#count}`;
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.directory, { recursive: true });
+  }
+}
+
+/** What signs and revokes. */
+export class Authority {
+  readonly own: Certificate;
+  readonly #workshop: Workshop;
+  readonly #name: string;
+
+  constructor(workshop: Workshop, own: Certificate, name: string) {
+    this.#workshop = workshop;
+    this.own = own;
+    this.#name = name;
+  }
+
+  makeServer(days?: number): Certificate {
+    const wish = { extensions: SERVER, ...(days === undefined ? {} : { days }) };
+    return this.#workshop.read(this.#workshop.sign(this.own, 'localhost', wish));
+  }
+
+  makeClient(name: string): Certificate {
+    return this.#workshop.read(this.#workshop.sign(this.own, name, { extensions: CLIENT }));
+  }
+
+  makeAuthority(name: string): Authority {
+    const made = this.#workshop.sign(this.own, name, { extensions: AUTHORITY });
+    return new Authority(this.#workshop, this.#workshop.read(made), made);
+  }
+
+  /**
+   * Writes the list of revoked certificates.
+   * @param validSeconds how long until it is out of date
+   * @returns its path, the same one each time
+   */
+  writeRevocations(revoked: readonly Certificate[], validSeconds = 86_400): string {
+    const at = (suffix: string): string =>
+      join(this.#workshop.directory, `${this.#name}.${suffix}`);
+    if (!existsSync(at('index'))) writeFileSync(at('index'), '');
+    writeFileSync(
+      at('cnf'),
+      `[ca]\ndefault_ca=own\n[own]\ndatabase=${at('index')}\ndefault_md=sha256\n`,
+    );
+    const { certificateFile, keyFile } = this.own;
+    const base = `ca -config ${at('cnf')} -cert ${certificateFile} -keyfile ${keyFile}`;
+    for (const each of revoked) this.#workshop.openssl(base, `-revoke ${each.certificateFile}`);
+    this.#workshop.openssl(base, `-gencrl -crlsec ${validSeconds} -out ${at('crl')}`);
+    return at('crl');
+  }
+}

@@ -1,0 +1,150 @@
+import { once } from 'node:events';
+import { request } from 'node:https';
+import type { AgentSnapshot } from '@latchkey/contract';
+import { type ClientOptions, WebSocket } from 'ws';
+
+import type { Clock } from '#agent/clock.ts';
+import type { PartName } from '#agent/collector.ts';
+import { AddressReports } from '#agent/stream/address-reports.ts';
+import { Hub } from '#agent/stream/hub.ts';
+import { StreamServer, type StreamServerOptions } from '#agent/stream/server.ts';
+import type { TlsMaterial } from '#agent/tls/tls-files.ts';
+import { exampleHost, exampleSnapshot } from './example-snapshot.ts';
+
+/** A clock that a test moves. */
+export class TestClock implements Clock {
+  ms = Date.parse('2026-11-21T12:00:00Z');
+  now(): Date {
+    return new Date(this.ms);
+  }
+  monotonicMs(): number {
+    return this.ms;
+  }
+}
+
+/** Gives the example again and again, numbered by its time; and remembers what it was asked for. */
+export class TestSampler {
+  readonly asked: (ReadonlySet<PartName> | undefined)[] = [];
+  /** Added to the snapshots. */
+  extra: Partial<AgentSnapshot> = {};
+
+  sample(only?: ReadonlySet<PartName>): AgentSnapshot {
+    this.asked.push(only);
+    return { ...exampleSnapshot, ...this.extra, time: new Date(this.asked.length).toISOString() };
+  }
+}
+
+/** An agent's stream on a free port of this machine. */
+export interface Stream extends AsyncDisposable {
+  readonly port: number;
+  readonly hub: Hub;
+  readonly server: StreamServer;
+  readonly sampler: TestSampler;
+  readonly clock: TestClock;
+  readonly warnings: string[];
+}
+
+type Options = Partial<StreamServerOptions> & {
+  readonly tls: TlsMaterial;
+};
+
+export async function openStream(options: Options): Promise<Stream> {
+  const clock = new TestClock();
+  const sampler = new TestSampler();
+  const warnings: string[] = [];
+  const log = { warn: (message: string) => void warnings.push(message) };
+  const hub = new Hub({ sampler, host: exampleHost, clock, intervalSeconds: 1 });
+  const server = new StreamServer({
+    hub,
+    clock,
+    reports: new AddressReports(clock, log),
+    rules: { isToken: null, allowedOrigins: new Set() },
+    refusesInHandshake: false,
+    maxConnections: 2000,
+    maxConnectionsPerAddress: 64,
+    ...options,
+  });
+  const { port } = await server.listen('127.0.0.1', 0);
+  return {
+    port,
+    hub,
+    server,
+    sampler,
+    clock,
+    warnings,
+    [Symbol.asyncDispose]: () => server.close(),
+  };
+}
+
+/** A viewer that takes down what it gets. */
+export class TestViewer {
+  readonly messages: string[] = [];
+  readonly socket: WebSocket;
+  readonly closed: Promise<{ code: number; reason: string }>;
+
+  constructor(socket: WebSocket) {
+    this.socket = socket;
+    socket.on('message', (data: Buffer) => void this.messages.push(data.toString()));
+    this.closed = once(socket, 'close').then(([code, reason]) => ({
+      code: Number(code),
+      reason: String(reason),
+    }));
+  }
+
+  /** Waits until as many messages are there. */
+  async receive(count: number): Promise<readonly string[]> {
+    while (this.messages.length < count) await once(this.socket, 'message');
+    return this.messages;
+  }
+}
+
+/** Tries the certificate of any server. */
+const TRUSTING: ClientOptions = { rejectUnauthorized: false };
+
+/**
+ * Connects a viewer.
+ * @throws Error with the status and the text when it is refused
+ */
+export async function connect(
+  port: number,
+  subprotocols: readonly string[] = [],
+  options: ClientOptions = {},
+): Promise<TestViewer> {
+  const socket = new WebSocket(`wss://127.0.0.1:${port}/`, [...subprotocols], {
+    ...TRUSTING,
+    ...options,
+  });
+  const viewer = new TestViewer(socket);
+  await new Promise<void>((resolve, reject) => {
+    socket.once('open', resolve);
+    socket.once('error', reject);
+    socket.once('unexpected-response', (_request, response) => {
+      let text = '';
+      response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+      response.once('end', () => reject(new Error(`${response.statusCode} ${text.trim()}`)));
+    });
+  });
+  return viewer;
+}
+
+/** What an HTTP request is answered. */
+export async function ask(
+  port: number,
+  path: string,
+  options: { readonly method?: string; readonly headers?: Record<string, string> } = {},
+): Promise<{ status: number; type: string; text: string }> {
+  return new Promise((resolve, reject) => {
+    const sent = request(
+      { host: '127.0.0.1', port, path, agent: false, rejectUnauthorized: false, ...options },
+      (response) => {
+        let text = '';
+        response.on('data', (chunk: Buffer) => (text += chunk.toString()));
+        response.once('end', () => {
+          const type = response.headers['content-type'] ?? '';
+          resolve({ status: response.statusCode ?? 0, type, text });
+        });
+      },
+    );
+    sent.once('error', reject).end();
+  });
+}
