@@ -1,5 +1,9 @@
-import { type Static, type TNumber, type TObject, type TProperties, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
+import { AgentGpu } from './agent-gpu.ts';
+import { amount, measure, name, object, ratio } from './agent-schema.ts';
 import { dateTime, oneOf } from './schema.ts';
+
+const { Optional, Array: List } = Type;
 
 /**
  * What the agent says about a machine. Names follow OpenTelemetry's and Prometheus' words with the unit last.
@@ -7,31 +11,6 @@ import { dateTime, oneOf } from './schema.ts';
  * and every ratio over time, is over the time since the snapshot before, and left out in the first one,
  * or when a counter was reset in between.
  */
-
-function object<T extends TProperties>(properties: T): TObject<T> {
-  return Type.Object(properties, { additionalProperties: false });
-}
-
-/** From 0 to 1. */
-function ratio(description: string): TNumber {
-  return Type.Number({ minimum: 0, maximum: 1, description });
-}
-
-/** Anything that is counted or measured from 0 up. */
-function amount(description: string): TNumber {
-  return Type.Number({ minimum: 0, description });
-}
-
-/** Anything that may be below 0. */
-function measure(description: string): TNumber {
-  return Type.Number({ description });
-}
-
-function name(description: string, example?: string) {
-  return Type.String({ description, ...(example === undefined ? {} : { examples: [example] }) });
-}
-
-const { Optional, Array: List } = Type;
 
 const CpuShares = object({
   user_ratio: ratio('Programs, guests of a hypervisor included.'),
@@ -298,6 +277,7 @@ export const AgentSnapshot = Type.Object(
     network: Optional(AgentNetwork),
     sensors: Optional(AgentSensors),
     batteries: Optional(List(AgentBattery)),
+    gpus: Optional(List(AgentGpu)),
     processes: Optional(AgentProcesses),
     containers: Optional(List(AgentContainer)),
     units: Optional(AgentUnits),

@@ -25,6 +25,7 @@ import { SubscriberCreate, SubscriberResponse } from './subscribers.ts';
 import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
+export * from './agent-gpu.ts';
 export * from './agent-snapshot.ts';
 export * from './agent-stream.ts';
 export * from './billing.ts';

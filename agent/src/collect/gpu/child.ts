@@ -1,0 +1,87 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+
+import { Tail } from './tail.ts';
+
+/** More than the longest block of a machine with 64 cards. */
+const OUTPUT_BYTES = 32 * 1024;
+
+const ERROR_BYTES = 2048;
+
+const LAST_LINES = 3;
+
+/** A program that writes more than this between two ticks has gone mad. */
+const FLOOD_BYTES = 1024 * 1024;
+
+/** What such a program needs to find its libraries; the rest of our environment may hold secrets. */
+const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'HOME'];
+
+/** A program that was started, of whose output the end is kept. */
+export class Child {
+  readonly #process: ChildProcess;
+  readonly #output = new Tail(OUTPUT_BYTES);
+  readonly #errors = new Tail(ERROR_BYTES);
+  #ended: string | null = null;
+  #killedFor: string | null = null;
+  #bytesSinceRead = 0;
+
+  /** Starts it, with nothing to read from; that it could not be started is told by `ended`. */
+  constructor(program: string, args: readonly string[]) {
+    this.#process = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
+    this.#process.on('error', (error) => {
+      this.#ended ??= error.message;
+    });
+    this.#process.on('exit', (code, signal) => {
+      this.#ended ??= `exit code ${code ?? signal ?? 'unknown'}`;
+    });
+    this.#listen(this.#process.stdout, this.#output);
+    this.#listen(this.#process.stderr, this.#errors);
+  }
+
+  /** Why it is no more, in a few words; null while it is there. */
+  ended(): string | null {
+    return this.#ended === null ? null : (this.#killedFor ?? this.#ended);
+  }
+
+  /** The last lines of what it wrote on standard error or, without such, on standard output. */
+  lastLines(): string[] {
+    const errors = this.#errors.lastLines(LAST_LINES);
+    return errors.length > 0 ? errors : this.#output.lastLines(LAST_LINES);
+  }
+
+  /** The end of its output, when it wrote anything since the last call; else null. */
+  readNews(): Buffer | null {
+    if (this.#bytesSinceRead === 0) return null;
+    this.#bytesSinceRead = 0;
+    return this.#output.bytes();
+  }
+
+  /** Ends it at once. While the driver holds it, it stays until that lets go. */
+  kill(reason: string): void {
+    if (this.#killedFor !== null) return;
+    this.#killedFor = reason;
+    this.#process.kill('SIGKILL');
+  }
+
+  /** Ends it, if it is there, and waits for nothing: this program can end although a driver holds that one. */
+  release(): void {
+    this.kill('no longer needed');
+    this.#process.stdout?.destroy();
+    this.#process.stderr?.destroy();
+    this.#process.unref();
+  }
+
+  #listen(stream: Readable | null, tail: Tail): void {
+    stream?.on('data', (chunk: Buffer) => {
+      tail.push(chunk);
+      this.#bytesSinceRead += chunk.length;
+      if (this.#bytesSinceRead > FLOOD_BYTES) this.kill('it wrote without end');
+    });
+    stream?.on('error', (error) => this.kill(error.message));
+  }
+}
+
+function environment(): NodeJS.ProcessEnv {
+  const passed = PASSED_ON.map((name) => [name, process.env[name]]);
+  return { ...Object.fromEntries(passed), LC_ALL: 'C' };
+}

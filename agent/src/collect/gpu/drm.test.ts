@@ -1,0 +1,234 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { type Machine, copyMachine, emptyMachine } from '../../../test/machine.ts';
+import { until } from '../../../test/programs.ts';
+
+import { BackgroundReader } from '../../read/background-reader.ts';
+
+import { openDrmCollector } from './drm.ts';
+
+const card0 = 'sys/class/drm/card0';
+
+function open({ roots }: Machine) {
+  const reader = new BackgroundReader(() => 0);
+  const gpus = openDrmCollector(roots, reader);
+  return {
+    collect: (atMs: number) => gpus.collect(atMs),
+    /** What it says once the files are read that it asks for. */
+    async settle(atMs: number) {
+      gpus.collect(atMs);
+      await until(() => !reader.isStuck());
+      return gpus.collect(atMs);
+    },
+    [Symbol.dispose]: () => {
+      gpus.close?.();
+      reader.close();
+    },
+  };
+}
+
+test("AMD's cards: one that was plugged in, one of the processor, and one asleep that is not woken up", async () => {
+  using machine = copyMachine('gpu-amd');
+  using gpus = open(machine);
+  assert.deepEqual(await gpus.settle(0), [
+    {
+      vendor: 'amd',
+      index: 0,
+      name: 'Radeon RX 6800 XT',
+      model_id: '1002:73bf',
+      pci_address: '0000:03:00.0',
+      usage_ratio: 0.37,
+      memory_used_bytes: 2_147_483_648,
+      memory_total_bytes: 17_163_091_968,
+      host_memory_used_bytes: 67_108_864,
+      temperature_celsius: 54,
+      power_watts: 128,
+      power_limit_watts: 255,
+      fan_ratio: 0.4,
+      frequency_hertz: 1_830_000_000,
+      memory_frequency_hertz: 1_000_000_000,
+    },
+    {
+      vendor: 'amd',
+      index: 1,
+      model_id: '1002:15bf',
+      pci_address: '0000:c4:00.0',
+      usage_ratio: 0.04,
+      memory_used_bytes: 419_430_400,
+      memory_total_bytes: 536_870_912,
+      host_memory_used_bytes: 1_073_741_824,
+      temperature_celsius: 45,
+      power_watts: 8.034,
+      frequency_hertz: 800_000_000,
+      memory_frequency_hertz: 2_800_000_000,
+    },
+    {
+      vendor: 'amd',
+      index: 2,
+      model_id: '1002:7480',
+      pci_address: '0000:0a:00.0',
+      asleep: true,
+    },
+  ]);
+});
+
+test('a card that wakes up is read again, and one that falls asleep no more', async () => {
+  using machine = copyMachine('gpu-amd');
+  using gpus = open(machine);
+  await gpus.settle(0);
+  machine.write('sys/class/drm/card2/device/power/runtime_status', 'active\n');
+  machine.write(`${card0}/device/power/runtime_status`, 'suspending\n');
+  const [first, , third] = (await gpus.settle(1000)) ?? [];
+  assert.deepEqual([first?.asleep, first?.usage_ratio], [true, undefined]);
+  assert.deepEqual([third?.asleep, third?.memory_total_bytes], [undefined, 8_573_157_376]);
+  machine.write(`${card0}/device/power/runtime_status`, 'active\n');
+  assert.equal(gpus.collect(2000)?.[0]?.usage_ratio, undefined);
+});
+
+/** What the first card says of its temperature at these moments, which is the number of seconds. */
+async function listDegrees(machine: Machine, seconds: readonly number[]) {
+  using gpus = open(machine);
+  const degrees: (number | undefined)[] = [];
+  for (const second of seconds) {
+    machine.write(`${card0}/device/hwmon/hwmon4/temp1_input`, `${second * 1000}\n`);
+    degrees.push((await gpus.settle(second * 1000))?.[0]?.temperature_celsius);
+  }
+  return degrees;
+}
+
+test('a card that could sleep and did nothing for a minute is left alone for 15 seconds, then each ten minutes', async () => {
+  using machine = copyMachine('gpu-amd');
+  machine.write(`${card0}/device/gpu_busy_percent`, '0\n');
+  assert.deepEqual(
+    await listDegrees(machine, [0, 59, 60, 61, 74, 75, 76, 674, 675, 676, 689, 690]),
+    [0, 59, 59, 59, 59, 75, 76, 674, 674, 674, 674, 690],
+  );
+});
+
+test('a card with something to do, or one that may not sleep, is never left alone', async () => {
+  for (const [file, text] of [
+    ['gpu_busy_percent', '1'],
+    ['power/control', 'on'],
+  ] as const) {
+    using machine = copyMachine('gpu-amd');
+    machine.write(`${card0}/device/gpu_busy_percent`, '0\n');
+    machine.write(`${card0}/device/${file}`, `${text}\n`);
+    const seconds = [0, 60, 61, 700, 701];
+    assert.deepEqual(await listDegrees(machine, seconds), seconds);
+  }
+});
+
+test('files that a card lacks, that cannot be read or that lie are left out, and found once they are there', async () => {
+  using machine = copyMachine('gpu-amd');
+  using gpus = open(machine);
+  for (const file of ['mem_info_vram_used', 'pp_dpm_sclk', 'hwmon', 'product_name']) {
+    machine.remove(`${card0}/device/${file}`);
+  }
+  machine.write(`${card0}/device/gpu_busy_percent`, '65535\n');
+  machine.write(`${card0}/device/mem_info_gtt_used`, 'garbage\n');
+  machine.write(`${card0}/device/pp_dpm_mclk`, '0: 96Mhz \n1: 456Mhz \n');
+  const facts = {
+    vendor: 'amd',
+    index: 0,
+    model_id: '1002:73bf',
+    pci_address: '0000:03:00.0',
+    memory_total_bytes: 17_163_091_968,
+  };
+  assert.deepEqual((await gpus.settle(0))?.[0], facts);
+  machine.write(`${card0}/device/mem_info_vram_used`, '5\n');
+  assert.deepEqual((await gpus.settle(10_000))?.[0], { ...facts, memory_used_bytes: 5 });
+});
+
+test("Intel's cards with i915: usage is the time out of the sleep state, power is energy over time", () => {
+  using machine = copyMachine('gpu-i915');
+  using gpus = open(machine);
+  const facts = {
+    vendor: 'intel',
+    index: 0,
+    model_id: '8086:56a0',
+    pci_address: '0000:03:00.0',
+    temperature_celsius: 48,
+    power_limit_watts: 190,
+    frequency_hertz: 2_050_000_000,
+  };
+  assert.deepEqual(gpus.collect(0), [
+    facts,
+    {
+      vendor: 'intel',
+      index: 1,
+      model_id: '8086:5917',
+      pci_address: '0000:00:02.0',
+      frequency_hertz: 300_000_000,
+    },
+  ]);
+  machine.write(`${card0}/gt/gt0/rc6_residency_ms`, '500500\n');
+  machine.write(`${card0}/gt/gt1/rc6_residency_ms`, '902000\n');
+  machine.write(`${card0}/device/hwmon/hwmon3/energy1_input`, '1250500000\n');
+  machine.write('sys/class/drm/card1/power/rc6_residency_ms', '125356\n');
+  const [arc, old] = gpus.collect(2000) ?? [];
+  assert.deepEqual(arc, { ...facts, usage_ratio: 0.75, power_watts: 125.25 });
+  assert.equal(old?.usage_ratio, 0.05);
+});
+
+test('a sleep state that is switched off, or was never reached, gives no usage rather than the whole', () => {
+  using machine = copyMachine('gpu-i915');
+  machine.write(`${card0}/gt/gt0/rc6_enable`, '0\n');
+  machine.write(`${card0}/gt/gt1/rc6_residency_ms`, '0\n');
+  using gpus = open(machine);
+  gpus.collect(0);
+  assert.equal(gpus.collect(1000)?.[0]?.usage_ratio, undefined);
+});
+
+test('counters of Intel that were reset give nothing for that tick, and no spike', () => {
+  using machine = copyMachine('gpu-i915');
+  using gpus = open(machine);
+  gpus.collect(0);
+  machine.write(`${card0}/gt/gt0/rc6_residency_ms`, '3\n');
+  machine.write(`${card0}/gt/gt1/rc6_residency_ms`, '3\n');
+  machine.write(`${card0}/device/hwmon/hwmon3/energy1_input`, '5\n');
+  const [arc] = gpus.collect(1000) ?? [];
+  assert.deepEqual([arc?.usage_ratio, arc?.power_watts], [undefined, undefined]);
+});
+
+test("Intel's cards with xe", () => {
+  using machine = copyMachine('gpu-xe');
+  using gpus = open(machine);
+  gpus.collect(0);
+  const gt = `${card0}/device/tile0`;
+  machine.write(`${gt}/gt0/gtidle/idle_residency_ms`, '70250\n');
+  machine.write(`${gt}/gt1/gtidle/idle_residency_ms`, '81000\n');
+  machine.write(`${card0}/device/hwmon/hwmon3/energy2_input`, '280000000\n');
+  assert.deepEqual(gpus.collect(1000), [
+    {
+      vendor: 'intel',
+      index: 0,
+      model_id: '8086:e20b',
+      pci_address: '0000:04:00.0',
+      usage_ratio: 0.75,
+      temperature_celsius: 52,
+      power_watts: 30,
+      power_limit_watts: 190,
+      frequency_hertz: 2_850_000_000,
+    },
+  ]);
+});
+
+test('cards come and go', () => {
+  using machine = copyMachine('gpu-xe');
+  using gpus = open(machine);
+  gpus.collect(0);
+  machine.remove(card0);
+  const parts = gpus.collect(1000) ?? [];
+  assert.deepEqual(
+    parts.map(({ frequency_hertz }) => frequency_hertz),
+    [undefined],
+  );
+  assert.equal(gpus.collect(10_000), null);
+});
+
+test('a machine without cards has no such part', () => {
+  using machine = emptyMachine();
+  using gpus = open(machine);
+  assert.equal(gpus.collect(0), null);
+});

@@ -1,0 +1,83 @@
+import type { AgentGpu } from '@latchkey/contract';
+
+import { type Collector, every } from '../../collector.ts';
+import type { BackgroundReader } from '../../read/background-reader.ts';
+import type { Roots } from '../../roots.ts';
+import { openAmdReader } from './amd.ts';
+import { type Card, listCards } from './cards.ts';
+import type { Figures, FiguresReader } from './figures.ts';
+import { openIntelReader } from './intel.ts';
+import { canSleep, isAsleep } from './power-state.ts';
+import { Rest } from './rest.ts';
+
+/** Cards are looked for again this often. */
+const LOOK_INTERVAL_MS = 10_000;
+
+/** A card that does less has nothing to do. */
+const IDLE_RATIO = 0.01;
+
+interface CardCollector {
+  collect(atMs: number): AgentGpu;
+  close(): void;
+}
+
+/** AMD's and Intel's cards, from what their drivers say in /sys/class/drm. */
+export function openDrmCollector(roots: Roots, reader: BackgroundReader): Collector<AgentGpu[]> {
+  const isLookDue = every(LOOK_INTERVAL_MS);
+  let cards: ReadonlyMap<string, CardCollector> = new Map();
+  return {
+    collect(atMs) {
+      if (isLookDue(atMs)) cards = look(roots, reader, cards);
+      return cards.size === 0 ? null : [...cards.values()].map((card) => card.collect(atMs));
+    },
+    close: () => cards.forEach((card) => card.close()),
+  };
+}
+
+/** The cards there are now; those that were there before keep what they were compared with. */
+function look(
+  roots: Roots,
+  reader: BackgroundReader,
+  before: ReadonlyMap<string, CardCollector>,
+): ReadonlyMap<string, CardCollector> {
+  const cards = new Map(
+    listCards(roots).map((card) => {
+      const key = JSON.stringify(card);
+      return [key, before.get(key) ?? openCardCollector(card, reader)];
+    }),
+  );
+  for (const [key, card] of before) if (!cards.has(key)) card.close();
+  return cards;
+}
+
+/** A card that sleeps is not woken up, and one with nothing to do is left alone now and then so that it can. */
+function openCardCollector(card: Card, reader: BackgroundReader): CardCollector {
+  const rest = new Rest();
+  let figures: FiguresReader | null = null;
+  let last: Figures = {};
+
+  /** What it said before it slept is not to be compared with. */
+  function close(): void {
+    figures?.close();
+    figures = null;
+    last = {};
+  }
+
+  return {
+    collect(atMs) {
+      if (isAsleep(card.device)) {
+        rest.noteSleep();
+        close();
+        return { ...card.facts, asleep: true };
+      }
+      if (!rest.isResting(atMs)) {
+        figures ??= card.driver === 'amdgpu' ? openAmdReader(card, reader) : openIntelReader(card);
+        last = figures.read(atMs);
+        const { usage_ratio: usage = 1 } = last;
+        rest.note(usage < IDLE_RATIO && canSleep(card.device), atMs);
+      }
+      return { ...card.facts, ...last };
+    },
+    close,
+  };
+}

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { copyMachine, emptyMachine } from '../../../test/machine.ts';
+import { emptyPrograms, isThere, until } from '../../../test/programs.ts';
+
+import { BackgroundReader } from '../../read/background-reader.ts';
+import type { Roots } from '../../roots.ts';
+import { openGpusCollector } from './gpus.ts';
+
+const outputs = fileURLToPath(new URL('../../../test/fixtures/outputs', import.meta.url));
+const status = 'sys/bus/pci/drivers/nvidia/0000:01:00.0/power/runtime_status';
+
+function open(roots: Roots, searchPath: string, intervalMs = 1000) {
+  const reader = new BackgroundReader(() => 0);
+  const gpus = openGpusCollector(roots, reader, { searchPath, intervalMs });
+  return {
+    collect: (atMs: number) => gpus.collect(atMs),
+    [Symbol.dispose]: () => {
+      gpus.close?.();
+      reader.close();
+    },
+  };
+}
+
+test("NVIDIA's cards come from one program that runs on", async () => {
+  using machine = copyMachine('gpu-nvidia');
+  using programs = emptyPrograms();
+  programs.write('nvidia-smi', `cat '${outputs}/nvidia-smi/one-gpu.txt'; exec sleep 1000`);
+  using gpus = open(machine.roots, programs.searchPath);
+  assert.equal(gpus.collect(0), null);
+  assert.deepEqual(await until(() => gpus.collect(0)), [
+    {
+      vendor: 'nvidia',
+      index: 0,
+      name: 'NVIDIA GeForce RTX 4090',
+      uuid: 'GPU-5c8c1f2e-6b7a-4d0e-9a63-0f4b5b1b7d11',
+      pci_address: '0000:01:00.0',
+      usage_ratio: 0.42,
+      memory_used_bytes: 8_517_582_848,
+      memory_total_bytes: 25_757_220_864,
+      temperature_celsius: 61,
+      power_watts: 287.43,
+      power_limit_watts: 450,
+      fan_ratio: 0.35,
+      frequency_hertz: 2_520_000_000,
+      memory_frequency_hertz: 10_501_000_000,
+    },
+  ]);
+  assert.deepEqual(programs.starts(), [
+    '--query-gpu=index,uuid,pci.bus_id,utilization.gpu,memory.used,memory.total,temperature.gpu,power.draw,power.limit,' +
+      'fan.speed,clocks.current.graphics,clocks.current.memory,name --format=csv,noheader,nounits -lms 1000',
+  ]);
+});
+
+test('an older version is asked again at once, without the field that it does not know', async () => {
+  using machine = copyMachine('gpu-nvidia');
+  using programs = emptyPrograms();
+  programs.write(
+    'nvidia-smi',
+    `case "$1" in *power.limit*) cat '${outputs}/nvidia-smi/old-driver.txt'; exit 2;; esac
+     echo "0, GPU-12345678, 00000000:01:00.0, 5, 1, 2, 40, 30.00, 20, 300, 405, GeForce GTX 460"; exec sleep 1000`,
+  );
+  using gpus = open(machine.roots, programs.searchPath);
+  const [gpu] = await until(() => gpus.collect(0));
+  assert.deepEqual(
+    [gpu?.name, gpu?.power_watts, gpu?.power_limit_watts, gpu?.fan_ratio],
+    ['GeForce GTX 460', 30, undefined, 0.2],
+  );
+  assert.equal(programs.starts().length, 2);
+});
+
+test('while a driver is being updated it is told why there is nothing', async () => {
+  using machine = copyMachine('gpu-nvidia');
+  using programs = emptyPrograms();
+  programs.write('nvidia-smi', `cat '${outputs}/nvidia-smi/version-mismatch.txt'; exit 18`);
+  using gpus = open(machine.roots, programs.searchPath);
+  const message = await until(() => {
+    try {
+      assert.equal(gpus.collect(0), null);
+      return null;
+    } catch (error) {
+      return error;
+    }
+  });
+  assert.match(String(message), /nvidia-smi ended: .*Driver\/library version mismatch/);
+  assert.equal(gpus.collect(1), null);
+});
+
+test("trouble with NVIDIA's program costs no other maker's cards", async () => {
+  using machine = copyMachine('gpu-amd');
+  using programs = emptyPrograms();
+  machine.write('proc/driver/nvidia/version', 'NVRM version\n');
+  programs.write('nvidia-smi', 'exit 1');
+  using gpus = open(machine.roots, programs.searchPath);
+  for (let second = 0; programs.starts().length < 3; second += 1) {
+    assert.equal(gpus.collect(second * 1000)?.length, 3);
+    await new Promise(setImmediate);
+  }
+});
+
+test('a card that sleeps is not woken up by the program', () => {
+  using machine = copyMachine('gpu-nvidia');
+  using programs = emptyPrograms();
+  programs.write('nvidia-smi', 'exec sleep 1000');
+  machine.write(status, 'suspended\n');
+  using gpus = open(machine.roots, programs.searchPath);
+  const asleep = [{ vendor: 'nvidia', index: 0, pci_address: '0000:01:00.0', asleep: true }];
+  for (const atMs of [0, 1000, 100_000]) assert.deepEqual(gpus.collect(atMs), asleep);
+  assert.deepEqual(programs.starts(), []);
+});
+
+test('a card with nothing to do for a minute is let go, and asked again when it woke up', async () => {
+  using machine = copyMachine('gpu-nvidia');
+  using programs = emptyPrograms();
+  programs.write(
+    'nvidia-smi',
+    'while :; do echo "0, GPU-12345678, 00000000:01:00.0, 0, 1, 2, $((i += 1)), 9, 80, 0, 300, 405, Laptop GPU"; sleep 0.01; done',
+  );
+  using gpus = open(machine.roots, programs.searchPath, 20_000);
+  let degrees: number | undefined = undefined;
+  for (const atMs of [0, 20_000, 40_000]) {
+    const before = degrees;
+    await until(() => {
+      degrees = gpus.collect(atMs)?.[0]?.temperature_celsius;
+      return degrees !== undefined && degrees !== before;
+    });
+  }
+  gpus.collect(60_000);
+  const [pid = 0] = programs.pids();
+  await until(() => !isThere(pid));
+  assert.equal(gpus.collect(61_000)?.[0]?.usage_ratio, 0);
+  machine.write(status, 'suspended\n');
+  assert.deepEqual(gpus.collect(62_000), [
+    {
+      vendor: 'nvidia',
+      index: 0,
+      name: 'Laptop GPU',
+      uuid: 'GPU-12345678',
+      pci_address: '0000:01:00.0',
+      asleep: true,
+    },
+  ]);
+  assert.equal(programs.pids().length, 1);
+  machine.write(status, 'active\n');
+  await until(() => gpus.collect(63_000)?.[0]?.usage_ratio === 0 && programs.pids().length === 2);
+});
+
+test('without a driver, or without its program, there is no such part', () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  programs.write('nvidia-smi', 'exec sleep 1000');
+  using gpus = open(machine.roots, programs.searchPath);
+  assert.equal(gpus.collect(0), null);
+  assert.deepEqual(programs.starts(), []);
+  using laptop = copyMachine('gpu-nvidia');
+  using without = open(laptop.roots, '/nowhere');
+  assert.equal(without.collect(0), null);
+});
+
+test('the GPU of a Jetson comes from tegrastats, and its memory is that of the machine', async () => {
+  using machine = copyMachine('jetson');
+  using programs = emptyPrograms();
+  programs.write('tegrastats', `cat '${outputs}/tegrastats/orin.txt'; exec sleep 1000`);
+  programs.write('nvidia-smi', 'exit 1');
+  using gpus = open(machine.roots, programs.searchPath);
+  assert.deepEqual(await until(() => gpus.collect(0)), [
+    {
+      vendor: 'nvidia',
+      index: 0,
+      name: 'NVIDIA Jetson Orin Nano Developer Kit',
+      usage_ratio: 0.62,
+      memory_used_bytes: 3_651_141_632,
+      memory_total_bytes: 7_990_149_120,
+      memory_shared: true,
+      temperature_celsius: 44.093,
+      frequency_hertz: 305_000_000,
+    },
+  ]);
+  assert.deepEqual(programs.starts(), ['--interval 1000']);
+});

@@ -1,0 +1,48 @@
+import type { AgentGpu } from '@latchkey/contract';
+
+import type { Collector } from '../../collector.ts';
+import type { BackgroundReader } from '../../read/background-reader.ts';
+import type { Roots } from '../../roots.ts';
+import { openDrmCollector } from './drm.ts';
+import { isTegra, openJetsonCollector } from './jetson.ts';
+import { openNvidiaCollector } from './nvidia.ts';
+
+export interface GpuOptions {
+  /** Where `nvidia-smi` and `tegrastats` lie; without it, as in PATH, and where Windows and NixOS keep them. */
+  readonly searchPath?: string;
+  /** How often they are to say something; without it, every second. */
+  readonly intervalMs?: number;
+}
+
+/** Services are often started without a PATH, or with a short one. */
+const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/lib/wsl/lib:/run/current-system/sw/bin';
+
+/** All GPUs: NVIDIA's by its program, AMD's and Intel's by what their drivers say in /sys. */
+export function openGpusCollector(
+  roots: Roots,
+  reader: BackgroundReader,
+  options: GpuOptions = {},
+): Collector<AgentGpu[]> {
+  const { searchPath = `${process.env['PATH'] ?? ''}:${USUAL_PATH}`, intervalMs = 1000 } = options;
+  const openNvidia = isTegra(roots) ? openJetsonCollector : openNvidiaCollector;
+  const makers = [openNvidia(roots, searchPath, intervalMs), openDrmCollector(roots, reader)];
+  return {
+    collect(atMs) {
+      const problems: unknown[] = [];
+      const gpus = makers.flatMap((maker) => collectFrom(maker, atMs, problems));
+      // Trouble with one maker's cards must not cost the others': it is told while there are none.
+      if (gpus.length === 0 && problems.length > 0) throw problems[0];
+      return gpus.length === 0 ? null : gpus;
+    },
+    close: () => makers.forEach((maker) => maker.close?.()),
+  };
+}
+
+function collectFrom(maker: Collector<AgentGpu[]>, atMs: number, problems: unknown[]): AgentGpu[] {
+  try {
+    return maker.collect(atMs) ?? [];
+  } catch (error) {
+    problems.push(error);
+    return [];
+  }
+}

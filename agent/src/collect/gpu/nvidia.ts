@@ -1,0 +1,147 @@
+import { join } from 'node:path';
+
+import type { AgentGpu } from '@latchkey/contract';
+
+import { type Collector, atMostEvery } from '../../collector.ts';
+import {
+  NVIDIA_FIELDS,
+  type NvidiaField,
+  type NvidiaReading,
+  findUnknownField,
+  parseNvidiaSmi,
+} from '../../parse/nvidia-smi.ts';
+import { present } from '../../present.ts';
+import { findProgram } from '../../read/program.ts';
+import { listDirectory, readText } from '../../read/small-file.ts';
+import type { Roots } from '../../roots.ts';
+import { canSleep, isAsleep } from './power-state.ts';
+import { Rest } from './rest.ts';
+import { ToolRunner } from './tool.ts';
+import { toBytes, toHertz, toPercentRatio } from './units.ts';
+
+const LOOK_INTERVAL_MS = 10_000;
+
+/**
+ * NVIDIA's cards, from one `nvidia-smi` that runs as long as somebody asks. While all of them sleep it is ended, for it
+ * would wake them.
+ * @param searchPath where programs lie, as in PATH
+ * @param intervalMs how often it is to say something
+ */
+export function openNvidiaCollector(
+  roots: Roots,
+  searchPath: string,
+  intervalMs: number,
+): Collector<AgentGpu[]> {
+  const cards = atMostEvery(LOOK_INTERVAL_MS, { collect: () => listCards(roots) });
+  const runner = new ToolRunner({
+    ...describeTool(intervalMs),
+    find: () => (hasDriver(roots) ? findProgram('nvidia-smi', searchPath) : null),
+  });
+  const rest = new Rest();
+  let last: AgentGpu[] | null = null;
+
+  function read(directories: readonly string[], atMs: number): AgentGpu[] | null {
+    if (rest.isResting(atMs)) return last;
+    last = runner.collect(atMs)?.map(describeGpu) ?? null;
+    const mayRest = directories.length > 0 && directories.every(canSleep) && isIdle(last);
+    rest.note(mayRest, atMs);
+    if (rest.isResting(atMs)) runner.pause();
+    return last;
+  }
+
+  return {
+    collect(atMs) {
+      const directories = cards.collect(atMs) ?? [];
+      const sleeping = directories.length > 0 && directories.every(isAsleep);
+      if (!sleeping) return read(directories, atMs);
+      rest.noteSleep();
+      runner.pause();
+      return directories.map((directory, index) => describeSleeping(directory, index, last));
+    },
+    close: () => runner.close(),
+  };
+}
+
+function describeTool(intervalMs: number) {
+  let fields: readonly NvidiaField[] = NVIDIA_FIELDS;
+  return {
+    name: 'nvidia-smi',
+    intervalMs,
+    args: () => [
+      `--query-gpu=${fields.join(',')}`,
+      '--format=csv,noheader,nounits',
+      '-lms',
+      String(intervalMs),
+    ],
+    parse(output: Buffer): NvidiaReading[] | null {
+      const readings = parseNvidiaSmi(output, fields);
+      return readings.length === 0 ? null : readings;
+    },
+    /** Versions that do not know one of the fields are asked without it. */
+    mend(lastWords: string): boolean {
+      const unknown = findUnknownField(lastWords);
+      const known = fields.filter((field) => field !== unknown);
+      if (known.length === fields.length) return false;
+      fields = known;
+      return true;
+    },
+  };
+}
+
+/** Without a driver the program would only say so; under Windows (WSL) and in containers there is no PCI. */
+function hasDriver(roots: Roots): boolean {
+  return [
+    [roots.proc, 'driver/nvidia'],
+    [roots.sys, 'bus/pci/drivers/nvidia'],
+    [roots.sys, 'class/misc/dxg'],
+  ].some(([root = '', path = '']) => listDirectory(join(root, path)).length > 0);
+}
+
+/** The directories of the cards, by address. */
+function listCards(roots: Roots): string[] {
+  const directory = join(roots.sys, 'bus/pci/drivers/nvidia');
+  return listDirectory(directory)
+    .filter((name) => /^[\da-f]{4,8}:[\da-f]{2}:[\da-f]{2}\.\d$/.test(name))
+    .sort()
+    .map((name) => join(directory, name));
+}
+
+function isIdle(gpus: readonly AgentGpu[] | null): boolean {
+  return gpus !== null && gpus.every(({ usage_ratio }) => usage_ratio === 0);
+}
+
+function describeSleeping(
+  directory: string,
+  index: number,
+  last: readonly AgentGpu[] | null,
+): AgentGpu {
+  const address = /PCI_SLOT_NAME=(\S+)/.exec(readText(join(directory, 'uevent')) ?? '')?.[1];
+  const known = last?.find(({ pci_address }) => pci_address === address);
+  return present({
+    vendor: 'nvidia' as const,
+    index: known?.index ?? index,
+    name: known?.name ?? null,
+    uuid: known?.uuid ?? null,
+    pci_address: address ?? null,
+    asleep: true,
+  });
+}
+
+function describeGpu(reading: NvidiaReading): AgentGpu {
+  return present({
+    vendor: 'nvidia' as const,
+    index: reading.index,
+    name: reading.name,
+    uuid: reading.uuid,
+    pci_address: reading.pciAddress,
+    usage_ratio: toPercentRatio(reading.usagePercent),
+    memory_used_bytes: toBytes(reading.memoryUsedMebibytes),
+    memory_total_bytes: toBytes(reading.memoryTotalMebibytes),
+    temperature_celsius: reading.temperatureCelsius,
+    power_watts: reading.powerWatts,
+    power_limit_watts: reading.powerLimitWatts,
+    fan_ratio: toPercentRatio(reading.fanPercent),
+    frequency_hertz: toHertz(reading.clockMegahertz),
+    memory_frequency_hertz: toHertz(reading.memoryClockMegahertz),
+  });
+}

@@ -1,0 +1,119 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { readOutput } from '../../test/outputs.ts';
+
+import { NVIDIA_FIELDS, findUnknownField, parseNvidiaSmi } from './nvidia-smi.ts';
+
+const parse = (bytes: Buffer) => parseNvidiaSmi(bytes, NVIDIA_FIELDS);
+
+const unknown = {
+  uuid: null,
+  pciAddress: null,
+  name: null,
+  usagePercent: null,
+  memoryUsedMebibytes: null,
+  memoryTotalMebibytes: null,
+  temperatureCelsius: null,
+  powerWatts: null,
+  powerLimitWatts: null,
+  fanPercent: null,
+  clockMegahertz: null,
+  memoryClockMegahertz: null,
+};
+
+test('every figure of a card is read', () => {
+  assert.deepEqual(parse(readOutput('nvidia-smi/one-gpu.txt')), [
+    {
+      index: 0,
+      uuid: 'GPU-5c8c1f2e-6b7a-4d0e-9a63-0f4b5b1b7d11',
+      pciAddress: '0000:01:00.0',
+      name: 'NVIDIA GeForce RTX 4090',
+      usagePercent: 42,
+      memoryUsedMebibytes: 8123,
+      memoryTotalMebibytes: 24564,
+      temperatureCelsius: 61,
+      powerWatts: 287.43,
+      powerLimitWatts: 450,
+      fanPercent: 35,
+      clockMegahertz: 2520,
+      memoryClockMegahertz: 10501,
+    },
+  ]);
+});
+
+test('of eight cards the newest lines count, also while a block is being written', () => {
+  const block = readOutput('nvidia-smi/eight-gpus.txt');
+  const half = String(block).replaceAll(', 100, 79210', ', 50, 79210').split('\n').slice(0, 2);
+  const gpus = parse(Buffer.concat([block, block, Buffer.from(`${half.join('\n')}\n2, GPU-0`)]));
+  assert.deepEqual(
+    gpus.map(({ index, usagePercent }) => [index, usagePercent]),
+    [
+      [0, 50],
+      [1, 99],
+      [2, 100],
+      [3, 97],
+      [4, 0],
+      [5, 0],
+      [6, 0],
+      [7, 12],
+    ],
+  );
+});
+
+test('what a card does not say is null, in whatever words', () => {
+  assert.deepEqual(parse(readOutput('nvidia-smi/not-available.txt')), [
+    {
+      ...unknown,
+      index: 0,
+      uuid: 'GPU-8a2d6f10-0c61-0b77-4d0c-9a1a3d6c2b90',
+      pciAddress: '0000:02:00.0',
+      name: 'Quadro K620',
+      memoryUsedMebibytes: 312,
+      memoryTotalMebibytes: 1999,
+      temperatureCelsius: 47,
+    },
+    { ...unknown, index: 1 },
+  ]);
+});
+
+test('a card that is divided (MIG) has memory and power, and no usage', () => {
+  const [gpu] = parse(readOutput('nvidia-smi/mig.txt'));
+  assert.deepEqual(
+    [gpu?.usagePercent, gpu?.memoryUsedMebibytes, gpu?.powerWatts, gpu?.name],
+    [null, 9876, 62.31, 'NVIDIA A100-SXM4-40GB'],
+  );
+});
+
+test('a comma in a name stays, and a field that was not asked for is null', () => {
+  const fields = NVIDIA_FIELDS.filter((field) => field !== 'power.limit');
+  const line = '0, GPU-12345678, 00000000:01:00.0, 1, 2, 3, 4, 5, 6, 7, 8, Some, Card\n';
+  const [gpu] = parseNvidiaSmi(Buffer.from(line), fields);
+  assert.deepEqual([gpu?.name, gpu?.powerLimitWatts, gpu?.fanPercent], ['Some, Card', null, 6]);
+});
+
+test('messages, cut lines and nonsense are passed over', () => {
+  const good = String(readOutput('nvidia-smi/one-gpu.txt'));
+  for (const noise of [
+    String(readOutput('nvidia-smi/version-mismatch.txt')),
+    'No devices were found\n',
+    good.slice(40),
+    `${', '.repeat(20)}\n`,
+    `x${good}`,
+    '\n\n\n',
+    '\u0000\uFFFD'.repeat(500),
+  ]) {
+    assert.deepEqual(parse(Buffer.from(noise)), [], noise);
+    assert.equal(parse(Buffer.from(`${good}${noise}`))[0]?.usagePercent, 42, noise);
+  }
+});
+
+test('usage above the whole is no usage', () => {
+  const line = String(readOutput('nvidia-smi/one-gpu.txt')).replace(', 42,', ', 4294967295,');
+  assert.equal(parse(Buffer.from(line))[0]?.usagePercent, null);
+});
+
+test('the field that an older version does not know is found in its message', () => {
+  assert.equal(findUnknownField(String(readOutput('nvidia-smi/old-driver.txt'))), 'power.limit');
+  assert.equal(findUnknownField('No devices were found'), null);
+});
