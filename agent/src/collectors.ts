@@ -11,6 +11,7 @@ import { openProcessesCollector } from './collect/processes.ts';
 import { openRaspberryPiCollector } from './collect/raspberry-pi.ts';
 import { openSensorsCollector } from './collect/sensors.ts';
 import { openSwapCollector } from './collect/swap.ts';
+import { openUnitsCollector } from './collect/units.ts';
 import { openUptimeCollector } from './collect/uptime.ts';
 import type { Collectors } from './collector.ts';
 import type { MountProber } from './probe/mount-prober.ts';
@@ -39,6 +40,7 @@ export function openCollectors(roots: Roots, { prober, reader }: Background): Co
     batteries: openBatteriesCollector(roots, reader),
     processes: openProcessesCollector(roots),
     containers: openContainersCollector(roots),
+    units: openUnitsCollector(roots),
     raspberry_pi: openRaspberryPiCollector(roots, reader),
   };
 }
