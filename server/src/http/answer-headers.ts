@@ -26,7 +26,8 @@ export function makeAnswerHeaders(publicUrl: string): Readonly<Record<string, st
  */
 const CROSS_ORIGIN_HEADERS = {
   'access-control-allow-origin': '*',
-  'access-control-expose-headers': 'Retry-After, RateLimit, RateLimit-Policy, X-Request-Id',
+  'access-control-expose-headers':
+    'Retry-After, RateLimit, RateLimit-Policy, X-Events-Dropped, X-Request-Id',
 };
 
 /** How long a browser may remember that it may ask, in seconds. */
@@ -36,7 +37,7 @@ const PREFLIGHT_MAX_AGE_SECONDS = 86_400;
 export function makePreflightHeaders(allow: string): Readonly<Record<string, string>> {
   return {
     'access-control-allow-methods': allow,
-    'access-control-allow-headers': 'Content-Type, X-Request-Id',
+    'access-control-allow-headers': 'Content-Type, Content-Encoding, X-Request-Id',
     'access-control-max-age': String(PREFLIGHT_MAX_AGE_SECONDS),
   };
 }

@@ -136,7 +136,8 @@ test('a page of any origin may ask and read, but send no credentials', async (t)
   assert.equal(preflight.statusCode, 204);
   assert.equal(preflight.headers['access-control-allow-origin'], '*');
   assert.equal(preflight.headers['access-control-allow-methods'], 'OPTIONS, POST');
-  assert.equal(preflight.headers['access-control-allow-headers'], 'Content-Type, X-Request-Id');
+  const allowed = 'Content-Type, Content-Encoding, X-Request-Id';
+  assert.equal(preflight.headers['access-control-allow-headers'], allowed);
   assert.equal(preflight.headers['access-control-allow-credentials'], undefined);
   const answer = await app.inject({
     url: '/things/1',

@@ -48,6 +48,12 @@ describe('RateLimiter', () => {
     assert.equal(limiter.take('client', START + 60_000).standings[0]?.remaining, 2);
   });
 
+  test('a clock that is set back locks nobody out', () => {
+    const limiter = new RateLimiter(MINUTE);
+    takeTimes(limiter, 6, START);
+    assert.deepEqual(takeTimes(limiter, 6, START - 3_600_000), [0, 0, 0, 0, 0, 12]);
+  });
+
   test('clients do not count for each other', () => {
     const limiter = new RateLimiter(MINUTE);
     takeTimes(limiter, 6, START);

@@ -45,7 +45,7 @@ export class RateLimiter {
   take(client: string, now: number): RateVerdict {
     const arrivals = this.#find(client);
     const next = this.#policies.map(
-      (policy, index) => Math.max(arrivals[index] ?? now, now) + intervalOf(policy),
+      (policy, index) => readArrival(arrivals[index], policy, now) + intervalOf(policy),
     );
     const waitMs = Math.max(
       ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
@@ -68,6 +68,12 @@ export class RateLimiter {
     this.#arrivals.set(client, fresh);
     return fresh;
   }
+}
+
+/** What lies further ahead than requests can come was written before the clock was set back. */
+function readArrival(arrival: number | undefined, policy: RatePolicy, now: number): number {
+  if (arrival === undefined || arrival > now + windowOf(policy) + 1) return now;
+  return Math.max(arrival, now);
 }
 
 function standingOf(policy: RatePolicy, aheadMs: number): RateStanding {

@@ -220,6 +220,13 @@ describe('200', () => {
     }
   });
 
+  test('a page of another origin may read why events were dropped', async () => {
+    const batch = batchOf([anyEvent({ name: '' })]);
+    const answer = await service.post(PATH, batch, { origin: 'https://app.example.com' });
+    assert.equal(answer.headers.get('x-events-dropped'), 'name=1');
+    assert.match(answer.headers.get('access-control-expose-headers') ?? '', /X-Events-Dropped/);
+  });
+
   test('every answer tells where the client stands with the limit', async () => {
     const answer = await ingest([anyEvent()]);
     assert.equal(answer.headers.get('ratelimit-policy'), '"events";q=300;w=3');
