@@ -3,6 +3,7 @@ import { openContainersCollector } from './collect/containers.ts';
 import { openCpuCollector } from './collect/cpu.ts';
 import { openDisksCollector } from './collect/disks.ts';
 import { openFilesystemsCollector } from './collect/filesystems.ts';
+import { openGpusCollector } from './collect/gpu/gpus.ts';
 import { openLoadCollector } from './collect/load.ts';
 import { openMemoryCollector } from './collect/memory.ts';
 import { openNetworkCollector } from './collect/network.ts';
@@ -38,6 +39,7 @@ export function openCollectors(roots: Roots, { prober, reader }: Background): Co
     network: openNetworkCollector(roots),
     sensors: openSensorsCollector(roots, reader),
     batteries: openBatteriesCollector(roots, reader),
+    gpus: openGpusCollector(roots, reader),
     processes: openProcessesCollector(roots),
     containers: openContainersCollector(roots),
     units: openUnitsCollector(roots),

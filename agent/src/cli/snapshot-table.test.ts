@@ -40,6 +40,31 @@ test('a machine is printed in columns, and what it lacks is not', () => {
   );
 });
 
+test('graphics processors have a row each, and one that sleeps says so', () => {
+  const text = formatSnapshot(host, {
+    time: '2026-11-21T00:00:00.000Z',
+    gpus: [
+      {
+        vendor: 'nvidia',
+        index: 0,
+        name: 'NVIDIA L4',
+        usage_ratio: 0.42,
+        memory_used_bytes: 1_073_741_824,
+        memory_total_bytes: 24_696_061_952,
+        temperature_celsius: 61,
+        power_watts: 28.74,
+        frequency_hertz: 2_520_000_000,
+      },
+      { vendor: 'amd', index: 1, pci_address: '0000:0a:00.0', asleep: true },
+    ],
+  });
+  assert.deepEqual(text.split('\n').slice(-3), [
+    'GPU               BUSY    MEMORY  OF      TEMPERATURE  POWER   CLOCK',
+    'NVIDIA L4         42 %    1 GiB   23 GiB  61 °C        28.7 W  2.52 GHz',
+    'amd 0000:0a:00.0  asleep  –       –       –            –',
+  ]);
+});
+
 test('names cannot rewrite the terminal', () => {
   const process = { pid: 5, name: 'a\u001B[2Jb\n', cpu_cores: 1 };
   const text = formatSnapshot(host, {

@@ -83,10 +83,12 @@ function row<T>(part: T | undefined, describe: (part: T) => readonly string[]): 
 }
 
 function listTables(snapshot: AgentSnapshot): [readonly string[], Rows][] {
-  const { disks = [], filesystems = [], network, sensors, processes, containers = [] } = snapshot;
+  const { disks = [], filesystems = [], gpus = [], network, sensors } = snapshot;
+  const { processes, containers = [] } = snapshot;
   return [
     [['disk', 'read', 'write', 'busy', 'read takes', 'write takes'], disks.map(describeDisk)],
     [['mounted at', 'used', 'of', 'available', 'type'], filesystems.map(describeFilesystem)],
+    [['gpu', 'busy', 'memory', 'of', 'temperature', 'power', 'clock'], gpus.map(describeGpu)],
     [['interface', 'received', 'sent', 'kind'], (network?.interfaces ?? []).map(describeInterface)],
     [['sensor', 'now', 'critical', 'label'], (sensors?.temperatures ?? []).map(describeSensor)],
     [['fan', 'turns', 'label'], (sensors?.fans ?? []).map(describeFan)],
@@ -96,7 +98,7 @@ function listTables(snapshot: AgentSnapshot): [readonly string[], Rows][] {
   ];
 }
 
-type Item<Name extends 'disks' | 'filesystems' | 'containers'> = NonNullable<
+type Item<Name extends 'disks' | 'filesystems' | 'gpus' | 'containers'> = NonNullable<
   AgentSnapshot[Name]
 >[number];
 
@@ -118,6 +120,19 @@ function describeFilesystem(each: Item<'filesystems'>): string[] {
     formatBytes(each.total_bytes),
     formatBytes(each.available_bytes),
     each.type,
+  ];
+}
+
+function describeGpu(gpu: Item<'gpus'>): string[] {
+  const { frequency_hertz: hertz } = gpu;
+  return [
+    clean(gpu.name ?? `${gpu.vendor} ${gpu.pci_address ?? gpu.index}`),
+    gpu.asleep === true ? 'asleep' : formatRatio(gpu.usage_ratio),
+    formatBytes(gpu.memory_used_bytes),
+    formatBytes(gpu.memory_total_bytes),
+    formatFigure(gpu.temperature_celsius, '°C'),
+    formatFigure(gpu.power_watts, 'W'),
+    hertz === undefined ? '' : formatFigure(hertz / GIGA, 'GHz'),
   ];
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { type Machine, copyMachine, emptyMachine } from '../../../test/machine.ts';
-import { until } from '../../../test/programs.ts';
+import { until } from '../../../test/until.ts';
 
 import { BackgroundReader } from '../../read/background-reader.ts';
 

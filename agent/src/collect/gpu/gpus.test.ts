@@ -2,8 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
+import { AgentGpu } from '@latchkey/contract';
+import { Value } from 'typebox/value';
+
 import { copyMachine, emptyMachine } from '../../../test/machine.ts';
-import { emptyPrograms, isThere, until } from '../../../test/programs.ts';
+import { emptyPrograms, isThere, waitFor } from '../../../test/programs.ts';
 
 import { BackgroundReader } from '../../read/background-reader.ts';
 import type { Roots } from '../../roots.ts';
@@ -30,7 +33,7 @@ test("NVIDIA's cards come from one program that runs on", async () => {
   programs.write('nvidia-smi', `cat '${outputs}/nvidia-smi/one-gpu.txt'; exec sleep 1000`);
   using gpus = open(machine.roots, programs.searchPath);
   assert.equal(gpus.collect(0), null);
-  assert.deepEqual(await until(() => gpus.collect(0)), [
+  assert.deepEqual(await waitFor(() => gpus.collect(0)), [
     {
       vendor: 'nvidia',
       index: 0,
@@ -63,7 +66,7 @@ test('an older version is asked again at once, without the field that it does no
      echo "0, GPU-12345678, 00000000:01:00.0, 5, 1, 2, 40, 30.00, 20, 300, 405, GeForce GTX 460"; exec sleep 1000`,
   );
   using gpus = open(machine.roots, programs.searchPath);
-  const [gpu] = await until(() => gpus.collect(0));
+  const [gpu] = await waitFor(() => gpus.collect(0));
   assert.deepEqual(
     [gpu?.name, gpu?.power_watts, gpu?.power_limit_watts, gpu?.fan_ratio],
     ['GeForce GTX 460', 30, undefined, 0.2],
@@ -76,7 +79,7 @@ test('while a driver is being updated it is told why there is nothing', async ()
   using programs = emptyPrograms();
   programs.write('nvidia-smi', `cat '${outputs}/nvidia-smi/version-mismatch.txt'; exit 18`);
   using gpus = open(machine.roots, programs.searchPath);
-  const message = await until(() => {
+  const message = await waitFor(() => {
     try {
       assert.equal(gpus.collect(0), null);
       return null;
@@ -122,14 +125,14 @@ test('a card with nothing to do for a minute is let go, and asked again when it 
   let degrees: number | undefined = undefined;
   for (const atMs of [0, 20_000, 40_000]) {
     const before = degrees;
-    await until(() => {
+    await waitFor(() => {
       degrees = gpus.collect(atMs)?.[0]?.temperature_celsius;
       return degrees !== undefined && degrees !== before;
     });
   }
   gpus.collect(60_000);
   const [pid = 0] = programs.pids();
-  await until(() => !isThere(pid));
+  await waitFor(() => !isThere(pid));
   assert.equal(gpus.collect(61_000)?.[0]?.usage_ratio, 0);
   machine.write(status, 'suspended\n');
   assert.deepEqual(gpus.collect(62_000), [
@@ -144,7 +147,7 @@ test('a card with nothing to do for a minute is let go, and asked again when it 
   ]);
   assert.equal(programs.pids().length, 1);
   machine.write(status, 'active\n');
-  await until(() => gpus.collect(63_000)?.[0]?.usage_ratio === 0 && programs.pids().length === 2);
+  await waitFor(() => gpus.collect(63_000)?.[0]?.usage_ratio === 0 && programs.pids().length === 2);
 });
 
 test('without a driver, or without its program, there is no such part', () => {
@@ -165,7 +168,7 @@ test('the GPU of a Jetson comes from tegrastats, and its memory is that of the m
   programs.write('tegrastats', `cat '${outputs}/tegrastats/orin.txt'; exec sleep 1000`);
   programs.write('nvidia-smi', 'exit 1');
   using gpus = open(machine.roots, programs.searchPath);
-  assert.deepEqual(await until(() => gpus.collect(0)), [
+  assert.deepEqual(await waitFor(() => gpus.collect(0)), [
     {
       vendor: 'nvidia',
       index: 0,
@@ -179,4 +182,21 @@ test('the GPU of a Jetson comes from tegrastats, and its memory is that of the m
     },
   ]);
   assert.deepEqual(programs.starts(), ['--interval 1000']);
+});
+
+test('what is said of every kind of card is what the schema says', async () => {
+  using programs = emptyPrograms();
+  programs.write('nvidia-smi', `cat '${outputs}'/nvidia-smi/*.txt; exec sleep 1000`);
+  programs.write('tegrastats', `cat '${outputs}'/tegrastats/nano.txt; exec sleep 1000`);
+  for (const name of ['gpu-amd', 'gpu-i915', 'gpu-xe', 'gpu-nvidia', 'jetson']) {
+    using machine = copyMachine(name);
+    using gpus = open(machine.roots, programs.searchPath);
+    const said = await waitFor(() => {
+      gpus.collect(0);
+      const part = gpus.collect(1000);
+      return part?.some((gpu) => gpu.frequency_hertz !== undefined) === true && part;
+    });
+    const faults = said.flatMap((gpu) => [...Value.Errors(AgentGpu, gpu)]);
+    assert.deepEqual(faults, [], name);
+  }
 });

@@ -3,7 +3,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { type Programs, emptyPrograms, isThere, until } from '../../../test/programs.ts';
+import { type Programs, emptyPrograms, isThere, waitFor } from '../../../test/programs.ts';
 
 import { findProgram } from '../../read/program.ts';
 import { ToolRunner } from './tool.ts';
@@ -32,7 +32,7 @@ function open(programs: Programs, script: string) {
     looks: () => looks,
     [Symbol.dispose]: () => runner.close(),
     /** What it throws at a moment, once it does. */
-    failure: (atMs: number) => until(() => failureOf(() => runner.collect(atMs))),
+    failure: (atMs: number) => waitFor(() => failureOf(() => runner.collect(atMs))),
   };
 }
 
@@ -49,7 +49,7 @@ test('one program is started by the first question, and what it said counts for 
   using programs = emptyPrograms();
   using tool = open(programs, 'echo reading 1; exec sleep 1000');
   assert.equal(tool.runner.collect(0), null);
-  assert.equal(await until(() => tool.runner.collect(0)), '1');
+  assert.equal(await waitFor(() => tool.runner.collect(0)), '1');
   assert.equal(tool.runner.collect(3000), '1');
   assert.equal(tool.runner.collect(3001), null);
   assert.deepEqual(programs.starts(), ['-lms 1000']);
@@ -61,13 +61,13 @@ test('the newest whole line counts, and half a line waits for its end', async ()
     programs,
     'printf "reading 1\\nread"; while [ ! -e go ]; do sleep 0.01; done; printf "ing 2\\n"; exec sleep 1000',
   );
-  assert.equal(await until(() => tool.runner.collect(0)), '1');
-  await until(() => {
+  assert.equal(await waitFor(() => tool.runner.collect(0)), '1');
+  await waitFor(() => {
     assert.equal(tool.runner.collect(0), '1');
     return tool.seen.at(-1)?.endsWith('read');
   });
   writeFileSync(join(programs.directory, 'go'), '');
-  assert.equal(await until(() => tool.runner.collect(0) === '2'), true);
+  assert.equal(await waitFor(() => tool.runner.collect(0) === '2'), true);
 });
 
 test('one that ends says why once, is started anew after a wait that doubles, and leaves no zombie', async () => {
@@ -103,7 +103,7 @@ test('the wait never grows beyond ten minutes, and one that was well for a minut
   for (const second of [0, 20, 40, 60]) {
     const before = tool.seen.at(-1);
     const now = atMs + second * 1000;
-    await until(() => tool.runner.collect(now) !== null && tool.seen.at(-1) !== before);
+    await waitFor(() => tool.runner.collect(now) !== null && tool.seen.at(-1) !== before);
   }
   writeFileSync(join(programs.directory, 'go'), '');
   assert.equal(await tool.failure(atMs + 60_000), 'tool ended: exit code 3');
@@ -122,7 +122,7 @@ test('one that hangs is ended, one that only writes something else too', async (
     using programs = emptyPrograms();
     using tool = open(programs, script);
     tool.runner.collect(0);
-    const [pid = 0] = await until(() => programs.pids().length > 0 && programs.pids());
+    const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
     assert.equal(tool.runner.collect(30_000), null);
     assert.equal(isThere(pid), true);
     assert.match(await tool.failure(30_001), /^tool ended: it gave no reading for 30 s/);
@@ -134,9 +134,9 @@ test('one that floods is ended, and little of what it wrote is kept', async () =
   using programs = emptyPrograms();
   using tool = open(programs, 'exec yes "reading 7"');
   tool.runner.collect(0);
-  const [pid = 0] = await until(() => programs.pids().length > 0 && programs.pids());
+  const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
   // Nobody asks meanwhile.
-  await until(() => !isThere(pid));
+  await waitFor(() => !isThere(pid));
   assert.equal(await tool.failure(1000), 'tool ended: it wrote without end');
   assert.equal(
     tool.seen.every((output) => output.length <= 32 * 1024),
@@ -148,10 +148,10 @@ test('one that floods is ended, and little of what it wrote is kept', async () =
 test('a pause ends it, and the next question starts it at once', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'echo reading $$; exec sleep 1000');
-  const first = await until(() => tool.runner.collect(0));
+  const first = await waitFor(() => tool.runner.collect(0));
   tool.runner.pause();
-  await until(() => !isThere(Number(first)));
-  const second = await until(() => {
+  await waitFor(() => !isThere(Number(first)));
+  const second = await waitFor(() => {
     const reading = tool.runner.collect(100_000);
     return reading !== first && reading;
   });
@@ -161,9 +161,9 @@ test('a pause ends it, and the next question starts it at once', async () => {
 test('closing ends it', async () => {
   using programs = emptyPrograms();
   using tool = open(programs, 'echo reading $$; exec sleep 1000');
-  const pid = Number(await until(() => tool.runner.collect(0)));
+  const pid = Number(await waitFor(() => tool.runner.collect(0)));
   tool.runner.close();
-  await until(() => !isThere(pid));
+  await waitFor(() => !isThere(pid));
   assert.deepEqual(programs.pids(), [pid]);
 });
 
@@ -179,7 +179,7 @@ test('one that is not there is looked for once a minute, and one that cannot be 
   });
   missing.collect(0);
   assert.match(
-    (await until(() => failureOf(() => missing.collect(0)))) ?? '',
+    (await waitFor(() => failureOf(() => missing.collect(0)))) ?? '',
     /^tool ended: spawn .*nothing ENOENT$/,
   );
   assert.equal(findProgram('nothing', programs.searchPath), null);
