@@ -85,10 +85,9 @@ export class TestViewer {
   constructor(socket: WebSocket) {
     this.socket = socket;
     socket.on('message', (data: Buffer) => void this.messages.push(data.toString()));
-    this.closed = once(socket, 'close').then(([code, reason]) => ({
-      code: Number(code),
-      reason: String(reason),
-    }));
+    this.closed = new Promise((resolve) => {
+      socket.once('close', (code, reason) => resolve({ code, reason: reason.toString() }));
+    });
   }
 
   /** Waits until as many messages are there. */

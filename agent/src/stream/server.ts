@@ -60,6 +60,8 @@ export class StreamServer {
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
   readonly #connections = new Set<Socket>();
+  /** Their handshake is done. */
+  readonly #established = new WeakSet<Duplex>();
   readonly #watching = new Set<Watching>();
   #tls: TlsMaterial;
 
@@ -134,20 +136,27 @@ export class StreamServer {
   }
 
   #listenForTrouble(): void {
-    this.#server.on('tlsClientError', (error, socket) => {
-      this.#report(socket.remoteAddress, explainTlsError(error));
-    });
+    this.#server.on('secureConnection', (socket) => void this.#established.add(socket));
+    // Handshakes that fail end here too, after the library has told of them as `tlsClientError`.
     this.#server.on('clientError', (error, socket) => {
-      const isTooLarge = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
-      const why = isTooLarge ? 'its headers are too large' : 'it is no HTTP, or took too long';
-      this.#report(addressOf(socket), `A request was refused: ${why}.`);
-      if (socket.writable) refuse(socket, isTooLarge ? 431 : 400, `Refused: ${why}.`);
-      else socket.destroy();
+      if (this.#established.has(socket)) this.#refuseRequest(error, socket);
+      else {
+        this.#report(addressOf(socket), explainTlsError(error));
+        socket.destroy();
+      }
     });
     this.#webSockets.on('wsClientError', (error, socket) => {
       this.#report(addressOf(socket), 'A request was refused: it is no request for a WebSocket.');
       refuse(socket, 400, `This is no request for a WebSocket: ${error.message}.`);
     });
+  }
+
+  #refuseRequest(error: Error, socket: Duplex): void {
+    const isTooLarge = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
+    const why = isTooLarge ? 'its headers are too large' : 'it is no HTTP, or took too long';
+    this.#report(addressOf(socket), `A request was refused: ${why}.`);
+    if (socket.writable) refuse(socket, isTooLarge ? 431 : 400, `Refused: ${why}.`);
+    else socket.destroy();
   }
 
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {

@@ -7,8 +7,11 @@ import type { Clock } from '../clock.ts';
 import type { Frames } from './frames.ts';
 import type { Viewer } from './hub.ts';
 
-/** More than this waiting to be read means that a viewer does not read. */
-const MAX_WAITING_BYTES = 1024 * 1024;
+/**
+ * More than this waiting to be read means that a viewer does not read. TLS may hold it three times (as it is, joined,
+ * encrypted), so that it costs less than 2 MB.
+ */
+const MAX_WAITING_BYTES = 512 * 1024;
 
 /** Nothing is expected of a viewer but answers to pings; a few messages are ignored. */
 const MAX_MESSAGES = 20;

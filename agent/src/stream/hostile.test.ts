@@ -1,0 +1,202 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect as connectPlain, type Socket } from 'node:net';
+import { after, describe, test } from 'node:test';
+import { setImmediate } from 'node:timers/promises';
+import { setFlagsFromString } from 'node:v8';
+import { runInNewContext } from 'node:vm';
+import { connect as connectTls, type TLSSocket } from 'node:tls';
+
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { ask, connect, openStream, type Stream } from '../../test/stream-harness.ts';
+import { readTlsMaterial } from '../tls/tls-files.ts';
+
+const UPGRADE =
+  'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
+  'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: AAAAAAAAAAAAAAAAAAAAAA==\r\n';
+
+describe('hostile visitors', { skip: lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+  const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+
+  test('plain HTTP on the port ends the connection, and is told once a minute', async () => {
+    await using stream = await openStream({ tls });
+    const knock = async (): Promise<void> => {
+      const socket = connectPlain(stream.port, '127.0.0.1');
+      socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+      await readToEnd(socket);
+    };
+    const problem =
+      'A TLS handshake failed: it spoke plain HTTP; the address begins with https:// or wss://.';
+    for (let time = 0; time < 5; time += 1) await knock();
+    assert.deepEqual(stream.warnings, [problem]);
+    stream.clock.ms += 60_000;
+    await knock();
+    assert.deepEqual(stream.warnings, [problem, problem]);
+    await proveAlive(stream);
+  });
+
+  test('a half handshake and a silent connection are ended after their time', async () => {
+    await using stream = await openStream({ tls, handshakeMs: 100 });
+    const half = connectPlain(stream.port, '127.0.0.1');
+    half.write(Buffer.from('160301', 'hex'));
+    const silent = await shakeHands(stream.port);
+    assert.equal(await readToEnd(half), '');
+    await readToEnd(silent);
+    assert.equal(stream.warnings[0], 'A TLS handshake failed: it took too long.');
+    await proveAlive(stream);
+  });
+
+  test('bytes that are nothing end the connection', async () => {
+    await using stream = await openStream({ tls });
+    const before = connectPlain(stream.port, '127.0.0.1');
+    before.write(Buffer.alloc(100_000, 0xff));
+    await readToEnd(before);
+    const inside = await shakeHands(stream.port);
+    inside.write(Buffer.alloc(1000, 0xff));
+    assert.match(await readToEnd(inside), /^HTTP\/1\.1 400 /u);
+    await proveAlive(stream);
+  });
+
+  test('huge headers are refused with 431', async () => {
+    await using stream = await openStream({ tls });
+    const socket = await shakeHands(stream.port);
+    socket.write(`GET / HTTP/1.1\r\nHost: x\r\nX-Long: ${'x'.repeat(9000)}\r\n\r\n`);
+    assert.match(await readToEnd(socket), /^HTTP\/1\.1 431 /u);
+    assert.deepEqual(stream.warnings, ['A request was refused: its headers are too large.']);
+    await proveAlive(stream);
+  });
+
+  test('what is no request for a WebSocket is refused with 400', async () => {
+    await using stream = await openStream({ tls });
+    for (const request of [
+      UPGRADE.replace('13\r\n', '7\r\n'),
+      UPGRADE.replace('AAAAAAAAAAAAAAAAAAAAAA==', 'short'),
+      UPGRADE.replace('websocket', 'h2c'),
+      `${UPGRADE}Sec-WebSocket-Protocol: ,latchkey.snapshot.v1 x\r\n`,
+    ]) {
+      const socket = await shakeHands(stream.port);
+      socket.write(`${request}\r\n`);
+      assert.match(await readToEnd(socket), /^HTTP\/1\.1 400 Bad Request\r\n/u, request);
+    }
+    await proveAlive(stream);
+  });
+
+  test('messages that are too long, broken or too many close the connection with the code that fits', async () => {
+    await using stream = await openStream({ tls });
+    const cases: readonly (readonly [Buffer, number])[] = [
+      [maskedFrame(0x81, Buffer.alloc(2000, 'x')), 1009],
+      [maskedFrame(0x81, Buffer.from([0xc0, 0xaf])), 1007],
+      [maskedFrame(0xc1, Buffer.from('compressed')), 1002],
+      [Buffer.from([0x81, 0x01, 0x41]), 1002],
+      [Buffer.concat(Array<Buffer>(21).fill(maskedFrame(0x81, Buffer.from('x')))), 1008],
+      [Buffer.concat(Array<Buffer>(10_000).fill(maskedFrame(0x89, Buffer.alloc(0)))), 1008],
+    ];
+    for (const [bytes, code] of cases) {
+      const socket = await shakeHands(stream.port);
+      socket.write(`${UPGRADE}\r\n`);
+      await once(socket, 'data');
+      socket.write(bytes);
+      assert.equal(findCloseCode(await readToEnd(socket)), code);
+    }
+    assert.equal(stream.warnings.length, 1);
+    await proveAlive(stream);
+    await stream.server.close();
+    assert.equal(stream.hub.viewers.size, 0);
+  });
+
+  test('a few messages are ignored', async () => {
+    await using stream = await openStream({ tls });
+    const viewer = await connect(stream.port);
+    for (let time = 0; time < 20; time += 1) viewer.socket.send('hello');
+    const answered = once(viewer.socket, 'close').then(() => 'closed');
+    viewer.socket.terminate();
+    assert.equal(await answered, 'closed');
+    const other = await connect(stream.port);
+    other.socket.send('hello');
+    stream.hub.tick();
+    assert.equal((await other.receive(2)).length, 2);
+    assert.deepEqual(stream.warnings, []);
+  });
+
+  test('a viewer that does not read is dropped, and costs less than 2 MB', async () => {
+    await using stream = await openStream({ tls });
+    const reading = await connect(stream.port);
+    const stuck = await connect(stream.port);
+    stuck.socket.pause();
+    stream.sampler.extra = { units: { failed: ['x'.repeat(20_000)] } };
+    let heldBefore = 0;
+    let heldMost = 0;
+    let ticks = 0;
+    while (stream.hub.viewers.size === 2 && ticks < 5000) {
+      stream.hub.tick();
+      ticks += 1;
+      await reading.receive(1 + ticks);
+      reading.messages.fill('');
+      // The first ones fill caches that stay.
+      if (ticks === 20) heldBefore = await measureHeldBytes();
+      if (ticks > 20) heldMost = Math.max(heldMost, (await measureHeldBytes()) - heldBefore);
+    }
+    assert.ok(ticks > 50 && ticks < 5000, `dropped after ${ticks} ticks`);
+    assert.deepEqual(stream.warnings, ['A viewer was dropped: it does not read what it is sent.']);
+    assert.ok(heldMost > 0 && heldMost < 2_000_000, `${heldMost} bytes were held`);
+  });
+
+  test('connections beyond the maximum are ended; those there are stay', async () => {
+    await using stream = await openStream({ tls, maxConnections: 2 });
+    const viewers = [await connect(stream.port), await connect(stream.port)];
+    await assert.rejects(connect(stream.port), /ECONNRESET|socket hang up|disconnected/u);
+    stream.hub.tick();
+    for (const viewer of viewers) assert.equal((await viewer.receive(2)).length, 2);
+    assert.deepEqual(stream.warnings, ['Connections were refused: there are max_connections.']);
+  });
+});
+
+/** A connection with a handshake that was done, and nothing said. */
+async function shakeHands(port: number): Promise<TLSSocket> {
+  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+  await once(socket, 'secureConnect');
+  return socket;
+}
+
+/** What comes back until the other side ends the connection. */
+async function readToEnd(socket: Socket): Promise<string> {
+  let text = '';
+  socket.on('data', (chunk: Buffer) => (text += chunk.toString('latin1')));
+  socket.on('error', () => socket.destroy());
+  await new Promise((resolve) => socket.once('close', resolve));
+  return text;
+}
+
+async function proveAlive(stream: Stream): Promise<void> {
+  assert.equal((await ask(stream.port, '/health')).text, 'OK\n');
+}
+
+setFlagsFromString('--expose-gc');
+const collectGarbage: unknown = runInNewContext('gc');
+
+/** Buffers are given back in the background, so it is asked twice. */
+async function measureHeldBytes(): Promise<number> {
+  for (let time = 0; time < 2; time += 1) {
+    if (typeof collectGarbage === 'function') collectGarbage();
+    await setImmediate();
+  }
+  const { heapUsed, external } = process.memoryUsage();
+  return heapUsed + external;
+}
+
+function maskedFrame(first: number, payload: Buffer): Buffer {
+  const length =
+    payload.length < 126
+      ? [0x80 | payload.length]
+      : [0xfe, payload.length >> 8, payload.length & 0xff];
+  return Buffer.concat([Buffer.from([first, ...length, 0, 0, 0, 0]), payload]);
+}
+
+/** The code of the close frame among the last bytes of a connection. */
+function findCloseCode(text: string): number | null {
+  const bytes = Buffer.from(text, 'latin1');
+  const at = bytes.lastIndexOf(0x88);
+  return at === -1 || at + 4 > bytes.length ? null : bytes.readUInt16BE(at + 2);
+}
