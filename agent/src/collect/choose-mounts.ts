@@ -16,6 +16,9 @@ const NETWORK =
 const NO_STORAGE =
   /^(squashfs|erofs|iso9660|udf|autofs|nsfs|tmpfs|devtmpfs|fuse\.(gvfsd-fuse|portal|lxcfs|snapfuse|squashfuse|fuse-overlayfs))$/;
 
+/** Single files that container engines bind from the host: they say nothing of what this machine stores. */
+const BOUND_FILE = /^\/(etc\/(hosts|hostname|resolv\.conf)|run\/host\/.+)$/;
+
 /** They store files although what is mounted is no file in /dev. */
 const WITHOUT_DEVICE = /^(zfs|btrfs|bcachefs|ubifs)$/;
 
@@ -37,7 +40,7 @@ export function chooseMounts(mounts: readonly Mount[]): ChosenMount[] {
 }
 
 function isStorage({ type, device, mountPoint }: Mount): boolean {
-  if (NO_STORAGE.test(type)) return false;
+  if (NO_STORAGE.test(type) || BOUND_FILE.test(mountPoint)) return false;
   // In a container the root is an overlay.
   if (type === 'overlay') return mountPoint === '/';
   return device.startsWith('/dev/') || NETWORK.test(type) || WITHOUT_DEVICE.test(type);

@@ -122,6 +122,25 @@ test('a mount that never answered is shown as stale, without figures', () => {
   });
 });
 
+test('in a container the root is an overlay, a volume is shown, and single files of the host are not', () => {
+  using machine = emptyMachine();
+  machine.write(
+    'proc/self/mountinfo',
+    [
+      '29 1 0:50 / / rw - overlay overlay rw',
+      '30 29 254:1 /docker/1/hosts /etc/hosts rw - ext4 /dev/vda1 rw',
+      '31 29 254:1 /srv/data /var/lib/data rw - ext4 /dev/vda1 rw',
+      '',
+    ].join('\n'),
+  );
+  assert.deepEqual(
+    open(machine.roots)
+      .collector.collect(0)
+      ?.map((each) => each.mount_point),
+    ['/', '/var/lib/data'],
+  );
+});
+
 test('a mount over another hides it', () => {
   using machine = emptyMachine();
   machine.write(
