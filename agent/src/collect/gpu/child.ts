@@ -21,6 +21,7 @@ export class Child {
   readonly #process: ChildProcess;
   readonly #output = new Tail(OUTPUT_BYTES);
   readonly #errors = new Tail(ERROR_BYTES);
+  #exit: string | null = null;
   #ended: string | null = null;
   #killedFor: string | null = null;
   #bytesSinceRead = 0;
@@ -32,7 +33,10 @@ export class Child {
       this.#ended ??= error.message;
     });
     this.#process.on('exit', (code, signal) => {
-      this.#ended ??= `exit code ${code ?? signal ?? 'unknown'}`;
+      this.#exit = `exit code ${code ?? signal ?? 'unknown'}`;
+    });
+    this.#process.on('close', () => {
+      this.#ended ??= this.#exit;
     });
     this.#listen(this.#process.stdout, this.#output);
     this.#listen(this.#process.stderr, this.#errors);
@@ -40,7 +44,10 @@ export class Child {
 
   /** Why it is no more, in a few words; null while it is there. */
   ended(): string | null {
-    return this.#ended === null ? null : (this.#killedFor ?? this.#ended);
+    const ended = this.#ended;
+    // What it wrote last may come after its end; but a child of its own may hold its output for ever.
+    this.#ended ??= this.#exit;
+    return ended === null ? null : (this.#killedFor ?? ended);
   }
 
   /** The last lines of what it wrote on standard error or, without such, on standard output. */
