@@ -200,6 +200,34 @@ describe('200', () => {
     },
   );
 
+  test("what a trial was told does not outlive the purchase: the install's newest word counts", async () => {
+    const installId = randomUUID();
+    const machines = ['the trial', 'the license'];
+    const activations = await Promise.all(
+      machines.map(async (machine_id) => {
+        const { licenseKey } = await service.own.issue();
+        const { activation_id } = await activate(service, licenseKey, { machine_id });
+        return { license_key: licenseKey, activation_id, machine_id, install_id: installId };
+      }),
+    );
+    const share = async (index: number, usage_sharing?: boolean) => {
+      const body = {
+        ...activations[index],
+        ...(usage_sharing === undefined ? {} : { usage_sharing }),
+      };
+      assert.equal((await service.post('/api/v1/licenses/validate', body)).status, 200);
+      service.own.clock.advance(1);
+    };
+    const send = async () => readResult(await ingest(anyEvents(1), { install_id: installId }));
+    await share(0, false);
+    await share(1, true);
+    assert.deepEqual(await send(), [200, { accepted: 1, dropped: 0 }, null]);
+    await share(0);
+    assert.deepEqual(await send(), [200, { accepted: 1, dropped: 0 }, null]);
+    await share(1, false);
+    assert.deepEqual(await send(), [200, { accepted: 0, dropped: 1 }, 'sharing_off=1']);
+  });
+
   test('a body that is compressed by gzip is read', async () => {
     const body = gzipSync(JSON.stringify(batchOf(anyEvents(100))));
     const answer = await sendCompressed(body, 'gzip');

@@ -6,7 +6,7 @@ import { listAuditEntries } from '../../audit/queries.ts';
 import { toMachineKey } from '../../usage/machine-key.ts';
 import { startTestService } from '../../../../test/harness.ts';
 import { activate } from '../../../../test/license-steps.ts';
-import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
+import { DAY_MS, HOUR_MS, TEST_START } from '../../../../test/test-clock.ts';
 import { runRollups } from '../rollups/run-rollups.ts';
 import { eraseInstall } from './erase-install.ts';
 import { eraseMachine } from './erase-machine.ts';
@@ -166,32 +166,74 @@ test('an erased machine was never used, in its days, weeks, months and cohorts',
   assert.deepEqual([entry?.action, entry?.reason], ['machine.erase', 'asked for']);
 });
 
-test('what an install is said to share is what events are judged by', async () => {
-  const [yes, no, silent] = [true, false, null];
-  const cases = [
-    [],
-    [yes],
-    [no],
-    [silent],
-    [yes, no],
-    ['no, given up', yes],
-    ['no, given up'],
-    ['no, given up', silent],
+/** What an activation said; `at` in hours, null: before such moments were noted. */
+interface Told {
+  readonly shares: boolean | null;
+  readonly at?: number | null;
+  readonly givenUp?: boolean;
+}
+
+async function storeTold(
+  install: string,
+  { shares, at = 0, givenUp = false }: Told,
+): Promise<void> {
+  const toldAt = at === null ? null : new Date(TEST_START.getTime() + at * HOUR_MS);
+  await pool.query(
+    `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
+                              usage_sharing_told_at, activated_at, deactivated_at, last_validated_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5)`,
+    [install, shares, toldAt, givenUp ? TEST_START : null, TEST_START],
+  );
+}
+
+test('what an install said last is what its events are judged by, and what it is said to share', async () => {
+  const [yes, no, silent] = [{ shares: true }, { shares: false }, { shares: null }];
+  const cases: readonly [boolean, readonly Told[]][] = [
+    [true, []],
+    [true, [yes]],
+    [false, [no]],
+    [true, [silent]],
+    [false, [yes, no]],
+    [true, [no, { ...yes, at: 1 }]],
+    [false, [yes, { ...no, at: 1 }]],
+    [true, [{ ...no, at: 2, givenUp: true }, yes]],
+    [false, [{ ...no, givenUp: true }]],
+    [false, [{ ...no, givenUp: true }, silent]],
+    [
+      true,
+      [
+        { ...no, givenUp: true },
+        { ...yes, at: 1, givenUp: true },
+      ],
+    ],
+    [
+      true,
+      [
+        { ...no, at: null },
+        { ...yes, at: 1 },
+      ],
+    ],
+    [
+      false,
+      [
+        { ...no, at: null },
+        { ...yes, at: -1 },
+      ],
+    ],
+    [
+      false,
+      [
+        { ...no, at: null },
+        { ...yes, at: null },
+      ],
+    ],
   ];
-  for (const told of cases) {
+  for (const [expected, told] of cases) {
     const install = randomUUID();
-    for (const one of told) {
-      const shares = typeof one === 'string' ? false : one;
-      await pool.query(
-        `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing, activated_at,
-                                  deactivated_at, last_validated_at)
-         values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, now(), $3, now())`,
-        [install, shares, typeof one === 'string' ? new Date() : null],
-      );
-    }
+    for (const one of told) await storeTold(install, one);
     await send(install, ['opened']);
     const { activations, events, sharing } = await showInstall(ctx, install);
-    assert.equal(sharing, events === 1, JSON.stringify(told));
+    assert.deepEqual([sharing, events], [expected, expected ? 1 : 0], JSON.stringify(told));
     assert.equal(isSharing(activations), sharing);
   }
 });

@@ -51,11 +51,22 @@ export async function showInstall(
   };
 }
 
-/** As events are judged when they arrive: what active activations said counts; one no is enough. */
-export function isSharing(
-  activations: readonly Pick<InstallActivation, 'usage_sharing' | 'deactivated_at'>[],
-): boolean {
+type Told = Pick<
+  InstallActivation,
+  'usage_sharing' | 'usage_sharing_told_at' | 'deactivated_at' | 'last_validated_at'
+>;
+
+/** As events are judged when they arrive: what active activations said last counts; at the same moment, a no. */
+export function isSharing(activations: readonly Told[]): boolean {
   const told = activations.filter(({ usage_sharing: shares }) => shares !== null);
   const active = told.filter(({ deactivated_at: at }) => at === null);
-  return (active.length > 0 ? active : told).every(({ usage_sharing: shares }) => shares === true);
+  const counted = active.length > 0 ? active : told;
+  const newest = Math.max(...counted.map(toldAtMs));
+  return counted
+    .filter((one) => toldAtMs(one) === newest)
+    .every(({ usage_sharing: shares }) => shares === true);
+}
+
+function toldAtMs({ usage_sharing_told_at: toldAt, last_validated_at: validatedAt }: Told): number {
+  return (toldAt ?? validatedAt).getTime();
 }

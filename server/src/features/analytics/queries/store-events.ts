@@ -32,13 +32,18 @@ export interface StoredCount {
 
 /**
  * An install shares its usage unless it has said otherwise: what its active activations said last counts, or where none
- * of them said anything, the ones that were given up; one no is enough.
+ * of them said anything, the ones that were given up; of what was said at the same moment, a no. What was said before
+ * such moments were noted counts as said at the last validation.
  */
 const TOLD = `
     with request as materialized (
       select batch, install_id, session_id, app_version, os_version,
-             (select coalesce(bool_and(usage_sharing) filter (where deactivated_at is null), bool_and(usage_sharing), true)
-              from activations where activations.install_id = told.install_id and usage_sharing is not null) as sharing
+             coalesce((
+               select usage_sharing from activations
+               where activations.install_id = told.install_id and usage_sharing is not null
+               order by deactivated_at is not null, coalesce(usage_sharing_told_at, last_validated_at) desc, usage_sharing
+               limit 1
+             ), true) as sharing
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[])
         with ordinality as told (install_id, session_id, app_version, os_version, batch)
     ), told as materialized (

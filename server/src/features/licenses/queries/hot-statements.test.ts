@@ -35,7 +35,8 @@ async function addLicense(facts: Readonly<Record<string, Date | boolean>> = {}) 
 
 async function readActivation(id: string) {
   const { rows } = await pool.query<Record<string, unknown>>(
-    `select validation_count as count, last_validated_at as at, install_id, usage_sharing, entitlement_proof as proof
+    `select validation_count as count, last_validated_at as at, install_id, usage_sharing,
+            usage_sharing_told_at as told_at, entitlement_proof as proof
      from activations where id = $1`,
     [id],
   );
@@ -167,8 +168,19 @@ describe('recordValidationsOf', () => {
       at: later,
       install_id: two,
       usage_sharing: false,
+      told_at: later,
       proof: '1.a-_.B',
     });
+  });
+
+  test('when usage was told to be shared, or not, is noted when that changes, and at no other validation', async () => {
+    const license = await addLicense();
+    const told: unknown[] = [];
+    for (const [index, usageSharing] of [null, false, false, null, true].entries()) {
+      await recordValidationsOf(pool, [record(license, { usageSharing })], moment(index));
+      told.push((await readActivation(license.activationId))?.['told_at']);
+    }
+    assert.deepEqual(told, [null, moment(1), moment(1), moment(1), moment(4)]);
   });
 
   test('a clock that was set back does not set the last validation back', async () => {
