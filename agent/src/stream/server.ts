@@ -1,3 +1,4 @@
+import type { X509Certificate } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
@@ -8,12 +9,7 @@ import { TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
-import {
-  type Chain,
-  explainHandshake,
-  findChainFault,
-  readChain,
-} from '../tls/client-certificate.ts';
+import { explainHandshake, findCertificateFault } from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
 import type { AddressReports } from './address-reports.ts';
 import { toVisitor } from './addresses.ts';
@@ -50,8 +46,8 @@ export interface StreamServerOptions {
 
 interface Watching {
   readonly viewer: SocketViewer;
-  readonly chain: Chain;
-  readonly certified: boolean;
+  /** Null when something else let the viewer in. */
+  readonly certificate: X509Certificate | null;
 }
 
 /** The one port of the agent: the stream by WebSocket over TLS, and `/health`. */
@@ -103,8 +99,8 @@ export class StreamServer {
 
   /** Sends viewers away whose certificate was revoked, or has expired while they watched. */
   checkViewers(): void {
-    for (const { viewer, chain, certified } of this.#watching) {
-      const fault = certified ? this.#findFault(chain) : null;
+    for (const { viewer, certificate } of this.#watching) {
+      const fault = certificate === null ? null : this.#findFault(certificate);
       if (fault !== null) viewer.close(POLICY_VIOLATION, fault);
     }
   }
@@ -162,25 +158,24 @@ export class StreamServer {
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Without a listener, a connection that breaks would end the program.
     socket.on('error', () => socket.destroy());
-    const { tls, chain, fault } = this.#identify(socket);
+    const { certificate, fault } = this.#identify(socket);
     const { authorization, origin, host } = request.headers;
     const offer = readOffer(request.headers['sec-websocket-protocol']);
     const visitor = { authorization, origin, host, offer, certificateFault: fault };
-    const rules = { ...this.#options.rules, needsCertificate: tls.clients !== null };
+    const rules = { ...this.#options.rules, needsCertificate: this.#tls.clients !== null };
     const { refusal, subprotocol } = decideAdmission(visitor, rules);
     if (refusal !== null) {
       this.#report(addressOf(socket), `A viewer was refused: ${refusal.text}`);
       refuse(socket, refusal.status, refusal.text);
       return;
     }
-    const certified = tls.clients !== null && fault === null;
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const viewer = new SocketViewer(webSocket, socket, {
         subprotocol,
         clock: this.#options.clock,
         onFault: (problem) => this.#report(addressOf(socket), problem),
       });
-      this.#welcome({ viewer, chain, certified }, webSocket);
+      this.#welcome({ viewer, certificate }, webSocket);
     });
   }
 
@@ -195,18 +190,19 @@ export class StreamServer {
   }
 
   /** The handshake may be older than the files of now: both are asked. */
-  #identify(socket: Duplex): { tls: TlsMaterial; chain: Chain; fault: string | null } {
-    const tls = this.#tls;
-    if (tls.clients === null || !(socket instanceof TLSSocket)) {
-      return { tls, chain: [], fault: null };
+  #identify(socket: Duplex): { certificate: X509Certificate | null; fault: string | null } {
+    if (this.#tls.clients === null || !(socket instanceof TLSSocket)) {
+      return { certificate: null, fault: null };
     }
-    const chain = readChain(socket);
-    return { tls, chain, fault: explainHandshake(socket, chain) ?? this.#findFault(chain) };
+    const certificate = socket.getPeerX509Certificate();
+    const fault = explainHandshake(socket) ?? this.#findFault(certificate);
+    return { certificate: fault === null ? (certificate ?? null) : null, fault };
   }
 
-  #findFault(chain: Chain): string | null {
+  #findFault(certificate: X509Certificate | undefined): string | null {
     const { clients } = this.#tls;
-    return clients === null ? null : findChainFault(chain, clients, this.#options.clock.now());
+    if (clients === null) return null;
+    return findCertificateFault(certificate, clients, this.#options.clock.now());
   }
 
   #report(address: string | undefined, problem: string): void {

@@ -3,9 +3,10 @@ import type { TLSSocket } from 'node:tls';
 
 import type { TlsMaterial } from './tls-files.ts';
 
-/** As many certificates may stand between a client's and its authority's. */
+/** As many certificates may stand between a client's and the root. */
 const MAX_DEPTH = 2;
 
+const NONE = 'A client certificate is needed, and none was sent.';
 const NOT_OURS = 'The client certificate is not from an authority of this agent.';
 const REVOKED = 'The client certificate was revoked.';
 const EXPIRED = 'The client certificate has expired.';
@@ -26,28 +27,12 @@ const FAULTS: Readonly<Record<string, string>> = {
   SELF_SIGNED_CERT_IN_CHAIN: NOT_OURS,
 };
 
-/** The certificate of a client and those above it, as far as they are known; empty when it showed none. */
-export type Chain = readonly X509Certificate[];
-
-/** What a client showed in its handshake. */
-export function readChain(socket: TLSSocket): Chain {
-  const chain: X509Certificate[] = [];
-  let certificate = socket.getPeerX509Certificate();
-  // The last one is its own issuer; a client can send as many as it likes.
-  while (certificate !== undefined && chain.length < MAX_DEPTH + 3) {
-    chain.push(certificate);
-    const issuer = certificate.issuerCertificate;
-    certificate = issuer?.fingerprint256 === certificate.fingerprint256 ? undefined : issuer;
-  }
-  return chain;
-}
-
 /**
  * What the handshake found wrong with a client's certificate.
  * @returns a sentence for the client; null when it is good
  */
-export function explainHandshake(socket: TLSSocket, chain: Chain): string | null {
-  if (chain.length === 0) return 'A client certificate is needed, and none was sent.';
+export function explainHandshake(socket: TLSSocket): string | null {
+  if (socket.getPeerX509Certificate() === undefined) return NONE;
   if (socket.authorized) return null;
   const code = String(socket.authorizationError);
   return FAULTS[code] ?? `The client certificate is refused (${code}).`;
@@ -55,22 +40,27 @@ export function explainHandshake(socket: TLSSocket, chain: Chain): string | null
 
 /**
  * What is wrong with a client's certificate by the files as they are now, which may have changed since its handshake.
+ * Node.js does not tell a server which certificates stand between, so they must be among the authorities.
  * @returns a sentence for the client; null when it is good
  */
-export function findChainFault(
-  chain: Chain,
-  clients: NonNullable<TlsMaterial['clients']>,
+export function findCertificateFault(
+  certificate: X509Certificate | undefined,
+  { authorities, revocations }: NonNullable<TlsMaterial['clients']>,
   now: Date,
 ): string | null {
-  const [own] = chain;
-  if (own === undefined) return 'A client certificate is needed, and none was sent.';
-  if (own.validToDate < now) return EXPIRED;
-  if (chain.some((each) => clients.revocations.isRevoked(each))) return REVOKED;
-  const anchor = chain.findIndex((each) =>
-    clients.authorities.some(
-      (authority) => each.checkIssued(authority) && each.verify(authority.publicKey),
-    ),
-  );
-  if (anchor === -1) return NOT_OURS;
-  return anchor > MAX_DEPTH ? 'There are too many certificates above the client’s.' : null;
+  if (certificate === undefined) return NONE;
+  if (certificate.validToDate < now) return EXPIRED;
+  let current = certificate;
+  for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
+    if (revocations.isRevoked(current)) return REVOKED;
+    const issuer = authorities.find((each) => isIssuedBy(current, each));
+    if (issuer === undefined) return NOT_OURS;
+    if (isIssuedBy(issuer, issuer)) return null;
+    current = issuer;
+  }
+  return 'There are too many certificates above the client’s.';
+}
+
+function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey);
 }

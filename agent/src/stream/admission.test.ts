@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { openAccessTokens } from './access-tokens.ts';
+import { toVisitor } from './addresses.ts';
+import { AddressReports } from './address-reports.ts';
+import { type AdmissionRules, decideAdmission, type Visitor } from './admission.ts';
+import { ConnectionLimits } from './connection-limits.ts';
+import { readOffer } from './subprotocols.ts';
+import { EventEmitter } from 'node:events';
+import { Socket } from 'node:net';
+
+const TOKEN = 'correct-horse-battery-staple';
+const open: AdmissionRules = { needsCertificate: false, isToken: null, allowedOrigins: new Set() };
+const tokens: AdmissionRules = {
+  ...open,
+  isToken: openAccessTokens(['another-token-of-us', TOKEN]),
+};
+const somebody: Visitor = {
+  authorization: undefined,
+  origin: undefined,
+  host: 'db-1.example.com:4096',
+  offer: [],
+  certificateFault: 'No certificate.',
+};
+
+function judge(visitor: Partial<Visitor>, rules: AdmissionRules): string {
+  const { refusal, subprotocol } = decideAdmission({ ...somebody, ...visitor }, rules);
+  return refusal === null ? subprotocol : `${refusal.status} ${refusal.text}`;
+}
+
+test('without certificates and tokens everybody may watch', () => {
+  assert.equal(judge({}, open), 'latchkey.snapshot.v1');
+});
+
+test('where there are tokens one is needed: as a header, or as a subprotocol from a browser', () => {
+  const needed = '401 An access token is needed: send it as "Authorization: Bearer TOKEN".';
+  assert.equal(judge({}, tokens), needed);
+  assert.equal(judge({ authorization: `Basic ${TOKEN}` }, tokens), needed);
+  assert.equal(
+    judge({ authorization: `Bearer ${TOKEN}x` }, tokens),
+    '401 The access token is not known.',
+  );
+  assert.equal(judge({ authorization: `bearer ${TOKEN}` }, tokens), 'latchkey.snapshot.v1');
+  const offer = readOffer(`latchkey.vector.v1, latchkey.token.${TOKEN}`);
+  assert.equal(judge({ offer }, tokens), 'latchkey.vector.v1');
+  const alone = readOffer(`latchkey.token.${TOKEN}`);
+  assert.match(judge({ offer: alone }, tokens), /^400 None of the subprotocols offered is known/u);
+});
+
+test('where certificates are needed a good one lets in, and so does a token where there are tokens', () => {
+  const certificates = { ...open, needsCertificate: true };
+  assert.equal(judge({ certificateFault: null }, certificates), 'latchkey.snapshot.v1');
+  assert.equal(judge({}, certificates), '403 No certificate.');
+  assert.equal(judge({ authorization: `Bearer ${TOKEN}` }, certificates), '403 No certificate.');
+  const both = { ...tokens, needsCertificate: true };
+  assert.equal(judge({ certificateFault: null }, both), 'latchkey.snapshot.v1');
+  assert.equal(judge({ authorization: `Bearer ${TOKEN}` }, both), 'latchkey.snapshot.v1');
+  assert.equal(judge({}, both), '403 No certificate.');
+});
+
+test('pages of the same host may watch, others only when they are allowed', () => {
+  const foreign =
+    '403 Pages of this origin may not watch: add it to allowed_origins in the configuration.';
+  const origin = 'https://console.example.com';
+  assert.equal(judge({ origin: 'https://db-1.example.com:4096' }, open), 'latchkey.snapshot.v1');
+  assert.equal(judge({ origin }, open), foreign);
+  assert.equal(judge({ origin: 'null' }, open), foreign);
+  assert.equal(
+    judge({ origin, certificateFault: null }, { ...open, needsCertificate: true }),
+    foreign,
+  );
+  assert.equal(
+    judge({ origin }, { ...open, allowedOrigins: new Set([origin]) }),
+    'latchkey.snapshot.v1',
+  );
+  assert.equal(
+    judge({ origin }, { ...open, allowedOrigins: new Set(['*']) }),
+    'latchkey.snapshot.v1',
+  );
+});
+
+test('a visitor is an IPv4 address, or a network of IPv6', () => {
+  for (const [address, visitor] of [
+    ['192.0.2.7', '192.0.2.7'],
+    ['::ffff:192.0.2.7', '192.0.2.7'],
+    ['2001:db8:1:2:3:4:5:6', '2001:db8:1:2::/64'],
+    ['2001:db8::1', '2001:db8:0:0::/64'],
+    ['fe80::1%eth0', 'fe80:0:0:0::/64'],
+    ['::1', '0:0:0:0::/64'],
+    [undefined, 'unknown'],
+  ] as const) {
+    assert.equal(toVisitor(address), visitor);
+  }
+});
+
+test('the log of a flood from many addresses has a bound', () => {
+  let nowMs = 0;
+  const lines: string[] = [];
+  const clock = { now: () => new Date(nowMs), monotonicMs: () => nowMs };
+  const reports = new AddressReports(clock, { warn: (message) => void lines.push(message) });
+  for (let at = 0; at < 10_000; at += 1) reports.report(`192.0.2.${at}`, 'Trouble.');
+  assert.equal(lines.length, 500);
+  nowMs = 60_000;
+  reports.report('192.0.2.1', 'Trouble.');
+  assert.equal(lines.length, 501);
+});
+
+/** A connection as far as it is counted. */
+function connectFrom(remoteAddress: string): Socket {
+  return Object.defineProperty(new Socket(), 'remoteAddress', { value: remoteAddress });
+}
+
+test('connections are counted by visitor; one too many is ended, and one that closes makes room', () => {
+  const refused: string[] = [];
+  const limits = new ConnectionLimits(2, (visitor) => void refused.push(visitor));
+  const add = (address: string): Socket => {
+    const socket = connectFrom(address);
+    limits.add(socket);
+    return socket;
+  };
+  const [first, second, third] = [add('2001:db8::1'), add('2001:db8::2'), add('2001:db8::3')];
+  assert.deepEqual([first.destroyed, second.destroyed, third.destroyed], [false, false, true]);
+  assert.deepEqual(refused, ['2001:db8:0:0::/64']);
+  EventEmitter.prototype.emit.call(first, 'close');
+  assert.equal(add('2001:db8::4').destroyed, false);
+  assert.equal(add('2001:db8::5').destroyed, true);
+  for (let time = 0; time < 5; time += 1) assert.equal(add('::ffff:127.0.0.1').destroyed, false);
+});

@@ -1,0 +1,186 @@
+import assert from 'node:assert/strict';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+import { type Certificate, lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { openAccessTokens } from '../stream/access-tokens.ts';
+import { readTlsMaterial, type TlsMaterial } from './tls-files.ts';
+
+const show = ({ cert, key }: Certificate, more = '') => ({ cert: cert + more, key });
+
+describe('mutual TLS', { skip: lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+  const server = workshop.makeRoot('web').makeServer();
+  const authority = workshop.makeRoot('clients');
+  const anna = authority.makeClient('anna');
+  const berta = authority.makeClient('berta');
+
+  function read(revocationFile: string | null = null): TlsMaterial {
+    const authorityFile = authority.own.certificateFile;
+    return readTlsMaterial({ ...server, clients: { authorityFile, revocationFile } });
+  }
+
+  test('a certificate of the authority lets in; none or another is 403 with the reason', async () => {
+    await using stream = await openStream({ tls: read() });
+    const viewer = await connect(stream.port, [], show(anna));
+    assert.equal((await viewer.receive(1)).length, 1);
+    await assert.rejects(connect(stream.port), {
+      message: '403 A client certificate is needed, and none was sent.',
+    });
+    const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
+    await assert.rejects(connect(stream.port, [], show(stranger)), {
+      message: '403 The client certificate is not from an authority of this agent.',
+    });
+    assert.equal((await ask(stream.port, '/health')).text, 'OK\n');
+    assert.deepEqual(stream.warnings, [
+      'A viewer was refused: A client certificate is needed, and none was sent.',
+    ]);
+  });
+
+  test('the certificate of a server does not serve as one of a client', async () => {
+    await using stream = await openStream({ tls: read() });
+    await assert.rejects(connect(stream.port, [], show(authority.makeServer())), /^Error: 403 /u);
+  });
+
+  test('refused in the handshake, a client without a certificate gets the alert of TLS', async () => {
+    await using stream = await openStream({ tls: read(), refusesInHandshake: true });
+    const viewer = await connect(stream.port, [], show(anna));
+    assert.equal((await viewer.receive(1)).length, 1);
+    await assert.rejects(connect(stream.port), {
+      code: 'ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED',
+    });
+    assert.deepEqual(stream.warnings, ['A TLS handshake failed: it sent no client certificate.']);
+  });
+
+  test('two certificates may stand between when the authorities have them, three may not', async () => {
+    const first = authority.makeAuthority('first');
+    const second = first.makeAuthority('second');
+    const third = second.makeAuthority('third');
+    const authorityFile = join(workshop.directory, 'authorities.pem');
+    const all = [authority, first, second, third].map(({ own }) => own.cert);
+    const clients = { authorityFile, revocationFile: null };
+    const deep = second.makeClient('deep');
+    writeFileSync(authorityFile, all.join(''));
+    await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients }) });
+    const viewer = await connect(stream.port, [], show(deep));
+    await assert.rejects(connect(stream.port, [], show(third.makeClient('deeper'))), {
+      message: '403 There are too many certificates above the client’s.',
+    });
+    writeFileSync(authorityFile, all.slice(0, 2).join(''));
+    stream.server.setTls(readTlsMaterial({ ...server, clients }));
+    const reason = 'The client certificate is not from an authority of this agent.';
+    assert.deepEqual(await viewer.closed, { code: 1008, reason });
+    const sent = show(deep, second.own.cert);
+    await assert.rejects(connect(stream.port, [], sent), { message: `403 ${reason}` });
+  });
+
+  test('a revoked certificate is refused, and its viewer is sent away when the list is read again', async () => {
+    const crl = authority.writeRevocations([]);
+    await using stream = await openStream({ tls: read(crl) });
+    const annas = await connect(stream.port, [], show(anna));
+    const bertas = await connect(stream.port, [], show(berta));
+    authority.writeRevocations([anna]);
+    stream.server.setTls(read(crl));
+    assert.deepEqual(await annas.closed, {
+      code: 1008,
+      reason: 'The client certificate was revoked.',
+    });
+    stream.hub.tick();
+    assert.equal((await bertas.receive(2)).length, 2);
+    await assert.rejects(connect(stream.port, [], show(anna)), {
+      message: '403 The client certificate was revoked.',
+    });
+  });
+
+  test('a list that is out of date lets nobody in, and the reason says so', async () => {
+    const another = workshop.makeRoot('forgetful');
+    const crl = another.writeRevocations([], 1);
+    const clients = { authorityFile: another.own.certificateFile, revocationFile: crl };
+    const tls = readTlsMaterial({ ...server, clients });
+    const nextUpdate = tls.clients?.revocations.nextUpdate?.getTime() ?? 0;
+    assert.ok(Math.abs(nextUpdate - Date.now()) < 60_000);
+    while (Date.now() <= nextUpdate + 1000)
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    await using stream = await openStream({ tls });
+    await assert.rejects(connect(stream.port, [], show(another.makeClient('carl'))), {
+      message:
+        '403 The list of revoked certificates is out of date, so nobody is let in: renew it on the server.',
+    });
+  });
+
+  test('a certificate that expires while its viewer watches ends the watching', async () => {
+    await using stream = await openStream({ tls: read() });
+    const viewer = await connect(stream.port, [], show(berta));
+    stream.server.checkViewers();
+    assert.equal(stream.hub.viewers.size, 1);
+    stream.clock.ms += 31 * 86_400_000;
+    stream.server.checkViewers();
+    assert.deepEqual(await viewer.closed, {
+      code: 1008,
+      reason: 'The client certificate has expired.',
+    });
+  });
+
+  test('where there are access tokens, one does instead of a certificate', async () => {
+    const rules = {
+      isToken: openAccessTokens(['a-token-of-twenty-chars']),
+      allowedOrigins: new Set<string>(),
+    };
+    await using stream = await openStream({ tls: read(), rules });
+    const headers = { authorization: 'Bearer a-token-of-twenty-chars' };
+    const viewer = await connect(stream.port, [], { headers });
+    assert.equal((await viewer.receive(1)).length, 1);
+    stream.server.setTls(read());
+    stream.server.checkViewers();
+    stream.hub.tick();
+    assert.equal((await viewer.receive(2)).length, 2);
+  });
+
+  test('a new certificate of the server is used from the next handshake on, and viewers stay', async () => {
+    const renewed = workshop.makeRoot('web').makeServer();
+    await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients: null }) });
+    const before = await connect(stream.port);
+    stream.server.setTls(readTlsMaterial({ ...renewed, clients: null }));
+    const trusting = { rejectUnauthorized: true, servername: 'localhost', ca: [renewed.cert] };
+    const options = { ...trusting, allowPartialTrustChain: true };
+    const later = await connect(stream.port, [], options);
+    stream.hub.tick();
+    assert.equal((await before.receive(2)).length, 2);
+    assert.equal((await later.receive(2)).length, 2);
+  });
+
+  test('files that do not serve are told by name', () => {
+    const broken = join(workshop.directory, 'broken.pem');
+    writeFileSync(broken, '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n');
+    const empty = join(workshop.directory, 'empty.pem');
+    writeFileSync(empty, '');
+    const der = join(workshop.directory, 'junk.crl');
+    writeFileSync(der, '-----BEGIN X509 CRL-----\nMIIBAAAA\n-----END X509 CRL-----\n');
+    const authorityFile = authority.own.certificateFile;
+    const from = (changes: object) => () =>
+      readTlsMaterial({ ...server, clients: null, ...changes });
+    const { keyFile } = anna;
+    assert.throws(from({ keyFile }), {
+      message: `${keyFile} is not the key of ${server.certificateFile}.`,
+    });
+    assert.throws(
+      from({ keyFile: '/nowhere' }),
+      /^TlsFileError: \/nowhere cannot be read: ENOENT/u,
+    );
+    assert.throws(from({ certificateFile: broken }), /broken\.pem holds a broken certificate/u);
+    assert.throws(from({ certificateFile: empty }), /empty\.pem holds no "BEGIN CERTIFICATE"/u);
+    assert.throws(
+      from({ clients: { authorityFile, revocationFile: empty } }),
+      /holds no "BEGIN X509 CRL"/u,
+    );
+    assert.throws(
+      from({ clients: { authorityFile, revocationFile: der } }),
+      /junk\.crl is no list of revoked/u,
+    );
+    copyFileSync(server.certificateFile, broken);
+    assert.doesNotThrow(from({ certificateFile: broken }));
+  });
+});
