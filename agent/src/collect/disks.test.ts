@@ -109,6 +109,34 @@ test('a disk that vanishes is forgotten, and one that is plugged in is found', (
   assert.deepEqual(names(), ['sdb', 'sdc']);
 });
 
+test('when a disk vanishes the others are looked for at the next tick, not only after a while', () => {
+  using machine = copyMachine('server');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  machine.write('sys/block/sdc/size', '2048\n');
+  machine.write('proc/diskstats', '   8      32 sdc 1 0 8 1 1 0 8 1 0 1 1\n');
+  assert.deepEqual(disks.collect(1_000), null);
+  assert.deepEqual(
+    disks.collect(2_000)?.map(({ device }) => device),
+    ['sdc'],
+  );
+});
+
+test('a card reader without a card is no disk', () => {
+  using machine = copyMachine('bare-vm');
+  machine.write('sys/block/sdz/size', '0\n');
+  machine.write(
+    'proc/diskstats',
+    ' 254 0 vda 5 0 40 5 0 0 0 0 0 5 5\n   8 400 sdz 0 0 0 0 0 0 0 0 0 0 0\n',
+  );
+  assert.deepEqual(
+    openDisksCollector(machine.roots)
+      .collect(0)
+      ?.map(({ device }) => device),
+    ['vda'],
+  );
+});
+
 test('a machine without disks has no such part', () => {
   using machine = emptyMachine();
   assert.equal(openDisksCollector(machine.roots).collect(0), null);

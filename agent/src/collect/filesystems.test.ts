@@ -141,6 +141,20 @@ test('in a container the root is an overlay, a volume is shown, and single files
   );
 });
 
+test('the whole of a filesystem is shown rather than a part that is bound elsewhere', () => {
+  using machine = emptyMachine();
+  machine.write(
+    'proc/self/mountinfo',
+    '22 1 8:1 /part /b rw - ext4 /dev/sda1 rw\n23 22 8:1 / /mnt/disk rw - ext4 /dev/sda1 rw\n',
+  );
+  assert.deepEqual(
+    open(machine.roots)
+      .collector.collect(0)
+      ?.map((each) => each.mount_point),
+    ['/mnt/disk'],
+  );
+});
+
 test('a mount over another hides it', () => {
   using machine = emptyMachine();
   machine.write(

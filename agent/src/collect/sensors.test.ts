@@ -8,9 +8,11 @@ import { BackgroundReader } from '../read/background-reader.ts';
 import { openSensorsCollector } from './sensors.ts';
 
 /** Collects, has all that was begun be read, and collects what that gave. */
-function openOn(machine: Machine) {
-  const clock = { ms: 0 };
-  const reader = new BackgroundReader(() => clock.ms);
+function openOn(
+  machine: Machine,
+  clock = { ms: 0 },
+  reader = new BackgroundReader(() => clock.ms),
+) {
   const collector = openSensorsCollector(machine.roots, reader);
   return async (atMs: number) => {
     clock.ms = atMs;
@@ -80,6 +82,18 @@ test('the package of an Intel processor is not told twice, as chip and as zone',
   );
 });
 
+test('a zone with a chip of its own is told once, as that chip', async () => {
+  using machine = copyMachine('server');
+  machine.write('sys/class/thermal/thermal_zone1/type', 'acpitz\n');
+  machine.write('sys/class/thermal/thermal_zone1/temp', '30000\n');
+  machine.write('sys/class/thermal/thermal_zone1/hwmon7/name', 'acpitz\n');
+  const part = await openOn(machine)(0);
+  assert.equal(
+    part?.temperatures?.some(({ chip }) => chip === 'acpitz'),
+    false,
+  );
+});
+
 test('sensors are read again every two seconds', async () => {
   using machine = copyMachine('raspberry-pi');
   const collect = openOn(machine);
@@ -93,7 +107,9 @@ test('sensors are read again every two seconds', async () => {
 
 test('a chip that is taken out vanishes, and one that is plugged in is found within a minute', async () => {
   using machine = copyMachine('server');
-  const collect = openOn(machine);
+  const clock = { ms: 0 };
+  const reader = new BackgroundReader(() => clock.ms);
+  const collect = openOn(machine, clock, reader);
   await collect(0);
   machine.remove('sys/class/hwmon/hwmon1');
   machine.write('sys/class/hwmon/hwmon5/name', 'drivetemp\n');
@@ -101,6 +117,8 @@ test('a chip that is taken out vanishes, and one that is plugged in is found wit
   const chips = async (atMs: number) =>
     new Set((await collect(atMs))?.temperatures?.map(({ chip }) => chip));
   assert.deepEqual(await chips(60_000), new Set(['coretemp', 'drivetemp', 'nct6775']));
+  const gone = `${machine.roots.sys}/class/hwmon/hwmon1/temp1_input`;
+  assert.equal(reader.textOf(gone), null, 'its file is closed');
 });
 
 test('a machine without sensors has no such part', async () => {
