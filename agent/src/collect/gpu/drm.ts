@@ -9,6 +9,7 @@ import type { Figures, FiguresReader } from './figures.ts';
 import { openIntelReader } from './intel.ts';
 import { canSleep, isAsleep } from './power-state.ts';
 import { Rest } from './rest.ts';
+import { FRESH_INTERVALS } from './tool.ts';
 
 /** Cards are looked for again this often. */
 const LOOK_INTERVAL_MS = 10_000;
@@ -22,12 +23,17 @@ interface CardCollector {
 }
 
 /** AMD's and Intel's cards, from what their drivers say in /sys/class/drm. */
-export function openDrmCollector(roots: Roots, reader: BackgroundReader): Collector<AgentGpu[]> {
+export function openDrmCollector(
+  roots: Roots,
+  reader: BackgroundReader,
+  intervalMs: number,
+): Collector<AgentGpu[]> {
   const isLookDue = every(LOOK_INTERVAL_MS);
   let cards: ReadonlyMap<string, CardCollector> = new Map();
   return {
     collect(atMs) {
-      if (isLookDue(atMs)) cards = look(roots, reader, cards);
+      if (isLookDue(atMs))
+        cards = look(roots, cards, (card) => openCardCollector(card, reader, intervalMs));
       return cards.size === 0 ? null : [...cards.values()].map((card) => card.collect(atMs));
     },
     close: () => cards.forEach((card) => card.close()),
@@ -37,13 +43,13 @@ export function openDrmCollector(roots: Roots, reader: BackgroundReader): Collec
 /** The cards there are now; those that were there before keep what they were compared with. */
 function look(
   roots: Roots,
-  reader: BackgroundReader,
   before: ReadonlyMap<string, CardCollector>,
+  open: (card: Card) => CardCollector,
 ): ReadonlyMap<string, CardCollector> {
   const cards = new Map(
     listCards(roots).map((card) => {
       const key = JSON.stringify(card);
-      return [key, before.get(key) ?? openCardCollector(card, reader)];
+      return [key, before.get(key) ?? open(card)];
     }),
   );
   for (const [key, card] of before) if (!cards.has(key)) card.close();
@@ -51,16 +57,27 @@ function look(
 }
 
 /** A card that sleeps is not woken up, and one with nothing to do is left alone now and then so that it can. */
-function openCardCollector(card: Card, reader: BackgroundReader): CardCollector {
+function openCardCollector(
+  card: Card,
+  reader: BackgroundReader,
+  intervalMs: number,
+): CardCollector {
   const rest = new Rest();
   let figures: FiguresReader | null = null;
   let last: Figures = {};
+  let lastAtMs = Number.NEGATIVE_INFINITY;
 
   /** What it said before it slept is not to be compared with. */
   function close(): void {
     figures?.close();
     figures = null;
-    last = {};
+  }
+
+  function read(atMs: number): void {
+    figures ??= card.driver === 'amdgpu' ? openAmdReader(card, reader) : openIntelReader(card);
+    [last, lastAtMs] = [figures.read(atMs), atMs];
+    const { usage_ratio: usage = 1 } = last;
+    rest.note(usage < IDLE_RATIO && canSleep(card.device), atMs);
   }
 
   return {
@@ -70,13 +87,9 @@ function openCardCollector(card: Card, reader: BackgroundReader): CardCollector 
         close();
         return { ...card.facts, asleep: true };
       }
-      if (!rest.isResting(atMs)) {
-        figures ??= card.driver === 'amdgpu' ? openAmdReader(card, reader) : openIntelReader(card);
-        last = figures.read(atMs);
-        const { usage_ratio: usage = 1 } = last;
-        rest.note(usage < IDLE_RATIO && canSleep(card.device), atMs);
-      }
-      return { ...card.facts, ...last };
+      if (!rest.isResting(atMs)) read(atMs);
+      const isFresh = atMs - lastAtMs <= FRESH_INTERVALS * intervalMs;
+      return isFresh ? { ...card.facts, ...last } : card.facts;
     },
     close,
   };

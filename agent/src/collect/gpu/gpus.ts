@@ -25,7 +25,10 @@ export function openGpusCollector(
 ): Collector<AgentGpu[]> {
   const { searchPath = `${process.env['PATH'] ?? ''}:${USUAL_PATH}`, intervalMs = 1000 } = options;
   const openNvidia = isTegra(roots) ? openJetsonCollector : openNvidiaCollector;
-  const makers = [openNvidia(roots, searchPath, intervalMs), openDrmCollector(roots, reader)];
+  const makers = [
+    openNvidia(roots, searchPath, intervalMs),
+    openDrmCollector(roots, reader, intervalMs),
+  ];
   return {
     collect(atMs) {
       const problems: unknown[] = [];

@@ -16,7 +16,7 @@ import { listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 import { canSleep, isAsleep } from './power-state.ts';
 import { Rest } from './rest.ts';
-import { ToolRunner } from './tool.ts';
+import { FRESH_INTERVALS, ToolRunner } from './tool.ts';
 import { toBytes, toHertz, toPercentRatio } from './units.ts';
 
 const LOOK_INTERVAL_MS = 10_000;
@@ -39,21 +39,26 @@ export function openNvidiaCollector(
   });
   const rest = new Rest();
   let last: AgentGpu[] | null = null;
+  let lastAtMs = Number.NEGATIVE_INFINITY;
 
   function read(directories: readonly string[], atMs: number): AgentGpu[] | null {
-    if (rest.isResting(atMs)) return last;
-    last = runner.collect(atMs)?.map(describeGpu) ?? null;
+    [last, lastAtMs] = [runner.collect(atMs)?.map(describeGpu) ?? null, atMs];
     const mayRest = directories.length > 0 && directories.every(canSleep) && isIdle(last);
     rest.note(mayRest, atMs);
     if (rest.isResting(atMs)) runner.pause();
     return last;
   }
 
+  function repeat(atMs: number): AgentGpu[] | null {
+    const isFresh = atMs - lastAtMs <= FRESH_INTERVALS * intervalMs;
+    return isFresh ? last : (last?.map(identify) ?? null);
+  }
+
   return {
     collect(atMs) {
       const directories = cards.collect(atMs) ?? [];
       const sleeping = directories.length > 0 && directories.every(isAsleep);
-      if (!sleeping) return read(directories, atMs);
+      if (!sleeping) return rest.isResting(atMs) ? repeat(atMs) : read(directories, atMs);
       rest.noteSleep();
       runner.pause();
       return directories.map((directory, index) => describeSleeping(directory, index, last));
@@ -117,14 +122,14 @@ function describeSleeping(
 ): AgentGpu {
   const address = /PCI_SLOT_NAME=(\S+)/.exec(readText(join(directory, 'uevent')) ?? '')?.[1];
   const known = last?.find(({ pci_address }) => pci_address === address);
-  return present({
-    vendor: 'nvidia' as const,
-    index: known?.index ?? index,
-    name: known?.name ?? null,
-    uuid: known?.uuid ?? null,
-    pci_address: address ?? null,
-    asleep: true,
-  });
+  const facts = { vendor: 'nvidia' as const, index, pci_address: address ?? null };
+  return { ...(known === undefined ? present(facts) : identify(known)), asleep: true };
+}
+
+/** What does not change about a card. */
+function identify({ vendor, index, name, uuid, pci_address }: AgentGpu): AgentGpu {
+  const [named, numbered, placed] = [name ?? null, uuid ?? null, pci_address ?? null];
+  return present({ vendor, index, name: named, uuid: numbered, pci_address: placed });
 }
 
 function describeGpu(reading: NvidiaReading): AgentGpu {

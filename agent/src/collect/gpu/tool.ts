@@ -16,8 +16,8 @@ export interface Tool<T> {
   mend?(lastWords: string): boolean;
 }
 
-/** What it said counts for so many intervals. */
-const FRESH_INTERVALS = 3;
+/** What was said counts for so many intervals. */
+export const FRESH_INTERVALS = 3;
 
 /** One that has given no reading for so long hangs; drivers may take seconds to get ready. */
 const PATIENCE_MS = 30_000;
