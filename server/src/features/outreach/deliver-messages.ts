@@ -20,9 +20,14 @@ export interface DeliveryJournal {
   end(ends: readonly MessageEnd[]): Promise<void>;
 }
 
+/** Which of these messages are for somebody who wants no mail by now. */
+export type SuppressionCheck = (positions: readonly number[]) => Promise<ReadonlySet<number>>;
+
 export interface DeliveryOptions {
   readonly transport: Pick<MailTransport, 'send'>;
   readonly journal: DeliveryJournal;
+  /** Asked right before sending: minutes or hours may have passed since the request came. */
+  readonly findSuppressed: SuppressionCheck;
   readonly write: (position: number) => MailMessage;
   readonly end: RequestEnd;
   readonly retryPauseMs: number;
@@ -36,6 +41,8 @@ export interface Delivery {
   readonly failure: unknown;
 }
 
+const SUPPRESSED = notSent('suppressed');
+
 /** As many as the transport has connections. */
 export const CONCURRENT_MESSAGES = 5;
 
@@ -47,7 +54,7 @@ const MAX_RELAY_FAILURES = 5;
 
 /**
  * Sends messages, several at once, and once more those that the relay put off. None is sent that is not noted as begun
- * before. Never throws.
+ * before, nor to whom wants no mail by then. Never throws.
  * @param positions of messages that wait
  */
 export async function deliverMessages(
@@ -103,9 +110,11 @@ class DeliveryRun implements Delivery {
 
   async #sendNew(slice: readonly number[]): Promise<void> {
     const begun = await this.#options.journal.begin(slice);
+    const suppressed = await this.#options.findSuppressed(slice);
     for (const position of slice) {
       const reason = this.#reasonToEnd();
       if (!begun.has(position)) this.outcomes.set(position, UNKNOWN);
+      else if (suppressed.has(position)) this.outcomes.set(position, SUPPRESSED);
       else if (reason !== null) this.outcomes.set(position, notSent(reason));
       else await this.#send(position, (result) => asksToRetry(result));
     }
@@ -114,8 +123,10 @@ class DeliveryRun implements Delivery {
 
   /** The time may end before the second try: then what the relay said the first time stands. */
   async #sendAgain(slice: readonly number[]): Promise<void> {
+    const suppressed = await this.#options.findSuppressed(slice);
     for (const position of slice) {
-      if (this.#reasonToEnd() === null) await this.#send(position, () => false);
+      if (suppressed.has(position)) this.outcomes.set(position, SUPPRESSED);
+      else if (this.#reasonToEnd() === null) await this.#send(position, () => false);
     }
     await this.#note(slice);
   }

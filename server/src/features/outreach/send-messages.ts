@@ -1,5 +1,7 @@
+import { hashAddress } from '../suppressions/hash-address.ts';
+import { listSuppressed } from '../suppressions/queries.ts';
 import { createLetterWriter } from './compose-letter.ts';
-import { deliverMessages, type Delivery } from './deliver-messages.ts';
+import { deliverMessages, type Delivery, type SuppressionCheck } from './deliver-messages.ts';
 import { UNKNOWN, type EndedMessage, type MessageOutcome } from './message-outcome.ts';
 import type {
   OutreachContext,
@@ -10,7 +12,7 @@ import type {
 import { beginMessages, endMessages } from './queries/messages.ts';
 
 /**
- * Sends those messages of a request that wait.
+ * Sends those messages of a request that wait, but to nobody who wants no mail by now.
  * @returns what became of every message, in order: also of those that were sent before
  * @throws what kept all of them from being sent, such as a database that is away
  */
@@ -59,7 +61,20 @@ function deliver(
       begin: (positions) => gate.run(() => beginMessages(pool, requestId, positions)),
       end: (ends) => gate.run(() => endMessages(pool, requestId, ends, clock.now())),
     },
+    findSuppressed: createSuppressionCheck(ctx, recipients),
   });
+}
+
+function createSuppressionCheck(
+  { gate, pool, vault }: OutreachContext,
+  recipients: readonly OutreachRecipient[],
+): SuppressionCheck {
+  const hashes = recipients.map(({ email }) => hashAddress(vault, email));
+  return async (positions) => {
+    const asked = hashes.filter((_, position) => positions.includes(position));
+    const suppressed = await gate.run(() => listSuppressed(pool, asked));
+    return new Set(positions.filter((position) => suppressed.has(hashes[position] ?? '')));
+  };
 }
 
 function pairUp(

@@ -16,6 +16,8 @@ import {
   type OutreachService,
 } from '../../../test/outreach-steps.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
+import { hashAddress } from '../suppressions/hash-address.ts';
+import { insertSuppression } from '../suppressions/queries.ts';
 import { deleteOldOutreach } from './delete-old-outreach.ts';
 
 const recipients = [
@@ -120,6 +122,60 @@ test('when a process falls silent another goes on: nobody is mailed twice, and w
   const third = await outreach.sendWell(many, headers);
   assert.equal(third.sent, 60);
 });
+
+test('who unsubscribes between a process that was killed and the next try gets no letter', async () => {
+  const { sendWell, relay, service } = await startOutreachService({
+    script: { recipient: { code: 550, words: 'nobody' } },
+  });
+  const headers = { 'idempotency-key': 'k' };
+  const two = { recipients: manyRecipients(2) };
+  await sendWell(two, headers);
+  // As a process leaves it that is killed before it begins the first letter.
+  await service.pool.query(
+    `update outreach_messages set state = 'waiting', error = null, ended_at = null`,
+  );
+  await service.pool.query('update outreach_idempotency_keys set answered_at = null');
+  relay.script = {};
+  service.clock.advance(HOUR_MS);
+  await unsubscribeRecipient(service, 1);
+  const resumed = await sendWell(two, headers);
+  assert.deepEqual(errorsOf(resumed), [null, 'suppressed']);
+  assert.deepEqual(
+    relay.mails.map(({ to }) => to),
+    [['person-0@example.org']],
+  );
+  assert.deepEqual(await sendWell(two, headers), resumed);
+});
+
+test('who unsubscribes while a request is under way gets no letter, also not at the second try', async () => {
+  const { sendWell, relay, service } = await startOutreachService({ script: { slowMs: 150 } });
+  relay.script = {
+    slowMs: 150,
+    forRecipient: (address) =>
+      address === 'person-0@example.org' ? { recipient: { code: 450, words: 'later' } } : undefined,
+  };
+  const sending = sendWell({ recipients: manyRecipients(30) });
+  await eventually(() => relay.mails.length >= 1);
+  for (const index of [0, 29]) await unsubscribeRecipient(service, index);
+  relay.script = {};
+  const errors = errorsOf(await sending);
+  assert.deepEqual([errors[0], errors[29]], ['suppressed', 'suppressed']);
+  const mailed = relay.mails.flatMap(({ to }) => to);
+  assert.equal(mailed.length, 28);
+  assert.ok(!mailed.includes('person-0@example.org') && !mailed.includes('person-29@example.org'));
+});
+
+async function unsubscribeRecipient(
+  { ctx, pool, clock }: OutreachService['service'],
+  index: number,
+): Promise<void> {
+  const addressHash = hashAddress(ctx.vault, `person-${index}@example.org`);
+  await insertSuppression(pool, {
+    addressHash,
+    reason: 'unsubscribed',
+    suppressedAt: clock.now(),
+  });
+}
 
 test('answers are kept for a day and messages for thirty, and the job that deletes them follows itself', async () => {
   const { sendWell, service } = await startOutreachService();
