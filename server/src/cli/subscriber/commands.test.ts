@@ -137,6 +137,24 @@ test('an address is kept from mail and let have it again by hand, which leaves a
   );
 });
 
+test('an erased address that is suppressed by hand is not kept when somebody types it in', async () => {
+  for (const args of [
+    ['subscriber', 'erase'],
+    ['suppression', 'add'],
+  ]) {
+    const { code, stderr } = await run(...args, 'eve@example.com', '--reason', 'her letter');
+    assert.equal(code, 0, stderr);
+  }
+  await subscribe('eve@example.com', 9, false);
+  const { subscriber, suppression } = await runJson('subscriber', 'show', 'eve@example.com');
+  assert.deepEqual(
+    [subscriber.email, subscriber.state, suppression.reason],
+    [null, 'erased', 'erased'],
+  );
+  await run('suppression', 'remove', 'eve@example.com', '--reason', 'asked');
+  await pool.query('delete from subscribers where email is null');
+});
+
 test('what is no address, and a change without a reason, are not understood', async () => {
   for (const args of [
     ['subscriber', 'show', 'nobody'],

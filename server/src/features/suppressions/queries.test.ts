@@ -47,6 +47,17 @@ test('a stronger reason outlasts an unsubscription, and the last time counts', a
   });
 });
 
+test('no other reason replaces an erasure, and an erasure replaces any other', async () => {
+  await suppress('a', 'erased', 1);
+  await suppress('a', 'by_hand', 2);
+  await suppress('b', 'by_hand', 1);
+  await suppress('b', 'erased', 2);
+  for (const digit of ['a', 'b']) {
+    const { reason, suppressedAt } = (await findSuppression(pool, hash(digit))) ?? {};
+    assert.deepEqual([reason, suppressedAt], ['erased', at(2)]);
+  }
+});
+
 test('only an unsubscription said before is lifted', async () => {
   await suppress('a', 'unsubscribed', 1);
   await suppress('b', 'unsubscribed', 2);

@@ -36,10 +36,14 @@ const insertStatement = defineCommand(
   `insert into suppressions (address_hash, reason, suppressed_at) values (decode($1, 'hex'), $2, $3)
    on conflict (address_hash) do update
    set suppressed_at = greatest(suppressions.suppressed_at, excluded.suppressed_at),
-       reason = case when excluded.reason = 'unsubscribed' then suppressions.reason else excluded.reason end`,
+       reason = case when excluded.reason = 'unsubscribed' or suppressions.reason = 'erased'
+                     then suppressions.reason else excluded.reason end`,
 );
 
-/** Keeps mail from an address. A reason that its owner cannot take back outlasts an unsubscription. */
+/**
+ * Keeps mail from an address. A reason that its owner cannot take back outlasts an unsubscription, and `erased` outlasts
+ * all, for it also keeps the address from being stored.
+ */
 export async function insertSuppression(
   db: Queryable,
   { addressHash, reason, suppressedAt }: Suppression,
