@@ -62,9 +62,7 @@ export function isLockTimeout(error: unknown): boolean {
 
 /** Whether a row belongs into a part of a divided table that is not there (SQLSTATE 23514, without a constraint's name). */
 export function isPartitionMissing(error: unknown): boolean {
-  return (
-    error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined
-  );
+  return error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
 
 /** Whether a unique key refused a row (SQLSTATE 23505). */

@@ -6,7 +6,7 @@
 import { Type, type Static, type TSchema } from 'typebox';
 
 /** An id goes into the database and the log: printable ASCII, and an end. */
-export const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
+const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
 
 const MAX_LINES = 1_000;
 
