@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 
 import { systemClock } from '#server/clock.ts';
+import { readDatabaseTime } from '#server/db/database-time.ts';
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
@@ -88,7 +89,7 @@ async function seed(pool: Pool, today: Day, scale: Scale): Promise<void> {
 
 async function rollUp(pool: Pool): Promise<void> {
   const { signal } = new AbortController();
-  const outcome = await runRollups({ pool, clock: systemClock }, { signal });
+  const outcome = await runRollups({ pool, clock: systemClock, readDatabaseTime }, { signal });
   if (outcome !== 'finished') throw new Error(`the roll-ups are ${outcome}`);
 }
 

@@ -6,6 +6,7 @@ import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Gate } from './db/gate.ts';
 import type { KeyedQueue } from './db/keyed-queue.ts';
+import type { Queryable } from './db/statement.ts';
 import type { EventBatch } from './features/analytics/event-batch.ts';
 import type { EventCounts } from './features/analytics/event-counts.ts';
 import type { NameFilter } from './features/analytics/rules/judge-events.ts';
@@ -30,6 +31,8 @@ export interface Context {
   /** Read anew on SIGHUP, so it is asked for at each use. */
   readonly catalog: () => Catalog;
   readonly clock: Clock;
+  /** What the database's machine takes for the present moment. */
+  readonly readDatabaseTime: (db: Queryable) => Promise<Date>;
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly vault: Vault;

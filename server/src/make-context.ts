@@ -6,6 +6,7 @@ import type { Config } from './config/config.ts';
 import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
 import { isLockTimeout } from './db/database-errors.ts';
+import { readDatabaseTime } from './db/database-time.ts';
 import { Gate } from './db/gate.ts';
 import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
@@ -40,6 +41,8 @@ export interface ContextParts {
   readonly log: Logger;
   readonly metrics: Metrics;
   readonly pool: Pool;
+  /** Left out: the time is asked of the database. */
+  readonly readDatabaseTime?: Context['readDatabaseTime'];
   /** Left out where nothing is sent. */
   readonly mail?: MailTransport | null;
   readonly outreachMail?: MailTransport | null;
@@ -96,6 +99,7 @@ export function makeContext(parts: ContextParts): Context {
     config,
     catalog,
     clock,
+    readDatabaseTime: parts.readDatabaseTime ?? readDatabaseTime,
     log,
     metrics,
     vault,

@@ -174,6 +174,8 @@ function makeTestContext(
     },
     catalog: () => catalog,
     clock,
+    // As if the database's machine had the same clock.
+    readDatabaseTime: async () => clock.now(),
     log,
     mail: options.mail ?? null,
     outreachMail: options.outreachMail ?? null,

@@ -14,6 +14,7 @@ import {
 import { listMarks } from './queries/rollup-marks.ts';
 import { listUsageDays } from './queries/roll-up-usage.ts';
 import { cancelOnAbort } from './rollups/cancel-on-abort.ts';
+import { readEarlierTime, type ClocksContext } from './read-earlier-time.ts';
 import { BUSY, inRollupTransaction } from './rollups/in-rollup-transaction.ts';
 import { addDays, dayOf, type Day } from './rules/days.ts';
 import { startOf } from './rules/periods.ts';
@@ -33,26 +34,25 @@ const BUDGET_MS = 2 * 60_000;
  */
 const DROP_PATIENCE_MS = 200;
 
-type RemovalContext = Pick<Context, 'clock' | 'config' | 'pool'>;
+type RemovalContext = ClocksContext & Pick<Context, 'config'>;
 
 /**
  * Removes what is older than it is kept: days of events and of use once their roll-ups are final, and ids of events. One
  * process at a time does.
  */
 export async function removeOldData(ctx: RemovalContext, signal: AbortSignal): Promise<void> {
-  await dropEventDays(ctx, signal);
-  const today = dayOf(ctx.clock.now());
-  const idsBefore = startOf(addDays(today, -EVENT_IDS_KEPT_DAYS));
+  const now = await readEarlierTime(ctx);
+  await dropEventDays(ctx, now, signal);
+  const idsBefore = startOf(addDays(dayOf(now), -EVENT_IDS_KEPT_DAYS));
   await removeInBatches(ctx, signal, (db) => deleteEventIds(db, idsBefore, BATCH_ROWS));
-  const usageBefore = await findUsageEnd(ctx, today);
+  const usageBefore = await findUsageEnd(ctx, now);
   await removeInBatches(ctx, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
 }
 
-async function dropEventDays(ctx: RemovalContext, signal: AbortSignal): Promise<void> {
-  const today = dayOf(ctx.clock.now());
-  const keptFrom = firstKeptEventDay(today, ctx.config.events.keepDays);
+async function dropEventDays(ctx: RemovalContext, now: Date, signal: AbortSignal): Promise<void> {
+  const keptFrom = firstKeptEventDay(dayOf(now), ctx.config.events.keepDays);
   const old = (await listEventDays(ctx.pool)).filter((day) => day < keptFrom);
-  const waiting = new Set(findUnsettled(old, await listMarks(ctx.pool, 'events'), today));
+  const waiting = new Set(findUnsettled(old, await listMarks(ctx.pool, 'events'), now));
   for (const day of old.filter((each) => !waiting.has(each))) {
     const outcome = await inRollupTransaction(ctx.pool, signal, async (client) => {
       await setLockTimeout(client, DROP_PATIENCE_MS);
@@ -64,10 +64,10 @@ async function dropEventDays(ctx: RemovalContext, signal: AbortSignal): Promise<
 }
 
 /** The day before which days of use are removed: none that waits for its roll-up is. */
-async function findUsageEnd({ pool }: RemovalContext, today: Day): Promise<Day> {
-  const keptFrom = firstKeptUsageDay(today);
+async function findUsageEnd({ pool }: RemovalContext, now: Date): Promise<Day> {
+  const keptFrom = firstKeptUsageDay(dayOf(now));
   const old = (await listUsageDays(pool)).filter((day) => day < keptFrom);
-  return findUnsettled(old, await listMarks(pool, 'usage'), today)[0] ?? keptFrom;
+  return findUnsettled(old, await listMarks(pool, 'usage'), now)[0] ?? keptFrom;
 }
 
 /** With pauses as long as the work, so that it never takes more than half of what the database can do. */

@@ -23,7 +23,7 @@ export interface HousekeepingOptions {
 
 type HousekeepingContext = Pick<
   Context,
-  'clock' | 'config' | 'eventCounts' | 'log' | 'metrics' | 'pool'
+  'clock' | 'config' | 'eventCounts' | 'log' | 'metrics' | 'pool' | 'readDatabaseTime'
 >;
 
 const SECOND_MS = 1_000;

@@ -77,8 +77,11 @@ async function storeBeat({ day, machine, version }: StoredBeat): Promise<void> {
 
 const idle = new AbortController().signal;
 
-async function rollUp() {
-  return runRollups({ pool, clock }, { signal: idle });
+/** The database's machine has the same clock. */
+const ctx = { pool, clock, readDatabaseTime: async () => clock.now() };
+
+async function rollUp(everything = false) {
+  return runRollups(ctx, { signal: idle, everything });
 }
 
 const anyDay = fc.constantFrom(...days);
@@ -164,6 +167,36 @@ test('a day that did not change is not written again, and is final a day after i
   assert.deepEqual(await readColumn('select name from event_name_days'), ['opened']);
 });
 
+test('a process whose clock is days ahead of the database makes no day final before both say that it is over', async () => {
+  clock.set(new Date(`${FIRST}T12:00:00Z`));
+  const ahead = { now: () => new Date(clock.now().getTime() + 3 * DAY_MS) };
+  const rollUpAhead = () => runRollups({ ...ctx, clock: ahead }, { signal: idle });
+  await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
+  await storeBeat({ day: FIRST, machine: 1, version: null });
+  await rollUpAhead();
+  await storeEvent({ day: FIRST, install: 2, name: 'opened', version: '1', props: null });
+  await storeBeat({ day: FIRST, machine: 2, version: null });
+  await rollUpAhead();
+  const totals = `select machines from usage_totals where period = 'day'`;
+  assert.deepEqual(await readColumn('select events from event_name_days'), [2]);
+  assert.deepEqual(await readColumn(totals), [2]);
+  // Days of a process that is ahead are summed up as they come.
+  await storeBeat({ day: addDays(FIRST, 2), machine: 1, version: null });
+  await rollUpAhead();
+  assert.deepEqual(await readColumn(totals), [2, 1]);
+});
+
+test('what came after a day was final enters the reports when everything is summed up again', async () => {
+  const event = { day: FIRST, install: 1, name: 'opened', version: '1', props: null };
+  await storeEvent(event);
+  await rollUp();
+  await storeEvent(event);
+  await rollUp();
+  assert.deepEqual(await readColumn('select events from event_name_days'), [1]);
+  await rollUp(true);
+  assert.deepEqual(await readColumn('select events from event_name_days'), [2]);
+});
+
 test('an event whose commit comes after the end of its day is counted', async () => {
   clock.set(new Date(`${addDays(FIRST, 1)}T00:00:01Z`));
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
@@ -230,7 +263,7 @@ test('a stop ends the statement under way', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await inTransaction(pool, async (client) => {
     await client.query('lock table events in access exclusive mode');
-    const running = runRollups({ pool, clock }, { signal: stopping.signal });
+    const running = runRollups(ctx, { signal: stopping.signal });
     await eventually(async () => {
       const waiting = `select 1 from pg_stat_activity where wait_event_type = 'Lock' and query like 'select count(*)%'`;
       return (await readColumn(waiting)).length === 1;

@@ -1,8 +1,7 @@
-import type { Context } from '#server/context.ts';
-
 import { listEventDays } from '../queries/partitions.ts';
 import { listMarks, upsertRun } from '../queries/rollup-marks.ts';
 import { listUsageDays } from '../queries/roll-up-usage.ts';
+import { readEarlierTime, type ClocksContext } from '../read-earlier-time.ts';
 import { dayOf, type Day } from '../rules/days.ts';
 import { weekOf } from '../rules/periods.ts';
 import {
@@ -10,6 +9,7 @@ import {
   findTrialsToLookAt,
   findUnsettled,
   firstKeptUsageDay,
+  type RollupMark,
 } from '../rules/rollup-marks.ts';
 import {
   rollUpEventDay,
@@ -25,7 +25,7 @@ export interface RollupRunOptions {
   readonly signal: AbortSignal;
   /** No new step begins after so long; left out: all are done. */
   readonly budgetMs?: number;
-  /** Trials are looked at, though it is not an hour since. */
+  /** Days whose roll-ups are final are looked at, as far as their data is kept, and trials, though it is not an hour since. */
   readonly everything?: boolean;
   /** Told of each step that is done. */
   readonly onStep?: (done: number) => void;
@@ -36,8 +36,14 @@ export interface RollupRunOptions {
  */
 export type RollupRunOutcome = 'finished' | 'unfinished' | 'busy';
 
+interface RunPlace extends RollupWorkplace {
+  /** By the service's clock, for which days there are data. */
+  readonly today: Day;
+  readonly everything: boolean;
+}
+
 /** A part of the run: it says what is to be done only when the parts before it are done. */
-type Part = (place: RollupWorkplace) => Promise<readonly (() => Promise<RollupOutcome>)[]>;
+type Part = (place: RunPlace) => Promise<readonly (() => Promise<RollupOutcome>)[]>;
 
 /**
  * Brings the roll-ups up to date, as far as anything has changed: the days that are not final, the weeks and months whose
@@ -45,13 +51,16 @@ type Part = (place: RollupWorkplace) => Promise<readonly (() => Promise<RollupOu
  * gives the same.
  */
 export async function runRollups(
-  { pool, clock }: Pick<Context, 'pool' | 'clock'>,
+  ctx: ClocksContext,
   { signal, budgetMs = Infinity, everything = false, onStep }: RollupRunOptions,
 ): Promise<RollupRunOutcome> {
   const begun = performance.now();
-  const place: RollupWorkplace = { pool, signal, now: clock.now() };
+  const { pool, clock } = ctx;
+  const startedAt = clock.now();
+  const now = await readEarlierTime(ctx);
+  const place: RunPlace = { pool, signal, now, today: dayOf(startedAt), everything };
   let done = 0;
-  for (const part of [eventDays, usageDays, usageWeeks, usageMonths, trialsUnless(everything)]) {
+  for (const part of [eventDays, usageDays, usageWeeks, usageMonths, trials]) {
     for (const step of await part(place)) {
       signal.throwIfAborted();
       if (performance.now() - begun > budgetMs) return 'unfinished';
@@ -59,15 +68,13 @@ export async function runRollups(
       onStep?.(++done);
     }
   }
-  await upsertRun(pool, { finishedAt: place.now, tookMs: performance.now() - begun });
+  await upsertRun(pool, { finishedAt: startedAt, tookMs: performance.now() - begun });
   return 'finished';
 }
 
 const eventDays: Part = async (place) => {
   const [days, marks] = [await listEventDays(place.pool), await listMarks(place.pool, 'events')];
-  return findUnsettled(days, marks, dayOf(place.now)).map(
-    (day) => () => rollUpEventDay(place, day),
-  );
+  return findDays(place, days, marks).map((day) => () => rollUpEventDay(place, day));
 };
 
 const usageDays: Part = async (place) => {
@@ -75,8 +82,23 @@ const usageDays: Part = async (place) => {
   // A day whose last machine was erased has no use any more.
   const takenBack = marks.filter(({ measure }) => measure === null).map(({ day }) => day);
   const all = [...new Set([...days, ...takenBack])];
-  return findUnsettled(all, marks, dayOf(place.now)).map((day) => () => rollUpUsageDay(place, day));
+  // Of a day that is no longer kept some rows may be removed already.
+  return findDays(place, all, marks, firstKept(place)).map(
+    (day) => () => rollUpUsageDay(place, day),
+  );
 };
+
+/** The days that are not final, or with `everything` all from one on. */
+function findDays(
+  { everything, now, today }: RunPlace,
+  days: readonly Day[],
+  marks: readonly RollupMark[],
+  from: Day = '',
+): readonly Day[] {
+  const begun = days.filter((day) => day <= today);
+  const again = everything ? begun.filter((day) => day >= from) : [];
+  return [...new Set([...findUnsettled(begun, marks, now), ...again])].toSorted();
+}
 
 const usageWeeks: Part = async (place) => {
   const [days, weeks] = [
@@ -96,14 +118,12 @@ const usageMonths: Part = async (place) => {
   return stale.map((month) => () => rollUpUsageMonth(place, month));
 };
 
-function trialsUnless(everything: boolean): Part {
-  return async (place) => {
-    const marks = await listMarks(place.pool, 'trials');
-    const from = findTrialsToLookAt(marks, place.now, everything);
-    if (from === null) return [];
-    return [() => rollUpTrials(place, from, weekOf(dayOf(place.now)))];
-  };
-}
+const trials: Part = async (place) => {
+  const marks = await listMarks(place.pool, 'trials');
+  const from = findTrialsToLookAt(marks, place.now, place.everything);
+  if (from === null) return [];
+  return [() => rollUpTrials(place, from, weekOf(dayOf(place.now)))];
+};
 
 function firstKept({ now }: RollupWorkplace): Day {
   return firstKeptUsageDay(dayOf(now));

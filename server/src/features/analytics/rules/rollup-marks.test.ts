@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { addMonths, endOfPeriod, periodOf } from './periods.ts';
 import {
   findStalePeriods,
+  findTrialsToLookAt,
   findUnsettled,
   firstKeptEventDay,
   firstKeptUsageDay,
@@ -41,18 +42,37 @@ test('weeks begin on Mondays, months on their first day, across the ends of year
   );
 });
 
-test('a day is looked at until a day after its end, or when its roll-up was taken back; the future is not', () => {
+test('a day is looked at until a day after its end, or when its roll-up was taken back', () => {
   const marks = [
     markOf('2027-03-01', 1, '2027-03-03T00:00:00Z'),
     markOf('2027-03-02', 1, '2027-03-03T23:59:59Z'),
     markOf('2027-02-01', null),
   ];
-  const days = ['2027-03-05', '2027-03-04', '2027-03-02', '2027-03-01', '2027-02-01'];
-  assert.deepEqual(findUnsettled(days, marks, '2027-03-04'), [
+  const days = ['2027-03-04', '2027-03-02', '2027-03-01', '2027-02-01'];
+  assert.deepEqual(findUnsettled(days, marks, new Date('2027-03-03T00:00:00Z')), [
     '2027-02-01',
     '2027-03-02',
     '2027-03-04',
   ]);
+});
+
+test('a day that was final by a clock that is ahead is not by one that is right', () => {
+  const marks = [markOf('2027-03-01', 1, '2027-03-04T12:00:00Z')];
+  const find = (now: string) => findUnsettled(['2027-03-01'], marks, new Date(now));
+  assert.deepEqual(find('2027-03-04T11:59:59Z'), ['2027-03-01']);
+  assert.deepEqual(find('2027-03-04T12:00:00Z'), []);
+});
+
+test('trials that were summed up by a clock that is ahead are summed up again', () => {
+  const now = new Date('2027-03-03T12:00:00Z');
+  const ahead = markOf('2027-03-01', 0, '2027-04-01T00:00:00Z');
+  const earlier = markOf('2027-02-22', 0, '2027-02-28T00:00:00Z');
+  assert.equal(findTrialsToLookAt([ahead], now, false), '2000-01-03');
+  assert.equal(findTrialsToLookAt([earlier, ahead], now, false), '2027-02-01');
+  assert.equal(
+    findTrialsToLookAt([markOf('2027-03-01', 0, '2027-03-03T11:30:00Z')], now, false),
+    null,
+  );
 });
 
 test('a week is rolled up again when its days, or the one before them, add up to something else', () => {

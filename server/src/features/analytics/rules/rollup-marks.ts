@@ -30,19 +30,20 @@ const PAUSE_FACTOR = 10;
 /** After as long a pause somebody should look. */
 const LONG_PAUSE_MS = 60 * 60_000;
 
-/** Whether a day's roll-up is final. */
-export function isSettled({ day, measure, rolledAt }: RollupMark): boolean {
-  return measure !== null && rolledAt.getTime() >= startOf(addDays(day, 1)).getTime() + SETTLING_MS;
+/** Whether a day's roll-up is final. A mark of the future was made by a wrong clock, and says nothing. */
+export function isSettled({ day, measure, rolledAt }: RollupMark, now: Date): boolean {
+  if (measure === null || rolledAt > now) return false;
+  return rolledAt.getTime() >= startOf(addDays(day, 1)).getTime() + SETTLING_MS;
 }
 
-/** The days that have to be looked at: those whose roll-up is not final, up to today; in their order. */
+/** The days that have to be looked at: those whose roll-up is not final, in their order. */
 export function findUnsettled(
   days: readonly Day[],
   marks: readonly RollupMark[],
-  today: Day,
+  now: Date,
 ): readonly Day[] {
-  const settled = new Set(marks.filter(isSettled).map(({ day }) => day));
-  return days.filter((day) => day <= today && !settled.has(day)).toSorted();
+  const settled = new Set(marks.filter((mark) => isSettled(mark, now)).map(({ day }) => day));
+  return days.filter((day) => !settled.has(day)).toSorted();
 }
 
 /** A week or month, and what its days add up to. */
@@ -104,9 +105,10 @@ export function findTrialsToLookAt(
   now: Date,
   everything: boolean,
 ): Day | null {
-  const last = Math.max(...marks.map(({ rolledAt }) => rolledAt.getTime()));
+  const told = marks.map(({ rolledAt }) => rolledAt.getTime()).filter((at) => at <= now.getTime());
+  const last = Math.max(...told);
   if (!everything && now.getTime() - last < TRIALS_INTERVAL_MS) return null;
-  if (marks.length === 0) return FIRST_WEEK;
+  if (told.length === 0) return FIRST_WEEK;
   return addDays(weekOf(dayOf(new Date(last))), -TRIAL_WEEK_OPEN_DAYS);
 }
 
