@@ -108,6 +108,13 @@ test('messages, cut lines and nonsense are passed over', () => {
   }
 });
 
+test('a line that is still being written does not count, not even up to its name', () => {
+  const good = String(readOutput('nvidia-smi/one-gpu.txt'));
+  const half = good.replace(', 42,', ', 43,').slice(0, -6);
+  assert.deepEqual(parse(Buffer.from(half)), []);
+  assert.equal(parse(Buffer.from(`${good}${half}`))[0]?.usagePercent, 42);
+});
+
 test('usage above the whole is no usage', () => {
   const line = String(readOutput('nvidia-smi/one-gpu.txt')).replace(', 42,', ', 4294967295,');
   assert.equal(parse(Buffer.from(line))[0]?.usagePercent, null);
