@@ -19,7 +19,8 @@ test('files that changed are told once they are at rest, and only once', (t) => 
   writeFileSync(cert, 'old');
   writeFileSync(key, 'old');
   let told = 0;
-  using _watch = watchFiles([cert, key], () => (told += 1), 1000);
+  const watching = watchFiles([cert, key], () => (told += 1), 1000);
+  t.after(() => watching[Symbol.dispose]());
   const look = (): number => {
     t.mock.timers.tick(1000);
     return told;
@@ -42,7 +43,8 @@ test('a link that is moved to another file is a change', (t) => {
   writeFileSync(at('cert2.pem'), 'length same');
   symlinkSync(at('cert1.pem'), at('cert.pem'));
   let told = 0;
-  using _watch = watchFiles([at('cert.pem')], () => (told += 1), 1000);
+  const watching = watchFiles([at('cert.pem')], () => (told += 1), 1000);
+  t.after(() => watching[Symbol.dispose]());
   symlinkSync(at('cert2.pem'), at('new.pem'));
   renameSync(at('new.pem'), at('cert.pem'));
   t.mock.timers.tick(2000);
