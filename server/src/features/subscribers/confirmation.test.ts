@@ -11,6 +11,7 @@ import { hashAddress } from '../suppressions/hash-address.ts';
 import { deleteSuppression, findSuppression } from '../suppressions/queries.ts';
 import { findSubscriber } from './queries/subscribers.ts';
 import { stateOf } from './rules/state.ts';
+import { subscribe as noteSubscription } from './subscribe.ts';
 
 const relay = await startMailRelay();
 const from = 'Example Shop <news@example.com>';
@@ -267,6 +268,42 @@ describe('who unsubscribed', () => {
       assert.equal(mails().length, 1, 'until an operator lifts it');
     });
   }
+});
+
+describe('where everybody is taken at his word (LATCHKEY_DOUBLE_OPT_IN=off)', () => {
+  const trusting = {
+    ...ctx,
+    config: { ...ctx.config, subscribers: { doubleOptIn: false } },
+  };
+  async function askForNews(): Promise<void> {
+    await noteSubscription(trusting, EMAIL, undefined);
+    await doJobs();
+  }
+
+  test('who unsubscribed is asked to confirm when he subscribes again, and comes back so', async () => {
+    await unsubscribe();
+    clock.advance(HOUR_MS);
+    await askForNews();
+    assert.deepEqual([mails().length, await state()], [2, 'unsubscribed']);
+    assert.equal(titleOf(await press(linkOf('s'))), 'You are subscribed');
+    assert.equal(await state(), 'confirmed');
+  });
+
+  test('who is new is subscribed at once, and gets no mail', async () => {
+    await askForNews();
+    const facts = await findSubscriber(pool, hash);
+    assert.deepEqual([mails().length, await state(), facts?.optIn], [0, 'confirmed', 'single']);
+  });
+
+  test('who is kept from mail for another reason is not asked', async () => {
+    await pool.query(`insert into suppressions values (decode($1, 'hex'), 'by_hand', $2)`, [
+      hash,
+      TEST_START,
+    ]);
+    clock.advance(DAY_MS);
+    await askForNews();
+    assert.deepEqual([mails().length, await state()], [0, 'suppressed']);
+  });
 });
 
 describe('a relay that does not take the mail', () => {

@@ -32,7 +32,8 @@ export async function subscribe(
     inTransaction(ctx.pool, async (db) => {
       await lockAddress(db, addressHash);
       await upsertSubscriber(db, { addressHash, id, email, language, now, confirmed });
-      if (confirmed) return;
+      // Also where everybody is taken at his word: who unsubscribed comes back by confirming, and only then.
+      if (ctx.mail === null) return;
       await addJobs(db, [
         { name: 'send_confirmation', payload: { addressHash }, key: addressHash },
       ]);
