@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 
 import { createPool } from '#server/db/pool.ts';
 import { createVault } from '#server/lib/vault.ts';
+import { insertMessages } from '#server/features/outreach/queries/messages.ts';
 import { hashAddress } from '#server/features/suppressions/hash-address.ts';
 import { insertSuppression } from '#server/features/suppressions/queries.ts';
 import { upsertSubscriber } from '#server/features/subscribers/queries/subscribers.ts';
@@ -86,6 +87,22 @@ test('an export defuses formulas, holds every one, and belongs to its owner alon
   assert.equal(statSync(output).mode & 0o777, 0o600);
   const confirmed = await run('subscriber', 'export', '--state', 'pending', '--format', 'jsonl');
   assert.equal(JSON.parse(confirmed.stdout).email, 'pending@example.com');
+});
+
+/** Stores letters to an address, each with what became of it. */
+async function storeLetters(requestId: string, email: string, errors: (string | null)[]) {
+  const group = { requestId, template: 'personal', language: 'fr', createdAt: at(5) };
+  const addressHash = hashAddress(vault, email);
+  const letters = errors.map((error) => ({ addressHash, messageId: '<1@example.com>', error }));
+  await insertMessages(pool, group, letters);
+}
+
+test('the letters to an address are shown, as long as they are kept', async () => {
+  await storeLetters('019b0000-0000-7000-8000-000000000001', 'lea@example.com', ['suppressed']);
+  const { outreach } = await runJson('subscriber', 'show', 'Lea@example.com');
+  assert.deepEqual(outreach, [
+    { template: 'personal', language: 'fr', state: 'failed', created_at: at(5).toISOString() },
+  ]);
 });
 
 test('all that is held on an address is shown, and erased but for what keeps mail away', async () => {

@@ -1,11 +1,11 @@
 import type { Context } from '#server/context.ts';
 
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
+import { listOutreachMails, type OutreachMail } from '../outreach/queries/messages-of-address.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
 import { findSuppression, type Suppression } from '../suppressions/queries.ts';
 import type { SubscriberFacts } from './facts.ts';
 import { findSubscriber } from './queries/subscribers.ts';
-import { listOutreachMails, type OutreachMail } from './queries/outreach-mails.ts';
 import { subscriberIdOf } from './subscriber-id.ts';
 
 /** All that is known of an address as one that mail is sent to. */

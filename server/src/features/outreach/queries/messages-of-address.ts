@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 import { defineStatement, queryRows, Timestamp, type Queryable } from '#server/db/statement.ts';
 
 const listStatement = defineStatement(
-  'subscriber_list_outreach_mails',
+  'outreach_message_list_of_address',
   Type.Object({
     template: Type.String(),
     language: Type.String(),
