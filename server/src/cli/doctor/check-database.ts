@@ -11,6 +11,7 @@ import { checkEndpoints } from './check-endpoints.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkMail } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
+import { checkRemoval } from './check-removal.ts';
 import { checkRollups } from './check-rollups.ts';
 import { checkSubscribers } from './check-subscribers.ts';
 import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
@@ -37,6 +38,7 @@ export async function checkDatabase(
     ...(await checkSubscribers(pool, config, secrets)),
     ...(await checkEndpoints(pool)),
     await checkRollups(pool, new Date()),
+    await checkRemoval(pool, new Date()),
   ];
 }
 

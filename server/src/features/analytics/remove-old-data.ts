@@ -11,6 +11,7 @@ import {
   setLockTimeout,
   tryLockRemoval,
 } from './queries/removal.ts';
+import { findRemovalClock, upsertRemovalClock } from './queries/removal-clock.ts';
 import { listMarks } from './queries/rollup-marks.ts';
 import { listUsageDays } from './queries/roll-up-usage.ts';
 import { cancelOnAbort } from './rollups/cancel-on-abort.ts';
@@ -18,6 +19,7 @@ import { readEarlierTime, type ClocksContext } from './read-earlier-time.ts';
 import { BUSY, inRollupTransaction } from './rollups/in-rollup-transaction.ts';
 import { addDays, dayOf, type Day } from './rules/days.ts';
 import { startOf } from './rules/periods.ts';
+import { isFarAhead, moveRemovalClock } from './rules/removal-clock.ts';
 import { findUnsettled, firstKeptEventDay, firstKeptUsageDay } from './rules/rollup-marks.ts';
 
 /** For so long an event is known when a client sends it again. */
@@ -34,19 +36,33 @@ const BUDGET_MS = 2 * 60_000;
  */
 const DROP_PATIENCE_MS = 200;
 
-type RemovalContext = ClocksContext & Pick<Context, 'config'>;
+type RemovalContext = ClocksContext & Pick<Context, 'config' | 'log'>;
 
 /**
  * Removes what is older than it is kept: days of events and of use once their roll-ups are final, and ids of events. One
  * process at a time does.
  */
 export async function removeOldData(ctx: RemovalContext, signal: AbortSignal): Promise<void> {
-  const now = await readEarlierTime(ctx);
+  const now = await moveClock(ctx);
   await dropEventDays(ctx, now, signal);
   const idsBefore = startOf(addDays(dayOf(now), -EVENT_IDS_KEPT_DAYS));
   await removeInBatches(ctx, signal, (db) => deleteEventIds(db, idsBefore, BATCH_ROWS));
   const usageBefore = await findUsageEnd(ctx, now);
   await removeInBatches(ctx, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
+}
+
+/** The moment from which ages are counted. */
+async function moveClock(ctx: RemovalContext): Promise<Date> {
+  const now = await readEarlierTime(ctx);
+  const clock = moveRemovalClock(await findRemovalClock(ctx.pool), now);
+  await upsertRemovalClock(ctx.pool, clock);
+  if (isFarAhead(clock, now)) {
+    ctx.log.error(
+      { now, countedFrom: clock.reachedAt },
+      'the clock is weeks ahead of the last removal of old data, and may be wrong: only little is removed; latchkey doctor tells more',
+    );
+  }
+  return clock.reachedAt;
 }
 
 async function dropEventDays(ctx: RemovalContext, now: Date, signal: AbortSignal): Promise<void> {

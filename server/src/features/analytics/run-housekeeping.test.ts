@@ -8,9 +8,11 @@ import { createMetrics } from '#server/metrics.ts';
 
 import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
-import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
+import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
 import { createEventDay, listEventDays } from './queries/partitions.ts';
+import { upsertRemovalClock } from './queries/removal-clock.ts';
 import { tryLockRemoval } from './queries/removal.ts';
+import { dayOf } from './rules/days.ts';
 import { removeOldData } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
 import { createHousekeeping } from './run-housekeeping.ts';
@@ -30,7 +32,7 @@ beforeEach(async () => {
     await pool.query(`drop table events_${day.replaceAll('-', '_')}`);
   }
   await pool.query(
-    'truncate event_ids, event_drops, usage_days, usage_totals, rollup_marks, rollup_run',
+    'truncate event_ids, event_drops, usage_days, usage_totals, rollup_marks, rollup_run, removal_clock',
   );
 });
 
@@ -212,6 +214,56 @@ test('days of use are removed after 25 whole months, when they were rolled up fo
   await rollUp();
   assert.deepEqual(await readTotals(), before);
   assert.equal(before.length, 6);
+});
+
+/** Raw data of today, when both clocks leap ahead, with roll-ups and new data by the wrong clock before the removal. */
+async function storeAndLeap(days: number): Promise<void> {
+  await createEventDay(pool, '2027-03-01');
+  await storeEvent('2027-03-01T12:00:00Z');
+  await storeUse('2027-03-01');
+  await rollUp();
+  await removeOldData(ctx, idle);
+  clock.advance(days * DAY_MS);
+  await storeUse(dayOf(clock.now()));
+  await rollUp();
+}
+
+async function countRaw(): Promise<unknown> {
+  const tables = ['events', 'event_ids', 'usage_days'];
+  return Promise.all(tables.map((table) => service.count(table)));
+}
+
+test('a clock that leaps years ahead removes nothing, and an error tells of it at each removal', async () => {
+  await storeAndLeap(1_200);
+  const told = 'the clock is weeks ahead of the last removal';
+  const before = linesWith(told);
+  await removeOldData(ctx, idle);
+  clock.advance(HOUR_MS);
+  await removeOldData(ctx, idle);
+  assert.deepEqual(await countRaw(), [1, 1, 2]);
+  assert.equal(linesWith(told), before + 2);
+  clock.set(TEST_START);
+  await removeOldData(ctx, idle);
+  assert.deepEqual([await countRaw(), linesWith(told)], [[1, 1, 2], before + 2]);
+});
+
+test('a process whose clock alone is ahead of the database removes by the database', async () => {
+  await storeAndLeap(0);
+  const ahead = { now: () => new Date(clock.now().getTime() + 1_200 * DAY_MS) };
+  await pool.query('truncate removal_clock');
+  await removeOldData({ ...ctx, clock: ahead }, idle);
+  assert.deepEqual(await countRaw(), [1, 1, 2]);
+});
+
+test('what is old is removed when removal has caught up after a long rest', async () => {
+  await storeAndLeap(1_200);
+  const now = clock.now();
+  await upsertRemovalClock(pool, {
+    reachedAt: new Date(now.getTime() - 35 * DAY_MS),
+    movedAt: now,
+  });
+  await removeOldData(ctx, idle);
+  assert.deepEqual(await countRaw(), [0, 0, 1]);
 });
 
 test('one process at a time removes', async () => {
