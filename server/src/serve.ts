@@ -12,6 +12,7 @@ import { sendQuery } from './db/send-query.ts';
 import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
 import { beginOutreachUpkeep } from './features/outreach/delete-old-outreach.ts';
+import { beginToForgetOld } from './features/subscribers/forget-old.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/close-gracefully.ts';
@@ -124,6 +125,7 @@ async function bringUpToDate(pool: Pool, log: Logger): Promise<void> {
 async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
   await beginRecurringJobs(ctx);
+  await beginToForgetOld(ctx);
   await beginOutreachUpkeep(ctx);
   const jobs = startJobs({
     pool,

@@ -41,6 +41,8 @@ export const jobDefinitions = {
   /** Looks in the provider's log for events that never arrived. */
   reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Deletes what is kept of outreach for a while. */
+  /** Forgets who asked for news and never confirmed it. */
+  forget_old_subscribers: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   delete_old_outreach: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
 } as const satisfies Readonly<Record<string, JobDefinition>>;
 

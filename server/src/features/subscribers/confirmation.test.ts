@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, beforeEach, describe, test } from 'node:test';
 
+import { listJobs } from '#server/jobs/queries.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 import { createTasks } from '#server/jobs/tasks.ts';
 
@@ -9,6 +10,7 @@ import { readHeader, readParts, startMailRelay } from '../../../test/mail-relay.
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
 import { deleteSuppression, findSuppression } from '../suppressions/queries.ts';
+import { forgetOld } from './forget-old.ts';
 import { findSubscriber } from './queries/subscribers.ts';
 import { stateOf } from './rules/state.ts';
 import { subscribe as noteSubscription } from './subscribe.ts';
@@ -337,21 +339,24 @@ describe('a relay that does not take the mail', () => {
   });
 });
 
-test('who never confirms is forgotten after thirty days, who confirmed is not', async () => {
+const forget = () => forgetOld(ctx, new AbortController().signal);
+
+test('who never confirms is forgotten after thirty days though nobody else asks; who confirmed is not', async () => {
   await subscribe();
   await service.post('/api/v1/subscribers', { email: 'grace@example.com' });
   await doJobs();
   await press(linkOf('s'));
-  clock.advance(29 * DAY_MS);
-  await service.post('/api/v1/subscribers', { email: 'mary@example.com' });
-  await doJobs();
-  assert.equal(await service.count('subscribers'), 3);
+  clock.advance(30 * DAY_MS);
+  await forget();
+  assert.equal(await service.count('subscribers'), 2);
+  clock.advance(1);
+  await forget();
+  const { rows } = await pool.query('select email from subscribers');
+  assert.deepEqual(rows, [{ email: 'grace@example.com' }]);
   clock.advance(2 * DAY_MS);
-  await service.post('/api/v1/subscribers', { email: 'joan@example.com' });
-  await doJobs();
-  const { rows } = await pool.query('select email from subscribers order by email');
-  assert.deepEqual(
-    rows.map(({ email }) => email),
-    ['grace@example.com', 'joan@example.com', 'mary@example.com'],
-  );
+  await forget();
+  assert.equal(await service.count('subscriber_confirmations'), 0);
+  const [job, ...others] = await listJobs(pool, ['waiting'], 9);
+  assert.deepEqual([job?.name, others.length], ['forget_old_subscribers', 0]);
+  assert.deepEqual(job?.nextAt, new Date(clock.now().getTime() + HOUR_MS));
 });

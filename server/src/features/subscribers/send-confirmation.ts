@@ -7,7 +7,6 @@ import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsu
 import { writeConfirmationMail } from './confirmation-mail.ts';
 import { hashConfirmationToken, makeConfirmationToken } from './confirmation-token.ts';
 import type { SubscriberFacts } from './facts.ts';
-import { forgetOld } from './forget-old.ts';
 import {
   countConfirmationMails,
   recordConfirmationMailed,
@@ -36,7 +35,6 @@ export async function sendConfirmation(
 ): Promise<void> {
   const { pool } = ctx;
   const now = ctx.clock.now();
-  await forgetOld(pool, now);
   const subscriber = await findSubscriber(pool, addressHash);
   if (subscriber === null) return;
   const dayAgo = new Date(now.getTime() - DAY_MS);
