@@ -6,7 +6,7 @@ import { after, test } from 'node:test';
 
 import { createPool } from '#server/db/pool.ts';
 import { createVault } from '#server/lib/vault.ts';
-import { insertMessages } from '#server/features/outreach/queries/messages.ts';
+import { insertMessages, listMessages } from '#server/features/outreach/queries/messages.ts';
 import { hashAddress } from '#server/features/suppressions/hash-address.ts';
 import { insertSuppression } from '#server/features/suppressions/queries.ts';
 import { upsertSubscriber } from '#server/features/subscribers/queries/subscribers.ts';
@@ -114,11 +114,19 @@ test('all that is held on an address is shown, and erased but for what keeps mai
   const text = await run('subscriber', 'show', 'ada@example.com');
   assert.match(text.stdout, /^state +confirmed$/mu);
 
+  const request = '019b0000-0000-7000-8000-000000000002';
+  await storeLetters(request, 'ada@example.com', [null, 'duplicate']);
+  assert.equal((await runJson('subscriber', 'show', 'ada@example.com')).outreach.length, 2);
+
   const erased = await run('subscriber', 'erase', 'ada@example.com', '--reason', 'her letter');
   assert.equal(erased.stdout, `${ada} is erased; the address gets no mail any more.\n`);
   const left = await runJson('subscriber', 'show', 'ada@example.com');
   assert.equal(left.subscriber, null);
   assert.equal(left.suppression.reason, 'erased');
+  assert.deepEqual(left.outreach, []);
+  assert.equal((await listMessages(pool, request)).length, 2, 'for who repeats the request');
+  const { outreach } = await runJson('subscriber', 'show', 'lea@example.com');
+  assert.equal(outreach.length, 1, 'what went to others stays');
   assert.deepEqual(
     left.history.map(({ action, reason }: Record<string, unknown>) => [action, reason]),
     [['subscriber.erase', 'her letter']],

@@ -13,7 +13,7 @@ interface EraseOptions extends OutputOptions {
 export function subscriberEraseCommand(): Command {
   const command = new Command('erase')
     .description(
-      'Take away all that is held on who asked for news with an address, and never write to it again. What was bought stays with its license.',
+      'Take away all that is held on who asked for news with an address and which letters it got, and never write to it again. What was bought stays with its license.',
     )
     .addArgument(addressArgument())
     .addOption(reasonOption())

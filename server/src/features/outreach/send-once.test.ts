@@ -18,6 +18,7 @@ import {
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
+import { anonymiseMessages } from './queries/messages-of-address.ts';
 import { deleteOldOutreach } from './delete-old-outreach.ts';
 
 const recipients = [
@@ -39,7 +40,7 @@ async function startBeside({ service, relay }: OutreachService) {
 }
 
 test('the same request under the same key is answered as before and mails nobody again', async () => {
-  const { send, sendWell, relay } = await startOutreachService({ script });
+  const { send, sendWell, relay, service } = await startOutreachService({ script });
   const key = { 'idempotency-key': 'letters of today' };
   const first = await send({ recipients }, key);
   assert.deepEqual(errorsOf(readOutreach(first)), [null, 'smtp_550: 5.1.1 gone', 'duplicate']);
@@ -48,6 +49,8 @@ test('the same request under the same key is answered as before and mails nobody
     const second = await send({ recipients: again, language: 'en' }, key);
     assert.deepEqual([second.status, second.body], [200, first.body]);
   }
+  await anonymiseMessages(service.pool, hashAddress(service.ctx.vault, 'ada@example.org'));
+  assert.deepEqual((await send({ recipients }, key)).body, first.body, 'after an erasure');
   assert.equal(relay.mails.length, 1);
   // Another key, and none at all, are other requests.
   relay.script = {};

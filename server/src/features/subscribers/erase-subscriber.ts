@@ -2,6 +2,7 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
+import { anonymiseMessages } from '../outreach/queries/messages-of-address.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
 import { deleteConfirmations } from './queries/confirmations.ts';
@@ -16,8 +17,8 @@ export interface ByHand {
 }
 
 /**
- * Takes away all that is held on who asked for news with an address. What stays is the address's HMAC among the suppressed,
- * so that it is never written to again, and that it was done.
+ * Takes away all that is held on who asked for news with an address, and which letters went to it. What stays is the
+ * address's HMAC among the suppressed, so that it is never written to again, and that it was done.
  * @returns the subscription's id, and whether there was one
  */
 export async function eraseSubscriber(
@@ -32,6 +33,7 @@ export async function eraseSubscriber(
     await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
     const existed = await deleteSubscriber(db, addressHash);
     await deleteConfirmations(db, addressHash);
+    await anonymiseMessages(db, addressHash);
     const change = { action: 'subscriber.erase', subjectId: id, details: { existed } };
     await insertAuditEntry(db, { ...change, occurredAt: now, actor, reason });
     return { id, existed };

@@ -1,6 +1,13 @@
 import { Type } from 'typebox';
 
-import { defineStatement, queryRows, Timestamp, type Queryable } from '#server/db/statement.ts';
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRows,
+  Timestamp,
+  type Queryable,
+} from '#server/db/statement.ts';
 
 const listStatement = defineStatement(
   'outreach_message_list_of_address',
@@ -29,4 +36,17 @@ export async function listOutreachMails(
 ): Promise<OutreachMail[]> {
   const rows = await queryRows(db, listStatement, [addressHash]);
   return rows.map(({ created_at: createdAt, ...mail }) => ({ ...mail, createdAt }));
+}
+
+const anonymiseStatement = defineCommand(
+  'outreach_message_anonymise',
+  `update outreach_messages set address_hash = '' where address_hash = decode($1, 'hex')`,
+);
+
+/**
+ * Takes away whom letters were to. The rows stay, for they are the answer to a request that comes again, which names the
+ * others, too.
+ */
+export async function anonymiseMessages(db: Queryable, addressHash: string): Promise<void> {
+  await execute(db, anonymiseStatement, [addressHash]);
 }
