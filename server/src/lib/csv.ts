@@ -1,8 +1,11 @@
 /** A value of a table's cell. */
 export type CsvCell = string | number | boolean | Date | null;
 
-/** What a spreadsheet would take for a formula. */
-const FORMULA_START = /^[=+\-@\t\r]/u;
+/**
+ * What a spreadsheet would take for a formula: OWASP, CSV Injection. Some take the wide forms of East Asian text for the
+ * plain ones.
+ */
+const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 
 /**
  * One line of CSV (RFC 4180), with its line break. Text that a spreadsheet would run as a formula gets an apostrophe in
