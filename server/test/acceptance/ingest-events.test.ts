@@ -269,6 +269,28 @@ function sendCompressed(body: Buffer, encoding: string): Promise<Answer> {
   });
 }
 
+describe('503', () => {
+  test(
+    'a day that cannot be made: the same batch is to be sent again, and the log says why',
+    inside,
+    async () => {
+      const { clock, log, pool } = service.own;
+      const before = clock.now();
+      clock.set(new Date('2040-01-01T12:00:00Z'));
+      await pool.query('create table events_2040_01_01 ()');
+      const batch = batchOf([anyEvent()]);
+      const answer = await service.post(PATH, batch);
+      assert.deepEqual([answer.status, answer.body], [503, problem('database_unavailable')]);
+      assert.ok(
+        log.some((line) => line.includes('no place can be made for the events of 2040-01-01')),
+      );
+      await pool.query('drop table events_2040_01_01');
+      assert.deepEqual((await service.post(PATH, batch)).body, { accepted: 1, dropped: 0 });
+      clock.set(before);
+    },
+  );
+});
+
 describe('400', () => {
   test('what is not gzip though it says so', async () => {
     const whole = gzipSync(JSON.stringify(batchOf(anyEvents(3))));

@@ -8,6 +8,7 @@ import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
 import { checkEndpoints } from './check-endpoints.ts';
+import { checkEventDays } from './check-event-days.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkMail } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
@@ -37,6 +38,7 @@ export async function checkDatabase(
     ...(await checkMail(pool, config, secrets)),
     ...(await checkSubscribers(pool, config, secrets)),
     ...(await checkEndpoints(pool)),
+    await checkEventDays(pool, new Date()),
     await checkRollups(pool, new Date()),
     await checkRemoval(pool, new Date()),
   ];

@@ -1,7 +1,12 @@
 import type { Pool } from 'pg';
 
-import { isPartitionMissing } from '#server/db/database-errors.ts';
+import {
+  isConnectionFailure,
+  isPartitionMissing,
+  isTransientConflict,
+} from '#server/db/database-errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import { databaseUnavailable } from '#server/errors.ts';
 
 import { createEventDay, listEventDays, lockEventDays } from './queries/partitions.ts';
 import { addDays, dayOf } from './rules/days.ts';
@@ -26,6 +31,8 @@ export async function makeEventDays(pool: Pool, now: Date): Promise<number> {
 
 /**
  * Runs work that stores events; when their day has no place yet, makes it and runs the work again.
+ * @throws databaseUnavailable when it cannot be made, for instance by a role that may not create tables: the events are to
+ * be sent again
  */
 export async function withEventDay<Result>(
   pool: Pool,
@@ -36,7 +43,18 @@ export async function withEventDay<Result>(
     return await work();
   } catch (error) {
     if (!isPartitionMissing(error)) throw error;
-    await makeEventDays(pool, now);
+    await makePlace(pool, now);
     return work();
+  }
+}
+
+async function makePlace(pool: Pool, now: Date): Promise<void> {
+  try {
+    await makeEventDays(pool, now);
+  } catch (error) {
+    // These come back by themselves, and are told as what they are.
+    if (isConnectionFailure(error) || isTransientConflict(error)) throw error;
+    const reason = `no place can be made for the events of ${dayOf(now)}; latchkey doctor tells more`;
+    throw databaseUnavailable(new Error(reason, { cause: error }));
   }
 }

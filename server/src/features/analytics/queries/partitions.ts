@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 
 import { sendQuery } from '#server/db/send-query.ts';
-import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+import { defineStatement, queryRow, queryRows, type Queryable } from '#server/db/statement.ts';
 
 import { addDays, type Day } from '../rules/days.ts';
 
@@ -17,6 +17,18 @@ const listStatement = defineStatement(
 /** The days whose events have a place, the oldest first. */
 export async function listEventDays(db: Queryable): Promise<Day[]> {
   return (await queryRows(db, listStatement)).map((row) => row.day);
+}
+
+const mayMakeStatement = defineStatement(
+  'event_partition_may_make',
+  Type.Object({ allowed: Type.Boolean() }),
+  `select has_schema_privilege(relnamespace, 'create') and pg_has_role(relowner, 'usage') as allowed
+   from pg_class where oid = 'events'::regclass`,
+);
+
+/** Whether the role that asks may make days: it creates tables, and attaches them to one that it has to own. */
+export async function isAllowedToMakeDays(db: Queryable): Promise<boolean> {
+  return (await queryRow(db, mayMakeStatement))?.allowed === true;
 }
 
 const lockStatement = {
