@@ -11,7 +11,7 @@ export const OUTREACH_TEMPLATES = [
 export const OUTREACH_LANGUAGES = ['en', 'fr', 'de'] as const;
 export type OutreachTemplate = (typeof OUTREACH_TEMPLATES)[number];
 export type OutreachLanguage = (typeof OUTREACH_LANGUAGES)[number];
-export const MAX_RECIPIENTS = 500;
+const MAX_RECIPIENTS = 500;
 
 export const Recipient = Type.Object(
   {

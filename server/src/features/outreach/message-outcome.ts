@@ -16,7 +16,7 @@ export interface EndedMessage extends MessageOutcome {
   readonly messageId: string;
 }
 
-export const SENT: MessageOutcome = { state: 'sent', error: null };
+const SENT: MessageOutcome = { state: 'sent', error: null };
 export const UNKNOWN: MessageOutcome = { state: 'unknown', error: 'unknown' };
 
 /** @param error a word that stays the same, for programs to read */

@@ -10,13 +10,30 @@ import { defaults } from '#server/config/config.ts';
 import { escapeHtml } from '#server/mail/escape-html.ts';
 
 import { testCatalog } from '../../../../test/test-catalog.ts';
-import { exampleFacts } from './example.ts';
 import { readCommonFacts } from './letter-facts.ts';
 import type { LetterFacts } from './letter.ts';
 import { readableName, writeLetter } from './write-letter.ts';
 
 /** Set to write the files anew; read the difference before it is committed. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
+
+/** Made-up facts, with something of everything. */
+const exampleFacts: LetterFacts = {
+  name: 'Ada',
+  productName: 'Example Studio',
+  sender: 'Robin at Example Studio',
+  links: {
+    download: 'https://example.com/download',
+    sellers: 'https://example.com/sellers',
+    tutorials: 'https://example.com/tutorials',
+    news: 'https://example.com/news',
+  },
+  about: 'It shows you at a glance how your computers are doing, wherever they are.',
+  version: '2.4',
+  highlights: ['It starts twice as fast.', 'Graphs reach back a year.'],
+  postalAddress: 'Example Studio, 1 Example Street, Exampletown',
+  unsubscribeUrl: 'https://license.example.com/u/example',
+};
 
 const letters = OUTREACH_LANGUAGES.flatMap((language) =>
   OUTREACH_TEMPLATES.map((template) => ({ template, language })),
