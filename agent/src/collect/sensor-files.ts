@@ -9,6 +9,8 @@ import type { Roots } from '../roots.ts';
 export interface SensorFiles {
   readonly kind: 'temperature' | 'fan';
   readonly id: string;
+  /** The directory of the device that measures; null where none is said. */
+  readonly device: string | null;
   readonly chip: string;
   readonly label: string | null;
   readonly input: string;
@@ -36,7 +38,8 @@ function listOfChip(directory: string): SensorFiles[] {
   const files = new Set(listDirectory(directory));
   const chip = readText(join(directory, 'name'));
   if (chip === null || chip === '') return [];
-  const device = readDevice(directory) ?? chip;
+  const device = findDevice(directory);
+  const place = device === null ? chip : basename(device);
   return [...files].flatMap((file) => {
     const name = /^((temp|fan)\d{1,3})_input$/.exec(file);
     const sensor = name?.[1];
@@ -47,7 +50,8 @@ function listOfChip(directory: string): SensorFiles[] {
     const label = pathOf('label');
     return {
       kind: isTemperature ? 'temperature' : 'fan',
-      id: `${device}/${sensor}`,
+      id: `${place}/${sensor}`,
+      device,
       chip,
       label: label === null ? null : readText(label),
       input: join(directory, file),
@@ -58,9 +62,9 @@ function listOfChip(directory: string): SensorFiles[] {
 }
 
 /** The number of hwmon changes from boot to boot; where the device sits does not. */
-function readDevice(directory: string): string | null {
+function findDevice(directory: string): string | null {
   try {
-    return basename(realpathSync(join(directory, 'device')));
+    return realpathSync(join(directory, 'device'));
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;
@@ -76,6 +80,7 @@ function listOfZone(directory: string, chips: ReadonlySet<string>): SensorFiles[
     {
       kind: 'temperature',
       id: `${type}/${basename(directory)}`,
+      device: null,
       chip: type,
       label: null,
       input: join(directory, 'temp'),

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { copyMachine, emptyMachine, type Machine } from '../../test/machine.ts';
 import { until } from '../../test/until.ts';
 import { BackgroundReader } from '../read/background-reader.ts';
+import { openSlowFile } from '../read/slow-file.ts';
 
 import { openSensorsCollector } from './sensors.ts';
 
@@ -119,6 +120,35 @@ test('a chip that is taken out vanishes, and one that is plugged in is found wit
   assert.deepEqual(await chips(60_000), new Set(['coretemp', 'drivetemp', 'nct6775']));
   const gone = `${machine.roots.sys}/class/hwmon/hwmon1/temp1_input`;
   assert.equal(reader.textOf(gone), null, 'its file is closed');
+});
+
+test('the sensors of a card that sleeps are not read, those that it had are gone, and all are back when it wakes up', async () => {
+  using machine = copyMachine('gpu-amd');
+  const sleeper = 'sys/devices/pci0000:00/0000:0a:00.0';
+  machine.write(`${sleeper}/hwmon/hwmon6/temp1_crit`, '100000\n');
+  const clock = { ms: 0 };
+  const opened: string[] = [];
+  const reader = new BackgroundReader(
+    () => clock.ms,
+    (path) => {
+      opened.push(path);
+      return openSlowFile(path);
+    },
+  );
+  const collect = openOn(machine, clock, reader);
+  const ids = async (atMs: number) => (await collect(atMs))?.temperatures?.map(({ id }) => id);
+  const others = ['0000:03:00.0/temp1', '0000:03:00.0/temp2', '0000:c4:00.0/temp1'];
+  assert.deepEqual(await ids(0), others);
+  assert.deepEqual(
+    opened.filter((path) => path.includes('hwmon6')),
+    [],
+  );
+  machine.write(`${sleeper}/hwmon/hwmon6/temp1_input`, '41000\n');
+  machine.write(`${sleeper}/power/runtime_status`, 'active\n');
+  const woken = (await collect(2_000))?.temperatures?.find(({ id }) => id === '0000:0a:00.0/temp1');
+  assert.deepEqual([woken?.temperature_celsius, woken?.critical_celsius], [41, 100]);
+  machine.write(`${sleeper}/power/runtime_status`, 'suspended\n');
+  assert.deepEqual(await ids(4_000), others);
 });
 
 test('a machine without sensors has no such part', async () => {

@@ -3,6 +3,7 @@ import type { AgentSensors } from '@latchkey/contract';
 import { type Collector, every } from '../collector.ts';
 import { present } from '../present.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
+import { isAsleep } from '../read/power-state.ts';
 import { parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { listSensors, type SensorFiles } from './sensor-files.ts';
@@ -24,7 +25,7 @@ const FASTEST_RPM = 60_000;
 
 /**
  * Temperatures and fans, from /sys/class/hwmon and thermal zones. Their drivers may hang, so the background reader reads
- * them, and a snapshot has what it read last.
+ * them, and a snapshot has what it read last. Those of a device that sleeps are neither read nor shown.
  */
 export function openSensorsCollector(
   roots: Roots,
@@ -33,19 +34,31 @@ export function openSensorsCollector(
   const isLookDue = every(LOOK_INTERVAL_MS);
   const isDue = every(INTERVAL_MS);
   let sensors: SensorFiles[] = [];
+  /** Those of which the limits were read, too. */
+  let known: ReadonlySet<SensorFiles> = new Set();
 
   function look(): void {
     const before = new Set(sensors.flatMap(pathsOf));
     sensors = listSensors(roots);
-    const now = new Set(sensors.flatMap(pathsOf));
-    reader.forget(before.difference(now));
-    reader.refresh([...now]);
+    known = new Set();
+    reader.forget(before.difference(new Set(sensors.flatMap(pathsOf))));
+  }
+
+  /** What a device said before it fell asleep is forgotten. */
+  function refresh(): void {
+    const sleeping = listSleeping(sensors);
+    const awake = new Set(sensors.filter(({ device }) => !sleeping.has(device)));
+    reader.forget(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
+    reader.refresh([...awake].flatMap((each) => (known.has(each) ? [each.input] : pathsOf(each))));
+    known = awake;
   }
 
   return {
     collect(atMs) {
-      if (isLookDue(atMs)) look();
-      if (isDue(atMs)) reader.refresh(sensors.map(({ input }) => input));
+      if (isDue(atMs)) {
+        if (isLookDue(atMs)) look();
+        refresh();
+      }
       const temperatures = sensors.map((sensor) => describeTemperature(sensor, reader));
       const fans = sensors.map((sensor) => describeFan(sensor, reader));
       return summarise(
@@ -54,6 +67,12 @@ export function openSensorsCollector(
       );
     },
   };
+}
+
+/** The devices that sleep: a graphics card is woken up by the question how warm it is. */
+function listSleeping(sensors: readonly SensorFiles[]): ReadonlySet<string | null> {
+  const devices = new Set(sensors.map(({ device }) => device));
+  return new Set([...devices].filter((device) => device !== null && isAsleep(device)));
 }
 
 function pathsOf({ input, high, critical }: SensorFiles): string[] {

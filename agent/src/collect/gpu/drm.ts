@@ -2,12 +2,12 @@ import type { AgentGpu } from '@latchkey/contract';
 
 import { type Collector, every } from '../../collector.ts';
 import type { BackgroundReader } from '../../read/background-reader.ts';
+import { canSleep, isAsleep } from '../../read/power-state.ts';
 import type { Roots } from '../../roots.ts';
 import { openAmdReader } from './amd.ts';
 import { type Card, listCards } from './cards.ts';
 import type { Figures, FiguresReader } from './figures.ts';
 import { openIntelReader } from './intel.ts';
-import { canSleep, isAsleep } from './power-state.ts';
 import { Rest } from './rest.ts';
 import { FRESH_INTERVALS } from './tool.ts';
 

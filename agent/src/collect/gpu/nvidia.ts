@@ -11,10 +11,10 @@ import {
   parseNvidiaSmi,
 } from '../../parse/nvidia-smi.ts';
 import { present } from '../../present.ts';
+import { canSleep, isAsleep } from '../../read/power-state.ts';
 import { findProgram } from '../../read/program.ts';
 import { listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
-import { canSleep, isAsleep } from './power-state.ts';
 import { Rest } from './rest.ts';
 import { FRESH_INTERVALS, ToolRunner } from './tool.ts';
 import { toBytes, toHertz, toPercentRatio } from './units.ts';

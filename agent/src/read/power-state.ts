@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-import { readText } from '../../read/small-file.ts';
+import { readText } from './small-file.ts';
 
 const ASLEEP: ReadonlySet<string | null> = new Set(['suspended', 'suspending', 'resuming']);
 
