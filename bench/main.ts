@@ -18,6 +18,7 @@ import { measureEvents } from './scenarios/events.ts';
 import { measureGrowth } from './scenarios/growth.ts';
 import { measureHeartbeats } from './scenarios/heartbeats.ts';
 import { measureMemory } from './scenarios/memory.ts';
+import { measureOutreach } from './scenarios/outreach.ts';
 import { measureReports } from './scenarios/reports.ts';
 import { measureTrial } from './scenarios/trial.ts';
 import { measureValidate } from './scenarios/validate.ts';
@@ -44,6 +45,7 @@ async function run(scale: Scale): Promise<void> {
     figures.push(...(await measureMemory(large, scale)));
     figures.push(...(await measureGrowth({ few: service, many: large }, scale)));
     await Promise.all([service.stop(), large.stop()]);
+    figures.push(...(await measureOutreach(join(root, 'outreach'), scale)));
     figures.push(...(await measureReports(join(root, 'reports'), scale)));
     const report = {
       measuredAt: new Date().toISOString(),

@@ -29,11 +29,13 @@ import {
   type ValidationQuestion,
   type ValidationVerdict,
 } from '#server/features/licenses/validate-batch.ts';
+import { CONCURRENT_MESSAGES } from '#server/features/outreach/deliver-messages.ts';
 import { validateLicense } from '#server/features/licenses/validate.ts';
 import { startTrialOperation } from '#server/features/trials/operations.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
+import { createMailTransport } from '#server/mail/smtp-transport.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
@@ -151,6 +153,8 @@ const ctx = makeContext({
   clock: systemClock,
   log,
   metrics,
+  mail: createMailTransport(config, secrets),
+  outreachMail: createMailTransport(config, secrets, CONCURRENT_MESSAGES),
   pool: database.pool,
 });
 await loadSigningKeys(ctx);

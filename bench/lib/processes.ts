@@ -15,9 +15,18 @@ export interface ServiceProcess {
   stop(): Promise<void>;
 }
 
-/** Starts the service on a data directory. */
-export async function startServiceProcess(dataDirectory: string): Promise<ServiceProcess> {
-  const child = forkScript('../server.ts', [], dataDirectory);
+/** Settings of the environment, by their names. */
+type Settings = Readonly<Record<string, string>>;
+
+/**
+ * Starts the service on a data directory.
+ * @param settings beside those that every service of the bench has
+ */
+export async function startServiceProcess(
+  dataDirectory: string,
+  settings: Settings = {},
+): Promise<ServiceProcess> {
+  const child = forkScript('../server.ts', [], dataDirectory, settings);
   const port = await new Promise<number>((resolve, reject) => {
     child.once('message', (message) => resolve(readPort(message)));
     child.once('exit', (code) => reject(new Error(`the service ended with ${String(code)}`)));
@@ -38,7 +47,12 @@ export async function seedDataDirectory(dataDirectory: string, activations: numb
   if (code !== 0) throw new Error(`seeding ended with ${String(code)}`);
 }
 
-function forkScript(path: string, args: readonly string[], dataDirectory: string): ChildProcess {
+function forkScript(
+  path: string,
+  args: readonly string[],
+  dataDirectory: string,
+  settings: Settings = {},
+): ChildProcess {
   const { DATABASE_URL: _none, ...env } = process.env;
   return fork(fileURLToPath(new URL(path, import.meta.url)), args, {
     execArgv: process.execArgv,
@@ -49,6 +63,7 @@ function forkScript(path: string, args: readonly string[], dataDirectory: string
       LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
       // All clients of a load come from one address.
       LATCHKEY_EVENTS_RATE: '1000000/1000000',
+      ...settings,
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
   });

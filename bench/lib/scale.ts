@@ -12,6 +12,8 @@ export interface Scale {
   /** Events, and days on which a machine was used, that reports are made of. */
   readonly reportedEvents: number;
   readonly reportedMachineDays: number;
+  /** Requests for letters to as many as one may have. */
+  readonly outreachRounds: number;
 }
 
 /** For figures to be quoted. */
@@ -25,6 +27,7 @@ export const FULL: Scale = {
   copiedRows: 500_000,
   reportedEvents: 5_000_000,
   reportedMachineDays: 1_000_000,
+  outreachRounds: 3,
 };
 
 /** For a look at whether everything still runs. */
@@ -38,4 +41,5 @@ export const QUICK: Scale = {
   copiedRows: 50_000,
   reportedEvents: 100_000,
   reportedMachineDays: 20_000,
+  outreachRounds: 1,
 };

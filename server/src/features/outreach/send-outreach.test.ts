@@ -206,13 +206,13 @@ test('at the end of its time a request is answered, with what was sent and what 
   assert.equal(count(null) + count('unknown') + count('deadline'), 100);
 });
 
-test('500 recipients are mailed within two seconds by a relay on this machine', async () => {
+test('500 recipients are mailed within six seconds by a relay on this machine, however busy it is with other tests', async () => {
   await ordinary.sendWell({ recipients: [ada] });
   const startedAt = performance.now();
   const answer = await ordinary.sendWell({ recipients: manyRecipients(500) });
   const tookMs = performance.now() - startedAt;
   assert.equal(answer.sent, 500);
-  // A machine that is busy with other tests takes its time; alone it is well below 2,000.
+  // How fast it is where nothing else runs is measured by `npm run bench`.
   assert.ok(tookMs < 6_000, `${tookMs} ms`);
 });
 
