@@ -58,7 +58,7 @@ export async function openStream(options: Options): Promise<Stream> {
     hub,
     clock,
     reports: new AddressReports(clock, log),
-    rules: { isToken: null, allowedOrigins: new Set() },
+    readRules: () => ({ isToken: null, allowedOrigins: new Set() }),
     refusesInHandshake: false,
     maxConnections: 2000,
     maxConnectionsPerAddress: 64,

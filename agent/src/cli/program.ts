@@ -1,8 +1,13 @@
 import { Command, CommanderError } from 'commander';
 
+import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
+import { TlsFileError } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
+import { healthCommand } from './health-command.ts';
 import { onceCommand } from './once-command.ts';
 import { printNote, withExamples } from './output.ts';
+import { runCommand } from './run-command.ts';
+import { validateCommand } from './validate-command.ts';
 import { versionCommand } from './version-command.ts';
 
 /** The command line was not understood. */
@@ -11,13 +16,17 @@ const USAGE_EXIT_CODE = 2;
 /** The whole command line, in the order of its help. */
 export function buildProgram(): Command {
   const program = new Command('latchkey-agent')
-    .description("Collects a Linux machine's vital signs.")
+    .description("Collects a Linux machine's vital signs and streams them over TLS.")
     .version(version, '-V, --version', 'print the version')
+    .addCommand(runCommand())
+    .addCommand(validateCommand())
+    .addCommand(healthCommand())
     .addCommand(onceCommand())
     .addCommand(versionCommand());
   withExamples(program, [
     ['once', 'What this machine does now'],
     ['once --json', 'The same, for a program'],
+    ['validate && latchkey-agent run', 'Check the configuration, then collect and stream'],
   ]);
   for (const command of [program, ...program.commands]) {
     command.exitOverride().showHelpAfterError().allowExcessArguments(false);
@@ -28,16 +37,21 @@ export function buildProgram(): Command {
 /**
  * Runs one command and prints what went wrong on standard error, as one sentence.
  * @param args without the program's own name
- * @returns the exit code: 0, 1 (it could not be done) or 2 (not understood)
+ * @returns the exit code: 0, 1 (it could not be done), 2 (not understood) or 78 (the configuration)
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
-    return 0;
+    // A command that says what it found without an error has set it.
+    return Number(process.exitCode ?? 0);
   } catch (error) {
     // The library has printed the help, the version, or what was not understood.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+    if (error instanceof ConfigError || error instanceof TlsFileError) {
+      printNote(error.message);
+      return CONFIG_EXIT_CODE;
+    }
     printNote(`This went wrong: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }

@@ -35,7 +35,8 @@ export interface StreamServerOptions {
   readonly clock: Clock;
   readonly reports: AddressReports;
   readonly tls: TlsMaterial;
-  readonly rules: Omit<AdmissionRules, 'needsCertificate'>;
+  /** Asked for each visitor, since tokens change. */
+  readonly readRules: () => Omit<AdmissionRules, 'needsCertificate'>;
   /** Ends handshakes without a good certificate by TLS alone, before a reason can be told. */
   readonly refusesInHandshake: boolean;
   readonly maxConnections: number;
@@ -162,7 +163,7 @@ export class StreamServer {
     const { authorization, origin, host } = request.headers;
     const offer = readOffer(request.headers['sec-websocket-protocol']);
     const visitor = { authorization, origin, host, offer, certificateFault: fault };
-    const rules = { ...this.#options.rules, needsCertificate: this.#tls.clients !== null };
+    const rules = { ...this.#options.readRules(), needsCertificate: this.#tls.clients !== null };
     const { refusal, subprotocol } = decideAdmission(visitor, rules);
     if (refusal !== null) {
       this.#report(addressOf(socket), `A viewer was refused: ${refusal.text}`);

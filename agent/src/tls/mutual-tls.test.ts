@@ -129,7 +129,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
       isToken: openAccessTokens(['a-token-of-twenty-chars']),
       allowedOrigins: new Set<string>(),
     };
-    await using stream = await openStream({ tls: read(), rules });
+    await using stream = await openStream({ tls: read(), readRules: () => rules });
     const headers = { authorization: 'Bearer a-token-of-twenty-chars' };
     const viewer = await connect(stream.port, [], { headers });
     assert.equal((await viewer.receive(1)).length, 1);

@@ -1,0 +1,62 @@
+import { Command } from 'commander';
+
+import { systemClock } from '../clock.ts';
+import { ConfigError } from '../config/config.ts';
+import { loadConfig } from '../config/load-config.ts';
+import { createLog } from '../log.ts';
+import { machineRoots } from '../roots.ts';
+import type { RunningAgent } from '../run.ts';
+import { type ConfigOptions, configOption } from './config-option.ts';
+import { endProcess } from './end-process.ts';
+import { printNote, withExamples } from './output.ts';
+
+/** A stop that takes longer is forced. */
+const STOP_DEADLINE_MS = 1_900;
+
+/** `latchkey-agent run`: collects and streams until it is told to stop. */
+export function runCommand(): Command {
+  const command = new Command('run')
+    .description(
+      'Collect and stream, in the foreground, until SIGTERM; SIGHUP reads the files again.',
+    )
+    .addOption(configOption())
+    .action(run);
+  return withExamples(command, [
+    ['run', 'With /etc/latchkey-agent/agent.yaml'],
+    ['run --config ./agent.yaml', 'With another configuration'],
+  ]);
+}
+
+async function run({ config: path }: ConfigOptions): Promise<void> {
+  const stopped = receiveStopSignal();
+  const agent = await start(path);
+  process.on('SIGHUP', () => void agent.reload());
+  await stopped;
+  setTimeout(() => endProcess(0), STOP_DEADLINE_MS).unref();
+  await agent.close();
+  if (agent.isStuck()) endProcess(0);
+}
+
+async function start(path: string): Promise<RunningAgent> {
+  const config = await loadConfig(path);
+  const { host, port } = config.listen;
+  // Loaded only here: a wrong configuration is told sooner without the server.
+  const { runAgent } = await import('../run.ts');
+  const log = createLog((line) => void process.stderr.write(line));
+  try {
+    const agent = await runAgent({ config, roots: machineRoots, clock: systemClock, log });
+    printNote(`latchkey-agent listens on ${host}:${port}.`);
+    return agent;
+  } catch (error) {
+    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (!isInUse) throw error;
+    const problem = `Port ${port} is in use by another program: stop it, or change listen.`;
+    throw new ConfigError([problem]);
+  }
+}
+
+async function receiveStopSignal(): Promise<void> {
+  await new Promise<void>((resolve) => {
+    process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());
+  });
+}

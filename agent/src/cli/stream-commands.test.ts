@@ -1,0 +1,166 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { copyFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { after, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
+import { Value } from 'typebox/value';
+
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { ask, connect } from '../../test/stream-harness.ts';
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+async function runAgent(...args: readonly string[]): Promise<Result> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+/** A port that was free a moment ago. */
+async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Waits until the standard error of a program says something. */
+async function waitFor(child: ChildProcess, pattern: RegExp): Promise<void> {
+  let text = '';
+  for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += String(chunk);
+    if (pattern.test(text)) return;
+  }
+  throw new Error(`It ended without ${pattern}: ${text}`);
+}
+
+describe('the commands of the stream', { skip: lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+  const root = workshop.makeRoot('root');
+  const server = root.makeServer();
+
+  function writeConfig(port: number, more = ''): string {
+    const path = join(workshop.directory, `agent-${port}.yaml`);
+    const { certificateFile, keyFile } = server;
+    const tls = `tls:\n  certificate_file: ${certificateFile}\n  key_file: ${keyFile}\n`;
+    writeFileSync(path, `listen: 127.0.0.1:${port}\n${tls}${more}`);
+    return path;
+  }
+
+  test('run streams this machine, takes new files at SIGHUP, keeps the old for bad ones, and ends at SIGTERM', async (t) => {
+    const port = await findPort();
+    const config = writeConfig(port);
+    const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
+    t.after(() => child.kill('SIGKILL'));
+    await waitFor(child, /listens on 127\.0\.0\.1:\d+\./u);
+    const viewer = await connect(port);
+    const [hello = '', snapshot = ''] = await viewer.receive(2);
+    assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
+    assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
+
+    const healthy = await runAgent('health', '--config', config);
+    assert.deepEqual(healthy, { code: 0, stdout: 'OK\n', stderr: '' });
+    assert.equal((await runAgent('validate', '--config', config)).code, 0);
+    const other = await runAgent('run', '--config', config);
+    assert.deepEqual([other.code, other.stdout], [78, '']);
+    assert.match(
+      other.stderr,
+      /Port \d+ is in use by another program: stop it, or change listen\.\n$/u,
+    );
+
+    writeFileSync(server.certificateFile, 'junk');
+    child.kill('SIGHUP');
+    await waitFor(child, /"The files were not taken, and those of before stay in use: /u);
+    assert.equal((await ask(port, '/health')).text, 'OK\n');
+    writeFileSync(server.certificateFile, server.cert);
+    child.kill('SIGHUP');
+    assert.ok((await viewer.receive(viewer.messages.length + 1)).length > 2);
+
+    const startedAtMs = performance.now();
+    child.kill('SIGTERM');
+    const [code] = await once(child, 'exit');
+    assert.equal(code, 0);
+    assert.ok(performance.now() - startedAtMs < 2000);
+    assert.deepEqual(await viewer.closed, { code: 1001, reason: 'The agent stops.' });
+
+    const ended = await runAgent('health', '--config', config);
+    assert.equal(ended.code, 1);
+    assert.match(
+      ended.stdout,
+      /^The agent does not answer on 127\.0\.0\.1:\d+: connect ECONNREFUSED/u,
+    );
+  });
+
+  test('validate is 0 where the agent would start, and warns of an open port', async () => {
+    const config = writeConfig(await findPort(), 'viewers: {}\n');
+    assert.deepEqual(await runAgent('validate', '--config', config), {
+      code: 0,
+      stdout: `! Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.\n✓ ${config} is valid.\n`,
+      stderr: '',
+    });
+  });
+
+  test('validate is 78 and names line and field of what is badly written', async () => {
+    const config = writeConfig(await findPort(), 'interval: 1\n');
+    const { code, stdout } = await runAgent('validate', '--no-environment', '--config', config);
+    assert.equal(code, 78);
+    assert.equal(
+      stdout,
+      `✗ ${config}:5: interval is not a field here; known are listen, interval_seconds, tls, viewers, limits\n`,
+    );
+  });
+
+  test('validate is 78 for a certificate of another name, a strange key, an old list and a port in use', async () => {
+    const authority = workshop.makeRoot('clients');
+    const revocationFile = authority.writeRevocations([], 1);
+    await setTimeout(2000);
+    const strangeKey = join(workshop.directory, 'strange.key');
+    copyFileSync(authority.own.keyFile, strangeKey);
+    const busy = createServer().listen(0, '127.0.0.1');
+    busy.unref();
+    await once(busy, 'listening');
+    const address = busy.address();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const viewers =
+      `viewers:\n  certificates: required\n  authority_file: ${authority.own.certificateFile}\n` +
+      `  revocation_file: ${revocationFile}\n`;
+    const config = writeConfig(port, `  server_name: db-1.example.com\n${viewers}`);
+    busy.on('connection', (socket) => socket.destroy());
+    const { code, stdout } = await runAgent('validate', '--json', '--config', config);
+    const { valid, problems, warnings } = JSON.parse(stdout);
+    assert.deepEqual([code, valid, warnings], [78, false, []]);
+    assert.equal(problems.length, 3);
+    assert.equal(
+      problems[0],
+      `${server.certificateFile} is not for db-1.example.com (it is for DNS:localhost, IP Address:127.0.0.1).`,
+    );
+    assert.match(problems[1], /\.crl is out of date since .*: nobody is let in\.$/u);
+    assert.equal(
+      problems[2],
+      `Port ${port} is in use by another program: stop it, or change listen.`,
+    );
+    const withStrangeKey = join(workshop.directory, 'strange.yaml');
+    const tls = `tls: { certificate_file: ${server.certificateFile}, key_file: ${strangeKey} }\n`;
+    writeFileSync(withStrangeKey, `listen: 127.0.0.1:${port}\n${tls}`);
+    busy.close();
+    const strange = await runAgent('validate', '--config', withStrangeKey);
+    assert.equal(strange.code, 78);
+    assert.match(strange.stdout, /✗ .*strange\.key is not the key of .*\.pem\.\n/u);
+  });
+});

@@ -1,0 +1,95 @@
+import { createServer, isIP } from 'node:net';
+import { once } from 'node:events';
+
+import { askHealth } from '../ask-health.ts';
+import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
+import type { AgentConfig } from './config.ts';
+import { readTokens } from './tokens.ts';
+
+const DAY_MS = 86_400_000;
+
+/** Certificates are renewed a month before they expire, so that something went wrong when less is left. */
+const EXPIRY_WARNING_DAYS = 14;
+
+/** What was found beside the configuration file. */
+export interface Findings {
+  /** The agent would not start, or nobody could watch. */
+  readonly problems: string[];
+  /** It would start, and somebody should look. */
+  readonly warnings: string[];
+}
+
+/** Looks at what the configuration needs of the machine: files, certificates, the port. */
+export async function checkEnvironment(config: AgentConfig, now: Date): Promise<Findings> {
+  const findings: Findings = { problems: [], warnings: [] };
+  const tls = tryTo(findings, () => readTlsMaterial(config.tls));
+  if (tls !== null) checkCertificates(findings, config, tls, now);
+  const tokens = tryTo(findings, () => readTokens(config.tokensFile));
+  if (config.tls.clients === null && tokens?.length === 0) {
+    findings.warnings.push(
+      'Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.',
+    );
+  }
+  const busy = await findPortProblem(config);
+  if (busy !== null) findings.problems.push(busy);
+  return findings;
+}
+
+function checkCertificates(
+  { problems, warnings }: Findings,
+  { tls: paths, serverName }: AgentConfig,
+  { certificate, clients }: TlsMaterial,
+  now: Date,
+): void {
+  const { certificateFile } = paths;
+  const daysLeft = Math.floor((certificate.validToDate.getTime() - now.getTime()) / DAY_MS);
+  const until = certificate.validToDate.toISOString();
+  if (daysLeft < 0) problems.push(`${certificateFile} expired on ${until}: renew it.`);
+  else if (daysLeft < EXPIRY_WARNING_DAYS) {
+    warnings.push(`${certificateFile} expires on ${until}, in ${daysLeft} days: renew it.`);
+  }
+  if (certificate.validFromDate > now) problems.push(`${certificateFile} is not valid yet.`);
+  if (serverName !== null && !isFor(certificate, serverName)) {
+    const names = certificate.subjectAltName ?? 'no name';
+    problems.push(`${certificateFile} is not for ${serverName} (it is for ${names}).`);
+  }
+  const nextUpdate = clients?.revocations.nextUpdate ?? null;
+  if (nextUpdate !== null && nextUpdate < now) {
+    const file = paths.clients?.revocationFile ?? '';
+    problems.push(`${file} is out of date since ${nextUpdate.toISOString()}: nobody is let in.`);
+  }
+}
+
+function isFor(certificate: TlsMaterial['certificate'], name: string): boolean {
+  const found = isIP(name) === 0 ? certificate.checkHost(name) : certificate.checkIP(name);
+  return found !== undefined;
+}
+
+/** The port is free, or the agent itself has it. */
+async function findPortProblem(config: AgentConfig): Promise<string | null> {
+  const { host, port } = config.listen;
+  const server = createServer();
+  try {
+    server.listen({ host, port, exclusive: true });
+    await once(server, 'listening');
+    return null;
+  } catch (error) {
+    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
+    if (isInUse && (await askHealth(config)) === null) return null;
+    const why = error instanceof Error ? error.message : String(error);
+    return isInUse
+      ? `Port ${port} is in use by another program: stop it, or change listen.`
+      : `The agent cannot listen on ${host}:${port}: ${why}.`;
+  } finally {
+    server.close();
+  }
+}
+
+function tryTo<T>({ problems }: Findings, read: () => T): T | null {
+  try {
+    return read();
+  } catch (error) {
+    problems.push(error instanceof Error ? error.message : String(error));
+    return null;
+  }
+}

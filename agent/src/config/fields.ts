@@ -1,0 +1,87 @@
+import type { ConfigPath } from './yaml-source.ts';
+
+/** Something wrong: the rest of a sentence that begins with the field's name. */
+export interface Problem {
+  readonly path: ConfigPath;
+  readonly text: string;
+}
+
+/** A mapping while it is read; what is wrong goes to the problems, and the result is then never used. */
+export class Fields {
+  readonly #values: ReadonlyMap<string, unknown>;
+  readonly #path: ConfigPath;
+  readonly #problems: Problem[];
+
+  /** A field that is not known is a problem: it would be a setting that has no effect. */
+  constructor(value: unknown, path: ConfigPath, known: readonly string[], problems: Problem[]) {
+    const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
+    this.#values = new Map<string, unknown>(isMapping ? Object.entries(value) : []);
+    this.#path = path;
+    this.#problems = problems;
+    if (!isMapping) this.#report([], `must be a mapping with the fields ${known.join(', ')}`);
+    for (const name of this.#values.keys()) {
+      const text = `is not a field here; known are ${known.join(', ')}`;
+      if (!known.includes(name)) this.#report([name], text);
+    }
+  }
+
+  /** Opens a mapping in this one; left out, it has no fields. */
+  open(name: string, known: readonly string[]): Fields {
+    const value = this.#values.get(name) ?? {};
+    return new Fields(value, [...this.#path, name], known, this.#problems);
+  }
+
+  /** A text; without a default it is required, and null may be one. */
+  text<Default extends string | null = never>(
+    name: string,
+    rule: { readonly pattern: RegExp; readonly must: string },
+    byDefault?: Default,
+  ): string | Default {
+    const value = this.#values.get(name) ?? null;
+    if (value === null && byDefault !== undefined) return byDefault;
+    if (typeof value === 'string' && rule.pattern.test(value)) return value;
+    return this.#report(
+      [name],
+      value === null ? `is missing: ${rule.must}` : `must be ${rule.must}`,
+    );
+  }
+
+  integer(name: string, min: number, max: number, byDefault: number): number {
+    const value = this.#values.get(name) ?? byDefault;
+    if (typeof value === 'number' && Number.isInteger(value) && value >= min && value <= max) {
+      return value;
+    }
+    this.#report([name], `must be a whole number from ${min} to ${max}`);
+    return byDefault;
+  }
+
+  flag(name: string, byDefault: boolean): boolean {
+    const value = this.#values.get(name) ?? byDefault;
+    if (typeof value === 'boolean') return value;
+    this.#report([name], 'must be true or false');
+    return byDefault;
+  }
+
+  /** A list of texts; empty when it is left out. */
+  texts(name: string, rule: { readonly pattern: RegExp; readonly must: string }): string[] {
+    const value = this.#values.get(name) ?? [];
+    if (!Array.isArray(value) || value.length > 100) {
+      this.#report([name], 'must be a list of up to 100 texts');
+      return [];
+    }
+    return value.map((each: unknown, at) => {
+      if (typeof each === 'string' && rule.pattern.test(each)) return each;
+      return this.#report([name, at], `must be ${rule.must}`);
+    });
+  }
+
+  /** Says that a field does not go with another one. */
+  refuse(name: string, text: string): void {
+    this.#report([name], text);
+  }
+
+  #report(below: ConfigPath, text: string): string {
+    this.#problems.push({ path: [...this.#path, ...below], text });
+    return '';
+  }
+}

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync, mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+
+import { parse } from 'yaml';
+
+import { ConfigError } from './config.ts';
+import { loadConfig, parseConfig } from './load-config.ts';
+import { readTokens } from './tokens.ts';
+
+const SMALLEST = 'tls:\n  certificate_file: /c.pem\n  key_file: /k.pem\n';
+
+const DEFAULTS = {
+  listen: { host: '0.0.0.0', port: 4096 },
+  intervalSeconds: 1,
+  tls: { certificateFile: '/c.pem', keyFile: '/k.pem', clients: null },
+  serverName: null,
+  refusesInHandshake: false,
+  tokensFile: null,
+  allowedOrigins: new Set(),
+  maxConnections: 2000,
+  maxConnectionsPerAddress: 64,
+};
+
+async function findProblems(text: string): Promise<readonly string[]> {
+  return parseConfig(text, 'agent.yaml').then(
+    () => [],
+    (error: unknown) => (error instanceof ConfigError ? error.problems : [String(error)]),
+  );
+}
+
+const example = readFileSync(new URL('../../agent.example.yaml', import.meta.url), 'utf8');
+
+test('certificate and key are enough', async () => {
+  assert.deepEqual(await parseConfig(SMALLEST, 'agent.yaml'), DEFAULTS);
+});
+
+test('the example is what is in effect without a setting, and names every one', async () => {
+  const tls = {
+    certificateFile: '/etc/latchkey-agent/tls/fullchain.pem',
+    keyFile: '/etc/latchkey-agent/tls/privkey.pem',
+    clients: null,
+  };
+  assert.deepEqual(await parseConfig(example, 'example'), { ...DEFAULTS, tls });
+  const values = parse(example);
+  for (const name of ['', 'tls', 'viewers', 'limits']) {
+    const wrong = name === '' ? 'x: 1\n' : `${name}:\n  x: 1\n`;
+    const [known] = (await findProblems(wrong)).flatMap(
+      (each) => each.split('known are ')[1] ?? [],
+    );
+    const fields = name === '' ? values : values[name];
+    assert.deepEqual(known?.split(', '), Object.keys(fields));
+  }
+});
+
+test('every setting is read', async () => {
+  const text = `listen: "[::]:9000"
+interval_seconds: 5
+tls: { certificate_file: /c.pem, key_file: /k.pem, server_name: db-1.example.com }
+viewers:
+  certificates: required
+  authority_file: /ca.pem
+  revocation_file: /crl.pem
+  refuse_in_handshake: true
+  tokens_file: /tokens
+  allowed_origins: [https://console.example.com, "*"]
+limits: { connections: 10, connections_per_address: 2 }
+`;
+  assert.deepEqual(await parseConfig(text, 'agent.yaml'), {
+    listen: { host: '::', port: 9000 },
+    intervalSeconds: 5,
+    tls: {
+      certificateFile: '/c.pem',
+      keyFile: '/k.pem',
+      clients: { authorityFile: '/ca.pem', revocationFile: '/crl.pem' },
+    },
+    serverName: 'db-1.example.com',
+    refusesInHandshake: true,
+    tokensFile: '/tokens',
+    allowedOrigins: new Set(['https://console.example.com', '*']),
+    maxConnections: 10,
+    maxConnectionsPerAddress: 2,
+  });
+});
+
+test('every problem is told at once, with its line and field', async () => {
+  const text = `listen: localhost:4096
+interval_seconds: 0.5
+tls:
+  certificate_file: c.pem
+  key_fil: /k.pem
+viewers:
+  certificates: required
+  refuse_in_handshake: maybe
+  allowed_origins:
+    - https://console.example.com
+    - console.example.com
+limits: [1]
+`;
+  assert.deepEqual(await findProblems(text), [
+    'agent.yaml:1: listen must be an address and a port, such as 0.0.0.0:4096 or "[::]:4096"',
+    'agent.yaml:2: interval_seconds must be a whole number from 1 to 60',
+    'agent.yaml:3: tls.key_file is missing: the path of a file, from the root on',
+    'agent.yaml:4: tls.certificate_file must be the path of a file, from the root on',
+    'agent.yaml:5: tls.key_fil is not a field here; known are certificate_file, key_file, server_name',
+    'agent.yaml:6: viewers.authority_file is missing: certificates are required, so say whose',
+    'agent.yaml:8: viewers.refuse_in_handshake must be true or false',
+    'agent.yaml:11: viewers.allowed_origins.1 must be an origin such as https://console.example.com, or "*"',
+    'agent.yaml:12: limits must be a mapping with the fields connections, connections_per_address',
+  ]);
+});
+
+test('addresses and ports that are none are refused', async () => {
+  for (const listen of ['0.0.0.0:0', '0.0.0.0:65536', '1.2.3:80', '4096', '"[::g]:4096"']) {
+    const [problem, ...others] = await findProblems(`listen: ${listen}\n${SMALLEST}`);
+    assert.match(problem ?? '', /^agent\.yaml:1: listen must be an address and a port/u, listen);
+    assert.deepEqual(others, []);
+  }
+});
+
+test('what is no YAML, or plays tricks with it, is told with its line', async () => {
+  assert.match((await findProblems('listen: "a\n'))[0] ?? '', /^agent\.yaml:\d: is not YAML: /u);
+  assert.match(
+    (await findProblems('a: 1\na: 2\n'))[0] ?? '',
+    /^agent\.yaml:2: is not YAML: Map keys must be unique/u,
+  );
+  assert.deepEqual(await findProblems('a: &x [1]\nb: *x\n'), [
+    'agent.yaml:1: has aliases, which are not taken',
+  ]);
+  await assert.rejects(
+    loadConfig('/nowhere/agent.yaml'),
+    /The configuration \/nowhere\/agent\.yaml cannot be read/u,
+  );
+});
+
+test('tokens are lines of a file; a wrong one is told by its line and never shown', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-tokens-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'tokens');
+  writeFileSync(path, '# console\nabcdefghij0123456789\n\n  zyxwvutsrq-9876543210\n');
+  assert.deepEqual(readTokens(path), ['abcdefghij0123456789', 'zyxwvutsrq-9876543210']);
+  assert.deepEqual(readTokens(null), []);
+  writeFileSync(path, 'abcdefghij0123456789\nshort\n');
+  assert.throws(() => readTokens(path), {
+    message: `${path}:2: a token has 20 to 200 letters, digits and - . _ ~`,
+  });
+  writeFileSync(path, '# none\n');
+  assert.throws(() => readTokens(path), /holds no token/u);
+});

@@ -1,0 +1,117 @@
+import { readFileSync, statSync } from 'node:fs';
+import { isIP } from 'node:net';
+
+import { type AgentConfig, ConfigError } from './config.ts';
+import { Fields, type Problem } from './fields.ts';
+import { parseYaml } from './yaml-source.ts';
+
+/** Where the configuration lies unless a command says otherwise. */
+export const CONFIG_PATH = '/etc/latchkey-agent/agent.yaml';
+
+const MAX_BYTES = 64 * 1024;
+
+const FILE = { pattern: /^\/[^\0]{0,4000}$/u, must: 'the path of a file, from the root on' };
+const LISTEN = {
+  pattern: /^(?:\[[\da-f:.]+\]|[\d.]+):\d{1,5}$/iu,
+  must: 'an address and a port, such as 0.0.0.0:4096 or "[::]:4096"',
+};
+const SERVER_NAME = { pattern: /^[a-z\d.:-]{1,253}$/iu, must: 'a name or an address' };
+const CERTIFICATES = { pattern: /^(?:off|required)$/u, must: 'off or required' };
+const ORIGIN = {
+  pattern: /^(?:\*|https?:\/\/[^\s/]+)$/u,
+  must: 'an origin such as https://console.example.com, or "*"',
+};
+
+const TOP = ['listen', 'interval_seconds', 'tls', 'viewers', 'limits'];
+const TLS = ['certificate_file', 'key_file', 'server_name'];
+const VIEWERS = [
+  'certificates',
+  'authority_file',
+  'revocation_file',
+  'refuse_in_handshake',
+  'tokens_file',
+  'allowed_origins',
+];
+const LIMITS = ['connections', 'connections_per_address'];
+
+/**
+ * Reads the configuration file.
+ * @throws ConfigError naming every problem at once, each with its line and field
+ */
+export async function loadConfig(path: string): Promise<AgentConfig> {
+  return parseConfig(readText(path), path);
+}
+
+/**
+ * Reads the text of a configuration.
+ * @param fileName what the problems are said to be in
+ * @throws ConfigError as `loadConfig`
+ */
+export async function parseConfig(text: string, fileName: string): Promise<AgentConfig> {
+  const { root, findLine, faults } = await parseYaml(text);
+  if (faults.length > 0) {
+    throw new ConfigError(faults.map(({ line, text: what }) => `${fileName}:${line}: ${what}`));
+  }
+  const problems: Problem[] = [];
+  const config = readConfig(root, problems);
+  if (problems.length === 0) return config;
+  const told = problems
+    .map(({ path, text: what }) => ({ line: findLine(path), field: path.join('.'), what }))
+    .sort((one, other) => one.line - other.line);
+  throw new ConfigError(
+    told.map(({ line, field, what }) => `${fileName}:${line}: ${`${field} ${what}`.trim()}`),
+  );
+}
+
+function readConfig(root: unknown, problems: Problem[]): AgentConfig {
+  const top = new Fields(root ?? {}, [], TOP, problems);
+  const tls = top.open('tls', TLS);
+  const viewers = top.open('viewers', VIEWERS);
+  const limits = top.open('limits', LIMITS);
+  return {
+    listen: readListen(top),
+    intervalSeconds: top.integer('interval_seconds', 1, 60, 1),
+    tls: {
+      certificateFile: tls.text('certificate_file', FILE),
+      keyFile: tls.text('key_file', FILE),
+      clients: readClients(viewers),
+    },
+    serverName: tls.text('server_name', SERVER_NAME, null),
+    refusesInHandshake: viewers.flag('refuse_in_handshake', false),
+    tokensFile: viewers.text('tokens_file', FILE, null),
+    allowedOrigins: new Set(viewers.texts('allowed_origins', ORIGIN)),
+    maxConnections: limits.integer('connections', 1, 100_000, 2000),
+    maxConnectionsPerAddress: limits.integer('connections_per_address', 1, 100_000, 64),
+  };
+}
+
+function readListen(top: Fields): AgentConfig['listen'] {
+  const text = top.text('listen', LISTEN, '0.0.0.0:4096');
+  const at = text.lastIndexOf(':');
+  const host = text.slice(0, at).replaceAll(/[[\]]/gu, '');
+  const port = Number(text.slice(at + 1));
+  if (text !== '' && (isIP(host) === 0 || port < 1 || port > 65_535)) {
+    top.refuse('listen', `must be ${LISTEN.must}`);
+  }
+  return { host, port };
+}
+
+function readClients(viewers: Fields): AgentConfig['tls']['clients'] {
+  const isRequired = viewers.text('certificates', CERTIFICATES, 'off') === 'required';
+  const authorityFile = viewers.text('authority_file', FILE, null);
+  const revocationFile = viewers.text('revocation_file', FILE, null);
+  if (!isRequired) return null;
+  if (authorityFile !== null) return { authorityFile, revocationFile };
+  viewers.refuse('authority_file', 'is missing: certificates are required, so say whose');
+  return null;
+}
+
+function readText(path: string): string {
+  try {
+    if (statSync(path).size > MAX_BYTES) throw new Error('it is larger than 64 KiB');
+    return readFileSync(path, 'utf8');
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new ConfigError([`The configuration ${path} cannot be read: ${why}`]);
+  }
+}
