@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { Client } from 'pg';
+
+import { eventually } from '../eventually.ts';
+import { makeExternalHome } from '../external-service.ts';
+
+test('a service that nobody asks for anything forgets who did not confirm in thirty days', async () => {
+  await using external = await makeExternalHome();
+  const client = new Client({ connectionString: external.settings['DATABASE_URL'] });
+  await client.connect();
+  try {
+    await client.query(
+      `insert into subscribers (address_hash, id, email, first_subscribed_at, subscribed_at)
+       select decode(repeat(digit, 64), 'hex'), gen_random_uuid(), digit || '@example.com', moment, moment
+       from (values ('a', now() - interval '31 days'), ('b', now() - interval '29 days')) as old (digit, moment)`,
+    );
+    const service = await external.start();
+    const list = async () => {
+      const { rows } = await client.query('select email from subscribers order by email');
+      return rows.map(({ email }) => email);
+    };
+    await eventually(async () => (await list()).length < 2);
+    assert.deepEqual(await list(), ['b@example.com']);
+    assert.deepEqual(await service.stop(), { code: 0, signal: null });
+  } finally {
+    await client.end();
+  }
+});
