@@ -27,6 +27,7 @@ export interface Background {
 
 /** All that a machine may have. */
 export function openCollectors(roots: Roots, { prober, reader }: Background): Collectors {
+  const leftAlone = new Set<string>();
   return {
     uptime_seconds: openUptimeCollector(roots),
     cpu: openCpuCollector(roots),
@@ -37,9 +38,9 @@ export function openCollectors(roots: Roots, { prober, reader }: Background): Co
     disks: openDisksCollector(roots),
     filesystems: openFilesystemsCollector(roots, prober),
     network: openNetworkCollector(roots),
-    sensors: openSensorsCollector(roots, reader),
+    sensors: openSensorsCollector(roots, reader, leftAlone),
     batteries: openBatteriesCollector(roots, reader),
-    gpus: openGpusCollector(roots, reader),
+    gpus: openGpusCollector(roots, reader, { leftAlone }),
     processes: openProcessesCollector(roots),
     containers: openContainersCollector(roots),
     units: openUnitsCollector(roots),

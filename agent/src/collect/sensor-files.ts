@@ -1,7 +1,6 @@
-import { realpathSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
-import { isMissing } from '../read/missing.ts';
+import { resolvePath } from '../read/real-path.ts';
 import { listDirectory, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
@@ -9,7 +8,7 @@ import type { Roots } from '../roots.ts';
 export interface SensorFiles {
   readonly kind: 'temperature' | 'fan';
   readonly id: string;
-  /** The directory of the device that measures; null where none is said. */
+  /** The directory of the device that measures, without links; null where none is said. */
   readonly device: string | null;
   readonly chip: string;
   readonly label: string | null;
@@ -38,7 +37,8 @@ function listOfChip(directory: string): SensorFiles[] {
   const files = new Set(listDirectory(directory));
   const chip = readText(join(directory, 'name'));
   if (chip === null || chip === '') return [];
-  const device = findDevice(directory);
+  // The number of hwmon changes from boot to boot; where the device sits does not.
+  const device = resolvePath(join(directory, 'device'));
   const place = device === null ? chip : basename(device);
   return [...files].flatMap((file) => {
     const name = /^((temp|fan)\d{1,3})_input$/.exec(file);
@@ -59,16 +59,6 @@ function listOfChip(directory: string): SensorFiles[] {
       critical: isTemperature ? pathOf('crit') : null,
     };
   });
-}
-
-/** The number of hwmon changes from boot to boot; where the device sits does not. */
-function findDevice(directory: string): string | null {
-  try {
-    return realpathSync(join(directory, 'device'));
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
-  }
 }
 
 /** A zone with a chip of its own is that chip; Intel's package is what `coretemp` measures too. */

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { realpathSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { copyMachine, emptyMachine, type Machine } from '../../test/machine.ts';
@@ -13,8 +15,9 @@ function openOn(
   machine: Machine,
   clock = { ms: 0 },
   reader = new BackgroundReader(() => clock.ms),
+  leftAlone: ReadonlySet<string> = new Set(),
 ) {
-  const collector = openSensorsCollector(machine.roots, reader);
+  const collector = openSensorsCollector(machine.roots, reader, leftAlone);
   return async (atMs: number) => {
     clock.ms = atMs;
     collector.collect(atMs);
@@ -149,6 +152,18 @@ test('the sensors of a card that sleeps are not read, those that it had are gone
   assert.deepEqual([woken?.temperature_celsius, woken?.critical_celsius], [41, 100]);
   machine.write(`${sleeper}/power/runtime_status`, 'suspended\n');
   assert.deepEqual(await ids(4_000), others);
+});
+
+test('the sensors of a card that is to be left alone are not read', async () => {
+  using machine = copyMachine('gpu-amd');
+  const leftAlone = new Set([
+    realpathSync(join(machine.roots.sys, 'devices/pci0000:00/0000:03:00.0')),
+  ]);
+  const collect = openOn(machine, undefined, undefined, leftAlone);
+  const ids = async (atMs: number) => (await collect(atMs))?.temperatures?.map(({ id }) => id);
+  assert.deepEqual(await ids(0), ['0000:c4:00.0/temp1']);
+  leftAlone.clear();
+  assert.equal((await ids(2_000))?.length, 3);
 });
 
 test('a machine without sensors has no such part', async () => {

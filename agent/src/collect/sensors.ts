@@ -26,10 +26,12 @@ const FASTEST_RPM = 60_000;
 /**
  * Temperatures and fans, from /sys/class/hwmon and thermal zones. Their drivers may hang, so the background reader reads
  * them, and a snapshot has what it read last. Those of a device that sleeps are neither read nor shown.
+ * @param leftAlone the directories of the devices that are to be left alone now, so that they can fall asleep
  */
 export function openSensorsCollector(
   roots: Roots,
   reader: BackgroundReader,
+  leftAlone: ReadonlySet<string> = new Set(),
 ): Collector<AgentSensors> {
   const isLookDue = every(LOOK_INTERVAL_MS);
   const isDue = every(INTERVAL_MS);
@@ -44,10 +46,10 @@ export function openSensorsCollector(
     reader.forget(before.difference(new Set(sensors.flatMap(pathsOf))));
   }
 
-  /** What a device said before it fell asleep is forgotten. */
+  /** What a device said before it fell asleep or was left alone is forgotten. */
   function refresh(): void {
-    const sleeping = listSleeping(sensors);
-    const awake = new Set(sensors.filter(({ device }) => !sleeping.has(device)));
+    const quiet = listSleeping(sensors).union(leftAlone);
+    const awake = new Set(sensors.filter(({ device }) => device === null || !quiet.has(device)));
     reader.forget(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
     reader.refresh([...awake].flatMap((each) => (known.has(each) ? [each.input] : pathsOf(each))));
     known = awake;
@@ -70,9 +72,9 @@ export function openSensorsCollector(
 }
 
 /** The devices that sleep: a graphics card is woken up by the question how warm it is. */
-function listSleeping(sensors: readonly SensorFiles[]): ReadonlySet<string | null> {
-  const devices = new Set(sensors.map(({ device }) => device));
-  return new Set([...devices].filter((device) => device !== null && isAsleep(device)));
+function listSleeping(sensors: readonly SensorFiles[]): ReadonlySet<string> {
+  const devices = new Set(sensors.map(({ device }) => device).filter((each) => each !== null));
+  return new Set([...devices].filter(isAsleep));
 }
 
 function pathsOf({ input, high, critical }: SensorFiles): string[] {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import type { AgentGpu } from '@latchkey/contract';
 
 import { present } from '../../present.ts';
+import { resolvePath } from '../../read/real-path.ts';
 import { listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 
@@ -10,7 +11,7 @@ import type { Roots } from '../../roots.ts';
 export interface Card {
   /** cardN, which has what is about graphics. */
   readonly directory: string;
-  /** The device below it. */
+  /** The directory of the device, without links. */
   readonly device: string;
   readonly driver: 'amdgpu' | 'i915' | 'xe';
   readonly hwmon: string | null;
@@ -34,7 +35,8 @@ export function listCards(roots: Roots): Card[] {
 }
 
 function readCard(directory: string, index: number): Card | null {
-  const device = join(directory, 'device');
+  const device = resolvePath(join(directory, 'device'));
+  if (device === null) return null;
   const event = readText(join(device, 'uevent')) ?? '';
   const driver = /^DRIVER=(.+)$/m.exec(event)?.[1];
   if (driver !== 'amdgpu' && driver !== 'i915' && driver !== 'xe') return null;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { realpathSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { type Machine, copyMachine, emptyMachine } from '../../../test/machine.ts';
@@ -12,8 +13,10 @@ const card0 = 'sys/class/drm/card0';
 
 function open({ roots }: Machine) {
   const reader = new BackgroundReader(() => 0);
-  const gpus = openDrmCollector(roots, reader, 1000);
+  const leftAlone = new Set<string>();
+  const gpus = openDrmCollector(roots, reader, 1000, leftAlone);
   return {
+    leftAlone,
     collect: (atMs: number) => gpus.collect(atMs),
     /** What it says once the files are read that it asks for. */
     async settle(atMs: number) {
@@ -104,6 +107,24 @@ test('a card that could sleep and did nothing for a minute is left alone for 15 
     await listDegrees(machine, [0, 59, 60, 63, 64, 74, 75, 76, 674, 675, 676, 689, 690]),
     [0, 59, 59, 59, undefined, undefined, 75, 76, 674, 674, 674, undefined, 690],
   );
+});
+
+test('a card that is left alone is told of to others that would ask it, for as long as it is', async () => {
+  using machine = copyMachine('gpu-amd');
+  machine.write(`${card0}/device/gpu_busy_percent`, '0\n');
+  using gpus = open(machine);
+  const listLeftAlone = async (atMs: number): Promise<string[]> => {
+    await gpus.settle(atMs);
+    return [...gpus.leftAlone];
+  };
+  const device = realpathSync(`${machine.roots.sys}/class/drm/card0/device`);
+  assert.deepEqual(await listLeftAlone(0), []);
+  assert.deepEqual(await listLeftAlone(60_000), [device]);
+  assert.deepEqual(await listLeftAlone(74_999), [device]);
+  assert.deepEqual(await listLeftAlone(75_000), []);
+  assert.deepEqual(await listLeftAlone(675_000), [device]);
+  machine.write(`${card0}/device/power/runtime_status`, 'suspended\n');
+  assert.deepEqual(await listLeftAlone(676_000), []);
 });
 
 test('a card with something to do, or one that may not sleep, is never left alone', async () => {

@@ -22,18 +22,24 @@ interface CardCollector {
   close(): void;
 }
 
-/** AMD's and Intel's cards, from what their drivers say in /sys/class/drm. */
+/**
+ * AMD's and Intel's cards, from what their drivers say in /sys/class/drm.
+ * @param leftAlone has the directories of the cards that are not asked for a while, so that they can fall asleep
+ */
 export function openDrmCollector(
   roots: Roots,
   reader: BackgroundReader,
   intervalMs: number,
+  leftAlone: Set<string>,
 ): Collector<AgentGpu[]> {
   const isLookDue = every(LOOK_INTERVAL_MS);
   let cards: ReadonlyMap<string, CardCollector> = new Map();
   return {
     collect(atMs) {
       if (isLookDue(atMs))
-        cards = look(roots, cards, (card) => openCardCollector(card, reader, intervalMs));
+        cards = look(roots, cards, (card) =>
+          openCardCollector(card, reader, intervalMs, leftAlone),
+        );
       return cards.size === 0 ? null : [...cards.values()].map((card) => card.collect(atMs));
     },
     close: () => cards.forEach((card) => card.close()),
@@ -61,6 +67,7 @@ function openCardCollector(
   card: Card,
   reader: BackgroundReader,
   intervalMs: number,
+  leftAlone: Set<string>,
 ): CardCollector {
   const rest = new Rest();
   let figures: FiguresReader | null = null;
@@ -71,6 +78,7 @@ function openCardCollector(
   function close(): void {
     figures?.close();
     figures = null;
+    leftAlone.delete(card.device);
   }
 
   function read(atMs: number): void {
@@ -88,6 +96,8 @@ function openCardCollector(
         return { ...card.facts, asleep: true };
       }
       if (!rest.isResting(atMs)) read(atMs);
+      if (rest.isResting(atMs)) leftAlone.add(card.device);
+      else leftAlone.delete(card.device);
       const isFresh = atMs - lastAtMs <= FRESH_INTERVALS * intervalMs;
       return isFresh ? { ...card.facts, ...last } : card.facts;
     },

@@ -12,6 +12,8 @@ export interface GpuOptions {
   readonly searchPath?: string;
   /** How often they are to say something; without it, every second. */
   readonly intervalMs?: number;
+  /** Gets the directories of the cards that nobody else is to ask for a while, either. */
+  readonly leftAlone?: Set<string>;
 }
 
 /** Services are often started without a PATH, or with a short one. */
@@ -23,11 +25,15 @@ export function openGpusCollector(
   reader: BackgroundReader,
   options: GpuOptions = {},
 ): Collector<AgentGpu[]> {
-  const { searchPath = `${process.env['PATH'] ?? ''}:${USUAL_PATH}`, intervalMs = 1000 } = options;
+  const {
+    searchPath = `${process.env['PATH'] ?? ''}:${USUAL_PATH}`,
+    intervalMs = 1000,
+    leftAlone = new Set<string>(),
+  } = options;
   const openNvidia = isTegra(roots) ? openJetsonCollector : openNvidiaCollector;
   const makers = [
     openNvidia(roots, searchPath, intervalMs),
-    openDrmCollector(roots, reader, intervalMs),
+    openDrmCollector(roots, reader, intervalMs, leftAlone),
   ];
   return {
     collect(atMs) {
