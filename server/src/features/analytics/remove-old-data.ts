@@ -9,6 +9,7 @@ import {
   deleteEventIds,
   deleteUsageDays,
   setLockTimeout,
+  summariseEventIds,
   tryLockRemoval,
 } from './queries/removal.ts';
 import { findRemovalClock, upsertRemovalClock } from './queries/removal-clock.ts';
@@ -18,7 +19,7 @@ import { cancelOnAbort } from './rollups/cancel-on-abort.ts';
 import { readEarlierTime, type ClocksContext } from './read-earlier-time.ts';
 import { BUSY, inRollupTransaction } from './rollups/in-rollup-transaction.ts';
 import { addDays, dayOf, type Day } from './rules/days.ts';
-import { startOf } from './rules/periods.ts';
+import { startOf, weekOf } from './rules/periods.ts';
 import { isFarAhead, moveRemovalClock } from './rules/removal-clock.ts';
 import { findUnsettled, firstKeptEventDay, firstKeptUsageDay } from './rules/rollup-marks.ts';
 
@@ -46,7 +47,11 @@ export async function removeOldData(ctx: RemovalContext, signal: AbortSignal): P
   const now = await moveClock(ctx);
   await dropEventDays(ctx, now, signal);
   const idsBefore = startOf(addDays(dayOf(now), -EVENT_IDS_KEPT_DAYS));
-  await removeInBatches(ctx, signal, (db) => deleteEventIds(db, idsBefore, BATCH_ROWS));
+  const emptied = await removeInBatches(ctx, signal, (db) =>
+    deleteEventIds(db, idsBefore, BATCH_ROWS),
+  );
+  // Ids become old at the end of a day, so this happens once on a Monday.
+  if (emptied && weekOf(dayOf(now)) === dayOf(now)) await summarise(ctx, signal);
   const usageBefore = await findUsageEnd(ctx, now);
   await removeInBatches(ctx, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
 }
@@ -86,13 +91,25 @@ async function findUsageEnd({ pool }: RemovalContext, now: Date): Promise<Day> {
   return findUnsettled(old, await listMarks(pool, 'usage'), now)[0] ?? keptFrom;
 }
 
-/** With pauses as long as the work, so that it never takes more than half of what the database can do. */
+async function summarise({ pool }: RemovalContext, signal: AbortSignal): Promise<void> {
+  await inTransaction(pool, async (client) => {
+    const process = await tryLockRemoval(client);
+    if (process === null) return;
+    await cancelOnAbort({ pool, signal }, { client, process }, () => summariseEventIds(client));
+  });
+}
+
+/**
+ * With pauses as long as the work, so that it never takes more than half of what the database can do. Gives whether
+ * anything was removed, and nothing is left.
+ */
 async function removeInBatches(
   { pool }: RemovalContext,
   signal: AbortSignal,
   removeSome: (db: Queryable) => Promise<number>,
-): Promise<void> {
+): Promise<boolean> {
   const begun = performance.now();
+  let all = 0;
   while (!signal.aborted && performance.now() - begun < BUDGET_MS) {
     const batchBegun = performance.now();
     const removed = await inTransaction(pool, async (client) => {
@@ -100,7 +117,9 @@ async function removeInBatches(
       if (process === null) return 0;
       return cancelOnAbort({ pool, signal }, { client, process }, () => removeSome(client));
     });
-    if (removed < BATCH_ROWS) return;
+    all += removed;
+    if (removed < BATCH_ROWS) return all > 0;
     await sleep(performance.now() - batchBegun, undefined, { signal });
   }
+  return false;
 }

@@ -203,6 +203,48 @@ test('ids of events are removed after 90 days, however many there are', async ()
   assert.equal(await service.count('event_ids'), 1);
 });
 
+/** How many pages of ids are read to find those that arrived before December. */
+async function countPagesRead(): Promise<number> {
+  return inTransaction(pool, async (client) => {
+    await client.query('set local enable_seqscan = off');
+    const { rows } = await client.query(
+      `explain (analyze, format json) select event_id from event_ids where received_at < '2026-12-01'`,
+    );
+    return Number(rows[0]['QUERY PLAN'][0].Plan['Lossy Heap Blocks']);
+  });
+}
+
+async function storeIds(receivedAt: string, count: number): Promise<void> {
+  await pool.query(
+    `insert into event_ids (event_id, received_at) select gen_random_uuid(), $1 from generate_series(1, $2)`,
+    [receivedAt, count],
+  );
+}
+
+test('ids that lie where older ones lay are not read for them any more from the next Monday on', async () => {
+  // The one at the end keeps the pages before it in the table.
+  await storeIds('2026-11-01T00:00:00Z', 40_000);
+  await storeIds('2027-02-28T00:00:00Z', 1);
+  await pool.query(`delete from event_ids where received_at < '2027-01-01'`);
+  await pool.query('vacuum event_ids');
+  await storeIds('2027-02-28T00:00:00Z', 39_000);
+  const worn = await countPagesRead();
+  assert.ok(worn > 128, String(worn));
+  const removeOne = async () => {
+    await storeIds('2026-11-01T00:00:00Z', 1);
+    await removeOldData(ctx, idle);
+    assert.equal(await service.count('event_ids'), 39_001);
+  };
+  clock.advance(DAY_MS);
+  await removeOne();
+  assert.ok((await countPagesRead()) >= worn);
+  clock.advance(6 * DAY_MS);
+  await removeOldData(ctx, idle);
+  assert.ok((await countPagesRead()) >= worn);
+  await removeOne();
+  assert.equal(await countPagesRead(), 0);
+});
+
 test('days of use are removed after 25 whole months, when they were rolled up for good; the roll-ups stay', async () => {
   for (const day of ['2025-01-30', '2025-01-31', '2025-02-01']) await storeUse(day);
   await removeOldData(ctx, idle);
