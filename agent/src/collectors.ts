@@ -25,8 +25,15 @@ export interface Background {
   readonly reader: BackgroundReader;
 }
 
-/** All that a machine may have. */
-export function openCollectors(roots: Roots, { prober, reader }: Background): Collectors {
+/**
+ * All that a machine may have.
+ * @param intervalMs how often they are going to be asked
+ */
+export function openCollectors(
+  roots: Roots,
+  { prober, reader }: Background,
+  intervalMs = 1000,
+): Collectors {
   const leftAlone = new Set<string>();
   return {
     uptime_seconds: openUptimeCollector(roots),
@@ -40,7 +47,7 @@ export function openCollectors(roots: Roots, { prober, reader }: Background): Co
     network: openNetworkCollector(roots),
     sensors: openSensorsCollector(roots, reader, leftAlone),
     batteries: openBatteriesCollector(roots, reader),
-    gpus: openGpusCollector(roots, reader, { leftAlone }),
+    gpus: openGpusCollector(roots, reader, { intervalMs, leftAlone }),
     processes: openProcessesCollector(roots),
     containers: openContainersCollector(roots),
     units: openUnitsCollector(roots),

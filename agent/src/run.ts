@@ -48,8 +48,9 @@ export async function runAgent({ config, roots, clock, log }: AgentOptions): Pro
   const tls = readTlsMaterial(config.tls);
   const prober = new MountProber(clock.monotonicMs);
   const reader = new BackgroundReader(clock.monotonicMs);
-  const sampler = openSampler(openCollectors(roots, { prober, reader }), clock, log);
   const { intervalSeconds, allowedOrigins } = config;
+  const collectors = openCollectors(roots, { prober, reader }, intervalSeconds * 1000);
+  const sampler = openSampler(collectors, clock, log);
   const hub = new Hub({ sampler, host: readHost(roots), clock, intervalSeconds });
   const server = new StreamServer({
     ...config,
