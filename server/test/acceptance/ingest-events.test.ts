@@ -224,6 +224,10 @@ describe('200', () => {
     assert.deepEqual(await send(), [200, { accepted: 1, dropped: 0 }, null]);
     await share(0);
     assert.deepEqual(await send(), [200, { accepted: 1, dropped: 0 }, null]);
+    await share(0, false);
+    assert.deepEqual(await send(), [200, { accepted: 0, dropped: 1 }, 'sharing_off=1']);
+    await share(1, true);
+    assert.deepEqual(await send(), [200, { accepted: 1, dropped: 0 }, null]);
     await share(1, false);
     assert.deepEqual(await send(), [200, { accepted: 0, dropped: 1 }, 'sharing_off=1']);
   });

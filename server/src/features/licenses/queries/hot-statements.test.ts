@@ -173,14 +173,14 @@ describe('recordValidationsOf', () => {
     });
   });
 
-  test('when usage was told to be shared, or not, is noted when that changes, and at no other validation', async () => {
+  test('when usage was told to be shared, or not, is noted at each validation that tells it, and at no other', async () => {
     const license = await addLicense();
     const told: unknown[] = [];
     for (const [index, usageSharing] of [null, false, false, null, true].entries()) {
       await recordValidationsOf(pool, [record(license, { usageSharing })], moment(index));
       told.push((await readActivation(license.activationId))?.['told_at']);
     }
-    assert.deepEqual(told, [null, moment(1), moment(1), moment(1), moment(4)]);
+    assert.deepEqual(told, [null, moment(1), moment(2), moment(2), moment(4)]);
   });
 
   test('a clock that was set back does not set the last validation back', async () => {

@@ -21,8 +21,7 @@ const recordValidations = {
         last_validated_at = greatest(a.last_validated_at, $7::timestamptz),
         install_id = coalesce(hit.install_id, a.install_id),
         usage_sharing = coalesce(hit.usage_sharing, a.usage_sharing),
-        usage_sharing_told_at = case when coalesce(hit.usage_sharing, a.usage_sharing) is distinct from a.usage_sharing
-                                     then $7::timestamptz else a.usage_sharing_told_at end,
+        usage_sharing_told_at = case when hit.usage_sharing is null then a.usage_sharing_told_at else $7::timestamptz end,
         entitlement_proof = coalesce(hit.proof, a.entitlement_proof)
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[], $5::text[], $6::integer[])
       as hit (license_id, id, install_id, usage_sharing, proof, count)
