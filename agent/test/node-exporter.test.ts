@@ -1,0 +1,149 @@
+/** The agent against node_exporter, another program that reads the same files, on the machine that the tests run on. */
+import assert from 'node:assert/strict';
+import { type TestContext, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import type { AgentSnapshot } from '@latchkey/contract';
+
+import { openCollectors } from '#agent/collectors.ts';
+import { MountProber } from '#agent/probe/mount-prober.ts';
+import { BackgroundReader } from '#agent/read/background-reader.ts';
+import { machineRoots } from '#agent/roots.ts';
+import { openSampler } from '#agent/sample.ts';
+
+import { type Figures, findNodeExporter, startNodeExporter } from './node-exporter.ts';
+import { CPU_MODES, listCounters, listLevels, listSizes } from './node-exporter-names.ts';
+
+/** A hundred ticks of the kernel on each core: shares are then worth comparing. */
+const WINDOW_MS = 1_000;
+
+/** Both windows are not quite the same, and on a busy machine both programs wait. */
+const SHARE_TOLERANCE = 0.1;
+
+/** What a busy machine takes or frees between two readings that follow one another. */
+const LEVEL_TOLERANCE = 256 * 1024 * 1024;
+
+/** Times of a core are ticks of 0.01 s, and idle ones may fall by a few; the others are exact but for their decimals. */
+const CPU_TOLERANCE = 0.1;
+const COUNTER_TOLERANCE = 1e-6;
+
+const PARTS = new Set([
+  'cpu',
+  'load',
+  'memory',
+  'swap',
+  'disks',
+  'network',
+  'filesystems',
+  'pressure',
+] as const);
+
+const program = process.platform === 'linux' ? findNodeExporter() : null;
+const skip = program === null ? 'there is no node_exporter on this machine' : false;
+
+/** What both said: we were first and last. */
+interface Readings {
+  readonly ours: readonly [AgentSnapshot, AgentSnapshot];
+  readonly theirs: readonly [Figures, Figures];
+}
+
+async function readBoth(context: TestContext): Promise<Readings> {
+  const exporter = await startNodeExporter(program ?? '');
+  context.after(() => exporter.close());
+  const clock = { ms: 0, now: () => new Date(), monotonicMs: () => clock.ms };
+  const prober = new MountProber(clock.monotonicMs);
+  const reader = new BackgroundReader(clock.monotonicMs);
+  const collectors = openCollectors(machineRoots, { prober, reader });
+  const sampler = openSampler(collectors, clock, { warn: (message) => assert.fail(message) });
+  context.after(() => [sampler, prober, reader].forEach((each) => each.close()));
+  // What either does for the first time takes longer.
+  await exporter.ask();
+  sampler.sample(PARTS);
+  // Filesystems are asked again after five seconds.
+  clock.ms = 10_000;
+  const before = sampler.sample(PARTS);
+  const first = await exporter.ask();
+  await sleep(WINDOW_MS);
+  const second = await exporter.ask();
+  clock.ms = 20_000;
+  return { ours: [before, sampler.sample(PARTS)], theirs: [first, second] };
+}
+
+function figureOf(figures: Figures, key: string): number {
+  const figure = figures.get(key);
+  assert.ok(figure !== undefined, `node_exporter says nothing of ${key}`);
+  return figure;
+}
+
+/** Counters only grow from our first reading over both of theirs to our last. */
+function assertCounters({ ours, theirs }: Readings): void {
+  const [before, after] = [listCounters(ours[0]), listCounters(ours[1])];
+  for (const [key, first] of before) {
+    const all = [first, ...theirs.map((each) => figureOf(each, key)), after.get(key) ?? Number.NaN];
+    const tolerance = key.startsWith('node_cpu') ? CPU_TOLERANCE : COUNTER_TOLERANCE;
+    const steps = all.slice(1).map((each, index) => each - (all[index] ?? Number.NaN));
+    assert.ok(
+      steps.every((step) => step >= -tolerance),
+      `${key}: ${all.join(', ')}`,
+    );
+  }
+}
+
+function assertLevels({ ours, theirs }: Readings): void {
+  for (const [index, snapshot] of ours.entries()) {
+    for (const [key, here] of listLevels(snapshot)) {
+      const there = figureOf(theirs[index] ?? new Map(), key);
+      assert.ok(Math.abs(here - there) <= LEVEL_TOLERANCE, `${key}: ${here}, ${there} there`);
+    }
+  }
+}
+
+/** The kernel computes the load every five seconds: theirs is that of our reading before, or of that after. */
+function assertLoad({ ours, theirs }: Readings): void {
+  for (const [minutes, key] of [
+    [1, 'load_1m'],
+    [5, 'load_5m'],
+    [15, 'load_15m'],
+  ] as const) {
+    const here = ours.map(({ load }) => load?.[key]);
+    for (const figures of theirs) {
+      const there = figureOf(figures, `node_load${minutes}`);
+      assert.ok(here.includes(there), `load of ${minutes} min: ${here.join(', ')}, ${there} there`);
+    }
+  }
+}
+
+function assertShares({ ours, theirs }: Readings): void {
+  const spent = CPU_MODES.map((mode) => {
+    const sum = (figures: Figures): number =>
+      (ours[1].cpu?.cores ?? [])
+        .map(({ core }) =>
+          figureOf(figures, `node_cpu_seconds_total{cpu="${core}",mode="${mode}"}`),
+        )
+        .reduce((total, each) => total + each, 0);
+    return sum(theirs[1]) - sum(theirs[0]);
+  });
+  const all = spent.reduce((total, each) => total + each, 0);
+  for (const [index, mode] of CPU_MODES.entries()) {
+    const here = ours[1].cpu?.shares?.[`${mode}_ratio`] ?? Number.NaN;
+    const there = (spent[index] ?? Number.NaN) / all;
+    assert.ok(Math.abs(here - there) <= SHARE_TOLERANCE, `${mode}: ${here}, ${there} there`);
+  }
+}
+
+test(
+  'what the agent says of this machine is what node_exporter says',
+  { skip },
+  async (context) => {
+    const readings = await readBoth(context);
+    for (const snapshot of readings.ours) {
+      const sizes = listSizes(snapshot);
+      assert.ok(sizes.size > 0);
+      for (const [key, size] of sizes) assert.equal(figureOf(readings.theirs[1], key), size, key);
+    }
+    assertCounters(readings);
+    assertLevels(readings);
+    assertLoad(readings);
+    assertShares(readings);
+  },
+);

@@ -1,0 +1,107 @@
+import { execFileSync, spawn } from 'node:child_process';
+
+import { findProgram } from '#agent/read/program.ts';
+
+/** What node_exporter says, by the name and the labels, such as `node_load1` or `node_disk_read_bytes_total{device="vda"}`. */
+export type Figures = ReadonlyMap<string, number>;
+
+export interface NodeExporter {
+  ask(): Promise<Figures>;
+  close(): Promise<void>;
+}
+
+const NAMES = ['prometheus-node-exporter', 'node_exporter'];
+
+const COLLECTORS = [
+  'cpu',
+  'diskstats',
+  'filesystem',
+  'loadavg',
+  'meminfo',
+  'netdev',
+  'pressure',
+  'vmstat',
+];
+
+const ARGUMENTS = [
+  '--web.listen-address=127.0.0.1:0',
+  '--collector.disable-defaults',
+  ...COLLECTORS.map((name) => `--collector.${name}`),
+  '--collector.filesystem.fs-types-exclude=^$',
+  '--collector.filesystem.mount-points-exclude=^$',
+];
+
+/** Ends the program when its own standard input is closed, which a test that is killed does, too. */
+const WATCH = '"$0" "$@" & read -r _; kill "$!"; wait';
+
+/** Where the machine has it; null where it has not. */
+export function findNodeExporter(): string | null {
+  const searchPath = process.env['PATH'] ?? '';
+  return NAMES.map((name) => findProgram(name, searchPath)).find((path) => path !== null) ?? null;
+}
+
+/** Starts it on a free port of 127.0.0.1. */
+export async function startNodeExporter(program: string): Promise<NodeExporter> {
+  const child = spawn('sh', ['-c', WATCH, program, ...ARGUMENTS], {
+    stdio: ['pipe', 'ignore', 'pipe'],
+  });
+  const ended = new Promise<void>((resolve) => child.once('close', () => resolve()));
+  const close = async (): Promise<void> => {
+    child.stdin.end();
+    await ended;
+  };
+  try {
+    const port = await readPort(child.stderr);
+    return { ask: () => ask(port), close };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+/** The port that it says in its log. */
+async function readPort(log: AsyncIterable<Buffer>): Promise<string> {
+  const { promise, resolve, reject } = Promise.withResolvers<string>();
+  let said = '';
+  const read = async (): Promise<void> => {
+    for await (const chunk of log) {
+      said += chunk.toString('utf8');
+      const port = /msg="?Listening on"? address=127\.0\.0\.1:(\d+)/.exec(said)?.[1];
+      if (port !== undefined) resolve(port);
+    }
+    reject(new Error(`node_exporter ended before it listened: ${said}`));
+  };
+  read().catch(reject);
+  return await promise;
+}
+
+async function ask(port: string): Promise<Figures> {
+  const response = await fetch(`http://127.0.0.1:${port}/metrics`);
+  const lines = (await response.text()).split('\n').filter((line) => line.startsWith('node_'));
+  const figures = new Map(
+    lines.map((line) => {
+      const end = line.lastIndexOf(' ');
+      return [line.slice(0, end), Number(line.slice(end + 1))] as const;
+    }),
+  );
+  return new Map([...figures, ...listInterrupts(figures), ...listSwapped(figures)]);
+}
+
+/** The agent tells both kinds of interrupts together. */
+function listInterrupts(figures: Figures): [string, number][] {
+  return [...figures]
+    .filter(([key]) => key.startsWith('node_cpu_seconds_total') && key.includes('mode="irq"'))
+    .map(([key, hard]) => [
+      key.replace('"irq"', '"interrupt"'),
+      hard + (figures.get(key.replace('"irq"', '"softirq"')) ?? Number.NaN),
+    ]);
+}
+
+/** The agent tells bytes where it tells pages. */
+function listSwapped(figures: Figures): [string, number][] {
+  const pageBytes = Number(execFileSync('getconf', ['PAGESIZE'], { encoding: 'utf8' }));
+  return ['in', 'out'].map((way) => [
+    `node_swap_${way}_bytes_total`,
+    (figures.get(`node_vmstat_pswp${way}`) ?? Number.NaN) * pageBytes,
+  ]);
+}
