@@ -14,6 +14,8 @@ export interface Collector<T> {
    * @returns null when the machine lacks it
    */
   collect(atMs: number): T | null;
+  /** What went wrong since the last call although it gave a part, for whoever looks after the machine; null when nothing did. */
+  takeProblem?(): string | null;
   /** Gives back what it holds open. */
   close?(): void;
 }

@@ -41,6 +41,18 @@ test('a collector that throws costs its own part, and is logged once a minute', 
   ]);
 });
 
+test('what went wrong with a part of what a collector gives costs nothing, and is logged once a minute', () => {
+  const { clock, warnings, sampler } = open({
+    load: { collect: () => load, takeProblem: () => 'one of two sensors is broken' },
+  });
+  for (const ms of [0, 59_999, 60_000]) {
+    clock.ms = ms;
+    assert.deepEqual(sampler.sample().load, load);
+  }
+  const warning = 'A collector gave only a part: one of two sensors is broken {"collector":"load"}';
+  assert.deepEqual(warnings, [warning, warning]);
+});
+
 test('a collector that gives figures that are none costs its own part, and is named with the field', () => {
   const { warnings, sampler } = open({
     pressure: {

@@ -25,7 +25,7 @@ const REPORT_INTERVAL_MS = 60_000;
 
 /**
  * Puts the collectors together. One that throws, takes long, or gives figures that are none costs its own part of the
- * snapshot and nothing else, and is logged once a minute.
+ * snapshot and nothing else, and is logged once a minute; so is what went wrong with a part of what it gave.
  */
 export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sampler {
   const names = namesOf(collectors);
@@ -36,7 +36,7 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     const last = reportedAtMs.get(name);
     if (last !== undefined && atMs - last < REPORT_INTERVAL_MS) return;
     reportedAtMs.set(name, atMs);
-    log.warn(`A collector gave nothing: ${problem}`, { collector: name });
+    log.warn(`A collector gave ${problem}`, { collector: name });
   }
 
   function ask<Name extends PartName>(name: Name, startedAtMs: number): Part<Name> | null {
@@ -44,10 +44,13 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     try {
       const part = collectors[name]?.collect(startedAtMs) ?? null;
       const unsound = findUnsound(part);
+      const problem = collectors[name]?.takeProblem?.() ?? null;
+      if (problem !== null) report(name, `only a part: ${problem}`, startedAtMs);
       if (unsound === null) return part;
-      report(name, `${unsound} is no figure.`, startedAtMs);
+      report(name, `nothing: ${unsound} is no figure.`, startedAtMs);
     } catch (error) {
-      report(name, error instanceof Error ? error.message : String(error), startedAtMs);
+      const why = error instanceof Error ? error.message : String(error);
+      report(name, `nothing: ${why}`, startedAtMs);
     }
     return null;
   }
@@ -56,7 +59,7 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     const tookMs = endedAtMs - startedAtMs;
     if (tookMs <= SLOW_MS) return;
     restUntilMs.set(name, endedAtMs + REST_MS);
-    report(name, `it took ${Math.round(tookMs)} ms, and rests for a minute.`, endedAtMs);
+    report(name, `nothing: it took ${Math.round(tookMs)} ms, and rests for a minute.`, endedAtMs);
   }
 
   return {

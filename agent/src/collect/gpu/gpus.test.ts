@@ -20,6 +20,7 @@ function open(roots: Roots, searchPath: string, intervalMs = 1000) {
   const gpus = openGpusCollector(roots, reader, { searchPath, intervalMs });
   return {
     collect: (atMs: number) => gpus.collect(atMs),
+    takeProblem: () => gpus.takeProblem?.() ?? null,
     [Symbol.dispose]: () => {
       gpus.close?.();
       reader.close();
@@ -91,7 +92,7 @@ test('while a driver is being updated it is told why there is nothing', async ()
   assert.equal(gpus.collect(1), null);
 });
 
-test("trouble with NVIDIA's program costs no other maker's cards", async () => {
+test("trouble with NVIDIA's program costs no other maker's cards, and is told", async () => {
   using machine = copyMachine('gpu-amd');
   using programs = emptyPrograms();
   machine.write('proc/driver/nvidia/version', 'NVRM version\n');
@@ -101,6 +102,8 @@ test("trouble with NVIDIA's program costs no other maker's cards", async () => {
     assert.equal(gpus.collect(second * 1000)?.length, 3);
     await new Promise(setImmediate);
   }
+  assert.equal(gpus.takeProblem(), 'nvidia-smi ended: exit code 1');
+  assert.equal(gpus.takeProblem(), null);
 });
 
 test('a card that sleeps is not woken up by the program', () => {

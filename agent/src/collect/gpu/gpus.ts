@@ -35,23 +35,31 @@ export function openGpusCollector(
     openNvidia(roots, searchPath, intervalMs),
     openDrmCollector(roots, reader, intervalMs, leftAlone),
   ];
+  let problem: string | null = null;
   return {
     collect(atMs) {
-      const problems: unknown[] = [];
+      const problems: Error[] = [];
       const gpus = makers.flatMap((maker) => collectFrom(maker, atMs, problems));
-      // Trouble with one maker's cards must not cost the others': it is told while there are none.
-      if (gpus.length === 0 && problems.length > 0) throw problems[0];
+      const [first] = problems;
+      // Trouble with one maker's cards must not cost the others'.
+      if (gpus.length === 0 && first !== undefined) throw first;
+      problem = first?.message ?? problem;
       return gpus.length === 0 ? null : gpus;
+    },
+    takeProblem() {
+      const taken = problem;
+      problem = null;
+      return taken;
     },
     close: () => makers.forEach((maker) => maker.close?.()),
   };
 }
 
-function collectFrom(maker: Collector<AgentGpu[]>, atMs: number, problems: unknown[]): AgentGpu[] {
+function collectFrom(maker: Collector<AgentGpu[]>, atMs: number, problems: Error[]): AgentGpu[] {
   try {
     return maker.collect(atMs) ?? [];
   } catch (error) {
-    problems.push(error);
+    problems.push(error instanceof Error ? error : new Error(String(error)));
     return [];
   }
 }
