@@ -10,7 +10,10 @@ interface PreparedBody {
   readonly after: string;
 }
 
-/** Validations of seeded activations, picked at random, each of another installation. */
+/**
+ * Validations of seeded activations, picked at random, no two of them alike: each has a number, which nobody reads. What an
+ * application tells of itself is the same each time, as it is in life.
+ */
 export function validationBodies(activations: number): NextBody {
   const pool = Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>
     // Few activations are all asked for; of many, a random part.
@@ -31,9 +34,10 @@ function prepareValidation(index: number): PreparedBody {
     license_key: licenseKey,
     activation_id: activationId,
     machine_id: machineId,
-    install_id: '00000000-0000-4000-8000-#',
+    install_id: `00000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
     usage_sharing: true,
     trigger: 'scheduled',
+    number: '#',
   });
   const [before = '', after = ''] = body.split('#');
   return { before, after };
