@@ -2,8 +2,8 @@
  * Measures the service over HTTP, on its embedded PostgreSQL with everything durable, and prints each figure as a ratio
  * to another figure of the same run: absolute numbers say more about the machine than about the program.
  *
- *   npm run bench               everything: about fifteen minutes
- *   npm run bench -- --quick    the same with fewer activations and shorter loads: about two minutes
+ *   npm run bench               everything: about half an hour
+ *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
  */
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
