@@ -10,12 +10,21 @@ beforeEach(async () => {
   await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
 });
 
+/** Each endpoint is added a second after the one before. */
+let addedAtMs = Date.UTC(2027, 1, 1);
+
 async function insertEndpoint(url: string, standing: Record<string, string> = {}): Promise<void> {
   const names = ['id', 'url', 'secret_sealed', 'created_at', ...Object.keys(standing)];
   const values = names.map((_, index) => `$${index + 1}`);
   await pool.query(
     `insert into webhook_endpoints (${names.join(', ')}) values (${values.join(', ')})`,
-    [crypto.randomUUID(), url, Buffer.alloc(1), new Date(), ...Object.values(standing)],
+    [
+      crypto.randomUUID(),
+      url,
+      Buffer.alloc(1),
+      new Date((addedAtMs += 1_000)),
+      ...Object.values(standing),
+    ],
   );
 }
 
