@@ -1,0 +1,38 @@
+/** Where an installation puts what. Named once, for the unit, the hook, the plan and the doctor speak of the same files. */
+export const paths = {
+  /** The program with its Node.js, as the package brings it. */
+  program: '/usr/lib/latchkey-agent',
+  command: '/usr/bin/latchkey-agent',
+
+  configuration: '/etc/latchkey-agent/agent.yaml',
+  certificate: '/etc/latchkey-agent/tls/fullchain.pem',
+  certificateKey: '/etc/latchkey-agent/tls/privkey.pem',
+
+  /** What the agent and nginx read of the own authority. */
+  authorityCertificate: '/etc/latchkey-agent/pki/ca.pem',
+  revocations: '/etc/latchkey-agent/pki/crl.pem',
+  proxyCertificate: '/etc/latchkey-agent/pki/proxy.pem',
+  proxyCertificateKey: '/etc/latchkey-agent/pki/proxy.key',
+
+  /** The authority's key and register, for root only: out of the agent's reach. */
+  authority: '/var/lib/latchkey-agent-authority',
+  /** What an installation did, and what was there before: for undo, upgrade and uninstall. */
+  journal: '/var/lib/latchkey-agent-install',
+  /** Answers of the http-01 challenge, which nginx serves. */
+  challenges: '/var/lib/latchkey-agent-challenges',
+
+  unit: '/etc/systemd/system/latchkey-agent.service',
+  revocationsUnit: '/etc/systemd/system/latchkey-agent-revocations.service',
+  revocationsTimer: '/etc/systemd/system/latchkey-agent-revocations.timer',
+  /** certbot runs what lies here after each renewal of any certificate. */
+  renewalHook: '/etc/letsencrypt/renewal-hooks/deploy/latchkey-agent',
+
+  nginxServer: '/etc/nginx/conf.d/latchkey-agent.conf',
+  nginxRoute: '/etc/nginx/snippets/latchkey-agent.conf',
+  nginxChallenge: '/etc/nginx/snippets/latchkey-agent-challenge.conf',
+} as const;
+
+/** The system user that the agent runs as, and its group. */
+export const agentUser = 'latchkey-agent';
+
+export const agentUnit = 'latchkey-agent.service';
