@@ -1,0 +1,94 @@
+import { type ChildProcess, execFile, type ExecFileException } from 'node:child_process';
+
+/** How a program ended. */
+export interface ProgramResult {
+  /** Its exit code; null when it did not end by itself, which `fault` says why. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why there is no exit code, as a sentence; null when there is one. */
+  readonly fault: string | null;
+  /** Whether there is no such program on this machine. */
+  readonly isMissing: boolean;
+}
+
+export interface ProgramOptions {
+  /** In milliseconds. */
+  readonly timeoutMs?: number;
+  /** Variables beside those that this program has itself. */
+  readonly environment?: Readonly<Record<string, string>>;
+  /** What it reads from standard input; nothing when left out. */
+  readonly input?: string;
+}
+
+/**
+ * Runs a program to its end, without a shell. Passed in wherever programs are run, so that tests can answer for them.
+ * It never rejects: a program that is missing or hangs is a result, too.
+ */
+export type RunProgram = (
+  program: string,
+  args: readonly string[],
+  options?: ProgramOptions,
+) => Promise<ProgramResult>;
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+
+/** After its time a program is asked to end, and so much later it is ended. */
+const GRACE_MS = 5_000;
+
+/** `nginx -T` prints all of a configuration, and some have thousands of sites. */
+const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
+
+/** What root finds on every distribution, also when the caller's own path lacks the programs of administrators. */
+const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+/** Runs programs of this machine: in English, since what they say is read, and with limits on time and output. */
+export const runProgram: RunProgram = (program, args, options = {}) => {
+  const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const { promise, resolve } = Promise.withResolvers<ProgramResult>();
+  const child = execFile(
+    program,
+    args,
+    { env: makeEnvironment(options), timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES },
+    (error, stdout, stderr) => {
+      clearTimeout(last);
+      const isLate = child.killed && error?.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
+      resolve({ stdout, stderr, ...explain(program, error, isLate ? timeoutMs : null) });
+    },
+  );
+  const last = setTimeout(() => child.kill('SIGKILL'), timeoutMs + GRACE_MS);
+  giveInput(child, options.input ?? '');
+  return promise;
+};
+
+function makeEnvironment({ environment }: ProgramOptions): Record<string, string | undefined> {
+  const searchPath = [process.env['PATH'], SEARCH_PATH].filter(Boolean).join(':');
+  const settled = { PATH: searchPath, LC_ALL: 'C', LANGUAGE: 'C' };
+  return { ...process.env, ...settled, DEBIAN_FRONTEND: 'noninteractive', ...environment };
+}
+
+function giveInput({ stdin }: ChildProcess, input: string): void {
+  // A program that ends without reading its input is no failure: its exit code says how it went.
+  stdin?.on('error', () => undefined);
+  stdin?.end(input);
+}
+
+function explain(
+  program: string,
+  error: ExecFileException | null,
+  lateMs: number | null,
+): Pick<ProgramResult, 'code' | 'fault' | 'isMissing'> {
+  if (error === null) return { code: 0, fault: null, isMissing: false };
+  if (typeof error.code === 'number' && lateMs === null)
+    return { code: error.code, fault: null, isMissing: false };
+  const isMissing = error.code === 'ENOENT';
+  return { code: null, fault: describeFault(program, error, lateMs), isMissing };
+}
+
+function describeFault(program: string, error: ExecFileException, lateMs: number | null): string {
+  if (error.code === 'ENOENT') return `${program} is not on this machine.`;
+  if (lateMs !== null) return `${program} did not end within ${lateMs / 1000} seconds.`;
+  if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `${program} printed too much.`;
+  if (error.signal != null) return `${program} was ended by ${error.signal}.`;
+  return `${program} could not be started: ${error.message}.`;
+}
