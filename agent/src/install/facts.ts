@@ -31,7 +31,7 @@ export interface NginxFacts {
   /** As `nginx -v` says it: `1.22.1`. */
   readonly version: string;
   readonly isRunning: boolean;
-  /** The files that nginx loads, as `nginx -T` prints them; empty when it refuses its configuration. */
+  /** The files that nginx loads, the main one first, as `nginx -T` prints them; empty when it refuses its configuration. */
   readonly files: readonly NginxFile[];
   /** What `nginx -t` warns of before anything is changed. */
   readonly warnings: readonly string[];
@@ -40,7 +40,10 @@ export interface NginxFacts {
 }
 
 export interface NginxFile {
+  /** As `nginx -T` names it. */
   readonly path: string;
+  /** Where it lies once links are followed; the path itself where there are none. */
+  readonly realPath: string;
   readonly text: string;
   readonly isWritable: boolean;
 }

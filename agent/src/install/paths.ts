@@ -28,6 +28,8 @@ export const paths = {
   renewalHook: '/etc/letsencrypt/renewal-hooks/deploy/latchkey-agent',
 
   nginxServer: '/etc/nginx/conf.d/latchkey-agent.conf',
+  /** Apart from the server, for it is there before the certificate is. */
+  nginxChallengeServer: '/etc/nginx/conf.d/latchkey-agent-challenge.conf',
   nginxRoute: '/etc/nginx/snippets/latchkey-agent.conf',
   nginxChallenge: '/etc/nginx/snippets/latchkey-agent-challenge.conf',
 } as const;
