@@ -60,6 +60,8 @@ export interface InstalledFacts {
   readonly version: string;
   readonly mode: InstallMode;
   readonly domain: string;
+  readonly proxyPath: string;
+  readonly mutualTls: boolean;
 }
 
 export type InstallMode = 'proxy' | 'standalone';

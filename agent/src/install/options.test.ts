@@ -1,0 +1,298 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import { findHostNameProblem } from './host-name.ts';
+import { formatInstalled, parseInstalled } from './installed.ts';
+import { type Environment, type Flags, type InstallOptions, readOptions } from './options.ts';
+
+const DOMAIN = 'monitor.example.com';
+
+test('a domain alone is enough, and everything else has its default', () => {
+  assert.deepEqual(readOptions({}, { LATCHKEY_DOMAIN: DOMAIN }, null), {
+    options: {
+      domain: DOMAIN,
+      email: null,
+      mode: 'auto',
+      forcesStandalone: false,
+      proxyPath: '/latchkey',
+      mutualTls: false,
+      acmeServer: null,
+      certificateFiles: null,
+      scrapeIntervalSeconds: null,
+      opensFirewall: false,
+      skipsDnsCheck: false,
+    },
+    notes: [],
+  });
+});
+
+test('every variable and every flag means the same, and flags win', () => {
+  const expected: InstallOptions = {
+    domain: 'xn--bcher-kva.example',
+    email: 'ops+tls@example.com',
+    mode: 'standalone',
+    forcesStandalone: true,
+    proxyPath: '/a/b-c.d',
+    mutualTls: true,
+    acmeServer: 'https://localhost:14000/dir',
+    certificateFiles: { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' },
+    scrapeIntervalSeconds: 5,
+    opensFirewall: true,
+    skipsDnsCheck: true,
+  };
+  const environment = {
+    LATCHKEY_DOMAIN: 'XN--bcher-kva.Example.',
+    LATCHKEY_EMAIL: 'ops+tls@example.com',
+    LATCHKEY_INSTALL_MODE: 'standalone',
+    LATCHKEY_FORCE_STANDALONE: 'yes',
+    LATCHKEY_PROXY_PATH: '/a/b-c.d',
+    LATCHKEY_MTLS: 'yes',
+    LATCHKEY_ACME_SERVER: 'https://localhost:14000/dir',
+    LATCHKEY_CERT_FILE: '/etc/ssl/a.pem',
+    LATCHKEY_KEY_FILE: '/etc/ssl/a.key',
+    LATCHKEY_SCRAPE_INTERVAL: '5',
+    LATCHKEY_OPEN_FIREWALL: 'yes',
+    LATCHKEY_SKIP_DNS_CHECK: 'yes',
+  };
+  const flags = {
+    domain: 'xn--bcher-kva.example',
+    email: 'ops+tls@example.com',
+    mode: 'standalone',
+    forceStandalone: true,
+    proxyPath: '/a/b-c.d',
+    mtls: true,
+    acmeServer: 'https://localhost:14000/dir',
+    certFile: '/etc/ssl/a.pem',
+    keyFile: '/etc/ssl/a.key',
+    scrapeInterval: '5',
+    openFirewall: true,
+    skipDnsCheck: true,
+  };
+  const others = Object.fromEntries(Object.keys(environment).map((name) => [name, 'wrong']));
+  assert.deepEqual(readOptions({}, environment, null), { options: expected, notes: [] });
+  assert.deepEqual(readOptions(flags, others, null), { options: expected, notes: [] });
+});
+
+test('an upgrade needs no word of what was said at first, and may change it', () => {
+  const installed = {
+    version: '1.0.0',
+    mode: 'proxy',
+    domain: DOMAIN,
+    proxyPath: '/vital',
+    mutualTls: true,
+  } as const;
+  const again = accept({}, {}, installed);
+  assert.deepEqual([again.domain, again.proxyPath, again.mutualTls], [DOMAIN, '/vital', true]);
+  assert.equal(accept({}, { LATCHKEY_MTLS: 'no' }, installed).mutualTls, false);
+});
+
+test('each wrong value is one sentence that says what is right', () => {
+  const cases: readonly (readonly [string, string, string])[] = [
+    [
+      'LATCHKEY_DOMAIN',
+      'https://monitor.example.com/x',
+      'must be a host name alone, without https://: write monitor.example.com.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      'monitor.example.com:4096',
+      'must be a host name alone, without a port: write monitor.example.com.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      'monitor.example.com/latchkey',
+      'must be a host name alone, without a path: write monitor.example.com.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      '*.example.com',
+      'must be one name and no wildcard, such as monitor.example.com.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      '192.0.2.7',
+      'must be a name and no address, because certificates are issued for names.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      '[2001:db8::1]',
+      'must be a name and no address, because certificates are issued for names.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      'Bücher.example',
+      'must be written in the letters of the DNS (punycode): write xn--bcher-kva.example.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      'localhost',
+      'must be a full name, such as monitor.example.com, and no single word.',
+    ],
+    [
+      'LATCHKEY_DOMAIN',
+      '-a.example.com',
+      'must have parts of letters, digits and hyphens, 63 at most in each and 253 in all, such as monitor.example.com.',
+    ],
+    ['LATCHKEY_EMAIL', 'ops', 'must be one e-mail address, such as operations@example.com.'],
+    [
+      'LATCHKEY_EMAIL',
+      '-m@example.com',
+      'must be one e-mail address, such as operations@example.com.',
+    ],
+    [
+      'LATCHKEY_EMAIL',
+      'a@example.com,b@example.com',
+      'must be one e-mail address, such as operations@example.com.',
+    ],
+    ['LATCHKEY_INSTALL_MODE', 'Proxy', 'must be auto, standalone or proxy.'],
+    ['LATCHKEY_FORCE_STANDALONE', 'true', 'must be yes, or left out.'],
+    ['LATCHKEY_MTLS', '1', 'must be yes, or left out.'],
+    ['LATCHKEY_PROXY_PATH', 'latchkey', 'must begin with a slash, such as /latchkey.'],
+    [
+      'LATCHKEY_PROXY_PATH',
+      '/',
+      'must be a path of its own, such as /latchkey: / is the whole site.',
+    ],
+    ['LATCHKEY_PROXY_PATH', '/latchkey/', 'must end without a slash, such as /latchkey.'],
+    ['LATCHKEY_PROXY_PATH', '/a/../b', 'must not have empty parts, . or .. in it.'],
+    ['LATCHKEY_PROXY_PATH', '//a', 'must not have empty parts, . or .. in it.'],
+    ['LATCHKEY_PROXY_PATH', '/a b', 'must have letters, digits and - . _ ~ / only, 200 at most.'],
+    ['LATCHKEY_PROXY_PATH', '/a{', 'must have letters, digits and - . _ ~ / only, 200 at most.'],
+    [
+      'LATCHKEY_PROXY_PATH',
+      '/.well-known/x',
+      'must lie elsewhere than /.well-known, which proves to authorities whose the domain is.',
+    ],
+    ['LATCHKEY_SCRAPE_INTERVAL', '0', 'must be a whole number of seconds from 1 to 60.'],
+    ['LATCHKEY_SCRAPE_INTERVAL', '61', 'must be a whole number of seconds from 1 to 60.'],
+    ['LATCHKEY_SCRAPE_INTERVAL', '1.5', 'must be a whole number of seconds from 1 to 60.'],
+    [
+      'LATCHKEY_ACME_SERVER',
+      'http://acme.example.com/',
+      'must be the https address of an ACME directory, such as https://acme.example.com/directory.',
+    ],
+    [
+      'LATCHKEY_ACME_SERVER',
+      '--pre-hook=x',
+      'must be the https address of an ACME directory, such as https://acme.example.com/directory.',
+    ],
+    [
+      'LATCHKEY_CERT_FILE',
+      'a.pem',
+      'must be the path of a file, from the root on, without quotes and the like.',
+    ],
+    [
+      'LATCHKEY_KEY_FILE',
+      '/a";b',
+      'must be the path of a file, from the root on, without quotes and the like.',
+    ],
+  ];
+  for (const [name, value, expected] of cases) {
+    const environment = { ...RIGHT, [name]: value };
+    assert.deepEqual(refuse({}, environment), [`${name} ${expected}`], value);
+  }
+});
+
+test('everything that is wrong is told at once, by the name it was given under', () => {
+  assert.deepEqual(refuse({ mode: 'both', mtls: 'maybe' }, { LATCHKEY_CERT_FILE: '/a.pem' }), [
+    'The domain is missing: give the name by which viewers reach this machine with --domain or LATCHKEY_DOMAIN, such as monitor.example.com.',
+    '--mode must be auto, standalone or proxy.',
+    '--mtls must be yes, or left out.',
+    'LATCHKEY_CERT_FILE needs the other file, too: give it with --key-file or LATCHKEY_KEY_FILE.',
+  ]);
+  assert.deepEqual(refuse({ domain: DOMAIN, keyFile: '/a.key' }, {}), [
+    '--key-file needs the other file, too: give it with --cert-file or LATCHKEY_CERT_FILE.',
+  ]);
+  const both = { LATCHKEY_DOMAIN: DOMAIN, LATCHKEY_FORCE_STANDALONE: 'yes' };
+  assert.deepEqual(refuse({ mode: 'proxy' }, both), [
+    'LATCHKEY_FORCE_STANDALONE contradicts --mode proxy: leave one of them out.',
+  ]);
+});
+
+test('a variable that looks like a known one is told, and others of the prefix are left alone', () => {
+  const environment = {
+    LATCHKEY_DOMAIN: DOMAIN,
+    LATCHKEY_EMIAL: 'ops@example.com',
+    LATCHKEY_INSTAL_MODE: 'proxy',
+    LATCHKEY_AGENT_URL: 'https://example.com/agent.tar.gz',
+    LATCHKEY_DATABASE_URL: 'postgresql://localhost',
+  };
+  const read = readOptions({}, environment, null);
+  assert.deepEqual('notes' in read && read.notes, [
+    'LATCHKEY_EMIAL is not known and was left alone; perhaps LATCHKEY_EMAIL was meant.',
+    'LATCHKEY_INSTAL_MODE is not known and was left alone; perhaps LATCHKEY_INSTALL_MODE was meant.',
+  ]);
+});
+
+test('no text of an option makes a throw, and none that could break out of a configuration is taken', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), fc.string(), (domain, path) => {
+      const read = readOptions(
+        { domain, proxyPath: path, certFile: path, keyFile: path, email: path, acmeServer: path },
+        {},
+        null,
+      );
+      const texts = 'options' in read ? [read.options.domain, read.options.proxyPath] : [];
+      for (const text of texts) assert.match(text, /^[\w/.~-]+$/u);
+    }),
+  );
+});
+
+test('names that the DNS can hold are taken, and no others', () => {
+  const long = `${'a'.repeat(63)}.`.repeat(3);
+  assert.equal(findHostNameProblem(`${long}${'a'.repeat(61)}`), null);
+  assert.notEqual(findHostNameProblem(`${long}${'a'.repeat(62)}`), null);
+  assert.notEqual(findHostNameProblem(`${'a'.repeat(64)}.example`), null);
+  for (const name of ['a.b', '1.a', 'a--b.c', 'a.xn--p1ai'])
+    assert.equal(findHostNameProblem(name), null);
+  for (const name of ['a..b', '.a.b', 'a.b-', 'a_b.c', 'a.1', 'a b.c', '', '*', 'a.b\n']) {
+    assert.notEqual(findHostNameProblem(name), null, name);
+  }
+});
+
+test('the register of an installation is read back as written, and anything else is damage', () => {
+  const facts = {
+    version: '1.0.0',
+    mode: 'standalone',
+    domain: DOMAIN,
+    proxyPath: '/a',
+    mutualTls: false,
+  } as const;
+  const text = formatInstalled(facts);
+  assert.deepEqual(parseInstalled(text), facts);
+  for (const damaged of [
+    '',
+    text.slice(0, 30),
+    '[]',
+    'null',
+    text.replace('standalone', 'both'),
+    text.replace('"/a"', '"/a b"'),
+    text.replace(DOMAIN, 'x;y'),
+    text.replace('false', '"no"'),
+    text.replace('"version"', '"edition"'),
+  ]) {
+    assert.equal(parseInstalled(damaged), null, damaged);
+  }
+});
+
+const RIGHT = {
+  LATCHKEY_DOMAIN: DOMAIN,
+  LATCHKEY_CERT_FILE: '/a.pem',
+  LATCHKEY_KEY_FILE: '/a.key',
+};
+
+function accept(
+  ...[flags, environment, installed]: Parameters<typeof readOptions>
+): InstallOptions {
+  const read = readOptions(flags, environment, installed);
+  assert.ok('options' in read, JSON.stringify(read));
+  return read.options;
+}
+
+function refuse(flags: Flags, environment: Environment): readonly string[] {
+  const read = readOptions(flags, environment, null);
+  assert.ok('problems' in read, JSON.stringify(read));
+  return read.problems;
+}

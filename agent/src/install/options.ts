@@ -1,0 +1,160 @@
+import type { InstalledFacts } from './facts.ts';
+import { findTypos } from './find-typos.ts';
+import * as rules from './option-rules.ts';
+
+/** What is asked for. What is null was not said. */
+export interface InstallOptions {
+  readonly domain: string;
+  /** Needed only where certbot gets a certificate. */
+  readonly email: string | null;
+  readonly mode: 'auto' | 'proxy' | 'standalone';
+  readonly forcesStandalone: boolean;
+  readonly proxyPath: string;
+  readonly mutualTls: boolean;
+  /** The directory of another authority than certbot's default. */
+  readonly acmeServer: string | null;
+  /** A certificate of the administrator's own, so that certbot is not needed. */
+  readonly certificateFiles: { readonly certificate: string; readonly key: string } | null;
+  readonly scrapeIntervalSeconds: number | null;
+  readonly opensFirewall: boolean;
+  readonly skipsDnsCheck: boolean;
+}
+
+export type ReadOptions =
+  | { readonly options: InstallOptions; readonly notes: readonly string[] }
+  | { readonly problems: readonly string[] };
+
+/** What the command line gave: texts, and true for a flag without one. What it did not give is undefined. */
+export type Flags = Readonly<Record<string, unknown>>;
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/** Each option: its field among the flags as the command line's library names it, its flag, and its variable. */
+const SOURCES = {
+  domain: { flag: '--domain', variable: 'LATCHKEY_DOMAIN' },
+  email: { flag: '--email', variable: 'LATCHKEY_EMAIL' },
+  mode: { flag: '--mode', variable: 'LATCHKEY_INSTALL_MODE' },
+  forceStandalone: { flag: '--force-standalone', variable: 'LATCHKEY_FORCE_STANDALONE' },
+  proxyPath: { flag: '--proxy-path', variable: 'LATCHKEY_PROXY_PATH' },
+  mtls: { flag: '--mtls', variable: 'LATCHKEY_MTLS' },
+  acmeServer: { flag: '--acme-server', variable: 'LATCHKEY_ACME_SERVER' },
+  certFile: { flag: '--cert-file', variable: 'LATCHKEY_CERT_FILE' },
+  keyFile: { flag: '--key-file', variable: 'LATCHKEY_KEY_FILE' },
+  scrapeInterval: { flag: '--scrape-interval', variable: 'LATCHKEY_SCRAPE_INTERVAL' },
+  openFirewall: { flag: '--open-firewall', variable: 'LATCHKEY_OPEN_FIREWALL' },
+  skipDnsCheck: { flag: '--skip-dns-check', variable: 'LATCHKEY_SKIP_DNS_CHECK' },
+} as const;
+
+type Name = keyof typeof SOURCES;
+
+const DEFAULT_PROXY_PATH = '/latchkey';
+
+const readMode = rules.oneOf('auto', 'standalone', 'proxy');
+
+/**
+ * Reads what is asked for: flags, else variables, else what is installed already, else the defaults.
+ * @param installed so that an upgrade needs no word of what was said at first
+ * @returns the options, with notes on what was probably misspelt; or every problem, each a sentence with its fix
+ */
+export function readOptions(
+  flags: Flags,
+  environment: Environment,
+  installed: InstalledFacts | null,
+): ReadOptions {
+  const reader = new OptionReader(flags, environment);
+  const options: InstallOptions = {
+    domain: reader.require('domain', rules.readDomain, installed?.domain),
+    email: reader.read('email', rules.readEmail, null),
+    mode: reader.read('mode', readMode, 'auto'),
+    forcesStandalone: reader.read('forceStandalone', rules.readFlag, false),
+    proxyPath: reader.read(
+      'proxyPath',
+      rules.readProxyPath,
+      installed?.proxyPath ?? DEFAULT_PROXY_PATH,
+    ),
+    mutualTls: reader.read('mtls', rules.readFlag, installed?.mutualTls ?? false),
+    acmeServer: reader.read('acmeServer', rules.readAcmeServer, null),
+    certificateFiles: reader.readPair(),
+    scrapeIntervalSeconds: reader.read('scrapeInterval', rules.readInterval, null),
+    opensFirewall: reader.read('openFirewall', rules.readFlag, false),
+    skipsDnsCheck: reader.read('skipDnsCheck', rules.readFlag, false),
+  };
+  if (options.forcesStandalone && options.mode === 'proxy') reader.reportContradiction();
+  if (reader.problems.length > 0) return { problems: reader.problems };
+  return { options, notes: describeTypos(environment) };
+}
+
+/** Reads options one by one and keeps what is wrong; a value that stands in for a wrong one is then never used. */
+class OptionReader {
+  readonly problems: string[] = [];
+  readonly #flags: Flags;
+  readonly #environment: Environment;
+
+  constructor(flags: Flags, environment: Environment) {
+    this.#flags = flags;
+    this.#environment = environment;
+  }
+
+  read<T, Default extends T | null>(
+    name: Name,
+    rule: rules.Rule<T>,
+    byDefault: Default,
+  ): T | Default {
+    const given = this.#find(name);
+    if (given === null) return byDefault;
+    const read = rule(given.text);
+    if ('value' in read) return read.value;
+    this.problems.push(`${given.source} ${read.problem}.`);
+    return byDefault;
+  }
+
+  require(name: Name, rule: rules.Rule<string>, byDefault: string | undefined): string {
+    if (this.#find(name) === null && byDefault === undefined) {
+      const { flag, variable } = SOURCES[name];
+      this.problems.push(
+        `The domain is missing: give the name by which viewers reach this machine with ${flag} or ${variable}, such as monitor.example.com.`,
+      );
+    }
+    return this.read(name, rule, byDefault ?? '');
+  }
+
+  readPair(): InstallOptions['certificateFiles'] {
+    const certificate = this.read('certFile', rules.readFile, null);
+    const key = this.read('keyFile', rules.readFile, null);
+    if (certificate !== null && key !== null) return { certificate, key };
+    const [given, missing] = this.#find('certFile')
+      ? (['certFile', 'keyFile'] as const)
+      : (['keyFile', 'certFile'] as const);
+    const source = this.#find(given)?.source;
+    if (source !== undefined && this.#find(missing) === null) {
+      const { flag, variable } = SOURCES[missing];
+      this.problems.push(
+        `${source} needs the other file, too: give it with ${flag} or ${variable}.`,
+      );
+    }
+    return null;
+  }
+
+  reportContradiction(): void {
+    const force = this.#find('forceStandalone')?.source ?? '';
+    const mode = this.#find('mode')?.source ?? '';
+    this.problems.push(`${force} contradicts ${mode} proxy: leave one of them out.`);
+  }
+
+  /** An empty variable is one that was not given: that is how scripts pass on what they did not get. */
+  #find(name: Name): { readonly text: string; readonly source: string } | null {
+    const { flag, variable } = SOURCES[name];
+    const byFlag = this.#flags[name];
+    if (byFlag === true) return { text: 'yes', source: flag };
+    if (typeof byFlag === 'string') return { text: byFlag, source: flag };
+    const text = this.#environment[variable] ?? '';
+    return text === '' ? null : { text, source: variable };
+  }
+}
+
+function describeTypos(environment: Environment): string[] {
+  const known = Object.values(SOURCES).map(({ variable }) => variable);
+  return findTypos(environment, known).map(
+    ({ given, meant }) => `${given} is not known and was left alone; perhaps ${meant} was meant.`,
+  );
+}
