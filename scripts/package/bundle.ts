@@ -1,0 +1,65 @@
+import { readFile } from 'node:fs/promises';
+
+import { rolldown, type RolldownOutput } from 'rolldown';
+
+import { packAssets } from './assets.ts';
+
+/** The agent as plain JavaScript. */
+export interface Bundle {
+  /** By their paths below the folder of the bundle. */
+  readonly files: ReadonlyMap<string, Buffer>;
+  /** Names of the packages of npm that are in it. */
+  readonly packages: readonly string[];
+}
+
+/** The file that starts the agent. */
+export const ENTRY = 'latchkey-agent.mjs';
+
+/**
+ * Bundles a program with all that it imports and the files that it names (see `packAssets`). What it imports
+ * dynamically stays in files of its own, loaded by those who need it.
+ * @param root the repository
+ * @param entry the program's first file
+ * @throws Error for what cannot be bundled: an unknown import, a file that is not there
+ */
+export async function bundleProgram(root: string, entry: string): Promise<Bundle> {
+  const assets = packAssets();
+  const build = await rolldown({
+    input: entry,
+    cwd: root,
+    platform: 'node',
+    plugins: [assets.plugin],
+    onLog: (_level, log) => {
+      throw new Error(`The bundler warns: ${log.message}`);
+    },
+  });
+  const output = await build.generate({
+    format: 'esm',
+    entryFileNames: ENTRY,
+    chunkFileNames: '[name].mjs',
+    comments: { legal: false, annotation: false, jsdoc: false },
+    // Names are kept, for the stack traces in a report of a fault.
+    minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
+  });
+  await build.close();
+  const files = new Map(listChunks(output));
+  for (const [path, source] of assets.files) files.set(path, await readFile(source));
+  return { files, packages: listPackages(output, [...assets.files.values()]) };
+}
+
+function listChunks({ output }: RolldownOutput): [string, Buffer][] {
+  return output.map((each) => {
+    if (each.type === 'asset') throw new Error(`The bundler made ${each.fileName}.`);
+    return [each.fileName, Buffer.from(each.code)];
+  });
+}
+
+function listPackages({ output }: RolldownOutput, assets: string[]): string[] {
+  const modules = output.flatMap((each) => (each.type === 'chunk' ? each.moduleIds : []));
+  const names = [...modules, ...assets].map((path) => {
+    // The bundler's own few lines.
+    if (path.includes('rolldown/runtime')) return 'rolldown';
+    return /.*\/node_modules\/(?<name>(?:@[^/]+\/)?[^/]+)/.exec(path)?.groups?.['name'];
+  });
+  return [...new Set(names.filter((name) => name !== undefined))].sort();
+}

@@ -1,0 +1,51 @@
+import { existsSync } from 'node:fs';
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+import { bundleProgram } from './bundle.ts';
+import { listLicenses } from './licenses.ts';
+import { readPackedNode } from './node-binary.ts';
+import type { ArchiveEntry } from './tar.ts';
+
+/** All that is in the package of the agent. */
+export interface AgentPackage {
+  readonly version: string;
+  readonly nodeVersion: string;
+  /** Sorted; all lie in one folder, which bears name and version. */
+  readonly entries: readonly ArchiveEntry[];
+}
+
+/**
+ * Gathers the agent, its Node.js, and what an administrator reads and runs.
+ * @param root the repository
+ */
+export async function gatherAgent(root: string): Promise<AgentPackage> {
+  const packages = join(root, 'node_modules');
+  const files = join(root, 'scripts', 'package', 'files');
+  const node = await readPackedNode(packages);
+  const bundle = await bundleProgram(root, join(root, 'agent', 'src', 'main.ts'));
+  const licenses = await listLicenses(packages, bundle.packages, node);
+  const { version } = JSON.parse(await readFile(join(root, 'agent', 'package.json'), 'utf8'));
+  const installer = join(root, 'agent', 'install.sh');
+  const contents = new Map<string, Buffer>([
+    ['bin/latchkey-agent', await readFile(join(files, 'latchkey-agent.sh'))],
+    ['lib/node', node.program],
+    ...[...bundle.files].map(([path, code]) => [`lib/${path}`, code] as const),
+    ['agent.example.yaml', await readFile(join(root, 'agent', 'agent.example.yaml'))],
+    ['README.txt', await readFile(join(files, 'README.txt'))],
+    ['LICENSE', await readFile(join(root, 'LICENSE'))],
+    ['THIRD-PARTY-LICENSES.txt', Buffer.from(licenses)],
+  ]);
+  if (existsSync(installer)) contents.set('install.sh', await readFile(installer));
+  return { version, nodeVersion: node.version, entries: toEntries(version, contents) };
+}
+
+const EXECUTABLE = new Set(['bin/latchkey-agent', 'lib/node', 'install.sh']);
+
+function toEntries(version: string, contents: ReadonlyMap<string, Buffer>): ArchiveEntry[] {
+  const folder = `latchkey-agent-${version}-linux-x64`;
+  return [...contents]
+    .map(([path, content]) => ({ path, content, isExecutable: EXECUTABLE.has(path) }))
+    .sort((a, b) => (a.path < b.path ? -1 : 1))
+    .map((entry) => ({ ...entry, path: `${folder}/${entry.path}` }));
+}

