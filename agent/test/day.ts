@@ -1,0 +1,137 @@
+/**
+ * A day of an agent's work in a minute, in a process of its own (`node --expose-gc day.ts <seconds> <interval>`): a machine made of files
+ * whose counters move and on which processes, containers and interfaces come and go, and a viewer of each kind. Prints what
+ * the process holds after a tenth of the day and at its end, as JSON.
+ */
+import { cpSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { AgentSubprotocol } from '@latchkey/contract';
+
+import { readHost } from '#agent/collect/host.ts';
+import { openCollectors } from '#agent/collectors.ts';
+import { MountProber } from '#agent/probe/mount-prober.ts';
+import { BackgroundReader } from '#agent/read/background-reader.ts';
+import { openSampler } from '#agent/sample.ts';
+import { type Viewer, Hub } from '#agent/stream/hub.ts';
+import { copyMachine } from './machine.ts';
+import { TestClock } from './stream-harness.ts';
+
+/** What the process holds at a moment. */
+interface Holding {
+  readonly heapBytes: number;
+  readonly openFiles: number;
+}
+
+const MACHINE = 'server';
+const ADDED = ['bare-vm', 'container-host', 'gpu-amd', 'zfs'];
+/** The machine changes less often than it is looked at, for files are slow to write. */
+const CHANGE_EVERY_SECONDS = 60;
+
+const [seconds = Number.NaN, intervalSeconds = Number.NaN] = process.argv.slice(2).map(Number);
+const fixtures = fileURLToPath(new URL('fixtures', import.meta.url));
+const machine = copyMachine(MACHINE);
+const { roots } = machine;
+for (const name of ADDED) {
+  cpSync(join(fixtures, name), dirname(roots.proc), {
+    recursive: true,
+    verbatimSymlinks: true,
+    force: false,
+  });
+}
+
+const clock = new TestClock();
+const warnings = new Set<string>();
+const log = { warn: (message: string) => void warnings.add(message) };
+const prober = new MountProber(() => clock.ms);
+const reader = new BackgroundReader(() => clock.ms);
+const sampler = openSampler(
+  openCollectors(roots, { prober, reader }, 1000 * intervalSeconds),
+  clock,
+  log,
+);
+const hub = new Hub({ sampler, host: readHost(roots), clock, intervalSeconds });
+
+const received = new Map<AgentSubprotocol, number>();
+const subprotocols: readonly AgentSubprotocol[] = [
+  'latchkey.snapshot.v1',
+  'latchkey.vector.v1',
+  'latchkey.otlp-json.v1',
+];
+
+/** Counts what it gets and keeps nothing. */
+function openViewer(subprotocol: AgentSubprotocol): Viewer {
+  return {
+    subprotocol,
+    send: (frames) => {
+      received.set(subprotocol, (received.get(subprotocol) ?? 0) + frames.length);
+    },
+    ping: () => undefined,
+  };
+}
+
+/** Counters go on (and now and then begin anew), and something comes or goes. */
+function change(second: number): void {
+  const turn = second / CHANGE_EVERY_SECONDS;
+  bumpCounters('proc/stat', /^(cpu\d*) +(\d+)/gm, second % 36_000);
+  bumpCounters('proc/net/dev', /^ *(eno1:) *(\d+)/gm, second % 5_000);
+  bumpCounters('proc/diskstats', /( sda +\d+ \d+) (\d+)/g, second);
+  const pid = 10_000 + (turn % 400);
+  machine.write(
+    `proc/${pid}/stat`,
+    `${pid} (job ${turn}) S 1 ${pid} ${pid} 0 -1 0 0 0 0 0 ${turn} 0 0 0 20 0 1 0 900 1000 500\n`,
+  );
+  if (turn >= 20) machine.remove(`proc/${10_000 + ((turn - 20) % 400)}`);
+  const container = `sys/fs/cgroup/system.slice/docker-${String(turn).padStart(64, 'a')}.scope`;
+  machine.write(`${container}/memory.current`, `${turn}\n`);
+  machine.write(`${container}/cpu.stat`, `usage_usec ${second * 1000}\n`);
+  if (turn >= 5)
+    machine.remove(
+      container.replace(String(turn).padStart(64, 'a'), String(turn - 5).padStart(64, 'a')),
+    );
+}
+
+const originals = new Map<string, string>();
+function bumpCounters(path: string, counter: RegExp, by: number): void {
+  const file = join(dirname(roots.proc), path);
+  const original = originals.get(path) ?? readFileSync(file, 'utf8');
+  originals.set(path, original);
+  writeFileSync(
+    file,
+    original.replaceAll(
+      counter,
+      (_, name: string, value: string) => `${name} ${Number(value) + by}`,
+    ),
+  );
+}
+
+async function work(from: number, to: number): Promise<void> {
+  for (let second = from; second < to; second += intervalSeconds) {
+    clock.ms += 1000 * intervalSeconds;
+    if (second % CHANGE_EVERY_SECONDS === 0) change(second);
+    if (second % 600 === 0) for (const viewer of hub.viewers) hub.remove(viewer);
+    if (second % 600 === 60) for (const each of subprotocols) hub.add(openViewer(each));
+    hub.tick();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+}
+
+function weigh(): Holding {
+  globalThis.gc?.();
+  globalThis.gc?.();
+  const { heapUsed, external } = process.memoryUsage();
+  return { heapBytes: heapUsed + external, openFiles: readdirSync('/proc/self/fd').length };
+}
+
+await work(0, seconds / 10);
+const early = weigh();
+await work(seconds / 10, seconds);
+const late = weigh();
+process.stdout.write(
+  JSON.stringify({ early, late, received: Object.fromEntries(received), warnings: [...warnings] }),
+);
+sampler.close();
+prober.close();
+reader.close();
+machine[Symbol.dispose]();
