@@ -8,6 +8,7 @@ import { MountProber } from './probe/mount-prober.ts';
 import { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
 import { openSampler } from './sample.ts';
+import { openControl } from './service/control-server.ts';
 import { openAccessTokens } from './stream/access-tokens.ts';
 import { AddressReports } from './stream/address-reports.ts';
 import { Hub } from './stream/hub.ts';
@@ -24,15 +25,17 @@ export interface AgentOptions {
   readonly roots: Roots;
   readonly clock: Clock;
   readonly log: Log;
+  /** Told after each tick how many watch. */
+  readonly onTick?: (viewers: number) => void;
 }
 
 /** An agent at work. */
 export interface RunningAgent {
   /**
    * Reads certificates, lists and tokens again. What cannot be read leaves all as it was, and is logged.
-   * @returns whether they were taken
+   * @returns why they were not taken, as a sentence; null when they were
    */
-  reload(): boolean;
+  reload(): string | null;
   /** Ends within two seconds. */
   close(): Promise<void>;
   /** Whether a thread hangs in the kernel, so that the process would not end by itself. */
@@ -43,7 +46,8 @@ export interface RunningAgent {
  * Opens the port and begins to collect.
  * @throws TlsFileError, ConfigError, or the error of the port
  */
-export async function runAgent({ config, roots, clock, log }: AgentOptions): Promise<RunningAgent> {
+export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
+  const { config, roots, clock, log, onTick } = options;
   let isToken = openAccessTokens(readTokens(config.tokensFile));
   const tls = readTlsMaterial(config.tls);
   const prober = new MountProber(clock.monotonicMs);
@@ -61,16 +65,17 @@ export async function runAgent({ config, roots, clock, log }: AgentOptions): Pro
     readRules: () => ({ isToken, allowedOrigins }),
   });
 
-  function reload(): boolean {
+  function reload(): string | null {
     try {
       const tokens = openAccessTokens(readTokens(config.tokensFile));
       server.setTls(readTlsMaterial(config.tls));
       isToken = tokens;
-      return true;
+      return null;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      log.warn(`The files were not taken, and those of before stay in use: ${why}`);
-      return false;
+      const problem = `The files were not taken, and those of before stay in use: ${why}`;
+      log.warn(problem);
+      return problem;
     }
   }
 
@@ -83,7 +88,14 @@ export async function runAgent({ config, roots, clock, log }: AgentOptions): Pro
   }
   const files = [...listTlsFiles(config.tls), config.tokensFile].filter((path) => path !== null);
   const watching = watchFiles(files, reload);
-  const ticks = setInterval(() => hub.tick(), intervalSeconds * 1000);
+  const control =
+    config.controlSocket === null
+      ? null
+      : await openControl({ path: config.controlSocket, reload, log });
+  const ticks = setInterval(() => {
+    hub.tick();
+    onTick?.(hub.viewers.size);
+  }, intervalSeconds * 1000);
   const pings = setInterval(() => {
     server.checkViewers();
     hub.ping();
@@ -95,6 +107,7 @@ export async function runAgent({ config, roots, clock, log }: AgentOptions): Pro
       clearInterval(ticks);
       clearInterval(pings);
       watching[Symbol.dispose]();
+      control?.[Symbol.dispose]();
       await server.close();
       sampler.close();
       prober.close();

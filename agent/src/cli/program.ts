@@ -6,6 +6,7 @@ import { version } from '../version.ts';
 import { healthCommand } from './health-command.ts';
 import { onceCommand } from './once-command.ts';
 import { printNote, withExamples } from './output.ts';
+import { reloadCommand } from './reload-command.ts';
 import { runCommand } from './run-command.ts';
 import { validateCommand } from './validate-command.ts';
 import { versionCommand } from './version-command.ts';
@@ -20,6 +21,7 @@ export function buildProgram(): Command {
     .version(version, '-V, --version', 'print the version')
     .addCommand(runCommand())
     .addCommand(validateCommand())
+    .addCommand(reloadCommand())
     .addCommand(healthCommand())
     .addCommand(onceCommand())
     .addCommand(versionCommand());

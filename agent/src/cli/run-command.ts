@@ -6,6 +6,7 @@ import { loadConfig } from '../config/load-config.ts';
 import { createLog } from '../log.ts';
 import { machineRoots } from '../roots.ts';
 import type { RunningAgent } from '../run.ts';
+import { openServiceManager, type ServiceManager } from '../service/service-manager.ts';
 import { type ConfigOptions, configOption } from './config-option.ts';
 import { endProcess } from './end-process.ts';
 import { printNote, withExamples } from './output.ts';
@@ -29,24 +30,41 @@ export function runCommand(): Command {
 
 async function run({ config: path }: ConfigOptions): Promise<void> {
   const stopped = receiveStopSignal();
-  const agent = await start(path);
-  process.on('SIGHUP', () => void agent.reload());
+  const { agent, service, status } = await start(path);
+  service.ready(status);
+  process.on('SIGHUP', () => {
+    service.reloading();
+    service.ready(agent.reload() ?? status);
+  });
   await stopped;
+  service.stopping();
   setTimeout(() => endProcess(0), STOP_DEADLINE_MS).unref();
   await agent.close();
   if (agent.isStuck()) endProcess(0);
 }
 
-async function start(path: string): Promise<RunningAgent> {
+interface Started {
+  readonly agent: RunningAgent;
+  readonly service: ServiceManager;
+  /** Where it listens, as a sentence. */
+  readonly status: string;
+}
+
+async function start(path: string): Promise<Started> {
   const config = await loadConfig(path);
   const { host, port } = config.listen;
   // Loaded only here: a wrong configuration is told sooner without the server.
   const { runAgent } = await import('../run.ts');
   const log = createLog((line) => void process.stderr.write(line));
+  const clock = systemClock;
+  const { intervalSeconds } = config;
+  const service = openServiceManager({ environment: process.env, clock, intervalSeconds, log });
+  const status = `Listens on ${host}:${port}.`;
+  const onTick = (viewers: number): void => service.tick(`${status} Watching: ${viewers}.`);
   try {
-    const agent = await runAgent({ config, roots: machineRoots, clock: systemClock, log });
+    const agent = await runAgent({ config, roots: machineRoots, clock, log, onTick });
     printNote(`latchkey-agent listens on ${host}:${port}.`);
-    return agent;
+    return { agent, service, status };
   } catch (error) {
     const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     if (!isInUse) throw error;

@@ -1,53 +1,18 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { copyFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { after, describe, test } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
 import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
+import { findPort, MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { ask, connect } from '../../test/stream-harness.ts';
-
-const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
-
-interface Result {
-  readonly code: number;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-async function runAgent(...args: readonly string[]): Promise<Result> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
-}
-
-/** A port that was free a moment ago. */
-async function findPort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  return typeof address === 'object' && address !== null ? address.port : 0;
-}
-
-/** Waits until the standard error of a program says something. */
-async function waitFor(child: ChildProcess, pattern: RegExp): Promise<void> {
-  let text = '';
-  for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
-    text += String(chunk);
-    if (pattern.test(text)) return;
-  }
-  throw new Error(`It ended without ${pattern}: ${text}`);
-}
 
 describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   const workshop = new Workshop();
@@ -56,11 +21,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   const server = root.makeServer();
 
   function writeConfig(port: number, more = ''): string {
-    const path = join(workshop.directory, `agent-${port}.yaml`);
-    const { certificateFile, keyFile } = server;
-    const tls = `tls:\n  certificate_file: ${certificateFile}\n  key_file: ${keyFile}\n`;
-    writeFileSync(path, `listen: 127.0.0.1:${port}\n${tls}${more}`);
-    return path;
+    return writeAgentConfig(workshop.directory, port, server, more);
   }
 
   test('run streams this machine, takes new files at SIGHUP, keeps the old for bad ones, and ends at SIGTERM', async (t) => {
@@ -122,7 +83,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     assert.equal(code, 78);
     assert.equal(
       stdout,
-      `✗ ${config}:5: interval is not a field here; known are listen, interval_seconds, tls, viewers, limits\n`,
+      `✗ ${config}:6: interval is not a field here; known are listen, interval_seconds, tls, viewers, control_socket, limits\n`,
     );
   });
 

@@ -10,6 +10,8 @@ export interface AgentConfig {
   readonly refusesInHandshake: boolean;
   readonly tokensFile: string | null;
   readonly allowedOrigins: ReadonlySet<string>;
+  /** Where `latchkey-agent reload` finds the agent; null when it is not to be found. */
+  readonly controlSocket: string | null;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
 }

@@ -31,6 +31,11 @@ export class Fields {
     return new Fields(value, [...this.#path, name], known, this.#problems);
   }
 
+  /** Whether a field is there and says null. */
+  isNull(name: string): boolean {
+    return this.#values.get(name) === null;
+  }
+
   /** A text; without a default it is required, and null may be one. */
   text<Default extends string | null = never>(
     name: string,

@@ -20,6 +20,7 @@ const DEFAULTS = {
   refusesInHandshake: false,
   tokensFile: null,
   allowedOrigins: new Set(),
+  controlSocket: '/run/latchkey-agent/control.sock',
   maxConnections: 2000,
   maxConnectionsPerAddress: 64,
 };
@@ -66,6 +67,7 @@ viewers:
   refuse_in_handshake: true
   tokens_file: /tokens
   allowed_origins: [https://console.example.com, "*"]
+control_socket: null
 limits: { connections: 10, connections_per_address: 2 }
 `;
   assert.deepEqual(await parseConfig(text, 'agent.yaml'), {
@@ -80,6 +82,7 @@ limits: { connections: 10, connections_per_address: 2 }
     refusesInHandshake: true,
     tokensFile: '/tokens',
     allowedOrigins: new Set(['https://console.example.com', '*']),
+    controlSocket: null,
     maxConnections: 10,
     maxConnectionsPerAddress: 2,
   });

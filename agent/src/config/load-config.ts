@@ -8,9 +8,17 @@ import { parseYaml } from './yaml-source.ts';
 /** Where the configuration lies unless a command says otherwise. */
 export const CONFIG_PATH = '/etc/latchkey-agent/agent.yaml';
 
+/** In the directory that systemd makes for the service. */
+const CONTROL_SOCKET = '/run/latchkey-agent/control.sock';
+
 const MAX_BYTES = 64 * 1024;
 
 const FILE = { pattern: /^\/[^\0]{0,4000}$/u, must: 'the path of a file, from the root on' };
+/** The kernel has room for 107 bytes. */
+const SOCKET = {
+  pattern: /^\/[\x21-\x7e]{1,106}$/u,
+  must: 'the short path of a socket, from the root on',
+};
 const LISTEN = {
   pattern: /^(?:\[[\da-f:.]+\]|[\d.]+):\d{1,5}$/iu,
   must: 'an address and a port, such as 0.0.0.0:4096 or "[::]:4096"',
@@ -22,7 +30,7 @@ const ORIGIN = {
   must: 'an origin such as https://console.example.com, or "*"',
 };
 
-const TOP = ['listen', 'interval_seconds', 'tls', 'viewers', 'limits'];
+const TOP = ['listen', 'interval_seconds', 'tls', 'viewers', 'control_socket', 'limits'];
 const TLS = ['certificate_file', 'key_file', 'server_name'];
 const VIEWERS = [
   'certificates',
@@ -80,6 +88,7 @@ function readConfig(root: unknown, problems: Problem[]): AgentConfig {
     refusesInHandshake: viewers.flag('refuse_in_handshake', false),
     tokensFile: viewers.text('tokens_file', FILE, null),
     allowedOrigins: new Set(viewers.texts('allowed_origins', ORIGIN)),
+    controlSocket: readControlSocket(top),
     maxConnections: limits.integer('connections', 1, 100_000, 2000),
     maxConnectionsPerAddress: limits.integer('connections_per_address', 1, 100_000, 64),
   };
@@ -94,6 +103,11 @@ function readListen(top: Fields): AgentConfig['listen'] {
     top.refuse('listen', `must be ${LISTEN.must}`);
   }
   return { host, port };
+}
+
+/** Null is a choice of its own here, and not the default. */
+function readControlSocket(top: Fields): string | null {
+  return top.isNull('control_socket') ? null : top.text('control_socket', SOCKET, CONTROL_SOCKET);
 }
 
 function readClients(viewers: Fields): AgentConfig['tls']['clients'] {

@@ -1,0 +1,66 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { existsSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+import { findPort, MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { connect } from '../../test/stream-harness.ts';
+
+describe('reload', { skip: lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+
+  test('takes good files, refuses bad ones with 1 and the reason, and viewers stay', async (t) => {
+    const server = workshop.makeRoot('root').makeServer();
+    const port = await findPort();
+    const config = writeAgentConfig(workshop.directory, port, server);
+    const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
+    t.after(() => child.kill('SIGKILL'));
+    await waitFor(child, /listens on/u);
+    const viewer = await connect(port);
+    const socketPath = join(workshop.directory, `agent-${port}.sock`);
+    assert.equal(statSync(socketPath).mode & 0o777, 0o600);
+
+    assert.deepEqual(await runAgent('reload', '--config', config), {
+      code: 0,
+      stdout: 'The agent took its certificates, lists and tokens anew.\n',
+      stderr: '',
+    });
+
+    const shown = (await connect(port)).socket;
+    writeFileSync(server.certificateFile, 'junk');
+    const refused = await runAgent('reload', '--json', '--config', config);
+    assert.equal(refused.code, 1);
+    assert.deepEqual(JSON.parse(refused.stdout), {
+      reloaded: false,
+      problem: `The files were not taken, and those of before stay in use: ${server.certificateFile} holds no "BEGIN CERTIFICATE": write it as PEM.`,
+    });
+    assert.equal((await connect(port)).socket.readyState, shown.OPEN);
+    assert.equal(viewer.socket.readyState, viewer.socket.OPEN);
+
+    child.kill('SIGTERM');
+    await viewer.closed;
+    await new Promise((resolve) => child.once('exit', resolve));
+    assert.equal(existsSync(socketPath), false);
+    const ended = await runAgent('reload', '--config', config);
+    assert.deepEqual(
+      [ended.code, ended.stdout],
+      [1, `No agent runs: nobody answers at ${socketPath}.\n`],
+    );
+  });
+
+  test('is 78 where the configuration names no socket', async () => {
+    const path = join(workshop.directory, 'none.yaml');
+    writeFileSync(
+      path,
+      'tls: { certificate_file: /c.pem, key_file: /k.pem }\ncontrol_socket: null\n',
+    );
+    assert.deepEqual(await runAgent('reload', '--config', path), {
+      code: 78,
+      stdout: '',
+      stderr: 'There is no control_socket in the configuration: send the agent SIGHUP instead.\n',
+    });
+  });
+});

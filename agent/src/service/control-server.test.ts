@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import { askReload } from './ask-reload.ts';
+import { openControl } from './control-server.ts';
+
+function makeDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-control-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+function takeWarnings(): { warnings: string[]; log: { warn: (message: string) => void } } {
+  const warnings: string[] = [];
+  return { warnings, log: { warn: (message) => void warnings.push(message) } };
+}
+
+test('it gives the outcome, and makes the directory', async (t) => {
+  const path = join(makeDirectory(t), 'run', 'control.sock');
+  const outcomes = [null, 'The files are bad.'];
+  const { log, warnings } = takeWarnings();
+  using _control = await openControl({ path, reload: () => outcomes.pop() ?? null, log });
+  assert.equal(await askReload(path), 'The files are bad.');
+  assert.equal(await askReload(path), null);
+  assert.deepEqual(warnings, []);
+});
+
+test('what a killed agent left behind is no obstacle, a running agent is one', async (t) => {
+  const path = join(makeDirectory(t), 'control.sock');
+  writeFileSync(path, '');
+  const { log, warnings } = takeWarnings();
+  using _first = await openControl({ path, reload: () => 'the first', log });
+  using _second = await openControl({ path, reload: () => 'the second', log });
+  assert.equal(await askReload(path), 'the first');
+  assert.deepEqual(warnings, [
+    `latchkey-agent reload cannot reach this agent, but SIGHUP can: another agent has ${path}.`,
+  ]);
+});
+
+test('a directory that cannot be made leaves an agent that works, with a warning', async (t) => {
+  const directory = makeDirectory(t);
+  writeFileSync(join(directory, 'file'), '');
+  const { log, warnings } = takeWarnings();
+  const path = join(directory, 'file', 'control.sock');
+  using _control = await openControl({ path, reload: () => null, log });
+  assert.match(warnings[0] ?? '', /^latchkey-agent reload cannot reach this agent.*file/u);
+});
+
+test('only reload is known, and who says too much is cut off', async (t) => {
+  const path = join(makeDirectory(t), 'control.sock');
+  const { log } = takeWarnings();
+  let reloads = 0;
+  using _control = await openControl({ path, reload: () => `${(reloads += 1)}`, log });
+  const ask = async (text: string): Promise<string> => {
+    const socket = connect(path)
+      .setEncoding('utf8')
+      .on('error', () => socket.destroy());
+    let answer = '';
+    socket.on('data', (chunk: string) => (answer += chunk)).write(text);
+    await once(socket, 'close');
+    return answer;
+  };
+  assert.equal(await ask('stop\n'), '{"problem":"It knows only reload."}\n');
+  assert.equal(await ask('x'.repeat(20_000)), '');
+  assert.equal(reloads, 0);
+});
+
+test('what is no agent is told as such', async (t) => {
+  const path = join(makeDirectory(t), 'control.sock');
+  const server = createServer((socket) => socket.end('hello\n')).listen(path);
+  t.after(() => server.close());
+  await once(server, 'listening');
+  assert.equal(await askReload(path), `What answers at ${path} is not an agent.`);
+});

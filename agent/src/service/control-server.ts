@@ -1,0 +1,79 @@
+import { mkdirSync, rmSync } from 'node:fs';
+import { once } from 'node:events';
+import { connect, createServer, type Server, type Socket } from 'node:net';
+import { dirname } from 'node:path';
+
+import type { Log } from '../log.ts';
+import { encodeAnswer, MAX_LINE_BYTES, RELOAD } from './control-protocol.ts';
+
+const TIMEOUT_MS = 5_000;
+const MAX_CONNECTIONS = 8;
+
+/** What is asked of a running agent from its own machine. */
+export interface ControlOptions {
+  /** Where the socket lies; only the agent's account and root may use it. */
+  readonly path: string;
+  /** @returns why the files were not taken; null when they were */
+  readonly reload: () => string | null;
+  readonly log: Log;
+}
+
+/**
+ * Opens the socket for `latchkey-agent reload`. Where it cannot be opened the agent works without it, and logs why.
+ * @returns what closes it
+ */
+export async function openControl(options: ControlOptions): Promise<Disposable> {
+  const { path, log } = options;
+  const server = createServer((socket) => receive(socket, options));
+  server.maxConnections = MAX_CONNECTIONS;
+  try {
+    if (await isAnswered(path)) throw new Error(`another agent has ${path}`);
+    mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
+    rmSync(path, { force: true });
+    await listen(server, path);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    log.warn(`latchkey-agent reload cannot reach this agent, but SIGHUP can: ${why}.`);
+  }
+  server.on('error', ({ message }) => log.warn(`The control socket has trouble: ${message}.`));
+  return { [Symbol.dispose]: () => void server.close() };
+}
+
+/** The file is made with its rights, so that nobody else can use it for a moment. */
+async function listen(server: Server, path: string): Promise<void> {
+  const before = process.umask(0o177);
+  try {
+    server.listen(path);
+  } finally {
+    process.umask(before);
+  }
+  await once(server, 'listening');
+  server.unref();
+}
+
+/** Whether somebody listens there: the file of an agent that was killed stays behind. */
+async function isAnswered(path: string): Promise<boolean> {
+  const socket = connect(path);
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    // Nothing there, or nobody behind it; what else is wrong shows when it is opened.
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+function receive(socket: Socket, { reload }: ControlOptions): void {
+  let received = '';
+  socket.setEncoding('utf8').setTimeout(TIMEOUT_MS, () => socket.destroy());
+  socket.on('error', () => socket.destroy());
+  socket.on('data', (chunk: string) => {
+    received += chunk;
+    if (received.length > MAX_LINE_BYTES) socket.destroy();
+    else if (received === RELOAD) socket.end(encodeAnswer({ problem: reload() }));
+    else if (received.includes('\n'))
+      socket.end(encodeAnswer({ problem: 'It knows only reload.' }));
+  });
+}

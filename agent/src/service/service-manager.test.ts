@@ -1,0 +1,134 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+import { findPort, MAIN, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { emptyPrograms, waitFor as waitUntil } from '../../test/programs.ts';
+import { openServiceManager } from './service-manager.ts';
+
+/** Receives datagrams as systemd does and prints each as a line, its own lines joined by `|`. */
+const RECEIVER = `
+import socket, sys
+s = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+s.bind(sys.argv[1])
+s.setsockopt(socket.SOL_SOCKET, socket.SO_PASSCRED, 1)
+print('bound', flush=True)
+while True:
+    text, ancillary, *_ = s.recvmsg(4096, 4096)
+    for level, kind, data in ancillary:
+        if kind == socket.SCM_RIGHTS: socket.close(int.from_bytes(data[:4], sys.byteorder))
+    if not text.startswith(b'BARRIER'): print(text.decode().replace(chr(10), '|'), flush=True)
+`;
+
+const lacksPrograms =
+  lacksOpenssl ||
+  (['python3', 'systemd-notify'].every((name) => spawnSync(name, ['--version']).status === 0)
+    ? false
+    : 'systemd-notify sends, and python3 stands for systemd');
+
+function openManager(environment: NodeJS.ProcessEnv, intervalSeconds = 1) {
+  const clock = { ms: 0, now: () => new Date(0), monotonicMs: () => clock.ms };
+  const warnings: string[] = [];
+  const log = { warn: (message: string) => void warnings.push(message) };
+  const manager = openServiceManager({ environment, clock, intervalSeconds, log });
+  return { manager, clock, warnings };
+}
+
+test('without NOTIFY_SOCKET no program is started', () => {
+  using programs = emptyPrograms();
+  programs.write('systemd-notify', 'exit 0');
+  const { manager } = openManager({ PATH: programs.searchPath, WATCHDOG_USEC: '2000000' });
+  manager.ready('x');
+  manager.reloading();
+  manager.tick('x');
+  manager.stopping();
+  assert.deepEqual(programs.starts(), []);
+});
+
+test('a tick is a sign of life when the next would come after half of the time', async () => {
+  using programs = emptyPrograms();
+  programs.write('systemd-notify', 'exit 0');
+  const path = `${programs.searchPath}:${process.env['PATH'] ?? ''}`;
+  const environment = { PATH: path, NOTIFY_SOCKET: '/x', WATCHDOG_USEC: '10000000' };
+  const { manager, clock } = openManager(environment);
+  for (clock.ms = 1000; clock.ms <= 9000; clock.ms += 1000) {
+    const before = programs.starts().length;
+    manager.tick(`at ${clock.ms}`);
+    if (clock.ms % 5000 === 0) await waitUntil(() => programs.starts().length > before);
+  }
+  assert.deepEqual(programs.starts(), ['WATCHDOG=1 STATUS=at 5000']);
+});
+
+test('a watchdog that is too quick for the interval is told to wait for three ticks', async () => {
+  using programs = emptyPrograms();
+  programs.write('systemd-notify', 'exit 0');
+  const path = `${programs.searchPath}:${process.env['PATH'] ?? ''}`;
+  const environment = { PATH: path, NOTIFY_SOCKET: '/x', WATCHDOG_USEC: '60000000' };
+  const { manager } = openManager(environment, 60);
+  manager.ready('x');
+  const starts = await waitUntil(() => programs.starts().length > 0 && programs.starts());
+  assert.deepEqual(starts, ['READY=1 STATUS=x WATCHDOG_USEC=180000000']);
+});
+
+test('a systemd-notify that is not there is logged once', async () => {
+  const { manager, warnings } = openManager({ PATH: '/nowhere', NOTIFY_SOCKET: '/x' });
+  manager.ready('x');
+  manager.stopping();
+  await waitUntil(() => warnings.length > 0);
+  assert.deepEqual(warnings, [
+    'systemd is not told how the agent is: spawn systemd-notify ENOENT.',
+  ]);
+});
+
+describe('an agent under systemd', { skip: lacksPrograms }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+
+  test('says that it is ready, alive, reads again and stops', async (t) => {
+    const socketPath = join(workshop.directory, 'notify');
+    const receiver = spawn('python3', ['-c', RECEIVER, socketPath]);
+    t.after(() => receiver.kill());
+    const messages = readLines(receiver);
+    await waitUntil(() => existsSync(socketPath) && messages.length > 0);
+    const port = await findPort();
+    const config = writeAgentConfig(
+      workshop.directory,
+      port,
+      workshop.makeRoot('root').makeServer(),
+    );
+    const child = spawn(process.execPath, [MAIN, 'run', '--config', config], {
+      env: { ...process.env, NOTIFY_SOCKET: socketPath, WATCHDOG_USEC: '4000000' },
+    });
+    t.after(() => child.kill('SIGKILL'));
+    await waitFor(child, /listens on/u);
+    const where = `Listens on 127.0.0.1:${port}.`;
+    await waitUntil(() => messages.length > 2);
+    assert.deepEqual(messages.slice(1, 3), [
+      `READY=1|STATUS=${where}`,
+      `WATCHDOG=1|STATUS=${where} Watching: 0.`,
+    ]);
+
+    child.kill('SIGHUP');
+    const [reloading = ''] = await waitUntil(() => {
+      const found = messages.findIndex((each) => each.startsWith('RELOADING=1|'));
+      return found > 0 && messages[found + 1] !== undefined && messages.slice(found);
+    });
+    const microseconds = Number(reloading.split('MONOTONIC_USEC=')[1]);
+    assert.ok(Math.abs(Number(process.hrtime.bigint() / 1000n) - microseconds) < 5_000_000);
+    assert.equal(messages.filter((each) => each === `READY=1|STATUS=${where}`).length, 2);
+
+    child.kill('SIGTERM');
+    await waitUntil(() => messages.at(-1) === 'STOPPING=1|STATUS=Stops.');
+  });
+});
+
+function readLines(child: ChildProcess): string[] {
+  const lines: string[] = [];
+  if (child.stdout === null) throw new TypeError('Its output is not piped.');
+  createInterface(child.stdout).on('line', (line) => void lines.push(line));
+  return lines;
+}

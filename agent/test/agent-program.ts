@@ -1,0 +1,63 @@
+import { type ChildProcess, execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+import type { Certificate } from './certificates.ts';
+
+/** The agent as it is started. */
+export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
+
+/** What a command ended with. */
+export interface Result {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs one command of the agent to its end. */
+export async function runAgent(...args: readonly string[]): Promise<Result> {
+  return new Promise((resolve) => {
+    execFile(process.execPath, [MAIN, ...args], (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    });
+  });
+}
+
+/** A port that was free a moment ago. */
+export async function findPort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+/** Waits until the standard error of a program says something. */
+export async function waitFor(child: ChildProcess, pattern: RegExp): Promise<void> {
+  let text = '';
+  for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += String(chunk);
+    if (pattern.test(text)) return;
+  }
+  throw new Error(`It ended without ${pattern}: ${text}`);
+}
+
+/**
+ * Writes the configuration of an agent on a port, whose control socket lies beside it.
+ * @param more lines that follow those of `tls`
+ */
+export function writeAgentConfig(
+  directory: string,
+  port: number,
+  { certificateFile, keyFile }: Certificate,
+  more = '',
+): string {
+  const path = join(directory, `agent-${port}.yaml`);
+  const tls = `tls:\n  certificate_file: ${certificateFile}\n  key_file: ${keyFile}\n`;
+  const control = `control_socket: ${directory}/agent-${port}.sock\n`;
+  writeFileSync(path, `listen: 127.0.0.1:${port}\n${control}${tls}${more}`);
+  return path;
+}
