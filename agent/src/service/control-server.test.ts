@@ -7,12 +7,17 @@ import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
 import { askReload } from './ask-reload.ts';
-import { openControl } from './control-server.ts';
+import { type ControlOptions, openControl } from './control-server.ts';
 
 function makeDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-control-'));
   t.after(() => rmSync(directory, { recursive: true }));
   return directory;
+}
+
+async function open(t: TestContext, options: ControlOptions): Promise<void> {
+  const control = await openControl(options);
+  t.after(() => control[Symbol.dispose]());
 }
 
 function takeWarnings(): { warnings: string[]; log: { warn: (message: string) => void } } {
@@ -24,7 +29,7 @@ test('it gives the outcome, and makes the directory', async (t) => {
   const path = join(makeDirectory(t), 'run', 'control.sock');
   const outcomes = [null, 'The files are bad.'];
   const { log, warnings } = takeWarnings();
-  using _control = await openControl({ path, reload: () => outcomes.pop() ?? null, log });
+  await open(t, { path, reload: () => outcomes.pop() ?? null, log });
   assert.equal(await askReload(path), 'The files are bad.');
   assert.equal(await askReload(path), null);
   assert.deepEqual(warnings, []);
@@ -34,8 +39,8 @@ test('what a killed agent left behind is no obstacle, a running agent is one', a
   const path = join(makeDirectory(t), 'control.sock');
   writeFileSync(path, '');
   const { log, warnings } = takeWarnings();
-  using _first = await openControl({ path, reload: () => 'the first', log });
-  using _second = await openControl({ path, reload: () => 'the second', log });
+  await open(t, { path, reload: () => 'the first', log });
+  await open(t, { path, reload: () => 'the second', log });
   assert.equal(await askReload(path), 'the first');
   assert.deepEqual(warnings, [
     `latchkey-agent reload cannot reach this agent, but SIGHUP can: another agent has ${path}.`,
@@ -47,7 +52,7 @@ test('a directory that cannot be made leaves an agent that works, with a warning
   writeFileSync(join(directory, 'file'), '');
   const { log, warnings } = takeWarnings();
   const path = join(directory, 'file', 'control.sock');
-  using _control = await openControl({ path, reload: () => null, log });
+  await open(t, { path, reload: () => null, log });
   assert.match(warnings[0] ?? '', /^latchkey-agent reload cannot reach this agent.*file/u);
 });
 
@@ -55,7 +60,7 @@ test('only reload is known, and who says too much is cut off', async (t) => {
   const path = join(makeDirectory(t), 'control.sock');
   const { log } = takeWarnings();
   let reloads = 0;
-  using _control = await openControl({ path, reload: () => `${(reloads += 1)}`, log });
+  await open(t, { path, reload: () => `${(reloads += 1)}`, log });
   const ask = async (text: string): Promise<string> => {
     const socket = connect(path)
       .setEncoding('utf8')
