@@ -1,0 +1,78 @@
+/** A public authority as machines see one: pebble, with a name server that sends every domain to the machine. */
+import type { Machine } from './machine.ts';
+import { MACHINE_ADDRESS, OUTSIDE_ADDRESS } from './machine.ts';
+import { DISK, type Place } from './place.ts';
+
+const FOLDER = `${DISK}/acme`;
+const NAME = 'acme.example.test';
+
+export const ACME_SERVER = `https://${NAME}:14000/dir`;
+
+/** An authority for the authority's own HTTPS, made anew for each place. */
+const MAKE_CERTIFICATE = `
+set -e
+mkdir -p ${FOLDER}; cd ${FOLDER}
+new_key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'
+openssl req -x509 $new_key -days 30 -subj '/CN=authority of a test' -keyout ca.key -out ca.pem
+openssl req $new_key -subj /CN=${NAME} -keyout own.key -out own.csr
+printf 'subjectAltName=DNS:${NAME},IP:127.0.0.1\\nextendedKeyUsage=serverAuth' >own.ext
+openssl x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 -extfile own.ext -out own.pem
+cat >pebble.json
+`;
+
+const CONFIGURATION = {
+  pebble: {
+    listenAddress: '0.0.0.0:14000',
+    managementListenAddress: '0.0.0.0:15000',
+    certificate: `${FOLDER}/own.pem`,
+    privateKey: `${FOLDER}/own.key`,
+    httpPort: 80,
+    tlsPort: 443,
+    ocspResponderURL: '',
+    externalAccountBindingRequired: false,
+  },
+};
+
+/** No waits, and no refusals by chance. */
+const CERTAINTY = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' };
+
+/** Again until the other side listens. */
+const ASK = ['curl', '--silent', '--fail', '--retry', '9', '--retry-all-errors'];
+
+export interface Acme {
+  /** The root of what it issues. */
+  readonly root: string;
+}
+
+/** Starts the authority beside a machine, which trusts its HTTPS from then on and asks its name server. */
+export async function startAcme(machine: Machine): Promise<Acme> {
+  const { place } = machine;
+  await place.succeed(['sh', '-c', MAKE_CERTIFICATE], JSON.stringify(CONFIGURATION));
+  startNameServer(place);
+  const pebble = ['pebble', '-config', `${FOLDER}/pebble.json`, '-dnsserver', '127.0.0.1:53'];
+  place.start([...pebble, '-strict=false'], 'pebble.log', CERTAINTY);
+  // Where Debian's certbot and curl look.
+  await machine.succeed(['tee', '-a', '/etc/ssl/certs/ca-certificates.crt'], {
+    input: await place.succeed(['cat', `${FOLDER}/ca.pem`]),
+  });
+  await tellNameServer(place, 'add-a', { host: NAME, addresses: [OUTSIDE_ADDRESS] });
+  const address = 'https://127.0.0.1:15000/roots/0';
+  const root = await place.succeed([...ASK, '--cacert', `${FOLDER}/ca.pem`, address]);
+  return { root };
+}
+
+/** Has a name lead elsewhere. */
+export function setAddress(place: Place, host: string, address: string): Promise<void> {
+  return tellNameServer(place, 'add-a', { host, addresses: [address] });
+}
+
+async function tellNameServer(place: Place, path: string, body: object): Promise<void> {
+  const address = `http://127.0.0.1:8055/${path}`;
+  await place.succeed([...ASK, '--data', JSON.stringify(body), address]);
+}
+
+function startNameServer(place: Place): void {
+  const off = ['-http01', '', '-https01', '', '-tlsalpn01', ''];
+  const names = ['-defaultIPv4', MACHINE_ADDRESS, '-defaultIPv6', '', '-dns01', ':53'];
+  place.start(['pebble-challtestsrv', ...names, ...off, '-management', ':8055'], 'names.log');
+}

@@ -1,0 +1,46 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
+
+import { listMissingTrees, PREPARE_COMMAND } from './trees.ts';
+
+/** Programs, and the packages of Debian that bring them. */
+const PROGRAMS: Record<string, string> = {
+  'systemd-nspawn': 'systemd-container',
+  pebble: 'pebble',
+  'pebble-challtestsrv': 'pebble',
+  openssl: 'openssl',
+  ip: 'iproute2',
+  nsenter: 'util-linux',
+  setpriv: 'util-linux',
+};
+
+/** Why whole systems cannot be run here, with what mends it; null when they can. */
+export function whySystemsCannotRun(): string | null {
+  return whyNoTools(PROGRAMS) ?? whyNoTrees();
+}
+
+/** Why the trees that whole systems run on cannot be made here; null when they can. */
+export function whyTreesCannotBeMade(): string | null {
+  return whyNoTools({ ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' });
+}
+
+function whyNoTools(programs: Record<string, string>): string | null {
+  if (process.platform !== 'linux') return 'whole systems need Linux';
+  if (process.getuid?.() !== 0) return 'whole systems need root';
+  if (!readFileSync('/proc/filesystems', 'utf8').includes('\toverlay\n'))
+    return 'whole systems need a kernel with overlayfs';
+  const missing = Object.keys(programs).filter((program) => !isInPath(program));
+  if (missing.length === 0) return null;
+  const packages = new Set(missing.map((program) => programs[program]));
+  return `whole systems need ${missing.join(', ')}: apt-get install ${[...packages].join(' ')}`;
+}
+
+function whyNoTrees(): string | null {
+  const missing = listMissingTrees();
+  return missing.length === 0 ? null : `no tree of ${missing.join(' and ')}: ${PREPARE_COMMAND}`;
+}
+
+function isInPath(program: string): boolean {
+  const directories = (process.env['PATH'] ?? '').split(delimiter);
+  return directories.some((directory) => existsSync(join(directory, program)));
+}

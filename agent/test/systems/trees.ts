@@ -1,0 +1,103 @@
+/** Root trees of Debian, made once by debootstrap and kept outside the repository; machines are booted on top of them. */
+import { createHash } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { homedir } from 'node:os';
+import { join } from 'node:path';
+
+import { succeed } from './commands.ts';
+
+export type Release = 'bookworm' | 'trixie';
+
+export const RELEASES: Record<Release, string> = { bookworm: 'Debian 12', trixie: 'Debian 13' };
+
+export const PREPARE_COMMAND = 'npm run test:systems -- --prepare';
+
+/** What debootstrap lays. */
+const BASE = ['ca-certificates', 'dbus', 'iproute2', 'procps', 'systemd', 'systemd-sysv'];
+
+/**
+ * What apt adds, since debootstrap cannot choose among packages that provide the same. Machines reach no mirror: all that an
+ * installation may need is there.
+ */
+const PACKAGES = [
+  'apache2',
+  'certbot',
+  'curl',
+  'libstdc++6',
+  'nftables',
+  'nginx',
+  'openssl',
+  'ufw',
+];
+
+const DISABLED_UNITS = ['apache2.service', 'nginx.service', 'ufw.service'];
+
+/** They would change files at any time. */
+const MASKED_UNITS = [
+  'apache-htcacheclean.service',
+  'apt-daily-upgrade.timer',
+  'apt-daily.timer',
+  'dpkg-db-backup.timer',
+];
+
+const LONG = {
+  timeoutMs: 15 * 60_000,
+  env: {
+    PATH: process.env['PATH'] ?? '/usr/sbin:/usr/bin:/sbin:/bin',
+    LC_ALL: 'C.UTF-8',
+    DEBIAN_FRONTEND: 'noninteractive',
+  },
+};
+
+/** Where the tree of a release is, or would be: a different list of packages is another tree. */
+export function treePath(release: Release): string {
+  const recipe = JSON.stringify([BASE, PACKAGES, DISABLED_UNITS, MASKED_UNITS]);
+  const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 12);
+  const cache = process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache');
+  return join(cache, 'latchkey', 'systems', `${release}-${hash}`);
+}
+
+export function listMissingTrees(): Release[] {
+  return (['bookworm', 'trixie'] as const).filter((release) => !existsSync(treePath(release)));
+}
+
+/**
+ * Makes the tree of a release, from the mirror that this machine's apt uses.
+ * @throws Error with what debootstrap said
+ */
+export async function buildTree(release: Release): Promise<void> {
+  const path = treePath(release);
+  const unfinished = `${path}.unfinished`;
+  await rm(unfinished, { recursive: true, force: true });
+  await mkdir(unfinished, { recursive: true });
+  const mirror = await findMirror();
+  const include = `--include=${BASE.join(',')}`;
+  await succeed(['debootstrap', '--variant=minbase', include, release, unfinished, mirror], LONG);
+  await addPackages(unfinished);
+  await rm(join(unfinished, 'etc/resolv.conf'), { force: true });
+  await writeFile(join(unfinished, 'etc/resolv.conf'), '');
+  await rename(unfinished, path);
+}
+
+async function addPackages(tree: string): Promise<void> {
+  const run = (...command: readonly string[]) => succeed(['chroot', tree, ...command], LONG);
+  const policy = join(tree, 'usr/sbin/policy-rc.d');
+  // Nothing is to be started while the tree is made.
+  await writeFile(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
+  await run('apt-get', 'update');
+  await run('apt-get', 'install', '--yes', '--no-install-recommends', ...PACKAGES);
+  await rm(policy);
+  await run('systemctl', 'disable', ...DISABLED_UNITS);
+  await run('systemctl', 'mask', ...MASKED_UNITS);
+  await run('apt-get', 'clean');
+}
+
+/** @throws Error where apt knows no mirror of Debian */
+async function findMirror(): Promise<string> {
+  const fields = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
+  const said = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);
+  const [mirror = ''] = said.split('\n');
+  if (mirror === '') throw new Error('apt knows no mirror of Debian; is apt-get update missing?');
+  return mirror;
+}
