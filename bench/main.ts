@@ -10,7 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 
-import { describeDurability, describeMachine } from './lib/machine.ts';
+import { describeDurability } from './lib/durability.ts';
+import { describeMachine } from './lib/machine.ts';
 import { startServiceProcess, seedDataDirectory } from './lib/processes.ts';
 import { printReport, type Figure } from './lib/report.ts';
 import { FULL, QUICK, type Scale } from './lib/scale.ts';

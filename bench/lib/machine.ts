@@ -1,9 +1,5 @@
 import { cpus, totalmem } from 'node:os';
 
-import { withDatabase } from './database.ts';
-
-const SETTINGS = ['server_version', 'fsync', 'synchronous_commit', 'shared_buffers'] as const;
-
 /** What the figures were measured on. */
 export function describeMachine() {
   const [first] = cpus();
@@ -13,16 +9,4 @@ export function describeMachine() {
     memoryGigabytes: Math.round(totalmem() / 2 ** 30),
     node: process.versions.node,
   };
-}
-
-/** The settings of a running database that decide how durable a commit is. */
-export async function describeDurability(dataDirectory: string): Promise<Record<string, string>> {
-  return withDatabase(dataDirectory, async (pool) => {
-    const settings: Record<string, string> = {};
-    for (const name of SETTINGS) {
-      const { rows } = await pool.query<Record<string, unknown>>(`show ${name}`);
-      settings[name] = String(rows[0]?.[name]);
-    }
-    return settings;
-  });
 }

@@ -26,8 +26,13 @@ export function printReport(report: Report): void {
   );
   const settings = Object.entries(report.durability).map(([name, value]) => `${name}=${value}`);
   console.log(`PostgreSQL: ${settings.join(', ')}\n`);
-  const width = Math.max(...report.figures.map((figure) => figure.name.length));
-  for (const figure of report.figures) {
+  printFigures(report.figures);
+}
+
+/** A line for each figure, and whether it reaches its goal. */
+export function printFigures(figures: readonly Figure[]): void {
+  const width = Math.max(...figures.map((figure) => figure.name.length));
+  for (const figure of figures) {
     const value = `${format(figure.value)} ${figure.unit}`.padEnd(18);
     console.log(`${figure.name.padEnd(width)}  ${value}${describeGoal(figure)}`);
   }

@@ -1,0 +1,70 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { WebSocket } from 'ws';
+
+import { Workshop } from '../../test/certificates.ts';
+import { type Program, startProgram } from './program.ts';
+
+/** The agent as it is installed, at work on a port of this machine. */
+export interface AgentProcess extends Program {
+  readonly port: number;
+}
+
+const PORT = 14_096;
+
+/**
+ * Starts the agent with a viewer, who stays.
+ * @param command how the agent is started: its packaged program
+ */
+export async function startAgent(
+  command: readonly string[],
+  directory: string,
+): Promise<AgentProcess> {
+  await using stack = new AsyncDisposableStack();
+  const workshop = stack.use(new Workshop());
+  const { certificateFile, keyFile } = workshop.makeRoot('localhost').makeServer();
+  const configuration = join(directory, 'agent.yaml');
+  writeFileSync(
+    configuration,
+    `listen: 127.0.0.1:${PORT}
+tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }
+limits: { connections: 2000, connections_per_address: 2000 }
+`,
+  );
+  const viewer = stack.adopt(new Viewer(), (it) => it.close());
+  const program = await startProgram({
+    name: 'latchkey-agent',
+    command: [...command, 'run', '--config', configuration],
+    ask: () => viewer.see(),
+  });
+  stack.use(program);
+  const kept = stack.move();
+  return { ...program, port: PORT, [Symbol.asyncDispose]: () => kept.disposeAsync() };
+}
+
+/** Connects when it is first asked to see a snapshot. */
+class Viewer {
+  #socket: WebSocket | null = null;
+
+  /** Waits for the next snapshot. */
+  async see(): Promise<void> {
+    const socket = this.#socket ?? (await this.#connect());
+    await new Promise((resolve, reject) => {
+      socket.once('message', resolve);
+      socket.once('close', () => reject(new Error('The agent closed the connection.')));
+    });
+    socket.removeAllListeners('close');
+  }
+
+  close(): void {
+    this.#socket?.terminate();
+  }
+
+  async #connect(): Promise<WebSocket> {
+    const socket = new WebSocket(`wss://127.0.0.1:${PORT}/`, { rejectUnauthorized: false });
+    await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+    this.#socket = socket;
+    return socket;
+  }
+}

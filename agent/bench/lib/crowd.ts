@@ -1,0 +1,55 @@
+/**
+ * Connects many viewers to an agent, counts what each gets for some seconds, and sends the result to the process that started
+ * this one: `crowd.ts <port> <viewers> <seconds>`.
+ */
+import { WebSocket } from 'ws';
+
+import type { CrowdResult } from './crowd-result.ts';
+
+/** How many viewers connect at once: more than the agent takes in hand-shakes would only wait. */
+const CONNECTING_AT_ONCE = 50;
+
+/** When each snapshot, known by its time, was there for the last of its viewers. */
+interface Arrivals {
+  count: number;
+  lastAt: number;
+}
+
+const [port, viewers, seconds] = process.argv.slice(2).map(Number);
+if (port === undefined || viewers === undefined || seconds === undefined) {
+  throw new Error('Usage: crowd.ts <port> <viewers> <seconds>');
+}
+const arrivals = new Map<string, Arrivals>();
+for (let open = 0; open < viewers; open += CONNECTING_AT_ONCE) {
+  const some = Math.min(CONNECTING_AT_ONCE, viewers - open);
+  await Promise.all(Array.from({ length: some }, () => connect(port)));
+}
+arrivals.clear();
+process.send?.('ready');
+await new Promise((resolve) => setTimeout(resolve, 1000 * (seconds + 2)));
+// The first may have been on its way when the last viewer came, and the last one may still be.
+const whole = [...arrivals].slice(1, seconds + 1);
+const result: CrowdResult = {
+  lastMs: whole.map(([time, { lastAt }]) => lastAt - Date.parse(time)),
+  missed: whole.reduce((sum, [, { count }]) => sum + viewers - count, 0),
+};
+process.send?.(result);
+process.disconnect();
+process.exit();
+
+async function connect(toPort: number): Promise<void> {
+  const socket = new WebSocket(`wss://127.0.0.1:${toPort}/`, { rejectUnauthorized: false });
+  socket.on('message', (data: Buffer) => note(data));
+  await new Promise((resolve, reject) => socket.once('open', resolve).once('error', reject));
+}
+
+/** Looks for the time only: to parse each snapshot a thousand times would be measured, too. */
+function note(data: Buffer): void {
+  const start = data.indexOf('"time":"') + 8;
+  if (data.subarray(0, 20).includes('hello')) return;
+  const time = data.toString('latin1', start, start + 24);
+  const seen = arrivals.get(time) ?? { count: 0, lastAt: 0 };
+  seen.count += 1;
+  seen.lastAt = Date.now();
+  arrivals.set(time, seen);
+}

@@ -1,0 +1,60 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+/** A program that is measured. */
+export interface Program extends AsyncDisposable {
+  readonly name: string;
+  readonly pid: number;
+  /** Has it tell its figures once, as somebody who watches does each second. */
+  ask(): Promise<void>;
+}
+
+/** Which program, and how somebody asks it. */
+export interface ProgramPlan {
+  readonly name: string;
+  readonly command: readonly string[];
+  readonly ask: () => Promise<void>;
+}
+
+const START_DEADLINE_MS = 20_000;
+const RETRY_MS = 200;
+
+/**
+ * Starts a program and waits until it tells figures.
+ * @throws Error when it ends at once, or tells none in twenty seconds
+ */
+export async function startProgram({ name, command, ask }: ProgramPlan): Promise<Program> {
+  const [file = '', ...args] = command;
+  const child = spawn(file, args, { stdio: 'ignore' });
+  const stop = (): Promise<void> => end(child);
+  try {
+    await untilAsked(child, name, ask);
+  } catch (error) {
+    await stop();
+    throw error;
+  }
+  return { name, pid: child.pid ?? Number.NaN, ask, [Symbol.asyncDispose]: stop };
+}
+
+async function untilAsked(
+  child: ChildProcess,
+  name: string,
+  ask: () => Promise<void>,
+): Promise<void> {
+  const deadline = Date.now() + START_DEADLINE_MS;
+  for (;;) {
+    try {
+      return await ask();
+    } catch (error) {
+      if (child.exitCode !== null) throw new Error(`${name} ended at its start.`, { cause: error });
+      if (Date.now() > deadline) throw new Error(`${name} tells nothing.`, { cause: error });
+    }
+    await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
+  }
+}
+
+async function end(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  child.kill('SIGTERM');
+  await once(child, 'exit');
+}
