@@ -26,7 +26,12 @@ const RETRY_MS = 200;
 export async function startProgram({ name, command, ask }: ProgramPlan): Promise<Program> {
   const [file = '', ...args] = command;
   const child = spawn(file, args, { stdio: 'ignore' });
-  const stop = (): Promise<void> => end(child);
+  const kill = (): void => void child.kill();
+  process.once('exit', kill);
+  const stop = async (): Promise<void> => {
+    process.off('exit', kill);
+    await end(child);
+  };
   try {
     await untilAsked(child, name, ask);
   } catch (error) {
@@ -43,12 +48,11 @@ async function untilAsked(
 ): Promise<void> {
   const deadline = Date.now() + START_DEADLINE_MS;
   for (;;) {
-    try {
-      return await ask();
-    } catch (error) {
-      if (child.exitCode !== null) throw new Error(`${name} ended at its start.`, { cause: error });
-      if (Date.now() > deadline) throw new Error(`${name} tells nothing.`, { cause: error });
-    }
+    const problem = await ask().catch((error: unknown) => error);
+    // The answer may have come from another one, which has the port.
+    if (child.exitCode !== null) throw new Error(`${name} ended at its start.`, { cause: problem });
+    if (problem === undefined) return;
+    if (Date.now() > deadline) throw new Error(`${name} tells nothing.`, { cause: problem });
     await new Promise((resolve) => setTimeout(resolve, RETRY_MS));
   }
 }
