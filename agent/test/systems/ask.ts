@@ -1,0 +1,42 @@
+import { fileURLToPath } from 'node:url';
+import { Type, type Static } from 'typebox';
+import { Value } from 'typebox/value';
+
+import { expectSuccess } from './commands.ts';
+import { MACHINE_ADDRESS } from './machine.ts';
+import type { Place } from './place.ts';
+
+const Answer = Type.Object({
+  /** Of HTTP, 101 for a stream that spoke; 0 when the connection ended before. */
+  status: Type.Integer(),
+  type: Type.String(),
+  /** The body, the first message of a stream, or the code of what ended the connection. */
+  text: Type.String(),
+});
+export type Answer = Static<typeof Answer>;
+
+/** What a client presents and trusts, in PEM. */
+export interface Credentials {
+  readonly ca?: string;
+  readonly cert?: string;
+  readonly key?: string;
+}
+
+export interface Question extends Credentials {
+  readonly url: string;
+  readonly address: string;
+}
+
+const program = fileURLToPath(new URL('outsider.ts', import.meta.url));
+
+/** Asks a machine from outside, whatever name the address has; `wss:` connects a viewer of the stream. */
+export async function ask(
+  place: Place,
+  url: string,
+  credentials: Credentials = {},
+): Promise<Answer> {
+  const question: Question = { url, address: MACHINE_ADDRESS, ...credentials };
+  const command = [process.execPath, program, JSON.stringify(question)];
+  const outcome = expectSuccess(await place.attemptInNetwork(command));
+  return Value.Parse(Answer, JSON.parse(outcome.stdout));
+}

@@ -1,0 +1,62 @@
+/**
+ * A client outside of a machine, run in the network beside it: `node outsider.ts '{"url": …}'` prints what it was answered as
+ * JSON. `wss:` reads the first message of a stream, other addresses are asked once. It verifies certificates like any client.
+ */
+import { once } from 'node:events';
+import { get } from 'node:http';
+import { get as getSecurely } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import type { LookupFunction } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { WebSocket } from 'ws';
+
+import type { Answer, Question } from './ask.ts';
+
+const TIMEOUT_MS = 15_000;
+
+const { url, address, ...credentials }: Question = JSON.parse(process.argv[2] ?? '');
+const signal = AbortSignal.timeout(TIMEOUT_MS);
+
+/** Every name leads to the machine. */
+const lookup: LookupFunction = (_host, { all }, done) => {
+  if (all === true) done(null, [{ address, family: 4 }]);
+  else done(null, address, 4);
+};
+
+async function ask(): Promise<Answer> {
+  return url.startsWith('wss:') ? readMessage() : readPage();
+}
+
+async function readPage(): Promise<Answer> {
+  const request = url.startsWith('https:')
+    ? getSecurely(url, { lookup, signal, agent: false, ...credentials })
+    : get(url, { lookup, signal, agent: false });
+  const [response]: IncomingMessage[] = await once(request, 'response');
+  if (response === undefined) throw new Error('There is no response.');
+  return read(response);
+}
+
+async function readMessage(): Promise<Answer> {
+  const socket = new WebSocket(url, { lookup, ...credentials });
+  const refused = Promise.withResolvers<Answer>();
+  socket.once('unexpected-response', (_request, response) => refused.resolve(read(response)));
+  const [data]: unknown[] = await Promise.race([
+    once(socket, 'message', { signal }),
+    refused.promise.then((answer) => [answer]),
+  ]);
+  if (data instanceof Buffer) return { status: 101, type: '', text: data.toString() };
+  return refused.promise;
+}
+
+async function read(response: IncomingMessage): Promise<Answer> {
+  const type = response.headers['content-type'] ?? '';
+  return { status: response.statusCode ?? 0, type, text: await text(response) };
+}
+
+/** A connection that never came to an answer. */
+function explain(error: unknown): Answer {
+  const code = error instanceof Error && 'code' in error ? error.code : null;
+  return { status: 0, type: '', text: String(code ?? error) };
+}
+
+process.stdout.write(JSON.stringify(await ask().catch(explain)), () => process.exit());
