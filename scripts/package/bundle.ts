@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { rolldown, type RolldownOutput } from 'rolldown';
 
 import { packAssets } from './assets.ts';
+import { packPage, PAGE } from './page.ts';
 
 /** The agent as plain JavaScript. */
 export interface Bundle {
@@ -13,7 +14,7 @@ export interface Bundle {
 }
 
 /** The file that starts the agent. */
-export const ENTRY = 'latchkey-agent.mjs';
+export const ENTRY = 'latchkey-agent.cjs';
 
 /**
  * Bundles a program with all that it imports and the files that it names (see `packAssets`). What it imports
@@ -24,19 +25,20 @@ export const ENTRY = 'latchkey-agent.mjs';
  */
 export async function bundleProgram(root: string, entry: string): Promise<Bundle> {
   const assets = packAssets();
+  const page = packPage();
   const build = await rolldown({
     input: entry,
     cwd: root,
     platform: 'node',
-    plugins: [assets.plugin],
+    plugins: [page.plugin, assets.plugin],
     onLog: (_level, log) => {
       throw new Error(`The bundler warns: ${log.message}`);
     },
   });
   const output = await build.generate({
-    format: 'esm',
+    format: 'cjs',
     entryFileNames: ENTRY,
-    chunkFileNames: '[name].mjs',
+    chunkFileNames: '[name].cjs',
     comments: { legal: false, annotation: false, jsdoc: false },
     // Names are kept, for the stack traces in a report of a fault.
     minify: { compress: true, mangle: false, codegen: { removeWhitespace: true } },
@@ -44,13 +46,24 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
   await build.close();
   const files = new Map(listChunks(output));
   for (const [path, source] of assets.files) files.set(path, await readFile(source));
-  return { files, packages: listPackages(output, [...assets.files.values()]) };
+  const packages = listPackages(output, [...assets.files.values()]);
+  const document = page.read();
+  if (document === null) return { files, packages };
+  files.set(PAGE, Buffer.from(document));
+  return { files, packages: [...packages, 'uplot'].sort() };
 }
 
 function listChunks({ output }: RolldownOutput): [string, Buffer][] {
   return output.map((each) => {
     if (each.type === 'asset') throw new Error(`The bundler made ${each.fileName}.`);
-    return [each.fileName, Buffer.from(each.code)];
+    return [each.fileName, Buffer.from(toAscii(each.code))];
+  });
+}
+
+/** With a single other character, V8 keeps two bytes for each one of the file. They stand in literals only. */
+function toAscii(code: string): string {
+  return code.replaceAll(/[^\0-\x7f]/g, (unit) => {
+    return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 

@@ -10,4 +10,4 @@ esac
 unset NODE_OPTIONS NODE_PATH
 # One arena of malloc for all threads.
 export MALLOC_ARENA_MAX=1
-exec "$lib/node" --max-semi-space-size=1 "$lib/latchkey-agent.mjs" "$@"
+exec "$lib/node" --max-semi-space-size=1 "$lib/latchkey-agent.cjs" "$@"

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import { join } from 'node:path';
+
+import { compressArchive } from './compress.ts';
+import { gatherAgent } from './contents.ts';
+
+const MAX_BYTES = 45_000_000;
+
+/** The agent's package as it is handed out. */
+export interface PackedAgent {
+  readonly name: string;
+  readonly archive: Buffer;
+  /** As `sha256sum` writes it into a file. */
+  readonly sum: string;
+  /** What is in it and how large it is, in a sentence. */
+  readonly summary: string;
+}
+
+/**
+ * Packs the agent for Linux on x64. The same sources make the same bytes.
+ * @param root the repository
+ * @throws RangeError when the package has more than 45 MB
+ */
+export async function packAgent(root: string): Promise<PackedAgent> {
+  const name = 'latchkey-agent-linux-x64.tar.gz';
+  const { version, nodeVersion, entries } = await gatherAgent(root);
+  const cache = join(root, 'node_modules', '.cache', 'latchkey-agent-package');
+  const archive = await compressArchive(entries, cache);
+  const size = `${(archive.length / 1_000_000).toFixed(1)} MB`;
+  if (archive.length > MAX_BYTES) throw new RangeError(`The package has ${size}: 45 are allowed.`);
+  const digest = createHash('sha256').update(archive).digest('hex');
+  const summary = `${name}: ${size}, version ${version} with Node.js ${nodeVersion}`;
+  return { name, archive, sum: `${digest}  ${name}\n`, summary };
+}
