@@ -2,6 +2,13 @@
 export interface HostFacts {
   readonly isRoot: boolean;
   readonly hasSystemd: boolean;
+  /** Whether packages are installed by apt. */
+  readonly hasApt: boolean;
+  /** Programs that may have to be installed. */
+  readonly hasCertbot: boolean;
+  readonly hasOpenssl: boolean;
+  /** The folder of the package that this command was started from; null when it runs from its sources. */
+  readonly packageDirectory: string | null;
   /** Of os-release: `debian`, `12`. */
   readonly distribution: { readonly id: string; readonly versionId: string; readonly name: string };
   /** Whether the machine has an IPv6 address, so that nginx may listen on one. */
@@ -14,17 +21,28 @@ export interface HostFacts {
   /** The machine's own addresses, and those that the domain's name leads to (empty when it has none). */
   readonly addresses: readonly string[];
   readonly domainAddresses: readonly string[];
-  /** A certificate that certbot keeps for the domain. */
+  /** A certificate that certbot keeps and that is for the domain. */
   readonly certificate: CertificateFacts | null;
+  /** What is wrong with the certificate and the key that were given, as a sentence. */
+  readonly givenCertificateFault: string | null;
   /** What an earlier installation left. */
   readonly installed: InstalledFacts | null;
+  /** What is on the machine and cannot be understood, as sentences: nothing is planned over it. */
+  readonly faults: readonly string[];
 }
 
 export interface Listener {
   readonly port: number;
   readonly address: string;
   /** Null when its process is not to be seen. */
-  readonly process: { readonly pid: number; readonly name: string } | null;
+  readonly process: ListenerProcess | null;
+}
+
+export interface ListenerProcess {
+  readonly pid: number;
+  readonly name: string;
+  /** systemd's service that it belongs to: `nginx.service`. */
+  readonly unit: string | null;
 }
 
 export interface NginxFacts {
@@ -49,11 +67,16 @@ export interface NginxFile {
 }
 
 export interface CertificateFacts {
-  readonly certificate: string;
-  readonly key: string;
+  /** certbot's name for it: mostly the domain's, and another's where that one covers the domain. */
+  readonly name: string;
+  /** Where certbot keeps the newest: `/etc/letsencrypt/live/<name>`. */
+  readonly directory: string;
   readonly expiresAt: Date;
+  readonly isExpired: boolean;
   /** How certbot renews it: `standalone`, `webroot`, `nginx` … */
   readonly authenticator: string;
+  /** Where certbot puts the answers to challenges, for `webroot`. */
+  readonly webroots: readonly string[];
 }
 
 export interface InstalledFacts {

@@ -37,4 +37,7 @@ export const paths = {
 /** The system user that the agent runs as, and its group. */
 export const agentUser = 'latchkey-agent';
 
+/** The one that the agent listens on, in every mode. */
+export const AGENT_PORT = 4096;
+
 export const agentUnit = 'latchkey-agent.service';

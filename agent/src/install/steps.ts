@@ -102,9 +102,11 @@ export interface AuthorityStep {
   readonly withProxyCertificate: boolean;
 }
 
-/** `nginx -t`, its warnings compared with those before, then a reload, then a look at the health route. */
+/** `nginx -t`, its warnings compared with those before, then a reload. */
 export interface NginxStep {
   readonly kind: 'nginx';
+  /** Whether the health route must then answer; it cannot while there is only what answers the challenge. */
+  readonly probesRoute: boolean;
 }
 
 /** A unit that is enabled and runs, restarted when an earlier step changed what it reads. */
