@@ -1,0 +1,41 @@
+import type { NginxFile } from '../facts.ts';
+import type { EditStep } from '../steps.ts';
+import { describeNode } from './read-configuration.ts';
+import type { Server } from './servers.ts';
+import { includeAtEnd, includeAtStart } from './tagged-lines.ts';
+
+const CONFIGURATION = '/etc/nginx/';
+
+/** The edit of a block's file that includes a snippet; none where the block includes it already. */
+export function includeSnippet(
+  { node: { file, directive }, directives }: Server,
+  snippet: string,
+  at: 'start' | 'end',
+): readonly EditStep[] {
+  const isThere = directives.some(
+    ({ directive: { name, args } }) => name === 'include' && args[0] === snippet,
+  );
+  if (isThere || directive.block === null) return [];
+  const include = at === 'end' ? includeAtEnd : includeAtStart;
+  const after = include(file.text, directive.block, snippet);
+  return [{ kind: 'edit', path: file.path, before: file.text, after }];
+}
+
+/** Why a block's file is not to be changed by a program: one sentence; null when it may be. */
+export function findFileHindrance({ node }: Server): string | null {
+  const { file } = node;
+  const place = describeNode(node);
+  if (!isConfiguration(file)) {
+    return `The site's server block is kept outside ${CONFIGURATION} (${place}, at ${file.realPath}).`;
+  }
+  if (!file.isWritable)
+    return `The file of the site's server block cannot be written to (${place}).`;
+  if (file.text.includes('\u{FFFD}')) {
+    return `The file of the site's server block is not in UTF-8 (${place}).`;
+  }
+  return null;
+}
+
+function isConfiguration({ path, realPath }: NginxFile): boolean {
+  return path.startsWith(CONFIGURATION) && realPath.startsWith(CONFIGURATION);
+}

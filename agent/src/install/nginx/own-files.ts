@@ -1,0 +1,25 @@
+import { paths } from '../paths.ts';
+
+/**
+ * Where a server block of ours may lie. The first block that listens on an address answers for every name that no block has,
+ * unless one is marked as default; the later places are for hosts where another block has that part and must keep it.
+ */
+export const serverPlaces = [
+  paths.nginxServer,
+  '/etc/nginx/conf.d/zz-latchkey-agent.conf',
+  '/etc/nginx/sites-enabled/zz-latchkey-agent.conf',
+] as const;
+
+/** The same for the block that answers challenges. */
+export const challengePlaces = [
+  paths.nginxChallengeServer,
+  '/etc/nginx/conf.d/zz-latchkey-agent-challenge.conf',
+  '/etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
+] as const;
+
+const OWN: ReadonlySet<string> = new Set([...serverPlaces, ...challengePlaces]);
+
+/** Whether a file holds a server block that an earlier installation wrote. */
+export function isOwnServerFile(path: string): boolean {
+  return OWN.has(path);
+}

@@ -1,0 +1,77 @@
+import type { NginxFile } from '../facts.ts';
+import { findAccessHindrance } from './hindrances.ts';
+import { isOnPort } from './listens.ts';
+import { describeNode, readConfiguration } from './read-configuration.ts';
+import { listOnPort, listServers, type Server } from './servers.ts';
+
+/** Where a server block of ours goes, or one sentence on why it can go nowhere. */
+export type Place = { readonly path: string } | { readonly reason: string };
+
+interface Wanted {
+  readonly text: string;
+  readonly port: number;
+  /** The files that it may lie in, the best one first. */
+  readonly candidates: readonly string[];
+}
+
+/**
+ * Looks for a file that nginx loads, and in which our block takes nothing from others: each is tried in a copy of the
+ * configuration. One that an earlier installation chose stays.
+ * @param others all files but ours
+ * @param files with ours
+ */
+export function placeServer(
+  files: readonly NginxFile[],
+  others: readonly NginxFile[],
+  { text, port, candidates }: Wanted,
+): Place {
+  const earlier = candidates.find((path) => files.some((file) => file.path === path));
+  if (earlier !== undefined) return { path: earlier };
+  const reasons: string[] = [];
+  for (const path of candidates) {
+    const reason = tryFile(others, { path, realPath: path, text, isWritable: true }, port);
+    if (reason === null) return { path };
+    reasons.push(reason);
+  }
+  return { reason: reasons.toSorted((a, b) => rank(b) - rank(a))[0] ?? NOT_LOADED };
+}
+
+const NOT_LOADED =
+  'nginx loads neither /etc/nginx/conf.d/*.conf nor /etc/nginx/sites-enabled/*, where a server block could be added.';
+
+/** A file that is not loaded says less than one that is and does not do. */
+function rank(reason: string): number {
+  return reason === NOT_LOADED ? 0 : 1;
+}
+
+function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): string | null {
+  const servers = listOnPort(listServers(readConfiguration([...others, file])), port);
+  const own = servers.find(({ node }) => node.file === file);
+  if (own === undefined) return NOT_LOADED;
+  const rest = servers.filter((server) => server !== own);
+  return findNarrow(rest, port) ?? findDisplaced(servers, own, port) ?? findAccessHindrance(own);
+}
+
+/** A listener on one address gets all connections to it, and ours on every address none of them. */
+function findNarrow(servers: readonly Server[], port: number): string | null {
+  const found = servers.find(({ listens }) =>
+    listens.some(
+      (listen) =>
+        isOnPort(listen, port) &&
+        (listen.takesBoth ||
+          !/^(?:\*|0\.0\.0\.0|\[::\]|127\..*|localhost)$/.test(listen.address ?? '')),
+    ),
+  );
+  if (found === undefined) return null;
+  return `Another site listens on port ${port} in a way of its own (${describeNode(found.node)}), so it cannot be told which addresses are the agent's.`;
+}
+
+/** Whether our block would answer for all names that nobody has, in place of another site. */
+function findDisplaced(servers: readonly Server[], own: Server, port: number): string | null {
+  const [first, second] = servers;
+  const hasDefault = servers.some(({ listens }) =>
+    listens.some((listen) => listen.isDefault && isOnPort(listen, port)),
+  );
+  if (first !== own || second === undefined || hasDefault) return null;
+  return `A server block of the agent would come before the others on port ${port}, and answer for them where no name fits.`;
+}

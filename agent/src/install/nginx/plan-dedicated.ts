@@ -1,0 +1,70 @@
+import type { NginxFile } from '../facts.ts';
+import { paths } from '../paths.ts';
+import type { EditStep, FileStep } from '../steps.ts';
+import { findChallengeHindrance } from './hindrances.ts';
+import { findFileHindrance, includeSnippet } from './include-snippet.ts';
+import { challengePlaces, serverPlaces } from './own-files.ts';
+import { placeServer } from './place-server.ts';
+import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+import { refuseChallenge, refuseServer } from './refuse.ts';
+import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
+import { chooseServer, listOnPort, type Server } from './servers.ts';
+import { describeSeveral } from './describe-servers.ts';
+
+interface Challenge {
+  readonly files: readonly FileStep[];
+  readonly edits: readonly EditStep[];
+}
+
+/** What is known of the configuration without our files, and with them. */
+export interface Surroundings {
+  readonly files: readonly NginxFile[];
+  readonly others: readonly NginxFile[];
+  readonly servers: readonly Server[];
+}
+
+/** Plans a server block of our own, with what answers the challenge for its certificate. */
+export function planDedicated(around: Surroundings, options: ProxyOptions): ProxyPlan {
+  const text = renderServer(options);
+  const place = placeServer(around.files, around.others, {
+    text,
+    port: 443,
+    candidates: serverPlaces,
+  });
+  if ('reason' in place) return refuseServer(place.reason, options);
+  const challenge = options.needsChallenge
+    ? planChallenge(around, options)
+    : { files: [], edits: [] };
+  if (typeof challenge === 'string') return refuseChallenge(challenge, options);
+  return { kind: 'dedicated', server: writeFile(place.path, text), challenge, notes: [] };
+}
+
+/** @returns one sentence when it cannot be answered */
+function planChallenge(around: Surroundings, options: ProxyOptions): Challenge | string {
+  const { domain } = options;
+  const choice = chooseServer(listOnPort(around.servers, 80), domain);
+  if (choice.kind === 'none') return planChallengeServer(around, options);
+  if (choice.kind !== 'one') return describeSeveral(choice, domain, 80);
+  const { server } = choice;
+  const hindrance = findChallengeHindrance(server) ?? findFileHindrance(server);
+  if (hindrance !== null) return hindrance;
+  return {
+    files: [writeFile(paths.nginxChallenge, renderChallenge())],
+    edits: includeSnippet(server, paths.nginxChallenge, 'start'),
+  };
+}
+
+function planChallengeServer(around: Surroundings, options: ProxyOptions): Challenge | string {
+  const text = renderChallengeServer(options);
+  const place = placeServer(around.files, around.others, {
+    text,
+    port: 80,
+    candidates: challengePlaces,
+  });
+  return 'reason' in place ? place.reason : { files: [writeFile(place.path, text)], edits: [] };
+}
+
+/** A file of ours that everybody may read. */
+export function writeFile(path: string, text: string): FileStep {
+  return { kind: 'file', path, text, mode: 0o644, group: 'root', keepsExisting: false };
+}

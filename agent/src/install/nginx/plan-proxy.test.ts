@@ -1,0 +1,447 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import type { NginxFile } from '../facts.ts';
+import { paths } from '../paths.ts';
+import { planProxy } from './plan-proxy.ts';
+import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+import { renderChallenge, renderChallengeServer, renderRoute, renderServer } from './render.ts';
+
+const MAIN = `user www-data;
+events { worker_connections 768; }
+http {
+    types { text/html html; }
+    include /etc/nginx/conf.d/*.conf;
+    include sites-enabled/*;
+}
+`;
+const SITE = '/etc/nginx/sites-enabled/shop';
+
+const options: ProxyOptions = {
+  domain: 'shop.test',
+  proxyPath: '/latchkey',
+  mutualTls: false,
+  version: '1.22.1',
+  hasIpv6: true,
+  needsChallenge: true,
+  certificate: '/c.pem',
+  certificateKey: '/c.key',
+};
+
+/** A host with a main file that loads the others. */
+function host(others: Readonly<Record<string, string>>, main = MAIN): NginxFile[] {
+  return Object.entries({ '/etc/nginx/nginx.conf': main, ...others }).map(([path, text]) => ({
+    path,
+    realPath: path,
+    text,
+    isWritable: true,
+  }));
+}
+
+function tls(body: string, listen = 'listen 443 ssl;'): string {
+  return `server {\n    ${listen}\n    server_name shop.test;\n${body}}\n`;
+}
+
+function plan(files: readonly NginxFile[], changes: Partial<ProxyOptions> = {}): ProxyPlan {
+  return planProxy(files, { ...options, ...changes });
+}
+
+function planSite(text: string, changes: Partial<ProxyOptions> = {}): ProxyPlan {
+  return plan(host({ [SITE]: text }), changes);
+}
+
+function reasonOf(found: ProxyPlan): string | null {
+  return found.kind === 'refused' ? found.reason : null;
+}
+
+describe("the domain's own block with TLS", () => {
+  const served: readonly [what: string, listen: string, name: string][] = [
+    ['443 ssl', 'listen 443 ssl http2;', 'shop.test'],
+    ['IPv6 alone', 'listen [::]:443 ssl;', 'shop.test'],
+    ['an address with a port', 'listen 192.0.2.1:443 ssl;', 'shop.test'],
+    ['ssl on', 'listen 443; ssl on;', 'shop.test'],
+    ['several names in any case, in quotes', 'listen 443 ssl;', 'www.shop.test "SHOP.test" _'],
+    ['a wildcard', 'listen 443 ssl default_server;', '*.test'],
+    ['a dot in front', 'listen 443 ssl;', '.shop.test'],
+    ['a wildcard at the end', 'listen 443 ssl;', 'shop.*'],
+    ['a range of ports', 'listen 440-445 ssl;', 'shop.test'],
+    ['HTTP/3, too', 'listen 443 quic reuseport; listen 443 ssl;', 'shop.test'],
+  ];
+  for (const [what, listen, name] of served) {
+    test(`gets one line: ${what}`, () => {
+      const text = `server {\n    ${listen}\n    server_name ${name};\n}\n`;
+      const found = planSite(text);
+      assert.equal(found.kind, 'existing', JSON.stringify(found));
+      assert.deepEqual(found.edits, [
+        {
+          kind: 'edit',
+          path: SITE,
+          before: text,
+          after: `server {\n    ${listen}\n    server_name ${name};\n    include ${paths.nginxRoute}; # latchkey-agent\n}\n`,
+        },
+      ]);
+      assert.equal(found.route.path, paths.nginxRoute);
+      assert.equal(found.route.text, renderRoute(options));
+    });
+  }
+
+  const elsewhere: readonly [what: string, text: string][] = [
+    ['a comment', '# server { listen 443 ssl; server_name shop.test; }\n'],
+    ['a name in a comment', 'server { listen 443 ssl default_server; # server_name shop.test;\n }'],
+    [
+      'names for nobody',
+      'server { listen 443 ssl default_server; server_name _ "" shop.test.example; }',
+    ],
+    ['another port', 'server { listen 8443 ssl; server_name shop.test; }'],
+    ['a socket', 'server { listen unix:/run/x.sock ssl; server_name shop.test; }'],
+    ['no listen', 'server { server_name other.test; }'],
+    ['HTTP/3 only', 'server { listen 443 quic; server_name shop.test; }'],
+    [
+      'an expression that does not match',
+      'server { listen 443 ssl default_server; server_name ~^www\\.; }',
+    ],
+  ];
+  for (const [what, text] of elsewhere) {
+    test(`is not taken from ${what}`, () => assert.equal(planSite(text).kind, 'dedicated'));
+  }
+
+  test('is the one with the exact name, not a wildcard or an expression', () => {
+    const files = host({
+      '/etc/nginx/sites-enabled/a': 'server { listen 443 ssl; server_name *.test ~shop; }\n',
+      '/etc/nginx/sites-enabled/b': tls(''),
+    });
+    const found = plan(files);
+    assert.ok(found.kind === 'existing');
+    assert.deepEqual(
+      found.edits.map(({ path }) => path),
+      ['/etc/nginx/sites-enabled/b'],
+    );
+  });
+
+  test('may have its names, its ports and its TLS in included files', () => {
+    const files = host({
+      [SITE]: 'server {\n    include snippets/shop-*.conf;\n}\n',
+      '/etc/nginx/snippets/shop-name.conf': 'server_name shop.test;\n',
+      '/etc/nginx/snippets/shop-tls.conf': 'listen 443 ssl;\n',
+    });
+    const found = plan(files);
+    assert.ok(found.kind === 'existing');
+    assert.deepEqual(
+      found.edits.map(({ path, after }) => [path, after]),
+      [
+        [
+          SITE,
+          `server {\n    include snippets/shop-*.conf;\n    include ${paths.nginxRoute}; # latchkey-agent\n}\n`,
+        ],
+      ],
+    );
+  });
+
+  test('is left as it is when the line is there', () => {
+    const first = planSite(tls(''));
+    assert.ok(first.kind === 'existing');
+    const files = host({
+      [SITE]: first.edits[0]?.after ?? '',
+      [paths.nginxRoute]: renderRoute(options),
+    });
+    const second = plan(files);
+    assert.deepEqual(second, { ...first, edits: [] });
+  });
+
+  test('is left as it is when somebody pasted the route', () => {
+    const pasted = tls(renderRoute({ ...options, mutualTls: true }));
+    assert.equal(planSite(pasted, { mutualTls: true }).kind, 'by-hand');
+    assert.equal(planSite(pasted + tls('')).kind, 'by-hand');
+  });
+
+  test('lets conditions on other names, methods and plain HTTP pass', () => {
+    const body = `
+      if ($host = www.shop.test) { return 301 https://shop.test$request_uri; }
+      if ($host != shop.test) { return 444; }
+      if ($scheme = http) { return 301 https://$host$request_uri; }
+      if ($request_method !~ ^(GET|HEAD)$) { return 405; }
+      if ($host !~ ^(www\\.)?shop\\.test$) { return 444; }
+      rewrite ^/old/ /new/ permanent;
+      auth_basic off;
+      location / { return 301 /x; }
+      location ~ ^/latch { return 404; }
+      location /latch { deny all; }
+    `;
+    assert.equal(planSite(tls(body)).kind, 'existing');
+  });
+});
+
+describe('a polite refusal', () => {
+  const reasons: readonly [text: string, reason: string, changes?: Partial<ProxyOptions>][] = [
+    [
+      tls('') + tls(''),
+      `Several server blocks answer for shop.test on port 443 (${SITE}, line 1; ${SITE}, line 5), of which nginx uses one.`,
+    ],
+    [
+      'server { listen 443 ssl; server_name ~^(?<sub>.+)\\.test$; }',
+      `Whether a server block answers for shop.test on port 443 is up to a regular expression or a variable (${SITE}, line 1).`,
+    ],
+    [
+      'server { listen 443 ssl; server_name ~(?>s)hop; }',
+      `Whether a server block answers for shop.test on port 443 is up to a regular expression or a variable (${SITE}, line 1).`,
+    ],
+    [
+      tls('', 'listen 443;'),
+      `The server block of shop.test listens on port 443 without TLS (${SITE}, line 1).`,
+    ],
+    [tls('location = /latchkey { }\n'), `The path /latchkey is taken already (${SITE}, line 4).`],
+    [tls('location /latchkey/x { }\n'), `The path /latchkey/x is taken already (${SITE}, line 4).`],
+    [
+      tls('location =/latchkey/health { }\n'),
+      `The path /latchkey/health is taken already (${SITE}, line 4).`,
+    ],
+    [
+      tls('return 301 https://www.shop.test$request_uri;\n'),
+      `The server block of shop.test answers by "return" before it looks at paths (${SITE}, line 4).`,
+    ],
+    [
+      tls('if ($host = shop.test) {\n return 301 https://www.shop.test;\n}\n'),
+      `The server block of shop.test answers by "return" before it looks at paths (${SITE}, line 5).`,
+    ],
+    [
+      tls('rewrite ^/(.*)$ https://www.shop.test/$1 permanent;\n'),
+      `The server block of shop.test answers by "rewrite" before it looks at paths (${SITE}, line 4).`,
+    ],
+    [tls('auth_basic "Ask";\n'), `The site asks for a password on every path (${SITE}, line 4).`],
+    [
+      tls('auth_request /auth;\n'),
+      `The site lets another program decide on every request (${SITE}, line 4).`,
+    ],
+    [
+      tls('allow 192.0.2.0/24;\ndeny all;\n'),
+      `The site is open to some addresses only (${SITE}, line 5).`,
+    ],
+    [
+      tls('access_by_lua_block { if x then y = "}" end }\n'),
+      `A program in Lua decides on every request (${SITE}, line 4).`,
+    ],
+    [
+      tls('ssl_verify_client on;\n'),
+      `The site has its own settings for client certificates, "ssl_verify_client" (${SITE}, line 4).`,
+      { mutualTls: true },
+    ],
+    [
+      tls('ssl_trusted_certificate /x;\n'),
+      `The site has its own settings for client certificates, "ssl_trusted_certificate" (${SITE}, line 4).`,
+      { mutualTls: true },
+    ],
+    [
+      tls('error_page 495 496 /cert.html;\n'),
+      `The site has error pages that the one for refused certificates would displace (${SITE}, line 4).`,
+      { mutualTls: true },
+    ],
+    [
+      `server {\n  listen 443 ssl "a"b;\n}`,
+      `${SITE}, line 2 is not understood: something follows a quote without a space.`,
+    ],
+    [tls('# \u{FFFD}\n'), `The file of the site's server block is not in UTF-8 (${SITE}, line 1).`],
+  ];
+  for (const [text, reason, changes] of reasons) {
+    test(`says: ${reason}`, () => {
+      const found = planSite(text, changes);
+      assert.equal(reasonOf(found), reason);
+      assert.ok(found.kind === 'refused');
+      assert.ok(found.instructions.includes(renderRoute({ ...options, ...changes }).trimEnd()));
+      assert.match(found.instructions, /nginx -t && systemctl reload nginx/);
+    });
+  }
+
+  test('is for client certificates only where they are asked for', () => {
+    assert.equal(planSite(tls('ssl_verify_client on; error_page 495 /x;\n')).kind, 'existing');
+  });
+
+  test('keeps error pages of all sites, which one of a site would end', () => {
+    const main = MAIN.replace('types', 'error_page 404 /404.html;\n types');
+    const found = plan(host({ [SITE]: tls('') }, main), { mutualTls: true });
+    assert.match(reasonOf(found) ?? '', /error pages .*nginx\.conf, line 4/);
+    const own = plan(host({ [SITE]: tls('error_page 404 /x;\n') }, main), { mutualTls: true });
+    assert.equal(own.kind, 'existing');
+  });
+
+  test('leaves a file alone that lies elsewhere, is linked from elsewhere, or is read-only', () => {
+    const [main, site] = host({ [SITE]: tls('') });
+    assert.ok(main && site);
+    const linked = plan([main, { ...site, realPath: '/srv/shop/nginx.conf' }]);
+    assert.equal(
+      reasonOf(linked),
+      `The site's server block is kept outside /etc/nginx/ (${SITE}, line 1, at /srv/shop/nginx.conf).`,
+    );
+    assert.equal(
+      reasonOf(plan([main, { ...site, isWritable: false }])),
+      `The file of the site's server block cannot be written to (${SITE}, line 1).`,
+    );
+    const far = host({ '/srv/a.conf': tls('') }, MAIN.replace('sites-enabled/*', '/srv/*.conf'));
+    assert.match(reasonOf(plan(far)) ?? '', /^The site's server block is kept outside/);
+  });
+
+  test('does not step between a stream and its server', () => {
+    const main = `${MAIN}stream { server { listen 443; proxy_pass 127.0.0.1:8443; } }\n`;
+    const site = tls('', 'listen 127.0.0.1:8443 ssl;');
+    assert.equal(
+      reasonOf(plan(host({ [SITE]: site }, main))),
+      'Port 443 belongs to a "stream" of nginx, which hands connections on (/etc/nginx/nginx.conf, line 8).',
+    );
+    const pasted = site.replace(/\}\n$/, `${renderRoute(options)}}\n`);
+    assert.equal(plan(host({ [SITE]: pasted }, main)).kind, 'by-hand');
+  });
+});
+
+describe('a block of its own', () => {
+  test('comes with one for the challenge, where nothing serves the domain', () => {
+    assert.deepEqual(plan(host({})), {
+      kind: 'dedicated',
+      server: {
+        kind: 'file',
+        path: paths.nginxServer,
+        text: renderServer(options),
+        mode: 0o644,
+        group: 'root',
+        keepsExisting: false,
+      },
+      challenge: {
+        files: [
+          {
+            kind: 'file',
+            path: paths.nginxChallengeServer,
+            text: renderChallengeServer(options),
+            mode: 0o644,
+            group: 'root',
+            keepsExisting: false,
+          },
+        ],
+        edits: [],
+      },
+      notes: [],
+    });
+  });
+
+  test('needs no challenge for a certificate that is there', () => {
+    const found = plan(host({}), { needsChallenge: false });
+    assert.ok(found.kind === 'dedicated');
+    assert.deepEqual(found.challenge, { files: [], edits: [] });
+  });
+
+  test('has its challenge answered in the block of the domain on port 80, before its redirects', () => {
+    const text =
+      'server {\n    server_name shop.test;\n    return 301 https://$host$request_uri;\n}\n';
+    const found = planSite(text);
+    assert.ok(found.kind === 'dedicated');
+    assert.deepEqual(
+      found.challenge.files.map(({ path, text: own }) => [path, own]),
+      [[paths.nginxChallenge, renderChallenge()]],
+    );
+    assert.deepEqual(found.challenge.edits, [
+      {
+        kind: 'edit',
+        path: SITE,
+        before: text,
+        after: text.replace('{\n', `{\n    include ${paths.nginxChallenge}; # latchkey-agent\n`),
+      },
+    ]);
+    const again = planSite(found.challenge.edits[0]?.after ?? '');
+    assert.deepEqual(again, { ...found, challenge: { ...found.challenge, edits: [] } });
+  });
+
+  const challenges: readonly [text: string, reason: string][] = [
+    [
+      'server { server_name shop.test; location /.well-known/acme-challenge/ { root /x; } }',
+      `The path /.well-known/acme-challenge/ is taken already (${SITE}, line 1).`,
+    ],
+    [
+      'server { server_name shop.test; }\nserver { listen [::]:80; server_name shop.test; }',
+      `Several server blocks answer for shop.test on port 80 (${SITE}, line 1; ${SITE}, line 2), of which nginx uses one.`,
+    ],
+    [
+      'server { server_name shop.test; rewrite_by_lua_file /x.lua; }',
+      `A program in Lua decides on every request (${SITE}, line 1).`,
+    ],
+  ];
+  for (const [text, reason] of challenges) {
+    test(`is refused where the challenge cannot be answered: ${reason}`, () => {
+      const found = planSite(text);
+      assert.equal(reasonOf(found), reason);
+      assert.ok(
+        found.kind === 'refused' && found.instructions.includes(renderServer(options).trimEnd()),
+      );
+    });
+  }
+
+  test('does not become the one that answers for names that nobody has', () => {
+    const other = 'server { listen 443 ssl; server_name other.test; }\n';
+    const found = planSite(other);
+    assert.ok(found.kind === 'dedicated');
+    assert.equal(found.server.path, '/etc/nginx/sites-enabled/zz-latchkey-agent.conf');
+    assert.equal(found.challenge.files[0]?.path, paths.nginxChallengeServer);
+
+    const onlyConfD = MAIN.replace('include sites-enabled/*;', '');
+    const second = plan(host({ '/etc/nginx/conf.d/other.conf': other }, onlyConfD));
+    assert.ok(second.kind === 'dedicated');
+    assert.equal(second.server.path, '/etc/nginx/conf.d/zz-latchkey-agent.conf');
+
+    const withDefault = planSite(other.replace('ssl;', 'ssl default_server;'));
+    assert.ok(withDefault.kind === 'dedicated');
+    assert.equal(withDefault.server.path, paths.nginxServer);
+
+    const inMain = plan(host({}, MAIN.replace(/\}\n$/, `${other}}\n`)));
+    assert.equal(
+      reasonOf(inMain),
+      'A server block of the agent would come before the others on port 443, and answer for them where no name fits.',
+    );
+  });
+
+  test('stays where it is when it is planned again', () => {
+    const files = host({ [SITE]: 'server { listen 443 ssl; server_name other.test; }\n' });
+    const first = plan(files);
+    assert.ok(first.kind === 'dedicated');
+    const written = [first.server, ...first.challenge.files].map(({ path, text }) => [path, text]);
+    const again = [...files, ...host(Object.fromEntries(written)).slice(1)];
+    assert.deepEqual(plan(again), first);
+    const without = again.filter(({ path }) => path !== SITE);
+    assert.deepEqual(plan(without), first);
+  });
+
+  const hosts: readonly [what: string, files: NginxFile[], reason: RegExp][] = [
+    [
+      'nginx loads no such files',
+      host({}, 'events {}\nhttp { }\n'),
+      /^nginx loads neither \/etc\/nginx\/conf\.d/,
+    ],
+    [
+      'another site listens on one address',
+      host({ [SITE]: 'server { listen 192.0.2.1:443 ssl; }' }),
+      /^Another site listens on port 443 in a way of its own .*shop, line 1/,
+    ],
+    [
+      'another site takes both kinds of addresses on one socket',
+      host({ [SITE]: 'server { listen [::]:443 ssl ipv6only=off; }' }),
+      /^Another site listens on port 443 in a way of its own/,
+    ],
+    [
+      'all sites ask for a password',
+      host({}, MAIN.replace('types', 'auth_basic x;\n types')),
+      /^The site asks for a password on every path \(\/etc\/nginx\/nginx\.conf, line 4\)/,
+    ],
+  ];
+  for (const [what, files, reason] of hosts) {
+    test(`is refused where ${what}`, () => {
+      const found = plan(files);
+      assert.match(reasonOf(found) ?? '', reason);
+      assert.ok(
+        found.kind === 'refused' && found.instructions.includes(renderServer(options).trimEnd()),
+      );
+    });
+  }
+});
+
+test('includes that go in circles end in a refusal', () => {
+  const main = MAIN.replace('sites-enabled/*', 'nginx.conf');
+  assert.equal(
+    reasonOf(plan(host({}, main))),
+    'The files of nginx include each other too often to be understood.',
+  );
+});

@@ -1,0 +1,82 @@
+import type { NginxFile } from '../facts.ts';
+import { paths } from '../paths.ts';
+import { describeSeveral } from './describe-servers.ts';
+import { findRouteHindrance, findVerificationHindrance, hasRouteByHand } from './hindrances.ts';
+import { findFileHindrance, includeSnippet } from './include-snippet.ts';
+import { NginxFault } from './nginx-fault.ts';
+import { isOwnServerFile } from './own-files.ts';
+import { planDedicated, writeFile } from './plan-dedicated.ts';
+import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+import { describeNode, type Node, readConfiguration } from './read-configuration.ts';
+import { refuseRoute, refuseVerification } from './refuse.ts';
+import { renderRoute } from './render.ts';
+import {
+  chooseServer,
+  listChosen,
+  listOnPort,
+  listServers,
+  type Server,
+  speaksTls,
+} from './servers.ts';
+
+/**
+ * Decides how the agent is reached through nginx: by a line in the domain's own server block, or by a block of ours. Where it
+ * cannot be told what that would do, nothing is planned, and the plan says what to paste instead. What an earlier
+ * installation wrote is left out of the looking, so that the same comes out again.
+ * @param files what nginx loads, the main file first
+ */
+export function planProxy(files: readonly NginxFile[], options: ProxyOptions): ProxyPlan {
+  const others = files.filter(({ path }) => !isOwnServerFile(path));
+  try {
+    return decide(files, others, readConfiguration(others), options);
+  } catch (error) {
+    if (error instanceof NginxFault) return refuseRoute(error.message, options, null);
+    throw error;
+  }
+}
+
+function decide(
+  files: readonly NginxFile[],
+  others: readonly NginxFile[],
+  configuration: readonly Node[],
+  options: ProxyOptions,
+): ProxyPlan {
+  const { domain, proxyPath } = options;
+  const servers = listServers(configuration);
+  const [stream] = listOnPort(listServers(configuration, 'stream'), 443);
+  const choice = chooseServer(stream === undefined ? listOnPort(servers, 443) : servers, domain);
+  if (listChosen(choice).some((server) => hasRouteByHand(server, proxyPath))) {
+    return { kind: 'by-hand', notes: [`The path ${proxyPath} leads to the agent already.`] };
+  }
+  if (stream !== undefined) {
+    const reason = `Port 443 belongs to a "stream" of nginx, which hands connections on (${describeNode(stream.node)}).`;
+    return refuseRoute(reason, options, null);
+  }
+  if (choice.kind === 'none') return planDedicated({ files, others, servers }, options);
+  if (choice.kind === 'one') return planExisting(choice.server, options);
+  return refuseRoute(describeSeveral(choice, domain, 443), options, null);
+}
+
+function planExisting(server: Server, options: ProxyOptions): ProxyPlan {
+  const place = describeNode(server.node);
+  if (!speaksTls(server, 443)) {
+    const reason = `The server block of ${options.domain} listens on port 443 without TLS (${place}).`;
+    return refuseRoute(reason, options, place);
+  }
+  const verification = options.mutualTls ? findVerificationHindrance(server) : null;
+  if (verification !== null) return refuseVerification(verification, options);
+  const hindrance = findRouteHindrance(server, options) ?? findFileHindrance(server);
+  if (hindrance !== null) return refuseRoute(hindrance, options, place);
+  return {
+    kind: 'existing',
+    route: writeFile(paths.nginxRoute, renderRoute(options)),
+    edits: includeSnippet(server, paths.nginxRoute, 'end'),
+    notes: listNotes(server, options),
+  };
+}
+
+function listNotes({ node }: Server, { domain, mutualTls }: ProxyOptions): readonly string[] {
+  const found = `The server block of ${domain} is at ${describeNode(node)}.`;
+  const asked = `Browsers with a client certificate may ask about it on every page of ${domain}; a name of its own for the agent avoids that.`;
+  return mutualTls ? [found, asked] : [found];
+}

@@ -1,0 +1,86 @@
+import { posix } from 'node:path';
+
+import type { NginxFile } from '../facts.ts';
+import { paths } from '../paths.ts';
+import { type Directive, readDirectives } from './directives.ts';
+import { describePlace, NginxFault } from './nginx-fault.ts';
+
+/** A directive where nginx sees it: what is included stands behind its `include`. */
+export interface Node {
+  readonly file: NginxFile;
+  readonly directive: Directive;
+  readonly children: readonly Node[];
+}
+
+/** nginx itself would not get further: includes of includes. */
+const MAX_DEPTH = 24;
+/** More than any configuration, except one that includes files which include files many times each. */
+const MAX_NODES = 200_000;
+
+/** What we include in others' blocks: it is not theirs, so it is not looked into. */
+const OWN_SNIPPETS: ReadonlySet<string> = new Set([paths.nginxRoute, paths.nginxChallenge]);
+
+/**
+ * Reads the configuration as nginx does, from its main file on.
+ * @param files all that nginx loads, the main one first
+ * @throws NginxFault for what is not understood
+ */
+export function readConfiguration(files: readonly NginxFile[]): readonly Node[] {
+  const [main] = files;
+  return main === undefined ? [] : new Expander(files, posix.dirname(main.path)).expand(main, 0);
+}
+
+class Expander {
+  readonly #files: readonly NginxFile[];
+  readonly #prefix: string;
+  readonly #read = new Map<NginxFile, readonly Directive[]>();
+  #count = 0;
+
+  constructor(files: readonly NginxFile[], prefix: string) {
+    this.#files = files;
+    this.#prefix = prefix;
+  }
+
+  expand(file: NginxFile, depth: number): readonly Node[] {
+    const directives = this.#read.get(file) ?? readDirectives(file.path, file.text);
+    this.#read.set(file, directives);
+    return this.#place(file, directives, depth);
+  }
+
+  #place(file: NginxFile, directives: readonly Directive[], depth: number): readonly Node[] {
+    return directives.flatMap((directive) => {
+      this.#count += 1;
+      if (this.#count > MAX_NODES || depth > MAX_DEPTH) {
+        throw new NginxFault('The files of nginx include each other too often to be understood.');
+      }
+      const children = this.#place(file, directive.block?.directives ?? [], depth);
+      return [{ file, directive, children }, ...this.#include(directive, depth)];
+    });
+  }
+
+  #include({ name, args }: Directive, depth: number): readonly Node[] {
+    const [pattern] = args;
+    if (name !== 'include' || pattern === undefined || OWN_SNIPPETS.has(pattern)) return [];
+    return this.#files
+      .filter(({ path }) => isIncluded(pattern, path, this.#prefix))
+      .toSorted((a, b) => (a.path < b.path ? -1 : 1))
+      .flatMap((file) => this.expand(file, depth + 1));
+  }
+}
+
+/** Whether an `include` means a file. The pattern is one of `glob(3)`, relative to the main file's directory. */
+export function isIncluded(pattern: string, path: string, prefix: string): boolean {
+  const absolute = posix.resolve(prefix, pattern);
+  const plain = absolute.replaceAll(/\*+/g, '*').replaceAll(/[{}()]/g, String.raw`\$&`);
+  return path === absolute || posix.matchesGlob(path, plain);
+}
+
+/** Where a directive stands, for people. */
+export function describeNode({ file, directive }: Node): string {
+  return describePlace(file.path, file.text, directive.start);
+}
+
+/** Those of a name, in their order. */
+export function listNamed(nodes: readonly Node[], name: string): readonly Node[] {
+  return nodes.filter(({ directive }) => directive.name === name);
+}

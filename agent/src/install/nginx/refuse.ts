@@ -1,0 +1,66 @@
+import { paths } from '../paths.ts';
+import type { ProxyOptions, RefusedPlan } from './proxy-plan.ts';
+import { renderChallengeServer, renderRoute, renderServer } from './render.ts';
+
+/** Refuses to touch the domain's block, and says what to put into it by hand. */
+export function refuseRoute(
+  reason: string,
+  options: ProxyOptions,
+  place: string | null,
+): RefusedPlan {
+  const { domain } = options;
+  const at = place === null ? '' : ` (${place})`;
+  return refuse(reason, options, [
+    `Put this into the server block that answers https://${domain}${at}, before its closing "}":`,
+    renderRoute(options),
+  ]);
+}
+
+/** Refuses to verify client certificates in a block that has settings of its own. */
+export function refuseVerification(reason: string, options: ProxyOptions): RefusedPlan {
+  const { domain } = options;
+  return refuse(reason, options, [
+    `Best give the agent a name of its own, such as monitor.${domain}, and install for that.`,
+    `Or put this into the server block of ${domain}, before its closing "}", in place of its own lines on client certificates:`,
+    renderRoute(options),
+  ]);
+}
+
+/** Refuses to add a server block, and gives one. */
+export function refuseServer(reason: string, options: ProxyOptions): RefusedPlan {
+  return refuse(reason, options, [
+    'Put this into the "http" part of the configuration of nginx, behind all other server blocks:',
+    ...(options.needsChallenge ? [renderChallengeServer(options)] : []),
+    renderServer(options),
+    ...(options.needsChallenge ? [describeCertificate(options)] : []),
+  ]);
+}
+
+/** Refuses to answer the challenge for a certificate in the domain's block on port 80. */
+export function refuseChallenge(reason: string, options: ProxyOptions): RefusedPlan {
+  return refuse(reason, options, [
+    describeCertificate(options),
+    'Then put this into the "http" part of the configuration of nginx:',
+    renderServer(options),
+  ]);
+}
+
+function describeCertificate({ domain, certificate, certificateKey }: ProxyOptions): string {
+  return (
+    `The certificate of ${domain} must come first: get one in the way that this machine is used to, with the chain at ` +
+    `${certificate} and its key at ${certificateKey} (a directory for challenges is ${paths.challenges}).`
+  );
+}
+
+function refuse(
+  reason: string,
+  { domain, proxyPath }: ProxyOptions,
+  parts: readonly string[],
+): RefusedPlan {
+  const end = [
+    'Test it and load it:\n\n    nginx -t && systemctl reload nginx',
+    `Look at it (it answers OK): curl https://${domain}${proxyPath}/health`,
+  ];
+  const instructions = `${[...parts, ...end].map((part) => part.trimEnd()).join('\n\n')}\n`;
+  return { kind: 'refused', reason, instructions };
+}

@@ -1,0 +1,201 @@
+import { paths } from '../paths.ts';
+import type { ProxyOptions } from './proxy-plan.ts';
+
+/** Where the agent listens behind a proxy. */
+export const upstream = 'https://127.0.0.1:4096';
+
+/** What takes a request whose client certificate is no good. */
+export const refusedLocation = '@latchkey_agent_refused';
+
+export const challengePath = '/.well-known/acme-challenge/';
+
+const HEADER =
+  '# Written by the installer of latchkey-agent, which writes it again at each installation.';
+
+type RouteOptions = Pick<ProxyOptions, 'domain' | 'proxyPath' | 'mutualTls'>;
+
+/** The server block of a domain that has none with TLS. */
+export function renderServer(options: ProxyOptions): string {
+  const { domain, certificate, certificateKey } = options;
+  return join([
+    HEADER,
+    'server {',
+    ...indent([
+      ...renderListens(options),
+      `server_name ${domain};`,
+      '',
+      `ssl_certificate ${certificate};`,
+      `ssl_certificate_key ${certificateKey};`,
+      'ssl_protocols TLSv1.2 TLSv1.3;',
+      'ssl_prefer_server_ciphers on;',
+      '',
+      ...listRoute(options),
+      '',
+      'location / {',
+      '    default_type text/plain;',
+      String.raw`    return 404 "There is nothing here.\n";`,
+      '}',
+    ]),
+    '}',
+  ]);
+}
+
+/** What goes into a server block with TLS: health, the stream, and what client certificates need. */
+export function renderRoute(options: RouteOptions): string {
+  return join([HEADER, ...listRoute(options)]);
+}
+
+/** The server block that answers challenges of a domain that has none on port 80. */
+export function renderChallengeServer({
+  domain,
+  hasIpv6,
+}: Pick<ProxyOptions, 'domain' | 'hasIpv6'>): string {
+  return join([
+    HEADER,
+    'server {',
+    ...indent([
+      'listen 80;',
+      ...(hasIpv6 ? ['listen [::]:80;'] : []),
+      `server_name ${domain};`,
+      '',
+      ...listChallenge(),
+      '',
+      'location / {',
+      '    return 301 https://$host$request_uri;',
+      '}',
+    ]),
+    '}',
+  ]);
+}
+
+/**
+ * What goes into a server block on port 80, as the first thing in it: `return` and `rewrite` of a server come before its
+ * locations, and `break` ends them for a challenge.
+ */
+export function renderChallenge(): string {
+  return join([
+    HEADER,
+    String.raw`if ($uri ~ "^/\.well-known/acme-challenge/") {`,
+    '    break;',
+    '}',
+    ...listChallenge(),
+  ]);
+}
+
+function listChallenge(): readonly string[] {
+  return [
+    `location ^~ ${challengePath} {`,
+    ...indent([
+      `root ${paths.challenges};`,
+      'default_type text/plain;',
+      'auth_basic off;',
+      'allow all;',
+    ]),
+    '}',
+  ];
+}
+
+/** `http2` has been a directive since nginx 1.25.1, and before that part of `listen`. */
+function renderListens({ version, hasIpv6 }: ProxyOptions): readonly string[] {
+  const isNew = isAtLeast(version, [1, 25, 1]);
+  const suffix = isNew ? 'ssl;' : 'ssl http2;';
+  return [
+    `listen 443 ${suffix}`,
+    ...(hasIpv6 ? [`listen [::]:443 ${suffix}`] : []),
+    ...(isNew ? ['http2 on;'] : []),
+  ];
+}
+
+function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
+  const [major = 0, minor = 0, patch = 0] = version.split(/[^\d]/).map(Number);
+  const found = [major, minor, patch];
+  const index = wanted.findIndex((part, at) => part !== found[at]);
+  return index === -1 || (found[index] ?? 0) > (wanted[index] ?? 0);
+}
+
+function listRoute(options: RouteOptions): readonly string[] {
+  const { proxyPath, mutualTls } = options;
+  return [
+    ...(mutualTls ? listVerification(options) : []),
+    `location = ${proxyPath}/health {`,
+    ...indent(['access_log off;', 'default_type text/plain;', String.raw`return 200 "OK\n";`]),
+    '}',
+    '',
+    `location = ${proxyPath} {`,
+    ...indent(listForwarding(options)),
+    '}',
+    '',
+    `location ^~ ${proxyPath}/ {`,
+    ...indent(listForwarding(options)),
+    '}',
+  ];
+}
+
+/**
+ * For the whole server, since nginx verifies in the handshake. A certificate that is no good would make every path answer 400:
+ * `error_page 495` lets other paths go on as without one. A `return 496` without a text goes out as 400.
+ */
+function listVerification({ proxyPath }: RouteOptions): readonly string[] {
+  const path = proxyPath.replaceAll('.', String.raw`\.`);
+  return [
+    `ssl_client_certificate ${paths.authorityCertificate};`,
+    `ssl_crl ${paths.revocations};`,
+    'ssl_verify_client optional;',
+    'ssl_verify_depth 2;',
+    `error_page 495 = ${refusedLocation};`,
+    `location ${refusedLocation} {`,
+    ...indent([
+      'default_type text/plain;',
+      `if ($uri !~ "^${path}(/|$)") {`,
+      '    rewrite ^ $uri last;',
+      '}',
+      String.raw`return 496 "The client certificate is refused: $ssl_client_verify.\n";`,
+    ]),
+    '}',
+    '',
+  ];
+}
+
+function listForwarding({ domain, mutualTls }: RouteOptions): readonly string[] {
+  return [
+    ...(mutualTls ? listEnforcement() : []),
+    `proxy_pass ${upstream}/;`,
+    'proxy_http_version 1.1;',
+    'proxy_set_header Upgrade $http_upgrade;',
+    'proxy_set_header Connection "upgrade";',
+    'proxy_set_header Host $host;',
+    'proxy_set_header X-Real-IP $remote_addr;',
+    'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
+    'proxy_set_header X-Forwarded-Proto $scheme;',
+    'proxy_ssl_server_name on;',
+    `proxy_ssl_name ${domain};`,
+    'proxy_ssl_verify off;',
+    ...(mutualTls
+      ? [
+          `proxy_ssl_certificate ${paths.proxyCertificate};`,
+          `proxy_ssl_certificate_key ${paths.proxyCertificateKey};`,
+        ]
+      : []),
+    'proxy_buffering off;',
+    'proxy_connect_timeout 60s;',
+    'proxy_send_timeout 86400s;',
+    'proxy_read_timeout 86400s;',
+  ];
+}
+
+function listEnforcement(): readonly string[] {
+  return [
+    'default_type text/plain;',
+    'if ($ssl_client_verify != SUCCESS) {',
+    String.raw`    return 496 "A client certificate is needed.\n";`,
+    '}',
+  ];
+}
+
+function indent(lines: readonly string[]): readonly string[] {
+  return lines.map((line) => (line === '' ? '' : `    ${line}`));
+}
+
+function join(lines: readonly string[]): string {
+  return `${lines.join('\n')}\n`;
+}

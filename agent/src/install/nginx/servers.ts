@@ -1,0 +1,76 @@
+import { isOnPort, type Listen, readListens } from './listens.ts';
+import { type Fit, fitName } from './names.ts';
+import { listNamed, type Node } from './read-configuration.ts';
+
+/** A server block that speaks HTTP. */
+export interface Server {
+  readonly node: Node;
+  /** What stands in the block, and what it includes. */
+  readonly directives: readonly Node[];
+  /** What stands around it. */
+  readonly inherited: readonly Node[];
+  readonly listens: readonly Listen[];
+  readonly names: readonly string[];
+}
+
+/** Which block answers for a domain on a port. */
+export type Choice =
+  | { readonly kind: 'none' }
+  | { readonly kind: 'one'; readonly server: Server }
+  /** Several fit as well. */
+  | { readonly kind: 'several'; readonly servers: readonly Server[] }
+  /** Only a name that nginx alone can judge. */
+  | { readonly kind: 'perhaps'; readonly server: Server };
+
+/** Lists the server blocks of `http`, or of another block such as `stream`, in the order in which nginx meets them. */
+export function listServers(configuration: readonly Node[], kind = 'http'): readonly Server[] {
+  return listNamed(configuration, kind).flatMap(({ children: inherited }) =>
+    listNamed(inherited, 'server').map((node) => ({
+      node,
+      directives: node.children,
+      inherited,
+      listens: readListens(node.children, inherited),
+      names: listNamed(node.children, 'server_name').flatMap(({ directive }) => directive.args),
+    })),
+  );
+}
+
+/** Those of them that may get connections to a port. */
+export function listOnPort(servers: readonly Server[], port: number): readonly Server[] {
+  return servers.filter(({ listens }) => listens.some((listen) => isOnPort(listen, port)));
+}
+
+/** Whether a block speaks TLS on a port. */
+export function speaksTls({ listens }: Server, port: number): boolean {
+  return listens.some((listen) => listen.isTls && isOnPort(listen, port));
+}
+
+/** Chooses among blocks as nginx does by the name that a visitor asks for; the default block does not count. */
+export function chooseServer(servers: readonly Server[], domain: string): Choice {
+  const fits = servers.map((server) => ({ server, fit: findBestFit(server, domain) }));
+  const ranks = fits.map(({ fit }) => (fit?.kind === 'sure' ? fit.rank : 0));
+  const best = Math.max(0, ...ranks);
+  const chosen = fits.filter((_, index) => best > 0 && ranks[index] === best);
+  const [first, ...others] = chosen.map(({ server }) => server);
+  if (first !== undefined && others.length === 0) return { kind: 'one', server: first };
+  if (first !== undefined) return { kind: 'several', servers: [first, ...others] };
+  const perhaps = fits.find(({ fit }) => fit?.kind === 'perhaps');
+  return perhaps === undefined ? { kind: 'none' } : { kind: 'perhaps', server: perhaps.server };
+}
+
+/** All blocks that a choice leaves. */
+export function listChosen(choice: Choice): readonly Server[] {
+  if (choice.kind === 'none') return [];
+  return choice.kind === 'several' ? choice.servers : [choice.server];
+}
+
+function findBestFit({ names }: Server, domain: string): Fit | null {
+  let best: Fit | null = null;
+  for (const name of names) {
+    const fit = fitName(name, domain);
+    if (fit === null) continue;
+    if (best === null || best.kind === 'perhaps') best = fit;
+    else if (fit.kind === 'sure' && fit.rank > best.rank) best = fit;
+  }
+  return best;
+}

@@ -1,0 +1,66 @@
+import { paths } from '../paths.ts';
+import type { Block } from './directives.ts';
+
+const TAG = '# latchkey-agent';
+const SNIPPETS = [paths.nginxRoute, paths.nginxChallenge].map(escape).join('|');
+const INCLUDE = String.raw`include (?:${SNIPPETS});`;
+
+const LINES = new RegExp(
+  String.raw`(?<![^\n])[ \t]*${INCLUDE}[ \t]*(?:${TAG})?[ \t]*(?:\r?\n|$)`,
+  'g',
+);
+const INLINE = new RegExp(String.raw`(?<!#[^\n]*)${INCLUDE} ?`, 'g');
+
+/**
+ * Puts an `include` of ours before the closing brace of a block, on a line of its own with the tag; where the brace shares its
+ * line with more, within that line without one.
+ */
+export function includeAtEnd(text: string, block: Block, snippet: string): string {
+  const lineStart = text.lastIndexOf('\n', block.close - 1) + 1;
+  const isAlone = lineStart > block.open && /^[ \t]*$/.test(text.slice(lineStart, block.close));
+  if (!isAlone) return insert(text, block.close, `include ${snippet}; `);
+  return insert(text, lineStart, makeLine(text, block, snippet));
+}
+
+/** Puts it behind the opening brace, so that nginx meets it before all else in the block. */
+export function includeAtStart(text: string, block: Block, snippet: string): string {
+  const lineEnd = text.indexOf('\n', block.open) + 1;
+  const rest = text.slice(block.open + 1, lineEnd);
+  const isAlone = lineEnd > 0 && /^[ \t]*(?:#.*)?\r?\n$/.test(rest);
+  if (!isAlone) return insert(text, block.open + 1, `include ${snippet}; `);
+  return insert(text, lineEnd, makeLine(text, block, snippet));
+}
+
+/**
+ * Takes out what was put in, also when the rest of the file has changed since; all other characters stay.
+ */
+export function removeTaggedLines(text: string): string {
+  return text.replaceAll(LINES, '').replaceAll(INLINE, '');
+}
+
+function makeLine(text: string, block: Block, snippet: string): string {
+  const lineEnd = text.indexOf('\n', block.open);
+  const end = text.charAt(lineEnd - 1) === '\r' ? '\r\n' : '\n';
+  return `${findIndentation(text, block)}include ${snippet}; ${TAG}${end}`;
+}
+
+/** As the last directive that begins a line of the block; else four spaces more than the block itself. */
+function findIndentation(text: string, block: Block): string {
+  const indentations = block.directives.map(({ start }) => readIndentation(text, start));
+  const last = indentations.findLast((each) => each !== null);
+  return last ?? `${readIndentation(text, block.close) ?? ''}    `;
+}
+
+/** What stands before an offset in its line, if that is space only. */
+function readIndentation(text: string, offset: number): string | null {
+  const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
+  return /^[ \t]*$/.test(before) ? before : null;
+}
+
+function insert(text: string, offset: number, piece: string): string {
+  return text.slice(0, offset) + piece + text.slice(offset);
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
+}

@@ -1,0 +1,83 @@
+import { findLuaEnd } from './lua-end.ts';
+import { faultAt } from './nginx-fault.ts';
+
+/** A stretch of the text; joined, the tokens of a text are the text. `lua` is a whole block of Lua with its braces. */
+export interface Token {
+  readonly kind: 'space' | 'comment' | 'word' | 'semicolon' | 'open' | 'close' | 'lua';
+  readonly start: number;
+  readonly end: number;
+}
+
+/** More than any configuration written by people. */
+const MAX_CHARACTERS = 4_194_304;
+
+/** In bare words nginx takes quotes, `#` and `}` as they are; `${` does not open a block. */
+const BARE = /(?:[^ \t\r\n;{\\$]|\\[^]|\$\{*)+/y;
+const SPACE = /[ \t\r\n]+/y;
+const COMMENT = /#[^\n]*/y;
+const QUOTED = {
+  '"': /"[^"\\]*(?:\\[^][^"\\]*)*"/y,
+  "'": /'[^'\\]*(?:\\[^][^'\\]*)*'/y,
+};
+const SIGNS: Readonly<Record<string, Token['kind']>> = {
+  ';': 'semicolon',
+  '{': 'open',
+  '}': 'close',
+};
+
+/**
+ * Cuts configuration into tokens as nginx does (`ngx_conf_read_token` of its source), keeping every character.
+ * @param path for what is said of faults
+ * @throws NginxFault for an open quote or an open block of Lua
+ */
+export function tokenize(path: string, text: string): readonly Token[] {
+  if (text.length > MAX_CHARACTERS) throw faultAt(path, text, 0, 'it is too long');
+  const tokens: Token[] = [];
+  let name: string | null = null;
+  let start = text.startsWith('\u{FEFF}') ? 1 : 0;
+  if (start === 1) tokens.push({ kind: 'space', start: 0, end: 1 });
+  while (start < text.length) {
+    const token = readToken(path, text, start, name);
+    tokens.push(token);
+    if (token.kind === 'word') name ??= text.slice(start, token.end);
+    else if (token.kind !== 'space' && token.kind !== 'comment') name = null;
+    start = token.end;
+  }
+  return tokens;
+}
+
+/** @param name the first word of the directive that the token belongs to */
+function readToken(path: string, text: string, start: number, name: string | null): Token {
+  const first = text.charAt(start);
+  if (/[ \t\r\n]/.test(first)) return { kind: 'space', start, end: match(SPACE, text, start) };
+  if (first === '#') return { kind: 'comment', start, end: match(COMMENT, text, start) };
+  if (first === '{' && name?.endsWith('_by_lua_block') === true) {
+    const end = findLuaEnd(text, start);
+    if (end === null) throw faultAt(path, text, start, 'a block of Lua does not end');
+    return { kind: 'lua', start, end };
+  }
+  const sign = SIGNS[first];
+  if (sign !== undefined) return { kind: sign, start, end: start + 1 };
+  return { kind: 'word', start, end: findWordEnd(path, text, start) };
+}
+
+function findWordEnd(path: string, text: string, start: number): number {
+  const first = text.charAt(start);
+  if (first !== '"' && first !== "'") {
+    const end = match(BARE, text, start);
+    if (end > start) return end;
+    throw faultAt(path, text, start, 'it ends in a backslash');
+  }
+  const end = match(QUOTED[first], text, start);
+  if (end === start) throw faultAt(path, text, start, 'a quote does not end');
+  if (end < text.length && !/[ \t\r\n;{)]/.test(text.charAt(end))) {
+    throw faultAt(path, text, end, 'something follows a quote without a space');
+  }
+  return end;
+}
+
+/** Where the match ends that begins here; the same place when nothing matches. */
+function match(pattern: RegExp, text: string, start: number): number {
+  pattern.lastIndex = start;
+  return pattern.test(text) ? pattern.lastIndex : start;
+}
