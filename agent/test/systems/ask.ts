@@ -12,6 +12,8 @@ const Answer = Type.Object({
   type: Type.String(),
   /** The body, the first message of a stream, or the code of what ended the connection. */
   text: Type.String(),
+  /** Of the server's certificate. */
+  serial: Type.String(),
 });
 export type Answer = Static<typeof Answer>;
 

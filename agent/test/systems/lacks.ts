@@ -12,6 +12,7 @@ const PROGRAMS: Record<string, string> = {
   ip: 'iproute2',
   nsenter: 'util-linux',
   setpriv: 'util-linux',
+  curl: 'curl',
 };
 
 /** Why whole systems cannot be run here, with what mends it; null when they can. */

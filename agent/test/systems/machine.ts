@@ -1,7 +1,7 @@
 /** A Debian with systemd, booted on a throw-away layer over a tree of `trees.ts`. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -123,6 +123,10 @@ export class Machine implements AsyncDisposable {
 
   read(path: string): string {
     return readFileSync(this.outside(path), 'utf8');
+  }
+
+  readIfThere(path: string): string | null {
+    return existsSync(this.outside(path)) ? this.read(path) : null;
   }
 
   /** Waits until a unit is in a state, such as `active` or `failed`. */

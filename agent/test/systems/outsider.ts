@@ -3,10 +3,10 @@
  * JSON. `wss:` reads the first message of a stream, other addresses are asked once. It verifies certificates like any client.
  */
 import { once } from 'node:events';
-import { get } from 'node:http';
+import { get, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
-import type { IncomingMessage } from 'node:http';
 import type { LookupFunction } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import { text } from 'node:stream/consumers';
 import { WebSocket } from 'ws';
 
@@ -39,24 +39,31 @@ async function readPage(): Promise<Answer> {
 async function readMessage(): Promise<Answer> {
   const socket = new WebSocket(url, { lookup, ...credentials });
   const refused = Promise.withResolvers<Answer>();
+  let serial = '';
+  socket.once('upgrade', (response) => (serial = readSerial(response)));
   socket.once('unexpected-response', (_request, response) => refused.resolve(read(response)));
   const [data]: unknown[] = await Promise.race([
     once(socket, 'message', { signal }),
     refused.promise.then((answer) => [answer]),
   ]);
-  if (data instanceof Buffer) return { status: 101, type: '', text: data.toString() };
+  if (data instanceof Buffer) return { status: 101, type: '', text: data.toString(), serial };
   return refused.promise;
 }
 
 async function read(response: IncomingMessage): Promise<Answer> {
+  const serial = readSerial(response);
   const type = response.headers['content-type'] ?? '';
-  return { status: response.statusCode ?? 0, type, text: await text(response) };
+  return { status: response.statusCode ?? 0, type, text: await text(response), serial };
+}
+
+function readSerial({ socket }: IncomingMessage): string {
+  return socket instanceof TLSSocket ? socket.getPeerCertificate().serialNumber : '';
 }
 
 /** A connection that never came to an answer. */
 function explain(error: unknown): Answer {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  return { status: 0, type: '', text: String(code ?? error) };
+  return { status: 0, type: '', text: String(code ?? error), serial: '' };
 }
 
 process.stdout.write(JSON.stringify(await ask().catch(explain)), () => process.exit());

@@ -29,6 +29,8 @@ const RESTLESS = [
   // certbot's and Python's byte code, man pages and the like.
   /^\/var\/cache(\/|$)/,
   /\/__pycache__(\/|$)/,
+  // What the tools for accounts keep of the time before their last change, and their lock.
+  /^\/etc\/((passwd|group|g?shadow|subuid|subgid)-|\.pwd\.lock)$/,
 ];
 
 /** Of the layer that the machine writes to, so that it takes milliseconds. */

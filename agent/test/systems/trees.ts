@@ -41,6 +41,9 @@ const MASKED_UNITS = [
   'dpkg-db-backup.timer',
 ];
 
+/** What debootstrap mounts goes with it, also when it is killed: the next one may then remove what is left of the tree. */
+const OWN_MOUNTS = ['unshare', '--mount'];
+
 const LONG = {
   timeoutMs: 15 * 60_000,
   env: {
@@ -73,7 +76,8 @@ export async function buildTree(release: Release): Promise<void> {
   await mkdir(unfinished, { recursive: true });
   const mirror = await findMirror();
   const include = `--include=${BASE.join(',')}`;
-  await succeed(['debootstrap', '--variant=minbase', include, release, unfinished, mirror], LONG);
+  const lay = ['debootstrap', '--variant=minbase', include, release, unfinished, mirror];
+  await succeed([...OWN_MOUNTS, ...lay], LONG);
   await addPackages(unfinished);
   await rm(join(unfinished, 'etc/resolv.conf'), { force: true });
   await writeFile(join(unfinished, 'etc/resolv.conf'), '');
@@ -81,7 +85,8 @@ export async function buildTree(release: Release): Promise<void> {
 }
 
 async function addPackages(tree: string): Promise<void> {
-  const run = (...command: readonly string[]) => succeed(['chroot', tree, ...command], LONG);
+  const run = (...command: readonly string[]) =>
+    succeed([...OWN_MOUNTS, 'chroot', tree, ...command], LONG);
   const policy = join(tree, 'usr/sbin/policy-rc.d');
   // Nothing is to be started while the tree is made.
   await writeFile(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });

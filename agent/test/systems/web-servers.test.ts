@@ -25,7 +25,7 @@ for (const release of ['bookworm', 'trixie'] as const) {
         webServer === 'nginx with the domain over https'
           ? 'UNABLE_TO_VERIFY_LEAF_SIGNATURE'
           : 'ECONNREFUSED';
-      assert.deepEqual(secure, { status: 0, type: '', text: code });
+      assert.equal(secure.text, code);
     });
   }
 }

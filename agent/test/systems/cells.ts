@@ -1,0 +1,54 @@
+/** What is installed where, and what is to come of it. */
+import type { Release } from './trees.ts';
+import { WEB_SERVERS, type WebServer } from './web-servers.ts';
+
+export interface Cell {
+  readonly release: Release;
+  readonly webServer: WebServer;
+  /** What is asked for. */
+  readonly mode: AskedMode;
+  readonly mutualTls: boolean;
+  readonly expected: Expected;
+}
+
+type AskedMode = 'auto' | 'standalone' | 'proxy';
+
+/** The mode that it ends in; or `by hand`, where the machine stays as it was and its owner is told what to do. */
+export type Expected = 'standalone' | 'proxy' | 'by hand';
+
+const EXPECTED: Record<WebServer, Record<AskedMode, Expected>> = {
+  'no web server': { auto: 'standalone', standalone: 'standalone', proxy: 'by hand' },
+  'nginx with another site': { auto: 'proxy', standalone: 'by hand', proxy: 'proxy' },
+  'nginx with the domain over http': { auto: 'proxy', standalone: 'by hand', proxy: 'proxy' },
+  'nginx with the domain over https': { auto: 'proxy', standalone: 'by hand', proxy: 'proxy' },
+  'Apache on 80': { auto: 'by hand', standalone: 'by hand', proxy: 'by hand' },
+};
+
+export const ALL_CELLS: readonly Cell[] = (['bookworm', 'trixie'] as const).flatMap((release) =>
+  WEB_SERVERS.flatMap((webServer) =>
+    (['auto', 'standalone', 'proxy'] as const).flatMap((mode) =>
+      [false, true].map((mutualTls) => {
+        return { release, webServer, mode, mutualTls, expected: EXPECTED[webServer][mode] };
+      }),
+    ),
+  ),
+);
+
+/** Each web server, each mode, with and without mutual TLS, on both releases: for every change. */
+export const REPRESENTATIVE_CELLS: readonly Cell[] = [
+  pick('bookworm', 'no web server', 'auto', false),
+  pick('trixie', 'no web server', 'standalone', true),
+  pick('bookworm', 'nginx with another site', 'auto', true),
+  pick('trixie', 'nginx with the domain over http', 'proxy', false),
+  pick('trixie', 'nginx with the domain over https', 'auto', true),
+  pick('bookworm', 'Apache on 80', 'auto', false),
+];
+
+export function nameCell({ release, webServer, mode, mutualTls, expected }: Cell): string {
+  const security = mutualTls ? 'mutual TLS' : 'TLS';
+  return `${release}, ${webServer}, ${mode}, ${security}: ${expected}`;
+}
+
+function pick(release: Release, webServer: WebServer, mode: AskedMode, mutualTls: boolean): Cell {
+  return { release, webServer, mode, mutualTls, expected: EXPECTED[webServer][mode] };
+}

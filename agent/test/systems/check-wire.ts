@@ -1,0 +1,65 @@
+/** What is seen from outside of a finished installation: the specification's statuses, on the wire. */
+import assert from 'node:assert/strict';
+
+import { type Answer, ask, type Credentials } from './ask.ts';
+import type { Installation } from './installation.ts';
+import { askForOwnPage, DOMAIN, OWN_PAGE } from './web-servers.ts';
+
+const PROXY_PATH = '/latchkey';
+
+export const HEALTH_URL = `https://${DOMAIN}${PROXY_PATH}/health`;
+
+export function streamUrl({ cell }: Installation): string {
+  return cell.expected === 'proxy' ? `wss://${DOMAIN}${PROXY_PATH}` : `wss://${DOMAIN}:4096`;
+}
+
+/** @param client its certificate where mutual TLS is asked for */
+export async function checkWire(
+  installation: Installation,
+  client: Credentials | null,
+): Promise<void> {
+  await checkStream(installation, client);
+  await checkOwnPage(installation);
+  await checkPort(installation);
+  if (installation.cell.expected === 'proxy') await checkHealth(installation);
+}
+
+async function checkStream(installation: Installation, client: Credentials | null): Promise<void> {
+  const { machine, cell, ca } = installation;
+  const stranger = await ask(machine.place, streamUrl(installation), { ca });
+  if (client === null) return checkSnapshot(stranger);
+  checkRefusal(stranger, cell.expected === 'proxy');
+  checkSnapshot(await ask(machine.place, streamUrl(installation), client));
+}
+
+function checkSnapshot({ status, text }: Answer): void {
+  assert.equal(status, 101, text);
+  assert.equal(typeof JSON.parse(text), 'object');
+}
+
+/** The proxy says 496; the agent itself ends the connection or says that it is forbidden. */
+function checkRefusal({ status, text }: Answer, isProxy: boolean): void {
+  assert.equal(status, isProxy ? 496 : 403, text);
+  assert.match(text, /certificate/i);
+}
+
+async function checkHealth({ machine, ca }: Installation): Promise<void> {
+  const { status, type, text } = await ask(machine.place, HEALTH_URL, { ca });
+  assert.deepEqual({ status, type, text }, { status: 200, type: 'text/plain', text: 'OK\n' });
+  const logs = await machine.succeed(['sh', '-c', 'cat /var/log/nginx/*access.log']);
+  assert.ok(!logs.includes('/health'), 'the health route is not logged');
+}
+
+/** The owner's site is what it was, without any client certificate. */
+export async function checkOwnPage({ machine, cell }: Installation): Promise<void> {
+  if (cell.webServer === 'no web server') return;
+  const { status, text } = await askForOwnPage(machine, cell.webServer);
+  assert.deepEqual([status, text], [200, OWN_PAGE]);
+}
+
+/** From outside the agent's own port is reached in standalone mode only. */
+async function checkPort({ machine, cell, ca }: Installation): Promise<void> {
+  const { status, text } = await ask(machine.place, `https://${DOMAIN}:4096/`, { ca });
+  if (cell.expected === 'proxy') assert.deepEqual([status, text], [0, 'ECONNREFUSED']);
+  else assert.notEqual(status, 0, text);
+}

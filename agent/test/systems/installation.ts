@@ -1,0 +1,81 @@
+/** A machine on which the agent is installed, asked again, upgraded and removed. */
+import { type Acme, ACME_SERVER, startAcme } from './acme.ts';
+import type { Credentials } from './ask.ts';
+import type { Cell } from './cells.ts';
+import type { Outcome } from './commands.ts';
+import { Machine } from './machine.ts';
+import type { Package, Packages } from './packages.ts';
+import { DOMAIN, OWN_ROOT, prepare } from './web-servers.ts';
+
+/** certbot and a slow machine: what hangs is killed after this. */
+const TIMEOUT_MS = 90_000;
+
+export class Installation implements AsyncDisposable {
+  readonly cell: Cell;
+  readonly machine: Machine;
+  readonly #acme: Acme;
+
+  private constructor(cell: Cell, machine: Machine, acme: Acme) {
+    this.cell = cell;
+    this.machine = machine;
+    this.#acme = acme;
+  }
+
+  /** The machine as its owner has it, before anything is installed. */
+  static async prepare(cell: Cell, { binds }: Packages): Promise<Installation> {
+    const machine = await Machine.boot(cell.release, binds);
+    try {
+      const acme = await startAcme(machine);
+      await prepare(machine, cell.webServer);
+      return new Installation(cell, machine, acme);
+    } catch (error) {
+      await machine[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** What a client trusts: the authority's root, or the owner's where the domain had its certificate before. */
+  get ca(): string {
+    return this.usesOwnCertificate ? this.machine.read(OWN_ROOT) : this.#acme.root;
+  }
+
+  /** Whether certbot is needed for nothing. */
+  get usesOwnCertificate(): boolean {
+    const { webServer, expected } = this.cell;
+    return webServer === 'nginx with the domain over https' && expected === 'proxy';
+  }
+
+  /** As an administrator types it. */
+  install({ command }: Package): Promise<Outcome> {
+    const { mode, mutualTls } = this.cell;
+    const env = {
+      LATCHKEY_DOMAIN: DOMAIN,
+      LATCHKEY_EMAIL: 'ops@example.test',
+      LATCHKEY_ACME_SERVER: ACME_SERVER,
+      ...(mode === 'auto' ? {} : { LATCHKEY_INSTALL_MODE: mode }),
+      ...(mutualTls ? { LATCHKEY_MTLS: 'yes' } : {}),
+    };
+    return this.machine.attempt([command, 'install'], { env, timeoutMs: TIMEOUT_MS });
+  }
+
+  /** Without a word of what was said at first. */
+  upgrade({ command }: Package): Promise<Outcome> {
+    return this.machine.attempt([command, 'install'], { timeoutMs: TIMEOUT_MS });
+  }
+
+  uninstall(): Promise<Outcome> {
+    return this.machine.attempt(['latchkey-agent', 'uninstall'], { timeoutMs: TIMEOUT_MS });
+  }
+
+  /** Makes a client certificate as an administrator does, and unpacks it as a viewer does. */
+  async makeClient(name: string): Promise<Credentials> {
+    const create = `cd /root && latchkey-agent client-cert create ${name} && tar -xzf ${name}.tar.gz`;
+    await this.machine.succeed(['sh', '-c', create]);
+    const read = (file: string): string => this.machine.read(`/root/${name}/${file}`);
+    return { ca: this.ca, cert: read('client.pem'), key: read('client.key') };
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.machine[Symbol.asyncDispose]();
+  }
+}

@@ -1,0 +1,57 @@
+/** The agent's package as an administrator unpacks it, and a newer one. */
+import { linkSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { gatherAgent } from '../../../scripts/package/contents.ts';
+import { repository } from '../../../scripts/lib/steps.ts';
+import type { Bind } from './machine.ts';
+
+export interface Package {
+  readonly version: string;
+  /** Its command within a machine. */
+  readonly command: string;
+}
+
+export interface Packages extends Disposable {
+  readonly current: Package;
+  readonly next: Package;
+  /** For every machine that is to see them. */
+  readonly binds: readonly Bind[];
+}
+
+const PLACE = '/opt/latchkey-packages';
+
+/** Packs the sources of this repository. */
+export async function unpackPackages(): Promise<Packages> {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-packages-'));
+  const { version, entries } = await gatherAgent(repository);
+  const next = `${version}-next`;
+  for (const { path, content, isExecutable } of entries) {
+    const [current, upgraded] = [version, next].map((name) =>
+      join(folder, path.replace(/^[^/]+/, name)),
+    );
+    if (current === undefined || upgraded === undefined) continue;
+    for (const each of [current, upgraded]) mkdirSync(dirname(each), { recursive: true });
+    writeFileSync(current, content, { mode: isExecutable ? 0o755 : 0o644 });
+    const changed = setVersion(content, version, next);
+    if (changed === null) linkSync(current, upgraded);
+    else writeFileSync(upgraded, changed);
+  }
+  const toPackage = (name: string): Package => {
+    return { version: name, command: `${PLACE}/${name}/bin/latchkey-agent` };
+  };
+  return {
+    current: toPackage(version),
+    next: toPackage(next),
+    binds: [{ from: folder, to: PLACE }],
+    [Symbol.dispose]: () => rmSync(folder, { recursive: true, force: true }),
+  };
+}
+
+/** Null for a file that does not say the version. */
+function setVersion(content: Buffer, version: string, next: string): Buffer | null {
+  const said = `version=\`${version}\``;
+  if (!content.includes(said)) return null;
+  return Buffer.from(content.toString().replace(said, `version=\`${next}\``));
+}

@@ -1,0 +1,133 @@
+/** The life of an installation: installed, installed again, renewed, upgraded, removed. */
+import assert from 'node:assert/strict';
+
+import { ask, type Credentials } from './ask.ts';
+import type { Cell } from './cells.ts';
+import { checkOwnPage, checkWire, HEALTH_URL, streamUrl } from './check-wire.ts';
+import { expectSuccess, type Outcome } from './commands.ts';
+import { Installation } from './installation.ts';
+import type { Packages } from './packages.ts';
+import { compareSnapshots, takeSnapshot } from './snapshot.ts';
+import { DOMAIN } from './web-servers.ts';
+
+/** Beside certbot's own time. */
+const MAX_INSTALL_SECONDS = 20;
+const MAX_AGAIN_SECONDS = 5;
+
+const BY_HAND_CODE = 3;
+
+type Report = (line: string) => void;
+
+export async function runCell(cell: Cell, packages: Packages, report: Report): Promise<void> {
+  await using installation = await Installation.prepare(cell, packages);
+  if (cell.expected === 'by hand') await declineToInstall(installation, packages);
+  else await liveThrough(installation, packages, report);
+}
+
+async function declineToInstall(installation: Installation, packages: Packages): Promise<void> {
+  const { machine } = installation;
+  const before = takeSnapshot(machine);
+  const outcome = await installation.install(packages.current);
+  assert.equal(outcome.code, BY_HAND_CODE, describeOutcome(outcome));
+  assert.match(outcome.stdout + outcome.stderr, /4096|port 80/);
+  assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: true }), []);
+  await checkOwnPage(installation);
+}
+
+async function liveThrough(
+  installation: Installation,
+  packages: Packages,
+  report: Report,
+): Promise<void> {
+  const { machine, cell } = installation;
+  const before = takeSnapshot(machine);
+  await install(installation, packages, report);
+  const client = cell.mutualTls ? await installation.makeClient('viewer') : null;
+  await checkWire(installation, client);
+  if (cell.expected === 'proxy') await stopAgent(installation, client);
+  await installAgain(installation, packages, report);
+  if (!installation.usesOwnCertificate) await renew(installation, client);
+  await upgrade(installation, packages);
+  await checkWire(installation, client);
+  await machine.succeed(['sh', '-c', 'rm -rf /root/viewer /root/viewer.tar.gz']);
+  expectSuccess(await installation.uninstall());
+  assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+  await checkOwnPage(installation);
+  const { status } = await ask(machine.place, streamUrl(installation), { ca: installation.ca });
+  assert.equal(status, installation.usesOwnCertificate ? 404 : 0);
+}
+
+async function install(
+  installation: Installation,
+  { current }: Packages,
+  report: Report,
+): Promise<void> {
+  const outcome = expectSuccess(await installation.install(current));
+  const certbotSeconds = readCertbotSeconds(installation);
+  const ownSeconds = outcome.seconds - certbotSeconds;
+  report(`installed in ${ownSeconds.toFixed(1)} s and ${certbotSeconds.toFixed(1)} s of certbot`);
+  assert.ok(ownSeconds < MAX_INSTALL_SECONDS, describeOutcome(outcome));
+}
+
+/** From the first to the last line of its log; without one it was not asked. */
+function readCertbotSeconds({ machine }: Installation): number {
+  const log = machine.readIfThere('/var/log/letsencrypt/letsencrypt.log') ?? '';
+  const times = [...log.matchAll(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d{3}):/gm)].map(
+    ([, day, time, ms]) => Date.parse(`${day}T${time}.${ms}Z`),
+  );
+  return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
+}
+
+/** Nothing is behind the route while the agent is stopped. */
+async function stopAgent(installation: Installation, client: Credentials | null): Promise<void> {
+  const { machine, ca } = installation;
+  await machine.succeed(['systemctl', 'stop', 'latchkey-agent.service']);
+  const { status } = await ask(machine.place, streamUrl(installation), client ?? { ca });
+  assert.equal(status, 502);
+  await machine.succeed(['systemctl', 'start', 'latchkey-agent.service']);
+}
+
+async function installAgain(
+  installation: Installation,
+  { current }: Packages,
+  report: Report,
+): Promise<void> {
+  const { machine } = installation;
+  const before = takeSnapshot(machine);
+  const outcome = expectSuccess(await installation.install(current));
+  assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: true }), []);
+  report(`again in ${outcome.seconds.toFixed(1)} s`);
+  assert.ok(outcome.seconds < MAX_AGAIN_SECONDS, describeOutcome(outcome));
+}
+
+/** Viewers get the new certificate without anybody doing anything. */
+async function renew(installation: Installation, client: Credentials | null): Promise<void> {
+  const { machine, ca, cell } = installation;
+  const url = cell.expected === 'proxy' ? HEALTH_URL : streamUrl(installation);
+  const look = () => ask(machine.place, url, client ?? { ca });
+  const { serial } = await look();
+  await machine.succeed(['certbot', 'renew', '--force-renewal', '--no-random-sleep-on-renew']);
+  const live = `/etc/letsencrypt/live/${DOMAIN}/cert.pem`;
+  const shown = await machine.succeed(['openssl', 'x509', '-noout', '-serial', '-in', live]);
+  const renewed = await look();
+  assert.equal(`serial=${renewed.serial}`, shown.trim());
+  assert.notEqual(renewed.serial, serial);
+}
+
+/** The newer program, with the configuration as somebody changed it, and the same certificate. */
+async function upgrade(installation: Installation, { next }: Packages): Promise<void> {
+  const { machine, ca } = installation;
+  const path = '/etc/latchkey-agent/agent.yaml';
+  const configuration = `${machine.read(path)}# changed by its owner\n`;
+  machine.write(path, configuration);
+  const probe = () => ask(machine.place, streamUrl(installation), { ca });
+  const { serial } = await probe();
+  expectSuccess(await installation.upgrade(next));
+  assert.match(await machine.succeed(['latchkey-agent', 'version']), new RegExp(next.version));
+  assert.equal(machine.read(path), configuration);
+  assert.equal((await probe()).serial, serial);
+}
+
+function describeOutcome({ code, seconds, stdout, stderr }: Outcome): string {
+  return `ended with ${code} after ${seconds.toFixed(1)} s\n${stdout}\n${stderr}`;
+}
