@@ -1,0 +1,110 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { listDirectory, readText } from '../../read/small-file.ts';
+import type { CertificateFacts } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import type { Detection } from './detection.ts';
+
+const LETSENCRYPT = '/etc/letsencrypt';
+
+/** Some hosts have thousands of sites, and each takes a moment. */
+const MAX_LINEAGES = 2_000;
+
+/**
+ * The certificate that certbot keeps for a domain: the one of its name; else, of those that cover it and are not expired, the one that
+ * lasts longest.
+ */
+export function detectCertificate(
+  { root }: Detection,
+  domain: string,
+  now: Date,
+): CertificateFacts | null {
+  const names = listDirectory(join(root, LETSENCRYPT, 'renewal'))
+    .filter((name) => name.endsWith('.conf'))
+    .map((name) => name.slice(0, -'.conf'.length))
+    // They are written into a script: others than certbot's own are left alone.
+    .filter((name) => /^[\w.*-]+$/u.test(name))
+    .slice(0, MAX_LINEAGES);
+  const found = names
+    .map((name) => readLineage(root, name, domain, now))
+    .filter((each) => each !== null);
+  const lasting = found
+    .filter(({ isExpired }) => !isExpired)
+    .sort((one, other) => other.expiresAt.getTime() - one.expiresAt.getTime());
+  return found.find(({ name }) => name === domain) ?? lasting[0] ?? null;
+}
+
+function readLineage(
+  root: string,
+  name: string,
+  domain: string,
+  now: Date,
+): CertificateFacts | null {
+  const directory = join(LETSENCRYPT, 'live', name);
+  const certificate = parseCertificate(readText(join(root, directory, 'fullchain.pem')));
+  if (certificate === null || !isFor(certificate, domain)) return null;
+  const renewal = readText(join(root, LETSENCRYPT, 'renewal', `${name}.conf`)) ?? '';
+  const [, authenticator = ''] = /^authenticator\s*=\s*(\S+)/mu.exec(renewal) ?? [];
+  const expiresAt = certificate.validToDate;
+  const webroots = listWebroots(renewal);
+  return { name, directory, expiresAt, isExpired: expiresAt <= now, authenticator, webroots };
+}
+
+/** One for all names, with commas (`webroot_path`), or one for each (`[[webroot_map]]`). */
+function listWebroots(renewal: string): string[] {
+  const [, shared = ''] = /^webroot_path\s*=\s*(.*)$/mu.exec(renewal) ?? [];
+  const [, map = ''] = /^\[\[webroot_map\]\]$([\s\S]*)/mu.exec(renewal) ?? [];
+  const each = [...map.matchAll(/^[^#=[\]]+=(.*)$/gmu)].map(([, path = '']) => path);
+  const all = [...shared.split(','), ...each].map((path) => path.trim().replace(/(?<=.)\/$/u, ''));
+  return [...new Set(all)].filter((path) => path !== '');
+}
+
+function parseCertificate(text: string | null): X509Certificate | null {
+  try {
+    return text === null ? null : new X509Certificate(text);
+  } catch {
+    // certbot, and whoever looks after it, is to say so; there is none to be used.
+    return null;
+  }
+}
+
+function isFor(certificate: X509Certificate, domain: string): boolean {
+  return certificate.checkHost(domain, { subject: 'never' }) !== undefined;
+}
+
+/** What is wrong with the files that somebody gave, as a sentence. */
+export function findGivenFault(
+  { root }: Detection,
+  { domain, certificateFiles }: Pick<InstallOptions, 'certificateFiles' | 'domain'>,
+  now: Date,
+): string | null {
+  if (certificateFiles === null) return null;
+  const { certificate: certificateFile, key: keyFile } = certificateFiles;
+  try {
+    const text = readFileSync(join(root, certificateFile), 'utf8');
+    if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the first is not in PEM');
+    const certificate = new X509Certificate(text);
+    const key = createPrivateKey(readFileSync(join(root, keyFile)));
+    return judge(certificateFiles, certificate, certificate.checkPrivateKey(key), domain, now);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    return `${certificateFile} and ${keyFile} cannot be used: ${why}. Give a certificate with its chain, and its key without a passphrase, both in PEM.`;
+  }
+}
+
+function judge(
+  { certificate: file, key }: { readonly certificate: string; readonly key: string },
+  certificate: X509Certificate,
+  fits: boolean,
+  domain: string,
+  now: Date,
+): string | null {
+  if (!fits) return `${key} is not the key of ${file}: give the two that belong together.`;
+  if (!isFor(certificate, domain)) {
+    return `${file} is for ${certificate.subjectAltName ?? 'no name'} and not for ${domain}: give one that is.`;
+  }
+  const until = certificate.validToDate;
+  return until > now ? null : `${file} expired on ${until.toISOString()}: give one that is valid.`;
+}

@@ -1,0 +1,77 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { findProgram } from '../../read/program.ts';
+import type { HostFacts } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import { AGENT_PORT } from '../paths.ts';
+import { detectIpv6 } from './addresses.ts';
+import { detectCertificate, findGivenFault } from './certificates.ts';
+import type { Detection } from './detection.ts';
+import { detectDistribution } from './distribution.ts';
+import { detectFirewall } from './firewall.ts';
+import { detectInstalled } from './installed.ts';
+import { detectListeners } from './listeners.ts';
+import { detectNginx } from './nginx.ts';
+
+/** What only the outside of a program knows. */
+export interface Surroundings {
+  readonly now: Date;
+  readonly isRoot: boolean;
+  /** Of the Node.js that runs. */
+  readonly packageDirectory: string | null;
+  readonly addresses: readonly string[];
+  /** Where a name leads; empty when nowhere. */
+  readonly findAddresses: (name: string) => Promise<readonly string[]>;
+}
+
+/** Where distributions have programs; the caller's own path may lack those of administrators. */
+const SEARCH_PATH = [
+  'usr/local/sbin',
+  'usr/local/bin',
+  'usr/sbin',
+  'usr/bin',
+  'sbin',
+  'bin',
+  'snap/bin',
+];
+
+/** Looks at all that the plan of an installation depends on, and changes nothing. */
+export async function detectHost(
+  detection: Detection,
+  options: Pick<InstallOptions, 'certificateFiles' | 'domain'>,
+  surroundings: Surroundings,
+): Promise<HostFacts> {
+  const { now, isRoot, packageDirectory, addresses } = surroundings;
+  const listeners = detectListeners(detection, [80, 443, AGENT_PORT]);
+  const [nginx, firewall, domainAddresses] = await Promise.all([
+    detectNginx(detection, listeners),
+    detectFirewall(detection),
+    surroundings.findAddresses(options.domain),
+  ]);
+  const { installed, fault } = detectInstalled(detection);
+  return {
+    isRoot,
+    hasSystemd: existsSync(join(detection.root, '/run/systemd/system')),
+    hasApt: hasProgram(detection, 'apt-get'),
+    hasCertbot: hasProgram(detection, 'certbot'),
+    hasOpenssl: hasProgram(detection, 'openssl'),
+    packageDirectory,
+    distribution: detectDistribution(detection),
+    hasIpv6: detectIpv6(detection),
+    listeners,
+    nginx,
+    firewall,
+    addresses,
+    domainAddresses,
+    certificate: detectCertificate(detection, options.domain, now),
+    givenCertificateFault: findGivenFault(detection, options, now),
+    installed,
+    faults: fault === null ? [] : [fault],
+  };
+}
+
+function hasProgram({ root }: Detection, name: string): boolean {
+  const path = SEARCH_PATH.map((directory) => join(root, '/', directory)).join(':');
+  return findProgram(name, path) !== null;
+}

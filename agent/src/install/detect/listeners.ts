@@ -1,0 +1,99 @@
+import { readdirSync, readlinkSync } from 'node:fs';
+import { join } from 'node:path';
+
+import { readWhole } from '../../read/kept-file.ts';
+import { isMissing } from '../../read/missing.ts';
+import { listDirectory, readText } from '../../read/small-file.ts';
+import type { Listener, ListenerProcess } from '../facts.ts';
+import type { Detection } from './detection.ts';
+
+/** TCP_LISTEN of the kernel. */
+const LISTENING = '0A';
+
+interface ListeningSocket {
+  readonly port: number;
+  readonly address: string;
+  readonly inode: string;
+}
+
+/**
+ * Who listens on some ports, from /proc/net/tcp and tcp6 (proc_pid_net(5)) and the sockets that processes have open.
+ * @returns one for each address and port, in order of the ports
+ */
+export function detectListeners({ root }: Detection, ports: readonly number[]): Listener[] {
+  const proc = join(root, '/', 'proc');
+  const sockets = ['net/tcp', 'net/tcp6']
+    .flatMap((name) => parseTable(readWhole(join(proc, name), String) ?? ''))
+    .filter(({ port }) => ports.includes(port))
+    .sort((one, other) => one.port - other.port || one.address.localeCompare(other.address));
+  const owners = findOwners(proc, new Set(sockets.map(({ inode }) => inode)));
+  return sockets.map(({ port, address, inode }) => {
+    const pid = owners.get(inode);
+    return { port, address, process: pid === undefined ? null : readProcess(proc, pid) };
+  });
+}
+
+function parseTable(table: string): ListeningSocket[] {
+  return table.split('\n').flatMap((line) => {
+    const [, local = '', , state, , , , , , inode = ''] = line.trim().split(/\s+/u);
+    const [, address = '', port = ''] =
+      /^([\dA-F]{8}|[\dA-F]{32}):([\dA-F]{4})$/u.exec(local) ?? [];
+    if (state !== LISTENING || address === '') return [];
+    return [{ port: Number.parseInt(port, 16), address: decodeAddress(address), inode }];
+  });
+}
+
+/** The kernel writes words of 32 bits in the order of the processor: little-endian wherever this runs. */
+function decodeAddress(hex: string): string {
+  const bytes = Buffer.from(hex, 'hex').swap32();
+  if (bytes.length === 4) return bytes.join('.');
+  const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16));
+  // The shortest form of an address (RFC 5952), as everything else prints it.
+  return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
+}
+
+/** Which process has each socket open: the one with the lowest number, which is the one that started the others. */
+function findOwners(proc: string, inodes: ReadonlySet<string>): ReadonlyMap<string, number> {
+  const owners = new Map<string, number>();
+  if (inodes.size === 0) return owners;
+  const pids = listDirectory(proc)
+    .filter((name) => /^\d+$/u.test(name))
+    .map(Number)
+    .sort((one, other) => one - other);
+  for (const pid of pids) {
+    for (const inode of listSockets(join(proc, `${pid}`, 'fd'))) {
+      if (inodes.has(inode) && !owners.has(inode)) owners.set(inode, pid);
+    }
+    if (owners.size === inodes.size) break;
+  }
+  return owners;
+}
+
+function listSockets(directory: string): string[] {
+  try {
+    return readdirSync(directory).flatMap((name) => {
+      const [, inode] = /^socket:\[(\d+)\]$/u.exec(readLink(join(directory, name))) ?? [];
+      return inode === undefined ? [] : [inode];
+    });
+  } catch (error) {
+    // It has ended meanwhile, or is not ours to look into.
+    if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+function readLink(path: string): string {
+  try {
+    return readlinkSync(path);
+  } catch (error) {
+    if (isMissing(error)) return '';
+    throw error;
+  }
+}
+
+function readProcess(proc: string, pid: number): ListenerProcess {
+  const name = readText(join(proc, `${pid}`, 'comm')) ?? 'unknown';
+  const groups = readText(join(proc, `${pid}`, 'cgroup')) ?? '';
+  const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
+  return { pid, name, unit };
+}

@@ -1,0 +1,75 @@
+import { accessSync, constants, readFileSync, realpathSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import type { Listener, NginxFacts, NginxFile } from '../facts.ts';
+import { parseDump } from '../nginx/parse-dump.ts';
+import type { ProgramResult } from '../run-program.ts';
+import type { Detection } from './detection.ts';
+
+/** A configuration with thousands of sites and their certificates takes its time. */
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Looks at nginx. Its configuration is read only where it runs: the test of one that does not leaves files behind.
+ * @returns null where it is not installed
+ */
+export async function detectNginx(
+  detection: Detection,
+  listeners: readonly Listener[],
+): Promise<NginxFacts | null> {
+  const { runProgram } = detection;
+  const shown = await runProgram('nginx', ['-v']);
+  const [, version] =
+    /(?:nginx|openresty)\/(\d+\.\d+\.\d+)/u.exec(shown.stderr + shown.stdout) ?? [];
+  if (version === undefined) return null;
+  const isActive = await runProgram('systemctl', ['is-active', '--quiet', 'nginx.service']);
+  const isRunning = isActive.code === 0 || listeners.some(isNginx);
+  if (!isRunning) return { version, isRunning, files: [], warnings: [], fault: null };
+  const dump = await runProgram('nginx', ['-T'], { timeoutMs: TIMEOUT_MS });
+  const warnings = listLines(dump, '[warn]');
+  if (dump.code !== 0) return { version, isRunning, files: [], warnings, fault: explain(dump) };
+  const files = parseDump(dump.stdout).map(({ path, text }) => readFile(detection, path, text));
+  return { version, isRunning, files, warnings, fault: null };
+}
+
+/** Whether nginx is what listens. Its process bears this name however it was installed. */
+export function isNginx({ process }: Listener): boolean {
+  return process?.name === 'nginx';
+}
+
+function listLines({ stderr }: ProgramResult, mark: string): string[] {
+  return stderr.split('\n').filter((line) => line.includes(mark));
+}
+
+function explain(result: ProgramResult): string {
+  const [line] = ['[emerg]', '[alert]', '[crit]'].flatMap((mark) => listLines(result, mark));
+  return line ?? result.fault ?? `nginx -T ends with ${result.code}: ${result.stderr.trim()}`;
+}
+
+/** The file itself where it can be had: what nginx prints has a line end more. */
+function readFile({ root }: Detection, path: string, printed: string): NginxFile {
+  const place = join(root, path);
+  try {
+    const bytes = readFileSync(place);
+    const text = bytes.toString('utf8');
+    // Of another encoding: written back, some of its letters would be others.
+    const isText = Buffer.from(text, 'utf8').equals(bytes);
+    const real = realpathSync(place);
+    const isWritable = isText && mayWrite(real);
+    return { path, realPath: real.slice(root.length), text, isWritable };
+  } catch {
+    // Printed a moment ago, and now not to be read: then it is not to be changed either.
+    return { path, realPath: path, text: printed, isWritable: false };
+  }
+}
+
+/** Also its folder, for a file is replaced and not overwritten. Root is refused only where nobody may write. */
+function mayWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    accessSync(dirname(path), constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}

@@ -1,0 +1,227 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { type TestContext, test } from 'node:test';
+
+import { parseConfig } from '../../config/load-config.ts';
+import { renderAgentYaml } from './agent-yaml.ts';
+import { renderRenewalHook } from './renewal-hook.ts';
+import { renderRevocationsTimer, renderRevocationsUnit } from './revocations-units.ts';
+import { renderServiceUnit } from './service-unit.ts';
+
+const DOMAIN = 'monitor.example.com';
+const LINEAGE = `/etc/letsencrypt/live/${DOMAIN}`;
+
+const lacksSystemd =
+  spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd-analyze checks units';
+
+test('the configuration of a standalone agent is open to all, with the certificate that renewals replace', async () => {
+  const text = renderAgentYaml({
+    domain: DOMAIN,
+    mode: 'standalone',
+    mutualTls: false,
+    intervalSeconds: 5,
+  });
+  const defaults = await parseConfig(SMALLEST, 'smallest');
+  assert.deepEqual(await parseConfig(text, 'agent.yaml'), {
+    ...defaults,
+    listen: { host: '0.0.0.0', port: 4096 },
+    intervalSeconds: 5,
+    serverName: DOMAIN,
+  });
+});
+
+test('the configuration behind a proxy listens for this machine alone, and mutual TLS asks for certificates of the own authority', async () => {
+  const text = renderAgentYaml({
+    domain: DOMAIN,
+    mode: 'proxy',
+    mutualTls: true,
+    intervalSeconds: 1,
+  });
+  const { listen, tls, intervalSeconds } = await parseConfig(text, 'agent.yaml');
+  assert.deepEqual(listen, { host: '127.0.0.1', port: 4096 });
+  assert.equal(intervalSeconds, 1);
+  assert.deepEqual(tls.clients, {
+    authorityFile: '/etc/latchkey-agent/pki/ca.pem',
+    revocationFile: '/etc/latchkey-agent/pki/crl.pem',
+  });
+});
+
+test('systemd finds nothing wrong with the units', { skip: lacksSystemd }, (t) => {
+  const directory = makeDirectory(t);
+  const units = {
+    'latchkey-agent.service': renderServiceUnit(),
+    'latchkey-agent-revocations.service': renderRevocationsUnit(),
+    'latchkey-agent-revocations.timer': renderRevocationsTimer(),
+  };
+  for (const [name, text] of Object.entries(units)) {
+    // What it starts must be there, and is not on every machine that runs this.
+    writeFileSync(join(directory, name), text.replaceAll('/usr/bin/latchkey-agent', '/bin/true'));
+  }
+  const files = Object.keys(units).map((name) => join(directory, name));
+  const { status, stderr } = spawnSync('systemd-analyze', ['verify', '--man=no', ...files], {
+    encoding: 'utf8',
+  });
+  assert.deepEqual(
+    [status, stderr.split('\n').filter((line) => line.includes('latchkey'))],
+    [0, []],
+  );
+});
+
+test('the unit forbids what the agent does not need and nothing that a collector does', () => {
+  const settings = readSettings(renderServiceUnit());
+  const expected = {
+    Type: 'notify',
+    NotifyAccess: 'all',
+    User: 'latchkey-agent',
+    ExecStart: '/usr/bin/latchkey-agent run',
+    ExecReload: '/usr/bin/latchkey-agent reload',
+    RuntimeDirectory: 'latchkey-agent',
+    CapabilityBoundingSet: '',
+    NoNewPrivileges: 'yes',
+    ProtectSystem: 'strict',
+    SystemCallFilter: '@system-service',
+    RestrictAddressFamilies: 'AF_UNIX AF_INET AF_INET6 AF_NETLINK',
+    Restart: 'on-failure',
+    RestartPreventExitStatus: '78',
+    WatchdogSec: '60',
+  };
+  for (const [name, value] of Object.entries(expected))
+    assert.equal(settings.get(name), value, name);
+  // GPUs, processes of others, file systems below /home, the machine's name, the JIT.
+  for (const name of [
+    'PrivateDevices',
+    'DeviceAllow',
+    'ProtectClock',
+    'ProtectProc',
+    'ProcSubset',
+    'ProtectHostname',
+    'PrivateUsers',
+    'MemoryDenyWriteExecute',
+  ]) {
+    assert.equal(settings.has(name), false, name);
+  }
+  assert.equal(settings.get('ProtectHome'), 'read-only');
+});
+
+test('the list of revoked certificates is renewed each week, also when the machine was off then', () => {
+  const timer = readSettings(renderRevocationsTimer());
+  assert.deepEqual([timer.get('OnCalendar'), timer.get('Persistent')], ['weekly', 'true']);
+  const service = readSettings(renderRevocationsUnit());
+  assert.equal(service.get('ExecStart'), '/usr/bin/latchkey-agent client-cert refresh-list');
+  assert.equal(
+    service.get('ReadWritePaths'),
+    '/var/lib/latchkey-agent-authority /etc/latchkey-agent/pki',
+  );
+});
+
+test('after a renewal of its certificate the agent has both new files and is told', (t) => {
+  const { directory, run, readCalls } = makeHost(t);
+  const lineage = join(directory, 'live');
+  const hook = renderRenewalHook('standalone', lineage);
+  assert.equal(run(hook, '/etc/letsencrypt/live/other.example.com').status, 0);
+  assert.deepEqual(readCalls(), []);
+  assert.deepEqual(readdirSync(join(directory, 'tls')), []);
+
+  const done = run(hook, lineage);
+  assert.deepEqual([done.status, done.stderr], [0, '']);
+  assert.equal(readFileSync(join(directory, 'tls/fullchain.pem'), 'utf8'), 'chain');
+  assert.equal(readFileSync(join(directory, 'tls/privkey.pem'), 'utf8'), 'key');
+  assert.deepEqual(readdirSync(join(directory, 'tls')).sort(), ['fullchain.pem', 'privkey.pem']);
+  assert.deepEqual(readCalls(), [
+    `install -o root -g latchkey-agent -m 0640 ${lineage}/privkey.pem ${directory}/tls/.privkey.pem.new`,
+    `install -o root -g latchkey-agent -m 0640 ${lineage}/fullchain.pem ${directory}/tls/.fullchain.pem.new`,
+    'systemctl is-active --quiet latchkey-agent.service',
+    'systemctl reload latchkey-agent.service',
+  ]);
+});
+
+test('half a certificate never takes the place of a whole one, and a reload that fails is told', (t) => {
+  const { directory, run, readCalls } = makeHost(t);
+  const lineage = join(directory, 'live');
+  const hook = renderRenewalHook('standalone', lineage);
+  rmSync(join(lineage, 'fullchain.pem'));
+  assert.notEqual(run(hook, lineage).status, 0);
+  assert.ok(!readdirSync(join(directory, 'tls')).includes('privkey.pem'));
+  assert.ok(!readCalls().some((call) => call.startsWith('systemctl')));
+  writeFileSync(join(lineage, 'fullchain.pem'), 'chain');
+  assert.equal(run(hook, lineage, { FAILS: 'reload' }).status, 1);
+  assert.equal(run(hook, lineage, { FAILS: 'is-active' }).status, 0, 'nobody is there to be told');
+});
+
+test('behind a proxy a renewal is told to nginx', (t) => {
+  const { run, readCalls } = makeHost(t);
+  const hook = renderRenewalHook('proxy', LINEAGE);
+  assert.equal(run(hook, '/etc/letsencrypt/live/monitor.example.com-0001').status, 0);
+  assert.equal(run(hook, '').status, 0);
+  assert.deepEqual(readCalls(), []);
+  assert.equal(run(hook, LINEAGE).status, 0);
+  assert.deepEqual(readCalls(), [
+    'systemctl is-active --quiet nginx.service',
+    'systemctl reload nginx.service',
+  ]);
+});
+
+const SMALLEST = `tls:
+  certificate_file: /etc/latchkey-agent/tls/fullchain.pem
+  key_file: /etc/latchkey-agent/tls/privkey.pem
+`;
+
+function readSettings(unit: string): ReadonlyMap<string, string> {
+  const lines = unit.split('\n').filter((line) => !line.startsWith('#'));
+  return new Map(
+    lines.flatMap((line) => {
+      const [, name, value] = /^(\w+)=(.*)$/u.exec(line) ?? [];
+      return name === undefined || value === undefined ? [] : [[name, value] as const];
+    }),
+  );
+}
+
+function makeDirectory(t: TestContext): string {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-files-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return directory;
+}
+
+/** A place for certificates, and programs that write down how they were called. */
+function makeHost(t: TestContext) {
+  const directory = makeDirectory(t);
+  const calls = join(directory, 'calls');
+  for (const name of ['bin', 'tls', 'live']) mkdirSync(join(directory, name));
+  writeFileSync(join(directory, 'live/fullchain.pem'), 'chain');
+  writeFileSync(join(directory, 'live/privkey.pem'), 'key');
+  const note = `echo "\${0##*/} $*" >>'${calls}'`;
+  makeProgram('systemctl', `${note}\n[ "$1" != "\${FAILS:-}" ]`);
+  makeProgram('nginx', note);
+  makeProgram('install', `${note}\ncp "$7" "$8"`);
+  return { directory, run, readCalls };
+
+  function makeProgram(name: string, script: string): void {
+    const path = join(directory, 'bin', name);
+    writeFileSync(path, `#!/bin/sh\n${script}\n`);
+    chmodSync(path, 0o755);
+  }
+
+  function run(hook: string, renewed: string, environment: Readonly<Record<string, string>> = {}) {
+    const script = hook.replaceAll('/etc/latchkey-agent/tls', join(directory, 'tls'));
+    const path = join(directory, 'bin') + delimiter + (process.env['PATH'] ?? '');
+    const env = { ...process.env, ...environment, PATH: path, RENEWED_LINEAGE: renewed };
+    return spawnSync('sh', ['-c', script], { env, encoding: 'utf8' });
+  }
+
+  function readCalls(): string[] {
+    execFileSync('touch', [calls]);
+    const lines = readFileSync(calls, 'utf8').split('\n').slice(0, -1);
+    return lines;
+  }
+}

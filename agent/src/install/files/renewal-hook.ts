@@ -1,0 +1,44 @@
+import { dirname } from 'node:path';
+
+import type { InstallMode } from '../facts.ts';
+import { agentUnit, agentUser, paths } from '../paths.ts';
+
+/** Hands a renewed certificate to whoever shows it: a copy for the agent, which cannot read what certbot keeps; else word to nginx. */
+const HAND_OVER: Readonly<Record<InstallMode, string>> = {
+  standalone: `# The agent's user cannot read what certbot keeps. Both copies are whole before the first takes its place.
+tls='${dirname(paths.certificate)}'
+for name in privkey fullchain; do
+  install -o root -g ${agentUser} -m 0640 "$lineage/$name.pem" "$tls/.$name.pem.new"
+done
+for name in privkey fullchain; do
+  mv -f "$tls/.$name.pem.new" "$tls/$name.pem"
+done
+
+# It says whether it took them, and certbot then says so, too.
+if systemctl is-active --quiet ${agentUnit}; then
+  systemctl reload ${agentUnit}
+fi
+`,
+  proxy: `# nginx reads its certificates once.
+if systemctl is-active --quiet nginx.service; then
+  systemctl reload nginx.service
+elif [ -s /run/nginx.pid ]; then
+  nginx -s reload
+fi
+`,
+};
+
+/**
+ * The script that certbot runs after each renewal of any certificate (POSIX sh).
+ * @param lineage where certbot keeps the one that is ours
+ */
+export function renderRenewalHook(mode: InstallMode, lineage: string): string {
+  return `#!/bin/sh
+# Written by latchkey-agent install: certbot runs this after each renewal of any certificate.
+set -eu
+
+lineage='${lineage}'
+[ "\${RENEWED_LINEAGE:-}" = "$lineage" ] || exit 0
+
+${HAND_OVER[mode]}`;
+}

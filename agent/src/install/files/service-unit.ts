@@ -1,0 +1,66 @@
+import { agentUser, paths } from '../paths.ts';
+
+/** What all of our units say at their beginning. */
+export const UNIT_NOTE = `# Written by latchkey-agent install, and anew by the next one: make changes with systemctl edit.`;
+
+/**
+ * The agent's unit. It may read the whole machine, as it must, and write nothing but its socket. What is not forbidden
+ * has its reason here:
+ * - /proc of all processes, /sys, devices (nvidia-smi asks /dev/nvidia*, so neither PrivateDevices= nor ProtectClock=, which closes all devices);
+ * - /home is only to be seen, for a file system may be mounted there whose space is to be told (ProtectHome=read-only);
+ * - the name of the machine may change (ProtectHostname= would keep the old one);
+ * - memory may be made executable, as every JIT does (MemoryDenyWriteExecute=).
+ */
+export function renderServiceUnit(): string {
+  return `${UNIT_NOTE}
+[Unit]
+Description=Latchkey monitoring agent
+Wants=network-online.target
+After=network-online.target
+
+[Service]
+Type=notify
+# Its messages to systemd are sent by a child, systemd-notify.
+NotifyAccess=all
+ExecStart=${paths.command} run
+ExecReload=${paths.command} reload
+User=${agentUser}
+Group=${agentUser}
+RuntimeDirectory=latchkey-agent
+Restart=on-failure
+# Seldom enough for systemd never to give up.
+RestartSec=5
+# A wrong configuration is no better the next time.
+RestartPreventExitStatus=78
+WatchdogSec=60
+TimeoutStartSec=30
+TimeoutStopSec=10
+MemoryMax=512M
+TasksMax=128
+LimitNOFILE=16384
+UMask=0077
+
+CapabilityBoundingSet=
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=read-only
+PrivateTmp=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX AF_INET AF_INET6 AF_NETLINK
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+RemoveIPC=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+# What is not in the list is refused, and the program goes on without it.
+SystemCallErrorNumber=EPERM
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
