@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+
+import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { ensureAuthority } from './ensure-authority.ts';
+import { refreshList } from './refresh-list.ts';
+
+const show = (path: string): string =>
+  execFileSync('openssl', ['x509', '-in', path, '-noout', '-text'], { encoding: 'utf8' });
+
+describe('the authority', { skip: lacksOpenssl }, () => {
+  let workshop: AuthorityWorkshop;
+  beforeEach(() => {
+    workshop = new AuthorityWorkshop();
+  });
+  afterEach(() => workshop[Symbol.dispose]());
+
+  test('it signs certificates and lists of revoked ones only, for ten years', async () => {
+    assert.equal(await workshop.ensure(), true);
+    const path = workshop.places.authorityCertificate;
+    const { ca, subject, validFromDate, validToDate } = new X509Certificate(readFileSync(path));
+    assert.equal(ca, true);
+    assert.match(subject, /^O=db-1\.example\.com\nCN=Latchkey agent clients [0-9a-f]{8}$/u);
+    assert.equal(validFromDate.getTime(), workshop.nowMs - 3_600_000);
+    assert.equal(validToDate.getTime(), workshop.nowMs + 3_652 * 86_400_000);
+    const text = show(path);
+    assert.match(text, /Basic Constraints: critical\n\s+CA:TRUE, pathlen:0\n/u);
+    assert.match(text, /Key Usage: critical\n\s+Certificate Sign, CRL Sign\n/u);
+    assert.match(text, /NIST CURVE: P-256\n[^]*Signature Algorithm: ecdsa-with-SHA256\n/u);
+  });
+
+  test('only root may read its keys and its register, and everybody what the agent reads', async () => {
+    process.umask(0o077);
+    await workshop.ensure();
+    process.umask(0o022);
+    assert.deepEqual(workshop.listModes(), {
+      'etc/latchkey-agent/pki/ca.pem': '644',
+      'etc/latchkey-agent/pki/crl.pem': '644',
+      'etc/latchkey-agent/pki/proxy.key': '600',
+      'etc/latchkey-agent/pki/proxy.pem': '644',
+      'var/lib/latchkey-agent-authority/ca.key': '600',
+      'var/lib/latchkey-agent-authority/ca.pem': '600',
+      'var/lib/latchkey-agent-authority/lock': '600',
+      'var/lib/latchkey-agent-authority/register.json': '600',
+    });
+    assert.equal(statSync(workshop.places.authority).mode & 0o777, 0o700);
+    assert.equal(statSync(join(workshop.root, 'etc/latchkey-agent/pki')).mode & 0o777, 0o755);
+  });
+
+  test('asked for again it touches no file', async () => {
+    await workshop.ensure();
+    const before = workshop.listFiles();
+    workshop.passDays(1);
+    assert.equal(await workshop.ensure(), false);
+    assert.deepEqual(workshop.listFiles(), before);
+  });
+
+  test('what is missing or not its own is made again, and its key stays', async () => {
+    using strange = new Workshop();
+    const other = strange.makeRoot('other');
+    await workshop.ensure();
+    const made = await workshop.create('anna');
+    const { directory } = workshop.unpack(made);
+    writeFileSync(workshop.places.authorityCertificate, other.own.cert);
+    writeFileSync(workshop.places.revocations, readFileSync(other.writeRevocations([])));
+    rmSync(workshop.places.proxyCertificateKey);
+    assert.equal(await workshop.ensure(), true);
+    assert.equal(workshop.verify(join(directory, 'client.pem')), `${directory}/client.pem: OK`);
+    const { proxyCertificate } = workshop.places;
+    assert.equal(workshop.verify(proxyCertificate), `${proxyCertificate}: OK`);
+    assert.equal(await workshop.ensure(), false);
+    rmSync(workshop.places.revocations);
+    assert.equal(await workshop.ensure(), true);
+    assert.equal(await workshop.ensure(), false);
+  });
+
+  test('what an interrupted start left counts for nothing', async () => {
+    await workshop.ensure();
+    rmSync(join(workshop.places.authority, 'register.json'));
+    assert.equal(await workshop.ensure(), true);
+    const { proxyCertificate } = workshop.places;
+    assert.equal(workshop.verify(proxyCertificate), `${proxyCertificate}: OK`);
+  });
+
+  test('a lost key or a damaged register is no reason to begin anew', async () => {
+    await workshop.ensure();
+    const { authority } = workshop.places;
+    writeFileSync(join(authority, 'register.json'), '{"format":1}');
+    await assert.rejects(workshop.ensure(), {
+      name: 'AuthorityError',
+      message: `${authority}/register.json is damaged: put it back from a backup of ${authority}.`,
+    });
+    rmSync(join(authority, 'register.json'));
+    await workshop.ensure();
+    rmSync(join(authority, 'ca.key'));
+    await assert.rejects(workshop.ensure(), {
+      message: `${authority}/ca.key is missing: put it back from a backup, or remove ${authority} and run "latchkey-agent install" to begin with a new authority.`,
+    });
+  });
+
+  test('without openssl it says so, and the next time begins well', async () => {
+    const result = { code: null, stdout: '', stderr: '', fault: 'No.', isMissing: true };
+    const { places, clock, randomBytes } = workshop;
+    const lacking = { places, clock, randomBytes, runProgram: async () => result };
+    const asked = { domain: 'a.example', address: null, withProxyCertificate: false };
+    await assert.rejects(ensureAuthority(lacking, asked), {
+      message: 'openssl is not on this machine: run "apt install openssl".',
+    });
+    assert.equal(await workshop.ensure(), true);
+  });
+
+  test('a domain that is none is refused before anything is signed', async () => {
+    await assert.rejects(workshop.ensure({ domain: 'a/CN=b' }), {
+      message: '"a/CN=b" is no domain to make an authority for.',
+    });
+  });
+
+  test('the certificate of the proxy is renewed in its last 60 days, with the same key', async () => {
+    await workshop.ensure();
+    const { proxyCertificate, proxyCertificateKey } = workshop.places;
+    const read = () => new X509Certificate(readFileSync(proxyCertificate));
+    const [first, key] = [read(), readFileSync(proxyCertificateKey, 'utf8')];
+    workshop.passDays(304);
+    assert.deepEqual(await refreshList(workshop), { number: 2, isProxyRenewed: false });
+    workshop.passDays(2);
+    assert.deepEqual(await refreshList(workshop), { number: 3, isProxyRenewed: true });
+    const second = read();
+    assert.equal(readFileSync(proxyCertificateKey, 'utf8'), key);
+    assert.deepEqual(
+      second.publicKey.export({ format: 'jwk' }),
+      first.publicKey.export({ format: 'jwk' }),
+    );
+    assert.notEqual(second.serialNumber, first.serialNumber);
+    assert.equal(second.validToDate.getTime(), workshop.nowMs + 365 * 86_400_000);
+    // nginx shows the one of before until it is told.
+    const kept = join(workshop.root, 'first.pem');
+    writeFileSync(kept, first.toString());
+    assert.equal(workshop.verify(kept), `${kept}: OK`);
+    assert.deepEqual(await refreshList(workshop), { number: 4, isProxyRenewed: false });
+  });
+
+  test('a list that the timer failed to renew is renewed by any command', async () => {
+    await workshop.ensure();
+    workshop.passDays(339);
+    assert.equal(await workshop.ensure({ withProxyCertificate: false }), false);
+    workshop.passDays(2);
+    assert.equal(await workshop.ensure({ withProxyCertificate: false }), true);
+  });
+});

@@ -1,0 +1,72 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+
+import { type Authority, makeKey, readIfThere } from './authority.ts';
+import type { AuthorityContext } from './context.ts';
+import { prepareFile, writeWhole } from './prepared-file.ts';
+import { confirm } from './register.ts';
+
+/** No client's name has a space. */
+const PROXY_NAME = 'Latchkey proxy';
+
+const VALID_DAYS = 365;
+
+/** It is renewed every week that it has not longer than this, so a timer that failed for weeks does no harm. */
+const RENEWED_MS = 60 * 86_400_000;
+
+/**
+ * Makes the certificate that the proxy shows to the agent, unless there is one that is good for 60 days. The key stays the
+ * same, so that key and certificate fit together at every moment; and the one of before stays good, for nginx shows it until it
+ * is told to read the new one.
+ * @returns whether it was made
+ */
+export async function ensureProxyCertificate(
+  { places, clock }: AuthorityContext,
+  authority: Authority,
+): Promise<boolean> {
+  const kept = readKey(places.proxyCertificateKey);
+  const until = new Date(clock.now().getTime() + RENEWED_MS);
+  const current = readIfThere(places.proxyCertificate);
+  if (kept !== null && current !== null && isGood(authority, current, kept, until)) return false;
+  const key = kept ?? makeKey();
+  const wish = { name: PROXY_NAME, purpose: 'proxy', days: VALID_DAYS, key } as const;
+  const { record, certificate } = await authority.sign(wish);
+  if (kept === null) writeWhole(places.proxyCertificateKey, key, 0o600);
+  using prepared = prepareFile(places.proxyCertificate, certificate, 0o644);
+  const confirmed = confirm(authority.register, record.serial, [], clock.now());
+  await authority.commit({ ...confirmed, proxyToldAt: null });
+  prepared.place();
+  return true;
+}
+
+function isGood(authority: Authority, pem: string, key: string, until: Date): boolean {
+  const certificate = parse(pem);
+  if (certificate === null) return false;
+  const record = authority.register.certificates.find(
+    ({ serial }) => serial === certificate.serialNumber,
+  );
+  return (
+    record?.revokedAt === null &&
+    certificate.verify(authority.certificate.publicKey) &&
+    certificate.checkPrivateKey(createPrivateKey(key)) &&
+    certificate.validToDate > until
+  );
+}
+
+/** @returns null for what is no certificate: another takes its place */
+function parse(pem: string): X509Certificate | null {
+  try {
+    return new X509Certificate(pem);
+  } catch {
+    return null;
+  }
+}
+
+/** @returns null for what is no key: another takes its place */
+function readKey(path: string): string | null {
+  const pem = readIfThere(path);
+  try {
+    return pem !== null && createPrivateKey(pem).asymmetricKeyType === 'ec' ? pem : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { lacksOpenssl } from '../../test/certificates.ts';
+import { emptyPrograms } from '../../test/programs.ts';
+import type { RunProgram } from '../install/run-program.ts';
+import { readTlsMaterial } from '../tls/tls-files.ts';
+import type { AuthorityContext } from './context.ts';
+import { createClient } from './create-client.ts';
+import { ensureAuthority } from './ensure-authority.ts';
+import { listCertificates } from './list-certificates.ts';
+import { whileLocked } from './lock.ts';
+import { refreshList } from './refresh-list.ts';
+import { revokeClient } from './revoke-client.ts';
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
+  let workshop: AuthorityWorkshop;
+  beforeEach(async () => {
+    workshop = new AuthorityWorkshop();
+    await workshop.ensure();
+  });
+  afterEach(() => workshop[Symbol.dispose]());
+
+  const list = () =>
+    listCertificates(workshop).certificates.map(({ record, status }) => `${record.name} ${status}`);
+
+  /** The authority with something that happens before or after some of its programs. */
+  function disturb(
+    change: (args: string, run: () => ReturnType<RunProgram>) => ReturnType<RunProgram>,
+  ) {
+    const { places, clock, randomBytes, runProgram } = workshop;
+    const context: AuthorityContext = {
+      places,
+      clock,
+      randomBytes,
+      runProgram: async (program, args, options) =>
+        change(args.join(' '), async () => runProgram(program, args, options)),
+    };
+    return context;
+  }
+
+  const wish = (name: string) => ({ name, days: 365, output: workshop.output });
+
+  for (const step of ['req -new', 'ca -batch -notext', 'pkcs12 -export', '-gencrl']) {
+    test(`when "openssl ${step}" fails, the old certificate stays good and no bundle appears`, async () => {
+      const before = workshop.unpack(await workshop.create('anna'));
+      rmSync(join(workshop.output, 'anna.tar.gz'));
+      const broken = disturb(async (args, run) => {
+        if (!args.includes(step)) return run();
+        return { code: 1, stdout: '', stderr: 'no\nrandomness\n', fault: null, isMissing: false };
+      });
+      await assert.rejects(createClient(broken, wish('anna')), {
+        message: `openssl ${step.startsWith('-') ? 'ca' : step.split(' ')[0]} failed: no; randomness`,
+      });
+      assert.match(workshop.verify(`${before.directory}/client.pem`), /: OK$/u);
+      assert.deepEqual(readdirSync(workshop.output), []);
+      assert.deepEqual(readdirSync(workshop.places.authority).sort(), [
+        'ca.key',
+        'ca.pem',
+        'lock',
+        'register.json',
+      ]);
+      assert.deepEqual(list(), ['Latchkey proxy valid', 'anna valid']);
+      const after = workshop.unpack(await workshop.create('anna'));
+      assert.match(workshop.verify(`${after.directory}/client.pem`), /: OK$/u);
+      assert.equal(workshop.verify(`${before.directory}/client.pem`), 'certificate revoked');
+    });
+  }
+
+  test('a command that is killed before it hands out leaves what the next one revokes', async () => {
+    using programs = emptyPrograms();
+    const kept = join(workshop.root, 'signed.pem');
+    const signed = join(workshop.places.authority, 'work', 'signed.pem');
+    programs.write(
+      'openssl',
+      `case "$1" in pkcs12) cp '${signed}' '${kept}'; kill -9 $PPID; exit 1;; esac\nPATH=/usr/bin:/bin exec openssl "$@"`,
+    );
+    const PATH = `${programs.searchPath}:${process.env['PATH']}`;
+    const args = ['client-cert', 'create', 'anna', '--root', workshop.root, '-o', workshop.output];
+    const signal = await new Promise((resolve) => {
+      execFile(process.execPath, [MAIN, ...args], { env: { ...process.env, PATH } }, (error) =>
+        resolve(error?.signal),
+      );
+    });
+    assert.equal(signal, 'SIGKILL');
+    assert.equal(new X509Certificate(readFileSync(kept)).subject, 'CN=anna');
+    assert.match(workshop.verify(kept), /: OK$/u);
+    assert.deepEqual(list(), ['Latchkey proxy valid']);
+    await workshop.create('berta');
+    assert.equal(workshop.verify(kept), 'certificate revoked');
+    assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'berta valid']);
+    assert.equal(existsSync(join(workshop.places.authority, 'work')), false);
+  });
+
+  test('a revocation whose list could not be put into place is in the list after the next command', async () => {
+    const { directory } = workshop.unpack(await workshop.create('anna'));
+    const { revocations } = workshop.places;
+    const before = readFileSync(revocations);
+    const obstructed = disturb(async (args, run) => {
+      const result = await run();
+      if (args.includes('-gencrl')) {
+        rmSync(revocations);
+        mkdirSync(revocations);
+      }
+      return result;
+    });
+    await assert.rejects(revokeClient(obstructed, 'anna'), { code: 'EISDIR' });
+    rmSync(revocations, { recursive: true });
+    writeFileSync(revocations, before);
+    assert.match(workshop.verify(`${directory}/client.pem`), /: OK$/u);
+    await assert.rejects(revokeClient(workshop, 'anna'), /is revoked already/u);
+    assert.equal(workshop.verify(`${directory}/client.pem`), 'certificate revoked');
+  });
+
+  test('the number of the list only grows, also past a list that is newer than the register', async () => {
+    const { authority, revocations, authorityCertificate } = workshop.places;
+    const backup = readFileSync(join(authority, 'register.json'));
+    const numbers = [];
+    for (let round = 0; round < 20; round += 1) numbers.push((await refreshList(workshop)).number);
+    assert.deepEqual(
+      numbers,
+      Array.from({ length: 20 }, (_, index) => index + 2),
+    );
+    writeFileSync(join(authority, 'register.json'), backup);
+    assert.equal(await workshop.ensure(), true);
+    assert.equal((await refreshList(workshop)).number, 23);
+    const clients = { authorityFile: authorityCertificate, revocationFile: revocations };
+    const { proxyCertificate, proxyCertificateKey } = workshop.places;
+    const files = { certificateFile: proxyCertificate, keyFile: proxyCertificateKey, clients };
+    const nextUpdate = readTlsMaterial(files).clients?.revocations.nextUpdate;
+    assert.equal(nextUpdate?.getTime(), workshop.nowMs + 400 * 86_400_000);
+  });
+
+  test('a start that is interrupted at any step begins well the next time', async () => {
+    for (const step of ['req -new', '-selfsign', '-gencrl', '-extensions client']) {
+      using fresh = new AuthorityWorkshop();
+      const { places, clock, randomBytes, runProgram } = fresh;
+      const broken: RunProgram = async (program, args, options) => {
+        if (args.join(' ').includes(step)) throw new Error('stopped');
+        return runProgram(program, args, options);
+      };
+      const context = { places, clock, randomBytes, runProgram: broken };
+      const asked = { domain: 'a.example', address: null, withProxyCertificate: true };
+      await assert.rejects(ensureAuthority(context, asked), { message: 'stopped' });
+      assert.equal(await fresh.ensure(), true);
+      const { directory } = fresh.unpack(await fresh.create('anna'));
+      assert.match(fresh.verify(`${directory}/client.pem`), /: OK$/u);
+      assert.match(fresh.verify(places.proxyCertificate), /: OK$/u);
+    }
+  });
+
+  test('a lock that another one has is waited for, and not for ever', async () => {
+    const path = join(workshop.root, 'lock');
+    const order: string[] = [];
+    const { promise: isTaken, resolve: take } = Promise.withResolvers<void>();
+    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
+    const first = whileLocked(path, async () => {
+      take();
+      await mayEnd;
+      order.push('first');
+    });
+    await isTaken;
+    await assert.rejects(
+      whileLocked(path, async () => void order.push('late'), 0),
+      { message: 'Another command has been using the authority for 0 seconds: try again later.' },
+    );
+    const second = whileLocked(path, async () => void order.push('second'));
+    end();
+    await Promise.all([first, second]);
+    assert.deepEqual(order, ['first', 'second']);
+  });
+});

@@ -1,0 +1,232 @@
+import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+import type { RunProgram } from '../install/run-program.ts';
+import { AuthorityError } from './authority-error.ts';
+import { type CertificateRecord, isRevoked, type Register } from './register.ts';
+
+/** Processors of small boards take a second for a key; a disk may be busy. */
+const TIMEOUT_MS = 30_000;
+
+/** Clocks differ, and one that is set back must not make a certificate that is not valid yet. */
+const BACKDATED_MS = 3_600_000;
+
+const LIST_VALID_MS = 400 * 86_400_000;
+
+/**
+ * Everything that openssl is to know, so that nothing depends on the machine's own configuration. `$ENV::` takes any path as
+ * it is.
+ */
+const CONFIGURATION = `[ca]
+default_ca = own
+[own]
+database = $ENV::LATCHKEY_WORK/index.txt
+serial = $ENV::LATCHKEY_WORK/serial
+crlnumber = $ENV::LATCHKEY_WORK/number
+new_certs_dir = $ENV::LATCHKEY_WORK
+default_md = sha256
+policy = names
+email_in_dn = no
+[names]
+organizationName = optional
+commonName = supplied
+[client]
+basicConstraints = critical,CA:FALSE
+keyUsage = critical,digitalSignature
+extendedKeyUsage = clientAuth
+subjectKeyIdentifier = hash
+authorityKeyIdentifier = keyid
+[authority]
+basicConstraints = critical,CA:TRUE,pathlen:0
+keyUsage = critical,keyCertSign,cRLSign
+subjectKeyIdentifier = hash
+[list]
+authorityKeyIdentifier = keyid
+[req]
+distinguished_name = names
+prompt = no
+`;
+
+/** What signs. */
+export interface Signer {
+  readonly keyFile: string;
+  /** Null for one that signs itself. */
+  readonly certificateFile: string | null;
+}
+
+/** The authority's own files. */
+export interface OwnFiles extends Signer {
+  readonly certificateFile: string;
+}
+
+/** What is signed. */
+export interface Wish {
+  /** Such as `/CN=anna`. */
+  readonly subject: string;
+  /** The private key, as PEM. */
+  readonly key: string;
+  readonly serial: string;
+  readonly issuedAt: Date;
+  readonly expiresAt: Date;
+}
+
+/**
+ * Signs with the program openssl, in a directory of its own that holds keys for as long as it is needed. Its database is
+ * made from the register each time, so that it cannot differ from it.
+ */
+export class Openssl implements Disposable {
+  readonly #runProgram: RunProgram;
+  readonly #work: string;
+
+  /** @param work a directory that nobody else may read, removed when this is disposed of */
+  constructor(runProgram: RunProgram, work: string) {
+    this.#runProgram = runProgram;
+    this.#work = work;
+    // One that was killed has left it.
+    rmSync(work, { recursive: true, force: true });
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.#work, { recursive: true, force: true });
+  }
+
+  /**
+   * Signs a certificate.
+   * @returns it as PEM
+   * @throws AuthorityError when openssl is missing or fails
+   */
+  async sign(wish: Wish, { keyFile, certificateFile }: Signer): Promise<string> {
+    const key = this.#write('key.pem', wish.key);
+    const [request, signed] = [this.#at('request.pem'), this.#at('signed.pem')];
+    const configuration = this.#prepare([], ['serial', wish.serial]);
+    const asked = ['-key', key, '-subj', wish.subject, '-out', request];
+    await this.#run(['req', '-new', '-batch', ...configuration, ...asked]);
+    const issuer =
+      certificateFile === null
+        ? ['-selfsign', '-extensions', 'authority']
+        : ['-cert', certificateFile, '-extensions', 'client'];
+    const start = formatTime(new Date(wish.issuedAt.getTime() - BACKDATED_MS));
+    const times = ['-startdate', start, '-enddate', formatTime(wish.expiresAt)];
+    const files = ['-keyfile', keyFile, '-in', request, '-out', signed];
+    await this.#run(['ca', '-batch', '-notext', ...configuration, ...issuer, ...times, ...files]);
+    return readFileSync(signed, 'utf8');
+  }
+
+  /**
+   * Makes the list of revoked certificates that belongs to a register.
+   * @returns it as PEM
+   */
+  async listRevoked(
+    register: Register,
+    { keyFile, certificateFile }: OwnFiles,
+    now: Date,
+  ): Promise<string> {
+    const number = register.revocationsNumber.toString(16).toUpperCase();
+    const even = number.padStart(number.length + (number.length % 2), '0');
+    const configuration = this.#prepare(register.certificates, ['number', even]);
+    const list = this.#at('list.pem');
+    const since = formatTime(new Date(now.getTime() - BACKDATED_MS));
+    const until = formatTime(new Date(now.getTime() + LIST_VALID_MS));
+    const times = ['-crl_lastupdate', since, '-crl_nextupdate', until];
+    const files = ['-keyfile', keyFile, '-cert', certificateFile, '-out', list];
+    const what = ['-gencrl', '-crlexts', 'list'];
+    await this.#run(['ca', '-batch', ...configuration, ...what, ...times, ...files]);
+    return readFileSync(list, 'utf8');
+  }
+
+  /**
+   * Reads the number and the end of a list of revoked certificates.
+   * @returns null when there is no list, or it is not of the authority
+   */
+  async readList(
+    path: string,
+    authorityFile: string,
+  ): Promise<{ number: number; nextUpdate: Date } | null> {
+    const asked = ['-noout', '-verify', '-crlnumber', '-nextupdate'];
+    const args = ['crl', '-in', path, '-CAfile', authorityFile, ...asked];
+    const { code, stdout, stderr, isMissing } = await this.#runProgram('openssl', args);
+    if (isMissing) throw missing();
+    const [, number] = /^crlNumber=(?:0x)?([0-9A-F]+)$/imu.exec(stdout) ?? [];
+    const [, end] = /^nextUpdate=(.+)$/mu.exec(stdout) ?? [];
+    const isOurs = code === 0 && `${stdout}${stderr}`.includes('verify OK');
+    if (!isOurs || number === undefined || end === undefined) return null;
+    return { number: Number.parseInt(number, 16), nextUpdate: new Date(end) };
+  }
+
+  /**
+   * Puts certificate and key into one file that browsers and systems import: with 3DES and SHA-1, for macOS refuses what is
+   * newer, and OpenSSL 3 what is older.
+   */
+  async makePkcs12(certificate: string, key: string, name: string, password: string) {
+    const files = [
+      '-in',
+      this.#write('leaf.pem', certificate),
+      '-inkey',
+      this.#write('leaf.key', key),
+    ];
+    const kept = this.#at('bundle.p12');
+    const algorithms = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];
+    await this.#run(
+      [
+        'pkcs12',
+        '-export',
+        ...files,
+        '-name',
+        name,
+        ...algorithms,
+        '-passout',
+        'stdin',
+        '-out',
+        kept,
+      ],
+      `${password}\n`,
+    );
+    return readFileSync(kept);
+  }
+
+  #prepare(
+    records: readonly CertificateRecord[],
+    [file, value]: readonly [string, string],
+  ): string[] {
+    this.#write('index.txt', records.filter(isRevoked).map(formatRow).join(''));
+    this.#write(file, `${value}\n`);
+    return ['-config', this.#write('openssl.cnf', CONFIGURATION)];
+  }
+
+  #write(name: string, text: string): string {
+    mkdirSync(this.#work, { recursive: true, mode: 0o700 });
+    const path = this.#at(name);
+    writeFileSync(path, text, { mode: 0o600 });
+    return path;
+  }
+
+  #at(name: string): string {
+    return join(this.#work, name);
+  }
+
+  async #run(args: readonly string[], input = ''): Promise<void> {
+    const environment = { LATCHKEY_WORK: this.#work };
+    const options = { input, environment, timeoutMs: TIMEOUT_MS };
+    const { code, fault, stderr, isMissing } = await this.#runProgram('openssl', args, options);
+    if (isMissing) throw missing();
+    if (code === 0) return;
+    const said = stderr.trim().replaceAll(/\s*\n\s*/gu, '; ');
+    throw new AuthorityError(fault ?? `openssl ${args[0]} failed: ${said}`);
+  }
+}
+
+function missing(): AuthorityError {
+  return new AuthorityError('openssl is not on this machine: run "apt install openssl".');
+}
+
+/** A row of openssl's database. */
+function formatRow({ name, serial, expiresAt, revokedAt }: CertificateRecord): string {
+  const revoked = revokedAt === null ? '' : formatTime(revokedAt);
+  return `R\t${formatTime(expiresAt)}\t${revoked}\t${serial}\tunknown\t/CN=${name}\n`;
+}
+
+/** `YYMMDDHHMMSSZ` until 2049, then with the whole year, as RFC 5280 has it. */
+function formatTime(time: Date): string {
+  const digits = `${time.toISOString().slice(0, 19).replaceAll(/\D/gu, '')}Z`;
+  return time.getUTCFullYear() < 2050 ? digits.slice(2) : digits;
+}

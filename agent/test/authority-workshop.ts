@@ -1,0 +1,104 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+import type { AuthorityContext, AuthorityPlaces } from '#agent/authority/context.ts';
+import { type CreatedClient, createClient } from '#agent/authority/create-client.ts';
+import { type AuthorityWish, ensureAuthority } from '#agent/authority/ensure-authority.ts';
+import { paths } from '#agent/install/paths.ts';
+import { runProgram } from '#agent/install/run-program.ts';
+
+const DAY_MS = 86_400_000;
+
+export const wish: AuthorityWish = {
+  domain: 'db-1.example.com',
+  address: 'wss://db-1.example.com/latchkey',
+  withProxyCertificate: true,
+};
+
+/** The files of a bundle. */
+export interface Unpacked {
+  readonly directory: string;
+  readonly cert: string;
+  readonly key: string;
+}
+
+/** An authority below a directory of its own, as it would be below `/`, with a clock that a test moves. */
+export class AuthorityWorkshop implements Disposable, AuthorityContext {
+  readonly root = mkdtempSync(join(tmpdir(), 'latchkey-authority-'));
+  readonly places: AuthorityPlaces = {
+    authority: join(this.root, paths.authority),
+    authorityCertificate: join(this.root, paths.authorityCertificate),
+    revocations: join(this.root, paths.revocations),
+    proxyCertificate: join(this.root, paths.proxyCertificate),
+    proxyCertificateKey: join(this.root, paths.proxyCertificateKey),
+  };
+  readonly output = join(this.root, 'output');
+  readonly runProgram = runProgram;
+  readonly randomBytes = randomBytes;
+  nowMs = Math.floor(Date.now() / 1000) * 1000;
+  readonly clock = { now: () => new Date(this.nowMs) };
+  #count = 0;
+
+  constructor() {
+    mkdirSync(this.output);
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true });
+  }
+
+  passDays(days: number): void {
+    this.nowMs += days * DAY_MS;
+  }
+
+  async ensure(changes: Partial<AuthorityWish> = {}): Promise<boolean> {
+    return ensureAuthority(this, { ...wish, ...changes });
+  }
+
+  async create(name: string, days = 365): Promise<CreatedClient> {
+    return createClient(this, { name, days, output: this.output });
+  }
+
+  /** Unpacks a bundle as a person would. */
+  unpack({ path, record }: CreatedClient): Unpacked {
+    this.#count += 1;
+    const to = join(this.root, `unpacked-${this.#count}`);
+    mkdirSync(to);
+    execFileSync('tar', ['xzf', path, '-C', to]);
+    const directory = join(to, record.name);
+    const read = (file: string): string => readFileSync(join(directory, file), 'utf8');
+    return { directory, cert: read('client.pem'), key: read('client.key') };
+  }
+
+  /** What openssl says of a client's certificate at the time of the clock: `OK`, or its error. */
+  verify(file: string): string {
+    const { authorityCertificate, revocations } = this.places;
+    const asked = ['-crl_check', '-purpose', 'sslclient', '-attime', `${this.nowMs / 1000}`];
+    const known = ['-CAfile', authorityCertificate, '-CRLfile', revocations];
+    const args = ['verify', ...asked, ...known, file];
+    const { stdout, stderr } = spawnSync('openssl', args, { encoding: 'utf8' });
+    return /^error \d+ at .*: (?<error>.*)$/mu.exec(stderr)?.groups?.['error'] ?? stdout.trim();
+  }
+
+  /** Every file below the root, with what would show a change of it. */
+  listFiles(): string[] {
+    return readdirSync(this.root, { recursive: true, encoding: 'utf8' })
+      .filter((file) => statSync(join(this.root, file)).isFile())
+      .map((file) => {
+        const { ino, mtimeMs, ctimeMs, mode } = statSync(join(this.root, file));
+        return `${file} ${(mode & 0o7777).toString(8)} ${ino} ${mtimeMs} ${ctimeMs}`;
+      });
+  }
+
+  /** The permissions of the files that are there. */
+  listModes(): Record<string, string> {
+    return Object.fromEntries(
+      this.listFiles()
+        .map((line) => line.split(' '))
+        .map(([file = '', mode]) => [file, mode ?? '']),
+    );
+  }
+}
