@@ -1,8 +1,11 @@
 import { Command, CommanderError } from 'commander';
 
+import { AuthorityError } from '../authority/authority-error.ts';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
 import { TlsFileError } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
+import { clientCertCommand } from './client-cert-command.ts';
+import { doctorCommand } from './doctor-command.ts';
 import { healthCommand } from './health-command.ts';
 import { onceCommand } from './once-command.ts';
 import { printNote, withExamples } from './output.ts';
@@ -10,6 +13,7 @@ import { reloadCommand } from './reload-command.ts';
 import { runCommand } from './run-command.ts';
 import { validateCommand } from './validate-command.ts';
 import { versionCommand } from './version-command.ts';
+import { watchCommand } from './watch-command.ts';
 
 /** The command line was not understood. */
 const USAGE_EXIT_CODE = 2;
@@ -23,17 +27,24 @@ export function buildProgram(): Command {
     .addCommand(validateCommand())
     .addCommand(reloadCommand())
     .addCommand(healthCommand())
+    .addCommand(doctorCommand())
     .addCommand(onceCommand())
+    .addCommand(watchCommand())
+    .addCommand(clientCertCommand())
     .addCommand(versionCommand());
   withExamples(program, [
     ['once', 'What this machine does now'],
     ['once --json', 'The same, for a program'],
     ['validate && latchkey-agent run', 'Check the configuration, then collect and stream'],
   ]);
-  for (const command of [program, ...program.commands]) {
+  for (const command of withCommandsBelow(program)) {
     command.exitOverride().showHelpAfterError().allowExcessArguments(false);
   }
   return program;
+}
+
+function withCommandsBelow(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withCommandsBelow)];
 }
 
 /**
@@ -53,6 +64,10 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     if (error instanceof ConfigError || error instanceof TlsFileError) {
       printNote(error.message);
       return CONFIG_EXIT_CODE;
+    }
+    if (error instanceof AuthorityError) {
+      printNote(error.message);
+      return 1;
     }
     printNote(`This went wrong: ${error instanceof Error ? error.message : String(error)}`);
     return 1;

@@ -1,6 +1,7 @@
 import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
 
 import { paint } from './output.ts';
+import { alignColumns, formatTable, type Rows } from './table.ts';
 import {
   formatBytes,
   formatBytesPerSecond,
@@ -9,8 +10,6 @@ import {
   formatLatency,
   formatRatio,
 } from './units.ts';
-
-type Rows = readonly (readonly string[])[];
 
 const GIGA = 1e9;
 
@@ -178,30 +177,6 @@ function describeProcess(
     formatBytes(each.memory_bytes),
     `${each.pid}`,
   ];
-}
-
-function formatTable(header: readonly string[], rows: Rows): string {
-  if (rows.length === 0) return '';
-  const [first = '', ...lines] = alignColumns([
-    header.map((name) => name.toUpperCase()),
-    ...rows,
-  ]).split('\n');
-  return [paint('dim', first), ...lines].join('\n');
-}
-
-function alignColumns(rows: Rows): string {
-  const columns = Math.max(0, ...rows.map((cells) => cells.length));
-  const widths = Array.from({ length: columns }, (_, column) =>
-    Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
-  );
-  return rows
-    .map((cells) =>
-      cells
-        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-        .join('  ')
-        .trimEnd(),
-    )
-    .join('\n');
 }
 
 /** Names come from programs and devices: control characters could rewrite the terminal. */

@@ -1,0 +1,131 @@
+import { randomBytes } from 'node:crypto';
+import { join } from 'node:path';
+
+import { formatDate } from '../authority/authority.ts';
+import type { AuthorityContext } from '../authority/context.ts';
+import { createClient } from '../authority/create-client.ts';
+import { type ListedCertificate, listCertificates } from '../authority/list-certificates.ts';
+import { refreshList } from '../authority/refresh-list.ts';
+import { revokeClient } from '../authority/revoke-client.ts';
+import { tellNginx } from '../authority/tell-nginx.ts';
+import { systemClock } from '../clock.ts';
+import { paths } from '../install/paths.ts';
+import { runProgram } from '../install/run-program.ts';
+import { type OutputOptions, printNote, printResult } from './output.ts';
+import { formatTable } from './table.ts';
+
+export interface RootOptions {
+  readonly root: string;
+}
+
+export interface CreateOptions extends OutputOptions, RootOptions {
+  readonly days: number;
+  readonly output: string;
+}
+
+/** Makes a certificate and prints where its bundle is, and the password, this once. */
+export async function create(name: string, options: CreateOptions): Promise<void> {
+  const made = await createClient(openContext(options), { ...options, name });
+  const { path, sha256, password, record, replaced } = made;
+  const expires = formatDate(record.expiresAt);
+  const result = { path, sha256, password, ...describeTimes(record), replaced: replaced.length };
+  const lines = [
+    ['file', path],
+    ['sha256', sha256],
+    ['password', `${password}  (of ${name}.p12; it is shown this once and kept nowhere)`],
+    ['expires', expires],
+  ];
+  printResult(options, result, () =>
+    [
+      `Made a certificate for ${name}, good until ${expires}.`,
+      ...lines.map(([label = '', value = '']) => `  ${label.padEnd(8)}  ${value}`),
+    ].join('\n'),
+  );
+  if (replaced.length === 0) return;
+  printNote(`What ${name} had before is revoked.`);
+  await spreadRevocation(options);
+}
+
+/** Prints who has a certificate. */
+export function list(options: OutputOptions & RootOptions): void {
+  const { certificates, warnings } = listCertificates(openContext(options));
+  const result = {
+    certificates: certificates.map(({ record, status }) => {
+      return { name: record.name, purpose: record.purpose, status, ...describeTimes(record) };
+    }),
+    warnings,
+  };
+  printResult(options, result, () => {
+    const header = ['name', 'status', 'issued', 'expires', 'serial'];
+    const table = formatTable(header, certificates.map(describeRow));
+    return [table || 'There are no certificates yet.', ...warnings.map((each) => `! ${each}`)].join(
+      '\n',
+    );
+  });
+}
+
+/** Revokes what a client has. */
+export async function revoke(name: string, options: OutputOptions & RootOptions): Promise<void> {
+  const revoked = await revokeClient(openContext(options), name);
+  const serials = revoked.map(({ serial }) => serial);
+  printResult(options, { name, revoked: serials }, () => {
+    const what = serials.length === 1 ? 'The certificate' : `${serials.length} certificates`;
+    return `${what} of ${name} ${serials.length === 1 ? 'is' : 'are'} revoked.`;
+  });
+  await spreadRevocation(options);
+}
+
+/** Renews what gets out of date. */
+export async function refresh(options: OutputOptions & RootOptions): Promise<void> {
+  const { number, isProxyRenewed } = await refreshList(openContext(options));
+  const result = { number, proxy_renewed: isProxyRenewed };
+  const proxy = isProxyRenewed ? " The proxy's certificate is renewed, too." : '';
+  printResult(
+    options,
+    result,
+    () => `The list of revoked certificates is renewed (number ${number}).${proxy}`,
+  );
+  await tellProxy(options);
+}
+
+async function spreadRevocation(options: RootOptions): Promise<void> {
+  printNote('The agent takes the new list within ten seconds, and sends away who is on it.');
+  await tellProxy(options);
+}
+
+async function tellProxy(options: RootOptions): Promise<void> {
+  const files = [paths.nginxServer, paths.nginxRoute].map((path) => join(options.root, path));
+  const state = await tellNginx(openContext(options), files);
+  if (state === 'reloaded') {
+    printNote(
+      'nginx was reloaded, and asks the new list. What is connected through it stays so until "systemctl restart latchkey-agent".',
+    );
+  }
+  if (state === 'stopped') printNote('nginx does not run; it reads the new list when it starts.');
+}
+
+function openContext({ root }: RootOptions): AuthorityContext {
+  const at = (path: string): string => join(root, path);
+  const places = {
+    authority: at(paths.authority),
+    authorityCertificate: at(paths.authorityCertificate),
+    revocations: at(paths.revocations),
+    proxyCertificate: at(paths.proxyCertificate),
+    proxyCertificateKey: at(paths.proxyCertificateKey),
+  };
+  return { places, runProgram, clock: systemClock, randomBytes };
+}
+
+function describeRow({ record, status }: ListedCertificate): string[] {
+  const { name, issuedAt, expiresAt, serial } = record;
+  return [name, status, formatDate(issuedAt), formatDate(expiresAt), serial];
+}
+
+function describeTimes({ serial, issuedAt, expiresAt, revokedAt }: ListedCertificate['record']) {
+  return {
+    serial,
+    issued_at: issuedAt.toISOString(),
+    expires_at: expiresAt.toISOString(),
+    revoked_at: revokedAt?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { lacksOpenssl } from '../../test/certificates.ts';
+import { emptyPrograms, type Programs } from '../../test/programs.ts';
+import { paths } from '../install/paths.ts';
+
+const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
+  let workshop: AuthorityWorkshop;
+  let programs: Programs;
+  beforeEach(async () => {
+    workshop = new AuthorityWorkshop();
+    programs = emptyPrograms();
+    programs.write('systemctl', 'exit 0');
+    await workshop.ensure();
+  });
+  afterEach(() => {
+    workshop[Symbol.dispose]();
+    programs[Symbol.dispose]();
+  });
+
+  /** Runs it where the tests' programs come first; `uid` as another user. */
+  async function run(args: readonly string[], options: { uid?: number; PATH?: string } = {}) {
+    const { uid, PATH = `${programs.searchPath}:${process.env['PATH']}` } = options;
+    const all = [MAIN, 'client-cert', ...args, '--root', workshop.root];
+    const env = { ...process.env, PATH };
+    return new Promise<{ code: number; stdout: string; stderr: string }>((resolve) => {
+      const settings = { cwd: workshop.output, env, ...(uid === undefined ? {} : { uid }) };
+      execFile(process.execPath, all, settings, (error, stdout, stderr) =>
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+      );
+    });
+  }
+
+  async function refused(...args: readonly string[]) {
+    const { code, stdout, stderr } = await run(args);
+    assert.equal(stdout, '');
+    return [code, stderr.split('\n')[0]];
+  }
+
+  function installNginx(): void {
+    const route = join(workshop.root, paths.nginxRoute);
+    mkdirSync(dirname(route), { recursive: true });
+    writeFileSync(route, '');
+  }
+
+  test('create prints where the bundle is, its hash, its password and its end', async () => {
+    const { code, stdout, stderr } = await run(['create', 'anna', '--days', '30']);
+    assert.deepEqual([code, stderr], [0, '']);
+    const expires = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
+    const lines = stdout.split('\n');
+    assert.equal(lines[0], `Made a certificate for anna, good until ${expires}.`);
+    assert.equal(lines[1], `  file      ${workshop.output}/anna.tar.gz`);
+    assert.match(lines[2] ?? '', /^ {2}sha256 {4}[0-9a-f]{64}$/u);
+    assert.match(
+      lines[3] ?? '',
+      /^ {2}password {2}(?:[a-z2-9]{6}-?){4} {2}\(of anna\.p12; it is shown this once and kept nowhere\)$/u,
+    );
+    assert.equal(lines[4], `  expires   ${expires}`);
+    assert.ok(existsSync(join(workshop.output, 'anna.tar.gz')));
+    const again = await run(['create', 'anna', '--json', '--output', '../anna.tgz']);
+    assert.equal(
+      again.stderr,
+      'What anna had before is revoked.\nThe agent takes the new list within ten seconds, and sends away who is on it.\n',
+    );
+    const result = JSON.parse(again.stdout);
+    assert.equal(result.path, join(workshop.root, 'anna.tgz'));
+    assert.equal(result.replaced, 1);
+    assert.ok(existsSync(result.path));
+  });
+
+  test('list is a table with warnings, or JSON', async () => {
+    const { record } = await workshop.create('anna', 20);
+    const [issued, expires] = [record.issuedAt, record.expiresAt].map((time) => time.toISOString());
+    const { code, stdout } = await run(['list']);
+    const lines = stdout.split('\n');
+    assert.equal(code, 0);
+    assert.equal(lines[0], 'NAME            STATUS  ISSUED      EXPIRES     SERIAL');
+    assert.match(lines[1] ?? '', /^Latchkey proxy {2}valid {3}\S{10} {2}\S{10} {2}[0-9A-F]{32}$/u);
+    assert.equal(
+      lines[2],
+      `anna            valid   ${issued?.slice(0, 10)}  ${expires?.slice(0, 10)}  ${record.serial}`,
+    );
+    assert.match(lines[3] ?? '', /^! anna expires in (?:19|20) days: /u);
+    const { certificates, warnings } = JSON.parse((await run(['list', '--json'])).stdout);
+    assert.deepEqual(certificates[1], {
+      name: 'anna',
+      purpose: 'client',
+      status: 'valid',
+      serial: record.serial,
+      issued_at: issued,
+      expires_at: expires,
+      revoked_at: null,
+    });
+    assert.equal(warnings.length, 1);
+  });
+
+  test('revoke says what it did, and nginx is left alone where it has no part', async () => {
+    await workshop.create('anna');
+    assert.deepEqual(await run(['revoke', 'anna']), {
+      code: 0,
+      stdout: 'The certificate of anna is revoked.\n',
+      stderr: 'The agent takes the new list within ten seconds, and sends away who is on it.\n',
+    });
+    assert.deepEqual(programs.starts(), []);
+    const again = await run(['revoke', 'anna']);
+    assert.deepEqual([again.code, again.stdout], [1, '']);
+    assert.match(again.stderr, /^The certificate of anna is revoked already, since \S{10}\.\n$/u);
+  });
+
+  test('behind nginx it is reloaded after a revocation, and by the timer only when there is news', async () => {
+    installNginx();
+    await workshop.create('anna');
+    assert.match(
+      (await run(['revoke', 'anna'])).stderr,
+      /\nnginx was reloaded, and asks the new list\./u,
+    );
+    const told = ['is-active --quiet nginx.service', 'reload nginx.service'];
+    assert.deepEqual(programs.starts(), told);
+    const refreshed = await run(['refresh-list']);
+    assert.deepEqual(refreshed, {
+      code: 0,
+      stdout: 'The list of revoked certificates is renewed (number 3).\n',
+      stderr: '',
+    });
+    assert.deepEqual(programs.starts(), told);
+  });
+
+  test('a reload of nginx that fails is an error, and is tried again by the timer', async () => {
+    installNginx();
+    await workshop.create('anna');
+    programs.write('systemctl', '[ "$1" = is-active ] || { echo "it is broken" >&2; exit 1; }');
+    const failed = await run(['revoke', 'anna']);
+    assert.deepEqual([failed.code, failed.stdout], [1, 'The certificate of anna is revoked.\n']);
+    assert.match(failed.stderr, /nginx still goes by the old files, .*\(it is broken\)\n$/u);
+    programs.write('systemctl', 'exit 0');
+    assert.equal((await run(['refresh-list'])).code, 0);
+    assert.equal(programs.starts().filter((line) => line === 'reload nginx.service').length, 2);
+    programs.write('systemctl', 'exit 3');
+    await workshop.create('anna');
+    assert.match(
+      (await run(['revoke', 'anna'])).stderr,
+      /nginx does not run; it reads the new list/u,
+    );
+  });
+
+  test('what cannot be done is one sentence and 1; what is not understood is 2', async () => {
+    assert.deepEqual(await refused('revoke', 'berta'), [
+      1,
+      'There is no certificate for berta: "latchkey-agent client-cert list" shows the names.',
+    ]);
+    for (const name of ['..', '.hidden', 'Anna', 'a/b', 'a b', 'a'.repeat(65), 'é']) {
+      const [code, sentence] = await refused('create', name);
+      assert.equal(code, 2);
+      assert.match(
+        String(sentence),
+        /A name has 1 to 64 of a-z, 0-9, '\.', '_' and '-', and begins/u,
+      );
+    }
+    for (const days of ['0', '826', '1.5', 'ten', '-1']) {
+      assert.equal((await refused('create', 'anna', `--days=${days}`))[0], 2);
+    }
+    assert.equal((await refused('nonsense'))[0], 2);
+    rmSync(workshop.places.authority, { recursive: true });
+    for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
+      assert.deepEqual(await refused(...args), [
+        1,
+        'This machine has no authority yet: "latchkey-agent install" with LATCHKEY_MTLS=yes makes one.',
+      ]);
+    }
+  });
+
+  const isRoot = process.getuid?.() === 0;
+  test('for anybody but root it says so', { skip: isRoot ? false : 'needs root' }, async () => {
+    chmodSync(workshop.root, 0o755);
+    const { places } = workshop;
+    const before = readFileSync(join(places.authority, 'register.json'), 'utf8');
+    for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
+      assert.deepEqual(await run(args, { uid: 65_534 }), {
+        code: 1,
+        stdout: '',
+        stderr: 'Only root may use the authority: run this with sudo.\n',
+      });
+    }
+    assert.equal(readFileSync(join(places.authority, 'register.json'), 'utf8'), before);
+  });
+});

@@ -1,0 +1,115 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import { isClientName } from '../authority/client-name.ts';
+import type { CreateOptions, RootOptions } from './client-cert-actions.ts';
+import { jsonOption, type OutputOptions, withExamples } from './output.ts';
+
+const MAX_DAYS = 825;
+
+/** `latchkey-agent client-cert`: the certificates of viewers. What it needs is loaded only when it is used. */
+export function clientCertCommand(): Command {
+  const command = new Command('client-cert')
+    .description('Make, list and revoke the certificates that viewers show (mutual TLS); for root.')
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(revokeCommand())
+    .addCommand(refreshCommand());
+  return withExamples(command, [
+    ['client-cert create anna', 'A certificate for anna, as anna.tar.gz'],
+    ['client-cert list', 'Who has one, and until when'],
+    ['client-cert revoke anna', 'Let anna in no more'],
+  ]);
+}
+
+function createCommand(): Command {
+  const command = new Command('create')
+    .description(
+      'Make a certificate and a bundle with it; what the name had before is revoked. Exit code 0 or 1.',
+    )
+    .argument('<name>', "whom it is for: a-z, 0-9, '.', '_' and '-', at most 64", parseName)
+    .addOption(
+      new Option('--days <days>', `how long it is good, 1 to ${MAX_DAYS}`)
+        .argParser(parseDays)
+        .default(365),
+    )
+    .addOption(
+      new Option('-o, --output <path>', 'the file, or the directory of NAME.tar.gz').default(
+        '.',
+        'here',
+      ),
+    )
+    .addOption(jsonOption())
+    .addOption(rootOption())
+    .action(async (name: string, options: CreateOptions) => {
+      const { create } = await import('./client-cert-actions.ts');
+      await create(name, options);
+    });
+  return withExamples(command, [
+    ['client-cert create anna', 'For anna: anna.tar.gz here, and a password'],
+    ['client-cert create wallboard --days 825 --output /root/', 'For a screen that nobody tends'],
+  ]);
+}
+
+function listCommand(): Command {
+  const command = new Command('list')
+    .description('Show every certificate: for whom, until when, and whether it is revoked.')
+    .addOption(jsonOption())
+    .addOption(rootOption())
+    .action(async (options: OutputOptions & RootOptions) => {
+      const { list } = await import('./client-cert-actions.ts');
+      list(options);
+    });
+  return withExamples(command, [
+    ['client-cert list', 'A table, and what expires within 30 days'],
+    ["client-cert list --json | jq '.certificates[].name'", 'The names, for a program'],
+  ]);
+}
+
+function revokeCommand(): Command {
+  const command = new Command('revoke')
+    .description(
+      'Revoke every certificate of a name; who watches with one is sent away. Exit code 0 or 1.',
+    )
+    .argument('<name>', 'whose', parseName)
+    .addOption(jsonOption())
+    .addOption(rootOption())
+    .action(async (name: string, options: OutputOptions & RootOptions) => {
+      const { revoke } = await import('./client-cert-actions.ts');
+      await revoke(name, options);
+    });
+  return withExamples(command, [['client-cert revoke anna', 'Let anna in no more']]);
+}
+
+function refreshCommand(): Command {
+  const command = new Command('refresh-list')
+    .description(
+      "Renew the list of revoked certificates, and the proxy's own before it ends; a timer does so.",
+    )
+    .addOption(jsonOption())
+    .addOption(rootOption())
+    .action(async (options: OutputOptions & RootOptions) => {
+      const { refresh } = await import('./client-cert-actions.ts');
+      await refresh(options);
+    });
+  return withExamples(command, [['client-cert refresh-list', 'What the timer runs each week']]);
+}
+
+/** For tests and for systems that are not running: every file is below it. */
+function rootOption(): Option {
+  return new Option('--root <directory>', 'take every path below this directory')
+    .default('/')
+    .hideHelp();
+}
+
+function parseName(text: string): string {
+  if (isClientName(text)) return text;
+  throw new InvalidArgumentError(
+    "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit.",
+  );
+}
+
+function parseDays(text: string): number {
+  const days = Number(text);
+  if (/^\d{1,3}$/u.test(text) && days >= 1 && days <= MAX_DAYS) return days;
+  throw new InvalidArgumentError(`It is a whole number of days from 1 to ${MAX_DAYS}.`);
+}
