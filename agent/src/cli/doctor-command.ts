@@ -1,0 +1,68 @@
+import { Command } from 'commander';
+
+import { systemClock } from '../clock.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { type ConfigOptions, configOption } from './config-option.ts';
+import {
+  jsonOption,
+  type OutputOptions,
+  paint,
+  printNote,
+  printResult,
+  withExamples,
+} from './output.ts';
+
+type Options = ConfigOptions & OutputOptions;
+
+const MARKS = { ok: '✓', skipped: '·', warning: '!', problem: '✗' } as const;
+const NAME_WIDTH = 19;
+
+/** `latchkey-agent doctor`: looks at the machine, and says of each trouble what it is, why, and what to do. */
+export function doctorCommand(): Command {
+  const command = new Command('doctor')
+    .description(
+      'Look for what keeps viewers away, and say how to mend it; exit code 1 when something does.',
+    )
+    .addOption(configOption())
+    .addOption(jsonOption())
+    .action(run);
+  return withExamples(command, [
+    ['doctor', 'What is wrong here, and what to do'],
+    ['doctor --json', 'The same, for a program'],
+  ]);
+}
+
+async function run(options: Options): Promise<void> {
+  const [{ examine }, { lookAtMachine }, { runProgram }] = await Promise.all([
+    import('../doctor/examine.ts'),
+    import('../doctor/look/look-at-machine.ts'),
+    import('../install/run-program.ts'),
+  ]);
+  const look = await lookAtMachine(options.config, runProgram, systemClock.now());
+  const findings = examine(look);
+  const healthy = findings.every(({ state }) => state !== 'problem');
+  printResult(options, { healthy, findings }, () => describe(findings));
+  if (!look.isRoot) printNote('As root it sees more: sudo latchkey-agent doctor');
+  if (!healthy) process.exitCode = 1;
+}
+
+function describe(findings: readonly Finding[]): string {
+  const count = (state: Finding['state']): number =>
+    findings.filter((each) => each.state === state).length;
+  const [problems, warnings] = [count('problem'), count('warning')];
+  const verdict =
+    problems + warnings === 0
+      ? 'Nothing is wrong.'
+      : `${problems} ${problems === 1 ? 'problem' : 'problems'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`;
+  return [...findings.map(describeFinding), '', paint('bold', verdict)].join('\n');
+}
+
+function describeFinding(finding: Finding): string {
+  const head = `${MARKS[finding.state]} ${finding.check.replaceAll('_', ' ').padEnd(NAME_WIDTH)} `;
+  if ('says' in finding) {
+    return finding.state === 'skipped' ? paint('dim', head + finding.says) : head + finding.says;
+  }
+  const { symptom, cause, fix } = finding;
+  const indent = ' '.repeat(NAME_WIDTH + 3);
+  return [`${head}${symptom}`, `${indent}Cause: ${cause}`, `${indent}Fix: ${fix}`].join('\n');
+}

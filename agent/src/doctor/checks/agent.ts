@@ -1,0 +1,55 @@
+import { agentUnit } from '../../install/paths.ts';
+import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
+import type { Look } from '../look/look.ts';
+
+/** The configuration can be used: else the agent does not start. */
+export function checkConfiguration({ configuration }: Look): Finding {
+  const { path } = configuration;
+  if (configuration.kind === 'read') return ok('configuration', `${path} is valid.`);
+  return problem('configuration', {
+    symptom: 'The agent does not start, or would not start again.',
+    cause: configuration.problems.join(' '),
+    fix: `Correct ${path}, then: latchkey-agent validate && systemctl restart ${agentUnit}`,
+  });
+}
+
+/** The unit runs, and comes back when the machine starts. */
+export function checkUnit({ unit }: Look): Finding {
+  if (unit === null) return skipped('agent_running', 'systemd is not asked on this machine.');
+  if (!unit.isLoaded) {
+    return problem('agent_running', {
+      symptom: 'Connections are refused.',
+      cause: `There is no ${agentUnit} on this machine.`,
+      fix: 'Install the agent: latchkey-agent install',
+    });
+  }
+  if (unit.activeState !== 'active') {
+    return problem('agent_running', {
+      symptom: 'Connections are refused; behind a proxy they are answered with 502.',
+      cause: `${agentUnit} is ${unit.activeState} (${unit.result}).`,
+      fix: `See why: journalctl -u ${agentUnit} -n 20, then: systemctl restart ${agentUnit}`,
+    });
+  }
+  if (!unit.isEnabled) {
+    return warning('agent_running', {
+      symptom: 'After the next start of the machine, connections will be refused.',
+      cause: `${agentUnit} runs, and is not started with the machine.`,
+      fix: `systemctl enable ${agentUnit}`,
+    });
+  }
+  return ok('agent_running', `${agentUnit} is active and starts with the machine.`);
+}
+
+/** The agent answers on its own port of this machine. */
+export function checkAnswer({ agentFault, configuration }: Look): Finding {
+  if (configuration.kind === 'wrong') {
+    return skipped('agent_reachable', 'Where the agent listens is not known.');
+  }
+  const { host, port } = configuration.config.listen;
+  if (agentFault === null) return ok('agent_reachable', `It answers on ${host}:${port}.`);
+  return problem('agent_reachable', {
+    symptom: 'Connections are refused or time out; behind a proxy they are answered with 502.',
+    cause: agentFault,
+    fix: `Start it: systemctl restart ${agentUnit}, and look at: journalctl -u ${agentUnit} -n 20`,
+  });
+}

@@ -1,0 +1,59 @@
+import { agentUnit, agentUser, paths } from '../../install/paths.ts';
+import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
+import type { Look } from '../look/look.ts';
+
+const DAY_MS = 86_400_000;
+
+/** The agent's files of TLS can be read by its user, fit together, are in time and for the name. */
+export function checkCertificate(look: Look): Finding {
+  const { configuration } = look;
+  if (configuration.kind === 'wrong') return skipped('certificate', 'Its place is not known.');
+  const [unreadable] = configuration.unreadable;
+  const symptom =
+    'Viewers say that the certificate cannot be verified, or the agent does not start.';
+  if (unreadable !== undefined) {
+    return problem('certificate', {
+      symptom,
+      cause: `The user ${agentUser} may not read ${unreadable}.`,
+      fix: `chown root:${agentUser} ${unreadable} && chmod 640 ${unreadable} && latchkey-agent reload`,
+    });
+  }
+  const { problems, warnings } = configuration.findings;
+  const faults = problems.filter((each) => !/^(?:Port|The agent cannot listen)/u.test(each));
+  if (faults.length > 0) {
+    return problem('certificate', { symptom, cause: faults.join(' '), fix: howToRenew(look) });
+  }
+  const soon = warnings.find((each) => each.includes(' expires on '));
+  if (soon !== undefined) {
+    const cause = `${soon} It should have been renewed by now.`;
+    return warning('certificate', {
+      symptom: 'Soon: viewers say that it expired.',
+      cause,
+      fix: howToRenew(look),
+    });
+  }
+  return ok('certificate', `${configuration.config.tls.certificateFile} is good.`);
+}
+
+/** certbot renews the certificate in time. */
+export function checkRenewal({ renewal, now, installed }: Look): Finding {
+  if (renewal === null) return skipped('renewal', 'certbot keeps no certificate for the domain.');
+  const daysLeft = Math.floor((renewal.expiresAt.getTime() - now.getTime()) / DAY_MS);
+  if (renewal.isExpired || daysLeft < 14) {
+    const fix = `See why: certbot renew --cert-name ${renewal.name} --dry-run`;
+    const cause = renewal.isExpired
+      ? `The certificate ${renewal.name} expired on ${renewal.expiresAt.toISOString()}.`
+      : `The certificate ${renewal.name} has ${daysLeft} days left: certbot renews it a month before.`;
+    const symptom = 'The certificate is not renewed.';
+    const what = { symptom, cause, fix };
+    return renewal.isExpired ? problem('renewal', what) : warning('renewal', what);
+  }
+  const by = installed?.mode === 'proxy' ? 'through nginx' : `by ${renewal.authenticator}`;
+  return ok('renewal', `certbot renews ${renewal.name} ${by}; ${daysLeft} days are left.`);
+}
+
+function howToRenew({ renewal }: Look): string {
+  return renewal === null
+    ? `Put the right files into place, then: latchkey-agent validate && latchkey-agent reload`
+    : `certbot renew --cert-name ${renewal.name} --force-renewal, then: ${paths.renewalHook} or systemctl reload ${agentUnit}`;
+}

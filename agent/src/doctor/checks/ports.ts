@@ -1,0 +1,70 @@
+import type { Listener } from '../../install/facts.ts';
+import { agentUnit } from '../../install/paths.ts';
+import { type Finding, ok, problem, skipped } from '../finding.ts';
+import type { Look } from '../look/look.ts';
+
+const HTTP_PORT = 80;
+
+const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
+
+/** Nobody else has the agent's port, nor, where certbot answers challenges by itself, port 80. */
+export function checkPorts(look: Look): Finding {
+  const { configuration, listeners, renewal } = look;
+  if (configuration.kind === 'wrong') return skipped('ports', 'The port is not known.');
+  const { port } = configuration.config.listen;
+  const other = listeners.find((each) => each.port === port && !isAgent(look, each));
+  if (other !== undefined) {
+    return problem('ports', {
+      symptom: `The agent does not start: port ${port} is in use.`,
+      cause: `${describe(other)} listens on ${other.address}:${port}.`,
+      fix: `Stop ${stop(other)}, or give the agent another port: listen in ${configuration.path}. Then: systemctl restart ${agentUnit}`,
+    });
+  }
+  const web = listeners.find((each) => each.port === HTTP_PORT);
+  if (renewal?.authenticator === 'standalone' && web !== undefined) {
+    return problem('ports', {
+      symptom: 'The certificate is not renewed: certbot cannot bind to port 80.',
+      cause: `${describe(web)} listens on port 80, which certbot needs for itself, for ${renewal.name} was set up with --standalone.`,
+      fix: `Stop ${stop(web)}, or install again, so that it answers the challenges: latchkey-agent install`,
+    });
+  }
+  return ok('ports', `Nobody else has port ${port}.`);
+}
+
+/** The agent listens for everybody by itself, and for the proxy alone behind one. */
+export function checkBindAddress({ configuration, installed }: Look): Finding {
+  if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is not known.');
+  if (installed === null) return skipped('bind_address', 'The agent was not installed in a mode.');
+  const { host, port } = configuration.config.listen;
+  const isLocal = LOOPBACK.has(host);
+  const change = (to: string): string =>
+    `Set listen: ${to}:${port} in ${configuration.path}, then: systemctl restart ${agentUnit}`;
+  if (installed.mode === 'standalone' && isLocal) {
+    return problem('bind_address', {
+      symptom: 'The agent cannot be reached from the internet.',
+      cause: `It was installed to be reached directly, and listens on ${host} only.`,
+      fix: `${change('0.0.0.0')}; and open port ${port} in the firewall.`,
+    });
+  }
+  if (installed.mode === 'proxy' && !isLocal) {
+    return problem('bind_address', {
+      symptom: `Port ${port} is exposed, though a proxy stands before it.`,
+      cause: `The agent listens on ${host}, so that everybody reaches it past the proxy.`,
+      fix: `${change('127.0.0.1')}; and close port ${port} in the firewall.`,
+    });
+  }
+  return ok('bind_address', `It listens on ${host}, as ${installed.mode} mode wants it.`);
+}
+
+/** The unit says it where it can be asked; a process that cannot be seen answers as the agent does. */
+function isAgent({ agentFault }: Look, { process }: Listener): boolean {
+  return process === null ? agentFault === null : process.unit === agentUnit || agentFault === null;
+}
+
+function describe({ process }: Listener): string {
+  return process === null ? 'Another program' : `${process.name} (pid ${process.pid})`;
+}
+
+function stop({ process }: Listener): string {
+  return process?.unit === null || process === null ? 'it' : `it (systemctl stop ${process.unit})`;
+}

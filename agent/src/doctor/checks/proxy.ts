@@ -1,0 +1,115 @@
+import { agentUnit, paths } from '../../install/paths.ts';
+import { type Finding, ok, problem, skipped } from '../finding.ts';
+import type { Answer, Look } from '../look/look.ts';
+
+const NO_CERTIFICATE = 496;
+const BAD_GATEWAY = 502;
+const NOT_FOUND = 404;
+
+const NO_PROXY = 'The agent is not behind a proxy.';
+
+/** `GET <path>/health` is answered by the proxy itself. */
+export function checkProxyHealth({ proxy, installed }: Look): Finding {
+  if (proxy === null || installed === null) return skipped('proxy_health', NO_PROXY);
+  const url = `https://${installed.domain}${installed.proxyPath}/health`;
+  const { health } = proxy;
+  if (health.status === 200 && health.body === 'OK\n') return ok('proxy_health', `${url} is OK.`);
+  if (health.status === NOT_FOUND) {
+    return problem('proxy_health', {
+      symptom: `404 on ${url}.`,
+      cause: `No server block of ${installed.domain} in nginx has the route of the agent.`,
+      fix: `Install again: latchkey-agent install; or put "include ${paths.nginxRoute};" into the block, then: nginx -t && systemctl reload nginx`,
+    });
+  }
+  return problem('proxy_health', {
+    symptom: `${url} does not answer OK.`,
+    cause: `nginx ${describe(health)}.`,
+    fix: 'See why: nginx -t; journalctl -u nginx -n 20; then: systemctl reload nginx',
+  });
+}
+
+/** The route leads to the agent, and with mutual TLS only with a certificate. */
+export function checkProxyRoute({ proxy, installed }: Look): Finding {
+  if (proxy === null || installed === null) return skipped('proxy_route', NO_PROXY);
+  const { route } = proxy;
+  const passed = installed.mutualTls ? proxy.routeWithCertificate : route;
+  const url = `https://${installed.domain}${installed.proxyPath}`;
+  if (passed?.status === BAD_GATEWAY) {
+    return problem('proxy_route', {
+      symptom: `502 on ${url}.`,
+      cause: 'The agent does not run, or does not listen on 127.0.0.1:4096.',
+      fix: `systemctl restart ${agentUnit}, and see that listen is 127.0.0.1:4096 in ${paths.configuration}`,
+    });
+  }
+  if (route.status === NOT_FOUND) {
+    return problem('proxy_route', {
+      symptom: `404 on ${url}.`,
+      cause: 'nginx does not have the route of the agent.',
+      fix: 'Install again: latchkey-agent install',
+    });
+  }
+  if (passed?.status === null) {
+    return problem('proxy_route', {
+      symptom: `${url} does not answer.`,
+      cause: `nginx ${describe(passed)}.`,
+      fix: 'See why: nginx -t; journalctl -u nginx -n 20; then: systemctl restart nginx',
+    });
+  }
+  return ok('proxy_route', `${url} leads to the agent.`);
+}
+
+/** Without a certificate 496; with one of the own authority, not 496. */
+export function checkProxyCertificates({ proxy, installed, isRoot }: Look): Finding {
+  if (proxy === null || installed === null) return skipped('proxy_certificates', NO_PROXY);
+  if (!installed.mutualTls) return skipped('proxy_certificates', 'Mutual TLS is off.');
+  const { route, routeWithCertificate } = proxy;
+  if (route.status !== null && route.status !== NO_CERTIFICATE) {
+    return problem('proxy_certificates', {
+      symptom: `Without a client certificate nginx answers ${route.status} where it should answer 496.`,
+      cause: 'The server block does not verify, or its route does not ask for the result.',
+      fix: `Install again: latchkey-agent install; or see that ssl_verify_client is "optional" in the server block, and that the route returns 496 unless $ssl_client_verify is SUCCESS.`,
+    });
+  }
+  if (routeWithCertificate === null) {
+    const why = isRoot
+      ? `${paths.proxyCertificate} cannot be read`
+      : 'only root may read a client certificate';
+    return skipped(
+      'proxy_certificates',
+      `Without a certificate: 496, as it should be. With one was not tried: ${why}.`,
+    );
+  }
+  if (routeWithCertificate.status === NO_CERTIFICATE) {
+    return problem('proxy_certificates', {
+      symptom: '496, though the client has a valid certificate.',
+      cause: `nginx cannot use the authority's file ${paths.authorityCertificate} or the list ${paths.revocations}: ${routeWithCertificate.body.trim()}.`,
+      fix: `See that both are there and readable (chmod 644), that ssl_verify_client is "optional" in the server block, then: latchkey-agent client-cert refresh-list && systemctl reload nginx`,
+    });
+  }
+  return ok('proxy_certificates', '496 without a client certificate, and not with one.');
+}
+
+/** One server block for a name: nginx uses the first and ignores the others, which it only warns of. */
+export function checkServerNames({ nginx, installed }: Look): Finding {
+  if (nginx === null || installed?.mode !== 'proxy') return skipped('server_names', NO_PROXY);
+  if (nginx.fault !== null) {
+    return problem('server_names', {
+      symptom: 'nginx does not start again, nor take changes.',
+      cause: nginx.fault,
+      fix: 'Correct it, then: nginx -t && systemctl reload nginx',
+    });
+  }
+  const conflict = nginx.warnings.find(
+    (each) => each.includes('conflicting server name') && each.includes(`"${installed.domain}"`),
+  );
+  if (conflict === undefined) return ok('server_names', 'No other server block has the name.');
+  return problem('server_names', {
+    symptom: 'nginx warns of a conflicting server name, and the route may be answered with 404.',
+    cause: `Several server blocks are for the same name: ${conflict}`,
+    fix: `Keep one of them and put "include ${paths.nginxRoute};" into it; remove ${paths.nginxServer} if the other one stays. Then: nginx -t && systemctl reload nginx`,
+  });
+}
+
+function describe(answer: Answer): string {
+  return answer.status === null ? `gives no answer: ${answer.fault}` : `answers ${answer.status}`;
+}

@@ -1,0 +1,359 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { CertificateFacts } from '../install/facts.ts';
+import { examine } from './examine.ts';
+import type { CheckName, Fault } from './finding.ts';
+import type { Answer, ConfigurationLook, Look } from './look/look.ts';
+
+const now = new Date('2027-03-01T12:00:00Z');
+const inDays = (days: number): Date => new Date(now.getTime() + days * 86_400_000);
+
+const agentProcess = { pid: 812, name: 'latchkey-agent', unit: 'latchkey-agent.service' };
+const nginxProcess = { pid: 77, name: 'nginx', unit: 'nginx.service' };
+
+const renewal: CertificateFacts = {
+  name: 'm.example.com',
+  directory: '/etc/letsencrypt/live/m.example.com',
+  expiresAt: inDays(60),
+  isExpired: false,
+  authenticator: 'standalone',
+  webroots: [],
+};
+
+function configuration(
+  host: string,
+  wish: Partial<Extract<ConfigurationLook, { kind: 'read' }>> = {},
+): ConfigurationLook {
+  return {
+    kind: 'read',
+    path: '/etc/latchkey-agent/agent.yaml',
+    config: {
+      listen: { host, port: 4096 },
+      intervalSeconds: 1,
+      tls: { certificateFile: '/etc/a/cert.pem', keyFile: '/etc/a/key.pem', clients: null },
+      serverName: 'm.example.com',
+      refusesInHandshake: false,
+      tokensFile: null,
+      allowedOrigins: new Set(),
+      controlSocket: null,
+      maxConnections: 2000,
+      maxConnectionsPerAddress: 64,
+    },
+    findings: { problems: [], warnings: [] },
+    unreadable: [],
+    ...wish,
+  };
+}
+
+/** A machine on which everything is right, reached directly. */
+const standalone: Look = {
+  now,
+  isRoot: true,
+  installed: {
+    version: '1.0.0',
+    mode: 'standalone',
+    domain: 'm.example.com',
+    proxyPath: '/latchkey',
+    mutualTls: false,
+  },
+  configuration: configuration('0.0.0.0'),
+  unit: { isLoaded: true, activeState: 'active', result: 'success', isEnabled: true },
+  listeners: [{ port: 4096, address: '0.0.0.0', process: agentProcess }],
+  agentFault: null,
+  domain: { name: 'm.example.com', addresses: ['203.0.113.7'], ownAddresses: ['203.0.113.7'] },
+  nginx: null,
+  proxy: null,
+  firewall: { tool: 'ufw', openPorts: [22, 80, 4096] },
+  renewal,
+  revocations: null,
+  isClockSynchronized: true,
+};
+
+const answer = (status: number, body = ''): Answer => ({ status, body, type: 'text/plain' });
+
+/** The same behind nginx, with mutual TLS. */
+const proxied: Look = {
+  ...standalone,
+  installed: {
+    version: '1.0.0',
+    mode: 'proxy',
+    domain: 'm.example.com',
+    proxyPath: '/latchkey',
+    mutualTls: true,
+  },
+  configuration: configuration('127.0.0.1'),
+  listeners: [
+    { port: 80, address: '0.0.0.0', process: nginxProcess },
+    { port: 443, address: '0.0.0.0', process: nginxProcess },
+    { port: 4096, address: '127.0.0.1', process: agentProcess },
+  ],
+  nginx: { version: '1.22.1', isRunning: true, files: [], warnings: [], fault: null },
+  proxy: {
+    health: answer(200, 'OK\n'),
+    route: answer(496, 'client certificate required\n'),
+    routeWithCertificate: answer(200),
+  },
+  firewall: { tool: 'ufw', openPorts: [80, 443] },
+  renewal: { ...renewal, authenticator: 'webroot' },
+  revocations: { path: '/etc/a/crl.pem', nextUpdate: inDays(390), isTimerActive: true },
+};
+
+function listFaults(look: Look): Fault[] {
+  return examine(look).filter((each) => 'cause' in each);
+}
+
+/** What is found wrong, and nothing else is. */
+function assertOnly(
+  look: Look,
+  check: CheckName,
+  state: Fault['state'],
+  cause: string,
+  fix: RegExp,
+): void {
+  const faults = listFaults(look);
+  assert.deepEqual(
+    faults.map((each) => [each.check, each.state, each.cause]),
+    [[check, state, cause]],
+  );
+  assert.match(faults[0]?.fix ?? '', fix);
+}
+
+test('nothing is wrong where everything is right, and every check says so', () => {
+  for (const look of [standalone, proxied]) {
+    const findings = examine(look);
+    assert.equal(new Set(findings.map(({ check }) => check)).size, 15);
+    assert.deepEqual(listFaults(look), []);
+  }
+  const states = examine(proxied).map(({ check, state }) => [check, state]);
+  assert.deepEqual(
+    states.filter(([, state]) => state !== 'ok'),
+    [],
+  );
+});
+
+test('496 without a certificate is expected; with a valid one the authority’s file is named', () => {
+  const proxy = { ...proxied.proxy, health: answer(200, 'OK\n'), route: answer(496) };
+  const refused = answer(496, 'client certificate rejected (FAILED:unable to get issuer)\n');
+  assertOnly(
+    { ...proxied, proxy: { ...proxy, routeWithCertificate: refused } },
+    'proxy_certificates',
+    'problem',
+    "nginx cannot use the authority's file /etc/latchkey-agent/pki/ca.pem or the list /etc/latchkey-agent/pki/crl.pem: client certificate rejected (FAILED:unable to get issuer).",
+    /chmod 644.*refresh-list/u,
+  );
+});
+
+test('a route that is open though mutual TLS is on', () => {
+  const proxy = {
+    health: answer(200, 'OK\n'),
+    route: answer(200),
+    routeWithCertificate: answer(200),
+  };
+  assertOnly(
+    { ...proxied, proxy },
+    'proxy_certificates',
+    'problem',
+    'The server block does not verify, or its route does not ask for the result.',
+    /ssl_verify_client is "optional"/u,
+  );
+});
+
+test('502 on the route: the agent does not run', () => {
+  const proxy = { ...proxied.proxy, health: answer(200, 'OK\n'), route: answer(496) };
+  const look: Look = {
+    ...proxied,
+    proxy: { ...proxy, routeWithCertificate: answer(502) },
+    unit: { isLoaded: true, activeState: 'failed', result: 'exit-code', isEnabled: true },
+    agentFault: 'The agent does not answer on 127.0.0.1:4096: connect ECONNREFUSED.',
+    listeners: proxied.listeners.filter(({ port }) => port !== 4096),
+  };
+  assert.deepEqual(
+    listFaults(look).map(({ check, cause }) => [check, cause]),
+    [
+      ['agent_running', 'latchkey-agent.service is failed (exit-code).'],
+      ['agent_reachable', 'The agent does not answer on 127.0.0.1:4096: connect ECONNREFUSED.'],
+      ['proxy_route', 'The agent does not run, or does not listen on 127.0.0.1:4096.'],
+    ],
+  );
+});
+
+test('404 on the health route: the route is missing', () => {
+  const proxy = { health: answer(404), route: answer(496), routeWithCertificate: answer(200) };
+  assertOnly(
+    { ...proxied, proxy },
+    'proxy_health',
+    'problem',
+    'No server block of m.example.com in nginx has the route of the agent.',
+    /include \/etc\/nginx\/snippets\/latchkey-agent\.conf;/u,
+  );
+});
+
+test('the agent’s port is another program’s', () => {
+  const other = { pid: 9, name: 'python3', unit: null };
+  const agentFault = 'What listens on port 4096 is not the agent.';
+  const listeners = [{ port: 4096, address: '0.0.0.0', process: other }];
+  const [port, answers] = listFaults({ ...standalone, listeners, agentFault });
+  assert.equal(port?.check, 'ports');
+  assert.equal(port.cause, 'python3 (pid 9) listens on 0.0.0.0:4096.');
+  assert.match(port.fix, /^Stop it, or give the agent another port/u);
+  assert.equal(answers?.cause, agentFault);
+});
+
+test('port 80 is a web server’s, and certbot needs it for itself', () => {
+  const web = { pid: 5, name: 'apache2', unit: 'apache2.service' };
+  assertOnly(
+    {
+      ...standalone,
+      listeners: [...standalone.listeners, { port: 80, address: '::', process: web }],
+    },
+    'ports',
+    'problem',
+    'apache2 (pid 5) listens on port 80, which certbot needs for itself, for m.example.com was set up with --standalone.',
+    /systemctl stop apache2\.service/u,
+  );
+});
+
+test('a certificate that expired, of another name, or that the agent may not read', () => {
+  const problems = ['/etc/a/cert.pem expired on 2027-02-01T00:00:00.000Z: renew it.'];
+  assertOnly(
+    {
+      ...standalone,
+      configuration: configuration('0.0.0.0', { findings: { problems, warnings: [] } }),
+    },
+    'certificate',
+    'problem',
+    problems[0] ?? '',
+    /certbot renew --cert-name m\.example\.com --force-renewal/u,
+  );
+  assertOnly(
+    { ...standalone, configuration: configuration('0.0.0.0', { unreadable: ['/etc/a/key.pem'] }) },
+    'certificate',
+    'problem',
+    'The user latchkey-agent may not read /etc/a/key.pem.',
+    /chmod 640 \/etc\/a\/key\.pem/u,
+  );
+});
+
+test('a certificate that certbot does not renew', () => {
+  assertOnly(
+    { ...standalone, renewal: { ...renewal, expiresAt: inDays(5) } },
+    'renewal',
+    'warning',
+    'The certificate m.example.com has 5 days left: certbot renews it a month before.',
+    /certbot renew --cert-name m\.example\.com --dry-run/u,
+  );
+});
+
+test('the domain leads elsewhere, or nowhere; behind a router that is a warning', () => {
+  const domain = { name: 'm.example.com', addresses: ['198.51.100.1'] };
+  assertOnly(
+    { ...standalone, domain: { ...domain, ownAddresses: ['203.0.113.7'] } },
+    'domain',
+    'problem',
+    'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7.',
+    /Correct the records of m\.example\.com/u,
+  );
+  assertOnly(
+    { ...standalone, domain: { ...domain, ownAddresses: ['192.168.1.5'] } },
+    'domain',
+    'warning',
+    'm.example.com leads to 198.51.100.1, and this machine has 192.168.1.5.',
+    /router forwards/u,
+  );
+  assertOnly(
+    { ...standalone, domain: { ...domain, addresses: [], ownAddresses: ['203.0.113.7'] } },
+    'domain',
+    'problem',
+    'm.example.com leads nowhere: the DNS has no address for it.',
+    /Add a record/u,
+  );
+});
+
+test('a firewall that keeps viewers away', () => {
+  assertOnly(
+    { ...standalone, firewall: { tool: 'ufw', openPorts: [22, 80] } },
+    'firewall',
+    'problem',
+    'ufw does not let in port 4096.',
+    /^ufw allow 4096\/tcp$/u,
+  );
+});
+
+test('two server blocks of one name', () => {
+  const warnings = ['conflicting server name "m.example.com" on 0.0.0.0:443, ignored'];
+  const nginx = { version: '1.22.1', isRunning: true, files: [], fault: null };
+  assertOnly(
+    { ...proxied, nginx: { ...nginx, warnings } },
+    'server_names',
+    'problem',
+    `Several server blocks are for the same name: ${warnings[0]}`,
+    /Keep one of them/u,
+  );
+  assert.deepEqual(
+    listFaults({ ...proxied, nginx: { ...nginx, warnings: ['conflicting server name "other"'] } }),
+    [],
+  );
+});
+
+test('an agent bound to this machine only, that is to be reached directly', () => {
+  assertOnly(
+    { ...standalone, configuration: configuration('127.0.0.1') },
+    'bind_address',
+    'problem',
+    'It was installed to be reached directly, and listens on 127.0.0.1 only.',
+    /listen: 0\.0\.0\.0:4096/u,
+  );
+});
+
+test('an agent behind a proxy that is exposed beside it', () => {
+  assertOnly(
+    { ...proxied, configuration: configuration('0.0.0.0') },
+    'bind_address',
+    'problem',
+    'The agent listens on 0.0.0.0, so that everybody reaches it past the proxy.',
+    /listen: 127\.0\.0\.1:4096/u,
+  );
+});
+
+test('a list of revoked certificates that is out of date, or that nothing writes anew', () => {
+  const revocations = { path: '/etc/a/crl.pem', isTimerActive: true };
+  assertOnly(
+    { ...proxied, revocations: { ...revocations, nextUpdate: inDays(-1) } },
+    'revocations',
+    'problem',
+    '/etc/a/crl.pem is out of date since 2027-02-28T12:00:00.000Z.',
+    /client-cert refresh-list/u,
+  );
+  assertOnly(
+    { ...proxied, revocations: { ...revocations, isTimerActive: false, nextUpdate: inDays(300) } },
+    'revocations',
+    'warning',
+    '/etc/a/crl.pem holds until 2027-12-26T12:00:00.000Z, and no timer writes it anew.',
+    /enable --now latchkey-agent-revocations\.timer/u,
+  );
+});
+
+test('a clock that nothing sets', () => {
+  assertOnly(
+    { ...standalone, isClockSynchronized: false },
+    'clock',
+    'warning',
+    'Nothing sets the clock of this machine.',
+    /timedatectl set-ntp true/u,
+  );
+});
+
+test('a configuration that is wrong, which the checks that need it do not guess around', () => {
+  const path = '/etc/latchkey-agent/agent.yaml';
+  assertOnly(
+    {
+      ...standalone,
+      configuration: { kind: 'wrong', path, problems: ['agent.yaml:3: listen is no address.'] },
+    },
+    'configuration',
+    'problem',
+    'agent.yaml:3: listen is no address.',
+    /latchkey-agent validate/u,
+  );
+});

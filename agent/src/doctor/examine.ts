@@ -1,0 +1,37 @@
+import { checkAnswer, checkConfiguration, checkUnit } from './checks/agent.ts';
+import { checkCertificate, checkRenewal } from './checks/certificate.ts';
+import { checkDomain, checkFirewall } from './checks/domain.ts';
+import { checkBindAddress, checkPorts } from './checks/ports.ts';
+import {
+  checkProxyCertificates,
+  checkProxyHealth,
+  checkProxyRoute,
+  checkServerNames,
+} from './checks/proxy.ts';
+import { checkClock, checkRevocations } from './checks/time.ts';
+import type { Finding } from './finding.ts';
+import type { Look } from './look/look.ts';
+
+/** In the order in which somebody would look: what comes first is often the cause of what comes later. */
+const CHECKS: readonly ((look: Look) => Finding)[] = [
+  checkConfiguration,
+  checkUnit,
+  checkPorts,
+  checkAnswer,
+  checkBindAddress,
+  checkCertificate,
+  checkRenewal,
+  checkRevocations,
+  checkClock,
+  checkDomain,
+  checkFirewall,
+  checkServerNames,
+  checkProxyHealth,
+  checkProxyRoute,
+  checkProxyCertificates,
+];
+
+/** What each check says of a machine. */
+export function examine(look: Look): Finding[] {
+  return CHECKS.map((check) => check(look));
+}

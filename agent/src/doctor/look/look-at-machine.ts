@@ -1,0 +1,108 @@
+import { askHealth } from '../../ask-health.ts';
+import { checkEnvironment } from '../../config/check-environment.ts';
+import { type AgentConfig, ConfigError } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
+import { detectAddresses, findAddresses } from '../../install/detect/addresses.ts';
+import { detectCertificate } from '../../install/detect/certificates.ts';
+import type { Detection } from '../../install/detect/detection.ts';
+import { detectFirewall } from '../../install/detect/firewall.ts';
+import { detectInstalled } from '../../install/detect/installed.ts';
+import { detectListeners } from '../../install/detect/listeners.ts';
+import { detectNginx } from '../../install/detect/nginx.ts';
+import type { InstalledFacts } from '../../install/facts.ts';
+import { AGENT_PORT } from '../../install/paths.ts';
+import type { RunProgram } from '../../install/run-program.ts';
+import { listTlsFiles, readTlsMaterial } from '../../tls/tls-files.ts';
+import { askProxy } from './ask-proxy.ts';
+import type { ConfigurationLook, DomainLook, Look, RevocationsLook } from './look.ts';
+import {
+  isClockSynchronized,
+  isUnitActive,
+  listUnreadable,
+  lookAtFirewall,
+  lookAtUnit,
+} from './programs.ts';
+
+const REVOCATIONS_TIMER = 'latchkey-agent-revocations.timer';
+
+/** Looks at everything that the checks are about, and changes nothing. It takes some seconds at most. */
+export async function lookAtMachine(
+  configPath: string,
+  runProgram: RunProgram,
+  now: Date,
+): Promise<Look> {
+  const detection: Detection = { root: '', runProgram };
+  const { installed } = detectInstalled(detection);
+  const configuration = await lookAtConfiguration(configPath, runProgram, now);
+  const config = configuration.kind === 'read' ? configuration.config : null;
+  const ports = [80, 443, config?.listen.port ?? AGENT_PORT];
+  const listeners = detectListeners(detection, ports);
+  const [unit, agentFault, domain, nginx, proxy, firewall, revocations, isSynchronized] =
+    await Promise.all([
+      lookAtUnit(runProgram),
+      config === null ? null : askHealth(config),
+      lookAtDomain(installed),
+      detectNginx(detection, listeners),
+      installed?.mode === 'proxy' ? askProxy(installed) : null,
+      detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool)),
+      lookAtRevocations(config, runProgram),
+      isClockSynchronized(runProgram),
+    ]);
+  return {
+    now,
+    isRoot: process.getuid?.() === 0,
+    installed,
+    configuration,
+    unit,
+    listeners,
+    agentFault,
+    domain,
+    nginx,
+    proxy,
+    firewall,
+    renewal: installed === null ? null : detectCertificate(detection, installed.domain, now),
+    revocations,
+    isClockSynchronized: isSynchronized,
+  };
+}
+
+async function lookAtConfiguration(
+  path: string,
+  runProgram: RunProgram,
+  now: Date,
+): Promise<ConfigurationLook> {
+  try {
+    const config = await loadConfig(path);
+    const files = [...listTlsFiles(config.tls), config.tokensFile].filter((file) => file !== null);
+    const [findings, unreadable] = await Promise.all([
+      checkEnvironment(config, now),
+      listUnreadable(runProgram, files),
+    ]);
+    return { kind: 'read', path, config, findings, unreadable };
+  } catch (error) {
+    if (error instanceof ConfigError) return { kind: 'wrong', path, problems: error.problems };
+    throw error;
+  }
+}
+
+async function lookAtDomain(installed: InstalledFacts | null): Promise<DomainLook | null> {
+  if (installed === null) return null;
+  const addresses = await findAddresses(installed.domain);
+  return { name: installed.domain, addresses, ownAddresses: detectAddresses() };
+}
+
+/** Null where no client certificates are asked for, and where the files cannot be used, which another check tells. */
+async function lookAtRevocations(
+  config: AgentConfig | null,
+  runProgram: RunProgram,
+): Promise<RevocationsLook | null> {
+  const path = config?.tls.clients?.revocationFile ?? null;
+  if (config === null || path === null) return null;
+  const isTimerActive = await isUnitActive(runProgram, REVOCATIONS_TIMER);
+  try {
+    const nextUpdate = readTlsMaterial(config.tls).clients?.revocations.nextUpdate ?? null;
+    return { path, nextUpdate, isTimerActive };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,87 @@
+import type { AgentConfig } from '../../config/config.ts';
+import type { Findings } from '../../config/check-environment.ts';
+import type {
+  CertificateFacts,
+  InstalledFacts,
+  Listener,
+  NginxFacts,
+} from '../../install/facts.ts';
+
+/** All that the checks know of a machine. What could not be looked at is null. */
+export interface Look {
+  readonly now: Date;
+  readonly isRoot: boolean;
+  /** Null where the agent was not installed by its installer. */
+  readonly installed: InstalledFacts | null;
+  readonly configuration: ConfigurationLook;
+  readonly unit: UnitLook | null;
+  /** On 80, 443 and the agent's port. */
+  readonly listeners: readonly Listener[];
+  /** Why the agent does not answer on its own port, as a sentence; null when it does. */
+  readonly agentFault: string | null;
+  readonly domain: DomainLook | null;
+  /** Null where nginx is not installed. */
+  readonly nginx: NginxFacts | null;
+  /** Null where there is no proxy to ask. */
+  readonly proxy: ProxyLook | null;
+  readonly firewall: FirewallLook;
+  /** The certificate that certbot renews for the domain. */
+  readonly renewal: CertificateFacts | null;
+  readonly revocations: RevocationsLook | null;
+  /** Whether something sets the clock; null when nobody says. */
+  readonly isClockSynchronized: boolean | null;
+}
+
+export type ConfigurationLook =
+  | {
+      readonly kind: 'read';
+      readonly path: string;
+      readonly config: AgentConfig;
+      /** Of the files and the port that it names. */
+      readonly findings: Findings;
+      /** Files that the agent's user may not read. */
+      readonly unreadable: readonly string[];
+    }
+  | { readonly kind: 'wrong'; readonly path: string; readonly problems: readonly string[] };
+
+/** As `systemctl show` says. */
+export interface UnitLook {
+  readonly isLoaded: boolean;
+  readonly activeState: string;
+  readonly result: string;
+  readonly isEnabled: boolean;
+}
+
+export interface DomainLook {
+  readonly name: string;
+  /** Where it leads. */
+  readonly addresses: readonly string[];
+  /** The machine's own. */
+  readonly ownAddresses: readonly string[];
+}
+
+/** What the proxy answers on this machine's port 443 to the domain's name. */
+export interface ProxyLook {
+  readonly health: Answer;
+  /** Without a client certificate. */
+  readonly route: Answer;
+  /** With one that the own authority signed; null without mutual TLS, or when it cannot be read. */
+  readonly routeWithCertificate: Answer | null;
+}
+
+export type Answer =
+  | { readonly status: number; readonly body: string; readonly type: string }
+  | { readonly status: null; readonly fault: string };
+
+export interface FirewallLook {
+  readonly tool: 'none' | 'nft' | 'ufw';
+  /** The ports that ufw lets in; null for a firewall whose rules are not read. */
+  readonly openPorts: readonly number[] | null;
+}
+
+export interface RevocationsLook {
+  readonly path: string;
+  /** Until when the list holds; null when it names no time. */
+  readonly nextUpdate: Date | null;
+  readonly isTimerActive: boolean;
+}

@@ -1,0 +1,67 @@
+import { agentUnit, agentUser } from '../../install/paths.ts';
+import type { HostFacts } from '../../install/facts.ts';
+import type { RunProgram } from '../../install/run-program.ts';
+import type { FirewallLook, UnitLook } from './look.ts';
+
+/** What systemd says of the agent's unit; null where it cannot be asked. */
+export async function lookAtUnit(runProgram: RunProgram): Promise<UnitLook | null> {
+  const names = 'LoadState,ActiveState,Result,UnitFileState';
+  const { code, stdout } = await runProgram('systemctl', ['show', agentUnit, `-p${names}`]);
+  if (code !== 0) return null;
+  const values = new Map(stdout.split('\n').map((line) => splitOnce(line)));
+  return {
+    isLoaded: values.get('LoadState') === 'loaded',
+    activeState: values.get('ActiveState') ?? '',
+    result: values.get('Result') ?? '',
+    isEnabled: values.get('UnitFileState') === 'enabled',
+  };
+}
+
+/** Whether a timer is waiting for its time. */
+export async function isUnitActive(runProgram: RunProgram, unit: string): Promise<boolean> {
+  const { code } = await runProgram('systemctl', ['is-active', '--quiet', unit]);
+  return code === 0;
+}
+
+/** Those of some files that the agent's user may not read; none when only root could find out, and this is not root. */
+export async function listUnreadable(
+  runProgram: RunProgram,
+  files: readonly string[],
+): Promise<string[]> {
+  const exists = await runProgram('id', ['-u', agentUser]);
+  if (exists.code !== 0) return [];
+  const results = await Promise.all(
+    files.map(async (file) => {
+      const args = ['-u', agentUser, '--', 'test', '-r', file];
+      return { file, code: (await runProgram('runuser', args)).code };
+    }),
+  );
+  // 1 is the answer of test(1); what runuser(1) itself says without root is another matter.
+  return process.getuid?.() === 0
+    ? results.filter(({ code }) => code === 1).map(({ file }) => file)
+    : [];
+}
+
+/** Which ports ufw lets in from anywhere. */
+export async function lookAtFirewall(
+  runProgram: RunProgram,
+  tool: HostFacts['firewall'],
+): Promise<FirewallLook> {
+  if (tool !== 'ufw') return { tool, openPorts: null };
+  const { stdout } = await runProgram('ufw', ['status']);
+  const lines = stdout.matchAll(/^(\d[\d,]*)(?:\/tcp)? +ALLOW(?: IN)? +Anywhere/gmu);
+  const openPorts = [...lines].flatMap(([, ports = '']) => ports.split(',').map(Number));
+  return { tool, openPorts };
+}
+
+/** Whether something keeps the clock right; null when nobody says. */
+export async function isClockSynchronized(runProgram: RunProgram): Promise<boolean | null> {
+  const { code, stdout } = await runProgram('timedatectl', ['show', '-pNTPSynchronized']);
+  const [, said] = /^NTPSynchronized=(yes|no)$/mu.exec(stdout) ?? [];
+  return code === 0 && said !== undefined ? said === 'yes' : null;
+}
+
+function splitOnce(line: string): readonly [string, string] {
+  const at = line.indexOf('=');
+  return [line.slice(0, at), line.slice(at + 1)];
+}
