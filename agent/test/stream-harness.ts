@@ -48,7 +48,8 @@ type Options = Partial<StreamServerOptions> & {
   readonly tls: TlsMaterial;
 };
 
-export async function openStream(options: Options): Promise<Stream> {
+/** @param wishedPort 0: a free one */
+export async function openStream(options: Options, wishedPort = 0): Promise<Stream> {
   const clock = new TestClock();
   const sampler = new TestSampler();
   const warnings: string[] = [];
@@ -64,7 +65,7 @@ export async function openStream(options: Options): Promise<Stream> {
     maxConnectionsPerAddress: 64,
     ...options,
   });
-  const { port } = await server.listen('127.0.0.1', 0);
+  const { port } = await server.listen('127.0.0.1', wishedPort);
   return {
     port,
     hub,
@@ -109,10 +110,16 @@ export async function connect(
   subprotocols: readonly string[] = [],
   options: ClientOptions = {},
 ): Promise<TestViewer> {
-  const socket = new WebSocket(`wss://127.0.0.1:${port}/`, [...subprotocols], {
-    ...TRUSTING,
-    ...options,
-  });
+  return connectTo(`wss://127.0.0.1:${port}/`, subprotocols, options);
+}
+
+/** Connects a viewer to what stands before an agent. */
+export async function connectTo(
+  url: string,
+  subprotocols: readonly string[] = [],
+  options: ClientOptions = {},
+): Promise<TestViewer> {
+  const socket = new WebSocket(url, [...subprotocols], { ...TRUSTING, ...options });
   const viewer = new TestViewer(socket);
   await new Promise<void>((resolve, reject) => {
     socket.once('open', resolve);

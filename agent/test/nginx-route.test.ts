@@ -1,0 +1,351 @@
+/** The texts for nginx, in nginx, with an agent's stream behind them. */
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:https';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { TLSSocket } from 'node:tls';
+
+import { removeTaggedLines } from '#agent/install/nginx/tagged-lines.ts';
+import { planProxy } from '#agent/install/nginx/plan-proxy.ts';
+import type { ProxyOptions } from '#agent/install/nginx/proxy-plan.ts';
+import { renderChallenge, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
+import { paths } from '#agent/install/paths.ts';
+import { readTlsMaterial } from '#agent/tls/tls-files.ts';
+import { askByHttp2, askPlain, askProxy, DOMAIN, watchProxy } from './ask-proxy.ts';
+import { type Certificate, lacksOpenssl, Workshop } from './certificates.ts';
+import { lacksNginx, type Nginx, nginxVersion, startNginx } from './nginx-process.ts';
+import { waitFor } from './programs.ts';
+import { openStream, type Stream } from './stream-harness.ts';
+import { findFreePort } from './web-server.ts';
+
+const skip = lacksNginx || lacksOpenssl;
+
+describe('the way through nginx', { skip }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+  const web = workshop.makeRoot('web').makeServer();
+  const authority = workshop.makeRoot('clients');
+  const anna = authority.makeClient('anna');
+  const berta = authority.makeClient('berta');
+  const expired = workshop.read(
+    workshop.sign(authority.own, 'expired', {
+      extensions: 'extendedKeyUsage=clientAuth\n',
+      days: 0,
+    }),
+  );
+  const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
+  const proxy = authority.makeClient('proxy');
+  const revocations = authority.writeRevocations([berta]);
+
+  const options: ProxyOptions = {
+    domain: DOMAIN,
+    proxyPath: '/latchkey',
+    mutualTls: false,
+    version: nginxVersion,
+    hasIpv6: false,
+    needsChallenge: true,
+    certificate: web.certificateFile,
+    certificateKey: web.keyFile,
+  };
+
+  /** The texts as they are, but for ports and paths of the test. */
+  function place(text: string, port: number, agentPort: number): string {
+    return text
+      .replaceAll('listen 443', `listen 127.0.0.1:${port}`)
+      .replaceAll('https://127.0.0.1:4096', `https://127.0.0.1:${agentPort}`)
+      .replaceAll(paths.authorityCertificate, authority.own.certificateFile)
+      .replaceAll(paths.revocations, revocations)
+      .replaceAll(paths.proxyCertificateKey, proxy.keyFile)
+      .replaceAll(paths.proxyCertificate, proxy.certificateFile);
+  }
+
+  describe('without client certificates', () => {
+    let port = 0;
+    let stream: Stream;
+    let nginx: Nginx;
+    before(async () => {
+      port = await findFreePort();
+      stream = await openStream({ tls: readTlsMaterial({ ...web, clients: null }) });
+      nginx = await startNginx(
+        { 'conf.d/a.conf': place(renderServer(options), port, stream.port) },
+        port,
+      );
+    });
+    after(async () => {
+      await nginx?.[Symbol.asyncDispose]();
+      await stream?.[Symbol.asyncDispose]();
+    });
+
+    test('is a configuration that nginx takes without a warning', () => {
+      const said = nginx.test().replaceAll(nginx.directory, '');
+      assert.equal(
+        said,
+        'nginx: the configuration file /nginx.conf syntax is ok\nnginx: configuration file /nginx.conf test is successful\n',
+      );
+    });
+
+    test('answers for the health of the route, and does not log it', async () => {
+      const good = { status: 200, type: 'text/plain', text: 'OK\n' };
+      assert.deepEqual(await askProxy(port, '/latchkey/health'), good);
+      assert.deepEqual(await askByHttp2(port, '/latchkey/health'), good);
+      assert.equal((await askProxy(port, '/after')).status, 404);
+      const log = await waitFor(() => /after/.test(nginx.readAccessLog()) && nginx.readAccessLog());
+      assert.match(log, /GET \/after HTTP/);
+      assert.doesNotMatch(log, /health/);
+    });
+
+    test('brings snapshots to viewers of the path', async () => {
+      for (const path of ['/latchkey', '/latchkey/']) {
+        const viewer = await watchProxy(port, path);
+        const [hello = ''] = await viewer.receive(1);
+        assert.match(hello, /"type":"hello"/);
+        stream.hub.tick();
+        const messages = await viewer.receive(2);
+        assert.match(messages[1] ?? '', /"type":"snapshot"/);
+        viewer.socket.close();
+        await viewer.closed;
+      }
+    });
+
+    test('hands other questions below the path to the agent, without the path', async () => {
+      assert.deepEqual(
+        await askProxy(port, '/latchkey/nothing?a=b'),
+        await askProxy(stream.port, '/nothing?a=b'),
+      );
+      assert.deepEqual(await askProxy(port, '/latchkey'), await askProxy(stream.port, '/'));
+    });
+
+    test('answers 404 for all else of the domain', async () => {
+      const nothing = { status: 404, type: 'text/plain', text: 'There is nothing here.\n' };
+      for (const path of ['/', '/latchkeys', '/x/latchkey/health'])
+        assert.deepEqual(await askProxy(port, path), nothing);
+    });
+
+    test('takes TLS 1.2 and 1.3, and nothing older', async () => {
+      for (const version of ['TLSv1.2', 'TLSv1.3'] as const) {
+        const tls = { minVersion: version, maxVersion: version };
+        assert.equal((await askProxy(port, '/latchkey/health', tls)).status, 200);
+      }
+      const old = {
+        minVersion: 'TLSv1',
+        maxVersion: 'TLSv1.1',
+        ciphers: 'ALL:@SECLEVEL=0',
+      } as const;
+      await assert.rejects(askProxy(port, '/latchkey/health', old), /alert protocol version/);
+    });
+  });
+
+  test('tells the agent the name by SNI, and who asks how', async () => {
+    const port = await findFreePort();
+    const seen: Record<string, unknown>[] = [];
+    const agent = createServer(web).listen(0, '127.0.0.1');
+    agent.on('upgrade', (message, socket) => {
+      const sni = socket instanceof TLSSocket ? socket.servername : null;
+      seen.push({ sni, url: message.url, http: message.httpVersion, ...message.headers });
+      socket.end('HTTP/1.1 418 Seen\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
+    });
+    await once(agent, 'listening');
+    const address = agent.address();
+    assert.ok(address !== null && typeof address === 'object');
+    const text = place(renderServer(options), port, address.port);
+    await using nginx = await startNginx({ 'conf.d/a.conf': text }, port);
+    assert.match(nginx.test(), /test is successful/);
+    await assert.rejects(
+      watchProxy(port, '/latchkey?a=b', {}, { 'X-Forwarded-For': '192.0.2.7' }),
+      { message: /^418/ },
+    );
+    agent.close();
+    const [first = {}] = seen;
+    const names = [
+      'sni',
+      'url',
+      'http',
+      'upgrade',
+      'connection',
+      'host',
+      'x-real-ip',
+      'x-forwarded-for',
+    ];
+    assert.deepEqual(
+      [...names, 'x-forwarded-proto'].map((name) => first[name]),
+      [
+        DOMAIN,
+        '/?a=b',
+        '1.1',
+        'websocket',
+        'upgrade',
+        DOMAIN,
+        '127.0.0.1',
+        '192.0.2.7, 127.0.0.1',
+        'https',
+      ],
+    );
+  });
+
+  test('answers 502 while no agent runs, and 200 for health', async () => {
+    const [port, nobody] = [await findFreePort(), await findFreePort()];
+    const text = place(renderServer(options), port, nobody);
+    await using nginx = await startNginx({ 'conf.d/a.conf': text }, port);
+    assert.match(nginx.test(), /test is successful/);
+    assert.equal((await askProxy(port, '/latchkey')).status, 502);
+    await assert.rejects(watchProxy(port, '/latchkey'), { message: /^502/ });
+    assert.equal((await askProxy(port, '/latchkey/health')).status, 200);
+  });
+
+  describe('with client certificates', () => {
+    let port = 0;
+    let stream: Stream;
+    let nginx: Nginx;
+    before(async () => {
+      port = await findFreePort();
+      const clients = { authorityFile: authority.own.certificateFile, revocationFile: revocations };
+      stream = await openStream({ tls: readTlsMaterial({ ...web, clients }) });
+      const text = place(renderServer({ ...options, mutualTls: true }), port, stream.port);
+      nginx = await startNginx({ 'conf.d/a.conf': text }, port);
+      const end = new X509Certificate(expired.cert).validToDate.getTime();
+      while (Date.now() <= end + 1000) await sleep(50);
+    });
+    after(async () => {
+      await nginx?.[Symbol.asyncDispose]();
+      await stream?.[Symbol.asyncDispose]();
+    });
+
+    test('lets in who has one, and shows its own to the agent', async () => {
+      const viewer = await watchProxy(port, '/latchkey', { certificate: anna });
+      assert.match((await viewer.receive(1))[0] ?? '', /"type":"hello"/);
+      viewer.socket.close();
+      await viewer.closed;
+      assert.deepEqual(stream.warnings, []);
+    });
+
+    const refused: readonly [what: string, certificate: Certificate | null, text: string][] = [
+      ['none', null, 'A client certificate is needed.'],
+      ['a revoked one', berta, 'The client certificate is refused: FAILED:certificate revoked.'],
+      [
+        'one of another authority',
+        stranger,
+        'The client certificate is refused: FAILED:unable to verify the first certificate.',
+      ],
+      [
+        'an expired one',
+        expired,
+        'The client certificate is refused: FAILED:certificate has expired.',
+      ],
+    ];
+    for (const [what, certificate, text] of refused) {
+      const shown = { certificate };
+      test(`answers 496 on the route to who has ${what}`, async () => {
+        const expected = { status: 496, type: 'text/plain', text: `${text}\n` };
+        for (const path of ['/latchkey', '/latchkey/', '/latchkey/app.js'])
+          assert.deepEqual(await askProxy(port, path, shown), expected);
+        await assert.rejects(watchProxy(port, '/latchkey', shown), { message: `496 ${text}` });
+        assert.equal((await askByHttp2(port, '/latchkey', shown)).status, 496);
+      });
+
+      test(`serves other paths to who has ${what}`, async () => {
+        const other = await askProxy(port, '/shop?a=b', shown);
+        assert.deepEqual([other.status, other.text], [404, 'There is nothing here.\n']);
+      });
+    }
+    test('answers for health without one', async () => {
+      assert.deepEqual(await askProxy(port, '/latchkey/health'), {
+        status: 200,
+        type: 'text/plain',
+        text: 'OK\n',
+      });
+    });
+  });
+
+  test('goes into a block of others, and out of it again, which keeps its paths and its errors', async () => {
+    const [port, agentPort] = [await findFreePort(), await findFreePort()];
+    const site = `server {
+  listen 443 ssl;
+  server_name ${DOMAIN};
+  ssl_certificate ${web.certificateFile};
+  ssl_certificate_key ${web.keyFile};
+  error_page 404 /missing;
+  location = /missing { internal; default_type text/plain; return 404 "Not here: $uri$is_args$args\\n"; }
+  location = /shop { default_type text/plain; return 200 "Shop $args\\n"; }
+}\n`;
+    const path = '/etc/nginx/conf.d/a.conf';
+    const main = {
+      path: '/etc/nginx/nginx.conf',
+      realPath: '/etc/nginx/nginx.conf',
+      isWritable: true,
+    };
+    const found = planProxy(
+      [
+        { ...main, text: 'http { include conf.d/*.conf; }' },
+        { path, realPath: path, text: site, isWritable: true },
+      ],
+      { ...options, mutualTls: true },
+    );
+    assert.ok(found.kind === 'existing');
+    const changed = found.edits[0]?.after ?? '';
+    const route = place(found.route.text, port, agentPort);
+    await using nginx = await startNginx(
+      {
+        'conf.d/a.conf': place(changed, port, agentPort).replace(paths.nginxRoute, 'route.conf'),
+        'route.conf': route,
+      },
+      port,
+    );
+    assert.doesNotMatch(nginx.test(), /warn|emerg/);
+    const shown = { certificate: stranger };
+    for (const more of [{}, shown]) {
+      assert.equal((await askProxy(port, '/shop?a=%20b', more)).text, 'Shop a=%20b\n');
+      assert.equal((await askProxy(port, '/latchkey/health', {})).status, 200);
+      assert.equal((await askProxy(port, '/latchkey', more)).status, 496);
+      assert.equal((await askProxy(port, '/x', more)).status, 404);
+    }
+    assert.equal(removeTaggedLines(changed), site);
+    await using without = await startWithout(site);
+    assert.equal((await askProxy(without.port, '/latchkey/health')).status, 404);
+  });
+
+  async function startWithout(site: string): Promise<Nginx & { readonly port: number }> {
+    const port = await findFreePort();
+    return { ...(await startNginx({ 'conf.d/a.conf': place(site, port, 1) }, port)), port };
+  }
+
+  test('answers challenges in a block that redirects all else, or that asks for a password', async () => {
+    const port = await findFreePort();
+    const site = `server {
+  listen 127.0.0.1:${port};
+  include challenge.conf;
+  auth_basic "Ask";
+  deny all;
+  rewrite ^/.well /elsewhere;
+  return 301 https://$host$request_uri;
+}\n`;
+    const challenges = join(workshop.directory, 'challenges');
+    const token = join(challenges, '.well-known/acme-challenge/token');
+    mkdirSync(dirname(token), { recursive: true });
+    writeFileSync(token, 'token.key');
+    const snippet = renderChallenge().replace(paths.challenges, challenges);
+    await using nginx = await startNginx(
+      { 'conf.d/a.conf': site, 'challenge.conf': snippet },
+      port,
+    );
+    assert.match(nginx.test(), /test is successful/);
+    const answer = await askPlain(port, '/.well-known/acme-challenge/token');
+    assert.deepEqual(answer, { status: 200, type: 'text/plain', text: 'token.key' });
+    assert.equal((await askPlain(port, '/.well-known/acme-challenge/none')).status, 404);
+    assert.equal((await askPlain(port, '/other')).status, 301);
+  });
+
+  test('is a configuration that nginx takes also by the path of another product', async () => {
+    const port = await findFreePort();
+    const text = renderRoute({ ...options, proxyPath: '/a/b.c~d', mutualTls: true });
+    const server = `server { listen 127.0.0.1:${port} ssl; ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile};\n${place(text, port, 1)}}\n`;
+    await using nginx = await startNginx({ 'conf.d/a.conf': server }, port);
+    assert.match(nginx.test(), /test is successful/);
+    const shown = { certificate: stranger };
+    assert.equal((await askProxy(port, '/a/b.c~d', shown)).status, 496);
+    assert.equal((await askProxy(port, '/a/bxc~d', shown)).status, 404);
+  });
+});

@@ -1,0 +1,95 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { connect, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A web server that runs in the foreground, in a directory of its own. */
+export interface WebServer extends AsyncDisposable {
+  readonly directory: string;
+}
+
+interface Command {
+  readonly program: string;
+  /** Of the directory that holds the files. */
+  readonly args: (directory: string) => readonly string[];
+  readonly env?: (directory: string) => NodeJS.ProcessEnv;
+  /** By name, below the directory. */
+  readonly files: Readonly<Record<string, string>>;
+  /** One that it listens on. */
+  readonly port: number;
+}
+
+/**
+ * Writes the files, starts the server and waits until it listens.
+ * @throws Error with what it said when it does not
+ */
+export async function startWebServer({
+  program,
+  args,
+  env,
+  files,
+  port,
+}: Command): Promise<WebServer> {
+  const directory = mkdtempSync(join(tmpdir(), `latchkey-${program}-`));
+  for (const [name, text] of Object.entries(files)) {
+    mkdirSync(dirname(join(directory, name)), { recursive: true });
+    writeFileSync(join(directory, name), text);
+  }
+  const child = spawn(program, args(directory), {
+    stdio: ['ignore', 'ignore', 'pipe'],
+    env: { ...process.env, ...env?.(directory) },
+  });
+  const said: string[] = [];
+  child.stderr.on('data', (data: Buffer) => void said.push(data.toString()));
+  await waitForPort(child, port, said);
+  return {
+    directory,
+    async [Symbol.asyncDispose]() {
+      const ended = once(child, 'exit');
+      child.kill('SIGTERM');
+      await ended;
+      rmSync(directory, { recursive: true });
+    },
+  };
+}
+
+async function waitForPort(
+  child: ChildProcess,
+  port: number,
+  said: readonly string[],
+): Promise<void> {
+  const deadline = performance.now() + 10_000;
+  while (!(await isOpen(port))) {
+    if (child.exitCode !== null || performance.now() > deadline) {
+      throw new Error(`The web server did not start: ${said.join('')}`);
+    }
+    await sleep(20);
+  }
+}
+
+async function isOpen(port: number): Promise<boolean> {
+  const socket = connect(port, '127.0.0.1');
+  try {
+    await once(socket, 'connect');
+    return true;
+  } catch {
+    // Nobody listens yet.
+    return false;
+  } finally {
+    socket.destroy();
+  }
+}
+
+/** A port that nobody listens on. */
+export async function findFreePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const address = server.address();
+  server.close();
+  await once(server, 'close');
+  if (address === null || typeof address === 'string') throw new Error('There is no port.');
+  return address.port;
+}
