@@ -30,7 +30,15 @@ export class History {
   }
 }
 
-function toPoint({ time, cpu, load, memory, disks, network }: AgentSnapshot): AgentHistoryPoint {
+/** A snapshot in a few figures. */
+export function toPoint({
+  time,
+  cpu,
+  load,
+  memory,
+  disks,
+  network,
+}: AgentSnapshot): AgentHistoryPoint {
   return present({
     time,
     cpu_usage_ratio: cpu?.usage_ratio ?? null,

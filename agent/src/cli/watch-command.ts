@@ -1,0 +1,118 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+
+import type { Message } from '../watch/read-message.ts';
+import type { Target, TargetOptions } from '../watch/target.ts';
+import type { View } from '../watch/view.ts';
+import { jsonOption, type OutputOptions, printNote, withExamples } from './output.ts';
+
+interface Options extends OutputOptions, TargetOptions {
+  readonly once?: boolean;
+}
+
+/** Not understood, as the other commands have it. */
+const USAGE_EXIT_CODE = 2;
+
+const EXIT_CODES = `
+Exit codes: 0; 2 for what was not understood or cannot be read; 69 when nobody answers;
+76 when who answers is not trusted, or is not an agent; 77 when the agent refuses.`;
+
+/** `latchkey-agent watch`: shows what an agent sends, here or on another machine. */
+export function watchCommand(): Command {
+  const command = new Command('watch')
+    .description('Show the vital signs of a machine live in the terminal; q ends.')
+    .argument('<address>', 'where its agent is, such as wss://db-1.example.com:4096')
+    .option('--token-file <file>', 'a file whose first line is an access token')
+    .option('--certificate <file>', 'the own client certificate (PEM)')
+    .option('--key <file>', 'its key (PEM)')
+    .addOption(
+      new Option('--pkcs12 <file>', 'both in one file (PKCS#12)').conflicts(['certificate', 'key']),
+    )
+    .option('--passphrase-file <file>', 'a file with the passphrase of the key')
+    .option('--ca <file>', 'trust this authority (PEM) instead of the public ones')
+    .addOption(
+      new Option('--fingerprint <sha256:…>', 'trust this one certificate instead').conflicts('ca'),
+    )
+    .option('--once', 'print one snapshot and end')
+    .addOption(jsonOption())
+    .action(watch);
+  return withExamples(command, [
+    ['watch wss://db-1.example.com:4096', 'A machine whose certificate is of a public authority'],
+    ['watch wss://db-1:4096 --ca ca.pem --certificate me.pem --key me.key', 'With mutual TLS'],
+    ['watch wss://10.0.0.7:4096 --fingerprint sha256:1f2e… --token-file token', 'With a token'],
+    ['watch wss://db-1.example.com:4096 --json | jq .memory.usage_ratio', 'For a program'],
+  ]).addHelpText('after', EXIT_CODES);
+}
+
+async function watch(address: string, options: Options, command: Command): Promise<void> {
+  const { EXIT_CODES: codes, WatchFailure } = await import('../watch/failure.ts');
+  const target = await readTarget(address, options, command);
+  try {
+    await show(target, options);
+  } catch (error) {
+    if (!(error instanceof WatchFailure)) throw error;
+    printNote(error.message);
+    process.exitCode = codes[error.kind];
+  }
+}
+
+async function readTarget(address: string, options: Options, command: Command): Promise<Target> {
+  const { openTarget, parseAddress, parseFingerprint } = await import('../watch/target.ts');
+  try {
+    const url = told('address', address, parseAddress);
+    const { fingerprint } = options;
+    const pinned =
+      fingerprint === undefined
+        ? {}
+        : { fingerprint: told('--fingerprint', fingerprint, parseFingerprint) };
+    return openTarget(url, { ...options, ...pinned });
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    return command.showHelpAfterError(false).error(message, { exitCode: USAGE_EXIT_CODE });
+  }
+}
+
+function told<T>(name: string, text: string, parse: (text: string) => T): T {
+  try {
+    return parse(text);
+  } catch (error) {
+    const why = error instanceof Error ? error.message : String(error);
+    throw new InvalidArgumentError(`${name} '${text}' is not understood: ${why}.`);
+  }
+}
+
+async function show(target: Target, options: Options): Promise<void> {
+  const stop = new AbortController();
+  const end = (): void => stop.abort();
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
+  // Who reads the output may have enough of it, as head does.
+  process.stdout.on('error', end);
+  const { runSession } = await import('../watch/session.ts');
+  const isDrawn = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
+  if (options.once !== true && options.json !== true && isDrawn) {
+    const { drawSession } = await import('../watch/draw-session.ts');
+    await drawSession(target, stop);
+    return;
+  }
+  const print = await choosePrinter(options);
+  let noted = '';
+  const onChange = (view: View, message: Message | null): void => {
+    const why = view.state.kind === 'waiting' ? view.state.why : '';
+    if (why !== noted && why !== '') printNote(why);
+    noted = view.state.kind === 'connecting' ? noted : why;
+    if (message?.kind !== 'snapshot' || stop.signal.aborted) return;
+    process.stdout.write(`${print(view)}\n`);
+    if (options.once === true) end();
+  };
+  await runSession({ target, signal: stop.signal, onChange });
+}
+
+async function choosePrinter({ json, once }: Options): Promise<(view: View) => string> {
+  if (json === true) return ({ snapshot }) => JSON.stringify(snapshot);
+  if (once === true) {
+    const { formatSnapshot } = await import('./snapshot-table.ts');
+    return ({ hello, snapshot }) =>
+      hello === null || snapshot === null ? '' : formatSnapshot(hello.host, snapshot);
+  }
+  const { describeSnapshot } = await import('../watch/plain-line.ts');
+  return ({ snapshot }) => (snapshot === null ? '' : describeSnapshot(snapshot));
+}

@@ -1,0 +1,140 @@
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
+import { isIP } from 'node:net';
+import { connect, type TLSSocket } from 'node:tls';
+
+import { WebSocket } from 'ws';
+
+import { explainAnswer, explainClose, explainError } from './explain.ts';
+import { WatchFailure } from './failure.ts';
+import { MAX_MESSAGE_BYTES, type Message, readMessage } from './read-message.ts';
+import type { Target } from './target.ts';
+import { checkTrust } from './trust.ts';
+
+const CONNECT_MS = 10_000;
+
+/** The agent sends every second to minute; half-open connections say nothing for ever. */
+const SILENCE_MS = 150_000;
+
+const MAX_ANSWER_BYTES = 4096;
+const SUBPROTOCOL = 'latchkey.snapshot.v1';
+
+/**
+ * Watches until the connection ends.
+ * @param onMessage gets a hello first, then snapshots
+ * @throws WatchFailure always, unless the signal ended it: connections do not end by themselves
+ */
+export async function watchOnce(
+  target: Target,
+  signal: AbortSignal,
+  onMessage: (message: Message) => void,
+): Promise<void> {
+  let socket: TLSSocket | null = null;
+  const cut = (): void => void socket?.destroy();
+  signal.addEventListener('abort', cut);
+  try {
+    socket = await connectTls(target);
+    if (signal.aborted) return;
+    checkTrust(socket, target);
+    await receive(upgrade(socket, target), target, onMessage);
+  } catch (error) {
+    if (!signal.aborted) throw explainError(error, target.address);
+  } finally {
+    signal.removeEventListener('abort', cut);
+    socket?.destroy();
+  }
+}
+
+/** The certificate is judged by `checkTrust`, which can say more about it than the library. */
+async function connectTls({ host, port, secureContext, address }: Target): Promise<TLSSocket> {
+  const servername = isIP(host) === 0 ? { servername: host } : {};
+  const options = { host, port, secureContext, rejectUnauthorized: false, ...servername };
+  const socket = connect(options);
+  const timer = setTimeout(() => {
+    const text = `${address} did not answer in ${CONNECT_MS / 1000} seconds.`;
+    socket.destroy(new WatchFailure('unreachable', text));
+  }, CONNECT_MS);
+  try {
+    await once(socket, 'secureConnect');
+  } finally {
+    clearTimeout(timer);
+  }
+  return socket;
+}
+
+function upgrade(socket: TLSSocket, { url, token }: Target): WebSocket {
+  return new WebSocket(url, [SUBPROTOCOL], {
+    createConnection: () => socket,
+    headers: token === null ? {} : { Authorization: `Bearer ${token}` },
+    perMessageDeflate: false,
+    maxPayload: MAX_MESSAGE_BYTES,
+    handshakeTimeout: CONNECT_MS,
+    followRedirects: false,
+  });
+}
+
+/** Gives messages on until something goes wrong, which it always does in the end. */
+async function receive(
+  webSocket: WebSocket,
+  { address }: Target,
+  onMessage: (message: Message) => void,
+): Promise<never> {
+  const { promise, reject } = Promise.withResolvers<never>();
+  const silence = setTimeout(() => {
+    reject(new WatchFailure('unreachable', `${address} has said nothing for minutes.`));
+  }, SILENCE_MS);
+  let isGreeted = false;
+  webSocket.on('message', (data: Buffer, isBinary: boolean) => {
+    const message = isBinary ? null : readMessage(data.toString('utf8'));
+    if (message === null || (message.kind === 'hello') === isGreeted) {
+      reject(notAnAgent(address));
+      webSocket.terminate();
+      return;
+    }
+    isGreeted = true;
+    silence.refresh();
+    onMessage(message);
+  });
+  listenForEnd(webSocket, address, reject);
+  try {
+    return await promise;
+  } finally {
+    clearTimeout(silence);
+    webSocket.terminate();
+  }
+}
+
+function listenForEnd(
+  webSocket: WebSocket,
+  address: string,
+  reject: (failure: unknown) => void,
+): void {
+  const refuse = async (response: IncomingMessage): Promise<void> =>
+    reject(explainAnswer(response.statusCode ?? 0, await readAnswer(response), address));
+  webSocket.once('unexpected-response', (_request, response) => {
+    refuse(response).catch(reject);
+  });
+  webSocket.once('close', (code, reason) =>
+    reject(explainClose(code, reason.toString('utf8'), address)),
+  );
+  webSocket.on('error', (error) => reject(isOfTheWire(error) ? error : notAnAgent(address)));
+}
+
+/** Errors of the network have a code of the system or of TLS; others are about what was said. */
+function isOfTheWire(error: Error): boolean {
+  return 'code' in error && !String(error.code).startsWith('WS_');
+}
+
+function notAnAgent(address: string): WatchFailure {
+  const text = `What answers at ${address} does not say what an agent of this version says.`;
+  return new WatchFailure('untrusted', text);
+}
+
+async function readAnswer(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.length > MAX_ANSWER_BYTES) break;
+  }
+  return text;
+}

@@ -1,0 +1,192 @@
+import type { AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
+
+import { formatBytes, formatBytesPerSecond, formatRatio } from '../cli/units.ts';
+import { drawBar, drawChart, drawLevels, styleOfRatio } from './bars.ts';
+import { fitText, type Line, lineWidth, span, type Style } from './text.ts';
+import type { View } from './view.ts';
+
+const LABEL_WIDTH = 9;
+const VALUE_WIDTH = 6;
+const RATE_WIDTH = 10;
+const MIN_BAR_WIDTH = 6;
+const MIN_CHART_WIDTH = 6;
+
+/** Below it, a chart of traffic would make mountains of nothing. */
+const MIN_BYTES_PER_SECOND = 16 * 1024;
+
+/** A chart of something over time, in one row or several. */
+export interface Series {
+  readonly name: string;
+  readonly values: readonly (number | undefined)[];
+  readonly highest: number;
+  readonly style: Style;
+}
+
+/** What there is once: the figures that everybody looks at first. */
+export function drawGauges({ snapshot, points }: View, width: number): Line[] {
+  if (snapshot === null) return [];
+  const { cpu, memory, swap, batteries = [] } = snapshot;
+  const processor = sparkline(listSeries(points)[0], width - barLine('', 0, width).used);
+  return [
+    ...line(cpu, (part) => [...barLine('CPU', part.usage_ratio, width).line, ...processor]),
+    ...drawCores(cpu, width),
+    ...line(memory, (part) => describeBytes('Memory', part, width)),
+    ...line(swap, (part) => describeBytes('Swap', part, width)),
+    ...batteries.map(({ name, charge_ratio: charge, status }) => [
+      ...barLine(name, charge === undefined ? undefined : 1 - charge, width, charge).line,
+      span(status.replaceAll('_', ' '), 'dim'),
+    ]),
+    ...drawLoad(snapshot),
+    ...drawTraffic(snapshot, points, width),
+    ...drawTroubles(snapshot),
+  ];
+}
+
+/** What is known over time: of processor, memory, network and disks. */
+export function listSeries(points: readonly AgentHistoryPoint[]): [Series, ...Series[]] {
+  const ratios = (name: string, field: RatioField, style: Style): Series => ({
+    name,
+    values: points.map((point) => point[field]),
+    highest: 1,
+    style,
+  });
+  const rates = (name: string, field: RateField, style: Style): Series => {
+    const values = points.map((point) => point[field]);
+    const highest = values.reduce<number>((most, each) => Math.max(most, each ?? 0), 0);
+    return { name, values, highest: Math.max(highest, MIN_BYTES_PER_SECOND), style };
+  };
+  return [
+    ratios('CPU', 'cpu_usage_ratio', 'green'),
+    rates('Received', 'receive_bytes_per_second', 'cyan'),
+    rates('Sent', 'transmit_bytes_per_second', 'cyan'),
+    rates('Read', 'disk_read_bytes_per_second', 'cyan'),
+    rates('Written', 'disk_write_bytes_per_second', 'cyan'),
+    ratios('Memory', 'memory_usage_ratio', 'green'),
+  ];
+}
+
+type RatioField = 'cpu_usage_ratio' | 'memory_usage_ratio';
+type RateField =
+  | 'receive_bytes_per_second'
+  | 'transmit_bytes_per_second'
+  | 'disk_read_bytes_per_second'
+  | 'disk_write_bytes_per_second';
+
+/** A line for a part that the machine has. */
+function line<T>(part: T | undefined, draw: (part: T) => Line): Line[] {
+  return part === undefined ? [] : [draw(part)];
+}
+
+/** @param shown what the figure says, where that is not what the colour is after */
+function barLine(
+  name: string,
+  ratio: number | undefined,
+  width: number,
+  shown = ratio,
+): { readonly line: Line; readonly used: number } {
+  const barWidth = Math.max(MIN_BAR_WIDTH, Math.min(40, Math.floor((width - 28) / 2)));
+  const drawn = [
+    span(fitText(name, LABEL_WIDTH - 1), 'bold'),
+    span(' '),
+    ...drawBar(shown, barWidth).map(({ text, style }) =>
+      span(text, style === 'dim' ? 'dim' : styleOfRatio(ratio)),
+    ),
+    span(`${fitText(formatRatio(shown), VALUE_WIDTH, 'right')}  `),
+  ];
+  return { line: drawn, used: lineWidth(drawn) };
+}
+
+function describeBytes(
+  name: string,
+  part: { usage_ratio: number; used_bytes: number; total_bytes: number },
+  width: number,
+): Line {
+  const { line: bar, used } = barLine(name, part.usage_ratio, width);
+  const [some, all] = [formatBytes(part.used_bytes), formatBytes(part.total_bytes)];
+  const of = `${some} of ${all}`;
+  return [...bar, span(used + of.length > width ? `${some}/${all}` : of, 'dim')];
+}
+
+/** Each core is one column; more than fit are left out. */
+function drawCores(cpu: AgentSnapshot['cpu'], width: number): Line[] {
+  const { cores = [], shares } = cpu ?? {};
+  const room = width - LABEL_WIDTH;
+  const levels = drawLevels(cores.slice(0, room).map((core) => core.usage_ratio));
+  const parts = shares && [
+    `user ${formatRatio(shares.user_ratio)}`,
+    `system ${formatRatio(shares.system_ratio)}`,
+    `disk ${formatRatio(shares.iowait_ratio)}`,
+    `steal ${formatRatio(shares.steal_ratio)}`,
+  ];
+  const first: Line[] =
+    cores.length > 1 ? [[label(cores.length > room ? 'Cores …' : 'Cores'), ...levels]] : [];
+  return parts === undefined ? first : [...first, [label(''), span(parts.join('  '), 'dim')]];
+}
+
+function drawLoad({ load, pressure, processes }: AgentSnapshot): Line[] {
+  const count = processes === undefined ? '' : `  ${processes.count} processes`;
+  const waits = [
+    ['cpu', pressure?.cpu],
+    ['memory', pressure?.memory],
+    ['disks', pressure?.io],
+  ] as const;
+  const known = waits.flatMap(([name, part]) =>
+    part?.some === undefined ? [] : `${name} ${formatRatio(part.some.average_10s_ratio)}`,
+  );
+  return [
+    ...line(load, (part) => [
+      label('Load'),
+      span(`${part.load_1m}  ${part.load_5m}  ${part.load_15m}`),
+      span(count, 'dim'),
+    ]),
+    ...(known.length === 0 ? [] : [[label('Waiting'), span(known.join('  '), 'dim')]]),
+  ];
+}
+
+function drawTraffic(
+  { network, disks }: AgentSnapshot,
+  points: readonly AgentHistoryPoint[],
+  width: number,
+): Line[] {
+  const [, received, sent, read, written] = listSeries(points);
+  const pair = (name: string, signs: string, one?: Series, other?: Series): Line => {
+    const [first = '', second = ''] = signs;
+    const room = Math.floor((width - LABEL_WIDTH - 2) / 2);
+    return [
+      label(name),
+      ...drawRate(first, one, room),
+      span('  '),
+      ...drawRate(second, other, room),
+    ];
+  };
+  return [
+    ...line(network, () => pair('Network', '↓↑', received, sent)),
+    ...line(disks, () => pair('Disks', 'rw', read, written)),
+  ];
+}
+
+function drawRate(sign: string, series: Series | undefined, width: number): Line {
+  const rate = formatBytesPerSecond(series?.values.at(-1));
+  const text = `${sign} ${fitText(rate, RATE_WIDTH + 1)} `;
+  return [span(text), ...sparkline(series, width - text.length)];
+}
+
+function sparkline(series: Series | undefined, width: number): Line {
+  if (series === undefined || width < MIN_CHART_WIDTH) return [];
+  return drawChart(series.values, { ...series, width, height: 1 })[0] ?? [];
+}
+
+function drawTroubles({ units, raspberry_pi: pi }: AgentSnapshot): Line[] {
+  const failed = units?.failed ?? [];
+  const troubles = Object.entries(pi ?? {}).flatMap(([name, each]) =>
+    each.now ? name.replaceAll('_', ' ') : [],
+  );
+  return [
+    ...(failed.length === 0 ? [] : [[label('Failed'), span(failed.join(', '), 'red')]]),
+    ...(troubles.length === 0 ? [] : [[label('Pi'), span(troubles.join(', '), 'red')]]),
+  ];
+}
+
+function label(name: string) {
+  return span(fitText(name, LABEL_WIDTH), 'bold');
+}

@@ -1,0 +1,125 @@
+import { formatBytesPerSecond, formatDuration } from '../cli/units.ts';
+import { drawChart } from './bars.ts';
+import { drawGauges, listSeries } from './gauges.ts';
+import { joinColumns, type Panel, shortenPanels, spreadPanels } from './layout.ts';
+import { drawTable } from './table.ts';
+import { listTables } from './tables.ts';
+import { fitLine, type Line, lineWidth, span, type Span } from './text.ts';
+import type { ConnectionState, View } from './view.ts';
+
+/** A terminal. */
+export interface Size {
+  readonly columns: number;
+  readonly rows: number;
+}
+
+const GAP = 3;
+const MIN_COLUMN_WIDTH = 52;
+const MAX_COLUMNS = 3;
+
+/** From this many rows on, there is one for the keys. */
+const MIN_ROWS_WITH_FOOTER = 16;
+
+/** Of a chart with its title and the line above. */
+const MIN_CHART_ROWS = 5;
+
+/** Draws all that is known in the room that there is: so many lines, none wider. */
+export function drawScreen(view: View, { columns, rows }: Size): Line[] {
+  const footer = drawFooter(view, rows);
+  const height = Math.max(0, rows - 1 - footer.length);
+  const drawn = view.snapshot === null ? [] : drawBody(view, columns, height);
+  // What is shown without a connection is of the past.
+  const body = view.state.kind === 'live' ? drawn : drawn.map(fade);
+  const empty = Array.from({ length: Math.max(0, height - body.length) }, (): Line => []);
+  const lines = [drawHeader(view, columns), ...body.slice(0, height), ...empty, ...footer];
+  return lines.slice(0, rows).map((line) => fitLine(line, columns));
+}
+
+function drawHeader({ hello, snapshot, address, state }: View, width: number): Line {
+  const { host } = hello ?? {};
+  const uptime = snapshot?.uptime_seconds;
+  const facts = [
+    uptime === undefined ? undefined : `up ${formatDuration(uptime)}`,
+    host?.os_name,
+    host?.cpu_model ?? host?.machine_model,
+  ].filter((fact) => fact !== undefined);
+  const sign = signOf(state);
+  const name = span(host?.hostname ?? address, 'bold');
+  const left = [name, span(facts.map((fact) => `  ${fact}`).join(''), 'dim')];
+  const room = Math.max(0, width - lineWidth([sign]) - 1);
+  return [...fitLine(left, room), span(' '), sign];
+}
+
+function fade(line: Line): Line {
+  return line.map(({ text }) => span(text, 'dim'));
+}
+
+function signOf(state: ConnectionState): Span {
+  if (state.kind === 'live') return span('● live', 'green');
+  if (state.kind === 'silent') return span(`● silent for ${state.seconds} s`, 'yellow');
+  if (state.kind === 'waiting') return span(`○ again in ${state.seconds} s`, 'red');
+  return span('○ connecting', 'yellow');
+}
+
+/** Why there is no connection is told in every size; the keys only where there is room. */
+function drawFooter({ state, address, hello }: View, rows: number): Line[] {
+  if (state.kind === 'waiting') return [[span(state.why, 'red')]];
+  if (rows < MIN_ROWS_WITH_FOOTER) return [];
+  const agent =
+    hello === null ? '' : `agent ${hello.agent_version}, every ${hello.interval_seconds} s`;
+  return [[span('q ', 'bold'), span(`ends   ${address}   ${agent}`, 'dim')]];
+}
+
+function drawBody(view: View, width: number, height: number): Line[] {
+  const fitting = Math.floor((width + GAP) / (MIN_COLUMN_WIDTH + GAP));
+  const count = Math.max(1, Math.min(MAX_COLUMNS, fitting));
+  const columnWidth = Math.floor((width - GAP * (count - 1)) / count);
+  const tables = view.snapshot === null ? [] : listTables(view.snapshot);
+  const panels = tables
+    .map((table) => separate(drawTable(table, columnWidth)))
+    .filter((panel) => panel.length > 0);
+  const gauges = drawGauges(view, columnWidth);
+  const columns = spreadPanels(gauges, panels, count).map((column, at) => {
+    const lines = shortenPanels(column, height).flat();
+    // Only the gauges of the first column have a line above that they need.
+    return at > 0 && lines[0]?.length === 0 ? lines.slice(1) : lines;
+  });
+  addCharts(columns, drawCharts(view, columnWidth), height);
+  return joinColumns(columns, columnWidth, GAP);
+}
+
+function separate(panel: Panel): Panel {
+  return panel.length === 0 ? [] : [[], ...panel];
+}
+
+type DrawChart = (height: number) => Panel;
+
+/** Charts of what moves. */
+function drawCharts({ points }: View, width: number): DrawChart[] {
+  return listSeries(points)
+    .filter(({ values }) => values.some((value) => value !== undefined && value > 0))
+    .map((series) => (height) => {
+      const most = series.highest === 1 ? '100 %' : formatBytesPerSecond(series.highest);
+      const title = [span(series.name, 'bold'), span(`  full height is ${most}`, 'dim')];
+      return [[], title, ...drawChart(series.values, { ...series, width, height: height - 2 })];
+    });
+}
+
+/** Fills the room that is left with charts: each goes to where most room is, and those of a column share it. */
+function addCharts(columns: Line[][], charts: readonly DrawChart[], height: number): void {
+  const placed = columns.map((): DrawChart[] => []);
+  const roomFor = (at: number): number =>
+    (height - (columns[at]?.length ?? 0)) / ((placed[at]?.length ?? 0) + 1);
+  for (const chart of charts) {
+    const rooms = columns.map((_, at) => roomFor(at));
+    const most = Math.max(...rooms);
+    if (most < MIN_CHART_ROWS) break;
+    placed[rooms.indexOf(most)]?.push(chart);
+  }
+  for (const [at, column] of columns.entries()) {
+    for (const [index, draw] of (placed[at] ?? []).entries()) {
+      const share = (height - column.length) / ((placed[at]?.length ?? 0) - index);
+      column.push(...draw(Math.floor(share)));
+    }
+  }
+}

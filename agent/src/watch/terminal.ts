@@ -1,0 +1,72 @@
+import type { ReadStream, WriteStream } from 'node:tty';
+
+import { renderLines } from './render.ts';
+import type { Size } from './screen.ts';
+import type { Line } from './text.ts';
+
+/** The other screen, without a cursor and without lines that go on in the next. */
+const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
+const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
+
+/** Between these, a terminal that knows them shows nothing half-drawn. */
+const BEGIN = '\u001b[?2026h\u001b[H';
+const END = '\u001b[?2026l';
+
+/** q, Q, Ctrl-C and Ctrl-D. */
+const QUIT_KEYS: ReadonlySet<number> = new Set([0x71, 0x51, 0x03, 0x04]);
+
+/** Terminals that say nothing of their size. */
+const FALLBACK: Size = { columns: 80, rows: 24 };
+
+/** A terminal that is drawn on as a whole. */
+export interface Terminal extends Disposable {
+  draw(lines: readonly Line[]): void;
+  readonly size: Size;
+}
+
+/** What happens at the terminal. */
+export interface TerminalEvents {
+  readonly onResize: () => void;
+  /** q, Ctrl-C or Ctrl-D. */
+  readonly onQuit: () => void;
+}
+
+/** Takes a terminal over, until it is disposed of: then all is there again as it was before, however the program ends. */
+export function openTerminal(
+  output: WriteStream,
+  input: ReadStream,
+  { onResize, onQuit }: TerminalEvents,
+): Terminal {
+  const hasColours = output.hasColors() && !process.env['NO_COLOR'];
+  const onKey = (keys: Buffer): void => {
+    if (keys.some((key) => QUIT_KEYS.has(key))) onQuit();
+  };
+  let isOpen = true;
+  const leave = (): void => {
+    if (!isOpen) return;
+    isOpen = false;
+    output.off('resize', onResize);
+    input.off('data', onKey).pause();
+    if (input.isTTY) input.setRawMode(false);
+    output.write(LEAVE);
+  };
+  output.write(ENTER);
+  output.on('resize', onResize);
+  if (input.isTTY) input.setRawMode(true).on('data', onKey);
+  process.once('exit', leave);
+  return {
+    get size() {
+      const { columns, rows } = output;
+      return columns > 0 && rows > 0 ? { columns, rows } : FALLBACK;
+    },
+    draw(lines) {
+      // A line that is slow gets the next picture.
+      if (!isOpen || output.writableNeedDrain) return;
+      output.write(`${BEGIN}${renderLines(lines, hasColours).join('\r\n')}${END}`);
+    },
+    [Symbol.dispose]() {
+      process.off('exit', leave);
+      leave();
+    },
+  };
+}
