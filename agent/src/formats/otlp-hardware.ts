@@ -1,19 +1,23 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
-import type { Attributes, Metrics } from './otlp-metrics.ts';
+import { listGpuTemperatures } from './otlp-gpus.ts';
+import type { Attributes, Metrics, Point } from './otlp-metrics.ts';
 
 const describe = (sensor: { readonly id: string; readonly label?: string }): Attributes => ({
   'hw.id': sensor.id,
   'hw.name': sensor.label,
 });
 
-/** Temperatures, fans and batteries. */
-export function addHardware(metrics: Metrics, { sensors, batteries }: AgentSnapshot): void {
-  metrics.add(
-    'hw.temperature',
-    { unit: 'Cel', kind: 'gauge' },
-    (sensors?.temperatures ?? []).map((each) => [each.temperature_celsius, describe(each)]),
-  );
+/** Temperatures, those of graphics cards too, fans and batteries. */
+export function addHardware(metrics: Metrics, snapshot: AgentSnapshot): void {
+  const { sensors, batteries } = snapshot;
+  metrics.add('hw.temperature', { unit: 'Cel', kind: 'gauge' }, [
+    ...(sensors?.temperatures ?? []).map((each): Point => [
+      each.temperature_celsius,
+      describe(each),
+    ]),
+    ...listGpuTemperatures(snapshot),
+  ]);
   metrics.add(
     'hw.fan.speed',
     { unit: 'rpm', kind: 'gauge' },

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { AgentOtlpRequest } from '@latchkey/contract';
+import { AgentOtlpRequest, type AgentSnapshot } from '@latchkey/contract';
 import { JsonMetricsSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import {
@@ -21,7 +21,23 @@ type Metric =
   AgentOtlpRequest['resourceMetrics'][number]['scopeMetrics'][number]['metrics'][number];
 type Attributes = NonNullable<Metric['gauge']>['dataPoints'][number]['attributes'];
 
-const request = toOtlpRequest(exampleSnapshot, exampleHost);
+const gpu = { vendor: 'nvidia', index: 0, name: 'L4', pci_address: '0000:01:00.0' } as const;
+const snapshot = {
+  ...exampleSnapshot,
+  gpus: [
+    {
+      ...gpu,
+      usage_ratio: 0.5,
+      memory_used_bytes: 250,
+      memory_total_bytes: 1000,
+      temperature_celsius: 61,
+      power_watts: 55.5,
+    },
+    { vendor: 'amd', index: 1, asleep: true },
+  ],
+} satisfies AgentSnapshot;
+
+const request = toOtlpRequest(snapshot, exampleHost);
 const resource = request.resourceMetrics[0];
 const scope = resource?.scopeMetrics[0];
 assert.ok(resource !== undefined && scope !== undefined);
@@ -97,6 +113,8 @@ test('times are nanoseconds as text: since boot, and now', () => {
 const root =
   'system.device=/dev/sda1,system.filesystem.mountpoint=/,system.filesystem.type=ext4,system.filesystem.mode=rw';
 
+const CARD = 'hw.id=0000:01:00.0,hw.name=L4,hw.vendor=nvidia,hw.type=gpu';
+
 const EXPECTED: readonly string[] = [
   'system.uptime s gauge {} 96265.12',
   'system.cpu.physical.count {cpu} sum {} 1',
@@ -155,8 +173,14 @@ const EXPECTED: readonly string[] = [
   'system.network.packet.count {packet} counter {system.device=eth0,network.io.direction=transmit} 4',
   'hw.temperature Cel gauge {hw.id=coretemp.0/temp1,hw.name=Package id 0} 51',
   'hw.temperature Cel gauge {hw.id=nvme.0/temp1} -2.5',
+  `hw.temperature Cel gauge {${CARD}} 61`,
   'hw.fan.speed rpm gauge {hw.id=it87.0/fan1} 900',
   'hw.battery.charge 1 gauge {hw.id=BAT0} 0.8',
+  `hw.gpu.utilization 1 gauge {${CARD},hw.gpu.task=general} 0.5`,
+  `hw.gpu.memory.usage By sum {${CARD}} 250`,
+  `hw.gpu.memory.limit By sum {${CARD}} 1000`,
+  `hw.gpu.memory.utilization 1 gauge {${CARD}} 0.25`,
+  `hw.power W gauge {${CARD}} 55.5`,
 ];
 
 test('each metric has the name, unit, kind, attributes and value of the conventions', () => {

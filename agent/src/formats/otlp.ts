@@ -2,6 +2,7 @@ import type { AgentHost, AgentOtlpRequest, AgentSnapshot } from '@latchkey/contr
 
 import { version } from '../version.ts';
 import { addDevices } from './otlp-devices.ts';
+import { addGpus } from './otlp-gpus.ts';
 import { Metrics, type Point, toAttributes } from './otlp-metrics.ts';
 import { addHardware } from './otlp-hardware.ts';
 
@@ -20,6 +21,7 @@ export function toOtlpRequest(snapshot: AgentSnapshot, host: AgentHost): AgentOt
   addMemory(metrics, snapshot);
   addDevices(metrics, snapshot);
   addHardware(metrics, snapshot);
+  addGpus(metrics, snapshot);
   const scope = { name: 'latchkey-agent', version };
   return {
     resourceMetrics: [

@@ -1,0 +1,55 @@
+import type { AgentSnapshot } from '@latchkey/contract';
+
+import type { Attributes, Metrics, Point } from './otlp-metrics.ts';
+
+type Gpu = NonNullable<AgentSnapshot['gpus']>[number];
+
+/** Which card it is: the conventions ask for an id that stays the same while the machine runs. */
+const describe = ({ vendor, index, name, pci_address: address }: Gpu): Attributes => ({
+  'hw.id': address ?? `${vendor}${index}`,
+  'hw.name': name,
+  'hw.vendor': vendor,
+  'hw.type': 'gpu',
+});
+
+/** Graphics processors. Their temperatures are with those of other hardware. */
+export function addGpus(metrics: Metrics, { gpus = [] }: AgentSnapshot): void {
+  const points = (read: (gpu: Gpu) => number | undefined, also: Attributes = {}): Point[] =>
+    gpus.map((gpu) => [read(gpu), { ...describe(gpu), ...also }]);
+  const share = { unit: '1', kind: 'gauge' } as const;
+  const bytes = { unit: 'By', kind: 'sum' } as const;
+  const general = { 'hw.gpu.task': 'general' };
+  metrics.add(
+    'hw.gpu.utilization',
+    share,
+    points((gpu) => gpu.usage_ratio, general),
+  );
+  metrics.add(
+    'hw.gpu.memory.usage',
+    bytes,
+    points((gpu) => gpu.memory_used_bytes),
+  );
+  metrics.add(
+    'hw.gpu.memory.limit',
+    bytes,
+    points((gpu) => gpu.memory_total_bytes),
+  );
+  metrics.add('hw.gpu.memory.utilization', share, points(readMemoryShare));
+  metrics.add(
+    'hw.power',
+    { unit: 'W', kind: 'gauge' },
+    points((gpu) => gpu.power_watts),
+  );
+}
+
+/** Their temperatures, which are points of the same metric as those of other hardware. */
+export function listGpuTemperatures({ gpus = [] }: AgentSnapshot): Point[] {
+  return gpus.map((gpu) => [gpu.temperature_celsius, describe(gpu)]);
+}
+
+function readMemoryShare({
+  memory_used_bytes: used,
+  memory_total_bytes: total,
+}: Gpu): number | undefined {
+  return used === undefined || total === undefined || total === 0 ? undefined : used / total;
+}
