@@ -25,7 +25,14 @@ test('every link inside the repository leads somewhere', () => {
 });
 
 test('every file of the code that a document names is there', () => {
-  const homes = ['', 'server/src', 'server/src/features/licenses', 'server/src/db', 'agent'];
+  const homes = [
+    '',
+    'server/src',
+    'server/src/features/licenses',
+    'server/src/db',
+    'agent',
+    'agent/src',
+  ];
   const missing = documents.flatMap(({ file, text }) =>
     [...text.matchAll(/`((?:[\w.-]+\/)+[\w.-]+\.(?:ts|mjs|sql|json))`/g)]
       .map(([, path = '']) => path)

@@ -115,23 +115,25 @@ export class Authority implements Disposable {
     return this.#register;
   }
 
+  /** Whether nothing is to be put right. */
+  async isSound(): Promise<boolean> {
+    return this.#isPublished() && (await this.#planRepair()) === null;
+  }
+
   /**
    * Puts right what a killed command left: certificates that were signed and perhaps handed out are revoked, and what the
    * agent reads is made to be what the register says.
    * @returns whether anything was written
    */
   async repair(): Promise<boolean> {
-    const { places, clock } = this.#context;
-    const published = this.#publishCertificate();
-    const pending = this.#register.certificates.filter(({ isPending }) => isPending);
-    const repaired = rules.revoke(this.#register, pending, clock.now());
-    const { certificateFile } = ownFiles(places);
-    const list = await this.#openssl.readList(places.revocations, certificateFile);
-    const until = new Date(clock.now().getTime() + LIST_RENEWED_MS);
-    const isGood = list !== null && list.nextUpdate > until;
-    if (isGood && list.number === repaired.revocationsNumber) return published;
-    await this.commit({ ...rules.numberAnew(repaired, list?.number), proxyToldAt: null });
-    return true;
+    const wasPublished = this.#isPublished();
+    if (!wasPublished) {
+      const { authorityCertificate } = this.#context.places;
+      writeWhole(authorityCertificate, this.certificate.toString(), 0o644);
+    }
+    const repaired = await this.#planRepair();
+    if (repaired !== null) await this.commit(repaired);
+    return !wasPublished || repaired !== null;
   }
 
   /**
@@ -177,12 +179,22 @@ export class Authority implements Disposable {
     this.#register = register;
   }
 
-  #publishCertificate(): boolean {
+  #isPublished(): boolean {
     const { authorityCertificate } = this.#context.places;
-    const certificate = this.certificate.toString();
-    if (readIfThere(authorityCertificate) === certificate) return false;
-    writeWhole(authorityCertificate, certificate, 0o644);
-    return true;
+    return readIfThere(authorityCertificate) === this.certificate.toString();
+  }
+
+  /** @returns null when register and list are as they should be */
+  async #planRepair(): Promise<rules.Register | null> {
+    const { places, clock } = this.#context;
+    const pending = this.#register.certificates.filter(({ isPending }) => isPending);
+    const repaired = rules.revoke(this.#register, pending, clock.now());
+    const { certificateFile } = ownFiles(places);
+    const list = await this.#openssl.readList(places.revocations, certificateFile);
+    const until = new Date(clock.now().getTime() + LIST_RENEWED_MS);
+    const isGood = list !== null && list.nextUpdate > until;
+    if (isGood && list.number === repaired.revocationsNumber) return null;
+    return { ...rules.numberAnew(repaired, list?.number), proxyToldAt: null };
   }
 
   /** No certificate outlives that of the authority. */

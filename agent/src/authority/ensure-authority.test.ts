@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
-import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { AuthorityWorkshop, wish } from '../../test/authority-workshop.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
-import { ensureAuthority } from './ensure-authority.ts';
+import { ensureAuthority, isAuthorityReady } from './ensure-authority.ts';
 import { refreshList } from './refresh-list.ts';
 
 const show = (path: string): string =>
@@ -60,6 +60,37 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     assert.deepEqual(workshop.listFiles(), before);
   });
 
+  test('whether it would do anything is told without doing it', async () => {
+    const isReady = async (changes = {}) => isAuthorityReady(workshop, { ...wish, ...changes });
+    const { places } = workshop;
+    assert.equal(await isReady(), false);
+    await workshop.ensure({ withProxyCertificate: false });
+    assert.equal(await isReady(), false);
+    assert.equal(await isReady({ withProxyCertificate: false }), true);
+    await workshop.ensure();
+    const before = workshop.listFiles();
+    assert.equal(await isReady(), true);
+    const { domain } = wish;
+    const unnamed = { domain, withProxyCertificate: true };
+    assert.equal(await isAuthorityReady(workshop, unnamed), true);
+    assert.equal(await isReady({ address: 'wss://db-1.example.com:4096' }), false);
+    assert.equal(await isReady({ domain: 'db-2.example.com' }), false);
+    assert.deepEqual(workshop.listFiles(), before);
+    for (const path of [places.authorityCertificate, places.revocations, places.proxyCertificate]) {
+      rmSync(path);
+      assert.equal(await isReady(), false, path);
+      await workshop.ensure();
+      assert.equal(await isReady(), true, path);
+    }
+    chmodSync(places.authority, 0o755);
+    assert.equal(await isReady(), false);
+    await workshop.ensure();
+    assert.equal(await isReady(), true);
+    workshop.passDays(306);
+    assert.equal(await isReady(), false);
+    assert.equal(await isReady({ withProxyCertificate: false }), true);
+  });
+
   test('what is missing or not its own is made again, and its key stays', async () => {
     using strange = new Workshop();
     const other = strange.makeRoot('other');
@@ -107,7 +138,7 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     const result = { code: null, stdout: '', stderr: '', fault: 'No.', isMissing: true };
     const { places, clock, randomBytes } = workshop;
     const lacking = { places, clock, randomBytes, runProgram: async () => result };
-    const asked = { domain: 'a.example', address: null, withProxyCertificate: false };
+    const asked = { domain: 'a.example', withProxyCertificate: false };
     await assert.rejects(ensureAuthority(lacking, asked), {
       message: 'openssl is not on this machine: run "apt install openssl".',
     });

@@ -1,17 +1,10 @@
 import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import {
-  type Authority,
-  makeKey,
-  makeSerial,
-  openAuthority,
-  ownFiles,
-  whileAlone,
-} from './authority.ts';
+import { makeKey, makeSerial, openAuthority, ownFiles, whileAlone } from './authority.ts';
 import { AuthorityError, explainFileError } from './authority-error.ts';
-import type { AuthorityContext } from './context.ts';
-import { ensureProxyCertificate } from './ensure-proxy-certificate.ts';
+import type { AuthorityContext, AuthorityPlaces } from './context.ts';
+import { ensureProxyCertificate, isProxyCertificateGood } from './ensure-proxy-certificate.ts';
 import { Openssl } from './openssl.ts';
 import { writeWhole } from './prepared-file.ts';
 import { formatRegister, readRegister, registerPath } from './register-file.ts';
@@ -26,8 +19,8 @@ const MAX_NAME_LENGTH = 64;
 /** What an installation wants of the authority. */
 export interface AuthorityWish {
   readonly domain: string;
-  /** What viewers connect to, for the bundles; null when it is not known. */
-  readonly address: string | null;
+  /** What viewers connect to, for the bundles; what was said before when left out. */
+  readonly address?: string;
   readonly withProxyCertificate: boolean;
 }
 
@@ -49,14 +42,38 @@ export async function ensureAuthority(
   }
 }
 
+/**
+ * Whether all that `ensureAuthority` makes is there and good, so that it would write nothing.
+ * @throws AuthorityError when openssl is missing, or the authority's key is
+ */
+export async function isAuthorityReady(
+  context: AuthorityContext,
+  wish: AuthorityWish,
+): Promise<boolean> {
+  const { places } = context;
+  try {
+    if (readRegister(places) === null || !isPrivate(places)) return false;
+    return await whileAlone(places, async () => {
+      using authority = openAuthority(context);
+      const isNamed = rename(authority.register, wish) === authority.register;
+      const isProxyGood = !wish.withProxyCertificate || isProxyCertificateGood(context, authority);
+      return isNamed && isProxyGood && (await authority.isSound());
+    });
+  } catch (error) {
+    throw explainFileError(error);
+  }
+}
+
 async function ensureAll(context: AuthorityContext, wish: AuthorityWish): Promise<boolean> {
   const isNew = readRegister(context.places) === null;
   if (isNew) await makeAuthority(context, wish);
   using authority = openAuthority(context);
   const repaired = await authority.repair();
-  const renamed = rename(authority, wish);
+  const renamed = rename(authority.register, wish);
+  const isRenamed = renamed !== authority.register;
+  if (isRenamed) authority.save(renamed);
   const signed = wish.withProxyCertificate && (await ensureProxyCertificate(context, authority));
-  return isNew || repaired || renamed || signed;
+  return isNew || repaired || isRenamed || signed;
 }
 
 function makeDirectories({ places }: AuthorityContext): void {
@@ -65,7 +82,11 @@ function makeDirectories({ places }: AuthorityContext): void {
   // The agent must get in, whatever the mask of whoever installs it.
   if (isNew) chmodSync(published, 0o755);
   mkdirSync(places.authority, { recursive: true, mode: 0o700 });
-  if ((statSync(places.authority).mode & 0o777) !== 0o700) chmodSync(places.authority, 0o700);
+  if (!isPrivate(places)) chmodSync(places.authority, 0o700);
+}
+
+function isPrivate({ authority }: AuthorityPlaces): boolean {
+  return (statSync(authority).mode & 0o777) === 0o700;
 }
 
 /** The register comes last: without it, what an interrupted start left counts for nothing. */
@@ -82,7 +103,7 @@ async function makeAuthority(context: AuthorityContext, wish: AuthorityWish): Pr
   const asked = { subject, key, serial, issuedAt, expiresAt };
   const certificate = await openssl.sign(asked, { keyFile, certificateFile: null });
   writeWhole(certificateFile, certificate, 0o600);
-  const { domain, address } = wish;
+  const { domain, address = null } = wish;
   const state = { domain, address, revocationsNumber: 0, proxyToldAt: null, certificates: [] };
   writeWhole(registerPath(places), formatRegister(state), 0o600);
 }
@@ -96,10 +117,8 @@ function describeSubject(domain: string, serial: string): string {
   return `/O=${organisation}/CN=Latchkey agent clients ${serial.slice(-8).toLowerCase()}`;
 }
 
-function rename(authority: Authority, { domain, address }: AuthorityWish): boolean {
-  const { register } = authority;
-  if (register.domain === domain && register.address === address) return false;
-  const renamed: Register = { ...register, domain, address };
-  authority.save(renamed);
-  return true;
+function rename(register: Register, { domain, address }: AuthorityWish): Register {
+  const wished = address ?? register.address;
+  if (register.domain === domain && register.address === wished) return register;
+  return { ...register, domain, address: wished };
 }

@@ -20,13 +20,12 @@ const RENEWED_MS = 60 * 86_400_000;
  * @returns whether it was made
  */
 export async function ensureProxyCertificate(
-  { places, clock }: AuthorityContext,
+  context: AuthorityContext,
   authority: Authority,
 ): Promise<boolean> {
+  if (isProxyCertificateGood(context, authority)) return false;
+  const { places, clock } = context;
   const kept = readKey(places.proxyCertificateKey);
-  const until = new Date(clock.now().getTime() + RENEWED_MS);
-  const current = readIfThere(places.proxyCertificate);
-  if (kept !== null && current !== null && isGood(authority, current, kept, until)) return false;
   const key = kept ?? makeKey();
   const wish = { name: PROXY_NAME, purpose: 'proxy', days: VALID_DAYS, key } as const;
   const { record, certificate } = await authority.sign(wish);
@@ -36,6 +35,17 @@ export async function ensureProxyCertificate(
   await authority.commit({ ...confirmed, proxyToldAt: null });
   prepared.place();
   return true;
+}
+
+/** Whether there is one with its key, not revoked, and good for 60 days. */
+export function isProxyCertificateGood(
+  { places, clock }: AuthorityContext,
+  authority: Authority,
+): boolean {
+  const key = readKey(places.proxyCertificateKey);
+  const pem = readIfThere(places.proxyCertificate);
+  const until = new Date(clock.now().getTime() + RENEWED_MS);
+  return key !== null && pem !== null && isGood(authority, pem, key, until);
 }
 
 function isGood(authority: Authority, pem: string, key: string, until: Date): boolean {

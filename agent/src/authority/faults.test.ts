@@ -148,7 +148,7 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
         return runProgram(program, args, options);
       };
       const context = { places, clock, randomBytes, runProgram: broken };
-      const asked = { domain: 'a.example', address: null, withProxyCertificate: true };
+      const asked = { domain: 'a.example', withProxyCertificate: true };
       await assert.rejects(ensureAuthority(context, asked), { message: 'stopped' });
       assert.equal(await fresh.ensure(), true);
       const { directory } = fresh.unpack(await fresh.create('anna'));
