@@ -45,8 +45,15 @@ export class Installation implements AsyncDisposable {
     return webServer === 'nginx with the domain over https' && expected === 'proxy';
   }
 
-  /** As an administrator types it. */
-  install({ command }: Package): Promise<Outcome> {
+  /**
+   * As an administrator types it.
+   * @param prefix a program that runs it, such as `timeout`
+   */
+  install(
+    { command }: Package,
+    args: readonly string[] = [],
+    prefix: readonly string[] = [],
+  ): Promise<Outcome> {
     const { mode, mutualTls } = this.cell;
     const env = {
       LATCHKEY_DOMAIN: DOMAIN,
@@ -55,7 +62,10 @@ export class Installation implements AsyncDisposable {
       ...(mode === 'auto' ? {} : { LATCHKEY_INSTALL_MODE: mode }),
       ...(mutualTls ? { LATCHKEY_MTLS: 'yes' } : {}),
     };
-    return this.machine.attempt([command, 'install'], { env, timeoutMs: TIMEOUT_MS });
+    return this.machine.attempt([...prefix, command, 'install', ...args], {
+      env,
+      timeoutMs: TIMEOUT_MS,
+    });
   }
 
   /** Without a word of what was said at first. */

@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
@@ -17,7 +18,7 @@ const PROGRAMS: Record<string, string> = {
 
 /** Why whole systems cannot be run here, with what mends it; null when they can. */
 export function whySystemsCannotRun(): string | null {
-  return whyNoTools(PROGRAMS) ?? whyNoTrees();
+  return whyNoTools(PROGRAMS) ?? whyNoNamespaces() ?? whyNoTrees();
 }
 
 /** Why the trees that whole systems run on cannot be made here; null when they can. */
@@ -34,6 +35,14 @@ function whyNoTools(programs: Record<string, string>): string | null {
   if (missing.length === 0) return null;
   const packages = new Set(missing.map((program) => programs[program]));
   return `whole systems need ${missing.join(', ')}: apt-get install ${[...packages].join(' ')}`;
+}
+
+/** Root in a container may lack the right. */
+function whyNoNamespaces(): string | null {
+  const own = ['--mount', '--net', '--pid', '--fork'];
+  const mount = ['mount', '-t', 'tmpfs', 'tmpfs', '/run'];
+  if (spawnSync('unshare', [...own, ...mount]).status === 0) return null;
+  return 'whole systems need the right to make namespaces and mounts';
 }
 
 function whyNoTrees(): string | null {

@@ -41,6 +41,8 @@ async function liveThrough(
 ): Promise<void> {
   const { machine, cell } = installation;
   const before = takeSnapshot(machine);
+  expectSuccess(await installation.install(packages.current, ['--dry-run']));
+  assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: true }), []);
   await install(installation, packages, report);
   const client = cell.mutualTls ? await installation.makeClient('viewer') : null;
   await checkWire(installation, client);
@@ -128,6 +130,6 @@ async function upgrade(installation: Installation, { next }: Packages): Promise<
   assert.equal((await probe()).serial, serial);
 }
 
-function describeOutcome({ code, seconds, stdout, stderr }: Outcome): string {
+export function describeOutcome({ code, seconds, stdout, stderr }: Outcome): string {
   return `ended with ${code} after ${seconds.toFixed(1)} s\n${stdout}\n${stderr}`;
 }
