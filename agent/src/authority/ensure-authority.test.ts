@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { chmodSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { chmodSync, copyFileSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, test } from 'node:test';
 
 import { AuthorityWorkshop, wish } from '../../test/authority-workshop.ts';
-import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { lacksOpenssl } from '../../test/certificates.ts';
 import { ensureAuthority, isAuthorityReady } from './ensure-authority.ts';
 import { refreshList } from './refresh-list.ts';
 
@@ -92,13 +92,13 @@ describe('the authority', { skip: lacksOpenssl }, () => {
   });
 
   test('what is missing or not its own is made again, and its key stays', async () => {
-    using strange = new Workshop();
-    const other = strange.makeRoot('other');
+    using other = new AuthorityWorkshop();
+    await other.ensure();
     await workshop.ensure();
     const made = await workshop.create('anna');
     const { directory } = workshop.unpack(made);
-    writeFileSync(workshop.places.authorityCertificate, other.own.cert);
-    writeFileSync(workshop.places.revocations, readFileSync(other.writeRevocations([])));
+    copyFileSync(other.places.authorityCertificate, workshop.places.authorityCertificate);
+    copyFileSync(other.places.revocations, workshop.places.revocations);
     rmSync(workshop.places.proxyCertificateKey);
     assert.equal(await workshop.ensure(), true);
     assert.equal(workshop.verify(join(directory, 'client.pem')), `${directory}/client.pem: OK`);

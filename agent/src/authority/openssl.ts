@@ -158,29 +158,12 @@ export class Openssl implements Disposable {
    * newer, and OpenSSL 3 what is older.
    */
   async makePkcs12(certificate: string, key: string, name: string, password: string) {
-    const files = [
-      '-in',
-      this.#write('leaf.pem', certificate),
-      '-inkey',
-      this.#write('leaf.key', key),
-    ];
+    const [leaf, leafKey] = [this.#write('leaf.pem', certificate), this.#write('leaf.key', key)];
+    const files = ['-in', leaf, '-inkey', leafKey];
     const kept = this.#at('bundle.p12');
     const algorithms = ['-keypbe', 'PBE-SHA1-3DES', '-certpbe', 'PBE-SHA1-3DES', '-macalg', 'sha1'];
-    await this.#run(
-      [
-        'pkcs12',
-        '-export',
-        ...files,
-        '-name',
-        name,
-        ...algorithms,
-        '-passout',
-        'stdin',
-        '-out',
-        kept,
-      ],
-      `${password}\n`,
-    );
+    const asked = ['-name', name, ...algorithms, '-passout', 'stdin', '-out', kept];
+    await this.#run(['pkcs12', '-export', ...files, ...asked], `${password}\n`);
     return readFileSync(kept);
   }
 
