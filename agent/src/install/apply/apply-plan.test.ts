@@ -1,0 +1,230 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+
+import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
+import { paths } from '../paths.ts';
+import { applyPlan, undoUnfinished } from './apply-plan.ts';
+import { uninstall } from './uninstall.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));
+after(() => rmSync(folder, { recursive: true }));
+const steps = listEveryStep(makePackage(folder, '1.0.0'));
+const installed = '{"version":"1.0.0"}\n';
+const order = { steps, installed, verify: async () => undefined };
+/** Whose exit code is an answer. */
+const QUESTIONS = /is-active|is-enabled|pgrep|nginx -v/u;
+const everything = { keepsConfiguration: false };
+
+describe('an installation', () => {
+  test('applies every step in order, and keeps a journal', async () => {
+    using host = new FakeHost();
+    assert.equal(await applyPlan(order, host.open()), true);
+    assert.deepEqual(
+      host.progress.map((line) => line.split(':')[0]),
+      Array.from({ length: steps.length + 1 }, () => 'done'),
+    );
+    assert.equal(host.read(`${paths.journal}/installed.json`), installed);
+    const { done, unfinished } = host.open().journal;
+    assert.deepEqual(
+      [done.map(({ kind }) => kind), unfinished],
+      [steps.map(({ kind }) => kind), null],
+    );
+    assert.match(host.read('/etc/nginx/sites-available/other'), /latchkey-agent/u);
+    assert.equal(host.snapshot()['etc/nginx/sites-enabled/other'], 'link ../sites-available/other');
+  });
+
+  test('done again changes nothing, not even the time of a file', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    const [before, times] = [host.snapshot(), host.times()];
+    // The next plan finds the line in the file of nginx, and has no edit.
+    const again = { ...order, steps: steps.filter(({ kind }) => kind !== 'edit') };
+    assert.equal(await applyPlan(again, host.open()), false);
+    assert.deepEqual([host.snapshot(), host.times()], [before, times]);
+  });
+
+  test('is undone wherever it is stopped', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    for (let stop = 1; stop <= steps.length + 1; stop += 1) {
+      let count = 0;
+      host.checkInterruption = () => {
+        count += 1;
+        if (count === stop) throw new Error('stopped');
+      };
+      await assert.rejects(applyPlan(order, host.open()), { message: 'stopped' });
+      assert.deepEqual(host.snapshot(), before, `stopped before step ${stop}`);
+    }
+  });
+
+  test('is undone whichever program fails', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    await uninstall(everything, host.open());
+    const programs = host.calls.length;
+    let failed = 0;
+    for (let failing = 1; failing <= programs; failing += 1) {
+      host.calls.length = 0;
+      host.intercept = (command, count) =>
+        count === failing && !QUESTIONS.test(command) ? { code: 1, stderr: 'not now' } : null;
+      const end = await applyPlan(order, host.open()).catch((error: unknown) => error);
+      host.intercept = () => null;
+      if (end instanceof Error) {
+        failed += 1;
+        assert.deepEqual(host.snapshot(), before, `${host.calls[failing - 1]} failed`);
+      } else await uninstall(everything, host.open());
+      assert.deepEqual(host.snapshot(), before);
+    }
+    assert.ok(failed > 8, `${failed} failures`);
+  });
+
+  test('is undone when it does not work in the end', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    const broken = { ...order, verify: () => Promise.reject(new Error('nobody answers')) };
+    await assert.rejects(applyPlan(broken, host.open()), /nobody answers/u);
+    assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('goes on undoing when one step cannot be undone, tells which, and does so before the next', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    host.intercept = (command) => {
+      if (command.startsWith('ufw allow')) return { code: 1, stderr: 'no firewall' };
+      return command.startsWith('userdel') ? { code: 1, stderr: 'user is logged in' } : null;
+    };
+    await assert.rejects(applyPlan(order, host.open()), /Not undone \(user .*user is logged in/su);
+    assert.equal(host.has(paths.configuration), false);
+    assert.match(host.read('/etc/passwd'), /latchkey-agent/u);
+    host.intercept = () => null;
+    assert.equal(await undoUnfinished(host.open()), true);
+    assert.deepEqual(host.snapshot(), before);
+  });
+});
+
+describe('another plan', () => {
+  const fewer = steps.filter(
+    (step) => step.kind !== 'edit' && !(step.kind === 'file' && step.path === paths.nginxRoute),
+  );
+
+  test('undoes what it no longer has', async () => {
+    using host = new FakeHost();
+    const site = host.read('/etc/nginx/sites-available/other');
+    await applyPlan(order, host.open());
+    assert.equal(await applyPlan({ ...order, steps: fewer }, host.open()), true);
+    assert.equal(host.read('/etc/nginx/sites-available/other'), site);
+    assert.equal(host.has(paths.nginxRoute), false);
+  });
+
+  test('that fails leaves the installation before as it was', async () => {
+    using host = new FakeHost();
+    const untouched = host.snapshot();
+    await applyPlan(order, host.open());
+    const before = host.snapshot();
+    const newer = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '2.0.0');
+    const changed = fewer.map((step) =>
+      step.kind === 'program' ? { ...step, from: newer } : step,
+    );
+    const verify = async () => {
+      assert.match(host.read(`${paths.program}/README.txt`), /2\.0\.0/u);
+      throw new Error('nobody answers');
+    };
+    await assert.rejects(applyPlan({ steps: changed, installed: 'new', verify }, host.open()));
+    assert.deepEqual(host.snapshot(), before);
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), untouched);
+    rmSync(newer, { recursive: true });
+  });
+
+  test('that is newer replaces the program, and keeps the configuration as it was edited', async () => {
+    using host = new FakeHost();
+    const untouched = host.snapshot();
+    await applyPlan(order, host.open());
+    host.write(paths.configuration, 'listen: 127.0.0.1:4096\n');
+    const newer = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '2.0.0');
+    const changed = steps
+      .filter(({ kind }) => kind !== 'edit')
+      .map((step) => (step.kind === 'program' ? { ...step, from: newer } : step));
+    host.calls.length = 0;
+    await applyPlan({ ...order, steps: changed }, host.open());
+    assert.equal(host.read(`${paths.program}/README.txt`), '2.0.0');
+    assert.equal(host.read(paths.configuration), 'listen: 127.0.0.1:4096\n');
+    assert.ok(host.calls.includes('systemctl restart --no-block latchkey-agent.service'));
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), untouched);
+    rmSync(newer, { recursive: true });
+  });
+});
+
+describe('an uninstallation', () => {
+  test('leaves nothing', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    await uninstall(everything, host.open());
+    assert.deepEqual([host.snapshot(), host.told], [before, []]);
+  });
+
+  test('leaves alone what somebody else has changed, but for its own lines', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    const site = host.read('/etc/nginx/sites-available/other');
+    host.write('/etc/nginx/sites-available/other', `# mine\n${site}`);
+    host.write(paths.unit, '[Service]\nNice=5\n');
+    await uninstall(everything, host.open());
+    assert.equal(
+      host.read('/etc/nginx/sites-available/other'),
+      '# mine\nserver {\n  server_name other.example.test;\n}\n',
+    );
+    assert.equal(host.read(paths.unit), '[Service]\nNice=5\n');
+    assert.deepEqual(host.told, [
+      `${paths.unit} was changed by somebody else since: it stays as it is.`,
+      '/etc/nginx/sites-available/other was changed since: only the lines of this agent were taken out.',
+    ]);
+  });
+
+  test('keeps the configuration when asked to, and removes it the next time', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    await uninstall({ keepsConfiguration: true }, host.open());
+    assert.deepEqual(
+      [paths.configuration, paths.certificateKey, paths.authority].map((path) => host.has(path)),
+      [true, true, true],
+    );
+    assert.deepEqual([host.has(paths.program), host.has(paths.unit)], [false, false]);
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('keeps packages that others need by now', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    host.intercept = (command) => {
+      const isAsked = command.includes('--simulate') && / certbot(?: |$)/u.test(command);
+      return isAsked ? { stdout: 'Purg certbot [1]\nPurg theirs [1]\n' } : null;
+    };
+    await uninstall(everything, host.open());
+    assert.equal(host.read('/var/lib/packages'), 'base\ncertbot\n');
+    assert.deepEqual(host.told, ['Other packages need certbot, so they stay.']);
+  });
+
+  test('goes on where it was cut off', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    host.intercept = (command) => (command.startsWith('userdel') ? { code: 1 } : null);
+    await assert.rejects(uninstall(everything, host.open()), /The user latchkey-agent/u);
+    host.intercept = () => null;
+    assert.deepEqual(
+      host.open().journal.done.map(({ kind }) => kind),
+      ['user'],
+    );
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), before);
+  });
+});

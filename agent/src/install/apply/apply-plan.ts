@@ -1,0 +1,185 @@
+import { paths } from '../paths.ts';
+import type { Step } from '../steps.ts';
+import type { Journal } from './journal.ts';
+import { bindStep, type BoundStep, kindOf } from './kinds.ts';
+import { removeOldProgram } from './kinds/program.ts';
+import { mergeEntries } from './merge-entries.ts';
+import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
+import { undoEntries } from './undo.ts';
+
+/** What a run is told to do. */
+export interface Order {
+  readonly steps: readonly Step[];
+  /** What is written down of the installation once it is finished. */
+  readonly installed: string;
+  /** Looks at the finished thing. @throws Error saying what is not as it must be */
+  readonly verify: () => Promise<void>;
+}
+
+/** Whom a run tells how it goes on. */
+export interface Progress {
+  readonly begin: (title: string) => void;
+  /** @param isDone false when the machine was like that already */
+  readonly end: (title: string, isDone: boolean, seconds: number) => void;
+  readonly undoing: (reason: string) => void;
+}
+
+export interface RunContext extends StepContext {
+  readonly journal: Journal;
+  readonly progress: Progress;
+  /** @throws Interrupted when somebody has asked to stop */
+  readonly checkInterruption: () => void;
+}
+
+/** What could not be undone after a failure, or after a crash. */
+export class UndoError extends Error {
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    const advice = `Mend that and start again: ${paths.journal} still knows how it was before.`;
+    super([...problems, advice].join('\n'), options);
+    this.name = 'UndoError';
+  }
+}
+
+/**
+ * Makes the machine as a plan wants it, or leaves it as it was.
+ * @returns whether anything had to be changed
+ * @throws Error why not, after everything of this run was undone; UndoError when that failed, too
+ */
+export async function applyPlan(order: Order, context: RunContext): Promise<boolean> {
+  const run = new Run(context);
+  const steps = order.steps.map(bindStep);
+  try {
+    for (const step of steps) await run.apply(step);
+    await run.removeStale(steps.map(nameEntry));
+    context.checkInterruption();
+    await run.verify(order.verify);
+  } catch (error) {
+    await run.undo(error);
+    throw error;
+  }
+  return run.finish(steps.map(nameEntry), order.installed);
+}
+
+/**
+ * Undoes what a run left that was killed.
+ * @returns whether there was one
+ * @throws UndoError when that cannot be done
+ */
+export async function undoUnfinished(context: RunContext): Promise<boolean> {
+  const { journal, progress } = context;
+  const changes = journal.unfinished;
+  if (changes === null) {
+    journal.tidy();
+    return false;
+  }
+  progress.undoing('An earlier run was cut off');
+  const problems = await undoEntries(
+    changes.map(({ entry }) => entry),
+    context,
+  );
+  if (problems.length > 0) throw new UndoError(problems);
+  journal.abandon();
+  return true;
+}
+
+/** Whether an entry is neither of a plan, nor stays without one. */
+function isStale(entry: Entry, names: readonly string[]): boolean {
+  const { outlivesPlans, isWanted } = kindOf(entry);
+  if (outlivesPlans || names.includes(nameEntry(entry))) return false;
+  return isWanted?.(entry, names) !== true;
+}
+
+/** One run, from its first change to its end. */
+class Run {
+  readonly #context: RunContext;
+
+  constructor(context: RunContext) {
+    this.#context = context;
+  }
+
+  /** A run that changes nothing writes nothing down, either. */
+  get hasBegun(): boolean {
+    return this.#context.journal.unfinished !== null;
+  }
+
+  async apply(step: BoundStep): Promise<void> {
+    const { progress, checkInterruption } = this.#context;
+    checkInterruption();
+    progress.begin(step.title);
+    const startedMs = performance.now();
+    const holds = await step.holds(this.#context);
+    if (!holds) {
+      const before = await kindOf(step).remember(step.subject, this.#context);
+      const entry = { kind: step.kind, subject: step.subject, before, after: null };
+      await this.#change('apply', entry, () => step.apply(this.#context));
+    }
+    progress.end(step.title, !holds, (performance.now() - startedMs) / 1000);
+  }
+
+  /** Undoes what an earlier installation did and this plan no longer has, such as the other mode's files. */
+  async removeStale(names: readonly string[]): Promise<void> {
+    const { journal, progress } = this.#context;
+    const stale = journal.done.filter((entry) => isStale(entry, names));
+    for (const entry of stale.toReversed()) {
+      const title = `Undo what is no longer wanted (${nameEntry(entry)})`;
+      progress.begin(title);
+      const startedMs = performance.now();
+      await this.#remove(entry);
+      progress.end(title, true, (performance.now() - startedMs) / 1000);
+    }
+    for (const entry of stale) await kindOf(entry).settle?.(entry, this.#context);
+  }
+
+  async #remove(entry: Entry): Promise<void> {
+    const kind = kindOf(entry);
+    const before = await kind.remember(entry.subject, this.#context);
+    await this.#change('remove', { ...entry, before, after: null }, async () => {
+      await kind.undo(entry, this.#context);
+      return {};
+    });
+  }
+
+  async #change(
+    action: 'apply' | 'remove',
+    entry: Entry,
+    work: () => Promise<NonNullable<Entry['after']>>,
+  ): Promise<void> {
+    const { journal } = this.#context;
+    if (!this.hasBegun) journal.begin();
+    journal.noteBefore({ action, entry });
+    journal.noteAfter(await work());
+  }
+
+  async verify(look: () => Promise<void>): Promise<void> {
+    const { progress } = this.#context;
+    const title = 'Look whether it works';
+    progress.begin(title);
+    const startedMs = performance.now();
+    await look();
+    progress.end(title, true, (performance.now() - startedMs) / 1000);
+  }
+
+  async undo(cause: unknown): Promise<void> {
+    const { journal, progress } = this.#context;
+    const changes = journal.unfinished;
+    if (changes === null) return;
+    const reason = cause instanceof Error ? cause.message : String(cause);
+    progress.undoing(reason);
+    const problems = await undoEntries(
+      changes.map(({ entry }) => entry),
+      this.#context,
+    );
+    if (problems.length > 0) throw new UndoError(problems, { cause });
+    journal.abandon();
+  }
+
+  /** @returns whether there was anything to end */
+  finish(names: readonly string[], installed: string): boolean {
+    const { journal } = this.#context;
+    const changes = journal.unfinished;
+    const { done } = journal;
+    journal.finish(changes === null ? done : mergeEntries(done, changes, names), installed);
+    removeOldProgram(this.#context, paths.program);
+    return changes !== null;
+  }
+}

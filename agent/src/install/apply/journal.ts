@@ -1,0 +1,176 @@
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readFileSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import { INSTALLED_FILE } from '../installed.ts';
+import { paths } from '../paths.ts';
+import { type Backups, openBackups } from './backups.ts';
+import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
+import { locate, type Machine } from './machine.ts';
+import { type Entry, type Facts, nameEntry } from './step-kind.ts';
+import { syncDirectory, writeFile } from './write-file.ts';
+
+/** A change of a run that has not ended. */
+export interface Change {
+  readonly action: Action;
+  readonly entry: Entry;
+}
+
+/**
+ * What installations have done to this machine. A line is on the disk before the change that it tells of begins, so that
+ * whoever comes after a crash can undo it.
+ */
+export class Journal {
+  readonly backups: Backups;
+  readonly #machine: Machine;
+  readonly #directory: string;
+  readonly #path: string;
+  readonly #installedPath: string;
+  #lines: readonly Line[];
+
+  /** @throws Error when the journal is damaged */
+  constructor(machine: Machine) {
+    this.#machine = machine;
+    this.#directory = locate(machine, paths.journal);
+    this.#path = join(this.#directory, 'journal.jsonl');
+    this.#installedPath = join(this.#directory, INSTALLED_FILE);
+    this.backups = openBackups(join(this.#directory, 'backup'), machine.ownerId);
+    this.#lines = existsSync(this.#path)
+      ? parseJournal(readFileSync(this.#path, 'utf8'), this.#path)
+      : [];
+  }
+
+  /** The steps of finished installations that are still done, in the order of their undoing from the end. */
+  get done(): Entry[] {
+    const undone = new Set(
+      this.#lines.flatMap((each) => (each.line === 'undone' ? [each.name] : [])),
+    );
+    return this.#lines.flatMap((each) =>
+      each.line === 'done' && !undone.has(nameEntry(each.entry)) ? [each.entry] : [],
+    );
+  }
+
+  /** The changes of a run that has not ended, in their order; null when every run has. */
+  get unfinished(): Change[] | null {
+    const start = this.#lines.findIndex(({ line }) => line === 'begin');
+    if (start === -1) return null;
+    const changes: Change[] = [];
+    for (const each of this.#lines.slice(start)) {
+      if (each.line === 'before') changes.push({ action: each.action, entry: each.entry });
+      const last = changes.at(-1);
+      if (each.line === 'after' && last !== undefined) {
+        changes[changes.length - 1] = { ...last, entry: { ...last.entry, after: each.after } };
+      }
+    }
+    return changes;
+  }
+
+  begin(): void {
+    this.#append({ line: 'begin', installed: this.#readInstalled() });
+  }
+
+  noteBefore(change: Change): void {
+    this.#append({ line: 'before', ...change });
+  }
+
+  noteAfter(after: Facts): void {
+    this.#append({ line: 'after', after });
+  }
+
+  noteUndone(entry: Entry): void {
+    this.#append({ line: 'undone', name: nameEntry(entry) });
+  }
+
+  /** Ends a run: what it did is done, and its description is that of the installation. */
+  finish(done: readonly Entry[], installed: string | null): void {
+    this.#writeInstalled(installed);
+    this.#rewrite(done);
+  }
+
+  /** Ends a run that was undone: everything is as before it. */
+  abandon(): void {
+    const begin = this.#lines.find((each) => each.line === 'begin');
+    if (begin !== undefined) this.#writeInstalled(begin.installed);
+    this.#rewrite(this.done);
+  }
+
+  /** Forgets that there was an installation, but not the steps that are still done. */
+  forgetInstalled(): void {
+    this.#writeInstalled(null);
+    this.#rewrite(this.done);
+  }
+
+  /** Removes what is left of a journal without a line. */
+  tidy(): void {
+    if (this.#lines.length === 0) this.#remove();
+  }
+
+  #remove(): void {
+    // First what says that there is something to do, for that needs all the rest.
+    rmSync(this.#path, { force: true });
+    rmSync(this.#directory, { recursive: true, force: true });
+    this.#lines = [];
+  }
+
+  #rewrite(done: readonly Entry[]): void {
+    const isAsItWas = done.length > 0 && done.length === this.#lines.length;
+    if (isAsItWas && this.#lines.every(({ line }) => line === 'done')) return;
+    if (done.length === 0) {
+      this.#remove();
+      return;
+    }
+    const lines = done.map((entry) => ({ line: 'done' as const, entry }));
+    this.#write(this.#path, lines.map(formatLine).join(''));
+    this.#lines = lines;
+    this.backups.prune(new Set(done.flatMap(listBackups)));
+  }
+
+  #append(line: Line): void {
+    const isNew = !existsSync(this.#path);
+    this.#makeDirectory();
+    const file = openSync(this.#path, 'a', 0o600);
+    try {
+      writeSync(file, formatLine(line));
+      fsyncSync(file);
+    } finally {
+      closeSync(file);
+    }
+    if (isNew) syncDirectory(this.#directory);
+    this.#lines = [...this.#lines, line];
+  }
+
+  #readInstalled(): string | null {
+    return existsSync(this.#installedPath) ? readFileSync(this.#installedPath, 'utf8') : null;
+  }
+
+  #writeInstalled(text: string | null): void {
+    if (text === this.#readInstalled()) return;
+    if (text === null) rmSync(this.#installedPath);
+    else this.#write(this.#installedPath, text);
+  }
+
+  #write(path: string, text: string): void {
+    this.#makeDirectory();
+    const { ownerId } = this.#machine;
+    writeFile(path, text, { mode: 0o600, uid: ownerId, gid: ownerId });
+    syncDirectory(this.#directory);
+  }
+
+  #makeDirectory(): void {
+    if (existsSync(this.#directory)) return;
+    mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
+    syncDirectory(dirname(this.#directory));
+  }
+}
+
+function listBackups({ before }: Entry): string[] {
+  return before.paths.flatMap((state) => (state.type === 'file' ? [state.backup] : []));
+}

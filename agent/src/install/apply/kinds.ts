@@ -1,0 +1,98 @@
+import type { Step } from '../steps.ts';
+import { authority } from './kinds/authority.ts';
+import { certificate } from './kinds/certificate.ts';
+import { directory } from './kinds/directory.ts';
+import { edit } from './kinds/edit.ts';
+import { file } from './kinds/file.ts';
+import { firewall } from './kinds/firewall.ts';
+import { link } from './kinds/link.ts';
+import { nginx } from './kinds/nginx.ts';
+import { ownCertificate } from './kinds/own-certificate.ts';
+import { packages } from './kinds/packages.ts';
+import { program } from './kinds/program.ts';
+import { service } from './kinds/service.ts';
+import { user } from './kinds/user.ts';
+import type { Entry, StepContext, StepKind } from './step-kind.ts';
+
+type Kinds = { readonly [Name in Step['kind']]: StepKind<Extract<Step, { kind: Name }>> };
+
+const kinds: Kinds = {
+  authority,
+  certificate,
+  directory,
+  edit,
+  file,
+  firewall,
+  link,
+  nginx,
+  'own-certificate': ownCertificate,
+  packages,
+  program,
+  service,
+  user,
+};
+
+/** What an entry's kind can do, without the step that it came from. */
+export type EntryKind = Pick<
+  StepKind<Step>,
+  'remember' | 'undo' | 'settle' | 'outlivesPlans' | 'isWanted'
+>;
+
+export function kindOf({ kind }: Pick<Entry, 'kind'>): EntryKind {
+  return kinds[kind];
+}
+
+export function isKind(name: string): name is Step['kind'] {
+  return Object.hasOwn(kinds, name);
+}
+
+/** A step together with what its kind does. */
+export interface BoundStep {
+  readonly kind: Step['kind'];
+  readonly title: string;
+  readonly subject: Entry['subject'];
+  readonly holds: (context: StepContext) => Promise<boolean>;
+  readonly apply: (context: StepContext) => ReturnType<StepKind<Step>['apply']>;
+}
+
+/** Joins a step with its kind. */
+export function bindStep(step: Step): BoundStep {
+  switch (step.kind) {
+    case 'authority':
+      return bind(step, authority);
+    case 'certificate':
+      return bind(step, certificate);
+    case 'directory':
+      return bind(step, directory);
+    case 'edit':
+      return bind(step, edit);
+    case 'file':
+      return bind(step, file);
+    case 'firewall':
+      return bind(step, firewall);
+    case 'link':
+      return bind(step, link);
+    case 'nginx':
+      return bind(step, nginx);
+    case 'own-certificate':
+      return bind(step, ownCertificate);
+    case 'packages':
+      return bind(step, packages);
+    case 'program':
+      return bind(step, program);
+    case 'service':
+      return bind(step, service);
+    case 'user':
+      return bind(step, user);
+  }
+}
+
+function bind<Kind extends Step>(step: Kind, kind: StepKind<Kind>): BoundStep {
+  return {
+    kind: step.kind,
+    title: kind.describe(step),
+    subject: kind.findSubject(step),
+    holds: (context) => kind.holds(step, context),
+    apply: (context) => kind.apply(step, context),
+  };
+}

@@ -1,0 +1,42 @@
+import { existsSync, rmSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import { paths } from '../../paths.ts';
+import type { AuthorityStep } from '../../steps.ts';
+import { locate } from '../machine.ts';
+import { captureTree, restore } from '../path-state.ts';
+import type { StepKind } from '../step-kind.ts';
+
+/** What only root reads, and what the agent and nginx read of it. */
+const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];
+
+export const authority: StepKind<AuthorityStep> = {
+  // Certificates of viewers stay good when mutual TLS is turned off and on again.
+  outlivesPlans: true,
+  describe: () => 'Make the authority for client certificates',
+  findSubject: () => ({}),
+
+  async holds(step, { services }) {
+    return services.isAuthorityReady(step);
+  },
+
+  async remember(_subject, context) {
+    const states = DIRECTORIES.flatMap((path) => captureTree(context, context.backups, path));
+    return { paths: states, facts: {} };
+  },
+
+  async apply(step, context) {
+    await context.services.ensureAuthority(step);
+    for (const path of DIRECTORIES) context.changed.add(path);
+    return {};
+  },
+
+  async undo({ before }, context) {
+    for (const path of DIRECTORIES) {
+      const place = locate(context, path);
+      if (existsSync(place)) rmSync(place, { recursive: true });
+    }
+    for (const state of before.paths) restore(context, context.backups, state);
+    for (const path of DIRECTORIES) context.changed.add(path);
+  },
+};

@@ -1,0 +1,131 @@
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { X509Certificate } from 'node:crypto';
+
+import { paths } from '../../paths.ts';
+import type { ProgramResult } from '../../run-program.ts';
+import type { CertificateStep } from '../../steps.ts';
+import { explainCertbot } from '../explain-certbot.ts';
+import { lastLines, locate, type Machine } from '../machine.ts';
+import { captureTree, restore } from '../path-state.ts';
+import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+
+const LETSENCRYPT = '/etc/letsencrypt';
+const ACCOUNTS = `${LETSENCRYPT}/accounts`;
+
+/** The authority looks from several places, and certbot waits for it. */
+const CERTBOT_TIMEOUT_MS = 300_000;
+
+export const certificate: StepKind<CertificateStep> = {
+  outlivesPlans: true,
+  describe: ({ domain, challenge }) => `Get a certificate for ${domain} (${challenge.kind})`,
+  findSubject: ({ domain }) => ({ domain }),
+
+  async holds({ domain, challenge }, context) {
+    const issued = readCertificate(context, domain);
+    if (issued === null || issued.validToDate <= context.services.now()) return false;
+    // How it is renewed would no longer work: port 80 has changed hands.
+    const other = challenge.kind === 'standalone' ? 'webroot' : 'standalone';
+    return readAuthenticator(context, domain) !== other;
+  },
+
+  async remember({ domain = '' }, context) {
+    const renewal = captureTree(context, context.backups, findRenewal(domain));
+    const accounts = listBelow(locate(context, ACCOUNTS), 3);
+    return { paths: renewal, facts: { accounts } };
+  },
+
+  async apply(step, context) {
+    const isThere = readCertificate(context, step.domain) !== null;
+    const args = [...listArguments(step), ...(isThere ? ['--force-renewal'] : [])];
+    const result = await context.runProgram('certbot', args, { timeoutMs: CERTBOT_TIMEOUT_MS });
+    if (result.code !== 0) throw new Error(explainFailure(step, result));
+    await runHook(step.domain, context);
+    context.changed.add(findLineage(step.domain));
+    return {};
+  },
+
+  async undo(entry, context) {
+    const { domain = '' } = entry.subject;
+    const [renewal] = entry.before.paths;
+    if (renewal?.type === 'file') restore(context, context.backups, renewal);
+    else await removeLineage(domain, entry, context);
+  },
+};
+
+function listArguments({ domain, email, acmeServer, challenge }: CertificateStep): string[] {
+  const how =
+    challenge.kind === 'standalone'
+      ? ['--standalone']
+      : ['--webroot', '--webroot-path', challenge.directory];
+  const account = ['--non-interactive', '--agree-tos', '--email', email, '--no-eff-email'];
+  const what = ['--domain', domain, '--cert-name', domain, '--key-type', 'ecdsa'];
+  const server = acmeServer === null ? [] : ['--server', acmeServer];
+  return ['certonly', ...how, ...account, ...what, ...server];
+}
+
+function explainFailure({ domain, challenge }: CertificateStep, result: ProgramResult): string {
+  const sentence = explainCertbot(result, domain, challenge.kind);
+  return [sentence, ...lastLines(result)].join('\n  ');
+}
+
+/** certbot runs hooks by itself only at renewals, before its version 5.3. */
+async function runHook(domain: string, context: StepContext): Promise<void> {
+  if (!existsSync(locate(context, paths.renewalHook))) return;
+  const environment = { RENEWED_LINEAGE: findLineage(domain), RENEWED_DOMAINS: domain };
+  const result = await context.runProgram(paths.renewalHook, [], { environment });
+  if (result.code === 0) return;
+  const lines = lastLines(result);
+  throw new Error(['The renewed certificate was not taken over:', ...lines].join('\n  '));
+}
+
+async function removeLineage(domain: string, entry: Entry, context: StepContext): Promise<void> {
+  if (existsSync(locate(context, findRenewal(domain)))) {
+    const args = ['delete', '--non-interactive', '--cert-name', domain];
+    await context.runProgram('certbot', args);
+  }
+  // certbot deletes none that was cut off while it was made.
+  const archive = join(LETSENCRYPT, 'archive', domain);
+  for (const path of [findLineage(domain), archive, findRenewal(domain)]) {
+    rmSync(locate(context, path), { recursive: true, force: true });
+  }
+  removeAccounts(entry, context);
+}
+
+/** An account made for this certificate goes, unless another certificate is renewed with it. */
+function removeAccounts({ before }: Entry, context: StepContext): void {
+  const renewals = locate(context, join(LETSENCRYPT, 'renewal'));
+  if (existsSync(renewals) && readdirSync(renewals).length > 0) return;
+  const root = locate(context, ACCOUNTS);
+  const earlier = new Set(before.facts['accounts']);
+  for (const path of listBelow(root, 3)) {
+    if (!earlier.has(path)) rmSync(join(root, path), { recursive: true, force: true });
+  }
+}
+
+function listBelow(directory: string, depth: number): string[] {
+  if (!existsSync(directory)) return [];
+  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.split('/').length <= depth)
+    .sort();
+}
+
+function readCertificate(machine: Machine, domain: string): X509Certificate | null {
+  const path = locate(machine, join(findLineage(domain), 'fullchain.pem'));
+  return existsSync(path) ? new X509Certificate(readFileSync(path)) : null;
+}
+
+function readAuthenticator(machine: Machine, domain: string): string | null {
+  const path = locate(machine, findRenewal(domain));
+  if (!existsSync(path)) return null;
+  const [, name = null] = /^authenticator = (\S+)/mu.exec(readFileSync(path, 'utf8')) ?? [];
+  return name;
+}
+
+function findLineage(domain: string): string {
+  return join(LETSENCRYPT, 'live', domain);
+}
+
+function findRenewal(domain: string): string {
+  return join(LETSENCRYPT, 'renewal', `${domain}.conf`);
+}

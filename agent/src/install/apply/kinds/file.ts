@@ -1,0 +1,71 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname } from 'node:path';
+
+import type { FileStep } from '../../steps.ts';
+import { findGroupId, locate, type Machine } from '../machine.ts';
+import { capture, look, restore } from '../path-state.ts';
+import type { StepKind } from '../step-kind.ts';
+import { type Owner, writeDirectory, writeFile } from '../write-file.ts';
+import { identifyAll, restoreUnlessChanged } from './restore-paths.ts';
+
+/** Marks, beside what was left, a file that goes although somebody has edited it. */
+const EDITABLE = 'is a configuration';
+
+export const file: StepKind<FileStep> = {
+  outlivesPlans: false,
+  describe: ({ path }) => `Write ${path}`,
+  findSubject: ({ path }) => ({ path }),
+
+  async holds(step, context) {
+    const place = locate(context, step.path);
+    if (!existsSync(place)) return false;
+    if (step.keepsExisting && look(place)?.isSymbolicLink() === true) return true;
+    if (!hasOwner(place, ownerOf(step, context))) return false;
+    return step.keepsExisting || readFileSync(place, 'utf8') === step.text;
+  },
+
+  async remember({ path = '' }, context) {
+    return { paths: [capture(context, context.backups, path)], facts: {} };
+  },
+
+  async apply(step, context) {
+    const place = locate(context, step.path);
+    makeParent(context, step.path);
+    const text = step.keepsExisting && existsSync(place) ? readFileSync(place) : step.text;
+    writeFile(place, text, ownerOf(step, context));
+    context.changed.add(step.path);
+    const left = identifyAll(context, [step.path]);
+    return step.keepsExisting ? { ...left, [EDITABLE]: [] } : left;
+  },
+
+  async undo(entry, context) {
+    if (entry.after?.[EDITABLE] === undefined) return restoreUnlessChanged(entry, context);
+    for (const state of entry.before.paths) restore(context, context.backups, state);
+  },
+};
+
+/** The owner that a step names. @throws Error when the group is not there */
+export function ownerOf(
+  { mode, group }: { readonly mode: number; readonly group: string },
+  machine: Machine,
+): Owner {
+  const gid = findGroupId(machine, group);
+  if (gid === null) throw new Error(`There is no group ${group}.`);
+  return { mode, uid: machine.ownerId, gid };
+}
+
+/** Whether what lies at a place has this owner and mode, and is no link. */
+export function hasOwner(place: string, { mode, uid, gid }: Owner): boolean {
+  const stats = look(place);
+  if (stats === null || stats.isSymbolicLink()) return false;
+  return (stats.mode & 0o7777) === mode && stats.uid === uid && stats.gid === gid;
+}
+
+/** Makes the directories above a path that are missing; `capture` has written down which. */
+export function makeParent(machine: Machine, path: string): void {
+  const parent = dirname(path);
+  if (existsSync(locate(machine, parent))) return;
+  makeParent(machine, parent);
+  const owner = { mode: 0o755, uid: machine.ownerId, gid: machine.ownerId };
+  writeDirectory(locate(machine, parent), owner);
+}

@@ -1,0 +1,104 @@
+import { dirname } from 'node:path';
+
+import { findFatalWarnings } from '../../nginx/warnings.ts';
+import { paths } from '../../paths.ts';
+import type { NginxStep } from '../../steps.ts';
+import { type Machine, mustRun, succeeds } from '../machine.ts';
+import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+
+/** What nginx reads of ours, and the files of others that we change. */
+const READ = [
+  '/etc/nginx/',
+  '/etc/letsencrypt/live/',
+  dirname(paths.authorityCertificate),
+  paths.certificate,
+];
+
+const READER = 'nginx';
+
+/** A reload returns before the new workers answer. */
+const PROBE_TRIES = 25;
+const PROBE_PAUSE_MS = 200;
+
+export const nginx: StepKind<NginxStep> = {
+  outlivesPlans: false,
+  describe: () => 'Check and reload nginx',
+  findSubject: () => ({}),
+
+  async holds(_step, context) {
+    return !readsChanges(context) && (await isActive(context));
+  },
+
+  async remember(_subject, context) {
+    return { paths: [], facts: { state: (await isActive(context)) ? ['active'] : [] } };
+  },
+
+  async apply({ probesRoute }, context) {
+    await check(context);
+    await reload(context);
+    if (probesRoute) await probe(context);
+    context.changed.noteTold(READER);
+    return {};
+  },
+
+  // Its files are brought back after this, for they were changed before it.
+  async undo() {},
+
+  async settle({ before }: Entry, context) {
+    const isLeft = await succeeds(context, ['nginx', '-v']);
+    if (!isLeft) return;
+    if (before.facts['state']?.includes('active') !== true && (await isActive(context))) {
+      await mustRun(context, 'nginx could not be stopped:', ['systemctl', 'stop', 'nginx']);
+    } else if (readsChanges(context) && (await isActive(context))) {
+      await mustRun(context, 'nginx refuses its configuration:', ['nginx', '-t']);
+      await reload(context);
+    }
+  },
+};
+
+function readsChanges({ changed }: StepContext): boolean {
+  return changed.since(READER).some((path) => READ.some((prefix) => path.startsWith(prefix)));
+}
+
+/** A name that two server blocks have is only a warning, yet one of them is dead. */
+async function check(context: StepContext): Promise<void> {
+  const { stderr } = await mustRun(context, 'nginx refuses the configuration:', ['nginx', '-t']);
+  const { nginxWarnings, domain } = context.services;
+  const [conflict] = findFatalWarnings(nginxWarnings, stderr.split('\n'), domain);
+  if (conflict === undefined) return;
+  throw new Error(`nginx would leave one of two server blocks of ${domain} unused: ${conflict}`);
+}
+
+async function reload(context: StepContext): Promise<void> {
+  const failure = 'nginx could not take its new configuration:';
+  if (await isUnitActive(context)) {
+    await mustRun(context, failure, ['systemctl', 'reload', 'nginx']);
+  } else if (await isMasterThere(context)) {
+    await mustRun(context, failure, ['nginx', '-s', 'reload']);
+  } else {
+    await mustRun(context, 'nginx could not be started:', ['systemctl', 'start', 'nginx']);
+  }
+}
+
+async function isActive(machine: Machine): Promise<boolean> {
+  return (await isUnitActive(machine)) || (await isMasterThere(machine));
+}
+
+async function isUnitActive(machine: Machine): Promise<boolean> {
+  return succeeds(machine, ['systemctl', 'is-active', '--quiet', 'nginx']);
+}
+
+/** nginx may have been started without systemd. */
+async function isMasterThere(machine: Machine): Promise<boolean> {
+  return succeeds(machine, ['pgrep', '-f', '^nginx: master process']);
+}
+
+async function probe(context: StepContext): Promise<void> {
+  const { probeProxy, sleep } = context.services;
+  for (let tries = 1; ; tries += 1) {
+    const problem = await probeProxy();
+    if (problem === null) return;
+    if (tries === PROBE_TRIES) throw new Error(problem);
+    await sleep(PROBE_PAUSE_MS);
+  }
+}

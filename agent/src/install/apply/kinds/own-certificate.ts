@@ -1,0 +1,120 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import { agentUser, paths } from '../../paths.ts';
+import type { OwnCertificateStep } from '../../steps.ts';
+import { locate, type Machine, mustRun } from '../machine.ts';
+import { capture, restore } from '../path-state.ts';
+import type { StepContext, StepKind } from '../step-kind.ts';
+import { writeFile } from '../write-file.ts';
+import { hasOwner, makeParent, ownerOf } from './file.ts';
+
+const ACCESS = { mode: 0o640, group: agentUser };
+
+/** Nobody verifies it, so it need not be renewed in the life of a machine. */
+const SELF_SIGNED_DAYS = 3650;
+
+const DAY_MS = 86_400_000;
+
+interface Pair {
+  readonly certificate: Buffer;
+  readonly key: Buffer;
+}
+
+export const ownCertificate: StepKind<OwnCertificateStep> = {
+  outlivesPlans: false,
+  describe: ({ source }) =>
+    source.kind === 'files'
+      ? `Give the agent the certificate ${source.certificate}`
+      : "Make the agent's own certificate",
+  findSubject: () => ({}),
+
+  async holds({ domain, source }, context) {
+    const now = readPair(context, paths.certificate, paths.certificateKey);
+    if (now === null || !areOwned(context)) return false;
+    if (source.kind === 'self-signed') return isSelfSigned(now, domain, context);
+    const wanted = readPair(context, source.certificate, source.key);
+    return wanted !== null && isEqual(now, wanted);
+  },
+
+  async remember(_subject, context) {
+    const places = [paths.certificate, paths.certificateKey];
+    return { paths: places.map((path) => capture(context, context.backups, path)), facts: {} };
+  },
+
+  async apply({ domain, source }, context) {
+    const pair =
+      source.kind === 'files' ? readGiven(context, source) : await makeSelfSigned(domain, context);
+    makeParent(context, paths.certificate);
+    const owner = ownerOf(ACCESS, context);
+    writeFile(locate(context, paths.certificateKey), pair.key, owner);
+    writeFile(locate(context, paths.certificate), pair.certificate, owner);
+    context.changed.add(paths.certificate);
+    return {};
+  },
+
+  // Whatever lies there now is a copy that a renewal may have replaced.
+  async undo({ before }, context) {
+    for (const state of before.paths) restore(context, context.backups, state);
+  },
+};
+
+function readPair(machine: Machine, certificatePath: string, keyPath: string): Pair | null {
+  const [certificate, key] = [locate(machine, certificatePath), locate(machine, keyPath)];
+  if (!existsSync(certificate) || !existsSync(key)) return null;
+  return { certificate: readFileSync(certificate), key: readFileSync(key) };
+}
+
+function isEqual(one: Pair, other: Pair): boolean {
+  return one.certificate.equals(other.certificate) && one.key.equals(other.key);
+}
+
+function areOwned(context: StepContext): boolean {
+  const owner = ownerOf(ACCESS, context);
+  const places = [paths.certificate, paths.certificateKey].map((path) => locate(context, path));
+  return places.every((place) => hasOwner(place, owner));
+}
+
+/** Whether a pair fits together, is the machine's own, names the domain, and lasts. */
+function isSelfSigned({ certificate, key }: Pair, domain: string, context: StepContext): boolean {
+  try {
+    const shown = new X509Certificate(certificate);
+    const lasts = shown.validToDate.getTime() - context.services.now().getTime() > 30 * DAY_MS;
+    const fits = shown.checkPrivateKey(createPrivateKey(key));
+    return lasts && fits && shown.issuer === shown.subject && shown.checkHost(domain) !== undefined;
+  } catch {
+    // What cannot be read is made anew.
+    return false;
+  }
+}
+
+function readGiven(
+  machine: Machine,
+  given: { readonly certificate: string; readonly key: string },
+): Pair {
+  const pair = readPair(machine, given.certificate, given.key);
+  if (pair === null) throw new Error(`${given.certificate} and ${given.key} are not both there.`);
+  if (!new X509Certificate(pair.certificate).checkPrivateKey(createPrivateKey(pair.key))) {
+    throw new Error(`${given.key} is not the key of ${given.certificate}.`);
+  }
+  return pair;
+}
+
+async function makeSelfSigned(domain: string, machine: Machine): Promise<Pair> {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-'));
+  const [certificate, key] = [join(directory, 'certificate.pem'), join(directory, 'key.pem')];
+  try {
+    const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
+    // A common name has 64 characters at most, and domains may have more.
+    const names = ['-subj', '/CN=latchkey-agent', '-addext', `subjectAltName=DNS:${domain}`];
+    const files = ['-keyout', key, '-out', certificate];
+    const days = ['-days', `${SELF_SIGNED_DAYS}`];
+    const command = ['openssl', 'req', '-batch', ...kind, ...days, ...names, ...files];
+    await mustRun(machine, "The agent's own certificate could not be made:", command);
+    return { certificate: readFileSync(certificate), key: readFileSync(key) };
+  } finally {
+    rmSync(dirname(certificate), { recursive: true, force: true });
+  }
+}

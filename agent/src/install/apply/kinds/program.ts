@@ -1,0 +1,106 @@
+import {
+  chmodSync,
+  cpSync,
+  existsSync,
+  lchownSync,
+  lstatSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import type { ProgramStep } from '../../steps.ts';
+import { locate, type Machine } from '../machine.ts';
+import { capture, look, restore } from '../path-state.ts';
+import type { StepKind } from '../step-kind.ts';
+import { makeParent } from './file.ts';
+
+export const program: StepKind<ProgramStep> = {
+  outlivesPlans: true,
+  describe: ({ to }) => `Put the program into ${to}`,
+  findSubject: ({ to }) => ({ to }),
+
+  async holds({ from, to }, context) {
+    const place = locate(context, to);
+    if (!existsSync(place)) return false;
+    return realpathSync(from) === realpathSync(place) || isSame(from, place);
+  },
+
+  async remember({ to = '' }, context) {
+    // The version before is moved aside, not copied: it is as large as a runtime.
+    return { paths: [capture(context, context.backups, to)], facts: {} };
+  },
+
+  async apply({ from, to }, context) {
+    const { place, fresh, old } = findPlaces(context, to);
+    makeParent(context, to);
+    rmSync(fresh, { recursive: true, force: true });
+    cpSync(from, fresh, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+    giveToRoot(fresh, context.ownerId);
+    rmSync(old, { recursive: true, force: true });
+    if (existsSync(place)) renameSync(place, old);
+    renameSync(fresh, place);
+    context.changed.add(to);
+    return {};
+  },
+
+  async undo({ subject: { to = '' }, before }, context) {
+    const { place, fresh, old } = findPlaces(context, to);
+    rmSync(fresh, { recursive: true, force: true });
+    if (before.paths[0]?.type === 'absent') {
+      rmSync(place, { recursive: true, force: true });
+      restore(context, context.backups, before.paths[0]);
+    } else if (existsSync(old)) {
+      rmSync(place, { recursive: true, force: true });
+      renameSync(old, place);
+    }
+    context.changed.add(to);
+  },
+};
+
+/** Removes the version before, which only the undoing of a run needs that has not ended. */
+export function removeOldProgram(machine: Machine, to: string): void {
+  rmSync(findPlaces(machine, to).old, { recursive: true, force: true });
+}
+
+function findPlaces(machine: Machine, to: string) {
+  const place = locate(machine, to);
+  return { place, fresh: beside(place, 'new'), old: beside(place, 'old') };
+}
+
+/** Beside a folder, so that a rename is one step on one file system. */
+function beside(place: string, word: string): string {
+  return join(dirname(place), `.latchkey-agent-${word}`);
+}
+
+/** Nobody but root may change what root starts, however the package was unpacked. */
+function giveToRoot(path: string, ownerId: number): void {
+  lchownSync(path, ownerId, ownerId);
+  const stats = lstatSync(path);
+  if (stats.isSymbolicLink()) return;
+  const isRun = stats.isDirectory() || (stats.mode & 0o100) !== 0;
+  chmodSync(path, isRun ? 0o755 : 0o644);
+  if (!stats.isDirectory()) return;
+  for (const name of readdirSync(path)) giveToRoot(join(path, name), ownerId);
+}
+
+/** Whether two folders hold the same files with the same bytes. */
+function isSame(one: string, other: string): boolean {
+  const [stats, there] = [lstatSync(one), look(other)];
+  if (there === null) return false;
+  if (stats.isSymbolicLink()) {
+    return there.isSymbolicLink() && readlinkSync(one) === readlinkSync(other);
+  }
+  if (stats.isDirectory()) {
+    if (!there.isDirectory()) return false;
+    const names = readdirSync(one).sort();
+    if (names.join('/') !== readdirSync(other).sort().join('/')) return false;
+    return names.every((name) => isSame(join(one, name), join(other, name)));
+  }
+  const sameSize = there.isFile() && stats.size === there.size;
+  return sameSize && readFileSync(one).equals(readFileSync(other));
+}

@@ -1,0 +1,52 @@
+import { readFileSync } from 'node:fs';
+
+import type { UserStep } from '../../steps.ts';
+import { locate, type Machine, mustRun } from '../machine.ts';
+import { capture, restore } from '../path-state.ts';
+import type { StepKind } from '../step-kind.ts';
+
+/** useradd and userdel keep the version before of what they change; it would still name the user. */
+const KEPT_VERSIONS = ['/etc/passwd-', '/etc/group-', '/etc/shadow-', '/etc/gshadow-'];
+
+export const user: StepKind<UserStep> = {
+  outlivesPlans: true,
+  describe: ({ name }) => `Make the system user ${name}`,
+  findSubject: ({ name }) => ({ name }),
+
+  async holds({ name }, context) {
+    return isListed(context, '/etc/passwd', name) && isListed(context, '/etc/group', name);
+  },
+
+  async remember({ name = '' }, context) {
+    const existing = ['/etc/passwd', '/etc/group'].filter((path) => isListed(context, path, name));
+    return { paths: [], facts: { existing } };
+  },
+
+  async apply({ name }, context) {
+    const group = isListed(context, '/etc/group', name) ? ['--gid', name] : ['--user-group'];
+    const shape = ['--system', '--no-create-home', '--home-dir', '/nonexistent'];
+    const shell = ['--shell', '/usr/sbin/nologin', '--comment', 'Latchkey agent'];
+    const command = ['useradd', ...shape, ...shell, ...group, name];
+    await mustRun(context, `The user ${name} could not be made:`, command);
+    return {};
+  },
+
+  async undo({ subject: { name = '' }, before }, context) {
+    const existing = before.facts['existing'] ?? [];
+    const kept = KEPT_VERSIONS.map((path) => capture(context, context.backups, path));
+    if (!existing.includes('/etc/passwd') && isListed(context, '/etc/passwd', name)) {
+      await mustRun(context, `The user ${name} could not be removed:`, ['userdel', name]);
+    }
+    // Removing the user has removed its group, unless somebody else is in it.
+    if (!existing.includes('/etc/group') && isListed(context, '/etc/group', name)) {
+      await mustRun(context, `The group ${name} could not be removed:`, ['groupdel', name]);
+    }
+    for (const state of kept) restore(context, context.backups, state);
+  },
+};
+
+/** Whether a file of accounts has a line for a name. */
+function isListed(machine: Machine, path: string, name: string): boolean {
+  const lines = readFileSync(locate(machine, path), 'utf8').split('\n');
+  return lines.some((line) => line.startsWith(`${name}:`));
+}

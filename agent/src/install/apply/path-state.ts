@@ -1,0 +1,108 @@
+import { createHash } from 'node:crypto';
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  type Stats,
+  utimesSync,
+} from 'node:fs';
+import { dirname, join } from 'node:path';
+
+import type { Backups } from './backups.ts';
+import { locate, type Machine } from './machine.ts';
+import { temporaryPath, writeDirectory, writeFile, writeLink } from './write-file.ts';
+
+/** What was at a path: enough to bring it back. */
+export type PathState =
+  /** With the directories above it that were missing, too, the deepest first. */
+  | { readonly type: 'absent'; readonly path: string; readonly missing: readonly string[] }
+  | { readonly type: 'link'; readonly path: string; readonly target: string }
+  | ({ readonly type: 'directory'; readonly path: string } & Access)
+  | ({ readonly type: 'file'; readonly path: string } & Access & Content);
+
+interface Access {
+  readonly mode: number;
+  readonly uid: number;
+  readonly gid: number;
+}
+
+interface Content {
+  readonly sha256: string;
+  readonly modifiedMs: number;
+  /** The name of its copy among the backups. */
+  readonly backup: string;
+}
+
+const PERMISSIONS = 0o7777;
+
+/** What lies at a path, itself and not what it links to; null where nothing does. */
+export function look(path: string): Stats | null {
+  return lstatSync(path, { throwIfNoEntry: false }) ?? null;
+}
+
+/** Writes down what is at a path now; the bytes of a file go to the backups. */
+export function capture(machine: Machine, backups: Backups, path: string): PathState {
+  const place = locate(machine, path);
+  const stats = look(place);
+  if (stats === null) return { type: 'absent', path, missing: listMissing(machine, path) };
+  if (stats.isSymbolicLink()) return { type: 'link', path, target: readlinkSync(place) };
+  const access = { mode: stats.mode & PERMISSIONS, uid: stats.uid, gid: stats.gid };
+  if (stats.isDirectory()) return { type: 'directory', path, ...access };
+  const bytes = readFileSync(place);
+  const content = { sha256: digest(bytes), modifiedMs: stats.mtimeMs, backup: backups.keep(bytes) };
+  return { type: 'file', path, ...access, ...content };
+}
+
+/** As `capture`, with everything below a directory. */
+export function captureTree(machine: Machine, backups: Backups, path: string): PathState[] {
+  const state = capture(machine, backups, path);
+  if (state.type !== 'directory') return [state];
+  const names = readdirSync(locate(machine, path)).sort();
+  return [state, ...names.flatMap((name) => captureTree(machine, backups, join(path, name)))];
+}
+
+/** Brings a path back to what it was; a directory that was not there goes only when it is empty. */
+export function restore(machine: Machine, backups: Backups, state: PathState): void {
+  const place = locate(machine, state.path);
+  rmSync(temporaryPath(place), { force: true });
+  if (state.type !== 'absent') mkdirSync(dirname(place), { recursive: true, mode: 0o755 });
+  if (state.type === 'absent') removePath(machine, state);
+  else if (state.type === 'link') writeLink(place, state.target);
+  else if (state.type === 'directory') writeDirectory(place, state);
+  else {
+    writeFile(place, backups.read(state.backup), state);
+    utimesSync(place, state.modifiedMs / 1000, state.modifiedMs / 1000);
+  }
+}
+
+function removePath(machine: Machine, { path, missing }: PathState & { type: 'absent' }): void {
+  const place = locate(machine, path);
+  if (look(place)?.isDirectory() === true) removeIfEmpty(place);
+  else rmSync(place, { force: true });
+  for (const directory of missing) removeIfEmpty(locate(machine, directory));
+}
+
+function removeIfEmpty(path: string): void {
+  if (existsSync(path) && readdirSync(path).length === 0) rmdirSync(path);
+}
+
+function listMissing(machine: Machine, path: string): string[] {
+  const parent = dirname(path);
+  if (parent === path || existsSync(locate(machine, parent))) return [];
+  return [parent, ...listMissing(machine, parent)];
+}
+
+/** The SHA-256 of a file, in hexadecimal; null when no file is there. */
+export function hashFile(machine: Machine, path: string): string | null {
+  const place = locate(machine, path);
+  return look(place)?.isFile() === true ? digest(readFileSync(place)) : null;
+}
+
+export function digest(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}

@@ -1,0 +1,83 @@
+import type { Step } from '../steps.ts';
+import type { Backups } from './backups.ts';
+import type { Changes } from './changes.ts';
+import type { Machine } from './machine.ts';
+import type { PathState } from './path-state.ts';
+
+/** Lists of texts under names: what the journal keeps of anything that is no file. */
+export type Facts = Readonly<Record<string, readonly string[]>>;
+
+/** What a step is about: enough to find it again without the step itself. */
+export type Subject = Readonly<Record<string, string>>;
+
+/** What was there before a step. */
+export interface Before {
+  readonly paths: readonly PathState[];
+  readonly facts: Facts;
+}
+
+/** A step that was applied, as the journal has it. */
+export interface Entry {
+  readonly kind: Step['kind'];
+  readonly subject: Subject;
+  readonly before: Before;
+  /** What the step left; null when it is not known whether it came to its end. */
+  readonly after: Facts | null;
+}
+
+/** What a step is applied with. */
+export interface StepContext extends Machine {
+  readonly backups: Backups;
+  readonly changed: Changes;
+  /** Says a sentence to the person who waits. */
+  readonly tell: (sentence: string) => void;
+  readonly services: InstallServices;
+}
+
+/** What steps need of the outside beside files and programs. */
+export interface InstallServices {
+  readonly sleep: (ms: number) => Promise<void>;
+  readonly now: () => Date;
+  readonly domain: string;
+  /** What `nginx -t` warned of before anything was changed. */
+  readonly nginxWarnings: readonly string[];
+  /** Asks for the health route through nginx; null when it answers as it must, else what is wrong. */
+  readonly probeProxy: () => Promise<string | null>;
+  /** Makes the authority and what it signs, where they are missing. */
+  readonly ensureAuthority: (order: AuthorityOrder) => Promise<void>;
+  /** Whether all that the authority makes is there and good. */
+  readonly isAuthorityReady: (order: AuthorityOrder) => Promise<boolean>;
+}
+
+export interface AuthorityOrder {
+  readonly domain: string;
+  readonly withProxyCertificate: boolean;
+}
+
+/** How steps of one kind are done and undone. */
+export interface StepKind<Kind extends Step> {
+  /** What is done, for the progress and the plan: `Install certbot`. */
+  readonly describe: (step: Kind) => string;
+  readonly findSubject: (step: Kind) => Subject;
+  /** Whether the machine is already as the step wants it. */
+  readonly holds: (step: Kind, context: StepContext) => Promise<boolean>;
+  /** Looks at what the step is about to change. */
+  readonly remember: (subject: Subject, context: StepContext) => Promise<Before>;
+  /** @returns what it left, for a later look whether somebody else has changed it */
+  readonly apply: (step: Kind, context: StepContext) => Promise<Facts>;
+  /** Makes it as it was before; applied twice it changes nothing more. */
+  readonly undo: (entry: Entry, context: StepContext) => Promise<void>;
+  /** What can be done only when everything is undone, such as a reload. */
+  readonly settle?: (entry: Entry, context: StepContext) => Promise<void>;
+  /** Whether it stays until the uninstallation although a later plan no longer has it. */
+  readonly outlivesPlans: boolean;
+  /** For what a later plan wants without naming it. @param names those of the plan's steps */
+  readonly isWanted?: (entry: Entry, names: readonly string[]) => boolean;
+}
+
+/** What tells entries apart: two with the same name are about the same thing. */
+export function nameEntry({ kind, subject }: Pick<Entry, 'kind' | 'subject'>): string {
+  return [kind, ...Object.values(subject)].join(' ');
+}
+
+export const nothingBefore: Before = { paths: [], facts: {} };

@@ -1,0 +1,50 @@
+import { dirname } from 'node:path';
+
+import { paths } from '../paths.ts';
+import { type RunContext, UndoError } from './apply-plan.ts';
+import { type Entry, nameEntry } from './step-kind.ts';
+import { undoEntries } from './undo.ts';
+
+export interface UninstallOptions {
+  readonly keepsConfiguration: boolean;
+}
+
+/**
+ * Undoes every step of every installation. Cut off, it goes on where it was when it is started again.
+ * @throws UndoError with what could not be undone; the rest is
+ */
+export async function uninstall(options: UninstallOptions, context: RunContext): Promise<void> {
+  const { journal } = context;
+  const problems = await undoEntries(listUndone(options, journal.done), context, (entry) =>
+    journal.noteUndone(entry),
+  );
+  if (problems.length > 0) throw new UndoError(problems);
+  journal.forgetInstalled();
+}
+
+/** What an uninstallation undoes, in the order in which it was done. */
+export function listUndone(
+  { keepsConfiguration }: UninstallOptions,
+  done: readonly Entry[],
+): Entry[] {
+  return done.filter((entry) => !keepsConfiguration || !isConfiguration(entry));
+}
+
+/** What would be set up once more by hand; its user stays, too, so that nobody else gets the number that owns its files. */
+function isConfiguration({ kind, subject }: Entry): boolean {
+  if (['authority', 'own-certificate', 'user'].includes(kind)) return true;
+  const { path = '' } = subject;
+  return path === paths.authority || `${path}/`.startsWith(`${dirname(paths.configuration)}/`);
+}
+
+/** What the undoing of a step does, for people. */
+export function describeUndo(entry: Entry): string {
+  const { kind, before, after } = entry;
+  if (kind === 'packages') return `Remove the packages ${(after?.['added'] ?? []).join(', ')}`;
+  if (before.paths.length === 0) return `Undo: ${nameEntry(entry)}`;
+  return before.paths
+    .map(({ type, path }) =>
+      type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
+    )
+    .join('\n  ');
+}

@@ -1,0 +1,102 @@
+import { existsSync, readFileSync } from 'node:fs';
+
+import { loadConfig } from '../../config/load-config.ts';
+import { detectListeners } from '../detect/listeners.ts';
+import type { InstalledFacts } from '../facts.ts';
+import { agentUnit, paths } from '../paths.ts';
+import type { RunProgram } from '../run-program.ts';
+import {
+  type Answer,
+  askPage,
+  askWebSocket,
+  type ClientCertificate,
+  describeAnswer,
+} from './ask.ts';
+
+const HTTPS_PORT = 443;
+const LOOPBACK = '127.0.0.1';
+
+/** A viewer without a token or a certificate was told so, by the agent or by nginx: who says so is there and works. */
+const REFUSALS = new Set([401, 403, 496]);
+
+export interface Verified {
+  readonly installed: InstalledFacts;
+  readonly runProgram: RunProgram;
+}
+
+/**
+ * Looks whether what was installed works, as a viewer would.
+ * @throws Error with the first thing that is not as it must be
+ */
+export async function verifyInstallation({ installed, runProgram }: Verified): Promise<void> {
+  const { code } = await runProgram('systemctl', ['is-active', '--quiet', agentUnit]);
+  if (code !== 0) throw new Error(`${agentUnit} does not run.`);
+  const { port } = (await loadConfig(paths.configuration)).listen;
+  checkAddress(installed, runProgram, port);
+  await checkAgent(installed, port);
+  if (installed.mode === 'standalone') return;
+  const problem = await probeProxy(installed);
+  if (problem !== null) throw new Error(problem);
+  await checkRoute(installed);
+}
+
+/** Behind a proxy nobody else may reach the agent; without one everybody must. */
+function checkAddress({ mode }: InstalledFacts, runProgram: RunProgram, port: number): void {
+  const found = detectListeners({ root: '', runProgram }, [port]);
+  const addresses = found.map(({ address }) => address);
+  if (addresses.length === 0) throw new Error(`Nothing listens on port ${port}.`);
+  const isLocal = addresses.every((address) => address === LOOPBACK || address === '::1');
+  if (isLocal === (mode === 'proxy')) return;
+  const wanted = mode === 'proxy' ? '127.0.0.1 only' : 'every address';
+  throw new Error(
+    `The agent listens on ${addresses.join(', ')} instead of ${wanted}: correct listen in ${paths.configuration}.`,
+  );
+}
+
+async function checkAgent({ domain, mutualTls }: InstalledFacts, port: number): Promise<void> {
+  const shown = mutualTls ? readProxyCertificate() : null;
+  const answer = await askWebSocket({ host: LOOPBACK, port, domain, path: '/' }, shown);
+  if (mutualTls && shown === null) expectRefusal(answer);
+  else if (answer.status !== 101 && answer.status !== 401) {
+    throw new Error(`The agent opens no WebSocket on port ${port}: ${describeAnswer(answer)}.`);
+  }
+}
+
+/** Who shows no certificate gets no stream: neither an answer nor the end of the handshake is one. */
+function expectRefusal(answer: Answer): void {
+  if (answer.status === null && /certificate|alert/iu.test(answer.fault ?? '')) return;
+  if (answer.status !== null && REFUSALS.has(answer.status)) return;
+  const got = describeAnswer(answer);
+  throw new Error(`A viewer without a certificate is not refused as it must be: ${got}.`);
+}
+
+async function checkRoute({ domain, proxyPath, mutualTls }: InstalledFacts): Promise<void> {
+  const target = { host: LOOPBACK, port: HTTPS_PORT, domain, path: proxyPath };
+  const answer = await askWebSocket(target);
+  if (mutualTls) expectRefusal(answer);
+  else if (answer.status !== 101 && answer.status !== 401) {
+    const got = describeAnswer(answer);
+    throw new Error(`nginx opens no WebSocket at https://${domain}${proxyPath}: ${got}.`);
+  }
+}
+
+/** Asks for the health route as the proxy has it. @returns what is wrong, as a sentence; null when nothing is */
+export async function probeProxy({
+  domain,
+  proxyPath,
+}: Pick<InstalledFacts, 'domain' | 'proxyPath'>): Promise<string | null> {
+  const path = `${proxyPath}/health`;
+  const answer = await askPage({ host: LOOPBACK, port: HTTPS_PORT, domain, path });
+  const { status, contentType, body } = answer;
+  if (status === 200 && body === 'OK\n' && contentType.startsWith('text/plain')) return null;
+  return `https://${domain}${path} does not answer OK through nginx: ${describeAnswer(answer)}.`;
+}
+
+function readProxyCertificate(): ClientCertificate | null {
+  const { proxyCertificate, proxyCertificateKey } = paths;
+  if (!existsSync(proxyCertificate) || !existsSync(proxyCertificateKey)) return null;
+  return {
+    cert: readFileSync(proxyCertificate, 'utf8'),
+    key: readFileSync(proxyCertificateKey, 'utf8'),
+  };
+}

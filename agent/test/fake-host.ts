@@ -1,0 +1,315 @@
+/** A machine for the installer made of a folder, with programs that do in it what the real ones do. */
+import { createHash } from 'node:crypto';
+import {
+  appendFileSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+import type { RunContext } from '#agent/install/apply/apply-plan.ts';
+import { Changes } from '#agent/install/apply/changes.ts';
+import { Journal } from '#agent/install/apply/journal.ts';
+import { agentUser, paths } from '#agent/install/paths.ts';
+import {
+  type ProgramResult,
+  runProgram as runReal,
+  type RunProgram,
+} from '#agent/install/run-program.ts';
+import type { Step } from '#agent/install/steps.ts';
+
+const ownId = process.getuid?.() ?? 0;
+const OTHER_SITE = 'server {\n  server_name other.example.test;\n}\n';
+
+/** What the fake machine has in place of dpkg, systemd, ufw and nginx: a file of lines for each. */
+const PACKAGES = '/var/lib/packages';
+const UNITS = '/var/lib/units';
+const RULES = '/var/lib/rules';
+
+export class FakeHost implements Disposable {
+  readonly root: string;
+  readonly calls: string[] = [];
+  readonly told: string[] = [];
+  readonly progress: string[] = [];
+  /** What a program answers instead of what it would; null lets it do its work. */
+  intercept: (command: string, count: number) => Partial<ProgramResult> | null = () => null;
+  checkInterruption: () => void = () => undefined;
+
+  constructor(root: string | null = null) {
+    this.root = root ?? mkdtempSync(join(tmpdir(), 'latchkey-agent-host-'));
+    if (root === null) this.#furnish();
+  }
+
+  [Symbol.dispose](): void {
+    rmSync(this.root, { recursive: true, force: true });
+  }
+
+  write(path: string, text: string, mode = 0o644): void {
+    mkdirSync(dirname(this.at(path)), { recursive: true });
+    writeFileSync(this.at(path), text, { mode });
+  }
+
+  read(path: string): string {
+    return readFileSync(this.at(path), 'utf8');
+  }
+
+  has(path: string): boolean {
+    return lstatSync(this.at(path), { throwIfNoEntry: false }) !== undefined;
+  }
+
+  at(path: string): string {
+    return join(this.root, path);
+  }
+
+  /** Every file, folder and link with its mode and a digest of what it holds. */
+  snapshot(): Record<string, string> {
+    const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' }).sort();
+    return Object.fromEntries(names.map((name) => [name, describe(join(this.root, name))]));
+  }
+
+  /** As `snapshot`, with the time of the last change. */
+  times(): Record<string, number> {
+    const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' }).sort();
+    return Object.fromEntries(names.map((name) => [name, lstatSync(this.at(name)).mtimeMs]));
+  }
+
+  open(): RunContext {
+    const machine = { root: this.root, ownerId: ownId, runProgram: this.runProgram };
+    const journal = new Journal(machine);
+    return {
+      ...machine,
+      journal,
+      backups: journal.backups,
+      changed: new Changes(),
+      tell: (sentence) => this.told.push(sentence),
+      checkInterruption: () => this.checkInterruption(),
+      progress: {
+        begin: () => undefined,
+        end: (title, isDone) => this.progress.push(`${isDone ? 'done' : 'holds'}: ${title}`),
+        undoing: (reason) => this.progress.push(`undoing: ${reason}`),
+      },
+      services: {
+        domain: 'monitor.example.test',
+        sleep: async () => undefined,
+        now: () => new Date(),
+        nginxWarnings: [],
+        probeProxy: async () => null,
+        ensureAuthority: async () => {
+          this.write(`${paths.authority}/ca.key`, 'secret', 0o600);
+          this.write(paths.authorityCertificate, 'certificate');
+        },
+        isAuthorityReady: async () => this.has(paths.authorityCertificate),
+      },
+    };
+  }
+
+  readonly runProgram: RunProgram = async (program, args, options) => {
+    const command = [program, ...args].join(' ');
+    this.calls.push(command);
+    const answer = this.intercept(command, this.calls.length);
+    const result = { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
+    if (answer !== null) return { ...result, ...answer };
+    if (program === 'openssl') return runReal(program, args, options);
+    const done = this.#perform(program, args);
+    return typeof done === 'boolean'
+      ? { ...result, code: done ? 0 : 1 }
+      : { ...result, stdout: done };
+  };
+
+  /** @returns what the program prints, or whether it ended well */
+  #perform(program: string, args: readonly string[]): string | boolean {
+    const verb = args.find((each) => !each.startsWith('-')) ?? '';
+    switch (program) {
+      case 'dpkg-query':
+        return this.#lines(PACKAGES)
+          .map((each) => `${each}\tinstalled\n`)
+          .join('');
+      case 'apt-get':
+        return this.#manage(args);
+      case 'useradd':
+        appendFileSync(this.at('/etc/passwd'), `${agentUser}:x:999:999::/nonexistent:\n`);
+        appendFileSync(this.at('/etc/group'), `${agentUser}:x:${process.getgid?.() ?? 0}:\n`);
+        return true;
+      case 'userdel':
+        for (const file of ['/etc/passwd', '/etc/group']) this.#removeUser(file);
+        return true;
+      case 'systemctl':
+        return this.#control(verb, args.at(-1) ?? '');
+      case 'certbot':
+        return this.#certify(verb, args);
+      case 'ufw':
+        return this.#guard(verb, args);
+      default:
+        return program !== 'pgrep';
+    }
+  }
+
+  #removeUser(file: string): void {
+    const kept = this.#lines(file).filter((line) => !line.startsWith(agentUser));
+    writeFileSync(this.at(file), kept.map((line) => `${line}\n`).join(''));
+  }
+
+  #guard(verb: string, args: readonly string[]): string | boolean {
+    if (verb === 'show') return this.#lines(RULES).join('\n');
+    const port = args.find((each) => each.endsWith('/tcp')) ?? '';
+    this.#change(RULES, `ufw allow ${port}`, verb === 'allow');
+    return true;
+  }
+
+  #manage(args: readonly string[]): string | boolean {
+    const names = args.filter((each) => !each.startsWith('-')).slice(1);
+    if (args.includes('--simulate')) return names.map((each) => `Purg ${each} [1]\n`).join('');
+    const isInstalled = args[0] === 'install';
+    // A package brings another one along.
+    const all = isInstalled ? names.flatMap((each) => [each, `python3-${each}`]) : names;
+    for (const each of all) this.#change(PACKAGES, each, isInstalled);
+    if (isInstalled) this.write('/etc/letsencrypt/cli.ini', '');
+    return true;
+  }
+
+  #control(verb: string, unit: string): string | boolean {
+    const [active, enabled] = [`active ${unit}`, `enabled ${unit}`];
+    const states = this.#lines(UNITS);
+    if (verb === 'is-active') return states.includes(active) ? 'active' : false;
+    if (verb === 'is-enabled') return states.includes(enabled);
+    if (verb === 'enable' || verb === 'disable') this.#change(UNITS, enabled, verb === 'enable');
+    if (verb === 'restart' || verb === 'start') this.#change(UNITS, active, true);
+    if (verb === 'stop') this.#change(UNITS, active, false);
+    return true;
+  }
+
+  #certify(verb: string, args: readonly string[]): boolean {
+    const name = args[args.indexOf('--cert-name') + 1] ?? '';
+    const [live, renewal] = [
+      `/etc/letsencrypt/live/${name}`,
+      `/etc/letsencrypt/renewal/${name}.conf`,
+    ];
+    if (verb === 'delete') {
+      // As certbot does: one that was cut off while it was made cannot be deleted.
+      if (!this.has(live)) return false;
+      rmSync(this.at(live), { recursive: true });
+      rmSync(this.at(renewal));
+      return true;
+    }
+    this.write(renewal, 'authenticator = standalone\n');
+    this.write(`/etc/letsencrypt/accounts/acme.test/dir/1/regr.json`, '{}');
+    const certificate = readFileSync(
+      new URL('fixtures/installed-certificate.pem', import.meta.url),
+    );
+    this.write(`${live}/fullchain.pem`, certificate.toString());
+    return true;
+  }
+
+  #lines(path: string): string[] {
+    const text = existsSync(this.at(path)) ? this.read(path) : '';
+    return text.split('\n').filter((line) => line !== '');
+  }
+
+  #change(path: string, line: string, isThere: boolean): void {
+    const others = this.#lines(path).filter((each) => each !== line);
+    const lines = isThere ? [...others, line] : others;
+    this.write(
+      path,
+      lines
+        .sort()
+        .map((each) => `${each}\n`)
+        .join(''),
+    );
+  }
+
+  #furnish(): void {
+    this.write('/etc/passwd', 'root:x:0:0::/root:\n');
+    this.write('/etc/group', 'root:x:0:\n');
+    this.write(PACKAGES, 'base\n');
+    this.write(UNITS, 'active nginx\n');
+    this.write(RULES, '');
+    this.write('/etc/nginx/sites-available/other', OTHER_SITE, 0o640);
+    mkdirSync(this.at('/etc/nginx/sites-enabled'));
+    symlinkSync('../sites-available/other', this.at('/etc/nginx/sites-enabled/other'));
+    mkdirSync(this.at('/usr/lib'), { recursive: true });
+    mkdirSync(this.at('/etc/systemd/system'), { recursive: true });
+    mkdirSync(this.at('/var/log'), { recursive: true });
+  }
+}
+
+/** One step of each kind, in an order in which they can be done. */
+export function listEveryStep(packageFolder: string): Step[] {
+  const domain = 'monitor.example.test';
+  const root = { group: 'root', mode: 0o644 };
+  const line = `  include ${paths.nginxRoute}; # latchkey-agent\n`;
+  return [
+    { kind: 'packages', names: ['certbot'] },
+    { kind: 'user', name: agentUser },
+    { kind: 'program', from: packageFolder, to: paths.program },
+    { kind: 'link', path: paths.command, target: `${paths.program}/bin/latchkey-agent` },
+    { kind: 'directory', path: '/etc/latchkey-agent', mode: 0o750, group: agentUser },
+    {
+      kind: 'file',
+      path: paths.configuration,
+      text: 'listen: 0.0.0.0:4096\n',
+      keepsExisting: true,
+      ...root,
+    },
+    {
+      kind: 'file',
+      path: paths.renewalHook,
+      text: '#!/bin/sh\n',
+      keepsExisting: false,
+      mode: 0o755,
+      group: 'root',
+    },
+    {
+      kind: 'certificate',
+      domain,
+      email: 'operations@example.test',
+      acmeServer: null,
+      challenge: { kind: 'standalone' },
+    },
+    { kind: 'own-certificate', domain, source: { kind: 'self-signed' } },
+    { kind: 'authority', domain, withProxyCertificate: true },
+    {
+      kind: 'file',
+      path: paths.nginxRoute,
+      text: 'location = /latchkey {}\n',
+      keepsExisting: false,
+      ...root,
+    },
+    {
+      kind: 'edit',
+      path: '/etc/nginx/sites-enabled/other',
+      before: OTHER_SITE,
+      after: OTHER_SITE.replace('}', `${line}}`),
+    },
+    { kind: 'nginx', probesRoute: true },
+    { kind: 'file', path: paths.unit, text: '[Service]\n', keepsExisting: false, ...root },
+    { kind: 'service', unit: 'latchkey-agent.service' },
+    { kind: 'firewall', tool: 'ufw', port: 4096 },
+  ];
+}
+
+/** A package as it is unpacked, with a version of its own. */
+export function makePackage(folder: string, version: string): string {
+  mkdirSync(join(folder, 'bin'), { recursive: true });
+  writeFileSync(join(folder, 'bin', 'latchkey-agent'), `#!/bin/sh\necho ${version}\n`, {
+    mode: 0o755,
+  });
+  writeFileSync(join(folder, 'README.txt'), version);
+  return folder;
+}
+
+function describe(path: string): string {
+  const stats = lstatSync(path);
+  const mode = (stats.mode & 0o7777).toString(8);
+  if (stats.isSymbolicLink()) return `link ${readlinkSync(path)}`;
+  if (stats.isDirectory()) return `folder ${mode}`;
+  return `file ${mode} ${createHash('sha256').update(readFileSync(path)).digest('hex')}`;
+}

@@ -1,0 +1,38 @@
+/**
+ * Installs on the fake machine in a folder, and is killed at the n-th moment at which something reaches the disk.
+ * `node killed-install.ts FOLDER PACKAGE install|undo N`; exit code 0 when there is no n-th moment.
+ */
+import fs from 'node:fs';
+import { syncBuiltinESMExports } from 'node:module';
+
+import { FakeHost, listEveryStep } from './fake-host.ts';
+
+const [folder = '', packageFolder = '', task = '', moment = ''] = process.argv.slice(2);
+
+/** Each line of the journal and each file reach the disk by `fsync`; all that is undone goes by the others. */
+const moments =
+  task === 'install'
+    ? (['fsyncSync'] as const)
+    : (['fsyncSync', 'renameSync', 'rmSync', 'mkdirSync', 'symlinkSync'] as const);
+
+let count = 0;
+for (const name of moments) {
+  const original: (...args: never[]) => unknown = fs[name];
+  Object.assign(fs, {
+    [name]: (...args: never[]) => {
+      count += 1;
+      if (count === Number(moment)) process.kill(process.pid, 'SIGKILL');
+      return original(...args);
+    },
+  });
+}
+syncBuiltinESMExports();
+
+// Only now: what they import must be what counts.
+const { applyPlan, undoUnfinished } = await import('#agent/install/apply/apply-plan.ts');
+const host = new FakeHost(folder);
+if (task === 'undo') await undoUnfinished(host.open());
+else {
+  const order = { installed: '{}\n', verify: async () => undefined };
+  await applyPlan({ ...order, steps: listEveryStep(packageFolder) }, host.open());
+}
