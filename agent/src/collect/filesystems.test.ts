@@ -141,6 +141,30 @@ test('in a container the root is an overlay, a volume is shown, and single files
   );
 });
 
+test('a service that systemd lets write nowhere sees the same filesystems, and does not call them read-only', () => {
+  using machine = emptyMachine();
+  machine.write(
+    'proc/self/mountinfo',
+    [
+      '22 1 254:1 / / ro,relatime shared:1 - ext4 /dev/vda1 rw',
+      '23 22 254:2 / /home ro,relatime shared:2 - ext4 /dev/vdb1 rw',
+      '24 22 254:3 / /mnt/archive ro,relatime shared:3 - ext4 /dev/vdc1 ro',
+      '25 22 254:1 /tmp/systemd-private-1-latchkey-agent.service-2/tmp /tmp rw - ext4 /dev/vda1 rw',
+      '',
+    ].join('\n'),
+  );
+  assert.deepEqual(
+    open(machine.roots)
+      .collector.collect(0)
+      ?.map((each) => [each.mount_point, each.read_only]),
+    [
+      ['/', false],
+      ['/home', false],
+      ['/mnt/archive', true],
+    ],
+  );
+});
+
 test('the whole of a filesystem is shown rather than a part that is bound elsewhere', () => {
   using machine = emptyMachine();
   machine.write(

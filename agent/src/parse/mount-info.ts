@@ -7,6 +7,7 @@ export interface Mount {
   readonly number: string;
   /** What of the filesystem is mounted: all of it, or a directory. */
   readonly root: string;
+  /** Of the filesystem itself: systemd mounts everything read-only for a service, and that says nothing of the machine. */
   readonly readOnly: boolean;
 }
 
@@ -15,7 +16,7 @@ export interface Mount {
  * Between the options and the hyphen stand any number of optional fields.
  */
 const LINE =
-  /^\d+ \d+ (?<number>\d+:\d+) (?<root>\S+) (?<mountPoint>\S+) (?<options>\S+)(?: \S+)*? - (?<type>\S+) (?<device>\S*) (?<superOptions>\S*)/;
+  /^\d+ \d+ (?<number>\d+:\d+) (?<root>\S+) (?<mountPoint>\S+) \S+(?: \S+)*? - (?<type>\S+) (?<device>\S*) (?<superOptions>\S*)/;
 
 /** Reads /proc/self/mountinfo, in the order of mounting. */
 export function parseMountInfo(text: string): Mount[] {
@@ -23,9 +24,7 @@ export function parseMountInfo(text: string): Mount[] {
     const fields = LINE.exec(line)?.groups;
     if (fields === undefined) return [];
     const { number = '', root = '', mountPoint = '', type = '', device = '' } = fields;
-    const readOnly = [fields['options'], fields['superOptions']].some((options) =>
-      /(^|,)ro(,|$)/.test(options ?? ''),
-    );
+    const readOnly = /(^|,)ro(,|$)/.test(fields['superOptions'] ?? '');
     return [
       { mountPoint: unescape(mountPoint), device: unescape(device), type, number, root, readOnly },
     ];
