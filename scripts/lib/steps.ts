@@ -14,6 +14,10 @@ export const repository = fileURLToPath(new URL('../../', import.meta.url));
 /** What holds for the sources without running them. */
 export const SOURCE_CHECKS: readonly Step[] = [
   { name: 'types', command: ['node_modules/typescript/bin/tsc'] },
+  {
+    name: 'page types',
+    command: ['node_modules/typescript/bin/tsc', '--project', 'agent/src/page/browser'],
+  },
   { name: 'lint', command: ['node_modules/oxlint/bin/oxlint'] },
   { name: 'format', command: ['node_modules/oxfmt/bin/oxfmt', '--check'] },
 ];

@@ -13,7 +13,7 @@ import { explainHandshake, findCertificateFault } from '../tls/client-certificat
 import type { TlsMaterial } from '../tls/tls-files.ts';
 import type { AddressReports } from './address-reports.ts';
 import { toVisitor } from './addresses.ts';
-import { type AdmissionRules, decideAdmission } from './admission.ts';
+import { type Admission, type AdmissionRules, decideAdmission } from './admission.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
@@ -51,7 +51,7 @@ interface Watching {
   readonly certificate: X509Certificate | null;
 }
 
-/** The one port of the agent: the stream by WebSocket over TLS, and `/health`. */
+/** The one port of the agent: the stream by WebSocket over TLS, the live page, and `/health`. */
 export class StreamServer {
   readonly #options: StreamServerOptions;
   readonly #server: Server;
@@ -65,7 +65,16 @@ export class StreamServer {
   constructor(options: StreamServerOptions) {
     this.#options = options;
     this.#tls = options.tls;
-    this.#server = createServer(toServerOptions(options), answerRequest);
+    this.#server = createServer(toServerOptions(options), (request, response) => {
+      const { remoteAddress } = request.socket;
+      answerRequest(
+        request,
+        response,
+        (asking) => this.#judge(asking, asking.socket).refusal,
+      ).catch((error: unknown) => {
+        this.#report(remoteAddress, error instanceof Error ? error.message : String(error));
+      });
+    });
     this.#server.maxConnections = options.maxConnections;
     this.#webSockets = new WebSocketServer({
       noServer: true,
@@ -159,14 +168,8 @@ export class StreamServer {
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Without a listener, a connection that breaks would end the program.
     socket.on('error', () => socket.destroy());
-    const { certificate, fault } = this.#identify(socket);
-    const { authorization, origin, host } = request.headers;
-    const offer = readOffer(request.headers['sec-websocket-protocol']);
-    const visitor = { authorization, origin, host, offer, certificateFault: fault };
-    const rules = { ...this.#options.readRules(), needsCertificate: this.#tls.clients !== null };
-    const { refusal, subprotocol } = decideAdmission(visitor, rules);
+    const { refusal, subprotocol, certificate } = this.#judge(request, socket);
     if (refusal !== null) {
-      this.#report(addressOf(socket), `A viewer was refused: ${refusal.text}`);
       refuse(socket, refusal.status, refusal.text);
       return;
     }
@@ -178,6 +181,20 @@ export class StreamServer {
       });
       this.#welcome({ viewer, certificate }, webSocket);
     });
+  }
+
+  /** Whether somebody may watch, by what came with a request; a refusal is logged. */
+  #judge(request: IncomingMessage, socket: Duplex): Admission & Pick<Watching, 'certificate'> {
+    const { certificate, fault } = this.#identify(socket);
+    const { authorization, origin, host } = request.headers;
+    const offer = readOffer(request.headers['sec-websocket-protocol']);
+    const visitor = { authorization, origin, host, offer, certificateFault: fault };
+    const rules = { ...this.#options.readRules(), needsCertificate: this.#tls.clients !== null };
+    const admission = decideAdmission(visitor, rules);
+    if (admission.refusal !== null) {
+      this.#report(addressOf(socket), `A viewer was refused: ${admission.refusal.text}`);
+    }
+    return { ...admission, certificate };
   }
 
   #welcome(watching: Watching, webSocket: { once(event: 'close', on: () => void): unknown }): void {

@@ -165,7 +165,7 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     assert.deepEqual(stream.warnings, ['A viewer was dropped: it did not answer a ping.']);
   });
 
-  test('/health says OK, and nothing else is there', async () => {
+  test('/health says OK, and beside it there is the page alone', async () => {
     await using stream = await openStream({ tls });
     const plain = 'text/plain; charset=utf-8';
     assert.deepEqual(await ask(stream.port, '/health?x=1'), {
@@ -173,13 +173,14 @@ describe('the stream', { skip: lacksOpenssl }, () => {
       type: plain,
       text: 'OK\n',
     });
-    assert.deepEqual(await ask(stream.port, '/'), {
+    assert.deepEqual(await ask(stream.port, '/favicon.ico'), {
       status: 404,
       type: plain,
-      text: 'There is nothing here but /health and the WebSocket.\n',
+      text: 'There is nothing here.\n',
     });
-    const { status } = await ask(stream.port, '/health', { method: 'POST' });
-    assert.equal(status, 405);
+    for (const path of ['/', '/health']) {
+      assert.equal((await ask(stream.port, path, { method: 'POST' })).status, 405);
+    }
   });
 
   test('the agent says goodbye to its viewers and is gone within two seconds', async () => {

@@ -1,0 +1,125 @@
+import { fillChildren, make, setText } from './dom.ts';
+
+/** From this share on a meter is amber, and red. */
+const WARM_RATIO = 0.8;
+const HOT_RATIO = 0.92;
+
+/** A bar that is as long as a share. The figure itself stands beside it as text. */
+export class Meter {
+  readonly element = make('div.meter', make('div.filled'));
+
+  constructor() {
+    this.element.setAttribute('aria-hidden', 'true');
+  }
+
+  /** @param isJudged whether much is bad */
+  set(ratio: number | undefined, isJudged = true): void {
+    this.element.hidden = ratio === undefined;
+    if (ratio === undefined) return;
+    this.element.style.setProperty('--ratio', Math.min(1, Math.max(0, ratio)).toFixed(4));
+    const tone = !isJudged || ratio < WARM_RATIO ? 'calm' : ratio < HOT_RATIO ? 'warm' : 'hot';
+    if (this.element.dataset['tone'] !== tone) this.element.dataset['tone'] = tone;
+  }
+}
+
+/** A part of the page with a heading; `note` is beside it. */
+export class Card {
+  readonly element: HTMLElement;
+  readonly body = make('div.body');
+  readonly #note = make('p.note');
+
+  constructor(id: string, title: string, ...children: readonly HTMLElement[]) {
+    const heading = make('h2', title);
+    heading.id = `${id}-title`;
+    this.element = make('section.card', make('div.head', heading, this.#note), this.body);
+    this.element.id = id;
+    this.element.setAttribute('aria-labelledby', heading.id);
+    this.body.append(...children);
+  }
+
+  setNote(...parts: readonly (string | undefined)[]): void {
+    setText(this.#note, parts.filter((part) => part !== undefined).join(' · '));
+  }
+}
+
+interface TableRow {
+  readonly element: HTMLElement;
+  readonly cells: readonly HTMLElement[];
+}
+
+/** What stands in a cell: a text, or `–` for what was not told. */
+export type Cell = string | undefined;
+
+/** Rows of figures; the first column is text, the others are numbers. */
+export class Table {
+  readonly element: HTMLElement;
+  readonly #body = make('tbody');
+  readonly #rows: TableRow[] = [];
+  readonly #columns: readonly string[];
+
+  constructor(caption: string, columns: readonly string[]) {
+    this.#columns = columns;
+    const headings = columns.map((column) => {
+      const heading = make('th', column);
+      heading.setAttribute('scope', 'col');
+      return heading;
+    });
+    const name = make('caption.unseen', caption);
+    const table = make('table', name, make('thead', make('tr', ...headings)), this.#body);
+    this.element = make('div.table', table);
+  }
+
+  show(rows: readonly (readonly Cell[])[]): void {
+    const create = (): TableRow => {
+      const cells = this.#columns.map(() => make('td'));
+      return { element: make('tr', ...cells), cells };
+    };
+    fillChildren(this.#body, this.#rows, rows, create, ({ cells }, row) => {
+      for (const [at, cell] of cells.entries()) {
+        setText(cell, row[at] ?? '–');
+        if (at === 0) cell.title = row[0] ?? '';
+      }
+    });
+  }
+}
+
+interface MeterRow {
+  readonly element: HTMLElement;
+  readonly name: HTMLElement;
+  readonly value: HTMLElement;
+  readonly detail: HTMLElement;
+  readonly meter: Meter;
+}
+
+export interface MeterItem {
+  readonly name: string;
+  readonly value: string;
+  readonly detail?: string;
+  readonly ratio?: number | undefined;
+  readonly isJudged?: boolean;
+  /** Whether its value says what is wrong. */
+  readonly isBad?: boolean;
+}
+
+/** Names with a figure and a bar below each. */
+export class MeterList {
+  readonly element = make('ul.meters');
+  readonly #rows: MeterRow[] = [];
+
+  show(items: readonly MeterItem[]): void {
+    fillChildren(this.element, this.#rows, items, makeMeterRow, (row, item) => {
+      setText(row.name, item.name);
+      setText(row.value, item.value);
+      setText(row.detail, item.detail ?? '');
+      row.meter.set(item.ratio, item.isJudged);
+      row.value.classList.toggle('bad', item.isBad === true);
+    });
+  }
+}
+
+function makeMeterRow(): MeterRow {
+  const [name, value, detail] = [make('span.name'), make('span.value'), make('p.detail')];
+  const meter = new Meter();
+  const line = make('div.line', name, value);
+  return { element: make('li', line, meter.element, detail), name, value, detail, meter };
+}

@@ -1,0 +1,102 @@
+import type { AgentGpu, AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
+
+import type { Figures } from './timeline.ts';
+
+type Given = Readonly<Record<string, number | undefined>>;
+
+/** Leaves out what was not told. */
+function keep(given: Given): Figures {
+  const kept: Record<string, number> = {};
+  for (const [key, value] of Object.entries(given)) if (value !== undefined) kept[key] = value;
+  return kept;
+}
+
+/** What is known of the time before the page was opened. */
+export function toPastFigures(point: AgentHistoryPoint): Figures {
+  return keep({
+    'cpu.usage': point.cpu_usage_ratio,
+    'load.1m': point.load_1m,
+    'memory.used': point.memory_usage_ratio,
+    'disk.read': point.disk_read_bytes_per_second,
+    'disk.write': point.disk_write_bytes_per_second,
+    'network.receive': point.receive_bytes_per_second,
+    'network.transmit': point.transmit_bytes_per_second,
+  });
+}
+
+/** What is charted of a snapshot. */
+export function toFigures(snapshot: AgentSnapshot): Figures {
+  const { load, network } = snapshot;
+  return keep({
+    ...toProcessorFigures(snapshot),
+    ...toMemoryFigures(snapshot),
+    ...toPressureFigures(snapshot),
+    'load.1m': load?.load_1m,
+    'load.5m': load?.load_5m,
+    'load.15m': load?.load_15m,
+    'network.receive': network?.receive_bytes_per_second,
+    'network.transmit': network?.transmit_bytes_per_second,
+    ...toDiskFigures(snapshot),
+    ...toDeviceFigures(snapshot),
+  });
+}
+
+function toProcessorFigures({ cpu }: AgentSnapshot): Given {
+  return {
+    'cpu.usage': cpu?.usage_ratio,
+    'cpu.iowait': cpu?.shares?.iowait_ratio,
+    'cpu.steal': cpu?.shares?.steal_ratio,
+  };
+}
+
+function toMemoryFigures({ memory, swap }: AgentSnapshot): Given {
+  return {
+    'memory.used': memory?.usage_ratio,
+    'memory.arc': divide(memory?.zfs_arc_bytes, memory?.total_bytes),
+    'swap.used': swap?.usage_ratio,
+  };
+}
+
+function toPressureFigures({ pressure }: AgentSnapshot): Given {
+  return {
+    'pressure.cpu': pressure?.cpu?.some?.stall_ratio,
+    'pressure.memory': pressure?.memory?.some?.stall_ratio,
+    'pressure.io': pressure?.io?.some?.stall_ratio,
+  };
+}
+
+/** Mappers and raids lie on other disks, which are added up already. */
+function toDiskFigures({ disks = [] }: AgentSnapshot): Given {
+  const own = disks.filter(({ kind }) => kind === 'disk');
+  return {
+    'disk.read': sum(own.map((disk) => disk.read_bytes_per_second)),
+    'disk.write': sum(own.map((disk) => disk.write_bytes_per_second)),
+  };
+}
+
+function toDeviceFigures({ sensors, gpus = [] }: AgentSnapshot): Given {
+  const figures: Record<string, number | undefined> = {};
+  for (const { id, temperature_celsius: celsius } of sensors?.temperatures ?? []) {
+    figures[`temperature.${id}`] = celsius;
+  }
+  for (const gpu of gpus) {
+    figures[`${gpuKey(gpu)}.usage`] = gpu.usage_ratio;
+    figures[`${gpuKey(gpu)}.memory`] = divide(gpu.memory_used_bytes, gpu.memory_total_bytes);
+  }
+  return figures;
+}
+
+/** What the figures of a GPU are called by. */
+export function gpuKey({ vendor, index }: AgentGpu): string {
+  return `gpu.${vendor}.${index}`;
+}
+
+function sum(values: readonly (number | undefined)[]): number | undefined {
+  const told = values.filter((value) => value !== undefined);
+  return told.length === 0 ? undefined : told.reduce((total, value) => total + value, 0);
+}
+
+/** Undefined when one of them is missing, or there is nothing to be a part of. */
+export function divide(part: number | undefined, whole: number | undefined): number | undefined {
+  return part === undefined || whole === undefined || whole === 0 ? undefined : part / whole;
+}

@@ -1,0 +1,80 @@
+import type { AgentGpu } from '@latchkey/contract';
+
+import { Chart } from './chart.ts';
+import { Card, type MeterItem, MeterList } from './components.ts';
+import { fillChildren, make, setText } from './dom.ts';
+import { divide, gpuKey } from './figures.ts';
+import { formatBytes, formatCelsius, formatHertz, formatPercent, formatWatts } from './format.ts';
+import type { Panel, PanelContext } from './panel.ts';
+
+interface GpuBlock {
+  readonly element: HTMLElement;
+  readonly heading: HTMLElement;
+  readonly state: HTMLElement;
+  readonly chart: Chart;
+  readonly list: MeterList;
+}
+
+const VENDORS = { nvidia: 'NVIDIA', amd: 'AMD', intel: 'Intel' } as const;
+
+export function makeGpuPanel({ timeline }: PanelContext): Panel {
+  const card = new Card('gpus', 'Graphics');
+  const blocks: GpuBlock[] = [];
+  const create = (): GpuBlock => {
+    const chart = new Chart(timeline, { format: formatPercent, least: 0.1, most: 1 });
+    const [heading, state, list] = [make('h3'), make('span.badge', 'asleep'), new MeterList()];
+    const head = make('div.line', heading, state);
+    const element = make('div.gpu', head, chart.element, list.element);
+    return { element, heading, state, chart, list };
+  };
+  return {
+    element: card.element,
+    draw() {
+      for (const { chart } of blocks) chart.draw();
+    },
+    update({ gpus = [] }) {
+      fillChildren(card.body, blocks, gpus, create, showGpu);
+      return gpus.length > 0;
+    },
+  };
+}
+
+function showGpu({ heading, state, chart, list }: GpuBlock, gpu: AgentGpu): void {
+  const key = gpuKey(gpu);
+  setText(heading, gpu.name ?? `${VENDORS[gpu.vendor]} ${gpu.index}`);
+  state.hidden = gpu.asleep !== true;
+  chart.element.hidden = gpu.usage_ratio === undefined;
+  const hasMemory = gpu.memory_used_bytes !== undefined && gpu.memory_total_bytes !== undefined;
+  chart.setLines([
+    { key: `${key}.usage`, label: 'Usage', colour: 'green', isFilled: true },
+    ...(hasMemory ? [{ key: `${key}.memory`, label: 'Memory', colour: 'pink' as const }] : []),
+  ]);
+  list.show(listGpuFigures(gpu));
+}
+
+/** What a GPU tells of itself; what it does not tell is left out. */
+export function listGpuFigures(gpu: AgentGpu): MeterItem[] {
+  const { memory_used_bytes: used, memory_total_bytes: total, power_watts: power } = gpu;
+  const { power_limit_watts: limit, temperature_celsius: celsius, fan_ratio: fan } = gpu;
+  const items: MeterItem[] = [];
+  if (used !== undefined) {
+    const of = total === undefined ? '' : ` of ${formatBytes(total)}`;
+    const name = gpu.memory_shared === true ? 'Memory (shared)' : 'Memory';
+    items.push({ name, value: `${formatBytes(used)}${of}`, ratio: divide(used, total) });
+  }
+  if (power !== undefined) {
+    const of = limit === undefined ? '' : ` of ${formatWatts(limit)}`;
+    const ratio = divide(power, limit);
+    items.push({ name: 'Power', value: `${formatWatts(power)}${of}`, ratio, isJudged: false });
+  }
+  if (celsius !== undefined) {
+    items.push({ name: 'Temperature', value: formatCelsius(celsius), ratio: celsius / 100 });
+  }
+  if (fan !== undefined) {
+    items.push({ name: 'Fan', value: formatPercent(fan), ratio: fan, isJudged: false });
+  }
+  if (gpu.frequency_hertz !== undefined) {
+    items.push({ name: 'Clock', value: formatHertz(gpu.frequency_hertz) });
+  }
+  return items;
+}

@@ -1,0 +1,55 @@
+const LEAST_COLUMN_PX = 370;
+const MOST_COLUMNS = 4;
+const GAP_PX = 14;
+
+/**
+ * Decides which card stands in which column: each below the one that ends first, so that they stay in their order from
+ * top to bottom.
+ * @param heights of the cards
+ * @returns the column of each
+ */
+export function distribute(heights: readonly number[], columnCount: number): number[] {
+  const ends = Array.from({ length: columnCount }, () => 0);
+  return heights.map((height) => {
+    const column = ends.indexOf(Math.min(...ends));
+    ends[column] = (ends[column] ?? 0) + height + GAP_PX;
+    return column;
+  });
+}
+
+/** Puts cards into columns, anew only when others are shown or the page becomes wider: none leaps while figures change. */
+export class Layout {
+  readonly #parent: HTMLElement;
+  readonly #cards: readonly HTMLElement[];
+  #arrangement = '';
+
+  constructor(parent: HTMLElement, cards: readonly HTMLElement[]) {
+    this.#parent = parent;
+    this.#cards = cards;
+    new ResizeObserver(() => this.arrange()).observe(parent);
+  }
+
+  arrange(): void {
+    const width = this.#parent.clientWidth;
+    const shown = this.#cards.filter(({ hidden }) => !hidden);
+    if (width === 0 || shown.length === 0) return;
+    const fitting = Math.floor((width + GAP_PX) / (LEAST_COLUMN_PX + GAP_PX));
+    const count = Math.max(1, Math.min(MOST_COLUMNS, fitting, shown.length));
+    const arrangement = [count, ...shown.map(({ id }) => id)].join(' ');
+    if (arrangement === this.#arrangement) return;
+    this.#arrangement = arrangement;
+    this.#place(shown, count);
+  }
+
+  #place(shown: readonly HTMLElement[], count: number): void {
+    const columns = Array.from({ length: count }, () => document.createElement('div'));
+    // They are as high in any column, so they are measured in the first.
+    columns[0]?.append(...shown);
+    this.#parent.replaceChildren(...columns);
+    const places = distribute(
+      shown.map(({ offsetHeight }) => offsetHeight),
+      count,
+    );
+    for (const [at, card] of shown.entries()) columns[places[at] ?? 0]?.append(card);
+  }
+}

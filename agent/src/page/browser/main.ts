@@ -1,0 +1,109 @@
+import type { AgentHello, AgentSnapshot } from '@latchkey/contract';
+
+import { Connection, type ConnectionState } from './connection.ts';
+import { makeCpuPanel } from './cpu-panel.ts';
+import { fillChildren, find, make, setText } from './dom.ts';
+import { toFigures, toPastFigures } from './figures.ts';
+import { formatDuration, formatTime } from './format.ts';
+import { makeGpuPanel } from './gpu-panel.ts';
+import { Layout } from './layout.ts';
+import { makeLoadPanel, makePressurePanel } from './load-panels.ts';
+import { makeMemoryPanel } from './memory-panel.ts';
+import { makeNetworkPanel } from './network-panel.ts';
+import { findNotices } from './notices.ts';
+import { makeContainerPanel, makeProcessPanel } from './process-panels.ts';
+import { makeSensorPanel } from './sensor-panel.ts';
+import { makeBatteryPanel, makeRaspberryPiPanel, makeUnitPanel } from './state-panels.ts';
+import { makeStatus, makeTokenForm, readToken, showHost } from './status.ts';
+import { makeDiskPanel, makeFilesystemPanel } from './storage-panels.ts';
+import { setUpTheme } from './theme.ts';
+import { makeTiles } from './tiles.ts';
+import { Timeline } from './timeline.ts';
+
+const timeline = new Timeline();
+const context = { timeline };
+
+/** In the order of the page. */
+const panels = [
+  makeCpuPanel(context),
+  makeMemoryPanel(context),
+  makeNetworkPanel(context),
+  makeDiskPanel(context),
+  makeGpuPanel(context),
+  makeProcessPanel(),
+  makeSensorPanel(context),
+  makeFilesystemPanel(),
+  makeLoadPanel(context),
+  makePressurePanel(context),
+  makeContainerPanel(),
+  makeUnitPanel(),
+  makeBatteryPanel(),
+  makeRaspberryPiPanel(),
+];
+
+const layout = new Layout(
+  find('#panels'),
+  panels.map(({ element }) => element),
+);
+const showTiles = makeTiles(find('#tiles'));
+const showStatus = makeStatus();
+const notices: { element: HTMLElement }[] = [];
+
+function greet(hello: AgentHello): void {
+  showHost(hello);
+  timeline.setInterval(hello.interval_seconds);
+  const known = timeline.newest;
+  for (const point of hello.history) {
+    const timeMs = Date.parse(point.time);
+    if (timeMs > known * 1000) timeline.add(timeMs, toPastFigures(point));
+  }
+  drawCharts();
+}
+
+function showSnapshot(snapshot: AgentSnapshot): void {
+  timeline.add(Date.parse(snapshot.time), toFigures(snapshot));
+  showTiles(snapshot);
+  showNotices(snapshot);
+  for (const panel of panels) panel.element.hidden = !panel.update(snapshot);
+  layout.arrange();
+  const { uptime_seconds: uptime } = snapshot;
+  setText(find('#uptime'), uptime === undefined ? '' : `up ${formatDuration(uptime)}`);
+  setText(find('#time'), formatTime(Date.parse(snapshot.time) / 1000, true));
+  drawCharts();
+}
+
+function showNotices(snapshot: AgentSnapshot): void {
+  fillChildren(find('#notices'), notices, findNotices(snapshot), makeNotice, ({ element }, text) =>
+    setText(element, text),
+  );
+}
+
+function makeNotice(): { element: HTMLElement } {
+  return { element: make('li') };
+}
+
+function drawCharts(): void {
+  for (const panel of panels) if (!panel.element.hidden) panel.draw?.();
+}
+
+function showState(state: ConnectionState): void {
+  showStatus(state);
+  showTokenForm(state);
+  document.body.dataset['state'] = state.name;
+}
+
+const connection = new Connection({
+  pageUrl: location.href,
+  readToken,
+  onState: showState,
+  onMessage: (message) => {
+    if (message.type === 'hello') greet(message);
+    else showSnapshot(message.snapshot);
+  },
+});
+const showTokenForm = makeTokenForm(() => connection.open());
+
+setUpTheme(find('#theme'));
+document.addEventListener('visibilitychange', drawCharts);
+addEventListener('online', () => connection.open());
+connection.open();

@@ -1,0 +1,58 @@
+import type { AgentSensors } from '@latchkey/contract';
+
+import { Chart, type Line } from './chart.ts';
+import { Card, type MeterItem, MeterList } from './components.ts';
+import { formatCelsius } from './format.ts';
+import type { Panel, PanelContext } from './panel.ts';
+import type { Colour } from './theme.ts';
+
+type Temperature = NonNullable<AgentSensors['temperatures']>[number];
+
+const COLOURS: readonly Colour[] = ['rose', 'amber', 'blue', 'teal', 'violet', 'green'];
+
+/** Where a scale of heat ends for a sensor that does not say it. */
+const USUAL_LIMIT_CELSIUS = 100;
+
+export function makeSensorPanel({ timeline }: PanelContext): Panel {
+  const chart = new Chart(timeline, { format: formatCelsius, least: 60 });
+  const [list, fans] = [new MeterList(), new MeterList()];
+  const card = new Card('sensors', 'Temperatures', chart.element, list.element, fans.element);
+  return {
+    element: card.element,
+    draw: () => chart.draw(),
+    update({ sensors }) {
+      const temperatures = sensors?.temperatures ?? [];
+      chart.element.hidden = temperatures.length === 0;
+      chart.setLines(chooseLines(temperatures));
+      list.show(temperatures.slice(COLOURS.length).map(toTemperatureItem));
+      fans.show(toFanItems(sensors?.fans ?? []));
+      return temperatures.length + (sensors?.fans?.length ?? 0) > 0;
+    },
+  };
+}
+
+/** The first ones become lines; drivers tell of the whole package first. */
+function chooseLines(temperatures: readonly Temperature[]): Line[] {
+  return COLOURS.flatMap((colour, at) => {
+    const sensor = temperatures[at];
+    if (sensor === undefined) return [];
+    return [{ key: `temperature.${sensor.id}`, label: nameSensor(sensor), colour }];
+  });
+}
+
+function nameSensor({ chip, label }: { chip: string; label?: string }): string {
+  return label === undefined ? chip : `${chip} ${label}`;
+}
+
+function toTemperatureItem(sensor: Temperature): MeterItem {
+  const limit = sensor.critical_celsius ?? sensor.high_celsius ?? USUAL_LIMIT_CELSIUS;
+  return {
+    name: nameSensor(sensor),
+    value: formatCelsius(sensor.temperature_celsius),
+    ratio: sensor.temperature_celsius / Math.max(1, limit),
+  };
+}
+
+function toFanItems(fans: NonNullable<AgentSensors['fans']>): MeterItem[] {
+  return fans.map((fan) => ({ name: nameSensor(fan), value: `${fan.speed_rpm.toFixed(0)} rpm` }));
+}

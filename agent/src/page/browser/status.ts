@@ -1,0 +1,84 @@
+import type { AgentHello } from '@latchkey/contract';
+
+import type { ConnectionState } from './connection.ts';
+import { describeHost } from './describe-host.ts';
+import { find, setText } from './dom.ts';
+
+const TOKEN_KEY = 'latchkey.token';
+const TOKEN = /^[\w.~-]{20,200}$/u;
+
+/** What the header says of the machine. */
+export function showHost({
+  host,
+  agent_version: version,
+  interval_seconds: seconds,
+}: AgentHello): void {
+  document.title = `${host.hostname} · Latchkey`;
+  setText(find('#hostname'), host.hostname);
+  setText(find('#machine'), describeHost(host).join(' · '));
+  setText(
+    find('#agent'),
+    `Latchkey agent ${version}, a snapshot every ${seconds === 1 ? 'second' : `${seconds} seconds`}`,
+  );
+}
+
+/** Shows how it stands with the agent; the seconds are counted down, and not read out each time. */
+export function makeStatus(): (state: ConnectionState) => void {
+  const [element, said, note] = [find('#state'), find('#state-text'), find('#state-note')];
+  const countdown = find('#state-seconds');
+  let timer: ReturnType<typeof setInterval> | undefined;
+  return (state) => {
+    clearInterval(timer);
+    element.dataset['state'] = state.name;
+    setText(said, STATE_TEXTS[state.name]);
+    setText(countdown, '');
+    const reason = 'reason' in state && state.name !== 'token' ? state.reason : null;
+    setText(note, reason ?? '');
+    note.hidden = reason === null;
+    if (!('untilMs' in state)) return;
+    const count = (): void => {
+      const seconds = Math.max(0, Math.ceil((state.untilMs - Date.now()) / 1000));
+      setText(countdown, ` in ${seconds} s`);
+    };
+    count();
+    timer = setInterval(count, 500);
+  };
+}
+
+const STATE_TEXTS: Readonly<Record<ConnectionState['name'], string>> = {
+  connecting: 'Connecting',
+  live: 'Live',
+  waiting: 'Reconnecting',
+  refused: 'Refused, next try',
+  token: 'Token needed',
+};
+
+/** The token that was typed in; it is forgotten with the tab. */
+export function readToken(): string | null {
+  return sessionStorage.getItem(TOKEN_KEY);
+}
+
+/** Asks for a token while the agent wants one. */
+export function makeTokenForm(onToken: () => void): (state: ConnectionState) => void {
+  const [form, input, problem] = [find('#token-form'), find('#token'), find('#token-problem')];
+  form.addEventListener('submit', (event) => {
+    event.preventDefault();
+    const token = input instanceof HTMLInputElement ? input.value.trim() : '';
+    if (!TOKEN.test(token)) {
+      setText(problem, 'A token has 20 to 200 letters, digits and - . _ ~');
+      return;
+    }
+    sessionStorage.setItem(TOKEN_KEY, token);
+    onToken();
+  });
+  return (state) => {
+    if (state.name === 'connecting') return;
+    const isWanted = state.name === 'token';
+    const wasWanted = !form.hidden;
+    form.hidden = !isWanted;
+    if (!isWanted) return;
+    setText(problem, readToken() === null ? '' : 'The access token is not known.');
+    sessionStorage.removeItem(TOKEN_KEY);
+    if (!wasWanted) input.focus();
+  };
+}

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { exampleHost, exampleSnapshot } from '../../../test/example-snapshot.ts';
+import { decideDelayMs } from './back-off.ts';
+import {
+  formatAmount,
+  formatByteRate,
+  formatBytes,
+  formatDuration,
+  formatLatency,
+  formatPercent,
+} from './format.ts';
+import { distribute } from './layout.ts';
+import { splitMemory } from './split-memory.ts';
+import { readMessage } from './messages.ts';
+import { findNotices } from './notices.ts';
+import { describeHost } from './describe-host.ts';
+import { listTiles } from './tiles.ts';
+
+const { time } = exampleSnapshot;
+
+test('figures are told with two or three digits and their unit', () => {
+  assert.deepEqual([0, 512, 1023.9, 1536, 10 * 1024 ** 3, 2 ** 60].map(formatBytes), [
+    '0 B',
+    '512 B',
+    '1.00 KiB',
+    '1.50 KiB',
+    '10.0 GiB',
+    '1024 PiB',
+  ]);
+  assert.deepEqual([0, 999.9, 64_900_000].map(formatByteRate), ['0 B/s', '1.00 kB/s', '64.9 MB/s']);
+  assert.deepEqual([0, 0.004, 0.0994, 0.0999, 1, 2.43].map(formatPercent), [
+    '0 %',
+    '0.4 %',
+    '9.9 %',
+    '10 %',
+    '100 %',
+    '243 %',
+  ]);
+  assert.deepEqual([0.00035, 0.0012, 2.5].map(formatLatency), ['350 µs', '1.20 ms', '2.50 s']);
+  assert.deepEqual([0, 0.5, 12.34, 1234].map(formatAmount), ['0', '0.50', '12.3', '1.23 k']);
+  assert.deepEqual([59, 61, 3660, 96_265].map(formatDuration), [
+    '59 s',
+    '1 min',
+    '1 h 1 min',
+    '1 d 2 h',
+  ]);
+});
+
+test('waits are doubled up to half a minute, and spread', () => {
+  assert.deepEqual(
+    [0, 1, 2, 5, 1000].map((attempt) => decideDelayMs(attempt, 1)),
+    [1000, 2000, 4000, 30_000, 30_000],
+  );
+  assert.equal(decideDelayMs(0, 0), 500);
+});
+
+test('cards stand below the column that ends first', () => {
+  assert.deepEqual(distribute([300, 100, 100, 100], 2), [0, 1, 1, 1]);
+  assert.deepEqual(distribute([10, 10, 10], 3), [0, 1, 2]);
+  assert.deepEqual(distribute([10, 10], 1), [0, 0]);
+});
+
+test('the pieces of the memory add up to all of it, also when more is told than there is', () => {
+  const { memory } = exampleSnapshot;
+  assert.ok(memory !== undefined);
+  assert.deepEqual(
+    splitMemory(memory).map(({ kind, bytes }) => [kind, bytes]),
+    [
+      ['used', 3000],
+      ['cache', 4000],
+      ['free', 1000],
+    ],
+  );
+  const pieces = splitMemory({ ...memory, zfs_arc_bytes: 9000, free_bytes: 6000 });
+  assert.equal(
+    pieces.reduce((sum, { bytes }) => sum + bytes, 0),
+    8000,
+  );
+});
+
+test('what somebody should look at is told in sentences', () => {
+  assert.deepEqual(findNotices({ time }), []);
+  assert.deepEqual(findNotices(exampleSnapshot), ['/nfs does not answer.']);
+  const pi = { now: true, since_boot: true };
+  const none = { now: false, since_boot: true };
+  assert.deepEqual(
+    findNotices({
+      time,
+      units: { failed: ['a.service'] },
+      sensors: {
+        temperatures: [
+          { id: 'a', chip: 'cpu', temperature_celsius: 101, critical_celsius: 100 },
+          { id: 'b', chip: 'odd', temperature_celsius: 20, critical_celsius: 0 },
+        ],
+      },
+      batteries: [{ name: 'BAT0', status: 'discharging', charge_ratio: 0.05 }],
+      raspberry_pi: {
+        under_voltage: pi,
+        frequency_capped: none,
+        throttled: none,
+        soft_temperature_limit: none,
+      },
+    }),
+    [
+      'The unit a.service failed.',
+      'cpu is at 101 °C.',
+      'The power supply is too weak.',
+      'BAT0 is at 5.0 %.',
+    ],
+  );
+});
+
+test('a filesystem that cannot be written to is not told to be full', () => {
+  const full = { mount_point: '/snap', device: 'a', type: 'squashfs', usage_ratio: 1 };
+  assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: true }] }), []);
+  assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: false }] }), [
+    '/snap is 100 % full.',
+  ]);
+});
+
+test('the large figures are those that the machine has', () => {
+  assert.deepEqual(listTiles({ time }), []);
+  assert.deepEqual(
+    listTiles(exampleSnapshot).map(({ id, value, detail }) => [id, value, detail]),
+    [
+      ['cpu', '25 %', 'load 0.50'],
+      ['memory', '38 %', '2.93 KiB of 7.81 KiB'],
+      ['disk', '1.54 kB/s', 'read 512 B/s\nwritten 1.02 kB/s'],
+      ['network', '6.14 kB/s', 'in 2.05 kB/s\nout 4.10 kB/s'],
+      ['space', '42 %', '/'],
+      ['heat', '51 °C', 'Package id 0'],
+    ],
+  );
+});
+
+test('a machine is described by what is known of it', () => {
+  assert.deepEqual(describeHost(exampleHost), ['Debian GNU/Linux 12 (bookworm)', 'x64', 'virtual']);
+});
+
+test('messages of a later agent are passed over', () => {
+  assert.equal(readMessage('{"type":"hello","schema_version":2}'), null);
+  assert.equal(readMessage('{"type":"news"}'), null);
+  assert.equal(readMessage('5'), null);
+  assert.equal(
+    readMessage(JSON.stringify({ type: 'snapshot', snapshot: { time } }))?.type,
+    'snapshot',
+  );
+});

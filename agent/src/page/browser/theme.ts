@@ -1,0 +1,61 @@
+/** The colours of lines, named for what page.css calls them. */
+export type Colour = 'blue' | 'teal' | 'amber' | 'rose' | 'violet' | 'grey' | 'green' | 'pink';
+
+type Scheme = 'light' | 'dark';
+
+const STORAGE_KEY = 'latchkey.scheme';
+const resolved = new Map<string, string>();
+const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
+const listeners: (() => void)[] = [];
+
+/** What a colour of page.css is now, as canvases take it. */
+export function resolveColour(name: Colour | 'muted' | 'grid'): string {
+  const known = resolved.get(name);
+  if (known !== undefined) return known;
+  const probe = document.createElement('span');
+  probe.style.color = `var(--${name})`;
+  document.body.append(probe);
+  const colour = getComputedStyle(probe).color;
+  probe.remove();
+  resolved.set(name, colour);
+  return colour;
+}
+
+/** The same colour, seen through. */
+export function fade(colour: string, opacity: number): string {
+  return colour.replace(/^rgba?\((.*?)(?:,[^,]*)?\)$/u, (_, parts: string) => {
+    const [red = '0', green = '0', blue = '0'] = colour.match(/[\d.]+/gu) ?? parts.split(',');
+    return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
+  });
+}
+
+/** Told when colours changed. */
+export function onThemeChange(listener: () => void): void {
+  listeners.push(listener);
+}
+
+/** Follows the system, until the reader chooses; the choice is kept in this browser. */
+export function setUpTheme(button: HTMLElement): void {
+  apply(readChoice());
+  systemIsDark.addEventListener('change', () => apply(readChoice()));
+  button.addEventListener('click', () => {
+    const next: Scheme = currentScheme() === 'dark' ? 'light' : 'dark';
+    localStorage.setItem(STORAGE_KEY, next);
+    apply(next);
+  });
+}
+
+function readChoice(): Scheme | null {
+  const kept = localStorage.getItem(STORAGE_KEY);
+  return kept === 'light' || kept === 'dark' ? kept : null;
+}
+
+function currentScheme(): Scheme {
+  return readChoice() ?? (systemIsDark.matches ? 'dark' : 'light');
+}
+
+function apply(choice: Scheme | null): void {
+  document.documentElement.style.colorScheme = choice ?? 'light dark';
+  resolved.clear();
+  for (const listener of listeners) listener();
+}

@@ -1,0 +1,38 @@
+/**
+ * Prints the live page as one document on standard output, with uPlot, styles and scripts in it.
+ *
+ * The agent runs this from its sources, in a process of its own: what strips types needs 20 MB, and the agent shall not.
+ * A package has no sources: the packager runs this (`scripts/package/page.ts`), and packs what it prints.
+ */
+import { readFileSync } from 'node:fs';
+import { createRequire, stripTypeScriptTypes } from 'node:module';
+import { fileURLToPath } from 'node:url';
+
+import { linkScripts } from './link-scripts.ts';
+
+const { resolve } = createRequire(import.meta.url);
+
+function readOwn(path: string): string {
+  return readFileSync(fileURLToPath(new URL(path, import.meta.url)), 'utf8');
+}
+
+function readUplot(path: string): string {
+  return readFileSync(resolve(`uplot/dist/${path}`), 'utf8').trim();
+}
+
+function readScript(file: string): string {
+  return stripTypeScriptTypes(readOwn(`browser/${file}`));
+}
+
+const parts: Readonly<Record<string, string>> = {
+  styles: `${readUplot('uPlot.min.css')}\n${readOwn('page.css')}`,
+  uplot: readUplot('uPlot.iife.min.js'),
+  scripts: linkScripts('main.ts', readScript),
+};
+
+process.stdout.write(
+  readOwn('page.template.html').replaceAll(
+    /\/\* (?<name>styles|uplot|scripts) \*\//g,
+    (_, name: string) => parts[name] ?? '',
+  ),
+);

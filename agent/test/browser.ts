@@ -1,0 +1,187 @@
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { WebSocket } from 'ws';
+
+const PROGRAMS = ['chromium', 'chromium-browser', 'google-chrome'];
+
+const program = PROGRAMS.find((each) => spawnSync('which', [each]).status === 0);
+
+/** Why tests that need a browser cannot run; false when they can. */
+export const lacksBrowser =
+  program === undefined ? `none of ${PROGRAMS.join(', ')} is installed` : false;
+
+interface Answer {
+  readonly id?: number;
+  readonly method?: string;
+  readonly sessionId?: string;
+  readonly params?: Record<string, unknown>;
+  readonly result?: Record<string, unknown>;
+  readonly error?: { readonly message: string };
+}
+
+/** A Chromium without a window, driven by its DevTools protocol. It takes any certificate. */
+export class Browser implements AsyncDisposable {
+  readonly #child: ChildProcess;
+  readonly #directory: string;
+  readonly #socket: WebSocket;
+  readonly #waiting = new Map<number, (answer: Answer) => void>();
+  readonly #pages = new Map<string, Page>();
+  #count = 0;
+
+  private constructor(child: ChildProcess, directory: string, socket: WebSocket) {
+    this.#child = child;
+    this.#directory = directory;
+    this.#socket = socket;
+    socket.on('message', (data: Buffer) => this.#receive(JSON.parse(data.toString())));
+  }
+
+  static async start(): Promise<Browser> {
+    const directory = mkdtempSync(join(tmpdir(), 'latchkey-browser-'));
+    const child = spawn(
+      program ?? '',
+      [
+        '--headless=new',
+        '--remote-debugging-port=0',
+        `--user-data-dir=${directory}`,
+        '--ignore-certificate-errors',
+        '--no-sandbox',
+        '--disable-gpu',
+        '--disable-dev-shm-usage',
+        '--no-first-run',
+        '--hide-scrollbars',
+        'about:blank',
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'], detached: true },
+    );
+    const socket = new WebSocket(await readAddress(child));
+    await once(socket, 'open');
+    return new Browser(child, directory, socket);
+  }
+
+  /** Opens a page of its own, without what other pages have stored. */
+  async open(url: string, { width = 1280, height = 900, dark = false } = {}): Promise<Page> {
+    const { browserContextId } = await this.send('Target.createBrowserContext', {});
+    const { targetId } = await this.send('Target.createTarget', {
+      url: 'about:blank',
+      browserContextId,
+    });
+    const attached = await this.send('Target.attachToTarget', { targetId, flatten: true });
+    const page = new Page(this, String(attached['sessionId']));
+    this.#pages.set(page.sessionId, page);
+    for (const domain of ['Page', 'Runtime', 'Log', 'Network']) await page.send(`${domain}.enable`);
+    await page.resize(width, height);
+    await page.setScheme(dark ? 'dark' : 'light');
+    await page.send('Page.navigate', { url });
+    return page;
+  }
+
+  /** Runs a command of the protocol. @throws Error with what the browser says against it */
+  async send(method: string, params: object, sessionId?: string): Promise<Record<string, unknown>> {
+    this.#count += 1;
+    const id = this.#count;
+    this.#socket.send(JSON.stringify({ id, method, params, sessionId }));
+    const answer = await new Promise<Answer>((resolve) => this.#waiting.set(id, resolve));
+    if (answer.error !== undefined) throw new Error(`${method}: ${answer.error.message}`);
+    return answer.result ?? {};
+  }
+
+  #receive(answer: Answer): void {
+    if (answer.id !== undefined) {
+      this.#waiting.get(answer.id)?.(answer);
+      this.#waiting.delete(answer.id);
+    } else if (answer.method !== undefined) {
+      this.#pages.get(answer.sessionId ?? '')?.note(answer.method, answer.params ?? {});
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    const { pid } = this.#child;
+    const ended = once(this.#child, 'exit');
+    // Its processes are a group of their own.
+    if (pid !== undefined) process.kill(-pid, 'SIGKILL');
+    await ended;
+    rmSync(this.#directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 50 });
+  }
+}
+
+/** One page in the browser. */
+export class Page {
+  readonly sessionId: string;
+  /** What was said on the console that is wrong, errors that nobody caught, and what the policy refused. */
+  readonly problems: string[] = [];
+  readonly #browser: Browser;
+
+  constructor(browser: Browser, sessionId: string) {
+    this.#browser = browser;
+    this.sessionId = sessionId;
+  }
+
+  async send(method: string, params: object = {}): Promise<Record<string, unknown>> {
+    return this.#browser.send(method, params, this.sessionId);
+  }
+
+  note(method: string, params: Record<string, unknown>): void {
+    const isTrouble =
+      method === 'Runtime.exceptionThrown' ||
+      (method === 'Runtime.consoleAPICalled' && params['type'] === 'error') ||
+      (method === 'Log.entryAdded' && JSON.stringify(params).includes('"level":"error"'));
+    if (isTrouble) this.problems.push(JSON.stringify(params));
+  }
+
+  async resize(width: number, height: number, scale = 1): Promise<void> {
+    const size = { width, height, deviceScaleFactor: scale, mobile: width < 500 };
+    await this.send('Emulation.setDeviceMetricsOverride', size);
+  }
+
+  async setScheme(value: 'light' | 'dark'): Promise<void> {
+    const features = [{ name: 'prefers-color-scheme', value }];
+    await this.send('Emulation.setEmulatedMedia', { features });
+  }
+
+  /** What an expression is in the page, after a promise is kept; JSON only. */
+  async evaluate(expression: string): Promise<unknown> {
+    const options = { expression, awaitPromise: true, returnByValue: true };
+    const { result, exceptionDetails } = await this.send('Runtime.evaluate', options);
+    if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
+    return result instanceof Object && 'value' in result ? result.value : undefined;
+  }
+
+  /** Asks again and again until the answer is true. @throws Error after five seconds */
+  async until(expression: string): Promise<void> {
+    const deadlineMs = performance.now() + 5000;
+    while ((await this.evaluate(`document.body !== null && Boolean(${expression})`)) !== true) {
+      if (performance.now() > deadlineMs) throw new Error(`It never came: ${expression}`);
+      await sleep(20);
+    }
+  }
+
+  /** The text of an element, or null when there is none or it is not shown. */
+  async read(selector: string): Promise<unknown> {
+    const found = `document.querySelector(${JSON.stringify(selector)})`;
+    return this.evaluate(`${found}?.checkVisibility() ? ${found}.textContent.trim() : null`);
+  }
+
+  /** A picture of the page, as PNG. */
+  async takePicture(isWhole = false): Promise<Buffer> {
+    const options = { format: 'png', captureBeyondViewport: isWhole, optimizeForSpeed: false };
+    const { data } = await this.send('Page.captureScreenshot', options);
+    return Buffer.from(String(data), 'base64');
+  }
+}
+
+async function readAddress(child: ChildProcess): Promise<string> {
+  let said = '';
+  for await (const chunk of child.stderr ?? []) {
+    said += String(chunk);
+    const address = /DevTools listening on (?<address>ws:\S+)/u.exec(said)?.groups?.['address'];
+    if (address !== undefined) {
+      return address;
+    }
+  }
+  throw new Error(`The browser did not start: ${said}`);
+}

@@ -1,0 +1,331 @@
+/** The live page in a real browser. */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+
+import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
+
+import { systemClock } from '#agent/clock.ts';
+import { readHost } from '#agent/collect/host.ts';
+import { openCollectors } from '#agent/collectors.ts';
+import { formatBytes, formatPercent } from '#agent/page/browser/format.ts';
+import { MountProber } from '#agent/probe/mount-prober.ts';
+import { BackgroundReader } from '#agent/read/background-reader.ts';
+import { openSampler } from '#agent/sample.ts';
+import { openAccessTokens } from '#agent/stream/access-tokens.ts';
+import { Hub } from '#agent/stream/hub.ts';
+import { readTlsMaterial } from '#agent/tls/tls-files.ts';
+
+import { Browser, lacksBrowser, type Page } from './browser.ts';
+import { lacksOpenssl, Workshop } from './certificates.ts';
+import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
+import { copyMachine } from './machine.ts';
+import { connect, openStream } from './stream-harness.ts';
+
+const TOKEN = 'correct-horse-battery-staple';
+const START_MS = Date.parse('2026-11-21T14:00:00Z');
+
+/** Large figures, lists and headings that are shown, by what they show. */
+const LIST_PANELS =
+  "[...document.querySelectorAll('section.card')].filter((each) => each.checkVisibility()).map(({ id }) => id)";
+
+/** A made-up machine, a second older at each tick. */
+class Machine {
+  tick = 0;
+  host: AgentHost = livelyHost;
+  change: (snapshot: AgentSnapshot) => AgentSnapshot = (snapshot) => snapshot;
+
+  openHub(): Hub {
+    const now = () => new Date(START_MS + this.tick * 1000);
+    const sample = (): AgentSnapshot => {
+      this.tick += 1;
+      return this.change(toLivelySnapshot(this.tick, now()));
+    };
+    const clock = { now, monotonicMs: () => this.tick * 1000 };
+    return new Hub({ host: this.host, sampler: { sample }, clock, intervalSeconds: 1 });
+  }
+}
+
+/** Moves the pointer into the chart of the processor, to a share of its width. */
+async function pointAt(page: Page, share: number): Promise<void> {
+  const box = await page.evaluate(
+    "(({ x, y, width, height }) => [x, y, width, height])(document.querySelector('#cpu .u-over').getBoundingClientRect())",
+  );
+  assert.ok(Array.isArray(box));
+  const [x, y, width, height] = box.map(Number);
+  const at = { x: (x ?? 0) + (width ?? 0) * share, y: (y ?? 0) + (height ?? 0) / 2 };
+  await page.send('Input.dispatchMouseEvent', { type: 'mouseMoved', ...at });
+}
+
+const USAGE = '#cpu .legend li:first-child .value';
+/** Pointers stand on whole pixels, so that it may be the second beside it. */
+function tellsUsageOf(tick: number): string {
+  const texts = [tick - 1, tick, tick + 1].map((each) =>
+    formatPercent(toLivelySnapshot(each, new Date(0)).cpu?.usage_ratio ?? 0),
+  );
+  return `${JSON.stringify(texts)}.includes(document.querySelector('${USAGE}').textContent)`;
+}
+
+const isState = (name: string): string => `document.body.dataset.state === '${name}'`;
+
+describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  const root = workshop.makeRoot('root');
+  const tls = readTlsMaterial({ ...root.makeServer(), clients: null });
+  let browser: Browser;
+  before(async () => {
+    browser = await Browser.start();
+  });
+  after(async () => {
+    await browser[Symbol.asyncDispose]();
+    workshop[Symbol.dispose]();
+  });
+
+  test('it shows the figures that every viewer gets, and nothing goes wrong', async () => {
+    const hub = new Machine().openHub();
+    await using stream = await openStream({ tls, hub });
+    for (let each = 0; each < 60; each += 1) hub.tick();
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    const viewer = await connect(stream.port);
+    await page.until(isState('live'));
+    hub.tick();
+    const [, message = ''] = await viewer.receive(2);
+    const { snapshot }: { snapshot: AgentSnapshot } = JSON.parse(message);
+    const { cpu: { usage_ratio: usage = 0 } = {}, memory, processes } = snapshot;
+    const [busiest] = processes?.top_by_cpu ?? [];
+    assert.ok(memory !== undefined && busiest?.cpu_cores !== undefined);
+    await page.until("document.querySelector('#tile-cpu')");
+    assert.equal(await page.read('h1'), 'atlas');
+    assert.equal(await page.read('#tile-cpu .value'), formatPercent(usage));
+    assert.equal(await page.read(USAGE), formatPercent(usage));
+    assert.equal(await page.read('#memory .used .value'), formatBytes(memory.used_bytes));
+    assert.equal(await page.read('#processes tbody td'), busiest.name);
+    assert.equal(
+      await page.read('#processes tbody td:nth-child(3)'),
+      formatPercent(busiest.cpu_cores),
+    );
+    await page.evaluate("document.querySelector('.choice button:last-child').click()");
+    assert.equal(await page.read('#processes tbody td'), processes?.top_by_memory[0]?.name);
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('its charts begin with the history, outlive a restart of the agent, and leave a gap for it', async () => {
+    const machine = new Machine();
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    for (let each = 0; each < 300; each += 1) hub.tick();
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    await page.until("document.querySelector('#cpu .u-over')");
+    hub.tick();
+    await page.until("document.querySelector('#tile-cpu')");
+    await pointAt(page, 0.5);
+    // Long before the page was opened.
+    await page.until(tellsUsageOf(machine.tick - 150));
+    const stoppedAt = machine.tick;
+
+    await stream.server.close();
+    await page.until(isState('waiting'));
+    assert.match(String(await page.read('#state')), /^Reconnecting\s+in \d+ s$/);
+    assert.equal(await page.read('#state-note'), 'The agent stops.');
+    machine.tick += 100;
+    const next = machine.openHub();
+    await using again = await openStream({ tls, hub: next }, stream.port);
+    await page.until(isState('live'));
+    assert.equal(await page.read('#state-note'), null);
+    next.tick();
+    await pointAt(page, 0.4);
+    await page.until(tellsUsageOf(machine.tick - 180));
+    const gapAt = 1 - (machine.tick - stoppedAt) / 300;
+    assert.equal(await isPainted(page, gapAt - 0.05), true);
+    assert.equal(await isPainted(page, gapAt + 0.05), false);
+    assert.equal(again.warnings.length, 0);
+  });
+
+  test('it asks for an access token, says when it is not known, and keeps it for the tab', async () => {
+    const isToken = openAccessTokens([TOKEN]);
+    const hub = new Machine().openHub();
+    const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
+    await using stream = await openStream({ tls, hub, readRules });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('token'));
+    assert.match(String(await page.read('#token-form')), /asks for an access token/);
+    assert.equal(await page.evaluate('document.activeElement.id'), 'token');
+    await typeToken(page, 'x'.repeat(30));
+    await page.until("document.querySelector('#token-problem').textContent !== ''");
+    assert.equal(await page.read('#token-problem'), 'The access token is not known.');
+    await typeToken(page, TOKEN);
+    await page.until(isState('live'));
+    assert.equal(await page.read('#token-form'), null);
+    await page.send('Page.reload');
+    await page.until(isState('live'));
+    assert.equal(await page.evaluate('sessionStorage.length + localStorage.length'), 1);
+  });
+
+  test('where a certificate is needed it says why it is refused', async () => {
+    const clients = { authorityFile: root.own.certificateFile, revocationFile: null };
+    const mutual = readTlsMaterial({ ...root.makeServer(), clients });
+    await using stream = await openStream({ tls: mutual });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('refused'));
+    assert.match(String(await page.read('#state-note')), /certificate/);
+  });
+
+  test('what a machine is called is text, and no script gets in', async () => {
+    const evil = '<img src=x onerror="window.evil=1"><b>x</b>';
+    const machine = new Machine();
+    machine.host = { ...livelyHost, hostname: evil, os_name: evil };
+    const process = { pid: 1, name: evil };
+    machine.change = (snapshot) => ({
+      ...snapshot,
+      processes: { count: 1, top_by_cpu: [process], top_by_memory: [process] },
+      units: { failed: [evil] },
+    });
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    hub.tick();
+    await page.until("document.querySelector('#tile-cpu')");
+    assert.equal(await page.read('h1'), evil);
+    assert.equal(await page.read('#processes tbody td'), evil);
+    assert.equal(await page.read('#units .name'), evil);
+    assert.equal(await page.evaluate("document.querySelectorAll('img, b').length"), 0);
+    const inject = `
+      const script = document.createElement('script');
+      try { script.textContent = 'window.evil = 1'; document.body.append(script); } catch {}
+      window.evil === undefined`;
+    assert.equal(await page.evaluate(inject), true);
+  });
+
+  test('what a machine lacks is not shown', async () => {
+    using files = copyMachine('bare-vm');
+    const prober = new MountProber(systemClock.monotonicMs);
+    const reader = new BackgroundReader(systemClock.monotonicMs);
+    const collectors = openCollectors(files.roots, { prober, reader });
+    const log = { warn: () => undefined };
+    const sampler = openSampler(collectors, systemClock, log);
+    const host = readHost(files.roots);
+    const hub = new Hub({ sampler, host, clock: systemClock, intervalSeconds: 1 });
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    hub.tick();
+    await page.until(`${LIST_PANELS}.length > 0`);
+    const panels = await page.evaluate(LIST_PANELS);
+    sampler.close();
+    prober.close();
+    reader.close();
+    assert.ok(Array.isArray(panels) && panels.includes('cpu') && panels.includes('memory'));
+    for (const id of ['gpus', 'sensors', 'batteries', 'raspberry-pi', 'units']) {
+      assert.ok(!panels.includes(id), id);
+    }
+    assert.deepEqual(page.problems, []);
+  });
+
+  test('it fits a phone of 360 pixels, and its texts can be read in light and in dark', async () => {
+    const machine = new Machine();
+    machine.host = { ...livelyHost, hostname: 'a-rather-long-name-of-a-machine.example.com' };
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    const sizes = { width: 360, height: 740 };
+    for (const dark of [false, true]) {
+      const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { ...sizes, dark });
+      await page.until(isState('live'));
+      hub.tick();
+      await page.until("document.querySelector('#tile-cpu')");
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+      const background = String(
+        await page.evaluate('getComputedStyle(document.body).backgroundColor'),
+      );
+      assert.equal(toLuminance(background) < 0.1, dark);
+      for (const selector of [
+        'h1',
+        '#machine',
+        '#state',
+        '#notices li',
+        '.tile dt',
+        '.tile .detail',
+        '.note',
+        '.legend .label',
+        'td',
+        'th',
+        '.meters .detail',
+        '.meters .value.bad',
+        '.choice button:last-child',
+        'footer p',
+      ]) {
+        const ratio = await readContrast(page, selector);
+        assert.ok(ratio >= 4.5, `${selector}: ${ratio.toFixed(2)}, dark: ${dark}`);
+      }
+    }
+  });
+
+  test('it needs no more memory after hundreds of snapshots', async () => {
+    const hub = new Machine().openHub();
+    await using stream = await openStream({ tls, hub });
+    for (let each = 0; each < 300; each += 1) hub.tick();
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 300 });
+    await page.until(isState('live'));
+    const useAfter = async (ticks: number): Promise<[bytes: number, elements: number]> => {
+      for (let each = 0; each < ticks; each += 1) {
+        hub.tick();
+        // A viewer that does not read would be dropped.
+        if (each % 5 === 0) await page.evaluate('1');
+      }
+      await page.send('HeapProfiler.collectGarbage');
+      const { usedSize } = await page.send('Runtime.getHeapUsage');
+      const elements = await page.evaluate("document.querySelectorAll('*').length");
+      return [Number(usedSize), Number(elements)];
+    };
+    const [bytesBefore, elementsBefore] = await useAfter(80);
+    const [bytesAfter, elementsAfter] = await useAfter(220);
+    assert.equal(elementsAfter, elementsBefore);
+    assert.ok(bytesAfter - bytesBefore < 400_000, `${bytesBefore}, then ${bytesAfter}`);
+    assert.equal(stream.warnings.length, 0);
+  });
+});
+
+async function typeToken(page: Page, token: string): Promise<void> {
+  await page.evaluate(`document.querySelector('#token').value = '${token}'`);
+  await page.evaluate("document.querySelector('#token-form').requestSubmit()");
+}
+
+/** Whether the chart of the processor has its line at a share of its width. */
+async function isPainted(page: Page, share: number): Promise<unknown> {
+  return page.evaluate(`(() => {
+    const canvas = document.querySelector('#cpu canvas');
+    const over = document.querySelector('#cpu .u-over');
+    const left = parseFloat(over.style.left) + over.clientWidth * ${share};
+    const context = canvas.getContext('2d');
+    const { data } = context.getImageData(Math.round(left), 0, 1, over.clientHeight);
+    const [red, green, blue] = getComputedStyle(document.querySelector('.swatch.blue'))
+      .backgroundColor.match(/\\d+/g).map(Number);
+    for (let at = 0; at < data.length; at += 4) {
+      const isLine = data[at + 3] > 150 && Math.abs(data[at] - red) < 40 &&
+        Math.abs(data[at + 1] - green) < 40 && Math.abs(data[at + 2] - blue) < 40;
+      if (isLine) return true;
+    }
+    return false;
+  })()`);
+}
+
+/** The contrast of a text and what is behind it (WCAG 2.2, 1.4.3). */
+async function readContrast(page: Page, selector: string): Promise<number> {
+  const colours = await page.evaluate(`(() => {
+    const element = document.querySelector('${selector}');
+    let behind = element;
+    while (/, 0\\)$|transparent/.test(getComputedStyle(behind).backgroundColor)) behind = behind.parentElement;
+    return [getComputedStyle(element).color, getComputedStyle(behind).backgroundColor];
+  })()`);
+  assert.ok(Array.isArray(colours), selector);
+  const [one = 0, other = 0] = colours.map((colour) => toLuminance(String(colour)));
+  return (Math.max(one, other) + 0.05) / (Math.min(one, other) + 0.05);
+}
+
+function toLuminance(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = (colour.match(/[\d.]+/gu) ?? []).map((part) => {
+    const share = Number(part) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}

@@ -1,0 +1,51 @@
+/**
+ * Takes the pictures of the live page that README.md shows, of a machine that is made up:
+ * `node agent/test/take-page-images.ts docs/images`.
+ */
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { readTlsMaterial } from '#agent/tls/tls-files.ts';
+import { Hub } from '#agent/stream/hub.ts';
+
+import { Browser } from './browser.ts';
+import { Workshop } from './certificates.ts';
+import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
+import { openStream } from './stream-harness.ts';
+
+const [, , folder = '.'] = process.argv;
+const WINDOW_SECONDS = 300;
+
+using workshop = new Workshop();
+const tls = readTlsMaterial({ ...workshop.makeRoot('root').makeServer(), clients: null });
+let tick = 0;
+const startedAtMs = Date.parse('2026-11-21T14:00:00Z');
+const now = () => new Date(startedAtMs + tick * 1000);
+const hub = new Hub({
+  host: livelyHost,
+  sampler: { sample: () => toLivelySnapshot((tick += 1), now()) },
+  clock: { now, monotonicMs: () => tick * 1000 },
+  intervalSeconds: 1,
+});
+await using stream = await openStream({ tls, hub });
+await using browser = await Browser.start();
+
+for (const [name, width, height, dark] of [
+  ['light', 1280, 1000, false],
+  ['dark', 1280, 1000, true],
+  ['phone', 390, 844, false],
+] as const) {
+  const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { width, height, dark });
+  await page.until('document.body.dataset.state === "live"');
+  for (let each = 0; each < WINDOW_SECONDS; each += 1) {
+    hub.tick();
+    // A viewer that cannot keep up would be dropped.
+    await sleep(5);
+  }
+  await sleep(900);
+  writeFileSync(join(folder, `agent-${name}.png`), await page.takePicture());
+  if (process.env['WHOLE_PAGE'] === 'yes') {
+    writeFileSync(join(folder, `agent-${name}-whole.png`), await page.takePicture(true));
+  }
+}
