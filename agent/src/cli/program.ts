@@ -34,7 +34,7 @@ export function buildProgram(): Command {
     .addCommand(versionCommand());
   withExamples(program, [
     ['once', 'What this machine does now'],
-    ['once --json', 'The same, for a program'],
+    ['watch wss://db-1.example.com:4096', 'What another machine does, live'],
     ['validate && latchkey-agent run', 'Check the configuration, then collect and stream'],
   ]);
   for (const command of withCommandsBelow(program)) {

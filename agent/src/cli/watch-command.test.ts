@@ -1,0 +1,302 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { writeFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:https';
+import { createServer as createPlainServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { after, describe, test, type TestContext } from 'node:test';
+
+import { WebSocketServer } from 'ws';
+
+import { MAIN, runAgent } from '../../test/agent-program.ts';
+import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
+import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
+import { waitFor } from '../../test/programs.ts';
+import { openStream, type Stream } from '../../test/stream-harness.ts';
+import { readTlsMaterial } from '../tls/tls-files.ts';
+
+const lacksScript =
+  lacksOpenssl ||
+  (spawnSync('script', ['--version']).status === 0 ? false : 'script makes the terminal');
+
+/** A stream that sends a snapshot every now and then. */
+async function openTicking(...args: Parameters<typeof openStream>): Promise<Stream> {
+  const stream = await openStream(...args);
+  const ticks = setInterval(() => stream.hub.tick(), 50);
+  return {
+    ...stream,
+    async [Symbol.asyncDispose]() {
+      clearInterval(ticks);
+      await stream[Symbol.asyncDispose]();
+    },
+  };
+}
+
+function readTokenRules() {
+  return {
+    isToken: (token: string) => token === 'a-good-token',
+    allowedOrigins: new Set<string>(),
+  };
+}
+
+/** What a command that ends by itself said on standard error, with its exit code. */
+async function fail(...args: readonly string[]): Promise<[number, string]> {
+  const { code, stdout, stderr } = await runAgent('watch', ...args);
+  assert.equal(stdout, '');
+  return [code, stderr];
+}
+
+async function listen(
+  t: TestContext,
+  { cert, key }: { cert: string; key: string },
+  answer?: Parameters<Server['on']>[1],
+): Promise<number> {
+  const made = createServer({ cert, key });
+  if (answer !== undefined)
+    made.on('request', answer).on('upgrade', (_request, socket) => {
+      socket.end('HTTP/1.1 200 OK\r\nContent-Length: 5\r\nConnection: close\r\n\r\nHello');
+    });
+  made.listen(0);
+  t.after(() => made.close());
+  await once(made, 'listening');
+  return portOf(made.address());
+}
+
+describe('watch', { skip: lacksOpenssl }, () => {
+  const workshop = new Workshop();
+  after(() => workshop[Symbol.dispose]());
+  const root = workshop.makeRoot('root');
+  const server = root.makeServer();
+  const ca = ['--ca', root.own.certificateFile];
+  const readTls = (authority = root) =>
+    readTlsMaterial({
+      ...server,
+      clients: { authorityFile: authority.own.certificateFile, revocationFile: null },
+    });
+
+  function makeServer(name: string, extensions: string, days: number) {
+    return workshop.read(workshop.sign(root.own, name, { extensions, days }));
+  }
+
+  function write(name: string, text: string): string {
+    const path = join(workshop.directory, name);
+    writeFileSync(path, text);
+    return path;
+  }
+
+  test('--once prints a table, --json the snapshot, both with a token', async () => {
+    await using stream = await openTicking({
+      tls: readTlsMaterial({ ...server, clients: null }),
+      readRules: readTokenRules,
+    });
+    const address = `wss://localhost:${stream.port}`;
+    const token = ['--token-file', write('token', '# mine\na-good-token\n')];
+    const table = await runAgent('watch', address, ...ca, ...token, '--once');
+    assert.match(table.stdout, /^db-1 {2}Debian GNU\/Linux 12.*\n\nProcessor \(1\) +25 %/u);
+    assert.deepEqual([table.code, table.stderr], [0, '']);
+    const json = await runAgent('watch', address, ...ca, ...token, '--once', '--json');
+    assert.deepEqual({ ...JSON.parse(json.stdout), time: '' }, { ...exampleSnapshot, time: '' });
+    const wrong = ['--token-file', write('wrong', 'another-token\n')];
+    assert.deepEqual(await fail(address, ...ca, ...wrong), [
+      77,
+      `localhost:${stream.port} refuses (401). The access token is not known. Give it with --token-file.\n`,
+    ]);
+  });
+
+  test('client certificates are shown, as PEM and as PKCS#12; none and a strange one are refused', async () => {
+    await using stream = await openTicking({ tls: readTls() });
+    const address = `wss://localhost:${stream.port}`;
+    const client = root.makeClient('ada');
+    const pem = ['--certificate', client.certificateFile, '--key', client.keyFile];
+    assert.equal((await runAgent('watch', address, ...ca, ...pem, '--once')).code, 0);
+    const files = `-in ${client.certificateFile} -inkey ${client.keyFile}`;
+    workshop.openssl(`pkcs12 -export ${files} -passout pass:secret -out ada.p12`);
+    const pkcs12 = ['--pkcs12', join(workshop.directory, 'ada.p12')];
+    const passphrase = ['--passphrase-file', write('passphrase', 'secret\n')];
+    const withPkcs12 = await runAgent('watch', address, ...ca, ...pkcs12, ...passphrase, '--once');
+    assert.deepEqual([withPkcs12.code, withPkcs12.stderr], [0, '']);
+    const refuses = `localhost:${stream.port} refuses (403).`;
+    assert.deepEqual(await fail(address, ...ca), [
+      77,
+      `${refuses} A client certificate is needed, and none was sent.\n`,
+    ]);
+    const { certificateFile, keyFile } = workshop.makeRoot('other').makeClient('eve');
+    const strange = ['--certificate', certificateFile, '--key', keyFile];
+    assert.deepEqual(await fail(address, ...ca, ...strange), [
+      77,
+      `${refuses} The client certificate is not from an authority of this agent.\n`,
+    ]);
+    assert.deepEqual(await fail(address, ...ca, ...pkcs12), [
+      2,
+      'The passphrase of the client certificate is missing or wrong: give --passphrase-file.\n',
+    ]);
+  });
+
+  test('a refusal within the handshake is understood', async () => {
+    await using stream = await openTicking({ tls: readTls(), refusesInHandshake: true });
+    assert.deepEqual(await fail(`wss://localhost:${stream.port}`, ...ca), [
+      77,
+      `localhost:${stream.port} asks for a client certificate: give --certificate and --key.\n`,
+    ]);
+  });
+
+  test('who answers must be trusted: an authority, or one fingerprint', async () => {
+    await using stream = await openTicking({
+      tls: readTlsMaterial({ ...server, clients: null }),
+    });
+    const address = `wss://localhost:${stream.port}`;
+    const shown = new X509Certificate(server.cert).fingerprint256;
+    const digits = shown.replaceAll(':', '').toLowerCase();
+    const [code, text] = await fail(address);
+    assert.equal(code, 76);
+    assert.match(text, /^No authority that is known here has signed .* --ca FILE; .*\n$/u);
+    assert.ok(text.endsWith(`--fingerprint sha256:${digits}\n`));
+    const pinned = await runAgent('watch', address, '--fingerprint', `sha256:${shown}`, '--once');
+    assert.deepEqual([pinned.code, pinned.stderr], [0, '']);
+    assert.deepEqual(await fail(address, '--fingerprint', `sha256:${'0'.repeat(64)}`), [
+      76,
+      `localhost:${stream.port} has another certificate than the one that was named: its fingerprint is sha256:${digits}.\n`,
+    ]);
+  });
+
+  test('an expired certificate and one for another name are told', async (t) => {
+    const expired = makeServer('expired', 'subjectAltName=DNS:localhost\n', -1);
+    const other = makeServer('other', 'subjectAltName=DNS:db-2.example.com\n', 30);
+    const [expiredPort, otherPort] = [await listen(t, expired), await listen(t, other)];
+    const [code, text] = await fail(`wss://localhost:${expiredPort}`, ...ca);
+    assert.equal(code, 76);
+    assert.match(text, /^The certificate of localhost:\d+, or one above it, has expired /u);
+    assert.deepEqual(await fail(`wss://localhost:${otherPort}`, ...ca), [
+      76,
+      `The certificate of localhost:${otherPort} is not for localhost but for DNS:db-2.example.com: use a name that it is for.\n`,
+    ]);
+  });
+
+  test('who is not there, speaks no TLS or is no agent is told', async (t) => {
+    const plain = createPlainServer().listen(0, '127.0.0.1');
+    await once(plain, 'listening');
+    const plainPort = portOf(plain.address());
+    assert.deepEqual(await fail(`wss://127.0.0.1:${plainPort}`, ...ca), [
+      76,
+      `What answers at 127.0.0.1:${plainPort} does not speak TLS, so it is not an agent.\n`,
+    ]);
+    plain.close();
+    await once(plain, 'close');
+    assert.deepEqual(await fail(`wss://127.0.0.1:${plainPort}`, ...ca), [
+      69,
+      `Nothing listens on 127.0.0.1:${plainPort}.\n`,
+    ]);
+    const port = await listen(t, server, (_request, response) => response.end('Hello'));
+    assert.deepEqual(await fail(`wss://localhost:${port}`, ...ca), [
+      76,
+      `What answers at localhost:${port} is not an agent: 200 (Hello).\n`,
+    ]);
+  });
+
+  test('what says something else than an agent, or too much, is left', async (t) => {
+    for (const message of ['hello', `"${'x'.repeat(3 * 1024 * 1024)}"`]) {
+      const port = await speak(t, [message]);
+      assert.deepEqual(await fail(`wss://localhost:${port}`, ...ca), [
+        76,
+        `What answers at localhost:${port} does not say what an agent of this version says.\n`,
+      ]);
+    }
+  });
+
+  test('what is not understood ends with 2 and one sentence', async () => {
+    assert.deepEqual(await fail('ws://localhost'), [
+      2,
+      "address 'ws://localhost' is not understood: agents speak TLS only: it begins with wss://.\n",
+    ]);
+    const lonely = await fail('wss://localhost', '--certificate', server.certificateFile);
+    assert.deepEqual(lonely, [
+      2,
+      'A client certificate is two files: give both --certificate and --key.\n',
+    ]);
+    const [code, text] = await fail('wss://localhost', '--ca', '/nowhere/ca.pem');
+    assert.equal(code, 2);
+    assert.match(text, /^\/nowhere\/ca\.pem cannot be read: /u);
+  });
+
+  test('in a pipe it prints lines, tells of a lost connection once, and connects again', async (t) => {
+    const tls = readTlsMaterial({ ...server, clients: null });
+    const stream = await openTicking({ tls });
+    const child = spawn(process.execPath, [MAIN, 'watch', `wss://localhost:${stream.port}`, ...ca]);
+    t.after(() => child.kill('SIGKILL'));
+    const said = { out: '', err: '' };
+    child.stdout.on('data', (chunk: Buffer) => (said.out += chunk.toString()));
+    child.stderr.on('data', (chunk: Buffer) => (said.err += chunk.toString()));
+    await waitFor(() => said.out.includes('\n'));
+    assert.match(
+      said.out,
+      /^\S+Z {2}cpu 25 % {2}load 0\.5 {2}memory 38 % {2}swap 25 % {2}received 2 KiB\/s {2}sent 4 KiB\/s {2}read 512 B\/s {2}written 1 KiB\/s {2}\/ 42 %\n/u,
+    );
+    const { port } = stream;
+    await stream[Symbol.asyncDispose]();
+    await waitFor(() => said.err.includes('\n'));
+    said.out = '';
+    const again = await openTicking({ tls }, port);
+    t.after(() => again[Symbol.asyncDispose]());
+    await waitFor(() => said.out.includes('\n'));
+    assert.match(said.err, /^The agent stops\.\n(?:Nothing listens on localhost:\d+\.\n)?$/u);
+    child.kill('SIGTERM');
+    assert.deepEqual(await once(child, 'exit'), [0, null]);
+  });
+
+  test(
+    'a terminal is drawn on, obeys no text of the agent, and is as before at the end',
+    { skip: lacksScript },
+    async (t) => {
+      const evil = '\u001b]0;owned\u0007\u001b[31m\u009b2J';
+      const host = { ...exampleHost, hostname: `db-1${evil}` };
+      const hello = { type: 'hello', schema_version: 1, agent_version: evil, interval_seconds: 1 };
+      const snapshot = { ...exampleSnapshot, units: { failed: [evil] } };
+      const port = await speak(t, [
+        JSON.stringify({ ...hello, host, history: [] }),
+        JSON.stringify({ type: 'snapshot', snapshot }),
+      ]);
+      const command = `stty cols 80 rows 24; '${process.execPath}' '${MAIN}' watch wss://localhost:${port} ${ca.join(' ')}`;
+      const child = spawn('script', ['-qec', command, '/dev/null'], {
+        env: { ...process.env, TERM: 'xterm-256color', NO_COLOR: '1' },
+      });
+      t.after(() => child.kill('SIGKILL'));
+      let screen = '';
+      child.stdout.on('data', (chunk: Buffer) => (screen += chunk.toString()));
+      await waitFor(() => screen.includes('Failed'));
+      child.stdin.write('q');
+      assert.deepEqual(await once(child, 'exit'), [0, null]);
+      const drawn = screen.slice(screen.indexOf('\u001b[?1049h'));
+      assert.ok(drawn.startsWith('\u001b[?1049h\u001b[?25l\u001b[?7l'));
+      assert.ok(drawn.endsWith('\u001b[?7h\u001b[?25h\u001b[?1049l'));
+      const picture = drawn.split('\u001b[H').find((each) => each.includes('Failed')) ?? '';
+      const lines = (picture.split('\u001b[?2026l')[0] ?? '').split(/\r+\n/u);
+      assert.equal(lines.length, 24);
+      assert.match(lines[0] ?? '', /^db-1·\]0;owned··\[31m·2J {2}up 1 d 2 h .* ● live$/u);
+      assert.deepEqual(
+        lines.filter((line) => /\p{Cc}/u.test(line)),
+        [],
+      );
+    },
+  );
+
+  /** A server that says the same to everybody. */
+  async function speak(t: TestContext, messages: readonly string[]): Promise<number> {
+    const { cert, key } = server;
+    const made = createServer({ cert, key }).listen(0);
+    const webSockets = new WebSocketServer({ server: made });
+    webSockets.on('connection', (socket) => {
+      socket.on('error', () => socket.terminate());
+      for (const message of messages) socket.send(message);
+    });
+    t.after(() => made.close().closeAllConnections());
+    await once(made, 'listening');
+    return portOf(made.address());
+  }
+});
+
+function portOf(address: AddressInfo | string | null): number {
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}

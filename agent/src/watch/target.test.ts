@@ -1,0 +1,73 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { explainAnswer, explainClose, explainError } from './explain.ts';
+import { parseAddress, parseFingerprint } from './target.ts';
+
+function read(text: string): string[] {
+  const { hostname, port, pathname } = parseAddress(text);
+  return [hostname, port, pathname];
+}
+
+function tell(code: string): string {
+  return explainError(Object.assign(new Error('x'), { code }), 'db-1:4096').message;
+}
+
+test('addresses are those of agents', () => {
+  assert.deepEqual(read('wss://db-1.example.com:4097'), ['db-1.example.com', '4097', '/']);
+  assert.deepEqual(read('db-1'), ['db-1', '4096', '/']);
+  assert.deepEqual(read('wss://[::1]/agent'), ['[::1]', '4096', '/agent']);
+  assert.deepEqual(read('wss://db-1:443/agent'), ['db-1', '', '/agent']);
+  for (const wrong of ['', 'http://db-1', 'ws://db-1', 'wss://', 'wss://me@db-1', 'wss://a b']) {
+    assert.throws(() => parseAddress(wrong), Error, wrong);
+  }
+});
+
+test('fingerprints are read as programs write them', () => {
+  const digits = 'ab'.repeat(32);
+  const upper = Array.from({ length: 32 }, () => 'AB').join(':');
+  assert.equal(parseFingerprint(`sha256:${digits}`), digits);
+  assert.equal(parseFingerprint(`sha256 Fingerprint=${upper}`), digits);
+  assert.throws(() => parseFingerprint('sha256:ab'));
+  assert.throws(() => parseFingerprint(`sha1:${'ab'.repeat(20)}`));
+});
+
+test('answers of proxies are understood', () => {
+  const page = '<html><title>400 No required SSL certificate was sent</title></html>';
+  const asks = 'db-1:443 asks for a good client certificate';
+  const told = [
+    explainAnswer(400, page, 'db-1:443'),
+    explainAnswer(496, '', 'db-1:443'),
+    explainAnswer(403, '<html>no</html>', 'db-1:443'),
+    explainAnswer(502, '<html>no</html>', 'db-1:443'),
+    explainAnswer(200, 'Hello\u001b[2J\n', 'db-1:443'),
+  ];
+  assert.deepEqual(
+    told.map(({ kind, message }) => [kind, message]),
+    [
+      ['refused', `${asks} (400): give --certificate and --key.`],
+      ['refused', `${asks} (496): give --certificate and --key.`],
+      ['refused', 'db-1:443 refuses (403).'],
+      [
+        'unreachable',
+        'db-1:443 answers 502: the agent behind it does not run, or has too much to do.',
+      ],
+      ['untrusted', 'What answers at db-1:443 is not an agent: 200 (Hello·[2J).'],
+    ],
+  );
+});
+
+test('errors of networks and ends of connections are sentences', () => {
+  assert.equal(tell('ENOTFOUND'), 'The name in db-1:4096 is not known.');
+  assert.equal(tell('ETIMEDOUT'), 'db-1:4096 is not to be reached.');
+  assert.match(tell('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak TLS/u);
+  assert.match(tell('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), /give --certificate/u);
+  assert.match(tell('ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'), /was revoked/u);
+  assert.equal(tell('EWHAT'), 'The connection to db-1:4096 failed: x.');
+  const { kind, message } = explainClose(1008, 'The client certificate was revoked.', 'db-1:4096');
+  assert.deepEqual(
+    [kind, message],
+    ['refused', 'db-1:4096 ended it: The client certificate was revoked.'],
+  );
+  assert.equal(explainClose(1001, 'The agent stops.', 'db-1:4096').message, 'The agent stops.');
+});
