@@ -9,6 +9,9 @@ const TOLD_AGAIN_MS = 60 * 86_400_000;
 
 const TIMEOUT_MS = 60_000;
 
+/** What `systemctl is-active` ends with for a unit that is stopped, and for one that is not there. */
+const NOT_RUNNING = new Set<number | null>([3, 4]);
+
 /** What became of nginx: not part of this installation, not running, up to date, or told to read its files. */
 export type NginxState = 'absent' | 'stopped' | 'current' | 'reloaded';
 
@@ -35,7 +38,7 @@ export async function tellNginx(
 
 async function reload({ runProgram }: AuthorityContext): Promise<'reloaded' | 'stopped'> {
   const active = await runProgram('systemctl', ['is-active', '--quiet', 'nginx.service']);
-  if (active.code !== 0 && active.fault === null) return 'stopped';
+  if (NOT_RUNNING.has(active.code)) return 'stopped';
   const options = { timeoutMs: TIMEOUT_MS };
   const { code, stderr, fault } = await runProgram(
     'systemctl',
