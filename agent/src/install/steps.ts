@@ -99,6 +99,8 @@ export interface OwnCertificateStep {
 export interface AuthorityStep {
   readonly kind: 'authority';
   readonly domain: string;
+  /** What viewers connect to, such as `wss://db-1.example.com:4096`, for the bundles that are made later. */
+  readonly address?: string;
   readonly withProxyCertificate: boolean;
 }
 
