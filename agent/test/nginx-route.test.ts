@@ -1,13 +1,10 @@
 /** The texts for nginx, in nginx, with an agent's stream behind them. */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:https';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { TLSSocket } from 'node:tls';
 
 import { removeTaggedLines } from '#agent/install/nginx/tagged-lines.ts';
 import { planProxy } from '#agent/install/nginx/plan-proxy.ts';
@@ -19,6 +16,7 @@ import { askByHttp2, askPlain, askProxy, DOMAIN, watchProxy } from './ask-proxy.
 import { type Certificate, lacksOpenssl, Workshop } from './certificates.ts';
 import { lacksNginx, type Nginx, nginxVersion, startNginx } from './nginx-process.ts';
 import { waitFor } from './programs.ts';
+import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
 import { findFreePort } from './web-server.ts';
 
@@ -141,25 +139,15 @@ describe('the way through nginx', { skip }, () => {
 
   test('tells the agent the name by SNI, and who asks how', async () => {
     const port = await findFreePort();
-    const seen: Record<string, unknown>[] = [];
-    const agent = createServer(web).listen(0, '127.0.0.1');
-    agent.on('upgrade', (message, socket) => {
-      const sni = socket instanceof TLSSocket ? socket.servername : null;
-      seen.push({ sni, url: message.url, http: message.httpVersion, ...message.headers });
-      socket.end('HTTP/1.1 418 Seen\r\nContent-Length: 0\r\nConnection: close\r\n\r\n');
-    });
-    await once(agent, 'listening');
-    const address = agent.address();
-    assert.ok(address !== null && typeof address === 'object');
-    const text = place(renderServer(options), port, address.port);
+    using agent = await startRecordingAgent(web);
+    const text = place(renderServer(options), port, agent.port);
     await using nginx = await startNginx({ 'conf.d/a.conf': text }, port);
     assert.match(nginx.test(), /test is successful/);
     await assert.rejects(
       watchProxy(port, '/latchkey?a=b', {}, { 'X-Forwarded-For': '192.0.2.7' }),
       { message: /^418/ },
     );
-    agent.close();
-    const [first = {}] = seen;
+    const [first = {}] = agent.seen;
     const names = [
       'sni',
       'url',

@@ -1,0 +1,62 @@
+import { paths } from '../paths.ts';
+import type { WayOptions } from './way-options.ts';
+
+/** Apache wants a certificate and its key in one file. */
+const COMBINED = '/etc/apache2/latchkey-agent-proxy.pem';
+
+/** What is done once before. */
+export function listApacheCommands({ mutualTls }: WayOptions): readonly string[] {
+  return [
+    'a2enmod ssl headers proxy proxy_http proxy_wstunnel',
+    ...(mutualTls
+      ? [
+          `install -m 600 /dev/null ${COMBINED}`,
+          `cat ${paths.proxyCertificate} ${paths.proxyCertificateKey} > ${COMBINED}`,
+        ]
+      : []),
+  ];
+}
+
+/**
+ * What goes into a virtual host of Apache 2.4.47 or newer (`upgrade=websocket`). Health is the agent's own, for Apache has no
+ * words of its own to answer with; and it refuses with 403, since it takes no status that it does not know.
+ */
+export function renderApache(options: WayOptions): string {
+  const { proxyPath, mutualTls } = options;
+  return [
+    ...(mutualTls ? listVerification(options) : []),
+    '<Proxy "https://127.0.0.1:4096/">',
+    '    SSLProxyEngine on',
+    '    SSLProxyVerify none',
+    '    SSLProxyCheckPeerCN off',
+    '    SSLProxyCheckPeerName off',
+    '    SSLProxyCheckPeerExpire off',
+    ...(mutualTls ? [`    SSLProxyMachineCertificateFile ${COMBINED}`] : []),
+    '</Proxy>',
+    `<Location "${proxyPath}">`,
+    '    ProxyPreserveHost on',
+    '    RequestHeader set X-Real-IP "expr=%{REMOTE_ADDR}"',
+    '    RequestHeader set X-Forwarded-Proto "https"',
+    '</Location>',
+    ...[`${proxyPath}/`, proxyPath].map(
+      (path) =>
+        `ProxyPass "${path}" "https://127.0.0.1:4096/" upgrade=websocket connectiontimeout=60 timeout=86400 flushpackets=on`,
+    ),
+    '',
+  ].join('\n');
+}
+
+function listVerification({ proxyPath }: WayOptions): readonly string[] {
+  const path = proxyPath.replaceAll('.', String.raw`\.`);
+  return [
+    `SSLCACertificateFile ${paths.authorityCertificate}`,
+    `SSLCARevocationFile ${paths.revocations}`,
+    'SSLCARevocationCheck leaf',
+    'SSLVerifyClient optional',
+    'SSLVerifyDepth 2',
+    `<LocationMatch "^${path}(?!/health$)(/|$)">`,
+    `    Require expr "%{SSL_CLIENT_VERIFY} == 'SUCCESS'"`,
+    '    ErrorDocument 403 "A client certificate is needed."',
+    '</LocationMatch>',
+  ];
+}

@@ -1,0 +1,63 @@
+import { paths } from '../paths.ts';
+import type { WayOptions } from './way-options.ts';
+
+/** What goes into the site of a Caddyfile of Caddy 2, whose quoted texts may go over two lines. */
+export function renderCaddy(options: WayOptions): string {
+  const { proxyPath, mutualTls } = options;
+  return [
+    `handle ${proxyPath}/health {`,
+    '\theader Content-Type text/plain',
+    '\trespond "OK\n" 200',
+    '}',
+    `@latchkey path ${proxyPath} ${proxyPath}/*`,
+    'handle @latchkey {',
+    ...(mutualTls ? listEnforcement(options) : listForwarding(options, '\t')),
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** What goes into the "tls" of the site, of which Caddy takes one; empty without client certificates. */
+export function renderCaddyTls({ mutualTls }: WayOptions): string {
+  if (!mutualTls) return '';
+  return [
+    'client_auth {',
+    '\tmode verify_if_given',
+    `\ttrusted_ca_cert_file ${paths.authorityCertificate}`,
+    '}',
+    '',
+  ].join('\n');
+}
+
+/** Only a fingerprint in digits goes on: without a certificate Caddy has `<nil>` in its place. */
+function listEnforcement(options: WayOptions): readonly string[] {
+  return [
+    '\t@latchkey_known vars_regexp {http.request.tls.client.fingerprint} ^[0-9a-f]+$',
+    '\thandle @latchkey_known {',
+    ...listForwarding(options, '\t\t'),
+    '\t}',
+    '\theader Content-Type text/plain',
+    '\trespond "A client certificate is needed.\n" 496',
+  ];
+}
+
+function listForwarding(
+  { domain, proxyPath, mutualTls }: WayOptions,
+  indentation: string,
+): readonly string[] {
+  const client = `${paths.proxyCertificate} ${paths.proxyCertificateKey}`;
+  return [
+    `uri strip_prefix ${proxyPath}`,
+    'reverse_proxy https://127.0.0.1:4096 {',
+    '\theader_up X-Real-IP {remote_host}',
+    '\tflush_interval -1',
+    '\ttransport http {',
+    '\t\tversions 1.1',
+    '\t\tdial_timeout 60s',
+    '\t\ttls_insecure_skip_verify',
+    `\t\ttls_server_name ${domain}`,
+    ...(mutualTls ? [`\t\ttls_client_auth ${client}`] : []),
+    '\t}',
+    '}',
+  ].map((line) => indentation + line);
+}

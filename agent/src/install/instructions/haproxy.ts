@@ -1,0 +1,57 @@
+import { paths } from '../paths.ts';
+import type { WayOptions } from './way-options.ts';
+
+/** HAProxy wants a certificate and its key in one file. */
+const COMBINED = '/etc/haproxy/latchkey-agent-proxy.pem';
+
+/** What is done once before. */
+export function listHaproxyCommands({ mutualTls }: WayOptions): readonly string[] {
+  if (!mutualTls) return [];
+  return [
+    `install -m 600 /dev/null ${COMBINED}`,
+    `cat ${paths.proxyCertificate} ${paths.proxyCertificateKey} > ${COMBINED}`,
+  ];
+}
+
+/** What is added to the `bind` line of the front; empty without client certificates. */
+export function renderHaproxyBind({ mutualTls }: WayOptions): string {
+  if (!mutualTls) return '';
+  return `ca-file ${paths.authorityCertificate} crl-file ${paths.revocations} verify optional crt-ignore-err all ca-ignore-err all`;
+}
+
+/** What goes into the `frontend` that listens on 443. */
+export function renderHaproxyFront({ domain, proxyPath, mutualTls }: WayOptions): string {
+  const refuse = String.raw`http-request return status 496 content-type text/plain string "A client certificate is needed.\n"`;
+  return [
+    `acl latchkey_domain hdr(host),field(1,:) -i ${domain}`,
+    `acl latchkey_path path ${proxyPath}`,
+    `acl latchkey_path path_beg ${proxyPath}/`,
+    String.raw`http-request return status 200 content-type text/plain string "OK\n" if latchkey_domain { path ${proxyPath}/health }`,
+    ...(mutualTls
+      ? [
+          `${refuse} if latchkey_domain latchkey_path !{ ssl_c_used }`,
+          `${refuse} if latchkey_domain latchkey_path !{ ssl_c_verify 0 }`,
+        ]
+      : []),
+    'use_backend latchkey_agent if latchkey_domain latchkey_path',
+    '',
+  ].join('\n');
+}
+
+/** A `backend` of its own. */
+export function renderHaproxyBackend({ domain, proxyPath, mutualTls }: WayOptions): string {
+  const path = proxyPath.replaceAll('.', String.raw`\.`);
+  return [
+    'backend latchkey_agent',
+    '    mode http',
+    '    option forwardfor',
+    '    http-request set-header X-Real-IP %[src]',
+    '    http-request set-header X-Forwarded-Proto https',
+    String.raw`    http-request replace-path ^${path}/?(.*)$ /\1`,
+    '    timeout connect 60s',
+    '    timeout server 86400s',
+    '    timeout tunnel 86400s',
+    `    server agent 127.0.0.1:4096 ssl verify none sni str(${domain}) alpn http/1.1${mutualTls ? ` crt ${COMBINED}` : ''}`,
+    '',
+  ].join('\n');
+}

@@ -1,0 +1,278 @@
+/** What is printed for other web servers, in those servers, with an agent's stream behind them. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+
+import { renderApache } from '#agent/install/instructions/apache.ts';
+import { renderCaddy, renderCaddyTls } from '#agent/install/instructions/caddy.ts';
+import {
+  renderHaproxyBackend,
+  renderHaproxyBind,
+  renderHaproxyFront,
+} from '#agent/install/instructions/haproxy.ts';
+import { paths } from '#agent/install/paths.ts';
+import { readTlsMaterial } from '#agent/tls/tls-files.ts';
+import { askByHttp2, askProxy, DOMAIN, type Manner, watchProxy } from './ask-proxy.ts';
+import { lacksOpenssl, Workshop } from './certificates.ts';
+import { startRecordingAgent } from './recording-agent.ts';
+import { openStream, type Stream } from './stream-harness.ts';
+import { findFreePort, startWebServer, type WebServer } from './web-server.ts';
+
+interface Server {
+  readonly program: string;
+  readonly versionArgument: string;
+  /** Starts it on a port, with what the instructions say for an agent on 4096. */
+  readonly start: (port: number, agentPort: number, mutualTls: boolean) => Promise<WebServer>;
+  /** What who shows no certificate is answered, and who shows a bad one: null when the handshake ends. */
+  readonly refuses: {
+    readonly nobody: number;
+    readonly stranger: number | null;
+    readonly revoked: number | null;
+  };
+}
+
+const workshop = new Workshop();
+after(() => workshop[Symbol.dispose]());
+const web = workshop.makeRoot('web').makeServer();
+const authority = workshop.makeRoot('clients');
+const [anna, berta, proxy] = ['anna', 'berta', 'proxy'].map((name) => authority.makeClient(name));
+const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
+assert.ok(anna && berta && proxy);
+const revocations = authority.writeRevocations([berta]);
+const inOne = (name: string, cert: string, key: string): string => {
+  const path = join(workshop.directory, name);
+  writeFileSync(path, cert + key, { mode: 0o600 });
+  return path;
+};
+const webInOne = inOne('web-in-one.pem', web.cert, web.key);
+const proxyInOne = inOne('proxy-in-one.pem', proxy.cert, proxy.key);
+
+/** The texts as they are, but for ports and paths of the test. */
+function place(text: string, agentPort: number): string {
+  return text
+    .replaceAll('127.0.0.1:4096', `127.0.0.1:${agentPort}`)
+    .replaceAll(/\/etc\/(?:apache2|haproxy)\/latchkey-agent-proxy\.pem/g, proxyInOne)
+    .replaceAll(paths.authorityCertificate, authority.own.certificateFile)
+    .replaceAll(paths.revocations, revocations)
+    .replaceAll(paths.proxyCertificateKey, proxy?.keyFile ?? '')
+    .replaceAll(paths.proxyCertificate, proxy?.certificateFile ?? '');
+}
+
+const options = (mutualTls: boolean) => ({ domain: DOMAIN, proxyPath: '/latchkey', mutualTls });
+
+const MODULES = [
+  'mpm_event',
+  'authz_core',
+  'ssl',
+  'headers',
+  'proxy',
+  'proxy_http',
+  'proxy_wstunnel',
+  'http2',
+];
+
+const apache: Server = {
+  program: 'apache2',
+  versionArgument: '-v',
+  refuses: { nobody: 403, stranger: null, revoked: null },
+  start: async (port, agentPort, mutualTls) =>
+    startWebServer({
+      program: 'apache2',
+      args: (directory) => ['-d', directory, '-f', join(directory, 'a.conf'), '-DFOREGROUND'],
+      files: {
+        'a.conf': `ServerName localhost
+PidFile pid
+ErrorLog error.log
+Mutex pthread
+User www-data
+Group www-data
+Listen 127.0.0.1:${port}
+${MODULES.map((name) => `LoadModule ${name}_module /usr/lib/apache2/modules/mod_${name}.so\n`).join('')}
+<VirtualHost *:${port}>
+ServerName ${DOMAIN}
+Protocols h2 http/1.1
+SSLEngine on
+SSLCertificateFile ${web.certificateFile}
+SSLCertificateKeyFile ${web.keyFile}
+${place(renderApache(options(mutualTls)), agentPort)}
+</VirtualHost>
+`,
+      },
+      port,
+    }),
+};
+
+const caddy: Server = {
+  program: 'caddy',
+  versionArgument: 'version',
+  refuses: { nobody: 496, stranger: null, revoked: 101 },
+  start: async (port, agentPort, mutualTls) =>
+    startWebServer({
+      program: 'caddy',
+      args: (directory) => [
+        'run',
+        '--config',
+        join(directory, 'Caddyfile'),
+        '--adapter',
+        'caddyfile',
+      ],
+      env: (directory) => ({
+        HOME: directory,
+        XDG_DATA_HOME: directory,
+        XDG_CONFIG_HOME: directory,
+      }),
+      files: {
+        Caddyfile: `{
+	admin off
+	auto_https off
+}
+https://${DOMAIN}:${port} {
+	bind 127.0.0.1
+	tls ${web.certificateFile} ${web.keyFile} {
+${place(renderCaddyTls(options(mutualTls)), agentPort)}
+	}
+${place(renderCaddy(options(mutualTls)), agentPort)}
+}
+`,
+      },
+      port,
+    }),
+};
+
+const haproxy: Server = {
+  program: 'haproxy',
+  versionArgument: '-v',
+  refuses: { nobody: 496, stranger: 496, revoked: 496 },
+  start: async (port, agentPort, mutualTls) =>
+    startWebServer({
+      program: 'haproxy',
+      args: (directory) => ['-db', '-f', join(directory, 'haproxy.cfg')],
+      files: {
+        'haproxy.cfg': `defaults
+    mode http
+    timeout connect 5s
+    timeout client 5s
+    timeout server 5s
+frontend web
+    bind 127.0.0.1:${port} ssl crt ${webInOne} alpn h2,http/1.1 ${place(renderHaproxyBind(options(mutualTls)), agentPort)}
+${renderHaproxyFront(options(mutualTls)).replaceAll(/^/gm, '    ')}
+    default_backend nothing
+backend nothing
+    http-request return status 404
+${place(renderHaproxyBackend(options(mutualTls)), agentPort)}
+`,
+      },
+      port,
+    }),
+};
+
+for (const server of [apache, caddy, haproxy]) {
+  const isThere = spawnSync(server.program, [server.versionArgument]).status === 0;
+  const skip = lacksOpenssl || (isThere ? false : `${server.program} is what is tried out`);
+
+  describe(`the way through ${server.program}`, { skip }, () => {
+    describe('without client certificates', () => {
+      let [port, stream, running]: [number, Stream | null, WebServer | null] = [0, null, null];
+      before(async () => {
+        port = await findFreePort();
+        stream = await openStream({ tls: readTlsMaterial({ ...web, clients: null }) });
+        running = await server.start(port, stream.port, false);
+      });
+      after(async () => {
+        await running?.[Symbol.asyncDispose]();
+        await stream?.[Symbol.asyncDispose]();
+      });
+
+      test('brings snapshots to viewers', async () => {
+        const viewer = await watchProxy(port, '/latchkey');
+        await viewer.receive(1);
+        stream?.hub.tick();
+        assert.match((await viewer.receive(2))[1] ?? '', /"type":"snapshot"/);
+        viewer.socket.close();
+        await viewer.closed;
+      });
+
+      test('answers for the health of the route by HTTP/1.1 and HTTP/2', async () => {
+        for (const ask of [askProxy, askByHttp2]) {
+          const { status, type, text } = await ask(port, '/latchkey/health');
+          assert.deepEqual([status, type.split(';')[0], text], [200, 'text/plain', 'OK\n']);
+        }
+      });
+
+      test('hands the rest of the path to the agent, and nothing else', async () => {
+        const below = await askProxy(stream?.port ?? 0, '/nothing');
+        assert.deepEqual(await askProxy(port, '/latchkey/nothing'), below);
+        const root = await askProxy(stream?.port ?? 0, '/');
+        assert.deepEqual(await askProxy(port, '/latchkey/'), root);
+        assert.notEqual((await askProxy(port, '/latchkeys')).text, below.text);
+      });
+    });
+
+    test('tells the agent the name by SNI, and who asks how', async () => {
+      const port = await findFreePort();
+      using agent = await startRecordingAgent(web);
+      await using running = await server.start(port, agent.port, false);
+      assert.notEqual(running.directory, '');
+      const forwarded = { 'X-Forwarded-For': '192.0.2.7' };
+      await assert.rejects(watchProxy(port, '/latchkey', {}, forwarded), { message: /^418/ });
+      const [first = {}] = agent.seen;
+      const names = ['sni', 'url', 'http', 'upgrade', 'host', 'x-real-ip', 'x-forwarded-proto'];
+      assert.deepEqual(
+        names.map((name) => first[name]),
+        [DOMAIN, '/', '1.1', 'websocket', DOMAIN, '127.0.0.1', 'https'],
+      );
+      assert.match(String(first['x-forwarded-for']), /127\.0\.0\.1$/);
+    });
+
+    describe('with client certificates', () => {
+      let [port, stream, running]: [number, Stream | null, WebServer | null] = [0, null, null];
+      before(async () => {
+        port = await findFreePort();
+        const clients = {
+          authorityFile: authority.own.certificateFile,
+          revocationFile: revocations,
+        };
+        stream = await openStream({ tls: readTlsMaterial({ ...web, clients }) });
+        running = await server.start(port, stream.port, true);
+      });
+      after(async () => {
+        await running?.[Symbol.asyncDispose]();
+        await stream?.[Symbol.asyncDispose]();
+      });
+
+      /** The status that a viewer gets; null when TLS ends it. */
+      async function tryWatching(manner: Manner): Promise<number | null> {
+        try {
+          const viewer = await watchProxy(port, '/latchkey', manner);
+          viewer.socket.close();
+          await viewer.closed;
+          return 101;
+        } catch (error) {
+          assert.ok(error instanceof Error);
+          const [, status] = /^(\d{3})\b/.exec(error.message) ?? [];
+          return status === undefined ? null : Number(status);
+        }
+      }
+
+      test('lets in who has a good one', async () => {
+        assert.equal(await tryWatching({ certificate: anna }), 101);
+      });
+
+      test('keeps others out, as the instructions say', async () => {
+        const { nobody, stranger: strange, revoked } = server.refuses;
+        assert.deepEqual(
+          [
+            await tryWatching({}),
+            await tryWatching({ certificate: stranger }),
+            await tryWatching({ certificate: berta }),
+          ],
+          [nobody, strange, revoked],
+        );
+        assert.equal((await askProxy(port, '/latchkey/')).status, nobody);
+        assert.equal((await askProxy(port, '/latchkey/health')).text, 'OK\n');
+      });
+    });
+  });
+}
