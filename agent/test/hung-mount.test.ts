@@ -1,7 +1,7 @@
 /** A mount that really hangs: a filesystem in userspace whose program never answers. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { closeSync, mkdtempSync, openSync, rmdirSync } from 'node:fs';
+import { mkdtempSync, rmdirSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -9,25 +9,10 @@ import { fileURLToPath } from 'node:url';
 
 import { MountProber } from '#agent/probe/mount-prober.ts';
 
+import { mountHanging } from './hanging-mount.ts';
 import { until } from './until.ts';
 
 const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/** Mounts it at a directory; null where that is not allowed. `release` has every call to it fail. */
-function mountHanging(directory: string): { release(): void } | null {
-  let fuse: number;
-  try {
-    fuse = openSync('/dev/fuse', 'r+');
-  } catch {
-    return null;
-  }
-  const options = 'fd=3,rootmode=40000,user_id=0,group_id=0';
-  const args = ['-i', '-t', 'fuse.hangs', 'hangs', directory, '-o', options];
-  const { status } = spawnSync('mount', args, { stdio: ['ignore', 'ignore', 'ignore', fuse] });
-  if (status === 0) return { release: () => closeSync(fuse) };
-  closeSync(fuse);
-  return null;
-}
 
 test('a mount that hangs holds up neither this thread nor other mounts', async (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-hangs-'));

