@@ -8,6 +8,7 @@ import type { View } from './view.ts';
 const LABEL_WIDTH = 9;
 const VALUE_WIDTH = 6;
 const RATE_WIDTH = 10;
+const MAX_CORE_LINES = 4;
 const MIN_BAR_WIDTH = 6;
 const MIN_CHART_WIDTH = 6;
 
@@ -107,20 +108,29 @@ function describeBytes(
   return [...bar, span(used + of.length > width ? `${some}/${all}` : of, 'dim')];
 }
 
-/** Each core is one column; more than fit are left out. */
+/** Each core is one column. */
 function drawCores(cpu: AgentSnapshot['cpu'], width: number): Line[] {
   const { cores = [], shares } = cpu ?? {};
-  const room = width - LABEL_WIDTH;
-  const levels = drawLevels(cores.slice(0, room).map((core) => core.usage_ratio));
+  const levels = drawLevels(cores.map((core) => core.usage_ratio));
   const parts = shares && [
     `user ${formatRatio(shares.user_ratio)}`,
     `system ${formatRatio(shares.system_ratio)}`,
     `disk ${formatRatio(shares.iowait_ratio)}`,
     `steal ${formatRatio(shares.steal_ratio)}`,
   ];
-  const first: Line[] =
-    cores.length > 1 ? [[label(cores.length > room ? 'Cores …' : 'Cores'), ...levels]] : [];
-  return parts === undefined ? first : [...first, [label(''), span(parts.join('  '), 'dim')]];
+  return [
+    ...(levels.length > 1 ? wrapLevels(levels, Math.max(1, width - LABEL_WIDTH)) : []),
+    ...(parts === undefined ? [] : [[label(''), span(parts.join('  '), 'dim')]]),
+  ];
+}
+
+/** Cores that there is no room for in a few lines are left out. */
+function wrapLevels(levels: Line, room: number): Line[] {
+  const count = Math.min(MAX_CORE_LINES, Math.ceil(levels.length / room));
+  return Array.from({ length: count }, (_, at) => {
+    const name = at === 0 ? 'Cores' : '';
+    return [label(name), ...levels.slice(at * room, (at + 1) * room)];
+  });
 }
 
 function drawLoad({ load, pressure, processes }: AgentSnapshot): Line[] {

@@ -4,7 +4,7 @@ import { fitLine, type Line, span } from './text.ts';
 export type Panel = readonly Line[];
 
 /** What a title and a few lines need; below it, a panel makes room for others. */
-const MIN_PANEL_LINES = 6;
+const MIN_PANEL_LINES = 5;
 
 /**
  * Spreads panels over columns, each to where most room is left, the first ones first.

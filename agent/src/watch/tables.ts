@@ -86,13 +86,12 @@ function describeDisks({ disks = [] }: AgentSnapshot): Table {
 function describeGpus({ gpus = [] }: AgentSnapshot): Table {
   const rows = gpus.map((gpu) => [
     gpu.name ?? `${gpu.vendor} ${gpu.index}`,
-    drawBar(gpu.usage_ratio, BAR_WIDTH),
     gpu.asleep === true ? span('asleep', 'dim') : paintRatio(gpu.usage_ratio),
     formatBytes(gpu.memory_used_bytes),
     formatFigure(gpu.temperature_celsius, '°C'),
     formatFigure(gpu.power_watts, 'W'),
   ]);
-  return { headings: ['GPU', '', 'busy', 'memory', 'warm', 'power'], rows };
+  return { headings: ['GPU', 'busy', 'memory', 'warm', 'power'], rows };
 }
 
 function describeContainers({ containers = [] }: AgentSnapshot): Table {
