@@ -64,7 +64,17 @@ function planChallengeServer(around: Surroundings, options: ProxyOptions): Chall
   return 'reason' in place ? place.reason : { files: [writeFile(place.path, text)], edits: [] };
 }
 
+const HEADER =
+  '# Written by the installer of latchkey-agent, which writes it again at each installation.\n';
+
 /** A file of ours that everybody may read. */
 export function writeFile(path: string, text: string): FileStep {
-  return { kind: 'file', path, text, mode: 0o644, group: 'root', keepsExisting: false };
+  return {
+    kind: 'file',
+    path,
+    text: HEADER + text,
+    mode: 0o644,
+    group: 'root',
+    keepsExisting: false,
+  };
 }

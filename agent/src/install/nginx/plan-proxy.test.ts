@@ -15,6 +15,8 @@ http {
     include sites-enabled/*;
 }
 `;
+const HEADER =
+  '# Written by the installer of latchkey-agent, which writes it again at each installation.\n';
 const SITE = '/etc/nginx/sites-enabled/shop';
 
 const options: ProxyOptions = {
@@ -81,7 +83,7 @@ describe("the domain's own block with TLS", () => {
         },
       ]);
       assert.equal(found.route.path, paths.nginxRoute);
-      assert.equal(found.route.text, renderRoute(options));
+      assert.equal(found.route.text, HEADER + renderRoute(options));
     });
   }
 
@@ -298,7 +300,7 @@ describe('a block of its own', () => {
       server: {
         kind: 'file',
         path: paths.nginxServer,
-        text: renderServer(options),
+        text: HEADER + renderServer(options),
         mode: 0o644,
         group: 'root',
         keepsExisting: false,
@@ -308,7 +310,7 @@ describe('a block of its own', () => {
           {
             kind: 'file',
             path: paths.nginxChallengeServer,
-            text: renderChallengeServer(options),
+            text: HEADER + renderChallengeServer(options),
             mode: 0o644,
             group: 'root',
             keepsExisting: false,
@@ -333,7 +335,7 @@ describe('a block of its own', () => {
     assert.ok(found.kind === 'dedicated');
     assert.deepEqual(
       found.challenge.files.map(({ path, text: own }) => [path, own]),
-      [[paths.nginxChallenge, renderChallenge()]],
+      [[paths.nginxChallenge, HEADER + renderChallenge()]],
     );
     assert.deepEqual(found.challenge.edits, [
       {

@@ -28,28 +28,26 @@ export function refuseVerification(reason: string, options: ProxyOptions): Refus
 
 /** Refuses to add a server block, and gives one. */
 export function refuseServer(reason: string, options: ProxyOptions): RefusedPlan {
+  const where =
+    'into the "http" part of the configuration of nginx, behind all other server blocks';
+  if (!options.needsChallenge)
+    return refuse(reason, options, [`Put this ${where}:`, renderServer(options)]);
   return refuse(reason, options, [
-    'Put this into the "http" part of the configuration of nginx, behind all other server blocks:',
-    ...(options.needsChallenge ? [renderChallengeServer(options)] : []),
+    `Put this ${where}, and load it (nginx -t && systemctl reload nginx):`,
+    renderChallengeServer(options),
+    `Get the certificate:\n\n    mkdir -p ${paths.challenges}\n    certbot certonly --webroot -w ${paths.challenges} -d ${options.domain}`,
+    'Put this behind it:',
     renderServer(options),
-    ...(options.needsChallenge ? [describeCertificate(options)] : []),
   ]);
 }
 
 /** Refuses to answer the challenge for a certificate in the domain's block on port 80. */
 export function refuseChallenge(reason: string, options: ProxyOptions): RefusedPlan {
   return refuse(reason, options, [
-    describeCertificate(options),
+    `Get a certificate of ${options.domain} in the way that this machine is used to, with the chain at ${options.certificate} and its key at ${options.certificateKey}.`,
     'Then put this into the "http" part of the configuration of nginx:',
     renderServer(options),
   ]);
-}
-
-function describeCertificate({ domain, certificate, certificateKey }: ProxyOptions): string {
-  return (
-    `The certificate of ${domain} must come first: get one in the way that this machine is used to, with the chain at ` +
-    `${certificate} and its key at ${certificateKey} (a directory for challenges is ${paths.challenges}).`
-  );
 }
 
 function refuse(

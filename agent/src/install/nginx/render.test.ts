@@ -32,8 +32,7 @@ const FORWARDING = `proxy_pass https://127.0.0.1:4096/;
         proxy_send_timeout 86400s;
         proxy_read_timeout 86400s;`;
 
-const SERVER = `# Written by the installer of latchkey-agent, which writes it again at each installation.
-server {
+const SERVER = `server {
     listen 443 ssl;
     listen [::]:443 ssl;
     http2 on;
@@ -115,8 +114,7 @@ describe('the texts for nginx', () => {
   test('answer challenges in a block of its own, and in that of others before all else', () => {
     assert.equal(
       renderChallengeServer(options),
-      `# Written by the installer of latchkey-agent, which writes it again at each installation.
-server {
+      `server {
     listen 80;
     listen [::]:80;
     server_name monitor.test;

@@ -9,16 +9,12 @@ export const refusedLocation = '@latchkey_agent_refused';
 
 export const challengePath = '/.well-known/acme-challenge/';
 
-const HEADER =
-  '# Written by the installer of latchkey-agent, which writes it again at each installation.';
-
 type RouteOptions = Pick<ProxyOptions, 'domain' | 'proxyPath' | 'mutualTls'>;
 
 /** The server block of a domain that has none with TLS. */
 export function renderServer(options: ProxyOptions): string {
   const { domain, certificate, certificateKey } = options;
   return join([
-    HEADER,
     'server {',
     ...indent([
       ...renderListens(options),
@@ -42,7 +38,7 @@ export function renderServer(options: ProxyOptions): string {
 
 /** What goes into a server block with TLS: health, the stream, and what client certificates need. */
 export function renderRoute(options: RouteOptions): string {
-  return join([HEADER, ...listRoute(options)]);
+  return join(listRoute(options));
 }
 
 /** The server block that answers challenges of a domain that has none on port 80. */
@@ -51,7 +47,6 @@ export function renderChallengeServer({
   hasIpv6,
 }: Pick<ProxyOptions, 'domain' | 'hasIpv6'>): string {
   return join([
-    HEADER,
     'server {',
     ...indent([
       'listen 80;',
@@ -74,7 +69,6 @@ export function renderChallengeServer({
  */
 export function renderChallenge(): string {
   return join([
-    HEADER,
     String.raw`if ($uri ~ "^/\.well-known/acme-challenge/") {`,
     '    break;',
     '}',
