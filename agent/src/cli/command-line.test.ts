@@ -3,7 +3,10 @@ import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
+import type { Command } from 'commander';
+
 import { version } from '../version.ts';
+import { buildProgram } from './program.ts';
 
 const main = fileURLToPath(new URL('../main.ts', import.meta.url));
 
@@ -32,6 +35,32 @@ test('the help names every command and shows examples', () => {
     /once .*\n[^]*version .*\n[^]*Examples:\n {2}# What this machine does now\n/,
   );
   assert.match(run('once', '--help').stdout, /latchkey-agent once --json \| jq/);
+});
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({ writeOut: (part) => void (text += part) }).outputHelp();
+  return text;
+}
+
+/** Commands that do something, and not those that only hold others. */
+function listCommands({ commands }: Command): Command[] {
+  return commands.flatMap((each) => (each.commands.length > 0 ? listCommands(each) : each));
+}
+
+test('every command shows examples of itself', () => {
+  const commands = listCommands(buildProgram());
+  assert.ok(commands.length >= 7);
+  const without = commands.filter((command) => {
+    const [, examples = ''] = helpOf(command).split('\nExamples:\n');
+    return !new RegExp(`^ {2}# .+\\n {2}latchkey-agent .*\\b${command.name()}\\b`, 'u').test(
+      examples,
+    );
+  });
+  assert.deepEqual(
+    without.map((command) => command.name()),
+    [],
+  );
 });
 
 test('what is not understood ends with 2 and says so on standard error only', () => {
