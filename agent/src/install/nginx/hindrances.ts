@@ -1,6 +1,7 @@
+import type { Hindrance } from './hindrance.ts';
 import type { ProxyOptions } from './proxy-plan.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
-import { challengePath, refusedLocation, upstream } from './render.ts';
+import { challengePath, refusedLocation, renderExemption, upstream } from './render.ts';
 import { findRewrite } from './rewrites.ts';
 import type { Server } from './servers.ts';
 
@@ -14,8 +15,8 @@ const VERIFICATION = new Set([
   'ssl_verify_depth',
 ]);
 
-/** Why the route cannot go into a server block: one sentence; null when it can. */
-export function findRouteHindrance(server: Server, options: ProxyOptions): string | null {
+/** Why the route cannot go into a server block; null when it can. */
+export function findRouteHindrance(server: Server, options: ProxyOptions): Hindrance | null {
   return findTaken(server, options) ?? findAccessHindrance(server) ?? findAnswer(server, options);
 }
 
@@ -25,32 +26,41 @@ export function findChallengeHindrance(server: Server): string | null {
   if (taken !== undefined) {
     return `The path ${challengePath} is taken already (${describeNode(taken.node)}).`;
   }
-  return findLua(server) ?? findSubrequest(server);
+  return (findLua(server) ?? findSubrequest(server))?.reason ?? null;
 }
 
 /** What holds requests off, or hands them to a program, and would do so with ours. */
-export function findAccessHindrance(levels: Levels): string | null {
+export function findAccessHindrance(levels: Levels): Hindrance | null {
   return findPassword(levels) ?? findSubrequest(levels) ?? findDenial(levels) ?? findLua(levels);
 }
 
-/** Whether the agent's route stands in a block already, written by hand. */
-export function hasRouteByHand(server: Server, proxyPath: string): boolean {
+/** Whether the agent's route stands in a block already, written by hand, with all that was asked for. */
+export function hasRouteByHand(server: Server, { proxyPath, mutualTls }: ProxyOptions): boolean {
   return listLocations(server).some(
-    ({ path, node }) =>
+    ({ path, node: { children } }) =>
       path === proxyPath &&
-      listNamed(node.children, 'proxy_pass').some(({ directive }) =>
+      listNamed(children, 'proxy_pass').some(({ directive }) =>
         directive.args[0]?.startsWith(upstream),
-      ),
+      ) &&
+      (!mutualTls || listNamed(children, 'if').some(checksCertificate)),
   );
 }
 
-function findTaken(server: Server, { proxyPath }: ProxyOptions): string | null {
+function checksCertificate({ directive: { args } }: Node): boolean {
+  return /^\( ?\$ssl_client_verify ?!= ?SUCCESS ?\)$/.test(args.join(' '));
+}
+
+function findTaken(server: Server, { proxyPath }: ProxyOptions): Hindrance | null {
   const taken = listLocations(server).find(
     ({ path }) =>
       path === proxyPath || path.startsWith(`${proxyPath}/`) || path === refusedLocation,
   );
   if (taken === undefined) return null;
-  return `The path ${taken.path} is taken already (${describeNode(taken.node)}).`;
+  return {
+    reason: `The path ${taken.path} is taken already (${describeNode(taken.node)}).`,
+    advice:
+      'Best install with another path (LATCHKEY_PROXY_PATH); or put the text in place of what has this path now.',
+  };
 }
 
 /** Paths of locations; regular expressions are left out, since ours come before them. */
@@ -61,45 +71,64 @@ function listLocations({ directives }: Pick<Server, 'directives'>): { path: stri
   });
 }
 
-function findAnswer(server: Server, { domain, proxyPath }: ProxyOptions): string | null {
+function findAnswer(server: Server, { domain, proxyPath }: ProxyOptions): Hindrance | null {
   const found =
     findRewrite(server.directives, domain, proxyPath) ??
     findRewrite(server.directives, domain, `${proxyPath}/health`);
   if (found === null) return null;
   const { name } = found.directive;
-  return `The server block of ${domain} answers by "${name}" before it looks at paths (${describeNode(found)}).`;
+  return {
+    reason: `The server block of ${domain} answers by "${name}" before it looks at paths (${describeNode(found)}).`,
+    advice: `Put this at its very beginning, so that the "${name}" does not count for the agent's paths:\n\n${renderExemption(proxyPath)}`,
+  };
 }
 
-function findPassword(levels: Levels): string | null {
+function findPassword(levels: Levels): Hindrance | null {
   const found = findEffective(levels, 'auth_basic').at(-1);
   if (found === undefined || found.directive.args[0] === 'off') return null;
-  return `The site asks for a password on every path (${describeNode(found)}).`;
+  return {
+    reason: `The site asks for a password on every path (${describeNode(found)}).`,
+    advice: adviseLine('auth_basic off;'),
+  };
 }
 
-function findSubrequest(levels: Levels): string | null {
+function findSubrequest(levels: Levels): Hindrance | null {
   const found = findEffective(levels, 'auth_request').at(-1);
   if (found === undefined || found.directive.args[0] === 'off') return null;
-  return `The site lets another program decide on every request (${describeNode(found)}).`;
+  return {
+    reason: `The site lets another program decide on every request (${describeNode(found)}).`,
+    advice: adviseLine('auth_request off;'),
+  };
 }
 
-function findDenial({ directives, inherited }: Levels): string | null {
+function findDenial({ directives, inherited }: Levels): Hindrance | null {
   const own = listAccessRules(directives);
   const rules = own.length > 0 ? own : listAccessRules(inherited);
   const found = rules.find(({ directive: { name, args } }) => name === 'deny' && args[0] === 'all');
   if (found === undefined) return null;
-  return `The site is open to some addresses only (${describeNode(found)}).`;
+  return {
+    reason: `The site is open to some addresses only (${describeNode(found)}).`,
+    advice: adviseLine('allow all;'),
+  };
+}
+
+function adviseLine(line: string): string {
+  return `Add "${line}" to each of the agent's locations that is to be open all the same.`;
 }
 
 function listAccessRules(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ directive: { name } }) => name === 'allow' || name === 'deny');
 }
 
-function findLua({ directives, inherited }: Levels): string | null {
+function findLua({ directives, inherited }: Levels): Hindrance | null {
   const found = [...inherited, ...directives].find(({ directive: { name } }) =>
     /^(?:server_rewrite|rewrite|access)_by_lua/.test(name),
   );
   if (found === undefined) return null;
-  return `A program in Lua decides on every request (${describeNode(found)}).`;
+  return {
+    reason: `A program in Lua decides on every request (${describeNode(found)}).`,
+    advice: 'The program must let these paths pass.',
+  };
 }
 
 /** Why client certificates cannot be asked for: they are verified for a whole server, so there is one way to do it. */

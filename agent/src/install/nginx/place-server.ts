@@ -1,11 +1,12 @@
 import type { NginxFile } from '../facts.ts';
+import type { Hindrance } from './hindrance.ts';
 import { findAccessHindrance } from './hindrances.ts';
 import { isOnPort } from './listens.ts';
 import { describeNode, readConfiguration } from './read-configuration.ts';
 import { listOnPort, listServers, type Server } from './servers.ts';
 
-/** Where a server block of ours goes, or one sentence on why it can go nowhere. */
-export type Place = { readonly path: string } | { readonly reason: string };
+/** Where a server block of ours goes, or why it can go nowhere. */
+export type Place = { readonly path: string } | Hindrance;
 
 interface Wanted {
   readonly text: string;
@@ -27,24 +28,23 @@ export function placeServer(
 ): Place {
   const earlier = candidates.find((path) => files.some((file) => file.path === path));
   if (earlier !== undefined) return { path: earlier };
-  const reasons: string[] = [];
+  const found: Hindrance[] = [];
   for (const path of candidates) {
-    const reason = tryFile(others, { path, realPath: path, text, isWritable: true }, port);
-    if (reason === null) return { path };
-    reasons.push(reason);
+    const hindrance = tryFile(others, { path, realPath: path, text, isWritable: true }, port);
+    if (hindrance === null) return { path };
+    found.push(hindrance);
   }
-  return { reason: reasons.toSorted((a, b) => rank(b) - rank(a))[0] ?? NOT_LOADED };
+  // A file that is not loaded says less than one that is and does not do.
+  return found.find((each) => each !== NOT_LOADED) ?? NOT_LOADED;
 }
 
-const NOT_LOADED =
-  'nginx loads neither /etc/nginx/conf.d/*.conf nor /etc/nginx/sites-enabled/*, where a server block could be added.';
+const NOT_LOADED: Hindrance = {
+  reason:
+    'nginx loads neither /etc/nginx/conf.d/*.conf nor /etc/nginx/sites-enabled/*, where a server block could be added.',
+  advice: null,
+};
 
-/** A file that is not loaded says less than one that is and does not do. */
-function rank(reason: string): number {
-  return reason === NOT_LOADED ? 0 : 1;
-}
-
-function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): string | null {
+function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): Hindrance | null {
   const servers = listOnPort(listServers(readConfiguration([...others, file])), port);
   const own = servers.find(({ node }) => node.file === file);
   if (own === undefined) return NOT_LOADED;
@@ -53,7 +53,7 @@ function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): s
 }
 
 /** A listener on one address gets all connections to it, and ours on every address none of them. */
-function findNarrow(servers: readonly Server[], port: number): string | null {
+function findNarrow(servers: readonly Server[], port: number): Hindrance | null {
   const found = servers.find(({ listens }) =>
     listens.some(
       (listen) =>
@@ -63,15 +63,17 @@ function findNarrow(servers: readonly Server[], port: number): string | null {
     ),
   );
   if (found === undefined) return null;
-  return `Another site listens on port ${port} in a way of its own (${describeNode(found.node)}), so it cannot be told which addresses are the agent's.`;
+  const reason = `Another site listens on port ${port} in a way of its own (${describeNode(found.node)}), so it cannot be told which addresses are the agent's.`;
+  return { reason, advice: 'Let its "listen" lines name the same addresses.' };
 }
 
 /** Whether our block would answer for all names that nobody has, in place of another site. */
-function findDisplaced(servers: readonly Server[], own: Server, port: number): string | null {
+function findDisplaced(servers: readonly Server[], own: Server, port: number): Hindrance | null {
   const [first, second] = servers;
   const hasDefault = servers.some(({ listens }) =>
     listens.some((listen) => listen.isDefault && isOnPort(listen, port)),
   );
   if (first !== own || second === undefined || hasDefault) return null;
-  return `A server block of the agent would come before the others on port ${port}, and answer for them where no name fits.`;
+  const reason = `A server block of the agent would come before the others on port ${port}, and answer for them where no name fits.`;
+  return { reason, advice: null };
 }

@@ -31,7 +31,7 @@ export function planDedicated(around: Surroundings, options: ProxyOptions): Prox
     port: 443,
     candidates: serverPlaces,
   });
-  if ('reason' in place) return refuseServer(place.reason, options);
+  if ('reason' in place) return refuseServer(place, options);
   const challenge = options.needsChallenge
     ? planChallenge(around, options)
     : { files: [], edits: [] };

@@ -154,6 +154,12 @@ describe("the domain's own block with TLS", () => {
     const pasted = tls(renderRoute({ ...options, mutualTls: true }));
     assert.equal(planSite(pasted, { mutualTls: true }).kind, 'by-hand');
     assert.equal(planSite(pasted + tls('')).kind, 'by-hand');
+    const open = tls(renderRoute(options));
+    assert.equal(planSite(open).kind, 'by-hand');
+    assert.match(
+      reasonOf(planSite(open, { mutualTls: true })) ?? '',
+      /^The path .* is taken already/,
+    );
   });
 
   test('lets conditions on other names, methods and plain HTTP pass', () => {
@@ -252,6 +258,25 @@ describe('a polite refusal', () => {
       assert.match(found.instructions, /nginx -t && systemctl reload nginx/);
     });
   }
+
+  test('says what beside the text is to be minded', () => {
+    const advice: readonly [text: string, expected: RegExp][] = [
+      [tls('location = /latchkey { }\n'), /another path \(LATCHKEY_PROXY_PATH\)/],
+      [
+        tls('return 301 /x;\n'),
+        / {4}if \(\$uri ~ "\^\/latchkey\(\/\|\$\)"\) \{\n {8}break;\n {4}\}\n/,
+      ],
+      [tls('auth_basic x;\n'), /Add "auth_basic off;"/],
+      [tls('auth_request /x;\n'), /Add "auth_request off;"/],
+      [tls('deny all;\n'), /Add "allow all;"/],
+      [tls('', 'listen 443;'), /It must speak TLS/],
+    ];
+    for (const [text, expected] of advice) {
+      const found = planSite(text);
+      assert.ok(found.kind === 'refused');
+      assert.match(found.instructions, expected);
+    }
+  });
 
   test('is for client certificates only where they are asked for', () => {
     assert.equal(planSite(tls('ssl_verify_client on; error_page 495 /x;\n')).kind, 'existing');

@@ -30,7 +30,9 @@ export function planProxy(files: readonly NginxFile[], options: ProxyOptions): P
   try {
     return decide(files, others, readConfiguration(others), options);
   } catch (error) {
-    if (error instanceof NginxFault) return refuseRoute(error.message, options, null);
+    if (error instanceof NginxFault) {
+      return refuseRoute({ reason: error.message, advice: null }, options, null);
+    }
     throw error;
   }
 }
@@ -45,28 +47,33 @@ function decide(
   const servers = listServers(configuration);
   const [stream] = listOnPort(listServers(configuration, 'stream'), 443);
   const choice = chooseServer(stream === undefined ? listOnPort(servers, 443) : servers, domain);
-  if (listChosen(choice).some((server) => hasRouteByHand(server, proxyPath))) {
+  if (listChosen(choice).some((server) => hasRouteByHand(server, options))) {
     return { kind: 'by-hand', notes: [`The path ${proxyPath} leads to the agent already.`] };
   }
   if (stream !== undefined) {
     const reason = `Port 443 belongs to a "stream" of nginx, which hands connections on (${describeNode(stream.node)}).`;
-    return refuseRoute(reason, options, null);
+    const advice = `It is the block that the "stream" hands connections for ${domain} to.`;
+    return refuseRoute({ reason, advice }, options, null);
   }
   if (choice.kind === 'none') return planDedicated({ files, others, servers }, options);
   if (choice.kind === 'one') return planExisting(choice.server, options);
-  return refuseRoute(describeSeveral(choice, domain, 443), options, null);
+  const advice = 'Where several fit, "nginx -t" warns of those that do not answer.';
+  return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
 }
 
 function planExisting(server: Server, options: ProxyOptions): ProxyPlan {
   const place = describeNode(server.node);
   if (!speaksTls(server, 443)) {
     const reason = `The server block of ${options.domain} listens on port 443 without TLS (${place}).`;
-    return refuseRoute(reason, options, place);
+    const advice = 'It must speak TLS: "listen 443 ssl;", with a certificate.';
+    return refuseRoute({ reason, advice }, options, place);
   }
   const verification = options.mutualTls ? findVerificationHindrance(server) : null;
   if (verification !== null) return refuseVerification(verification, options);
-  const hindrance = findRouteHindrance(server, options) ?? findFileHindrance(server);
+  const hindrance = findRouteHindrance(server, options);
   if (hindrance !== null) return refuseRoute(hindrance, options, place);
+  const reason = findFileHindrance(server);
+  if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
   return {
     kind: 'existing',
     route: writeFile(paths.nginxRoute, renderRoute(options)),

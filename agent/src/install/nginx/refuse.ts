@@ -1,10 +1,11 @@
 import { paths } from '../paths.ts';
+import type { Hindrance } from './hindrance.ts';
 import type { ProxyOptions, RefusedPlan } from './proxy-plan.ts';
 import { renderChallengeServer, renderRoute, renderServer } from './render.ts';
 
 /** Refuses to touch the domain's block, and says what to put into it by hand. */
 export function refuseRoute(
-  reason: string,
+  { reason, advice }: Hindrance,
   options: ProxyOptions,
   place: string | null,
 ): RefusedPlan {
@@ -13,6 +14,7 @@ export function refuseRoute(
   return refuse(reason, options, [
     `Put this into the server block that answers https://${domain}${at}, before its closing "}":`,
     renderRoute(options),
+    ...(advice === null ? [] : [advice]),
   ]);
 }
 
@@ -27,17 +29,19 @@ export function refuseVerification(reason: string, options: ProxyOptions): Refus
 }
 
 /** Refuses to add a server block, and gives one. */
-export function refuseServer(reason: string, options: ProxyOptions): RefusedPlan {
+export function refuseServer({ reason, advice }: Hindrance, options: ProxyOptions): RefusedPlan {
+  const end = advice === null ? [] : [advice];
   const where =
     'into the "http" part of the configuration of nginx, behind all other server blocks';
   if (!options.needsChallenge)
-    return refuse(reason, options, [`Put this ${where}:`, renderServer(options)]);
+    return refuse(reason, options, [`Put this ${where}:`, renderServer(options), ...end]);
   return refuse(reason, options, [
     `Put this ${where}, and load it (nginx -t && systemctl reload nginx):`,
     renderChallengeServer(options),
     `Get the certificate:\n\n    mkdir -p ${paths.challenges}\n    certbot certonly --webroot -w ${paths.challenges} -d ${options.domain}`,
     'Put this behind it:',
     renderServer(options),
+    ...end,
   ]);
 }
 

@@ -76,6 +76,13 @@ export function renderChallenge(): string {
   ]);
 }
 
+/** What lets the agent's paths pass a `return` or `rewrite` of a server, if it comes first. */
+export function renderExemption(proxyPath: string): string {
+  return [`    if ($uri ~ "^${escapeDots(proxyPath)}(/|$)") {`, '        break;', '    }'].join(
+    '\n',
+  );
+}
+
 function listChallenge(): readonly string[] {
   return [
     `location ^~ ${challengePath} {`,
@@ -130,7 +137,6 @@ function listRoute(options: RouteOptions): readonly string[] {
  * `error_page 495` lets other paths go on as without one. A `return 496` without a text goes out as 400.
  */
 function listVerification({ proxyPath }: RouteOptions): readonly string[] {
-  const path = proxyPath.replaceAll('.', String.raw`\.`);
   return [
     `ssl_client_certificate ${paths.authorityCertificate};`,
     `ssl_crl ${paths.revocations};`,
@@ -140,7 +146,7 @@ function listVerification({ proxyPath }: RouteOptions): readonly string[] {
     `location ${refusedLocation} {`,
     ...indent([
       'default_type text/plain;',
-      `if ($uri !~ "^${path}(/|$)") {`,
+      `if ($uri !~ "^${escapeDots(proxyPath)}(/|$)") {`,
       '    rewrite ^ $uri last;',
       '}',
       String.raw`return 496 "The client certificate is refused: $ssl_client_verify.\n";`,
@@ -184,6 +190,10 @@ function listEnforcement(): readonly string[] {
     String.raw`    return 496 "A client certificate is needed.\n";`,
     '}',
   ];
+}
+
+function escapeDots(path: string): string {
+  return path.replaceAll('.', String.raw`\.`);
 }
 
 function indent(lines: readonly string[]): readonly string[] {
