@@ -151,9 +151,9 @@ export class Page {
     return result instanceof Object && 'value' in result ? result.value : undefined;
   }
 
-  /** Asks again and again until the answer is true. @throws Error after five seconds */
+  /** Asks again and again until the answer is true. @throws Error after ten seconds */
   async until(expression: string): Promise<void> {
-    const deadlineMs = performance.now() + 5000;
+    const deadlineMs = performance.now() + 10_000;
     while ((await this.evaluate(`document.body !== null && Boolean(${expression})`)) !== true) {
       if (performance.now() > deadlineMs) throw new Error(`It never came: ${expression}`);
       await sleep(20);

@@ -12,6 +12,7 @@ import { Hub } from '#agent/stream/hub.ts';
 import { Browser } from './browser.ts';
 import { Workshop } from './certificates.ts';
 import { livelyHost, toLivelySnapshot } from './lively-machine.ts';
+import { shrinkPng } from './shrink-png.ts';
 import { openStream } from './stream-harness.ts';
 
 const [, , folder = '.'] = process.argv;
@@ -28,6 +29,11 @@ const hub = new Hub({
   clock: { now, monotonicMs: () => tick * 1000 },
   intervalSeconds: 1,
 });
+/** As this machine shows it, and the browser on it. */
+function formatTime(): string {
+  return now().toTimeString().slice(0, 8);
+}
+
 await using stream = await openStream({ tls, hub });
 await using browser = await Browser.start();
 
@@ -41,11 +47,13 @@ for (const [name, width, height, dark] of [
   for (let each = 0; each < WINDOW_SECONDS; each += 1) {
     hub.tick();
     // A viewer that cannot keep up would be dropped.
-    await sleep(5);
+    if (each % 5 === 0) await page.evaluate('1');
   }
-  await sleep(900);
-  writeFileSync(join(folder, `agent-${name}.png`), await page.takePicture());
+  await page.until(`document.querySelector('#time').textContent === '${formatTime()}'`);
+  await sleep(500);
+  writeFileSync(join(folder, `agent-${name}.png`), shrinkPng(await page.takePicture()));
   if (process.env['WHOLE_PAGE'] === 'yes') {
-    writeFileSync(join(folder, `agent-${name}-whole.png`), await page.takePicture(true));
+    writeFileSync(join(folder, `agent-${name}-whole.png`), shrinkPng(await page.takePicture(true)));
   }
+  await page.send('Page.close');
 }

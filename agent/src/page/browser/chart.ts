@@ -139,7 +139,7 @@ export class Chart {
           grid: { show: false },
           values: (_, at) => at.map((each) => formatTime(each)),
         },
-        { ...axis, size: 62, space: 34, values: (_, at) => at.map((each) => format(each)) },
+        { ...axis, size: 62, space: 26, values: (_, at) => at.map((each) => format(each)) },
       ],
       series: [{}, ...this.#lines.map(toSeries)],
       hooks: { setCursor: [({ cursor }) => this.#showAt(cursor.idx)] },

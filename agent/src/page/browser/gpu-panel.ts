@@ -58,14 +58,14 @@ export function listGpuFigures(gpu: AgentGpu): MeterItem[] {
   const { power_limit_watts: limit, temperature_celsius: celsius, fan_ratio: fan } = gpu;
   const items: MeterItem[] = [];
   if (used !== undefined) {
-    const of = total === undefined ? '' : ` of ${formatBytes(total)}`;
-    const name = gpu.memory_shared === true ? 'Memory (shared)' : 'Memory';
-    items.push({ name, value: `${formatBytes(used)}${of}`, ratio: divide(used, total) });
+    const detail = total === undefined ? '' : `of ${formatBytes(total)}`;
+    const name = gpu.memory_shared === true ? 'Shared memory' : 'Memory';
+    items.push({ name, value: formatBytes(used), detail, ratio: divide(used, total) });
   }
   if (power !== undefined) {
-    const of = limit === undefined ? '' : ` of ${formatWatts(limit)}`;
+    const detail = limit === undefined ? '' : `of ${formatWatts(limit)}`;
     const ratio = divide(power, limit);
-    items.push({ name: 'Power', value: `${formatWatts(power)}${of}`, ratio, isJudged: false });
+    items.push({ name: 'Power', value: formatWatts(power), detail, ratio, isJudged: false });
   }
   if (celsius !== undefined) {
     items.push({ name: 'Temperature', value: formatCelsius(celsius), ratio: celsius / 100 });

@@ -48,6 +48,8 @@ const layout = new Layout(
 const showTiles = makeTiles(find('#tiles'));
 const showStatus = makeStatus();
 const notices: { element: HTMLElement }[] = [];
+/** What is to be shown in the next frame. */
+let newest: AgentSnapshot | null = null;
 
 function greet(hello: AgentHello): void {
   showHost(hello);
@@ -60,8 +62,19 @@ function greet(hello: AgentHello): void {
   drawCharts();
 }
 
-function showSnapshot(snapshot: AgentSnapshot): void {
+function receiveSnapshot(snapshot: AgentSnapshot): void {
   timeline.add(Date.parse(snapshot.time), toFigures(snapshot));
+  // When several come at once, the newest alone is shown; in a tab that nobody sees, none.
+  if (newest === null) requestAnimationFrame(showNewest);
+  newest = snapshot;
+}
+
+function showNewest(): void {
+  if (newest !== null) showSnapshot(newest);
+  newest = null;
+}
+
+function showSnapshot(snapshot: AgentSnapshot): void {
   showTiles(snapshot);
   showNotices(snapshot);
   for (const panel of panels) panel.element.hidden = !panel.update(snapshot);
@@ -98,7 +111,7 @@ const connection = new Connection({
   onState: showState,
   onMessage: (message) => {
     if (message.type === 'hello') greet(message);
-    else showSnapshot(message.snapshot);
+    else receiveSnapshot(message.snapshot);
   },
 });
 const showTokenForm = makeTokenForm(() => connection.open());

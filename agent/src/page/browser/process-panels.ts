@@ -67,19 +67,26 @@ export function makeContainerPanel(): Panel {
   return {
     element: card.element,
     update({ containers = [] }) {
-      card.setNote(`${containers.length} running`);
+      card.setNote(...countRuntimes(containers));
       table.show(containers.map(toContainerRow));
       return containers.length > 0;
     },
   };
 }
 
+/** Such as `2 docker`. */
+function countRuntimes(containers: readonly AgentContainer[]): string[] {
+  const groups = Object.groupBy(containers, ({ runtime }) => runtime);
+  return Object.entries(groups).map(([runtime, each]) => `${each.length} ${runtime}`);
+}
+
 function toContainerRow(container: AgentContainer): Cell[] {
   const { cpu_cores: cores, memory_bytes: memory, memory_limit_bytes: limit } = container;
   const { read_bytes_per_second: read, write_bytes_per_second: written } = container;
-  const of = limit === undefined ? '' : ` / ${formatBytes(limit)}`;
+  const of =
+    limit === undefined || memory === undefined ? '' : ` (${formatPercent(memory / limit)})`;
   return [
-    `${container.id} ${container.runtime}`,
+    container.id,
     cores === undefined ? undefined : formatPercent(cores),
     memory === undefined ? undefined : `${formatBytes(memory)}${of}`,
     read === undefined && written === undefined
