@@ -20,7 +20,10 @@ Exit codes: 0; 2 for what was not understood or cannot be read; 69 when nobody a
 export function watchCommand(): Command {
   const command = new Command('watch')
     .description('Show the vital signs of a machine live in the terminal; q ends.')
-    .argument('<address>', 'where its agent is, such as wss://db-1.example.com:4096')
+    .argument(
+      '<address>',
+      'where its agent or the proxy before it is: wss://db-1.example.com:4096, wss://db-1.example.com/latchkey',
+    )
     .option('--token-file <file>', 'a file whose first line is an access token')
     .option('--certificate <file>', 'the own client certificate (PEM)')
     .option('--key <file>', 'its key (PEM)')
@@ -36,7 +39,7 @@ export function watchCommand(): Command {
     .addOption(jsonOption())
     .action(watch);
   return withExamples(command, [
-    ['watch wss://db-1.example.com:4096', 'A machine whose certificate is of a public authority'],
+    ['watch wss://db-1.example.com/latchkey', 'Behind a proxy with a public certificate'],
     ['watch wss://db-1:4096 --ca ca.pem --certificate me.pem --key me.key', 'With mutual TLS'],
     ['watch wss://10.0.0.7:4096 --fingerprint sha256:1f2e… --token-file token', 'With a token'],
     ['watch wss://db-1.example.com:4096 --json | jq .memory.usage_ratio', 'For a program'],

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { explainAnswer, explainClose, explainError } from './explain.ts';
-import { parseAddress, parseFingerprint } from './target.ts';
+import { openTarget, parseAddress, parseFingerprint } from './target.ts';
 
 function read(text: string): string[] {
   const { hostname, port, pathname } = parseAddress(text);
@@ -16,8 +16,10 @@ function tell(code: string): string {
 test('addresses are those of agents', () => {
   assert.deepEqual(read('wss://db-1.example.com:4097'), ['db-1.example.com', '4097', '/']);
   assert.deepEqual(read('db-1'), ['db-1', '4096', '/']);
-  assert.deepEqual(read('wss://[::1]/agent'), ['[::1]', '4096', '/agent']);
-  assert.deepEqual(read('wss://db-1:443/agent'), ['db-1', '', '/agent']);
+  assert.deepEqual(read('[::1]'), ['[::1]', '4096', '/']);
+  assert.deepEqual(read('db-1:4097'), ['db-1', '4097', '/']);
+  assert.deepEqual(read('wss://db-1/latchkey'), ['db-1', '', '/latchkey']);
+  assert.equal(openTarget(parseAddress('wss://db-1/latchkey'), {}).address, 'db-1:443');
   for (const wrong of ['', 'http://db-1', 'ws://db-1', 'wss://', 'wss://me@db-1', 'wss://a b']) {
     assert.throws(() => parseAddress(wrong), Error, wrong);
   }

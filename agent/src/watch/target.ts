@@ -1,7 +1,9 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-const DEFAULT_PORT = 4096;
+/** Of agents; addresses that begin with wss:// have that of https where they name none. */
+const AGENT_PORT = 4096;
+const HTTPS_PORT = 443;
 const MAX_FILE_BYTES = 1024 * 1024;
 
 /** Where the agent is, and by what the two know each other. */
@@ -33,7 +35,7 @@ export interface TargetOptions {
  * @throws Error with a sentence about the file that cannot be used
  */
 export function openTarget(url: URL, options: TargetOptions): Target {
-  const port = Number(url.port || DEFAULT_PORT);
+  const port = Number(url.port || HTTPS_PORT);
   const host = url.hostname.replaceAll(/[[\]]/gu, '');
   return {
     url,
@@ -47,19 +49,21 @@ export function openTarget(url: URL, options: TargetOptions): Target {
 }
 
 /**
- * Reads an address such as `wss://db-1.example.com:4096`; the port of agents is that where it names none.
+ * Reads an address: that of a proxy, such as `wss://db-1.example.com/latchkey`, that of an agent,
+ * `wss://db-1.example.com:4096`, or of the latter the name alone.
  * @throws Error with a sentence
  */
 export function parseAddress(text: string): URL {
-  // Of wss, 443 is the port that a URL leaves out: what was written is lost.
-  const asWritten = /^wss:\/\/[^/?#]*:443(?:[/?#]|$)/iu.test(text);
-  const url = URL.parse(/^[a-z]+:\/\//iu.test(text) ? text : `wss://${text}`);
-  if (url === null || url.hostname === '')
+  const isName = /^(?:[a-z\d.-]+|\[[a-f\d:.]+\])$/iu.test(text);
+  const hasScheme = /^[a-z]+:\/\//iu.test(text);
+  const url = URL.parse(`${hasScheme ? '' : 'wss://'}${text}${isName ? `:${AGENT_PORT}` : ''}`);
+  if (url === null || url.hostname === '') {
     throw new Error('it is no address such as wss://db-1:4096');
+  }
   if (url.protocol !== 'wss:') throw new Error('agents speak TLS only: it begins with wss://');
-  if (url.username !== '' || url.hash !== '')
+  if (url.username !== '' || url.hash !== '') {
     throw new Error('it has no room for names and fragments');
-  if (url.port === '' && !asWritten) url.port = `${DEFAULT_PORT}`;
+  }
   return url;
 }
 

@@ -52,6 +52,8 @@ export function openTerminal(
   };
   output.write(ENTER);
   output.on('resize', onResize);
+  // A terminal that was closed.
+  input.on('error', onQuit);
   if (input.isTTY) input.setRawMode(true).on('data', onKey);
   process.once('exit', leave);
   return {
