@@ -31,8 +31,9 @@ export async function askProxy(port: number, path: string, manner: Manner = {}):
 }
 
 /** Asks by HTTP/1.1 without TLS. */
-export async function askPlain(port: number, path: string): Promise<Answer> {
-  return collect(requestPlain({ host: '127.0.0.1', port, path, agent: false }));
+export async function askPlain(port: number, path: string, domain = '127.0.0.1'): Promise<Answer> {
+  const headers = { Host: domain };
+  return collect(requestPlain({ host: '127.0.0.1', port, path, agent: false, headers }));
 }
 
 /** Asks by HTTP/2. */

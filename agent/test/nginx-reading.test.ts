@@ -1,0 +1,192 @@
+/** nginx itself says whether its configuration is read as it reads it. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import * as fc from 'fast-check';
+
+import { readDirectives } from '#agent/install/nginx/directives.ts';
+import { NginxFault } from '#agent/install/nginx/nginx-fault.ts';
+import { readConfiguration } from '#agent/install/nginx/read-configuration.ts';
+import { chooseServer, listChosen, listServers } from '#agent/install/nginx/servers.ts';
+import { askPlain } from './ask-proxy.ts';
+import { lacksNginx, startNginx } from './nginx-process.ts';
+import { findFreePort } from './web-server.ts';
+
+const SEED = 20261121;
+
+/** An argument in any spelling; `$` stands for variables, so it is only there as one of them, or escaped. */
+const spelling = fc
+  .array(
+    fc.constantFrom(
+      ...'ab"\'\\#}{ ;\t'.split(''),
+      ...[
+        '"',
+        "'",
+        '\\"',
+        "\\'",
+        '\\\\',
+        '\\t',
+        '\\n',
+        '\\;',
+        '\\{',
+        '\\ ',
+        '\\x',
+        '${host}',
+        '{}',
+        '\r\n',
+        'é',
+      ],
+    ),
+    { minLength: 1, maxLength: 7 },
+  )
+  .chain((parts) =>
+    fc.constantFrom('', '"', "'").map((quote) => `${quote}${parts.join('')}${quote}`),
+  );
+
+describe('reading configuration of nginx', { skip: lacksNginx }, () => {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-nginx-reading-'));
+  after(() => rmSync(directory, { recursive: true }));
+
+  /** Whether nginx takes it, as far as its words go. */
+  function isTaken(text: string): boolean {
+    const path = join(directory, 'nginx.conf');
+    writeFileSync(
+      path,
+      `pid ${directory}/pid;\nevents {}\nhttp { access_log off; server { listen unix:${directory}/s; location / {\n${text}\n} } }\n`,
+    );
+    const { stderr } = spawnSync('nginx', ['-t', '-c', path, '-e', 'stderr'], { encoding: 'utf8' });
+    return /test is successful/.test(stderr);
+  }
+
+  /** The one argument that is left when it is read as we do; null when it is none, several or a fault. */
+  function readArgument(written: string): string | null {
+    try {
+      const [directive, ...others] = readDirectives('/x', `return 200 ${written};`);
+      const isOne = others.length === 0 && directive?.block === null && directive.args.length === 2;
+      return isOne ? (directive.args[1] ?? null) : null;
+    } catch (error) {
+      assert.ok(error instanceof NginxFault);
+      return null;
+    }
+  }
+
+  test('words come out as nginx sends them', async () => {
+    const port = await findFreePort();
+    const words = fc
+      .sample(spelling, { numRuns: 1500, seed: SEED })
+      .map((written) => ({ written, read: readArgument(written) }))
+      .filter(({ read }) => read !== null && read !== '');
+    assert.ok(words.length > 200, `${words.length} words`);
+    const locations = words.map(
+      ({ written }, index) => `location = /${index} { return 200 ${written}; }\n`,
+    );
+    const site = `server { listen 127.0.0.1:${port}; server_name a.test;\n${locations.join('')}}\n`;
+    await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);
+    assert.match(nginx.test(), /test is successful/);
+    for (const [index, { written, read }] of words.entries()) {
+      const { text } = await askPlain(port, `/${index}`);
+      assert.equal(text, read?.replaceAll('${host}', '127.0.0.1'), JSON.stringify(written));
+    }
+  });
+
+  test('what is a fault is one for nginx', () => {
+    const faults = fc
+      .sample(spelling, { numRuns: 400, seed: SEED })
+      .map((written) => `add_header X ${written};`)
+      .filter((text) => {
+        try {
+          readDirectives('/x', text);
+          return false;
+        } catch {
+          // A fault is what is looked for.
+          return true;
+        }
+      })
+      .slice(0, 60);
+    assert.equal(faults.length, 60);
+    assert.equal(isTaken('add_header X a;'), true);
+    assert.deepEqual(faults.filter(isTaken), []);
+  });
+
+  const NAMES = [
+    ...[
+      'shop.test',
+      '*.shop.test',
+      '.deep.shop.test',
+      '*.deep.shop.test x.test',
+      'shop.*',
+      'www.shop.*',
+    ],
+    ...[
+      '~^api\\d+\\.shop\\.test$',
+      '"QUOTED.test"',
+      "'~^quo{1,2}ted'",
+      '*.test',
+      '""',
+      '_',
+      'a.b.c.test .c.test',
+    ],
+    ...['localhost 127.0.0.1', 'same.test', 'same.test', '~SHOP'],
+  ];
+  const DOMAINS = [
+    ...[
+      'shop.test',
+      'www.shop.test',
+      'deep.shop.test',
+      'a.deep.shop.test',
+      'b.a.deep.shop.test',
+      'shop.example',
+    ],
+    ...[
+      'www.shop.example',
+      'x.www.shop.example',
+      'api7.shop.test',
+      'api7.shop.org',
+      'quoted.test',
+      'quoted.org',
+    ],
+    ...[
+      'other.test',
+      'test',
+      'nothing.org',
+      'c.test',
+      'b.c.test',
+      'a.b.c.test',
+      'same.test',
+      'shop.test.org',
+      'workshop.org',
+    ],
+  ];
+
+  test('the block that is chosen for a name is the one that nginx chooses', async () => {
+    const port = await findFreePort();
+    const sites = NAMES.map(
+      (names, index) =>
+        `server { listen 127.0.0.1:${port}; server_name ${names}; return 200 ${index}; }\n`,
+    );
+    const main = `events {}\nhttp { server { listen 127.0.0.1:${port} default_server; return 200 none; }\n${sites.join('')}}`;
+    const path = '/etc/nginx/nginx.conf';
+    const servers = listServers(
+      readConfiguration([{ path, realPath: path, text: main, isWritable: true }]),
+    );
+    assert.equal(servers.length, NAMES.length + 1);
+    const site = `server { listen 127.0.0.1:${port} default_server; return 200 none; }\n${sites.join('')}`;
+    await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);
+    assert.match(nginx.test(), /conflicting server name "same.test"/);
+    const kinds = new Map<string, number>();
+    for (const domain of DOMAINS) {
+      const choice = chooseServer(servers, domain);
+      const { text } = await askPlain(port, '/', domain);
+      kinds.set(choice.kind, (kinds.get(choice.kind) ?? 0) + 1);
+      const indexes = listChosen(choice).map((server) => String(servers.indexOf(server) - 1));
+      assert.ok(
+        (indexes.length === 0 ? ['none'] : indexes).includes(text),
+        `${domain}: ${text}, not ${choice.kind} ${indexes.join(', ')}`,
+      );
+    }
+    assert.deepEqual([...kinds.keys()].sort(), ['none', 'one', 'perhaps', 'several']);
+  });
+});
