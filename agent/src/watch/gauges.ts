@@ -1,8 +1,9 @@
 import type { AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
 
 import { formatBytes, formatBytesPerSecond, formatRatio } from '../cli/units.ts';
-import { drawBar, drawChart, drawLevels, styleOfRatio } from './bars.ts';
-import { fitText, type Line, lineWidth, span, type Style } from './text.ts';
+import { drawBar, drawLevels, styleOfRatio } from './bars.ts';
+import { listSeries, type Series, sparkline } from './series.ts';
+import { fitText, type Line, lineWidth, span } from './text.ts';
 import type { View } from './view.ts';
 
 const LABEL_WIDTH = 9;
@@ -10,18 +11,6 @@ const VALUE_WIDTH = 6;
 const RATE_WIDTH = 10;
 const MAX_CORE_LINES = 4;
 const MIN_BAR_WIDTH = 6;
-const MIN_CHART_WIDTH = 6;
-
-/** Below it, a chart of traffic would make mountains of nothing. */
-const MIN_BYTES_PER_SECOND = 16 * 1024;
-
-/** A chart of something over time, in one row or several. */
-export interface Series {
-  readonly name: string;
-  readonly values: readonly (number | undefined)[];
-  readonly highest: number;
-  readonly style: Style;
-}
 
 /** What there is once: the figures that everybody looks at first. */
 export function drawGauges({ snapshot, points }: View, width: number): Line[] {
@@ -42,36 +31,6 @@ export function drawGauges({ snapshot, points }: View, width: number): Line[] {
     ...drawTroubles(snapshot),
   ];
 }
-
-/** What is known over time: of processor, memory, network and disks. */
-export function listSeries(points: readonly AgentHistoryPoint[]): [Series, ...Series[]] {
-  const ratios = (name: string, field: RatioField, style: Style): Series => ({
-    name,
-    values: points.map((point) => point[field]),
-    highest: 1,
-    style,
-  });
-  const rates = (name: string, field: RateField, style: Style): Series => {
-    const values = points.map((point) => point[field]);
-    const highest = values.reduce<number>((most, each) => Math.max(most, each ?? 0), 0);
-    return { name, values, highest: Math.max(highest, MIN_BYTES_PER_SECOND), style };
-  };
-  return [
-    ratios('CPU', 'cpu_usage_ratio', 'green'),
-    rates('Received', 'receive_bytes_per_second', 'cyan'),
-    rates('Sent', 'transmit_bytes_per_second', 'cyan'),
-    rates('Read', 'disk_read_bytes_per_second', 'cyan'),
-    rates('Written', 'disk_write_bytes_per_second', 'cyan'),
-    ratios('Memory', 'memory_usage_ratio', 'green'),
-  ];
-}
-
-type RatioField = 'cpu_usage_ratio' | 'memory_usage_ratio';
-type RateField =
-  | 'receive_bytes_per_second'
-  | 'transmit_bytes_per_second'
-  | 'disk_read_bytes_per_second'
-  | 'disk_write_bytes_per_second';
 
 /** A line for a part that the machine has. */
 function line<T>(part: T | undefined, draw: (part: T) => Line): Line[] {
@@ -179,11 +138,6 @@ function drawRate(sign: string, series: Series | undefined, width: number): Line
   const rate = formatBytesPerSecond(series?.values.at(-1));
   const text = `${sign} ${fitText(rate, RATE_WIDTH + 1)} `;
   return [span(text), ...sparkline(series, width - text.length)];
-}
-
-function sparkline(series: Series | undefined, width: number): Line {
-  if (series === undefined || width < MIN_CHART_WIDTH) return [];
-  return drawChart(series.values, { ...series, width, height: 1 })[0] ?? [];
 }
 
 function drawTroubles({ units, raspberry_pi: pi }: AgentSnapshot): Line[] {
