@@ -11,7 +11,7 @@ import { renderChallenge, renderChallengeServer, renderServer } from './render.t
 import { chooseServer, listOnPort, type Server } from './servers.ts';
 import { describeSeveral } from './describe-servers.ts';
 
-interface Challenge {
+export interface Challenge {
   readonly files: readonly FileStep[];
   readonly edits: readonly EditStep[];
 }
@@ -39,8 +39,11 @@ export function planDedicated(around: Surroundings, options: ProxyOptions): Prox
   return { kind: 'dedicated', server: writeFile(place.path, text), challenge, notes: [] };
 }
 
-/** @returns one sentence when it cannot be answered */
-function planChallenge(around: Surroundings, options: ProxyOptions): Challenge | string {
+/**
+ * Plans what answers the challenge for the domain's certificate.
+ * @returns one sentence when it cannot be answered
+ */
+export function planChallenge(around: Surroundings, options: ProxyOptions): Challenge | string {
   const { domain } = options;
   const choice = chooseServer(listOnPort(around.servers, 80), domain);
   if (choice.kind === 'none') return planChallengeServer(around, options);

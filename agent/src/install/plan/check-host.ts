@@ -1,0 +1,60 @@
+import type { HostFacts, InstallMode, Listener } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import { AGENT_PORT, agentUnit } from '../paths.ts';
+import { describeListener, describeStop } from './describe-listener.ts';
+
+/** What makes an installation impossible here, whatever its mode: sentences, each with its fix. */
+export function listHindrances(facts: HostFacts): readonly string[] {
+  if (!facts.isRoot) return ['Only root can install: run it with sudo, or as root.'];
+  if (!facts.hasSystemd) {
+    return [
+      'systemd does not run here, and the agent is installed as a service of it: install on a machine that was started with systemd.',
+    ];
+  }
+  const { name } = facts.distribution;
+  return [
+    ...facts.faults,
+    ...(facts.packageDirectory === null
+      ? [
+          'This program was not started from its package, so there is nothing to install: unpack the package, and run bin/latchkey-agent install in it.',
+        ]
+      : []),
+    ...(facts.hasOpenssl || facts.hasApt ? [] : [explainPackage('openssl', name)]),
+    ...(facts.givenCertificateFault === null ? [] : [facts.givenCertificateFault]),
+    ...facts.listeners.filter(isForeign).slice(0, 1).map(explainPort),
+  ];
+}
+
+/** A package is needed where apt is not the one who installs them. */
+export function explainPackage(program: string, distribution: string): string {
+  const where = distribution === '' ? 'This distribution' : distribution;
+  return `${program} is missing, and only packages of Debian and Ubuntu are installed by this program (this is ${where}): install ${program} and run this again.`;
+}
+
+/** Whether somebody else has the agent's own port. */
+function isForeign({ port, process }: Listener): boolean {
+  return port === AGENT_PORT && process?.unit !== agentUnit;
+}
+
+function explainPort(listener: Listener): string {
+  return `Port ${AGENT_PORT}, which the agent needs, belongs to ${describeListener(listener)}: ${describeStop(listener)} and run this again.`;
+}
+
+/** What is left over from an installation that was another one. */
+export function listChangeNotes(
+  options: InstallOptions,
+  mode: InstallMode,
+  { installed }: HostFacts,
+): readonly string[] {
+  if (installed === null) return [];
+  const changes = [
+    ...(installed.domain === options.domain
+      ? []
+      : [`from ${installed.domain} to ${options.domain}`]),
+    ...(installed.mode === mode ? [] : [`from ${installed.mode} to ${mode} mode`]),
+  ];
+  if (changes.length === 0) return [];
+  return [
+    `The agent moves ${changes.join(' and ')}: what only the earlier installation needed is undone.`,
+  ];
+}

@@ -1,0 +1,86 @@
+import type { HostFacts, InstallMode, Listener, NginxFacts } from '../facts.ts';
+import { recogniseServer } from '../instructions/recognise-server.ts';
+import { renderInstructions } from '../instructions/render-instructions.ts';
+import type { InstallOptions } from '../options.ts';
+import { describeListener } from './describe-listener.ts';
+import { type Manual, type Refusal, refuse } from './plan.ts';
+
+/** How the agent is to be reached, and why. */
+export interface ChosenMode {
+  readonly kind: 'mode';
+  readonly mode: InstallMode;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Chooses how the agent is reached, by who listens on ports 80 and 443: a reverse proxy that this program can set up (nginx),
+ * then through it; another web server, then by hand; nobody, then on a port of its own. What was installed for the same
+ * domain stays as it is, so that an upgrade moves nothing.
+ */
+export function chooseMode(
+  options: InstallOptions,
+  facts: HostFacts,
+): ChosenMode | Manual | Refusal {
+  const { installed } = facts;
+  if (options.forcesStandalone || options.mode === 'standalone') return choose('standalone');
+  if (options.mode === 'proxy') return chooseProxy(options, facts);
+  if (installed?.domain === options.domain) {
+    return installed.mode === 'proxy' ? chooseProxy(options, facts) : choose('standalone');
+  }
+  const web = listWebListeners(facts);
+  const proxy = web.find((each) => isProxy(each, facts));
+  if (web.length === 0) return choose('standalone', describeIdleNginx(facts));
+  return proxy === undefined ? explainByHand(options, web) : chooseProxy(options, facts);
+}
+
+function choose(mode: InstallMode, ...notes: readonly string[]): ChosenMode {
+  return { kind: 'mode', mode, notes: notes.filter((note) => note !== '') };
+}
+
+function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Manual | Refusal {
+  const others = listWebListeners(facts).filter((each) => !isProxy(each, facts));
+  if (others.length > 0) return explainByHand(options, others);
+  const { nginx } = facts;
+  if (nginx === null) {
+    return refuse(
+      'Proxy mode needs a reverse proxy, and none is here: install nginx (apt-get install nginx), or choose standalone mode (--mode standalone).',
+    );
+  }
+  if (!nginx.isRunning) {
+    return refuse(
+      'nginx does not run, so the agent cannot be reached through it: start it (systemctl start nginx), or choose standalone mode (--mode standalone).',
+    );
+  }
+  return nginx.fault === null ? choose('proxy') : refuse(explainFault(nginx.fault));
+}
+
+/** nginx refuses its own configuration, so nothing can be added to it. */
+export function explainFault(fault: NonNullable<NginxFacts['fault']>): string {
+  return `nginx refuses the configuration that is there now, mend that first (nginx -t): ${fault}`;
+}
+
+function listWebListeners({ listeners }: HostFacts): readonly Listener[] {
+  return listeners.filter(({ port }) => port === 80 || port === 443);
+}
+
+/** One that runs in a container has its configuration there, and no program here. */
+function isProxy({ process }: Listener, { nginx }: HostFacts): boolean {
+  return process?.name === 'nginx' && nginx !== null;
+}
+
+function explainByHand(options: InstallOptions, others: readonly Listener[]): Manual {
+  const known = others.find(({ process }) => recogniseServer(process?.name ?? null) !== 'other');
+  const first = known ?? others[0];
+  const who = first === undefined ? 'Another web server' : describeListener(first);
+  const server = recogniseServer(first?.process?.name ?? null);
+  return {
+    kind: 'manual',
+    reason: `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`,
+    instructions: renderInstructions(server, options),
+  };
+}
+
+function describeIdleNginx({ nginx }: HostFacts): string {
+  if (nginx === null) return '';
+  return 'nginx is here but has neither port 80 nor 443, so the agent is installed on a port of its own; for proxy mode start nginx and choose --mode proxy.';
+}

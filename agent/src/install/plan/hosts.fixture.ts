@@ -1,0 +1,101 @@
+import type { CertificateFacts, HostFacts, Listener, NginxFacts, NginxFile } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+
+export const DOMAIN = 'monitor.example.com';
+
+export const OPTIONS: InstallOptions = {
+  domain: DOMAIN,
+  email: 'ops@example.com',
+  mode: 'auto',
+  forcesStandalone: false,
+  proxyPath: '/latchkey',
+  mutualTls: false,
+  acmeServer: null,
+  certificateFiles: null,
+  scrapeIntervalSeconds: null,
+  opensFirewall: false,
+  skipsDnsCheck: false,
+};
+
+/** Debian as it comes, on the internet, with a name. */
+export const BARE: HostFacts = {
+  isRoot: true,
+  hasSystemd: true,
+  hasApt: true,
+  hasCertbot: false,
+  hasOpenssl: true,
+  packageDirectory: '/opt/latchkey-agent',
+  distribution: { id: 'debian', versionId: '12', name: 'Debian GNU/Linux 12 (bookworm)' },
+  hasIpv6: true,
+  listeners: [],
+  nginx: null,
+  firewall: 'none',
+  addresses: ['203.0.113.7'],
+  domainAddresses: ['203.0.113.7'],
+  certificate: null,
+  givenCertificateFault: null,
+  installed: null,
+  faults: [],
+};
+
+export function listenOn(port: number, name: string, address = '0.0.0.0'): Listener {
+  return { port, address, process: { pid: 700 + port, name, unit: `${name}.service` } };
+}
+
+export const MAIN_FILE: NginxFile = {
+  path: '/etc/nginx/nginx.conf',
+  realPath: '/etc/nginx/nginx.conf',
+  text: 'events {}\nhttp {\n    include /etc/nginx/conf.d/*.conf;\n    include /etc/nginx/sites-enabled/*;\n}\n',
+  isWritable: true,
+};
+
+export const SHOP: NginxFile = {
+  path: '/etc/nginx/sites-enabled/shop',
+  realPath: '/etc/nginx/sites-available/shop',
+  text: 'server {\n    listen 80;\n    server_name shop.example.com;\n}\n',
+  isWritable: true,
+};
+
+export const SITE_PATH = '/etc/nginx/sites-enabled/site';
+
+/** A file with the domain's own blocks. */
+export function writeSite(text: string): NginxFile {
+  return { path: SITE_PATH, realPath: '/etc/nginx/sites-available/site', text, isWritable: true };
+}
+
+export const OVER_HTTP = writeSite(
+  `server {\n    listen 80;\n    server_name ${DOMAIN};\n    root /var/www/html;\n}\n`,
+);
+
+export const OVER_HTTPS = writeSite(
+  `server {\n    listen 443 ssl;\n    server_name ${DOMAIN};\n    ssl_certificate /etc/ssl/a.pem;\n    ssl_certificate_key /etc/ssl/a.key;\n    root /var/www/html;\n}\n`,
+);
+
+export function runNginx(...files: readonly NginxFile[]): NginxFacts {
+  return {
+    version: '1.22.1',
+    isRunning: true,
+    files: [MAIN_FILE, ...files],
+    warnings: [],
+    fault: null,
+  };
+}
+
+/** A machine with nginx on port 80, and 443 where a site has TLS. */
+export function withNginx(...files: readonly NginxFile[]): HostFacts {
+  const ports = files.some(({ text }) => text.includes('ssl')) ? [80, 443] : [80];
+  const listeners = ports.map((port) => listenOn(port, 'nginx'));
+  return { ...BARE, listeners, nginx: runNginx(...files) };
+}
+
+/** What certbot keeps for the domain, renewed in some way. */
+export function keep(authenticator: string, webroots: readonly string[] = []): CertificateFacts {
+  return {
+    name: DOMAIN,
+    directory: `/etc/letsencrypt/live/${DOMAIN}`,
+    expiresAt: new Date('2027-01-01T00:00:00Z'),
+    isExpired: false,
+    authenticator,
+    webroots,
+  };
+}

@@ -1,0 +1,74 @@
+import { BlockList, isIPv6 } from 'node:net';
+
+import type { HostFacts } from '../facts.ts';
+
+/** Addresses that nobody on the internet can reach (RFC 1918, 6598, 3927, 4193, 4291). */
+const UNREACHABLE = new BlockList();
+for (const [network, prefix, type] of [
+  ['10.0.0.0', 8, 'ipv4'],
+  ['172.16.0.0', 12, 'ipv4'],
+  ['192.168.0.0', 16, 'ipv4'],
+  ['100.64.0.0', 10, 'ipv4'],
+  ['169.254.0.0', 16, 'ipv4'],
+  ['127.0.0.0', 8, 'ipv4'],
+  ['fc00::', 7, 'ipv6'],
+  ['fe80::', 10, 'ipv6'],
+] as const) {
+  UNREACHABLE.addSubnet(network, prefix, type);
+}
+
+/** What the DNS means for a certificate that is to be issued. */
+export interface AddressVerdict {
+  readonly notes: readonly string[];
+  readonly objections: readonly string[];
+}
+
+/**
+ * Judges whether an authority that looks for a domain would come to this machine. Behind a translation of addresses
+ * (NAT) a machine does not know the address that it is reached by, so that nothing can be said for sure.
+ */
+export function judgeAddresses(
+  domain: string,
+  { addresses, domainAddresses }: Pick<HostFacts, 'addresses' | 'domainAddresses'>,
+): AddressVerdict {
+  const own = new Set(addresses.map(settle));
+  const elsewhere = domainAddresses.filter((address) => !own.has(settle(address)));
+  const there = domainAddresses.join(', ');
+  const here = addresses.length === 0 ? 'none that others reach' : addresses.join(', ');
+  if (domainAddresses.length === 0) {
+    return object(
+      `${domain} has no address in the DNS, so no certificate can be issued for it: add a record with the address of this machine (${here}), or pass over this with --skip-dns-check.`,
+    );
+  }
+  if (elsewhere.length === 0) return { notes: [], objections: [] };
+  if (elsewhere.length < domainAddresses.length) {
+    return note(
+      `${domain} also leads to ${elsewhere.join(', ')}, which is not an address of this machine: an authority that asks there issues no certificate.`,
+    );
+  }
+  if (addresses.every(isUnreachable)) {
+    return note(
+      `${domain} leads to ${there}, and this machine knows only its private addresses (${here}): the certificate needs port 80 to be handed on to it.`,
+    );
+  }
+  return object(
+    `${domain} leads to ${there} and not to this machine (${here}): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`,
+  );
+}
+
+function isUnreachable(address: string): boolean {
+  return UNREACHABLE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
+}
+
+/** The same address may be written in several ways. */
+function settle(address: string): string {
+  return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
+}
+
+function note(text: string): AddressVerdict {
+  return { notes: [text], objections: [] };
+}
+
+function object(text: string): AddressVerdict {
+  return { notes: [], objections: [text] };
+}

@@ -1,0 +1,132 @@
+import type { CertificateFacts, HostFacts, Listener } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import { paths } from '../paths.ts';
+import type { CertificateStep } from '../steps.ts';
+import { explainPackage } from './check-host.ts';
+import { describeListener, describeStop } from './describe-listener.ts';
+import { judgeAddresses } from './judge-addresses.ts';
+import { type Refusal, refuse } from './plan.ts';
+
+/** Where the certificate comes from that viewers see. */
+export interface CertificatePlan {
+  readonly kind: 'certificate';
+  readonly certificate: string;
+  readonly key: string;
+  /** What certbot has to do; null when the certificate is there. */
+  readonly issue: CertificateStep | null;
+  /** certbot's directory, when it is certbot that renews it. */
+  readonly lineage: string | null;
+  /** Whether nginx must answer challenges from our directory, now or at each renewal. */
+  readonly needsChallenge: boolean;
+  readonly notes: readonly string[];
+  readonly objections: readonly string[];
+}
+
+/** Through what the authority's challenge reaches certbot. */
+type Challenge = CertificateStep['challenge'];
+
+const WEBROOT: Challenge = { kind: 'webroot', directory: paths.challenges };
+
+/**
+ * Plans the certificate that viewers see: the given one, one that certbot keeps already, or a new one.
+ * @param isProxied whether nginx will show it
+ */
+export function planCertificate(
+  options: InstallOptions,
+  facts: HostFacts,
+  isProxied: boolean,
+): CertificatePlan | Refusal {
+  const given = options.certificateFiles;
+  if (given !== null) {
+    return settle(given, null, [
+      `${given.certificate} is not renewed by this program: when it is replaced, ${isProxied ? 'reload nginx' : 'run this again'}.`,
+    ]);
+  }
+  const kept = facts.certificate;
+  const challenge = chooseChallenge(facts, isProxied);
+  if (kept === null || kept.isExpired) return planIssue(options, facts, challenge);
+  if (isRenewable(kept, challenge)) return keep(kept, []);
+  // Somebody else's certificate is theirs to renew, and without an e-mail address there can be no new one.
+  if (kept.name === options.domain && options.email !== null) {
+    return planIssue(options, facts, challenge);
+  }
+  return keep(kept, [
+    `certbot renews the certificate ${kept.name} by ${kept.authenticator}, which will not work as port 80 is used here: see that it is renewed otherwise (certbot certonly --cert-name ${kept.name}).`,
+  ]);
+}
+
+function keep(kept: CertificateFacts, notes: readonly string[]): CertificatePlan {
+  const { directory, webroots } = kept;
+  const files = { certificate: `${directory}/fullchain.pem`, key: `${directory}/privkey.pem` };
+  const needsChallenge = webroots.includes(paths.challenges);
+  return { ...settle(files, directory, notes), needsChallenge };
+}
+
+function settle(
+  files: { readonly certificate: string; readonly key: string },
+  lineage: string | null,
+  notes: readonly string[],
+): CertificatePlan {
+  const nothing = { issue: null, needsChallenge: false, objections: [] };
+  return { kind: 'certificate', ...files, ...nothing, lineage, notes };
+}
+
+/** By nginx when it has port 80 or is about to; by certbot itself when nobody has it; null when somebody else does. */
+function chooseChallenge(
+  { listeners, nginx }: HostFacts,
+  isProxied: boolean,
+): Challenge | Listener {
+  const [listener, ...others] = listeners.filter(({ port }) => port === 80);
+  const all = listener === undefined ? [] : [listener, ...others];
+  const foreign = all.find(({ process }) => process?.name !== 'nginx' || nginx === null);
+  if (foreign !== undefined) return foreign;
+  return isProxied || all.length > 0 ? WEBROOT : { kind: 'standalone' };
+}
+
+/** certbot keeps the way by which a certificate came, and renews it by the same. */
+function isRenewable(
+  { authenticator, webroots }: CertificateFacts,
+  challenge: Challenge | Listener,
+): boolean {
+  const isFree = 'kind' in challenge && challenge.kind === 'standalone';
+  if (authenticator === 'standalone') return isFree;
+  if (webroots.includes(paths.challenges)) return !isFree && 'kind' in challenge;
+  return true;
+}
+
+function planIssue(
+  options: InstallOptions,
+  facts: HostFacts,
+  challenge: Challenge | Listener,
+): CertificatePlan | Refusal {
+  const { domain, email, acmeServer } = options;
+  const reasons = [
+    ...(email === null
+      ? [
+          'The e-mail address for the certificate is missing: give it with --email or LATCHKEY_EMAIL, or give a certificate of your own with --cert-file and --key-file.',
+        ]
+      : []),
+    ...(facts.hasCertbot || facts.hasApt
+      ? []
+      : [explainPackage('certbot', facts.distribution.name)]),
+    ...('kind' in challenge ? [] : [explainPort80(challenge)]),
+  ];
+  if (email === null || reasons.length > 0 || !('kind' in challenge)) return refuse(...reasons);
+  const directory = `/etc/letsencrypt/live/${domain}`;
+  const issue: CertificateStep = { kind: 'certificate', domain, email, acmeServer, challenge };
+  const verdict = judgeAddresses(domain, facts);
+  return {
+    kind: 'certificate',
+    certificate: `${directory}/fullchain.pem`,
+    key: `${directory}/privkey.pem`,
+    issue,
+    lineage: directory,
+    needsChallenge: challenge.kind === 'webroot',
+    notes: verdict.notes,
+    objections: options.skipsDnsCheck ? [] : verdict.objections,
+  };
+}
+
+function explainPort80(listener: Listener): string {
+  return `Port 80, by which the certificate is issued, belongs to ${describeListener(listener)}: ${describeStop(listener)} and run this again, or give a certificate of your own with --cert-file and --key-file.`;
+}

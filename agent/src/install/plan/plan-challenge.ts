@@ -1,0 +1,67 @@
+import type { HostFacts, NginxFile } from '../facts.ts';
+import type { Challenge } from '../nginx/plan-dedicated.ts';
+import type { ProxyOptions } from '../nginx/proxy-plan.ts';
+import { removeTaggedLines } from '../nginx/tagged-lines.ts';
+import type { InstallOptions } from '../options.ts';
+import { paths } from '../paths.ts';
+import type { EditStep, FileStep, Step } from '../steps.ts';
+import type { CertificatePlan } from './plan-certificate.ts';
+
+/** What the way through nginx depends on. */
+export function describeProxy(
+  { domain, proxyPath, mutualTls }: InstallOptions,
+  { hasIpv6, nginx }: HostFacts,
+  {
+    certificate,
+    key,
+    needsChallenge,
+  }: Pick<CertificatePlan, 'certificate' | 'key' | 'needsChallenge'>,
+): ProxyOptions {
+  const version = nginx?.version ?? '';
+  const request = { domain, proxyPath, mutualTls, version, hasIpv6, needsChallenge };
+  return { ...request, certificate, certificateKey: key };
+}
+
+/** Has nginx answer challenges from our directory; nothing where no challenge will come. */
+export function listChallengeSteps(
+  challenge: Challenge,
+  files: readonly NginxFile[],
+): readonly Step[] {
+  const isNeeded = challenge.files.length + challenge.edits.length > 0;
+  if (!isNeeded) return [];
+  return [
+    { kind: 'directory', path: paths.challenges, mode: 0o755, group: 'root' },
+    ...challenge.files,
+    ...listEdits(challenge.files, challenge.edits, files),
+    { kind: 'nginx', probesRoute: false },
+  ];
+}
+
+/**
+ * The edits that include our files, also those of an earlier installation: a plan names all that it needs, for what it
+ * does not name any more is undone.
+ * @param snippets our files, of which an edit may include one
+ */
+export function listEdits(
+  snippets: readonly FileStep[],
+  edits: readonly EditStep[],
+  files: readonly NginxFile[],
+): readonly EditStep[] {
+  if (edits.length > 0) return edits;
+  const places = snippets.map(({ path }) => path);
+  const edited = files.filter(({ text }) => {
+    const added = countIncludes(text, places);
+    return added > 0 && countIncludes(removeTaggedLines(text), places) < added;
+  });
+  const once = new Map(edited.map((file) => [file.realPath, file]));
+  return Array.from(once.values(), ({ path, text }) => ({
+    kind: 'edit',
+    path,
+    before: text,
+    after: text,
+  }));
+}
+
+function countIncludes(text: string, places: readonly string[]): number {
+  return places.reduce((count, place) => count + text.split(place).length - 1, 0);
+}

@@ -1,0 +1,72 @@
+import { version } from '../../version.ts';
+import type { HostFacts, InstallMode } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import { paths } from '../paths.ts';
+import { keepsConfiguration } from './agent-steps.ts';
+import { listChangeNotes, listHindrances } from './check-host.ts';
+import { chooseMode } from './choose-mode.ts';
+import type { Draft } from './draft.ts';
+import { type Manual, type Plan, type Refusal, refuse } from './plan.ts';
+import { planStandalone } from './plan-standalone.ts';
+import { planThroughNginx } from './plan-through-nginx.ts';
+
+/**
+ * Decides what an installation does. The same options and facts always give the same.
+ * @returns the plan; or why there is none: because a person must do it, or because nothing can be done
+ */
+export function planInstall(options: InstallOptions, facts: HostFacts): Manual | Plan | Refusal {
+  const hindrances = listHindrances(facts);
+  if (hindrances.length > 0) return refuse(...hindrances);
+  const chosen = chooseMode(options, facts);
+  if (chosen.kind !== 'mode') return chosen;
+  const { mode } = chosen;
+  const { nginx } = facts;
+  const draft =
+    mode === 'proxy' && nginx !== null
+      ? planThroughNginx(options, facts, nginx)
+      : planStandalone(options, facts);
+  return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
+}
+
+function finish(
+  { steps, notes, objections }: Draft,
+  mode: InstallMode,
+  reasons: readonly string[],
+  options: InstallOptions,
+  facts: HostFacts,
+): Plan {
+  const { domain, proxyPath, mutualTls } = options;
+  return {
+    kind: 'plan',
+    mode,
+    steps,
+    notes: [
+      ...reasons,
+      ...listChangeNotes(options, mode, facts),
+      ...notes,
+      ...describeConfiguration(options, mode, facts),
+      ...describeAdmission(options),
+    ],
+    objections,
+    installed: { version, mode, domain, proxyPath, mutualTls },
+  };
+}
+
+function describeConfiguration(
+  options: InstallOptions,
+  mode: InstallMode,
+  { installed }: HostFacts,
+): readonly string[] {
+  const { scrapeIntervalSeconds: seconds } = options;
+  if (seconds === null || !keepsConfiguration(options, mode, installed)) return [];
+  return [
+    `${paths.configuration} stays as it is: the interval of ${seconds} s is set there (interval_seconds).`,
+  ];
+}
+
+function describeAdmission({ mutualTls }: InstallOptions): readonly string[] {
+  if (mutualTls) return [];
+  return [
+    `Whoever knows the address may watch, unless ${paths.configuration} says otherwise: --mtls asks viewers for a certificate, viewers.tokens_file for a token.`,
+  ];
+}

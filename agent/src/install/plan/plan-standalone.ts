@@ -1,0 +1,85 @@
+import { isIPv6 } from 'node:net';
+
+import type { HostFacts } from '../facts.ts';
+import { planChallengeOnly } from '../nginx/plan-challenge-only.ts';
+import type { InstallOptions } from '../options.ts';
+import { AGENT_PORT, paths } from '../paths.ts';
+import type { Step } from '../steps.ts';
+import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
+import { explainFault } from './choose-mode.ts';
+import type { Draft } from './draft.ts';
+import { type Refusal, refuse } from './plan.ts';
+import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
+import { describeProxy, listChallengeSteps } from './plan-challenge.ts';
+import { planFirewall } from './plan-firewall.ts';
+
+/** Plans an agent that viewers reach on its own port, with a certificate of a public authority. */
+export function planStandalone(options: InstallOptions, facts: HostFacts): Draft | Refusal {
+  const certificate = planCertificate(options, facts, false);
+  if (certificate.kind === 'refusal') return certificate;
+  const issue = planIssue(options, facts, certificate);
+  if (issue.kind === 'refusal') return issue;
+  const { certificate: file, key, lineage } = certificate;
+  const firewall = planFirewall(options, facts, [...(lineage === null ? [] : [80]), AGENT_PORT]);
+  const source = { kind: 'files', certificate: file, key } as const;
+  return {
+    kind: 'draft',
+    steps: [
+      ...listGroundSteps(facts, certificate.issue !== null),
+      ...firewall.steps,
+      ...issue.steps,
+      ...listAgentSteps(options, 'standalone', source, facts.installed),
+      ...listHookSteps('standalone', lineage),
+    ],
+    notes: [
+      ...certificate.notes,
+      ...issue.notes,
+      ...firewall.notes,
+      ...describeIpv6(options, facts),
+    ],
+    objections: certificate.objections,
+  };
+}
+
+interface Issue {
+  readonly kind: 'issue';
+  readonly steps: readonly Step[];
+  readonly notes: readonly string[];
+}
+
+/** Where nginx has port 80, certbot's answers go through it. */
+function planIssue(
+  options: InstallOptions,
+  facts: HostFacts,
+  certificate: CertificatePlan,
+): Issue | Refusal {
+  const { nginx } = facts;
+  const issue = certificate.issue === null ? [] : [certificate.issue];
+  if (!certificate.needsChallenge || nginx === null || !nginx.isRunning) {
+    return { kind: 'issue', steps: issue, notes: [] };
+  }
+  if (nginx.fault !== null) return refuse(explainFault(nginx.fault));
+  const challenge = planChallengeOnly(nginx.files, describeProxy(options, facts, certificate));
+  if (typeof challenge === 'string') {
+    return refuse(
+      `nginx has port 80, and the certificate cannot be issued through it: ${challenge} Give a certificate with --cert-file and --key-file, or choose proxy mode.`,
+    );
+  }
+  return {
+    kind: 'issue',
+    steps: [...listChallengeSteps(challenge, nginx.files), ...issue],
+    notes: [
+      `nginx has port 80, so it answers what proves the domain for the certificate (from ${paths.challenges}); the agent itself is reached without it.`,
+    ],
+  };
+}
+
+function describeIpv6(
+  { domain }: InstallOptions,
+  { domainAddresses }: HostFacts,
+): readonly string[] {
+  if (!domainAddresses.some((address) => isIPv6(address))) return [];
+  return [
+    `${domain} has an IPv6 address, too: with listen: "[::]:${AGENT_PORT}" in ${paths.configuration} the agent is reached there as well.`,
+  ];
+}

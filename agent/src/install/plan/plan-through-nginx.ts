@@ -1,0 +1,107 @@
+import type { HostFacts, NginxFacts } from '../facts.ts';
+import { planProxy } from '../nginx/plan-proxy.ts';
+import type { ProxyPlan } from '../nginx/proxy-plan.ts';
+import type { InstallOptions } from '../options.ts';
+import type { Step } from '../steps.ts';
+import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
+import type { Draft } from './draft.ts';
+import type { Manual, Refusal } from './plan.ts';
+import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
+import { describeProxy, listEdits, listChallengeSteps } from './plan-challenge.ts';
+import { planFirewall } from './plan-firewall.ts';
+
+type Dedicated = Extract<ProxyPlan, { readonly kind: 'dedicated' }>;
+type Existing = Extract<ProxyPlan, { readonly kind: 'existing' }>;
+
+/** The agent itself is asked by nginx alone, which does not verify it. */
+const OWN = { kind: 'self-signed' } as const;
+
+/** Plans an agent that viewers reach through nginx, by the domain's own server block or by one of ours. */
+export function planThroughNginx(
+  options: InstallOptions,
+  facts: HostFacts,
+  nginx: NginxFacts,
+): Draft | Manual | Refusal {
+  const way = planProxy(
+    nginx.files,
+    describeProxy(options, facts, guessCertificate(options, facts)),
+  );
+  if (way.kind === 'refused') return explainByHand(way);
+  if (way.kind === 'dedicated') return planDedicated(options, facts, nginx);
+  const note = listUnusedNote(options);
+  const firewall = planFirewall(options, facts, [443]);
+  return {
+    kind: 'draft',
+    steps: [
+      ...listGroundSteps(facts, false),
+      ...firewall.steps,
+      ...listAgentSteps(options, 'proxy', OWN, facts.installed),
+      ...(way.kind === 'existing' ? listRouteSteps(way, nginx) : []),
+    ],
+    notes: [...way.notes, ...note, ...firewall.notes],
+    objections: [],
+  };
+}
+
+/** Enough to learn whether there must be a certificate at all. */
+function guessCertificate(
+  { certificateFiles, domain }: InstallOptions,
+  { certificate: kept }: HostFacts,
+): Pick<CertificatePlan, 'certificate' | 'key' | 'needsChallenge'> {
+  if (certificateFiles !== null) return { ...certificateFiles, needsChallenge: false };
+  const directory = kept?.directory ?? `/etc/letsencrypt/live/${domain}`;
+  const files = { certificate: `${directory}/fullchain.pem`, key: `${directory}/privkey.pem` };
+  return { ...files, needsChallenge: kept === null };
+}
+
+function planDedicated(
+  options: InstallOptions,
+  facts: HostFacts,
+  nginx: NginxFacts,
+): Draft | Manual | Refusal {
+  const certificate = planCertificate(options, facts, true);
+  if (certificate.kind === 'refusal') return certificate;
+  const way = planProxy(nginx.files, describeProxy(options, facts, certificate));
+  if (way.kind === 'refused') return explainByHand(way);
+  const firewall = planFirewall(options, facts, [
+    ...(certificate.lineage === null ? [] : [80]),
+    443,
+  ]);
+  return {
+    kind: 'draft',
+    steps: [
+      ...listGroundSteps(facts, certificate.issue !== null),
+      ...firewall.steps,
+      ...(way.kind === 'dedicated' ? listChallengeSteps(way.challenge, nginx.files) : []),
+      ...(certificate.issue === null ? [] : [certificate.issue]),
+      ...listAgentSteps(options, 'proxy', OWN, facts.installed),
+      ...(way.kind === 'dedicated' ? listServerSteps(way) : []),
+      ...listHookSteps('proxy', certificate.lineage),
+    ],
+    notes: [...way.notes, ...certificate.notes, ...firewall.notes],
+    objections: certificate.objections,
+  };
+}
+
+/** Last of all, so that nobody is sent to an agent that is not there yet. */
+function listServerSteps({ server }: Dedicated): readonly Step[] {
+  return [server, { kind: 'nginx', probesRoute: true }];
+}
+
+function listRouteSteps({ route, edits }: Existing, { files }: NginxFacts): readonly Step[] {
+  return [route, ...listEdits([route], edits, files), { kind: 'nginx', probesRoute: true }];
+}
+
+function explainByHand({
+  reason,
+  instructions,
+}: Extract<ProxyPlan, { readonly kind: 'refused' }>): Manual {
+  return { kind: 'manual', reason, instructions };
+}
+
+function listUnusedNote({ certificateFiles, domain }: InstallOptions): readonly string[] {
+  if (certificateFiles === null) return [];
+  return [
+    `${certificateFiles.certificate} is not used: nginx shows a certificate for ${domain} already.`,
+  ];
+}

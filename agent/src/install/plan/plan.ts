@@ -1,0 +1,35 @@
+import type { InstalledFacts, InstallMode } from '../facts.ts';
+import type { Step } from '../steps.ts';
+
+/** What an installation will do. */
+export interface Plan {
+  readonly kind: 'plan';
+  readonly mode: InstallMode;
+  /** In their order. */
+  readonly steps: readonly Step[];
+  /** Sentences for the person who installs: what was found, and what is left to be done. */
+  readonly notes: readonly string[];
+  /** Sentences that stand against doing it now: a rehearsal tells them, and without one nothing is begun. */
+  readonly objections: readonly string[];
+  /** What is written down once it is done. */
+  readonly installed: InstalledFacts;
+}
+
+/** Nothing can be done here: why, each a sentence with its fix. */
+export interface Refusal {
+  readonly kind: 'refusal';
+  readonly reasons: readonly string[];
+}
+
+/** A person must do it, for nobody else can tell what is right. */
+export interface Manual {
+  readonly kind: 'manual';
+  /** One sentence. */
+  readonly reason: string;
+  /** What to put where. */
+  readonly instructions: string;
+}
+
+export function refuse(...reasons: readonly string[]): Refusal {
+  return { kind: 'refusal', reasons };
+}
