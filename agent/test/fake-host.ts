@@ -95,7 +95,7 @@ export class FakeHost implements Disposable {
       progress: {
         begin: () => undefined,
         end: (title, isDone) => this.progress.push(`${isDone ? 'done' : 'holds'}: ${title}`),
-        undoing: (reason) => this.progress.push(`undoing: ${reason}`),
+        failed: (reason) => this.progress.push(`failed: ${reason}`),
       },
       services: {
         domain: 'monitor.example.test',

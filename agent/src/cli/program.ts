@@ -7,10 +7,12 @@ import { version } from '../version.ts';
 import { clientCertCommand } from './client-cert-command.ts';
 import { doctorCommand } from './doctor-command.ts';
 import { healthCommand } from './health-command.ts';
+import { installCommand } from './install-command.ts';
 import { onceCommand } from './once-command.ts';
 import { printNote, withExamples } from './output.ts';
 import { reloadCommand } from './reload-command.ts';
 import { runCommand } from './run-command.ts';
+import { uninstallCommand } from './uninstall-command.ts';
 import { validateCommand } from './validate-command.ts';
 import { versionCommand } from './version-command.ts';
 import { watchCommand } from './watch-command.ts';
@@ -31,6 +33,8 @@ export function buildProgram(): Command {
     .addCommand(onceCommand())
     .addCommand(watchCommand())
     .addCommand(clientCertCommand())
+    .addCommand(installCommand())
+    .addCommand(uninstallCommand())
     .addCommand(versionCommand());
   withExamples(program, [
     ['once', 'What this machine does now'],

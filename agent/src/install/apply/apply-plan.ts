@@ -21,7 +21,8 @@ export interface Progress {
   readonly begin: (title: string) => void;
   /** @param isDone false when the machine was like that already */
   readonly end: (title: string, isDone: boolean, seconds: number) => void;
-  readonly undoing: (reason: string) => void;
+  /** @param isUndone whether there is anything to undo, which begins now */
+  readonly failed: (reason: string, isUndone: boolean) => void;
 }
 
 export interface RunContext extends StepContext {
@@ -72,7 +73,7 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
     journal.tidy();
     return false;
   }
-  progress.undoing('An earlier run was cut off');
+  progress.failed('An earlier run was cut off.', true);
   const problems = await undoEntries(
     changes.map(({ entry }) => entry),
     context,
@@ -162,9 +163,9 @@ class Run {
   async undo(cause: unknown): Promise<void> {
     const { journal, progress } = this.#context;
     const changes = journal.unfinished;
-    if (changes === null) return;
     const reason = cause instanceof Error ? cause.message : String(cause);
-    progress.undoing(reason);
+    progress.failed(reason, changes !== null);
+    if (changes === null) return;
     const problems = await undoEntries(
       changes.map(({ entry }) => entry),
       this.#context,

@@ -12,6 +12,8 @@ export class Interrupted extends Error {
 export interface Interruption extends Disposable {
   /** @throws Interrupted once a signal has come */
   readonly check: () => void;
+  /** Null as long as none has come. */
+  readonly stopped: () => Interrupted | null;
 }
 
 /**
@@ -29,6 +31,7 @@ export function watchInterruption(tell: (sentence: string) => void): Interruptio
     check() {
       if (stopped !== null) throw stopped;
     },
+    stopped: () => stopped,
     [Symbol.dispose]() {
       process.off('SIGINT', stop).off('SIGTERM', stop);
     },

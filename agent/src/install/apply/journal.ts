@@ -108,9 +108,9 @@ export class Journal {
     this.#rewrite(this.done);
   }
 
-  /** Removes what is left of a journal without a line. */
+  /** Removes what is left of a journal in which nothing is done any more. */
   tidy(): void {
-    if (this.#lines.length === 0) this.#remove();
+    this.#rewrite(this.done);
   }
 
   #remove(): void {

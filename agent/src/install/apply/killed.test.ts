@@ -51,7 +51,7 @@ test('an undoing that is killed at any moment is done by the next', async () => 
       return null;
     };
     const context = host.open();
-    const progress = { ...context.progress, undoing: () => assert.fail('killed') };
+    const progress = { ...context.progress, failed: () => assert.fail('killed') };
     await assert.rejects(
       applyPlan(
         { steps, installed: '{}\n', verify: async () => undefined },

@@ -19,7 +19,8 @@ export async function uninstall(options: UninstallOptions, context: RunContext):
     journal.noteUndone(entry),
   );
   if (problems.length > 0) throw new UndoError(problems);
-  journal.forgetInstalled();
+  if (options.keepsConfiguration) journal.tidy();
+  else journal.forgetInstalled();
 }
 
 /** What an uninstallation undoes, in the order in which it was done. */
@@ -38,13 +39,14 @@ function isConfiguration({ kind, subject }: Entry): boolean {
 }
 
 /** What the undoing of a step does, for people. */
-export function describeUndo(entry: Entry): string {
-  const { kind, before, after } = entry;
-  if (kind === 'packages') return `Remove the packages ${(after?.['added'] ?? []).join(', ')}`;
-  if (before.paths.length === 0) return `Undo: ${nameEntry(entry)}`;
-  return before.paths
-    .map(({ type, path }) =>
-      type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
-    )
-    .join('\n  ');
+export function describeUndo(entry: Entry): string[] {
+  const { kind, subject, before, after } = entry;
+  if (kind === 'packages') return [`Remove the packages ${(after?.['added'] ?? []).join(', ')}`];
+  if (kind === 'certificate') return [`Have certbot delete the certificate ${subject['domain']}`];
+  if (kind === 'nginx') return ['Reload nginx'];
+  if (kind === 'service') return [`Stop and disable ${subject['unit']}`];
+  if (before.paths.length === 0) return [`Remove the ${nameEntry(entry)}`];
+  return before.paths.map(({ type, path }) =>
+    type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
+  );
 }

@@ -1,17 +1,17 @@
-import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { X509Certificate } from 'node:crypto';
 
 import { paths } from '../../paths.ts';
 import type { ProgramResult } from '../../run-program.ts';
 import type { CertificateStep } from '../../steps.ts';
+import { listTraces, removeTraces } from '../certbot-traces.ts';
 import { explainCertbot } from '../explain-certbot.ts';
 import { lastLines, locate, type Machine } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
-const ACCOUNTS = `${LETSENCRYPT}/accounts`;
 
 /** The authority looks from several places, and certbot waits for it. */
 const CERTBOT_TIMEOUT_MS = 300_000;
@@ -31,8 +31,7 @@ export const certificate: StepKind<CertificateStep> = {
 
   async remember({ domain = '' }, context) {
     const renewal = captureTree(context, context.backups, findRenewal(domain));
-    const accounts = listBelow(locate(context, ACCOUNTS), 3);
-    return { paths: renewal, facts: { accounts } };
+    return { paths: renewal, facts: { traces: listTraces(context) } };
   },
 
   async apply(step, context) {
@@ -89,25 +88,7 @@ async function removeLineage(domain: string, entry: Entry, context: StepContext)
   for (const path of [findLineage(domain), archive, findRenewal(domain)]) {
     rmSync(locate(context, path), { recursive: true, force: true });
   }
-  removeAccounts(entry, context);
-}
-
-/** An account made for this certificate goes, unless another certificate is renewed with it. */
-function removeAccounts({ before }: Entry, context: StepContext): void {
-  const renewals = locate(context, join(LETSENCRYPT, 'renewal'));
-  if (existsSync(renewals) && readdirSync(renewals).length > 0) return;
-  const root = locate(context, ACCOUNTS);
-  const earlier = new Set(before.facts['accounts']);
-  for (const path of listBelow(root, 3)) {
-    if (!earlier.has(path)) rmSync(join(root, path), { recursive: true, force: true });
-  }
-}
-
-function listBelow(directory: string, depth: number): string[] {
-  if (!existsSync(directory)) return [];
-  return readdirSync(directory, { recursive: true, encoding: 'utf8' })
-    .filter((path) => path.split('/').length <= depth)
-    .sort();
+  removeTraces(context, entry.before.facts['traces'] ?? []);
 }
 
 function readCertificate(machine: Machine, domain: string): X509Certificate | null {

@@ -16,7 +16,7 @@ export const directory: StepKind<DirectoryStep> = {
 
   async holds(step, context) {
     const place = locate(context, step.path);
-    return look(place)?.isDirectory() === true && hasOwner(place, ownerOf(step, context));
+    return look(place)?.isDirectory() === true && hasOwner(place, step, context);
   },
 
   async remember({ path = '' }, context) {

@@ -1,7 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import type { FileStep } from '../../steps.ts';
+import { paths } from '../../paths.ts';
+import type { FileStep, Ownership } from '../../steps.ts';
 import { findGroupId, locate, type Machine } from '../machine.ts';
 import { capture, look, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
@@ -20,7 +21,7 @@ export const file: StepKind<FileStep> = {
     const place = locate(context, step.path);
     if (!existsSync(place)) return false;
     if (step.keepsExisting && look(place)?.isSymbolicLink() === true) return true;
-    if (!hasOwner(place, ownerOf(step, context))) return false;
+    if (!hasOwner(place, step, context)) return false;
     return step.keepsExisting || readFileSync(place, 'utf8') === step.text;
   },
 
@@ -35,7 +36,7 @@ export const file: StepKind<FileStep> = {
     writeFile(place, text, ownerOf(step, context));
     context.changed.add(step.path);
     const left = identifyAll(context, [step.path]);
-    return step.keepsExisting ? { ...left, [EDITABLE]: [] } : left;
+    return step.path === paths.configuration ? { ...left, [EDITABLE]: [] } : left;
   },
 
   async undo(entry, context) {
@@ -45,20 +46,17 @@ export const file: StepKind<FileStep> = {
 };
 
 /** The owner that a step names. @throws Error when the group is not there */
-export function ownerOf(
-  { mode, group }: { readonly mode: number; readonly group: string },
-  machine: Machine,
-): Owner {
+export function ownerOf({ mode, group }: Ownership, machine: Machine): Owner {
   const gid = findGroupId(machine, group);
   if (gid === null) throw new Error(`There is no group ${group}.`);
   return { mode, uid: machine.ownerId, gid };
 }
 
 /** Whether what lies at a place has this owner and mode, and is no link. */
-export function hasOwner(place: string, { mode, uid, gid }: Owner): boolean {
+export function hasOwner(place: string, { mode, group }: Ownership, machine: Machine): boolean {
   const stats = look(place);
-  if (stats === null || stats.isSymbolicLink()) return false;
-  return (stats.mode & 0o7777) === mode && stats.uid === uid && stats.gid === gid;
+  if (stats === null || stats.isSymbolicLink() || (stats.mode & 0o7777) !== mode) return false;
+  return stats.uid === machine.ownerId && stats.gid === findGroupId(machine, group);
 }
 
 /** Makes the directories above a path that are missing; `capture` has written down which. */

@@ -72,9 +72,8 @@ function isEqual(one: Pair, other: Pair): boolean {
 }
 
 function areOwned(context: StepContext): boolean {
-  const owner = ownerOf(ACCESS, context);
   const places = [paths.certificate, paths.certificateKey].map((path) => locate(context, path));
-  return places.every((place) => hasOwner(place, owner));
+  return places.every((place) => hasOwner(place, ACCESS, context));
 }
 
 /** Whether a pair fits together, is the machine's own, names the domain, and lasts. */

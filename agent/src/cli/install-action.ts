@@ -1,0 +1,134 @@
+import { CONFIG_EXIT_CODE } from '../config/config.ts';
+import { systemClock } from '../clock.ts';
+import {
+  applyPlan,
+  type RunContext,
+  UndoError,
+  undoUnfinished,
+} from '../install/apply/apply-plan.ts';
+import { describeSteps } from '../install/apply/describe-steps.ts';
+import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
+import { whileAlone } from '../install/apply/lock.ts';
+import { detectAddresses, findAddresses } from '../install/detect/addresses.ts';
+import { detectHost } from '../install/detect/detect-host.ts';
+import { detectInstalled } from '../install/detect/installed.ts';
+import { findPackage } from '../install/detect/package.ts';
+import type { HostFacts } from '../install/facts.ts';
+import { formatInstalled } from '../install/installed.ts';
+import { type InstallOptions, readOptions } from '../install/options.ts';
+import type { Plan } from '../install/plan/plan.ts';
+import { planInstall } from '../install/plan/plan-install.ts';
+import { listNextSteps } from '../install/verify/next-steps.ts';
+import { verifyInstallation } from '../install/verify/verify-installation.ts';
+import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
+import { printNote } from './output.ts';
+
+export type InstallFlags = Readonly<Record<string, unknown>> & {
+  readonly dryRun?: boolean;
+  readonly verbose?: boolean;
+};
+
+/** To be done by hand, as it was printed. */
+const MANUAL_EXIT_CODE = 3;
+
+/** Installs, or says why not; the process's exit code says which. */
+export async function installAgent(flags: InstallFlags): Promise<void> {
+  if (process.getuid?.() !== 0) throw new Error('Only root can install: run this with sudo.');
+  using interruption = watchInterruption(printNote);
+  await whileAlone(LOCK_PATH, async () => installAlone(flags, interruption));
+}
+
+async function installAlone(flags: InstallFlags, interruption: Interruption): Promise<void> {
+  const installation = openInstallation(flags.verbose === true, interruption);
+  await clearUnfinished(installation.open(null, null), flags.dryRun === true);
+  const options = readAllOptions(flags);
+  if (options === null) return;
+  const facts = await detect(options, installation);
+  const plan = makePlan(options, facts);
+  if (plan === null) return;
+  const context = installation.open(plan.installed, facts);
+  if (flags.dryRun === true) await rehearse(plan, context);
+  else await carryOut(plan, context, interruption);
+}
+
+/** A rehearsal changes nothing, so it plans for the machine as it is. */
+async function clearUnfinished(context: RunContext, isRehearsal: boolean): Promise<void> {
+  if (!isRehearsal) {
+    if (await undoUnfinished(context)) printNote('The machine is as it was before that run.');
+  } else if (context.journal.unfinished !== null) {
+    printNote('An earlier run was cut off; an installation undoes it first.');
+  }
+}
+
+/** @returns null when something is wrong with them, which is then said */
+function readAllOptions(flags: InstallFlags): InstallOptions | null {
+  const read = readOptions(flags, process.env, detectInstalled({ root: '' }).installed);
+  if ('problems' in read) {
+    printAll('✗', read.problems);
+    process.exitCode = CONFIG_EXIT_CODE;
+    return null;
+  }
+  printAll('!', read.notes);
+  return read.options;
+}
+
+async function detect(options: InstallOptions, { runProgram }: Installation): Promise<HostFacts> {
+  return detectHost({ root: '', runProgram }, options, {
+    now: systemClock.now(),
+    isRoot: true,
+    packageDirectory: findPackage(process.execPath),
+    addresses: detectAddresses(),
+    findAddresses,
+  });
+}
+
+/** @returns null when there is none, and what to do is then said */
+function makePlan(options: InstallOptions, facts: HostFacts): Plan | null {
+  const plan = planInstall(options, facts);
+  if (plan.kind === 'plan') return plan;
+  if (plan.kind === 'refusal') {
+    printAll('✗', plan.reasons);
+    process.exitCode = 1;
+  } else {
+    printNote(`✗ ${plan.reason}`);
+    process.stdout.write(`${plan.instructions.trimEnd()}\n`);
+    process.exitCode = MANUAL_EXIT_CODE;
+  }
+  return null;
+}
+
+async function rehearse({ steps, notes, objections }: Plan, context: RunContext): Promise<void> {
+  const lines = await describeSteps(steps, context);
+  process.stdout.write(`${lines.join('\n')}\n`);
+  printAll('!', notes);
+  printAll('✗', objections);
+}
+
+async function carryOut(
+  plan: Plan,
+  context: RunContext,
+  interruption: Interruption,
+): Promise<void> {
+  if (plan.objections.length > 0) {
+    printAll('✗', plan.objections);
+    process.exitCode = 1;
+    return;
+  }
+  const { runProgram } = context;
+  const installed = formatInstalled(plan.installed);
+  const verify = async () => verifyInstallation({ installed: plan.installed, runProgram });
+  try {
+    await applyPlan({ steps: plan.steps, installed, verify }, context);
+  } catch (error) {
+    // What was cut off by Ctrl-C may have failed of that.
+    process.exitCode = interruption.stopped()?.exitCode ?? 1;
+    printNote(error instanceof UndoError ? error.message : 'The machine is as it was before.');
+    return;
+  }
+  process.stdout.write(`${listNextSteps(plan.installed).join('\n')}\n`);
+  printAll('!', plan.notes);
+}
+
+function printAll(mark: string, sentences: readonly string[]): void {
+  for (const sentence of sentences) printNote(`${mark} ${sentence}`);
+}

@@ -1,0 +1,38 @@
+import { Command, Option } from 'commander';
+
+import type { InstallFlags } from './install-action.ts';
+import { withExamples } from './output.ts';
+
+const OPTIONS: readonly (readonly [string, string])[] = [
+  ['--domain <name>', 'the name by which viewers reach this machine (LATCHKEY_DOMAIN)'],
+  ['--email <address>', 'whom the certificate authority writes to (LATCHKEY_EMAIL)'],
+  ['--mode <mode>', 'auto, standalone or proxy (LATCHKEY_INSTALL_MODE)'],
+  ['--force-standalone', 'standalone, also beside a reverse proxy (LATCHKEY_FORCE_STANDALONE=yes)'],
+  ['--proxy-path <path>', 'where viewers connect behind the proxy (LATCHKEY_PROXY_PATH)'],
+  ['--mtls [yes|no]', 'viewers need a certificate of their own (LATCHKEY_MTLS=yes)'],
+  ['--acme-server <url>', 'another certificate authority (LATCHKEY_ACME_SERVER)'],
+  ['--cert-file <file>', 'a certificate of your own, with --key-file (LATCHKEY_CERT_FILE)'],
+  ['--key-file <file>', 'its key (LATCHKEY_KEY_FILE)'],
+  ['--scrape-interval <seconds>', 'between two snapshots, 1 to 60 (LATCHKEY_SCRAPE_INTERVAL)'],
+  ['--open-firewall', 'open the ports that are needed (LATCHKEY_OPEN_FIREWALL=yes)'],
+  ['--skip-dns-check', 'the domain leads here by another way (LATCHKEY_SKIP_DNS_CHECK=yes)'],
+  ['--dry-run', 'say what would be done, with the text of every file, and change nothing'],
+  ['--verbose', 'show each program that is run'],
+];
+
+/** `latchkey-agent install`. What it needs is loaded only when it is used. */
+export function installCommand(): Command {
+  const command = new Command('install').description(
+    'Set the agent up on this machine, or upgrade it; for root. Exit code 0; 1: it failed and was undone; 3: to be done by hand, as printed; 78: a wrong option.',
+  );
+  for (const [flags, description] of OPTIONS) command.addOption(new Option(flags, description));
+  command.action(async (flags: InstallFlags) => {
+    const { installAgent } = await import('./install-action.ts');
+    await installAgent(flags);
+  });
+  return withExamples(command, [
+    ['install --domain db-1.example.com --email ops@example.com', 'With a certificate of its own'],
+    ['install --domain db-1.example.com --email ops@example.com --dry-run', 'What that would do'],
+    ['install', 'Again, or a newer version: what was said at first counts'],
+  ]);
+}

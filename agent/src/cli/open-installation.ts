@@ -1,0 +1,71 @@
+import { randomBytes } from 'node:crypto';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+import { ensureAuthority, isAuthorityReady } from '../authority/ensure-authority.ts';
+import { systemClock } from '../clock.ts';
+import type { RunContext } from '../install/apply/apply-plan.ts';
+import { Changes } from '../install/apply/changes.ts';
+import type { Interruption } from '../install/apply/interruption.ts';
+import { Journal } from '../install/apply/journal.ts';
+import type { AuthorityOrder, InstallServices } from '../install/apply/step-kind.ts';
+import type { HostFacts, InstalledFacts } from '../install/facts.ts';
+import { AGENT_PORT, paths } from '../install/paths.ts';
+import { runProgram, type RunProgram } from '../install/run-program.ts';
+import { probeProxy } from '../install/verify/verify-installation.ts';
+import { openProgress, showPrograms } from './install-progress.ts';
+import { printNote } from './output.ts';
+
+/** What the steps of this machine are done and undone with. */
+export interface Installation {
+  readonly runProgram: RunProgram;
+  readonly open: (target: InstalledFacts | null, facts: HostFacts | null) => RunContext;
+}
+
+export const LOCK_PATH = '/run/latchkey-agent-install.lock';
+
+export function openInstallation(isVerbose: boolean, interruption: Interruption): Installation {
+  const run = isVerbose ? showPrograms(runProgram) : runProgram;
+  const machine = { root: '', ownerId: 0, runProgram: run };
+  return {
+    runProgram: run,
+    open(target, facts) {
+      const journal = new Journal(machine);
+      return {
+        ...machine,
+        journal,
+        backups: journal.backups,
+        changed: new Changes(),
+        tell: printNote,
+        progress: openProgress(),
+        checkInterruption: interruption.check,
+        services: openServices(run, target, facts),
+      };
+    },
+  };
+}
+
+function openServices(
+  run: RunProgram,
+  target: InstalledFacts | null,
+  facts: HostFacts | null,
+): InstallServices {
+  const context = { places: paths, runProgram: run, clock: systemClock, randomBytes };
+  const wish = (order: AuthorityOrder) => {
+    return target === null ? order : { ...order, address: `wss://${findPlace(target)}` };
+  };
+  return {
+    domain: target?.domain ?? '',
+    sleep: async (ms) => sleep(ms),
+    now: systemClock.now,
+    nginxWarnings: facts?.nginx?.warnings ?? [],
+    probeProxy: async () => (target === null ? null : probeProxy(target)),
+    async ensureAuthority(order) {
+      await ensureAuthority(context, wish(order));
+    },
+    isAuthorityReady: async (order) => isAuthorityReady(context, wish(order)),
+  };
+}
+
+function findPlace({ mode, domain, proxyPath }: InstalledFacts): string {
+  return mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${AGENT_PORT}`;
+}
