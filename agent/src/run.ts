@@ -15,9 +15,12 @@ import { Hub } from './stream/hub.ts';
 import { StreamServer } from './stream/server.ts';
 import { listTlsFiles, readTlsMaterial } from './tls/tls-files.ts';
 import { watchFiles } from './tls/watch-files.ts';
+import { tidyMemory } from './tidy-memory.ts';
 
 /** Proxies end connections that say nothing for a minute, many of them sooner. */
 const PING_INTERVAL_MS = 25_000;
+
+const TIDY_INTERVAL_MS = 60_000;
 
 /** What the agent is made of. */
 export interface AgentOptions {
@@ -100,12 +103,14 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     server.checkViewers();
     hub.ping();
   }, PING_INTERVAL_MS);
+  const tidying = setInterval(tidyMemory, TIDY_INTERVAL_MS);
   return {
     reload,
     isStuck: () => prober.isStuck() || reader.isStuck(),
     async close() {
       clearInterval(ticks);
       clearInterval(pings);
+      clearInterval(tidying);
       watching[Symbol.dispose]();
       control?.[Symbol.dispose]();
       await server.close();
