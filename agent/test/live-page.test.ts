@@ -115,9 +115,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     for (let each = 0; each < 300; each += 1) hub.tick();
     const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));
-    await page.until("document.querySelector('#cpu .u-over')");
     hub.tick();
-    await page.until("document.querySelector('#tile-cpu')");
+    await page.until("document.querySelector('#cpu .u-over')");
     await pointAt(page, 0.5);
     // Long before the page was opened.
     await page.until(tellsUsageOf(machine.tick - 150));
@@ -234,6 +233,12 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       hub.tick();
       await page.until("document.querySelector('#tile-cpu')");
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
+      const isWide = 'filter((each) => each.scrollWidth > each.clientWidth)';
+      const tables = "[...document.querySelectorAll('.table')]";
+      const wide = await page.evaluate(
+        `${tables}.${isWide}.map((each) => [each.textContent, each.scrollWidth, each.clientWidth])`,
+      );
+      assert.deepEqual(wide, []);
       const background = String(
         await page.evaluate('getComputedStyle(document.body).backgroundColor'),
       );

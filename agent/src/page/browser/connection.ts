@@ -1,5 +1,6 @@
 import { decideDelayMs } from './back-off.ts';
 import { type AgentMessage, readMessage } from './messages.ts';
+import { toQuestionUrl, toStreamUrl } from './stream-address.ts';
 
 /** How it stands with the agent. */
 export type ConnectionState =
@@ -99,6 +100,8 @@ export class Connection {
     try {
       const answer = await fetch(toQuestionUrl(this.#options.pageUrl), init);
       const text = (await answer.text()).trim();
+      // Somebody was quicker, and connects again already.
+      if (this.#socket !== null) return;
       if (answer.status === 401) this.#options.onState({ name: 'token', reason: text });
       else if (answer.status === 403) this.#wait(text, 'refused');
       else if (answer.ok) this.#wait(BLOCKED, 'refused');
@@ -118,13 +121,3 @@ export class Connection {
 }
 
 const BLOCKED = 'The WebSocket did not come through: a proxy must pass on Upgrade and Host.';
-
-function toStreamUrl(pageUrl: string): string {
-  const { protocol, host, pathname } = new URL(pageUrl);
-  return `${protocol === 'http:' ? 'ws:' : 'wss:'}//${host}${pathname}`;
-}
-
-function toQuestionUrl(pageUrl: string): string {
-  const { origin, pathname } = new URL(pageUrl);
-  return `${origin}${pathname}?admission`;
-}

@@ -5,7 +5,7 @@ import type { Figures } from './timeline.ts';
 type Given = Readonly<Record<string, number | undefined>>;
 
 /** Leaves out what was not told. */
-function keep(given: Given): Figures {
+function dropAbsent(given: Given): Figures {
   const kept: Record<string, number> = {};
   for (const [key, value] of Object.entries(given)) if (value !== undefined) kept[key] = value;
   return kept;
@@ -13,7 +13,7 @@ function keep(given: Given): Figures {
 
 /** What is known of the time before the page was opened. */
 export function toPastFigures(point: AgentHistoryPoint): Figures {
-  return keep({
+  return dropAbsent({
     'cpu.usage': point.cpu_usage_ratio,
     'load.1m': point.load_1m,
     'memory.used': point.memory_usage_ratio,
@@ -27,7 +27,7 @@ export function toPastFigures(point: AgentHistoryPoint): Figures {
 /** What is charted of a snapshot. */
 export function toFigures(snapshot: AgentSnapshot): Figures {
   const { load, network } = snapshot;
-  return keep({
+  return dropAbsent({
     ...toProcessorFigures(snapshot),
     ...toMemoryFigures(snapshot),
     ...toPressureFigures(snapshot),

@@ -16,7 +16,7 @@ export function makeLoadPanel({ timeline }: PanelContext): Panel {
     draw: () => chart.draw(),
     update({ load }) {
       if (load === undefined) return false;
-      card.setNote(`${load.tasks} tasks`, `${load.runnable_tasks} want to run`);
+      card.setNote(`${load.tasks} tasks`, `${load.runnable_tasks} runnable`);
       return true;
     },
   };

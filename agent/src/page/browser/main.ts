@@ -41,6 +41,7 @@ const panels = [
   makeRaspberryPiPanel(),
 ];
 
+for (const { element } of panels) element.hidden = true;
 const layout = new Layout(
   find('#panels'),
   panels.map(({ element }) => element),
@@ -117,6 +118,10 @@ const connection = new Connection({
 const showTokenForm = makeTokenForm(() => connection.open());
 
 setUpTheme(find('#theme'));
-document.addEventListener('visibilitychange', drawCharts);
+document.addEventListener('visibilitychange', () => {
+  if (document.hidden) return;
+  drawCharts();
+  if (document.body.dataset['state'] === 'waiting') connection.open();
+});
 addEventListener('online', () => connection.open());
 connection.open();

@@ -3,8 +3,10 @@ import type { AgentHello } from '@latchkey/contract';
 import type { ConnectionState } from './connection.ts';
 import { describeHost } from './describe-host.ts';
 import { find, setText } from './dom.ts';
+import { keep } from './kept.ts';
 
-const TOKEN_KEY = 'latchkey.token';
+/** Forgotten with the tab. */
+const keptToken = keep('sessionStorage', 'latchkey.token');
 const TOKEN = /^[\w.~-]{20,200}$/u;
 
 /** What the header says of the machine. */
@@ -53,9 +55,9 @@ const STATE_TEXTS: Readonly<Record<ConnectionState['name'], string>> = {
   token: 'Token needed',
 };
 
-/** The token that was typed in; it is forgotten with the tab. */
+/** The token that was typed in. */
 export function readToken(): string | null {
-  return sessionStorage.getItem(TOKEN_KEY);
+  return keptToken.read();
 }
 
 /** Asks for a token while the agent wants one. */
@@ -68,7 +70,7 @@ export function makeTokenForm(onToken: () => void): (state: ConnectionState) => 
       setText(problem, 'A token has 20 to 200 letters, digits and - . _ ~');
       return;
     }
-    sessionStorage.setItem(TOKEN_KEY, token);
+    keptToken.write(token);
     onToken();
   });
   return (state) => {
@@ -78,7 +80,7 @@ export function makeTokenForm(onToken: () => void): (state: ConnectionState) => 
     form.hidden = !isWanted;
     if (!isWanted) return;
     setText(problem, readToken() === null ? '' : 'The access token is not known.');
-    sessionStorage.removeItem(TOKEN_KEY);
+    keptToken.write(null);
     if (!wasWanted) input.focus();
   };
 }

@@ -16,6 +16,7 @@ import { splitMemory } from './split-memory.ts';
 import { readMessage } from './messages.ts';
 import { findNotices } from './notices.ts';
 import { describeHost } from './describe-host.ts';
+import { toQuestionUrl, toStreamUrl } from './stream-address.ts';
 import { listTiles } from './tiles.ts';
 
 const { time } = exampleSnapshot;
@@ -132,6 +133,16 @@ test('the large figures are those that the machine has', () => {
       ['space', '42 %', '/'],
       ['heat', '51 °C', 'Package id 0'],
     ],
+  );
+});
+
+test('the stream is at the address of the page, without what follows it', () => {
+  assert.equal(toStreamUrl('https://a.example:4096/?x=1#y'), 'wss://a.example:4096/');
+  assert.equal(toStreamUrl('https://a.example/latchkey'), 'wss://a.example/latchkey');
+  assert.equal(toStreamUrl('http://127.0.0.1/'), 'ws://127.0.0.1/');
+  assert.equal(
+    toQuestionUrl('https://a.example/latchkey?x#y'),
+    'https://a.example/latchkey?admission',
   );
 });
 

@@ -1,9 +1,11 @@
+import { keep } from './kept.ts';
+
 /** The colours of lines, named for what page.css calls them. */
 export type Colour = 'blue' | 'teal' | 'amber' | 'rose' | 'violet' | 'grey' | 'green' | 'pink';
 
 type Scheme = 'light' | 'dark';
 
-const STORAGE_KEY = 'latchkey.scheme';
+const choice = keep('localStorage', 'latchkey.scheme');
 const resolved = new Map<string, string>();
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners: (() => void)[] = [];
@@ -40,13 +42,13 @@ export function setUpTheme(button: HTMLElement): void {
   systemIsDark.addEventListener('change', () => apply(readChoice()));
   button.addEventListener('click', () => {
     const next: Scheme = currentScheme() === 'dark' ? 'light' : 'dark';
-    localStorage.setItem(STORAGE_KEY, next);
+    choice.write(next);
     apply(next);
   });
 }
 
 function readChoice(): Scheme | null {
-  const kept = localStorage.getItem(STORAGE_KEY);
+  const kept = choice.read();
   return kept === 'light' || kept === 'dark' ? kept : null;
 }
 
@@ -54,8 +56,8 @@ function currentScheme(): Scheme {
   return readChoice() ?? (systemIsDark.matches ? 'dark' : 'light');
 }
 
-function apply(choice: Scheme | null): void {
-  document.documentElement.style.colorScheme = choice ?? 'light dark';
+function apply(scheme: Scheme | null): void {
+  document.documentElement.style.colorScheme = scheme ?? 'light dark';
   resolved.clear();
   for (const listener of listeners) listener();
 }

@@ -135,7 +135,7 @@ function createTile(): ShownTile {
   const [name, value, detail] = [make('dt'), make('dd.value'), make('dd.detail')];
   const meter = new Meter();
   return {
-    element: make('div.tile', name, value, detail, meter.element),
+    element: make('div.tile', name, value, detail, make('dd.bar', meter.element)),
     name,
     value,
     detail,
