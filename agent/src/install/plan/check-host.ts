@@ -27,7 +27,7 @@ export function listHindrances(facts: HostFacts): readonly string[] {
 
 /** A package is needed where apt is not the one who installs them. */
 export function explainPackage(program: string, distribution: string): string {
-  const where = distribution === '' ? 'This distribution' : distribution;
+  const where = distribution === '' ? 'an unknown distribution' : distribution;
   return `${program} is missing, and only packages of Debian and Ubuntu are installed by this program (this is ${where}): install ${program} and run this again.`;
 }
 

@@ -1,0 +1,183 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import * as fc from 'fast-check';
+
+import { parseConfig } from '../../config/load-config.ts';
+import type { HostFacts, InstalledFacts, Listener, NginxFacts } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import {
+  BARE,
+  DOMAIN,
+  keep,
+  MAIN_FILE,
+  OPTIONS,
+  OVER_HTTP,
+  OVER_HTTPS,
+  SHOP,
+  writeSite,
+} from './hosts.fixture.ts';
+import { planInstall } from './plan-install.ts';
+
+const address = fc.constantFrom(
+  '203.0.113.7',
+  '198.51.100.9',
+  '10.0.0.5',
+  '2001:db8::1',
+  'fd00::1',
+);
+
+const listener: fc.Arbitrary<Listener> = fc.record({
+  port: fc.constantFrom(80, 80, 80, 443, 443, 443, 4096),
+  address: fc.constantFrom('0.0.0.0', '127.0.0.1', '::'),
+  process: fc.option(
+    fc.record({
+      pid: fc.nat(),
+      name: fc.constantFrom(
+        'nginx',
+        'nginx',
+        'nginx',
+        'apache2',
+        'caddy',
+        'haproxy',
+        'docker-proxy',
+        'node',
+      ),
+      unit: fc.option(fc.constantFrom('nginx.service', 'latchkey-agent.service', 'x.service')),
+    }),
+  ),
+});
+
+const site = fc.oneof(
+  fc.constantFrom(SHOP, OVER_HTTP, OVER_HTTPS, { ...OVER_HTTPS, isWritable: false }),
+  // What an administrator, or an accident, may have left.
+  fc.string().map((text) => writeSite(text)),
+  fc
+    .array(
+      fc.constantFrom(
+        'server {',
+        '}',
+        'listen 443 ssl;',
+        `server_name ${DOMAIN};`,
+        "'",
+        '#',
+        'include x;',
+        'content_by_lua_block {',
+        '\n',
+      ),
+    )
+    .map((parts) => writeSite(parts.join(' '))),
+);
+
+const nginx: fc.Arbitrary<NginxFacts> = fc.record({
+  version: fc.constantFrom('1.18.0', '1.22.1', '1.26.3', ''),
+  isRunning: fc.boolean(),
+  files: fc.oneof(
+    fc.constant([]),
+    fc.array(site, { maxLength: 3 }).map((files) => [MAIN_FILE, ...files]),
+  ),
+  warnings: fc.constant([]),
+  fault: fc.option(fc.string(), { freq: 5 }),
+});
+
+const installed: fc.Arbitrary<InstalledFacts> = fc.record({
+  version: fc.constant('0.9.0'),
+  mode: fc.constantFrom('proxy', 'standalone'),
+  domain: fc.constantFrom(DOMAIN, 'old.example.com'),
+  proxyPath: fc.constant('/latchkey'),
+  mutualTls: fc.boolean(),
+});
+
+const certificate = fc.record({
+  authenticator: fc.constantFrom('standalone', 'webroot', 'nginx', ''),
+  webroots: fc.constantFrom([], ['/var/www'], ['/var/lib/latchkey-agent-challenges']),
+  isExpired: fc.boolean(),
+});
+
+/** Mostly a machine where something can be done. */
+const facts: fc.Arbitrary<HostFacts> = fc
+  .record({
+    isRoot: fc.boolean(),
+    hasApt: fc.boolean(),
+    hasCertbot: fc.boolean(),
+    hasOpenssl: fc.boolean(),
+    hasIpv6: fc.boolean(),
+    listeners: fc.array(listener, { maxLength: 4 }),
+    nginx: fc.option(nginx),
+    firewall: fc.constantFrom('none', 'nft', 'ufw'),
+    addresses: fc.array(address),
+    domainAddresses: fc.array(address),
+    certificate: fc.option(certificate.map((each) => ({ ...keep(''), ...each }))),
+    installed: fc.option(installed),
+  })
+  .map((each) => ({ ...BARE, ...each, isRoot: each.isRoot || each.hasApt }));
+
+const options: fc.Arbitrary<InstallOptions> = fc
+  .record({
+    email: fc.option(fc.constant('ops@example.com'), { freq: 4 }),
+    mode: fc.constantFrom('auto', 'proxy', 'standalone'),
+    mutualTls: fc.boolean(),
+    certificateFiles: fc.option(fc.constant({ certificate: '/a.pem', key: '/a.key' })),
+    scrapeIntervalSeconds: fc.option(fc.integer({ min: 1, max: 60 })),
+    opensFirewall: fc.boolean(),
+    skipsDnsCheck: fc.boolean(),
+  })
+  .map((each) => ({ ...OPTIONS, ...each }));
+
+test('any machine gives a plan, a refusal or words for a person, and the same each time', () => {
+  const kinds = new Set<string>();
+  fc.assert(
+    fc.property(options, facts, (asked, host) => {
+      const plan = planInstall(asked, host);
+      kinds.add(plan.kind);
+      assert.deepEqual(planInstall(asked, host), plan);
+      if (plan.kind === 'refusal') assert.ok(plan.reasons.length > 0);
+      if (plan.kind === 'manual') assert.ok(plan.reason !== '' && plan.instructions !== '');
+    }),
+    { numRuns: 1_000 },
+  );
+  assert.deepEqual([...kinds].sort(), ['manual', 'plan', 'refusal']);
+});
+
+test('no plan opens the port of an agent behind a proxy, or hides that of one that stands alone', async () => {
+  await fc.assert(
+    fc.asyncProperty(options, facts, async (asked, host) => {
+      const plan = planInstall(asked, host);
+      if (plan.kind !== 'plan') return;
+      const [text = ''] = plan.steps.flatMap((step) =>
+        step.kind === 'file' && step.path.endsWith('agent.yaml') ? [step.text] : [],
+      );
+      const { listen, tls } = await parseConfig(text, 'agent.yaml');
+      assert.deepEqual(listen, {
+        host: plan.mode === 'proxy' ? '127.0.0.1' : '0.0.0.0',
+        port: 4096,
+      });
+      assert.equal(tls.clients !== null, asked.mutualTls);
+      const opened = plan.steps.flatMap((step) => (step.kind === 'firewall' ? [step.port] : []));
+      assert.ok(plan.mode === 'standalone' || !opened.includes(4096));
+      const keeps = plan.steps.some((step) => step.kind === 'file' && step.keepsExisting);
+      assert.ok(!keeps || host.installed?.mode === plan.mode);
+    }),
+    { numRuns: 500 },
+  );
+});
+
+test('a plan has the program and its user before what needs them, and starts the agent once all it reads is there', () => {
+  fc.assert(
+    fc.property(options, facts, (asked, host) => {
+      const plan = planInstall(asked, host);
+      if (plan.kind !== 'plan') return;
+      const kinds = plan.steps.map(({ kind }) => kind);
+      const service = kinds.indexOf('service');
+      for (const kind of ['user', 'program', 'own-certificate'] as const) {
+        assert.ok(kinds.includes(kind) && kinds.indexOf(kind) < service, kind);
+      }
+      assert.ok(kinds.indexOf('certificate') < kinds.indexOf('own-certificate'));
+      assert.ok(kinds.indexOf('authority') < service);
+      const route = plan.steps.findIndex((step) => step.kind === 'nginx' && step.probesRoute);
+      assert.ok(route === -1 || route > service, 'nobody is sent to an agent that is not there');
+      assert.equal(new Set(plan.steps.map((step) => JSON.stringify(step))).size, plan.steps.length);
+    }),
+    { numRuns: 1_000 },
+  );
+});

@@ -1,0 +1,541 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { parseConfig } from '../../config/load-config.ts';
+import type { HostFacts, InstalledFacts } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import type { Step } from '../steps.ts';
+import {
+  BARE,
+  DOMAIN,
+  keep,
+  listenOn,
+  OPTIONS,
+  OVER_HTTP,
+  OVER_HTTPS,
+  runNginx,
+  SHOP,
+  SITE_PATH,
+  withNginx,
+} from './hosts.fixture.ts';
+import type { Plan } from './plan.ts';
+import { planInstall } from './plan-install.ts';
+
+const GROUND = [
+  'user latchkey-agent',
+  'program /usr/lib/latchkey-agent',
+  'link /usr/bin/latchkey-agent',
+  'directory /etc/latchkey-agent',
+  'directory /etc/latchkey-agent/tls',
+];
+const CHALLENGES = 'directory /var/lib/latchkey-agent-challenges';
+const SERVICE = [
+  'file /etc/systemd/system/latchkey-agent.service',
+  'service latchkey-agent.service',
+];
+const YAML = 'file /etc/latchkey-agent/agent.yaml';
+const HOOK = 'file /etc/letsencrypt/renewal-hooks/deploy/latchkey-agent';
+
+const STANDALONE = [
+  'packages certbot',
+  ...GROUND,
+  'certificate standalone',
+  `own-certificate /etc/letsencrypt/live/${DOMAIN}/fullchain.pem`,
+  YAML,
+  ...SERVICE,
+  HOOK,
+];
+
+const DEDICATED = [
+  'packages certbot',
+  ...GROUND,
+  CHALLENGES,
+  'file /etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
+  'nginx',
+  'certificate webroot',
+  'own-certificate self-signed',
+  YAML,
+  ...SERVICE,
+  'file /etc/nginx/conf.d/latchkey-agent.conf',
+  'nginx with its route',
+  HOOK,
+];
+
+const FROM_HTTP = DEDICATED.flatMap((step) =>
+  step.includes('zz-')
+    ? ['file /etc/nginx/snippets/latchkey-agent-challenge.conf', `edit ${SITE_PATH}`]
+    : [step],
+);
+
+const EXISTING = [
+  ...GROUND,
+  'own-certificate self-signed',
+  YAML,
+  ...SERVICE,
+  'file /etc/nginx/snippets/latchkey-agent.conf',
+  `edit ${SITE_PATH}`,
+  'nginx with its route',
+];
+
+/** Its certificate is of a public authority, though nginx has port 80. */
+function standaloneBeside(challenge: readonly string[]): readonly string[] {
+  const at = STANDALONE.indexOf('certificate standalone');
+  const before = [...STANDALONE.slice(0, at), CHALLENGES, ...challenge, 'nginx'];
+  return [...before, 'certificate webroot', ...STANDALONE.slice(at + 1)];
+}
+
+const HOSTS: readonly (readonly [
+  string,
+  HostFacts,
+  Record<'auto' | 'proxy' | 'standalone', unknown>,
+])[] = [
+  [
+    'bare Debian',
+    BARE,
+    {
+      auto: STANDALONE,
+      standalone: STANDALONE,
+      proxy: [
+        'Proxy mode needs a reverse proxy, and none is here: install nginx (apt-get install nginx), or choose standalone mode (--mode standalone).',
+      ],
+    },
+  ],
+  [
+    'nginx with another site',
+    withNginx(SHOP),
+    {
+      auto: DEDICATED,
+      proxy: DEDICATED,
+      standalone: standaloneBeside([
+        'file /etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
+      ]),
+    },
+  ],
+  [
+    'nginx with the domain over http',
+    withNginx(OVER_HTTP),
+    {
+      auto: FROM_HTTP,
+      proxy: FROM_HTTP,
+      standalone: standaloneBeside([
+        'file /etc/nginx/snippets/latchkey-agent-challenge.conf',
+        `edit ${SITE_PATH}`,
+      ]),
+    },
+  ],
+  [
+    'nginx with the domain over https',
+    withNginx(OVER_HTTPS),
+    {
+      auto: EXISTING,
+      proxy: EXISTING,
+      standalone: standaloneBeside(['file /etc/nginx/conf.d/latchkey-agent-challenge.conf']),
+    },
+  ],
+  [
+    'Apache on 80',
+    { ...BARE, listeners: [listenOn(80, 'apache2')] },
+    {
+      auto: [
+        'Port 80 belongs to apache2 (process 780, apache2.service), which this program does not set up.',
+      ],
+      proxy: [
+        'Port 80 belongs to apache2 (process 780, apache2.service), which this program does not set up.',
+      ],
+      standalone: [
+        'Port 80, by which the certificate is issued, belongs to apache2 (process 780, apache2.service): stop it (systemctl stop apache2.service) and run this again, or give a certificate of your own with --cert-file and --key-file.',
+      ],
+    },
+  ],
+  [
+    'Caddy on 443',
+    { ...BARE, listeners: [listenOn(443, 'caddy', '::')] },
+    {
+      auto: [
+        'Port 443 belongs to caddy (process 1143, caddy.service), which this program does not set up.',
+      ],
+      proxy: [
+        'Port 443 belongs to caddy (process 1143, caddy.service), which this program does not set up.',
+      ],
+      standalone: STANDALONE,
+    },
+  ],
+];
+
+for (const [name, facts, expected] of HOSTS) {
+  for (const mode of ['auto', 'standalone', 'proxy'] as const) {
+    test(`${name}, ${mode}: exactly this is done`, () => {
+      assert.deepEqual(outline({ ...OPTIONS, mode }, facts), expected[mode]);
+    });
+  }
+}
+
+test('a forced standalone mode is the same as one that was chosen', () => {
+  for (const [name, facts, expected] of HOSTS) {
+    const options = { ...OPTIONS, forcesStandalone: true };
+    assert.deepEqual(outline(options, facts), expected.standalone, name);
+  }
+});
+
+test('mutual TLS adds the authority before the agent starts, and the timer of its list', () => {
+  const units = ['service', 'timer'].map(
+    (kind) => `file /etc/systemd/system/latchkey-agent-revocations.${kind}`,
+  );
+  const [unit = '', service = ''] = SERVICE;
+  const withAuthority = (steps: readonly string[], authority: string) =>
+    steps.flatMap((step) => {
+      if (step === YAML) return [authority, YAML];
+      if (step === unit) return [unit, ...units];
+      return step === service ? [service, 'service latchkey-agent-revocations.timer'] : [step];
+    });
+  const options = { ...OPTIONS, mutualTls: true };
+  assert.deepEqual(outline(options, BARE), withAuthority(STANDALONE, 'authority'));
+  const behind = withAuthority(EXISTING, "authority with the proxy's certificate");
+  assert.deepEqual(outline(options, withNginx(OVER_HTTPS)), behind);
+});
+
+test('the agent is open to all when it stands alone, and to this machine alone behind a proxy', async () => {
+  const hosts = { standalone: BARE, proxy: withNginx(SHOP) };
+  for (const mode of ['standalone', 'proxy'] as const) {
+    for (const mutualTls of [false, true]) {
+      const plan = accept({ ...OPTIONS, mutualTls, scrapeIntervalSeconds: 5 }, hosts[mode]);
+      const config = await parseConfig(
+        readFile(plan, '/etc/latchkey-agent/agent.yaml'),
+        'agent.yaml',
+      );
+      assert.equal(config.listen.host, mode === 'standalone' ? '0.0.0.0' : '127.0.0.1');
+      assert.equal(config.tls.clients !== null, mutualTls);
+      assert.equal(config.intervalSeconds, 5);
+      assert.equal(plan.mode, mode);
+    }
+  }
+});
+
+test('a certificate that was given needs no certbot, no e-mail address, no port 80 and no DNS', () => {
+  const certificateFiles = { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' };
+  const options = { ...OPTIONS, email: null, certificateFiles };
+  const plain = STANDALONE.filter((step) => !/certbot|^certificate|renewal-hooks/u.test(step));
+  const own = plain.map((step) =>
+    step.replace(/^own-certificate .*/u, 'own-certificate /etc/ssl/a.pem'),
+  );
+  const taken = { ...BARE, listeners: [listenOn(80, 'apache2')], domainAddresses: [] };
+  assert.deepEqual(outline({ ...options, mode: 'standalone' }, taken), own);
+  const behind = accept(options, withNginx(SHOP));
+  assert.match(
+    readFile(behind, '/etc/nginx/conf.d/latchkey-agent.conf'),
+    /ssl_certificate \/etc\/ssl\/a\.pem;/u,
+  );
+  assert.ok(!describe(behind.steps).some((step) => step.includes('challenge')));
+  assert.match(
+    accept(options, withNginx(OVER_HTTPS)).notes.join('\n'),
+    /a\.pem is not used: nginx shows a certificate/u,
+  );
+});
+
+test('a certificate that certbot keeps is used again, also one of another name, and renewed as it was', () => {
+  const options = { ...OPTIONS, email: null };
+  const kept = { ...BARE, hasCertbot: true, certificate: keep('standalone') };
+  const expected = STANDALONE.filter((step) => !/certbot|^certificate/u.test(step));
+  assert.deepEqual(outline(options, kept), expected);
+  const directory = '/etc/letsencrypt/live/example.com';
+  const wide = { ...keep('dns-rfc2136'), name: 'example.com', directory };
+  const plan = accept(options, { ...kept, certificate: wide });
+  assert.match(
+    readFile(plan, HOOK.slice(5)),
+    /^lineage='\/etc\/letsencrypt\/live\/example\.com'$/mu,
+  );
+});
+
+test('a certificate that has expired, or could not be renewed where nginx has port 80 now, is issued anew', () => {
+  const expired = { ...keep('standalone'), isExpired: true };
+  assert.ok(outline(OPTIONS, { ...BARE, certificate: expired }).includes('certificate standalone'));
+  const moved = { ...withNginx(SHOP), certificate: keep('standalone') };
+  assert.ok(outline(OPTIONS, moved).includes('certificate webroot'));
+  const alone = accept({ ...OPTIONS, email: null }, moved);
+  assert.ok(!describe(alone.steps).some((step) => step.startsWith('certificate')));
+  assert.match(
+    alone.notes.join('\n'),
+    /certbot renews the certificate monitor\.example\.com by standalone, which will not work/u,
+  );
+  const ours = { ...BARE, certificate: keep('webroot', ['/var/lib/latchkey-agent-challenges']) };
+  assert.ok(outline(OPTIONS, ours).includes('certificate standalone'));
+});
+
+test('a certificate by the webroot of somebody else does not change who answers their challenges', () => {
+  const theirs = { ...withNginx(OVER_HTTP), certificate: keep('webroot', ['/var/www/html']) };
+  assert.ok(!outline(OPTIONS, theirs).some((step) => /challenge|certificate webroot/u.test(step)));
+});
+
+test('what a second run needs is there already, whatever the first one was', () => {
+  const hosts = [BARE, withNginx(SHOP), withNginx(OVER_HTTP), withNginx(OVER_HTTPS)];
+  const wishes = (['auto', 'standalone'] as const).flatMap((mode) =>
+    [false, true].map((mutualTls) => ({ ...OPTIONS, mode, mutualTls })),
+  );
+  for (const facts of hosts) {
+    for (const options of wishes) {
+      const first = accept(options, facts);
+      const after = carryOut(first, facts);
+      assertNothingLeft(first, accept(options, after));
+      assertNothingLeft(first, accept({ ...options, mode: 'auto', email: null }, after));
+    }
+  }
+});
+
+test('an upgrade moves nothing, and a move is said', () => {
+  const standalone = { ...BARE, installed: install('standalone') };
+  const later = {
+    ...withNginx(SHOP),
+    installed: install('standalone'),
+    certificate: keep('dns-rfc2136'),
+  };
+  assert.equal(accept(OPTIONS, later).mode, 'standalone');
+  const moved = accept({ ...OPTIONS, mode: 'proxy' }, later);
+  assert.equal(moved.mode, 'proxy');
+  assert.match(
+    moved.notes.join('\n'),
+    /The agent moves from standalone to proxy mode: what only the earlier installation needed is undone\./u,
+  );
+  assert.equal(readConfiguration(moved).keepsExisting, false, 'its address is another one');
+  const renamed = accept({ ...OPTIONS, domain: 'm2.example.com' }, standalone);
+  assert.match(renamed.notes.join('\n'), /from monitor\.example\.com to m2\.example\.com/u);
+  const stopped = {
+    ...BARE,
+    installed: install('proxy'),
+    nginx: { ...runNginx(), isRunning: false },
+  };
+  assert.match(
+    refuse(OPTIONS, stopped).join('\n'),
+    /^nginx does not run, .* start it \(systemctl start nginx\)/u,
+  );
+});
+
+test('an agent that runs does not stand in its own way', () => {
+  const process = { pid: 99, name: 'node', unit: 'latchkey-agent.service' };
+  const running = { port: 4096, address: '0.0.0.0', process };
+  assert.equal(
+    accept(OPTIONS, { ...BARE, listeners: [running], installed: install('standalone') }).mode,
+    'standalone',
+  );
+});
+
+test('what cannot be done is one sentence each, with its fix', () => {
+  const broken = 'nginx: [emerg] unknown directive "servr" in /etc/nginx/nginx.conf:3';
+  const cases: readonly (readonly [Partial<InstallOptions>, Partial<HostFacts>, string])[] = [
+    [{}, { isRoot: false }, 'Only root can install: run it with sudo, or as root.'],
+    [
+      {},
+      { hasSystemd: false },
+      'systemd does not run here, and the agent is installed as a service of it: install on a machine that was started with systemd.',
+    ],
+    [
+      {},
+      { packageDirectory: null },
+      'This program was not started from its package, so there is nothing to install: unpack the package, and run bin/latchkey-agent install in it.',
+    ],
+    [
+      {},
+      { hasApt: false, distribution: { id: 'fedora', versionId: '42', name: 'Fedora Linux 42' } },
+      'certbot is missing, and only packages of Debian and Ubuntu are installed by this program (this is Fedora Linux 42): install certbot and run this again.',
+    ],
+    [
+      {},
+      {
+        hasApt: false,
+        hasOpenssl: false,
+        hasCertbot: true,
+        distribution: { id: '', versionId: '', name: '' },
+      },
+      'openssl is missing, and only packages of Debian and Ubuntu are installed by this program (this is an unknown distribution): install openssl and run this again.',
+    ],
+    [
+      {},
+      { listeners: [listenOn(4096, 'java', '127.0.0.1')] },
+      'Port 4096, which the agent needs, belongs to java (process 4796, java.service): stop it (systemctl stop java.service) and run this again.',
+    ],
+    [
+      { mode: 'standalone' },
+      { listeners: [{ port: 80, address: '::', process: null }] },
+      'Port 80, by which the certificate is issued, belongs to a program that is not to be seen from here: stop it and run this again, or give a certificate of your own with --cert-file and --key-file.',
+    ],
+    [
+      { email: null },
+      {},
+      'The e-mail address for the certificate is missing: give it with --email or LATCHKEY_EMAIL, or give a certificate of your own with --cert-file and --key-file.',
+    ],
+    [{}, { givenCertificateFault: 'It expired.' }, 'It expired.'],
+    [{}, { faults: ['It is damaged.'] }, 'It is damaged.'],
+    [
+      {},
+      { ...withNginx(SHOP), nginx: { ...runNginx(), files: [], fault: broken } },
+      `nginx refuses the configuration that is there now, mend that first (nginx -t): ${broken}`,
+    ],
+  ];
+  for (const [options, facts, expected] of cases) {
+    assert.deepEqual(refuse({ ...OPTIONS, ...options }, { ...BARE, ...facts }), [expected]);
+  }
+});
+
+test('a configuration that cannot be written to is left to a person, with what to paste', () => {
+  const fixed = withNginx({ ...OVER_HTTPS, isWritable: false });
+  const manual = planInstall(OPTIONS, fixed);
+  assert.ok(manual.kind === 'manual');
+  assert.match(manual.reason, /cannot be written to/u);
+  assert.match(manual.instructions, /proxy_pass https:\/\/127\.0\.0\.1:4096/u);
+});
+
+test('a name that leads elsewhere stands against a certificate, unless that cannot be known or is to be passed over', () => {
+  const elsewhere = { domainAddresses: ['198.51.100.9'] };
+  const objection = `${DOMAIN} leads to 198.51.100.9 and not to this machine (203.0.113.7): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`;
+  assert.deepEqual(judge(elsewhere), { notes: [], objections: [objection] });
+  assert.deepEqual(judge(elsewhere, { skipsDnsCheck: true }), { notes: [], objections: [] });
+  assert.match(judge({ domainAddresses: [] }).objections.join('\n'), /has no address in the DNS/u);
+  const behind = judge({ ...elsewhere, addresses: ['192.168.1.5', 'fd00::5'] });
+  assert.deepEqual(behind.objections, []);
+  assert.match(behind.notes.join('\n'), /knows only its private addresses/u);
+  const half = judge({
+    domainAddresses: ['203.0.113.7', '2001:db8:0::9'],
+    addresses: ['203.0.113.7', '2001:db8::9'],
+  });
+  assert.deepEqual(half.objections, []);
+  assert.ok(
+    !half.notes.some((note) => note.includes('also leads')),
+    'the same address, written otherwise',
+  );
+  const astray = judge({ domainAddresses: ['203.0.113.7', '2001:db8::1'] });
+  assert.match(
+    astray.notes.join('\n'),
+    /also leads to 2001:db8::1, which is not an address of this machine/u,
+  );
+  assert.deepEqual(judge({ ...elsewhere, certificate: keep('standalone') }).objections, []);
+});
+
+test('ports are opened only when asked for, before the certificate needs them', () => {
+  const guarded = { ...BARE, firewall: 'ufw' } as const;
+  const told = accept(OPTIONS, guarded);
+  assert.ok(!told.steps.some(({ kind }) => kind === 'firewall'));
+  assert.match(
+    told.notes.join('\n'),
+    /A firewall is active \(ufw\): ports 80 and 4096 must be open; open what is not \(ufw allow 80\/tcp; ufw allow 4096\/tcp\)/u,
+  );
+  const opened = outline({ ...OPTIONS, opensFirewall: true }, guarded);
+  const at = opened.indexOf('certificate standalone');
+  assert.deepEqual(opened.slice(at - 2, at), ['firewall 80', 'firewall 4096']);
+  const behind = { ...withNginx(OVER_HTTPS), firewall: 'nft' } as const;
+  const steps = outline({ ...OPTIONS, opensFirewall: true }, behind);
+  assert.deepEqual(
+    steps.filter((step) => step.startsWith('firewall')),
+    ['firewall 443'],
+  );
+});
+
+function accept(options: InstallOptions, facts: HostFacts): Plan {
+  const plan = planInstall(options, facts);
+  assert.ok(plan.kind === 'plan', JSON.stringify(plan));
+  return plan;
+}
+
+function refuse(options: InstallOptions, facts: HostFacts): readonly string[] {
+  const plan = planInstall(options, facts);
+  assert.ok(plan.kind === 'refusal', JSON.stringify(plan));
+  return plan.reasons;
+}
+
+/** What the second does not name would be undone, but for packages and certificates. */
+function assertNothingLeft(first: Plan, second: Plan): void {
+  assert.equal(second.mode, first.mode);
+  const lasting = describe(first.steps).filter((step) => !/^(?:packages|certificate) /u.test(step));
+  assert.deepEqual(describe(second.steps), lasting);
+  assert.deepEqual(listTexts(second), listTexts(first));
+  assert.equal(readConfiguration(second).keepsExisting, true);
+  for (const step of second.steps) if (step.kind === 'edit') assert.equal(step.before, step.after);
+}
+
+/** What is said of a bare machine with this, where nothing else is to be said. */
+function judge(facts: Partial<HostFacts>, options: Partial<InstallOptions> = {}) {
+  const asked = { ...OPTIONS, mutualTls: true, ...options };
+  const { notes, objections } = accept(asked, { ...BARE, ...facts });
+  return { notes, objections };
+}
+
+/** The steps of a plan; the reasons of a refusal; why a person must do it. */
+function outline(options: InstallOptions, facts: HostFacts): readonly string[] {
+  const plan = planInstall(options, facts);
+  if (plan.kind === 'plan') return describe(plan.steps);
+  return plan.kind === 'refusal' ? plan.reasons : [plan.reason];
+}
+
+function describe(steps: readonly Step[]): readonly string[] {
+  return steps.map((step) => `${step.kind} ${nameSubject(step)}`.trim());
+}
+
+function nameSubject(step: Step): string {
+  if ('path' in step) return step.path;
+  if (step.kind === 'packages') return step.names.join(' ');
+  if (step.kind === 'user') return step.name;
+  if (step.kind === 'program') return step.to;
+  if (step.kind === 'certificate') return step.challenge.kind;
+  if (step.kind === 'own-certificate') {
+    return step.source.kind === 'files' ? step.source.certificate : step.source.kind;
+  }
+  if (step.kind === 'authority')
+    return step.withProxyCertificate ? "with the proxy's certificate" : '';
+  if (step.kind === 'nginx') return step.probesRoute ? 'with its route' : '';
+  return step.kind === 'service' ? step.unit : `${step.port}`;
+}
+
+function readFile({ steps }: Plan, path: string): string {
+  const found = steps.find((step) => step.kind === 'file' && step.path === path);
+  assert.ok(found?.kind === 'file', path);
+  return found.text;
+}
+
+function readConfiguration({ steps }: Plan) {
+  const found = steps.find(
+    (step) => 'path' in step && step.path === '/etc/latchkey-agent/agent.yaml',
+  );
+  assert.ok(found?.kind === 'file');
+  return found;
+}
+
+function listTexts({ steps }: Plan): readonly string[] {
+  return steps.flatMap((step) => (step.kind === 'file' ? [step.text] : []));
+}
+
+function install(mode: InstalledFacts['mode']): InstalledFacts {
+  return { version: '1.0.0', mode, domain: DOMAIN, proxyPath: '/latchkey', mutualTls: false };
+}
+
+/** The machine once a plan is carried out. */
+function carryOut(plan: Plan, facts: HostFacts): HostFacts {
+  const issued = plan.steps.find(({ kind }) => kind === 'certificate');
+  const isWebroot = issued?.kind === 'certificate' && issued.challenge.kind === 'webroot';
+  const webroots = isWebroot ? ['/var/lib/latchkey-agent-challenges'] : [];
+  const certificate =
+    issued === undefined ? null : keep(isWebroot ? 'webroot' : 'standalone', webroots);
+  const address = plan.mode === 'proxy' ? '127.0.0.1' : '0.0.0.0';
+  const process = { pid: 99, name: 'node', unit: 'latchkey-agent.service' };
+  const listeners = [...facts.listeners, { port: 4096, address, process }];
+  const done = {
+    ...facts,
+    hasCertbot: issued !== undefined,
+    certificate,
+    listeners,
+    installed: plan.installed,
+  };
+  return facts.nginx === null
+    ? done
+    : { ...done, nginx: { ...facts.nginx, files: listFiles(plan, facts.nginx.files) } };
+}
+
+function listFiles({ steps }: Plan, files: NonNullable<HostFacts['nginx']>['files']) {
+  const changed = files.map((file) => {
+    const edit = steps.find((step) => step.kind === 'edit' && step.path === file.path);
+    return edit?.kind === 'edit' ? { ...file, text: edit.after } : file;
+  });
+  const added = steps.flatMap((step) =>
+    step.kind === 'file' && step.path.startsWith('/etc/nginx/')
+      ? [{ path: step.path, realPath: step.path, text: step.text, isWritable: true }]
+      : [],
+  );
+  return [...changed, ...added];
+}
