@@ -22,29 +22,39 @@ const spelling = fc
   .array(
     fc.constantFrom(
       ...'ab"\'\\#}{ ;\t'.split(''),
-      ...[
-        '"',
-        "'",
-        '\\"',
-        "\\'",
-        '\\\\',
-        '\\t',
-        '\\n',
-        '\\;',
-        '\\{',
-        '\\ ',
-        '\\x',
-        '${host}',
-        '{}',
-        '\r\n',
-        'é',
-      ],
+      '"',
+      "'",
+      '\\"',
+      "\\'",
+      '\\\\',
+      '\\t',
+      '\\n',
+      '\\;',
+      '\\{',
+      '\\ ',
+      '\\x',
+      '${host}',
+      '{}',
+      '\r\n',
+      'é',
     ),
     { minLength: 1, maxLength: 7 },
   )
   .chain((parts) =>
     fc.constantFrom('', '"', "'").map((quote) => `${quote}${parts.join('')}${quote}`),
   );
+
+/** The one argument that is left when it is read as we do; null when it is none, several or a fault. */
+function readArgument(written: string): string | null {
+  try {
+    const [directive, ...others] = readDirectives('/x', `return 200 ${written};`);
+    const isOne = others.length === 0 && directive?.block === null && directive.args.length === 2;
+    return isOne ? (directive.args[1] ?? null) : null;
+  } catch (error) {
+    assert.ok(error instanceof NginxFault);
+    return null;
+  }
+}
 
 describe('reading configuration of nginx', { skip: lacksNginx }, () => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-nginx-reading-'));
@@ -59,18 +69,6 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
     );
     const { stderr } = spawnSync('nginx', ['-t', '-c', path, '-e', 'stderr'], { encoding: 'utf8' });
     return /test is successful/.test(stderr);
-  }
-
-  /** The one argument that is left when it is read as we do; null when it is none, several or a fault. */
-  function readArgument(written: string): string | null {
-    try {
-      const [directive, ...others] = readDirectives('/x', `return 200 ${written};`);
-      const isOne = others.length === 0 && directive?.block === null && directive.args.length === 2;
-      return isOne ? (directive.args[1] ?? null) : null;
-    } catch (error) {
-      assert.ok(error instanceof NginxFault);
-      return null;
-    }
   }
 
   test('words come out as nginx sends them', async () => {
@@ -112,53 +110,49 @@ describe('reading configuration of nginx', { skip: lacksNginx }, () => {
   });
 
   const NAMES = [
-    ...[
-      'shop.test',
-      '*.shop.test',
-      '.deep.shop.test',
-      '*.deep.shop.test x.test',
-      'shop.*',
-      'www.shop.*',
-    ],
-    ...[
-      '~^api\\d+\\.shop\\.test$',
-      '"QUOTED.test"',
-      "'~^quo{1,2}ted'",
-      '*.test',
-      '""',
-      '_',
-      'a.b.c.test .c.test',
-    ],
-    ...['localhost 127.0.0.1', 'same.test', 'same.test', '~SHOP'],
+    'shop.test',
+    '*.shop.test',
+    '.deep.shop.test',
+    '*.deep.shop.test x.test',
+    'shop.*',
+    'www.shop.*',
+    '~^api\\d+\\.shop\\.test$',
+    '"QUOTED.test"',
+    "'~^quo{1,2}ted'",
+    '*.test',
+    '""',
+    '_',
+    'a.b.c.test .c.test',
+    'localhost 127.0.0.1',
+    'same.test',
+    'same.test',
+    '~SHOP',
+    '*.test2 a.test2',
+    '.a.test2',
   ];
   const DOMAINS = [
-    ...[
-      'shop.test',
-      'www.shop.test',
-      'deep.shop.test',
-      'a.deep.shop.test',
-      'b.a.deep.shop.test',
-      'shop.example',
-    ],
-    ...[
-      'www.shop.example',
-      'x.www.shop.example',
-      'api7.shop.test',
-      'api7.shop.org',
-      'quoted.test',
-      'quoted.org',
-    ],
-    ...[
-      'other.test',
-      'test',
-      'nothing.org',
-      'c.test',
-      'b.c.test',
-      'a.b.c.test',
-      'same.test',
-      'shop.test.org',
-      'workshop.org',
-    ],
+    'shop.test',
+    'www.shop.test',
+    'deep.shop.test',
+    'a.deep.shop.test',
+    'b.a.deep.shop.test',
+    'shop.example',
+    'www.shop.example',
+    'x.www.shop.example',
+    'api7.shop.test',
+    'api7.shop.org',
+    'quoted.test',
+    'quoted.org',
+    'other.test',
+    'test',
+    'nothing.org',
+    'c.test',
+    'b.c.test',
+    'a.b.c.test',
+    'same.test',
+    'shop.test.org',
+    'workshop.org',
+    'a.test2',
   ];
 
   test('the block that is chosen for a name is the one that nginx chooses', async () => {

@@ -4,6 +4,7 @@ import type { Node } from './read-configuration.ts';
 export interface Listen {
   /** `*`, `[::]`, or an address; null for a socket in the file system. */
   readonly address: string | null;
+  /** Both 0 for a socket. */
   readonly firstPort: number;
   readonly lastPort: number;
   readonly isTls: boolean;
@@ -66,6 +67,6 @@ function readAddress(where: string): Pick<Listen, 'address' | 'firstPort' | 'las
 }
 
 /** Whether connections to a port may come here. */
-export function isOnPort({ address, firstPort, lastPort }: Listen, port: number): boolean {
-  return address !== null && firstPort <= port && port <= lastPort;
+export function isOnPort({ firstPort, lastPort }: Listen, port: number): boolean {
+  return firstPort <= port && port <= lastPort;
 }

@@ -17,8 +17,9 @@ export function fitName(serverName: string, domain: string): Fit | null {
   if (serverName.startsWith('~')) return fitExpression(serverName.slice(1), domain);
   if (serverName.includes('$')) return { kind: 'perhaps' };
   const name = serverName.toLowerCase();
-  if (name === domain) return { kind: 'sure', rank: EXACT };
-  if (name.startsWith('.') && (domain === name.slice(1) || domain.endsWith(name))) {
+  // To nginx a name with a dot in front is an exact name, too: it ignores the second of both.
+  if (name === domain || name === `.${domain}`) return { kind: 'sure', rank: EXACT };
+  if (name.startsWith('.') && domain.endsWith(name)) {
     return { kind: 'sure', rank: IN_FRONT + name.length };
   }
   if (name.startsWith('*.') && domain.endsWith(name.slice(1))) {

@@ -99,6 +99,10 @@ describe("the domain's own block with TLS", () => {
     ['no listen', 'server { server_name other.test; }'],
     ['HTTP/3 only', 'server { listen 443 quic; server_name shop.test; }'],
     [
+      'an expression that does not match, with a name of PCRE',
+      'server { listen 443 ssl default_server; server_name ~^(?P<sub>www)\\.; }',
+    ],
+    [
       'an expression that does not match',
       'server { listen 443 ssl default_server; server_name ~^www\\.; }',
     ],
@@ -162,6 +166,15 @@ describe("the domain's own block with TLS", () => {
     );
   });
 
+  test('may end its redirects before they count for the path, and open what all others close', () => {
+    const exempt = 'if ($uri ~ "^/latchkey(/|$)") { break; }\nreturn 301 /x;\n';
+    assert.equal(planSite(tls(exempt)).kind, 'existing');
+    assert.equal(planSite(tls('break;\nreturn 301 /x;\n')).kind, 'existing');
+    const main = MAIN.replace('types', 'deny all;\n types');
+    assert.equal(plan(host({ [SITE]: tls('allow all;\n') }, main)).kind, 'existing');
+    assert.equal(plan(host({ [SITE]: tls('') }, main)).kind, 'refused');
+  });
+
   test('lets conditions on other names, methods and plain HTTP pass', () => {
     const body = `
       if ($host = www.shop.test) { return 301 https://shop.test$request_uri; }
@@ -199,6 +212,11 @@ describe('a polite refusal', () => {
     ],
     [tls('location = /latchkey { }\n'), `The path /latchkey is taken already (${SITE}, line 4).`],
     [tls('location /latchkey/x { }\n'), `The path /latchkey/x is taken already (${SITE}, line 4).`],
+    [
+      tls('location @latchkey_agent_refused { }\n'),
+      `The path @latchkey_agent_refused is taken already (${SITE}, line 4).`,
+      { mutualTls: true },
+    ],
     [
       tls('location =/latchkey/health { }\n'),
       `The path /latchkey/health is taken already (${SITE}, line 4).`,

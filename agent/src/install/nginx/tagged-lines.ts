@@ -17,7 +17,7 @@ const INLINE = new RegExp(String.raw`(?<!#[^\n]*)${INCLUDE} ?`, 'g');
  */
 export function includeAtEnd(text: string, block: Block, snippet: string): string {
   const lineStart = text.lastIndexOf('\n', block.close - 1) + 1;
-  const isAlone = lineStart > block.open && /^[ \t]*$/.test(text.slice(lineStart, block.close));
+  const isAlone = /^[ \t]*$/.test(text.slice(lineStart, block.close));
   if (!isAlone) return insert(text, block.close, `include ${snippet}; `);
   return insert(text, lineStart, makeLine(text, block, snippet));
 }
