@@ -112,6 +112,22 @@ test('rules and fingerprints neither ask a clock nor reach outside', () => {
   );
 });
 
+test('planning an installation neither asks a clock nor reaches outside', () => {
+  const folders = ['plan', 'files', 'nginx', 'instructions'].map((name) => `install/${name}`);
+  const pure = agentSources.filter(({ file }) => folders.some((folder) => fits(file, folder)));
+  assert.ok(pure.length > 20);
+  const harmless = new Set(['node:net', 'node:path']);
+  const impure = pure.filter(
+    ({ text, imports }) =>
+      /new Date\(\)|Date\.now\(|performance\.|process\.(?:env|pid)|Math\.random/.test(text) ||
+      imports.some(({ target }) => target.startsWith('node:') && !harmless.has(target)),
+  );
+  assert.deepEqual(
+    impure.map(({ file }) => file),
+    [],
+  );
+});
+
 /** The row of the longest path that fits the file decides. */
 function isAllowed(rows: readonly Row[], file: string, target: string): boolean {
   const found = rows
