@@ -25,7 +25,7 @@ export interface AddressVerdict {
 
 /**
  * Judges whether an authority that looks for a domain would come to this machine. Behind a translation of addresses
- * (NAT) a machine does not know the address that it is reached by, so that nothing can be said for sure.
+ * (NAT) a machine does not know the public address that it is reached by, so that nothing can be said for sure.
  */
 export function judgeAddresses(
   domain: string,
@@ -46,7 +46,7 @@ export function judgeAddresses(
       `${domain} also leads to ${elsewhere.join(', ')}, which is not an address of this machine: an authority that asks there issues no certificate.`,
     );
   }
-  if (addresses.every(isUnreachable)) {
+  if (addresses.every(isUnreachable) && !elsewhere.every(isUnreachable)) {
     return note(
       `${domain} leads to ${there}, and this machine knows only its private addresses (${here}): the certificate needs port 80 to be handed on to it.`,
     );

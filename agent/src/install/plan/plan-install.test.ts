@@ -392,6 +392,8 @@ test('a name that leads elsewhere stands against a certificate, unless that cann
   const behind = judge({ ...elsewhere, addresses: ['192.168.1.5', 'fd00::5'] });
   assert.deepEqual(behind.objections, []);
   assert.match(behind.notes.join('\n'), /knows only its private addresses/u);
+  const inside = judge({ domainAddresses: ['192.168.1.99'], addresses: ['192.168.1.5'] });
+  assert.match(inside.objections.join('\n'), /leads to 192\.168\.1\.99 and not to this machine/u);
   const half = judge({
     domainAddresses: ['203.0.113.7', '2001:db8:0::9'],
     addresses: ['203.0.113.7', '2001:db8::9'],
