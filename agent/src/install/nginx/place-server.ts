@@ -67,13 +67,33 @@ function findNarrow(servers: readonly Server[], port: number): Hindrance | null 
   return { reason, advice: 'Let its "listen" lines name the same addresses.' };
 }
 
+/**
+ * Whether a block of ours may listen on IPv6. Where other sites do not, their visitors would come to ours by IPv6, and be shown
+ * its certificate.
+ */
+export function mayUseIpv6(servers: readonly Server[], port: number): boolean {
+  const others = listOnPort(servers, port);
+  return others.length === 0 || others.some((server) => listAddresses(server, port).has('[::]'));
+}
+
 /** Whether our block would answer for all names that nobody has, in place of another site. */
 function findDisplaced(servers: readonly Server[], own: Server, port: number): Hindrance | null {
-  const [first, second] = servers;
-  const hasDefault = servers.some(({ listens }) =>
-    listens.some((listen) => listen.isDefault && isOnPort(listen, port)),
-  );
-  if (first !== own || second === undefined || hasDefault) return null;
+  const isDisplacing = [...listAddresses(own, port)].some((address) => {
+    const [first, second] = servers.filter((server) => listAddresses(server, port).has(address));
+    const hasDefault = servers.some((server) => listAddresses(server, port, true).has(address));
+    return first === own && second !== undefined && !hasDefault;
+  });
+  if (!isDisplacing) return null;
   const reason = `A server block of the agent would come before the others on port ${port}, and answer for them where no name fits.`;
   return { reason, advice: null };
+}
+
+/** The addresses on which a block gets connections to a port; only those of which it is the default, if so asked. */
+function listAddresses(
+  { listens }: Server,
+  port: number,
+  onlyDefault = false,
+): ReadonlySet<string | null> {
+  const found = listens.filter((each) => isOnPort(each, port) && (each.isDefault || !onlyDefault));
+  return new Set(found.map(({ address }) => (address === '0.0.0.0' ? '*' : address)));
 }

@@ -4,7 +4,7 @@ import type { EditStep, FileStep } from '../steps.ts';
 import { findChallengeHindrance } from './hindrances.ts';
 import { findFileHindrance, includeSnippet } from './include-snippet.ts';
 import { challengePlaces, serverPlaces } from './own-files.ts';
-import { placeServer } from './place-server.ts';
+import { mayUseIpv6, placeServer } from './place-server.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
 import { refuseChallenge, refuseServer } from './refuse.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
@@ -24,7 +24,8 @@ export interface Surroundings {
 }
 
 /** Plans a server block of our own, with what answers the challenge for its certificate. */
-export function planDedicated(around: Surroundings, options: ProxyOptions): ProxyPlan {
+export function planDedicated(around: Surroundings, wanted: ProxyOptions): ProxyPlan {
+  const options = { ...wanted, hasIpv6: wanted.hasIpv6 && mayUseIpv6(around.servers, 443) };
   const text = renderServer(options);
   const place = placeServer(around.files, around.others, {
     text,
@@ -33,7 +34,7 @@ export function planDedicated(around: Surroundings, options: ProxyOptions): Prox
   });
   if ('reason' in place) return refuseServer(place, options);
   const challenge = options.needsChallenge
-    ? planChallenge(around, options)
+    ? planChallenge(around, wanted)
     : { files: [], edits: [] };
   if (typeof challenge === 'string') return refuseChallenge(challenge, options);
   return { kind: 'dedicated', server: writeFile(place.path, text), challenge, notes: [] };
@@ -58,7 +59,8 @@ export function planChallenge(around: Surroundings, options: ProxyOptions): Chal
 }
 
 function planChallengeServer(around: Surroundings, options: ProxyOptions): Challenge | string {
-  const text = renderChallengeServer(options);
+  const hasIpv6 = options.hasIpv6 && mayUseIpv6(around.servers, 80);
+  const text = renderChallengeServer({ ...options, hasIpv6 });
   const place = placeServer(around.files, around.others, {
     text,
     port: 80,

@@ -52,6 +52,15 @@ function planSite(text: string, changes: Partial<ProxyOptions> = {}): ProxyPlan 
   return plan(host({ [SITE]: text }), changes);
 }
 
+/** The lines of a block of ours, and of the one for the challenge. */
+function listens(site: string): unknown {
+  const found = planSite(site);
+  assert.ok(found.kind === 'dedicated');
+  return [found.server, ...found.challenge.files].map(({ text }) =>
+    [...text.matchAll(/^ +listen ([^;]+);/gm)].map(([, listen]) => listen),
+  );
+}
+
 function reasonOf(found: ProxyPlan): string | null {
   return found.kind === 'refused' ? found.reason : null;
 }
@@ -439,6 +448,26 @@ describe('a block of its own', () => {
     );
   });
 
+  test('listens on IPv6 where other sites do, or where there are none', () => {
+    const both = ['443 ssl http2', '[::]:443 ssl http2'];
+    assert.deepEqual(listens('server { server_name a; }\n'), [both, ['80']]);
+    assert.deepEqual(listens('server { listen 80; listen [::]:80; listen 443 ssl; }\n'), [
+      ['443 ssl http2'],
+      ['80', '[::]:80'],
+    ]);
+    assert.deepEqual(listens('server { listen 443 ssl; listen [::]:443 ssl; }\n'), [
+      both,
+      ['80', '[::]:80'],
+    ]);
+  });
+
+  test('is judged for each kind of address by itself', () => {
+    const other = 'server { listen 443 ssl default_server; listen [::]:443 ssl; }\n';
+    const found = planSite(other);
+    assert.ok(found.kind === 'dedicated');
+    assert.equal(found.server.path, '/etc/nginx/sites-enabled/zz-latchkey-agent.conf');
+  });
+
   test('stays where it is when it is planned again', () => {
     const files = host({ [SITE]: 'server { listen 443 ssl; server_name other.test; }\n' });
     const first = plan(files);
@@ -446,8 +475,9 @@ describe('a block of its own', () => {
     const written = [first.server, ...first.challenge.files].map(({ path, text }) => [path, text]);
     const again = [...files, ...host(Object.fromEntries(written)).slice(1)];
     assert.deepEqual(plan(again), first);
-    const without = again.filter(({ path }) => path !== SITE);
-    assert.deepEqual(plan(without), first);
+    const without = plan(again.filter(({ path }) => path !== SITE));
+    assert.ok(without.kind === 'dedicated');
+    assert.equal(without.server.path, first.server.path);
   });
 
   const hosts: readonly [what: string, files: NginxFile[], reason: RegExp][] = [
@@ -477,7 +507,10 @@ describe('a block of its own', () => {
       const found = plan(files);
       assert.match(reasonOf(found) ?? '', reason);
       assert.ok(
-        found.kind === 'refused' && found.instructions.includes(renderServer(options).trimEnd()),
+        found.kind === 'refused' &&
+          [true, false]
+            .map((hasIpv6) => renderServer({ ...options, hasIpv6 }).trimEnd())
+            .some((text) => found.instructions.includes(text)),
       );
     });
   }
