@@ -120,6 +120,11 @@ describe('the package of the agent', { skip }, () => {
     assert.equal((await ask(port, '/health')).text, 'OK\n');
     const page = join(unpacked, 'lib', 'assets', 'page.html');
     if (existsSync(page)) assert.equal((await ask(port, '/')).text, readFileSync(page, 'utf8'));
+    const maps = readFileSync(`/proc/${agent.pid}/maps`, 'utf8');
+    assert.doesNotMatch(maps, /^\S+ rwx/m, 'systemd can deny memory that is written and run');
+    const [, anonymousKb] = /^RssAnon:\s+(\d+) kB$/m.exec(readStatus(agent)) ?? [];
+    t.diagnostic(`${anonymousKb} kB of its own`);
+    assert.ok(Number(anonymousKb) < 25_000);
     agent.kill('SIGTERM');
     assert.deepEqual(await once(agent, 'exit'), [0, null]);
   });
@@ -160,6 +165,10 @@ describe('the package of the agent', { skip }, () => {
     return { agent, port };
   }
 });
+
+function readStatus({ pid }: ChildProcess): string {
+  return readFileSync(`/proc/${pid}/status`, 'utf8');
+}
 
 function readVersioned(path: string): { version: string } {
   return JSON.parse(readFileSync(join(repository, path), 'utf8'));
