@@ -157,7 +157,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.equal(await page.read('#token-form'), null);
     await page.send('Page.reload');
     await page.until(isState('live'));
-    assert.equal(await page.evaluate('sessionStorage.length + localStorage.length'), 1);
+    assert.deepEqual(await page.evaluate('[sessionStorage.length, localStorage.length]'), [1, 0]);
   });
 
   test('where a certificate is needed it says why it is refused', async () => {
@@ -285,7 +285,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const [bytesBefore, elementsBefore] = await useAfter(80);
     const [bytesAfter, elementsAfter] = await useAfter(220);
     assert.equal(elementsAfter, elementsBefore);
-    assert.ok(bytesAfter - bytesBefore < 400_000, `${bytesBefore}, then ${bytesAfter}`);
+    // The window fills up to 300 points of 40 figures; the snapshots themselves would be 1.8 MB.
+    assert.ok(bytesAfter - bytesBefore < 900_000, `${bytesBefore}, then ${bytesAfter}`);
     assert.equal(stream.warnings.length, 0);
   });
 });
