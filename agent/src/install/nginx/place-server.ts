@@ -52,15 +52,17 @@ function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): H
   return findNarrow(rest, port) ?? findDisplaced(servers, own, port) ?? findAccessHindrance(own);
 }
 
-/** A listener on one address gets all connections to it, and ours on every address none of them. */
+/**
+ * A listener on one address gets all connections to it, and ours on every address none of them. One of this machine alone is no
+ * matter, unless it is the only kind: nginx cannot listen on every address while it still has that socket.
+ */
 function findNarrow(servers: readonly Server[], port: number): Hindrance | null {
-  const found = servers.find(({ listens }) =>
-    listens.some(
-      (listen) =>
-        isOnPort(listen, port) &&
-        (listen.takesBoth ||
-          !/^(?:\*|0\.0\.0\.0|\[::\]|127\..*|localhost)$/.test(listen.address ?? '')),
-    ),
+  const isWide = servers.some((server) => listAddresses(server, port).has('*'));
+  const known = isWide ? /^(?:\*|\[::\]|127\..*|localhost)$/ : /^(?:\*|\[::\])$/;
+  const found = servers.find(
+    (server) =>
+      server.listens.some((listen) => listen.takesBoth && isOnPort(listen, port)) ||
+      [...listAddresses(server, port)].some((address) => !known.test(address ?? '')),
   );
   if (found === undefined) return null;
   const reason = `Another site listens on port ${port} in a way of its own (${describeNode(found.node)}), so it cannot be told which addresses are the agent's.`;

@@ -461,6 +461,11 @@ describe('a block of its own', () => {
     ]);
   });
 
+  test('comes beside sites that listen for this machine, if others listen for all', () => {
+    const site = 'server { listen 127.0.0.1:443 ssl; }\nserver { listen 0.0.0.0:443 ssl; }\n';
+    assert.equal(planSite(site).kind, 'dedicated');
+  });
+
   test('is judged for each kind of address by itself', () => {
     const other = 'server { listen 443 ssl default_server; listen [::]:443 ssl; }\n';
     const found = planSite(other);
@@ -489,6 +494,11 @@ describe('a block of its own', () => {
     [
       'another site listens on one address',
       host({ [SITE]: 'server { listen 192.0.2.1:443 ssl; }' }),
+      /^Another site listens on port 443 in a way of its own .*shop, line 1/,
+    ],
+    [
+      'another site listens for this machine alone',
+      host({ [SITE]: 'server { listen 127.0.0.1:443 ssl; }' }),
       /^Another site listens on port 443 in a way of its own .*shop, line 1/,
     ],
     [
