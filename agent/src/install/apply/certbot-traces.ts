@@ -5,7 +5,11 @@ import { locate, type Machine } from './machine.ts';
 import { look } from './path-state.ts';
 
 /** Where certbot keeps what belongs to no certificate alone: accounts, requests, keys and its notes. */
-const FILES = ['accounts', 'csr', 'keys', 'live/README'].map((name) => `/etc/letsencrypt/${name}`);
+const FILES = [
+  ...['accounts', 'csr', 'keys', 'live/README'].map((name) => `/etc/letsencrypt/${name}`),
+  // Not empty when certbot was killed.
+  '/var/lib/letsencrypt',
+];
 
 /** What it makes when it is first used, the deepest first. */
 const DIRECTORIES = [
@@ -20,8 +24,6 @@ const DIRECTORIES = [
   '/etc/letsencrypt/renewal-hooks/pre',
   '/etc/letsencrypt/renewal-hooks',
   '/etc/letsencrypt',
-  '/var/lib/letsencrypt/backups',
-  '/var/lib/letsencrypt',
 ];
 
 const LOGS = '/var/log/letsencrypt';

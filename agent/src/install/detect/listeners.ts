@@ -1,5 +1,5 @@
 import { readdirSync, readlinkSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 
 import { readWhole } from '../../read/kept-file.ts';
 import { isMissing } from '../../read/missing.ts';
@@ -92,7 +92,9 @@ function readLink(path: string): string {
 }
 
 function readProcess(proc: string, pid: number): ListenerProcess {
-  const name = readText(join(proc, `${pid}`, 'comm')) ?? 'unknown';
+  const said = readText(join(proc, `${pid}`, 'comm')) ?? 'unknown';
+  // So Node.js calls its first thread, whatever it runs.
+  const name = said === 'MainThread' ? basename(readLink(join(proc, `${pid}`, 'exe'))) : said;
   const groups = readText(join(proc, `${pid}`, 'cgroup')) ?? '';
   const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
   return { pid, name, unit };
