@@ -19,7 +19,7 @@ const SCRIPT = /<script(?: type="module")?>(?<text>[^]*?)<\/script>/g;
 
 let document: Promise<PageDocument> | null = null;
 
-/** The page, made when somebody asks for the first time and kept from then on: 170 kB. @throws Error when it cannot be made */
+/** The page, made when somebody asks for the first time and kept from then on: 160 kB. @throws Error when it cannot be made */
 export async function openPage(): Promise<PageDocument> {
   document ??= makePage();
   try {
