@@ -9,6 +9,10 @@ const OPTIONS: readonly (readonly [string, string])[] = [
   ['--mode <mode>', 'auto, standalone or proxy (LATCHKEY_INSTALL_MODE)'],
   ['--force-standalone', 'standalone, also beside a reverse proxy (LATCHKEY_FORCE_STANDALONE=yes)'],
   ['--proxy-path <path>', 'where viewers connect behind the proxy (LATCHKEY_PROXY_PATH)'],
+  [
+    '--proxy-by-hand [yes|no]',
+    'behind a web server that you set up yourself (LATCHKEY_PROXY_BY_HAND=yes)',
+  ],
   ['--mtls [yes|no]', 'viewers need a certificate of their own (LATCHKEY_MTLS=yes)'],
   ['--acme-server <url>', 'another certificate authority (LATCHKEY_ACME_SERVER)'],
   ['--cert-file <file>', 'a certificate of your own, with --key-file (LATCHKEY_CERT_FILE)'],

@@ -56,6 +56,8 @@ const standalone: Look = {
     domain: 'm.example.com',
     proxyPath: '/latchkey',
     mutualTls: false,
+    proxyByHand: false,
+    certificateFiles: null,
   },
   configuration: configuration('0.0.0.0'),
   unit: { isLoaded: true, activeState: 'active', result: 'success', isEnabled: true },
@@ -81,6 +83,8 @@ const proxied: Look = {
     domain: 'm.example.com',
     proxyPath: '/latchkey',
     mutualTls: true,
+    proxyByHand: false,
+    certificateFiles: null,
   },
   configuration: configuration('127.0.0.1'),
   listeners: [

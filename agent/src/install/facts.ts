@@ -85,6 +85,15 @@ export interface InstalledFacts {
   readonly domain: string;
   readonly proxyPath: string;
   readonly mutualTls: boolean;
+  /** Whether the web server in front of the agent was set up by a person. */
+  readonly proxyByHand: boolean;
+  /** The certificate that was given; null where it is certbot's, or nginx had one. */
+  readonly certificateFiles: CertificateFiles | null;
+}
+
+export interface CertificateFiles {
+  readonly certificate: string;
+  readonly key: string;
 }
 
 export type InstallMode = 'proxy' | 'standalone';

@@ -1,35 +1,54 @@
-import type { InstalledFacts } from './facts.ts';
-import { readDomain, readProxyPath } from './option-rules.ts';
+import type { CertificateFiles, InstalledFacts } from './facts.ts';
+import { readDomain, readFile, readProxyPath, type Rule } from './option-rules.ts';
 
 /** The register of an installation lies here, below the journal's directory. */
 export const INSTALLED_FILE = 'installed.json';
 
-const FIELDS = ['version', 'mode', 'domain', 'proxyPath', 'mutualTls'];
+const FIELDS = [
+  'version',
+  'mode',
+  'domain',
+  'proxyPath',
+  'mutualTls',
+  'proxyByHand',
+  'certificateFiles',
+];
 
 /** What is written down once an installation is finished. */
-export function formatInstalled({
-  version,
-  mode,
-  domain,
-  proxyPath,
-  mutualTls,
-}: InstalledFacts): string {
-  return `${JSON.stringify({ version, mode, domain, proxyPath, mutualTls }, null, 2)}\n`;
+export function formatInstalled(facts: InstalledFacts): string {
+  return `${JSON.stringify(facts, [...FIELDS, 'certificate', 'key'], 2)}\n`;
 }
 
 /** @returns what was written down; null when it is damaged, by whomever */
 export function parseInstalled(text: string): InstalledFacts | null {
-  const value = parseJson(text);
-  if (typeof value !== 'object' || value === null) return null;
-  const fields: ReadonlyMap<string, unknown> = new Map(Object.entries(value));
-  if (fields.size !== FIELDS.length || FIELDS.some((name) => !fields.has(name))) return null;
-  const [version, mode, domain, proxyPath, mutualTls] = FIELDS.map((name) => fields.get(name));
-  if (typeof version !== 'string' || typeof mutualTls !== 'boolean') return null;
+  const fields = readFields(parseJson(text), FIELDS);
+  if (fields === null) return null;
+  const [version, mode, domain, proxyPath, mutualTls, proxyByHand, files] = fields;
+  const certificateFiles = files === null ? null : parseFiles(files);
+  if (certificateFiles === undefined || typeof version !== 'string') return null;
+  if (typeof mutualTls !== 'boolean' || typeof proxyByHand !== 'boolean') return null;
   if (mode !== 'proxy' && mode !== 'standalone') return null;
   // What is planned from them is written into configurations, so they are held to the rules once more.
-  if (typeof domain !== 'string' || !('value' in readDomain(domain))) return null;
-  if (typeof proxyPath !== 'string' || !('value' in readProxyPath(proxyPath))) return null;
-  return { version, mode, domain, proxyPath, mutualTls };
+  if (!isGood(domain, readDomain) || !isGood(proxyPath, readProxyPath)) return null;
+  return { version, mode, domain, proxyPath, mutualTls, proxyByHand, certificateFiles };
+}
+
+/** @returns undefined when it is no pair of files */
+function parseFiles(value: unknown): CertificateFiles | undefined {
+  const [certificate, key] = readFields(value, ['certificate', 'key']) ?? [];
+  return isGood(certificate, readFile) && isGood(key, readFile) ? { certificate, key } : undefined;
+}
+
+function isGood(value: unknown, rule: Rule<string>): value is string {
+  return typeof value === 'string' && 'value' in rule(value);
+}
+
+/** The values of fields, in their order; null for anything that has others, or lacks one. */
+function readFields(value: unknown, names: readonly string[]): readonly unknown[] | null {
+  if (typeof value !== 'object' || value === null) return null;
+  const fields: ReadonlyMap<string, unknown> = new Map(Object.entries(value));
+  const fits = fields.size === names.length && names.every((name) => fields.has(name));
+  return fits ? names.map((name) => fields.get(name)) : null;
 }
 
 function parseJson(text: string): unknown {

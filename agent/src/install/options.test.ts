@@ -17,6 +17,7 @@ test('a domain alone is enough, and everything else has its default', () => {
       mode: 'auto',
       forcesStandalone: false,
       proxyPath: '/latchkey',
+      proxyByHand: false,
       mutualTls: false,
       acmeServer: null,
       certificateFiles: null,
@@ -35,6 +36,7 @@ test('every variable and every flag means the same, and flags win', () => {
     mode: 'standalone',
     forcesStandalone: true,
     proxyPath: '/a/b-c.d',
+    proxyByHand: false,
     mutualTls: true,
     acmeServer: 'https://localhost:14000/dir',
     certificateFiles: { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' },
@@ -82,10 +84,18 @@ test('an upgrade needs no word of what was said at first, and may change it', ()
     domain: DOMAIN,
     proxyPath: '/vital',
     mutualTls: true,
+    proxyByHand: true,
+    certificateFiles: { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' },
   } as const;
   const again = accept({}, {}, installed);
   assert.deepEqual([again.domain, again.proxyPath, again.mutualTls], [DOMAIN, '/vital', true]);
+  assert.deepEqual([again.proxyByHand, again.certificateFiles], [true, installed.certificateFiles]);
   assert.equal(accept({}, { LATCHKEY_MTLS: 'no' }, installed).mutualTls, false);
+  assert.equal(accept({ mode: 'proxy' }, {}, installed).proxyByHand, false);
+  assert.equal(accept({ forceStandalone: true }, {}, installed).proxyByHand, false);
+  const others = { certificate: '/b.pem', key: '/b.key' };
+  const flags = { certFile: others.certificate, keyFile: others.key };
+  assert.deepEqual(accept(flags, {}, installed).certificateFiles, others);
 });
 
 test('each wrong value is one sentence that says what is right', () => {
@@ -209,6 +219,12 @@ test('everything that is wrong is told at once, by the name it was given under',
   assert.deepEqual(refuse({ mode: 'proxy' }, both), [
     'LATCHKEY_FORCE_STANDALONE contradicts --mode proxy: leave one of them out.',
   ]);
+  assert.deepEqual(refuse({ mode: 'standalone', proxyByHand: true }, { LATCHKEY_DOMAIN: DOMAIN }), [
+    '--mode standalone contradicts --proxy-by-hand: leave one of them out.',
+  ]);
+  assert.deepEqual(refuse({ proxyByHand: true }, both), [
+    'LATCHKEY_FORCE_STANDALONE contradicts --proxy-by-hand: leave one of them out.',
+  ]);
 });
 
 test('a variable that looks like a known one is told, and others of the prefix are left alone', () => {
@@ -259,9 +275,13 @@ test('the register of an installation is read back as written, and anything else
     domain: DOMAIN,
     proxyPath: '/a',
     mutualTls: false,
+    proxyByHand: false,
+    certificateFiles: { certificate: '/a.pem', key: '/a.key' },
   } as const;
   const text = formatInstalled(facts);
   assert.deepEqual(parseInstalled(text), facts);
+  const without = { ...facts, certificateFiles: null };
+  assert.deepEqual(parseInstalled(formatInstalled(without)), without);
   for (const damaged of [
     '',
     text.slice(0, 30),
@@ -272,6 +292,8 @@ test('the register of an installation is read back as written, and anything else
     text.replace(DOMAIN, 'x;y'),
     text.replace('false', '"no"'),
     text.replace('"version"', '"edition"'),
+    text.replace('/a.key', 'a.key'),
+    text.replace('"key"', '"lock"'),
   ]) {
     assert.equal(parseInstalled(damaged), null, damaged);
   }

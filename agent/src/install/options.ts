@@ -1,4 +1,4 @@
-import type { InstalledFacts } from './facts.ts';
+import type { CertificateFiles, InstalledFacts } from './facts.ts';
 import { findTypos } from './find-typos.ts';
 import * as rules from './option-rules.ts';
 
@@ -10,11 +10,13 @@ export interface InstallOptions {
   readonly mode: 'auto' | 'proxy' | 'standalone';
   readonly forcesStandalone: boolean;
   readonly proxyPath: string;
+  /** Proxy mode behind a web server that a person sets up. */
+  readonly proxyByHand: boolean;
   readonly mutualTls: boolean;
   /** The directory of another authority than certbot's default. */
   readonly acmeServer: string | null;
   /** A certificate of the administrator's own, so that certbot is not needed. */
-  readonly certificateFiles: { readonly certificate: string; readonly key: string } | null;
+  readonly certificateFiles: CertificateFiles | null;
   readonly scrapeIntervalSeconds: number | null;
   readonly opensFirewall: boolean;
   readonly skipsDnsCheck: boolean;
@@ -36,6 +38,7 @@ const SOURCES = {
   mode: { flag: '--mode', variable: 'LATCHKEY_INSTALL_MODE' },
   forceStandalone: { flag: '--force-standalone', variable: 'LATCHKEY_FORCE_STANDALONE' },
   proxyPath: { flag: '--proxy-path', variable: 'LATCHKEY_PROXY_PATH' },
+  proxyByHand: { flag: '--proxy-by-hand', variable: 'LATCHKEY_PROXY_BY_HAND' },
   mtls: { flag: '--mtls', variable: 'LATCHKEY_MTLS' },
   acmeServer: { flag: '--acme-server', variable: 'LATCHKEY_ACME_SERVER' },
   certFile: { flag: '--cert-file', variable: 'LATCHKEY_CERT_FILE' },
@@ -65,23 +68,34 @@ export function readOptions(
   const options: InstallOptions = {
     domain: reader.require('domain', rules.readDomain, installed?.domain),
     email: reader.read('email', rules.readEmail, null),
-    mode: reader.read('mode', readMode, 'auto'),
-    forcesStandalone: reader.read('forceStandalone', rules.readFlag, false),
-    proxyPath: reader.read(
-      'proxyPath',
-      rules.readProxyPath,
-      installed?.proxyPath ?? DEFAULT_PROXY_PATH,
-    ),
+    ...readWay(reader, installed),
     mutualTls: reader.read('mtls', rules.readFlag, installed?.mutualTls ?? false),
     acmeServer: reader.read('acmeServer', rules.readAcmeServer, null),
-    certificateFiles: reader.readPair(),
+    certificateFiles: reader.readPair() ?? installed?.certificateFiles ?? null,
     scrapeIntervalSeconds: reader.read('scrapeInterval', rules.readInterval, null),
     opensFirewall: reader.read('openFirewall', rules.readFlag, false),
     skipsDnsCheck: reader.read('skipDnsCheck', rules.readFlag, false),
   };
-  if (options.forcesStandalone && options.mode === 'proxy') reader.reportContradiction();
   if (reader.problems.length > 0) return { problems: reader.problems };
   return { options, notes: describeTypos(environment) };
+}
+
+type Way = Pick<InstallOptions, 'forcesStandalone' | 'mode' | 'proxyByHand' | 'proxyPath'>;
+
+/** How viewers are to reach the agent. */
+function readWay(reader: OptionReader, installed: InstalledFacts | null): Way {
+  const mode = reader.read('mode', readMode, 'auto');
+  const forcesStandalone = reader.read('forceStandalone', rules.readFlag, false);
+  const isOpen = mode === 'auto' && !forcesStandalone;
+  // A mode that is asked for is another one, unless it is said again that it is by hand.
+  const byDefault = isOpen && (installed?.proxyByHand ?? false);
+  const proxyByHand = reader.read('proxyByHand', rules.readFlag, byDefault);
+  const path = installed?.proxyPath ?? DEFAULT_PROXY_PATH;
+  const proxyPath = reader.read('proxyPath', rules.readProxyPath, path);
+  if (forcesStandalone && mode === 'proxy') reader.reportContradiction('forceStandalone', 'mode');
+  if (forcesStandalone) reader.reportContradiction('forceStandalone', 'proxyByHand');
+  if (mode === 'standalone') reader.reportContradiction('mode', 'proxyByHand');
+  return { mode, forcesStandalone, proxyByHand, proxyPath };
 }
 
 /** Reads options one by one and keeps what is wrong; a value that stands in for a wrong one is then never used. */
@@ -135,10 +149,12 @@ class OptionReader {
     return null;
   }
 
-  reportContradiction(): void {
-    const force = this.#find('forceStandalone')?.source ?? '';
-    const mode = this.#find('mode')?.source ?? '';
-    this.problems.push(`${force} contradicts ${mode} proxy: leave one of them out.`);
+  /** Where both were given, and not to say no. */
+  reportContradiction(...names: readonly [Name, Name]): void {
+    const given = names.map((name) => this.#find(name)).filter((each) => each !== null);
+    const [one, other] = given.filter(({ text }) => text !== 'no').map(describeGiven);
+    if (one === undefined || other === undefined) return;
+    this.problems.push(`${one} contradicts ${other}: leave one of them out.`);
   }
 
   /** An empty variable is one that was not given: that is how scripts pass on what they did not get. */
@@ -150,6 +166,17 @@ class OptionReader {
     const text = this.#environment[variable] ?? '';
     return text === '' ? null : { text, source: variable };
   }
+}
+
+/** A flag is clear by its name alone. */
+function describeGiven({
+  source,
+  text,
+}: {
+  readonly source: string;
+  readonly text: string;
+}): string {
+  return text === 'yes' ? source : `${source} ${text}`;
 }
 
 function describeTypos(environment: Environment): string[] {

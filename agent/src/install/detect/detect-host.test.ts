@@ -268,6 +268,8 @@ test('a damaged register of an installation is said, and is no installation', (t
     domain: DOMAIN,
     proxyPath: '/a',
     mutualTls: true,
+    proxyByHand: false,
+    certificateFiles: null,
   };
   const root = makeRoot(t, { [place]: JSON.stringify(good) });
   assert.deepEqual(detectInstalled({ root }), { installed: good, fault: null });

@@ -86,6 +86,8 @@ const installed: fc.Arbitrary<InstalledFacts> = fc.record({
   domain: fc.constantFrom(DOMAIN, 'old.example.com'),
   proxyPath: fc.constant('/latchkey'),
   mutualTls: fc.boolean(),
+  proxyByHand: fc.boolean(),
+  certificateFiles: fc.constant(null),
 });
 
 const certificate = fc.record({
@@ -117,6 +119,7 @@ const options: fc.Arbitrary<InstallOptions> = fc
     email: fc.option(fc.constant('ops@example.com'), { freq: 4 }),
     mode: fc.constantFrom('auto', 'proxy', 'standalone'),
     mutualTls: fc.boolean(),
+    proxyByHand: fc.boolean(),
     certificateFiles: fc.option(fc.constant({ certificate: '/a.pem', key: '/a.key' })),
     scrapeIntervalSeconds: fc.option(fc.integer({ min: 1, max: 60 })),
     opensFirewall: fc.boolean(),

@@ -22,6 +22,7 @@ export function chooseMode(
   facts: HostFacts,
 ): ChosenMode | Manual | Refusal {
   const { installed } = facts;
+  if (options.proxyByHand) return choose('proxy');
   if (options.forcesStandalone || options.mode === 'standalone') return choose('standalone');
   if (options.mode === 'proxy') return chooseProxy(options, facts);
   if (installed?.domain === options.domain) {
@@ -76,8 +77,14 @@ function explainByHand(options: InstallOptions, others: readonly Listener[]): Ma
   return {
     kind: 'manual',
     reason: `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`,
-    instructions: renderInstructions(server, options),
+    instructions: `${explainOrder(options)}\n${renderInstructions(server, options)}`,
   };
+}
+
+/** First the agent, for the web server may read files that come with it. */
+function explainOrder({ mutualTls }: InstallOptions): string {
+  const files = mutualTls ? ', with the files that are named below' : '';
+  return `The agent is installed behind a web server that you set up by --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;
 }
 
 function describeIdleNginx({ nginx }: HostFacts): string {

@@ -9,6 +9,7 @@ export const OPTIONS: InstallOptions = {
   mode: 'auto',
   forcesStandalone: false,
   proxyPath: '/latchkey',
+  proxyByHand: false,
   mutualTls: false,
   acmeServer: null,
   certificateFiles: null,

@@ -178,6 +178,22 @@ test('a forced standalone mode is the same as one that was chosen', () => {
   }
 });
 
+test('behind a web server of somebody else the agent alone is installed, when that is asked for', () => {
+  const apache = { ...BARE, listeners: [listenOn(80, 'apache2'), listenOn(443, 'apache2')] };
+  const manual = planInstall(OPTIONS, apache);
+  assert.ok(manual.kind === 'manual');
+  assert.match(
+    manual.instructions,
+    /--proxy-by-hand \(LATCHKEY_PROXY_BY_HAND=yes\)[\s\S]*ProxyPass/u,
+  );
+  const options = { ...OPTIONS, proxyByHand: true, email: null };
+  const alone = EXISTING.slice(0, EXISTING.indexOf('file /etc/nginx/snippets/latchkey-agent.conf'));
+  assert.deepEqual(outline(options, apache), alone);
+  const { mode, installed } = accept(options, apache);
+  assert.deepEqual([mode, installed.proxyByHand], ['proxy', true]);
+  assert.deepEqual(outline(options, withNginx(OVER_HTTPS)), alone);
+});
+
 test('mutual TLS adds the authority before the agent starts, and the timer of its list', () => {
   const units = ['service', 'timer'].map(
     (kind) => `file /etc/systemd/system/latchkey-agent-revocations.${kind}`,
@@ -505,5 +521,13 @@ function listTexts({ steps }: Plan): readonly string[] {
 }
 
 function install(mode: InstalledFacts['mode']): InstalledFacts {
-  return { version: '1.0.0', mode, domain: DOMAIN, proxyPath: '/latchkey', mutualTls: false };
+  return {
+    version: '1.0.0',
+    mode,
+    domain: DOMAIN,
+    proxyPath: '/latchkey',
+    mutualTls: false,
+    proxyByHand: false,
+    certificateFiles: null,
+  };
 }

@@ -7,6 +7,7 @@ import { listChangeNotes, listHindrances } from './check-host.ts';
 import { chooseMode } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
 import { type Manual, type Plan, type Refusal, refuse } from './plan.ts';
+import { planByHand } from './plan-by-hand.ts';
 import { planStandalone } from './plan-standalone.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
@@ -20,12 +21,19 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   const chosen = chooseMode(options, facts);
   if (chosen.kind !== 'mode') return chosen;
   const { mode } = chosen;
-  const { nginx } = facts;
-  const draft =
-    mode === 'proxy' && nginx !== null
-      ? planThroughNginx(options, facts, nginx)
-      : planStandalone(options, facts);
+  const draft = makeDraft(options, facts, mode);
   return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
+}
+
+function makeDraft(
+  options: InstallOptions,
+  facts: HostFacts,
+  mode: InstallMode,
+): Draft | Manual | Refusal {
+  const { nginx } = facts;
+  if (options.proxyByHand) return planByHand(options, facts);
+  if (mode === 'proxy' && nginx !== null) return planThroughNginx(options, facts, nginx);
+  return planStandalone(options, facts);
 }
 
 function finish(
@@ -35,7 +43,7 @@ function finish(
   options: InstallOptions,
   facts: HostFacts,
 ): Plan {
-  const { domain, proxyPath, mutualTls } = options;
+  const { domain, proxyPath, mutualTls, proxyByHand, certificateFiles } = options;
   return {
     kind: 'plan',
     mode,
@@ -48,7 +56,7 @@ function finish(
       ...describeAdmission(options),
     ],
     objections,
-    installed: { version, mode, domain, proxyPath, mutualTls },
+    installed: { version, mode, domain, proxyPath, mutualTls, proxyByHand, certificateFiles },
   };
 }
 

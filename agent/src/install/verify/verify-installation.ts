@@ -34,7 +34,8 @@ export async function verifyInstallation({ installed, runProgram }: Verified): P
   const { port } = (await loadConfig(paths.configuration)).listen;
   checkAddress(installed, runProgram, port);
   await checkAgent(installed, port);
-  if (installed.mode === 'standalone') return;
+  // What a person sets up may come later.
+  if (installed.mode === 'standalone' || installed.proxyByHand) return;
   const problem = await probeProxy(installed);
   if (problem !== null) throw new Error(problem);
   await checkRoute(installed);

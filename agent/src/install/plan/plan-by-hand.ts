@@ -1,0 +1,25 @@
+import type { HostFacts } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import { AGENT_PORT } from '../paths.ts';
+import { listAgentSteps, listGroundSteps } from './agent-steps.ts';
+import type { Draft } from './draft.ts';
+import { planFirewall } from './plan-firewall.ts';
+
+/** Plans an agent behind a web server that a person sets up: nothing of that server is touched, or looked at. */
+export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
+  const firewall = planFirewall(options, facts, [443]);
+  const { domain, proxyPath } = options;
+  return {
+    kind: 'draft',
+    steps: [
+      ...listGroundSteps(facts, false),
+      ...firewall.steps,
+      ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts.installed),
+    ],
+    notes: [
+      `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${AGENT_PORT}.`,
+      ...firewall.notes,
+    ],
+    objections: [],
+  };
+}
