@@ -1,68 +1,26 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
-import { planProxy } from './plan-proxy.ts';
-import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
-import { renderChallenge, renderChallengeServer, renderRoute, renderServer } from './render.ts';
+import {
+  HEADER,
+  host,
+  MAIN,
+  options,
+  plan,
+  planSite,
+  reasonOf,
+  SITE,
+  tls,
+} from './plan-proxy.fixture.ts';
+import type { ProxyOptions } from './proxy-plan.ts';
+import { renderRoute } from './render.ts';
 
-const MAIN = `user www-data;
-events { worker_connections 768; }
-http {
-    types { text/html html; }
-    include /etc/nginx/conf.d/*.conf;
-    include sites-enabled/*;
-}
-`;
-const HEADER =
-  '# Written by the installer of latchkey-agent, which writes it again at each installation.\n';
-const SITE = '/etc/nginx/sites-enabled/shop';
-
-const options: ProxyOptions = {
-  domain: 'shop.test',
-  proxyPath: '/latchkey',
-  mutualTls: false,
-  version: '1.22.1',
-  hasIpv6: true,
-  needsChallenge: true,
-  certificate: '/c.pem',
-  certificateKey: '/c.key',
-};
-
-/** A host with a main file that loads the others. */
-function host(others: Readonly<Record<string, string>>, main = MAIN): NginxFile[] {
-  return Object.entries({ '/etc/nginx/nginx.conf': main, ...others }).map(([path, text]) => ({
-    path,
-    realPath: path,
-    text,
-    isWritable: true,
-  }));
-}
-
-function tls(body: string, listen = 'listen 443 ssl;'): string {
-  return `server {\n    ${listen}\n    server_name shop.test;\n${body}}\n`;
-}
-
-function plan(files: readonly NginxFile[], changes: Partial<ProxyOptions> = {}): ProxyPlan {
-  return planProxy(files, { ...options, ...changes });
-}
-
-function planSite(text: string, changes: Partial<ProxyOptions> = {}): ProxyPlan {
-  return plan(host({ [SITE]: text }), changes);
-}
-
-/** The lines of a block of ours, and of the one for the challenge. */
-function listens(site: string): unknown {
-  const found = planSite(site);
-  assert.ok(found.kind === 'dedicated');
-  return [found.server, ...found.challenge.files].map(({ text }) =>
-    [...text.matchAll(/^ +listen ([^;]+);/gm)].map(([, listen]) => listen),
-  );
-}
-
-function reasonOf(found: ProxyPlan): string | null {
-  return found.kind === 'refused' ? found.reason : null;
+/** What is said beside a plan for the domain's own block. */
+function listNotes(listen: string, body = ''): unknown {
+  const found = planSite(tls(body, listen));
+  assert.ok(found.kind === 'existing');
+  return found.notes;
 }
 
 describe("the domain's own block with TLS", () => {
@@ -150,6 +108,16 @@ describe("the domain's own block with TLS", () => {
         ],
       ],
     );
+  });
+
+  test('is named in a note, with what it lacks', () => {
+    const place = `The server block of shop.test is at ${SITE}, line 1.`;
+    const lack =
+      'It offers no HTTP/2: "http2 on;" adds that, or before nginx 1.25.1 "listen 443 ssl http2;".';
+    assert.deepEqual(listNotes('listen 443 ssl;'), [place, lack]);
+    assert.deepEqual(listNotes('listen 443 ssl;', 'http2 off;\n'), [place, lack]);
+    assert.deepEqual(listNotes('listen 443 ssl http2;'), [place]);
+    assert.deepEqual(listNotes('listen 443 ssl;', 'http2 on;\n'), [place]);
   });
 
   test('is left as it is when the line is there', () => {
@@ -343,187 +311,6 @@ describe('a polite refusal', () => {
     const pasted = site.replace(/\}\n$/, `${renderRoute(options)}}\n`);
     assert.equal(plan(host({ [SITE]: pasted }, main)).kind, 'by-hand');
   });
-});
-
-describe('a block of its own', () => {
-  test('comes with one for the challenge, where nothing serves the domain', () => {
-    assert.deepEqual(plan(host({})), {
-      kind: 'dedicated',
-      server: {
-        kind: 'file',
-        path: paths.nginxServer,
-        text: HEADER + renderServer(options),
-        mode: 0o644,
-        group: 'root',
-        keepsExisting: false,
-      },
-      challenge: {
-        files: [
-          {
-            kind: 'file',
-            path: paths.nginxChallengeServer,
-            text: HEADER + renderChallengeServer(options),
-            mode: 0o644,
-            group: 'root',
-            keepsExisting: false,
-          },
-        ],
-        edits: [],
-      },
-      notes: [],
-    });
-  });
-
-  test('needs no challenge for a certificate that is there', () => {
-    const found = plan(host({}), { needsChallenge: false });
-    assert.ok(found.kind === 'dedicated');
-    assert.deepEqual(found.challenge, { files: [], edits: [] });
-  });
-
-  test('has its challenge answered in the block of the domain on port 80, before its redirects', () => {
-    const text =
-      'server {\n    server_name shop.test;\n    return 301 https://$host$request_uri;\n}\n';
-    const found = planSite(text);
-    assert.ok(found.kind === 'dedicated');
-    assert.deepEqual(
-      found.challenge.files.map(({ path, text: own }) => [path, own]),
-      [[paths.nginxChallenge, HEADER + renderChallenge()]],
-    );
-    assert.deepEqual(found.challenge.edits, [
-      {
-        kind: 'edit',
-        path: SITE,
-        before: text,
-        after: text.replace('{\n', `{\n    include ${paths.nginxChallenge}; # latchkey-agent\n`),
-      },
-    ]);
-    const again = planSite(found.challenge.edits[0]?.after ?? '');
-    assert.deepEqual(again, { ...found, challenge: { ...found.challenge, edits: [] } });
-  });
-
-  const challenges: readonly [text: string, reason: string][] = [
-    [
-      'server { server_name shop.test; location /.well-known/acme-challenge/ { root /x; } }',
-      `The path /.well-known/acme-challenge/ is taken already (${SITE}, line 1).`,
-    ],
-    [
-      'server { server_name shop.test; }\nserver { listen [::]:80; server_name shop.test; }',
-      `Several server blocks answer for shop.test on port 80 (${SITE}, line 1; ${SITE}, line 2), of which nginx uses one.`,
-    ],
-    [
-      'server { server_name shop.test; rewrite_by_lua_file /x.lua; }',
-      `A program in Lua decides on every request (${SITE}, line 1).`,
-    ],
-  ];
-  for (const [text, reason] of challenges) {
-    test(`is refused where the challenge cannot be answered: ${reason}`, () => {
-      const found = planSite(text);
-      assert.equal(reasonOf(found), reason);
-      assert.ok(
-        found.kind === 'refused' && found.instructions.includes(renderServer(options).trimEnd()),
-      );
-    });
-  }
-
-  test('does not become the one that answers for names that nobody has', () => {
-    const other = 'server { listen 443 ssl; server_name other.test; }\n';
-    const found = planSite(other);
-    assert.ok(found.kind === 'dedicated');
-    assert.equal(found.server.path, '/etc/nginx/sites-enabled/zz-latchkey-agent.conf');
-    assert.equal(found.challenge.files[0]?.path, paths.nginxChallengeServer);
-
-    const onlyConfD = MAIN.replace('include sites-enabled/*;', '');
-    const second = plan(host({ '/etc/nginx/conf.d/other.conf': other }, onlyConfD));
-    assert.ok(second.kind === 'dedicated');
-    assert.equal(second.server.path, '/etc/nginx/conf.d/zz-latchkey-agent.conf');
-
-    const withDefault = planSite(other.replace('ssl;', 'ssl default_server;'));
-    assert.ok(withDefault.kind === 'dedicated');
-    assert.equal(withDefault.server.path, paths.nginxServer);
-
-    const inMain = plan(host({}, MAIN.replace(/\}\n$/, `${other}}\n`)));
-    assert.equal(
-      reasonOf(inMain),
-      'A server block of the agent would come before the others on port 443, and answer for them where no name fits.',
-    );
-  });
-
-  test('listens on IPv6 where other sites do, or where there are none', () => {
-    const both = ['443 ssl http2', '[::]:443 ssl http2'];
-    assert.deepEqual(listens('server { server_name a; }\n'), [both, ['80']]);
-    assert.deepEqual(listens('server { listen 80; listen [::]:80; listen 443 ssl; }\n'), [
-      ['443 ssl http2'],
-      ['80', '[::]:80'],
-    ]);
-    assert.deepEqual(listens('server { listen 443 ssl; listen [::]:443 ssl; }\n'), [
-      both,
-      ['80', '[::]:80'],
-    ]);
-  });
-
-  test('comes beside sites that listen for this machine, if others listen for all', () => {
-    const site = 'server { listen 127.0.0.1:443 ssl; }\nserver { listen 0.0.0.0:443 ssl; }\n';
-    assert.equal(planSite(site).kind, 'dedicated');
-  });
-
-  test('is judged for each kind of address by itself', () => {
-    const other = 'server { listen 443 ssl default_server; listen [::]:443 ssl; }\n';
-    const found = planSite(other);
-    assert.ok(found.kind === 'dedicated');
-    assert.equal(found.server.path, '/etc/nginx/sites-enabled/zz-latchkey-agent.conf');
-  });
-
-  test('stays where it is when it is planned again', () => {
-    const files = host({ [SITE]: 'server { listen 443 ssl; server_name other.test; }\n' });
-    const first = plan(files);
-    assert.ok(first.kind === 'dedicated');
-    const written = [first.server, ...first.challenge.files].map(({ path, text }) => [path, text]);
-    const again = [...files, ...host(Object.fromEntries(written)).slice(1)];
-    assert.deepEqual(plan(again), first);
-    const without = plan(again.filter(({ path }) => path !== SITE));
-    assert.ok(without.kind === 'dedicated');
-    assert.equal(without.server.path, first.server.path);
-  });
-
-  const hosts: readonly [what: string, files: NginxFile[], reason: RegExp][] = [
-    [
-      'nginx loads no such files',
-      host({}, 'events {}\nhttp { }\n'),
-      /^nginx loads neither \/etc\/nginx\/conf\.d/,
-    ],
-    [
-      'another site listens on one address',
-      host({ [SITE]: 'server { listen 192.0.2.1:443 ssl; }' }),
-      /^Another site listens on port 443 in a way of its own .*shop, line 1/,
-    ],
-    [
-      'another site listens for this machine alone',
-      host({ [SITE]: 'server { listen 127.0.0.1:443 ssl; }' }),
-      /^Another site listens on port 443 in a way of its own .*shop, line 1/,
-    ],
-    [
-      'another site takes both kinds of addresses on one socket',
-      host({ [SITE]: 'server { listen [::]:443 ssl ipv6only=off; }' }),
-      /^Another site listens on port 443 in a way of its own/,
-    ],
-    [
-      'all sites ask for a password',
-      host({}, MAIN.replace('types', 'auth_basic x;\n types')),
-      /^The site asks for a password on every path \(\/etc\/nginx\/nginx\.conf, line 4\)/,
-    ],
-  ];
-  for (const [what, files, reason] of hosts) {
-    test(`is refused where ${what}`, () => {
-      const found = plan(files);
-      assert.match(reasonOf(found) ?? '', reason);
-      assert.ok(
-        found.kind === 'refused' &&
-          [true, false]
-            .map((hasIpv6) => renderServer({ ...options, hasIpv6 }).trimEnd())
-            .some((text) => found.instructions.includes(text)),
-      );
-    });
-  }
 });
 
 test('includes that go in circles end in a refusal', () => {

@@ -15,6 +15,7 @@ import {
   listChosen,
   listOnPort,
   listServers,
+  offersHttp2,
   type Server,
   speaksTls,
 } from './servers.ts';
@@ -56,12 +57,16 @@ function decide(
     return refuseRoute({ reason, advice }, options, null);
   }
   if (choice.kind === 'none') return planDedicated({ files, others, servers }, options);
-  if (choice.kind === 'one') return planExisting(choice.server, options);
+  if (choice.kind === 'one') return planExisting(choice.server, servers, options);
   const advice = 'Where several fit, "nginx -t" warns of those that do not answer.';
   return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
 }
 
-function planExisting(server: Server, options: ProxyOptions): ProxyPlan {
+function planExisting(
+  server: Server,
+  servers: readonly Server[],
+  options: ProxyOptions,
+): ProxyPlan {
   const place = describeNode(server.node);
   if (!speaksTls(server, 443)) {
     const reason = `The server block of ${options.domain} listens on port 443 without TLS (${place}).`;
@@ -78,12 +83,26 @@ function planExisting(server: Server, options: ProxyOptions): ProxyPlan {
     kind: 'existing',
     route: writeFile(paths.nginxRoute, renderRoute(options)),
     edits: includeSnippet(server, paths.nginxRoute, 'end'),
-    notes: listNotes(server, options),
+    notes: listNotes(server, servers, options),
   };
 }
 
-function listNotes({ node }: Server, { domain, mutualTls }: ProxyOptions): readonly string[] {
-  const found = `The server block of ${domain} is at ${describeNode(node)}.`;
-  const asked = `Browsers with a client certificate may ask about it on every page of ${domain}; a name of its own for the agent avoids that.`;
-  return mutualTls ? [found, asked] : [found];
+function listNotes(
+  server: Server,
+  servers: readonly Server[],
+  { domain, mutualTls }: ProxyOptions,
+): readonly string[] {
+  const place = describeNode(server.node);
+  const notes = [`The server block of ${domain} is at ${place}.`];
+  if (!listOnPort(servers, 443).some(offersHttp2)) {
+    notes.push(
+      `It offers no HTTP/2: "http2 on;" adds that, or before nginx 1.25.1 "listen 443 ssl http2;".`,
+    );
+  }
+  if (mutualTls) {
+    notes.push(
+      `Browsers with a client certificate may ask about it on every page of ${domain}; a name of its own for the agent avoids that.`,
+    );
+  }
+  return notes;
 }

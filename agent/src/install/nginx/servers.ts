@@ -45,6 +45,17 @@ export function speaksTls({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.isTls && isOnPort(listen, port));
 }
 
+/** Whether a block offers HTTP/2, which as a word of `listen` counts for all blocks of that address. */
+export function offersHttp2({ directives, inherited }: Server): boolean {
+  const isOn = [...inherited, ...directives].findLast(
+    ({ directive }) => directive.name === 'http2',
+  );
+  const isListening = listNamed(directives, 'listen').some(({ directive }) =>
+    directive.args.includes('http2'),
+  );
+  return isListening || isOn?.directive.args[0] === 'on';
+}
+
 /** Chooses among blocks as nginx does by the name that a visitor asks for; the default block does not count. */
 export function chooseServer(servers: readonly Server[], domain: string): Choice {
   const fits = servers.map((server) => ({ server, fit: findBestFit(server, domain) }));

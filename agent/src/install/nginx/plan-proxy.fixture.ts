@@ -1,0 +1,52 @@
+import type { NginxFile } from '../facts.ts';
+import { planProxy } from './plan-proxy.ts';
+import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+
+export const MAIN = `user www-data;
+events { worker_connections 768; }
+http {
+    types { text/html html; }
+    include /etc/nginx/conf.d/*.conf;
+    include sites-enabled/*;
+}
+`;
+export const HEADER =
+  '# Written by the installer of latchkey-agent, which writes it again at each installation.\n';
+export const SITE = '/etc/nginx/sites-enabled/shop';
+
+export const options: ProxyOptions = {
+  domain: 'shop.test',
+  proxyPath: '/latchkey',
+  mutualTls: false,
+  version: '1.22.1',
+  hasIpv6: true,
+  needsChallenge: true,
+  certificate: '/c.pem',
+  certificateKey: '/c.key',
+};
+
+/** A host with a main file that loads the others. */
+export function host(others: Readonly<Record<string, string>>, main = MAIN): NginxFile[] {
+  return Object.entries({ '/etc/nginx/nginx.conf': main, ...others }).map(([path, text]) => ({
+    path,
+    realPath: path,
+    text,
+    isWritable: true,
+  }));
+}
+
+export function tls(body: string, listen = 'listen 443 ssl;'): string {
+  return `server {\n    ${listen}\n    server_name shop.test;\n${body}}\n`;
+}
+
+export function plan(files: readonly NginxFile[], changes: Partial<ProxyOptions> = {}): ProxyPlan {
+  return planProxy(files, { ...options, ...changes });
+}
+
+export function planSite(text: string, changes: Partial<ProxyOptions> = {}): ProxyPlan {
+  return plan(host({ [SITE]: text }), changes);
+}
+
+export function reasonOf(found: ProxyPlan): string | null {
+  return found.kind === 'refused' ? found.reason : null;
+}
