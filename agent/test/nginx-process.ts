@@ -13,8 +13,8 @@ export const lacksNginx = found.status === 0 ? false : 'nginx is what is tried o
 export const nginxVersion =
   /nginx\/(?<version>[\d.]+)/.exec(found.stderr)?.groups?.['version'] ?? '';
 
-/** What Debian compiles in lies outside of the test. */
-const MAIN = `user root;
+/** What Debian compiles in lies outside of the test. Only root may name a user; its own may read what the test wrote. */
+const MAIN = `${process.getuid?.() === 0 ? 'user root;' : ''}
 worker_processes 1;
 pid nginx.pid;
 events { worker_connections 256; }
