@@ -19,7 +19,7 @@ import { type TestContext, test } from 'node:test';
 
 import { lacksOpenssl } from '../../../test/certificates.ts';
 import { type ProgramResult, type RunProgram, runProgram } from '../run-program.ts';
-import { detectAddresses } from './addresses.ts';
+import { detectAddresses, findAddresses } from './addresses.ts';
 import { detectHost, type Surroundings } from './detect-host.ts';
 import { detectInstalled } from './installed.ts';
 import { detectListeners } from './listeners.ts';
@@ -289,6 +289,13 @@ test('the package is known by its own Node.js, and other ones are none', (t) => 
   });
   assert.equal(findPackage(join(root, 'p/lib/node')), join(root, 'p'));
   assert.equal(findPackage(join(root, 'q/bin/node')), null);
+});
+
+test('a name that leads nowhere, or to this machine for itself only, has no address, and nobody waits long for that', async () => {
+  const startedAtMs = performance.now();
+  assert.deepEqual(await findAddresses('monitor.invalid'), []);
+  assert.deepEqual(await findAddresses('localhost'), []);
+  assert.ok(performance.now() - startedAtMs < 10_000);
 });
 
 test('the addresses of this machine are those that others may reach', () => {
