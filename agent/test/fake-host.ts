@@ -201,6 +201,9 @@ export class FakeHost implements Disposable {
       return true;
     }
     this.write(renewal, 'authenticator = standalone\n');
+    this.write('/etc/letsencrypt/csr/0000_csr-certbot.pem', 'request');
+    this.write('/var/log/letsencrypt/letsencrypt.log', 'log');
+    mkdirSync(this.at('/var/lib/letsencrypt/backups'), { recursive: true });
     this.write(`/etc/letsencrypt/accounts/acme.test/dir/1/regr.json`, '{}');
     const certificate = readFileSync(
       new URL('fixtures/installed-certificate.pem', import.meta.url),

@@ -53,7 +53,7 @@ describe('an installation', () => {
       let count = 0;
       host.checkInterruption = () => {
         count += 1;
-        if (count === stop) throw new Error('stopped');
+        if (count >= stop) throw new Error('stopped');
       };
       await assert.rejects(applyPlan(order, host.open()), { message: 'stopped' });
       assert.deepEqual(host.snapshot(), before, `stopped before step ${stop}`);
@@ -167,6 +167,32 @@ describe('an uninstallation', () => {
     await applyPlan(order, host.open());
     await uninstall(everything, host.open());
     assert.deepEqual([host.snapshot(), host.told], [before, []]);
+  });
+
+  test('leaves nothing of a certbot that was there but never used', async () => {
+    using host = new FakeHost();
+    host.write('/var/lib/packages', 'base\ncertbot\n');
+    host.write('/etc/letsencrypt/cli.ini', 'max-log-backups = 0\n');
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('leaves certbot to the certificates of others', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    host.write('/etc/letsencrypt/renewal/other.example.test.conf', 'authenticator = nginx\n');
+    await uninstall(everything, host.open());
+    const accounts = '/etc/letsencrypt/accounts/acme.test/dir/1/regr.json';
+    assert.deepEqual(
+      [accounts, '/etc/letsencrypt/live/monitor.example.test'].map((path) => host.has(path)),
+      [true, false],
+    );
+    assert.equal(host.read('/var/lib/packages'), 'base\ncertbot\npython3-certbot\n');
+    assert.deepEqual(host.told, [
+      'certbot and what came with it stay, for it renews other.example.test.',
+    ]);
   });
 
   test('leaves alone what somebody else has changed, but for its own lines', async () => {

@@ -55,10 +55,21 @@ export async function applyPlan(order: Order, context: RunContext): Promise<bool
     context.checkInterruption();
     await run.verify(order.verify);
   } catch (error) {
-    await run.undo(error);
-    throw error;
+    const cause = findCause(error, context);
+    await run.undo(cause);
+    throw cause;
   }
   return run.finish(steps.map(nameEntry), order.installed);
+}
+
+/** A program that Ctrl-C has ended fails of that, and says something else. */
+function findCause(error: unknown, { checkInterruption }: RunContext): unknown {
+  try {
+    checkInterruption();
+    return error;
+  } catch (interruption) {
+    return interruption;
+  }
 }
 
 /**

@@ -6,9 +6,13 @@ import { look } from './path-state.ts';
 
 /** Where certbot keeps what belongs to no certificate alone: accounts, requests, keys and its notes. */
 const FILES = [
-  ...['accounts', 'csr', 'keys', 'live/README'].map((name) => `/etc/letsencrypt/${name}`),
-  // Not empty when certbot was killed.
-  '/var/lib/letsencrypt',
+  '/etc/letsencrypt/accounts',
+  '/etc/letsencrypt/csr',
+  '/etc/letsencrypt/keys',
+  '/etc/letsencrypt/live/README',
+  '/etc/letsencrypt/.certbot.lock',
+  '/var/lib/letsencrypt/.certbot.lock',
+  '/var/log/letsencrypt/.certbot.lock',
 ];
 
 /** What it makes when it is first used, the deepest first. */
@@ -24,6 +28,8 @@ const DIRECTORIES = [
   '/etc/letsencrypt/renewal-hooks/pre',
   '/etc/letsencrypt/renewal-hooks',
   '/etc/letsencrypt',
+  '/var/lib/letsencrypt/backups',
+  '/var/lib/letsencrypt',
 ];
 
 const LOGS = '/var/log/letsencrypt';
@@ -35,11 +41,10 @@ export function listTraces(machine: Machine): string[] {
 }
 
 /**
- * Removes what certbot has made since, unless it renews somebody else's certificate, which may need it.
+ * Removes what certbot has made since.
  * @param earlier what `listTraces` said before
  */
 export function removeTraces(machine: Machine, earlier: readonly string[]): void {
-  if (listBelow(machine, '/etc/letsencrypt/renewal').length > 0) return;
   const kept = new Set(earlier);
   const added = listTraces(machine).filter((path) => !kept.has(path));
   for (const path of added) {
@@ -49,6 +54,11 @@ export function removeTraces(machine: Machine, earlier: readonly string[]): void
     if (isFile || isCertbots) rmSync(place, { recursive: true, force: true });
     else if (existsSync(place) && readdirSync(place).length === 0) rmdirSync(place);
   }
+}
+
+/** Whether certbot renews any certificate, which may need what has come since. */
+export function renewsAny(machine: Machine): boolean {
+  return listBelow(machine, '/etc/letsencrypt/renewal').length > 0;
 }
 
 function listBelow(machine: Machine, path: string): string[] {

@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { paths } from '../../paths.ts';
 import type { ProgramResult } from '../../run-program.ts';
 import type { CertificateStep } from '../../steps.ts';
-import { listTraces, removeTraces } from '../certbot-traces.ts';
+import { listTraces, removeTraces, renewsAny } from '../certbot-traces.ts';
 import { explainCertbot } from '../explain-certbot.ts';
 import { lastLines, locate, type Machine } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
@@ -88,7 +88,10 @@ async function removeLineage(domain: string, entry: Entry, context: StepContext)
   for (const path of [findLineage(domain), archive, findRenewal(domain)]) {
     rmSync(locate(context, path), { recursive: true, force: true });
   }
-  removeTraces(context, entry.before.facts['traces'] ?? []);
+  // What came of an attempt that has just failed is nobody else's.
+  if (entry.after === null || !renewsAny(context)) {
+    removeTraces(context, entry.before.facts['traces'] ?? []);
+  }
 }
 
 function readCertificate(machine: Machine, domain: string): X509Certificate | null {
