@@ -20,8 +20,8 @@ export interface Result {
 /** Runs one command of the agent to its end. */
 export async function runAgent(...args: readonly string[]): Promise<Result> {
   return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
+    execFile(process.execPath, [MAIN, ...args], { timeout: 30_000 }, (error, stdout, stderr) => {
+      resolve({ code: error === null ? 0 : Number(error.code ?? 1), stdout, stderr });
     });
   });
 }
