@@ -66,13 +66,14 @@ test('listeners of both families are told by address, process and unit', (t) => 
     'proc/20/comm': 'nginx\n',
     'proc/20/cgroup': '0::/system.slice/nginx.service\n',
     'proc/21/comm': 'nginx\n',
-    'proc/7/comm': 'node\n',
+    'proc/7/comm': 'MainThread\n',
     'proc/7/cgroup': '4:memory:/x\n1:name=systemd:/system.slice/latchkey-agent.service\n0::/\n',
   });
   link(root, 'proc/21/fd/3', 'socket:[101]');
   link(root, 'proc/20/fd/9', 'socket:[101]');
   link(root, 'proc/20/fd/10', 'socket:[105]');
   link(root, 'proc/20/fd/0', '/dev/null');
+  link(root, 'proc/7/exe', '/usr/lib/latchkey-agent/lib/node (deleted)');
   link(root, 'proc/7/fd/20', 'socket:[102]');
   const nginx = { pid: 20, name: 'nginx', unit: 'nginx.service' };
   const agent = { pid: 7, name: 'node', unit: 'latchkey-agent.service' };
@@ -93,8 +94,8 @@ test('on this machine a port that this process opens is found to be its own', as
   assert.ok(address !== null && typeof address === 'object');
   const [listener] = detectListeners({ root: '', runProgram }, [address.port]);
   assert.deepEqual(
-    [listener?.address, listener?.port, listener?.process?.pid],
-    ['127.0.0.1', address.port, process.pid],
+    [listener?.address, listener?.port, listener?.process?.pid, listener?.process?.name],
+    ['127.0.0.1', address.port, process.pid, 'node'],
   );
 });
 

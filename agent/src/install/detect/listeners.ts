@@ -10,6 +10,9 @@ import type { Detection } from './detection.ts';
 /** TCP_LISTEN of the kernel. */
 const LISTENING = '0A';
 
+/** What Node.js calls its first thread, and so its process. */
+const NAME_OF_THREAD = 'MainThread';
+
 interface ListeningSocket {
   readonly port: number;
   readonly address: string;
@@ -95,7 +98,13 @@ function readProcess(proc: string, pid: number): ListenerProcess {
   const said = readText(join(proc, `${pid}`, 'comm')) ?? 'unknown';
   // So Node.js calls its first thread, whatever it runs.
   const name = said === 'MainThread' ? basename(readLink(join(proc, `${pid}`, 'exe'))) : said;
-  const groups = readText(join(proc, `${pid}`, 'cgroup')) ?? '';
+  const groups = readText(join(directory, 'cgroup')) ?? '';
   const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
-  return { pid, name, unit };
+  return { pid, name: name === NAME_OF_THREAD ? readProgram(directory, name) : name, unit };
+}
+
+/** The name of the file that a process runs; one that was replaced since is marked by the kernel. */
+function readProgram(directory: string, byDefault: string): string {
+  const program = basename(readLink(join(directory, 'exe')).replace(/ \(deleted\)$/u, ''));
+  return program === '' ? byDefault : program;
 }
