@@ -95,12 +95,12 @@ function readLink(path: string): string {
 }
 
 function readProcess(proc: string, pid: number): ListenerProcess {
-  const said = readText(join(proc, `${pid}`, 'comm')) ?? 'unknown';
-  // So Node.js calls its first thread, whatever it runs.
-  const name = said === 'MainThread' ? basename(readLink(join(proc, `${pid}`, 'exe'))) : said;
+  const directory = join(proc, `${pid}`);
+  const said = readText(join(directory, 'comm')) ?? 'unknown';
+  const name = said === NAME_OF_THREAD ? readProgram(directory, said) : said;
   const groups = readText(join(directory, 'cgroup')) ?? '';
   const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
-  return { pid, name: name === NAME_OF_THREAD ? readProgram(directory, name) : name, unit };
+  return { pid, name, unit };
 }
 
 /** The name of the file that a process runs; one that was replaced since is marked by the kernel. */
