@@ -25,7 +25,7 @@ import { Value } from 'typebox/value';
 import { repository } from '../../scripts/lib/steps.ts';
 import { type PackedAgent, packAgent } from '../../scripts/package/pack-agent.ts';
 import { lacksOpenssl, Workshop } from './certificates.ts';
-import { mountHanging } from './hanging-mount.ts';
+import { mountAnswering, mountedSpace } from './mount-in-userspace.ts';
 import { ask, connect } from './stream-harness.ts';
 
 const skip =
@@ -129,31 +129,27 @@ describe('the package of the agent', { skip }, () => {
     assert.deepEqual(await once(agent, 'exit'), [0, null]);
   });
 
-  test('its threads ask network mounts, and one that hangs is told', async (t) => {
+  test('its threads ask network mounts for their space', async (t) => {
     const directory = join(folder, 'mount');
     mkdirSync(directory);
-    const hanging = mountHanging(directory);
-    if (hanging === null) return t.skip('needs to be root, mount and /dev/fuse');
-    // First of all, for no program can be ended that waits for it.
+    const mounted = mountAnswering(directory);
+    if (mounted === null) return t.skip('needs to be root, mount and /dev/fuse');
     t.after(() => {
-      hanging.release();
-      execFileSync('umount', ['-l', directory]);
+      mounted.release();
       rmdirSync(directory);
     });
     const { port } = await start(t);
     const { socket } = await connect(port);
     const signal = AbortSignal.timeout(15_000);
-    const isTold = (text: string): boolean => {
-      const message: unknown = JSON.parse(text);
-      if (!Value.Check(AgentSnapshotMessage, message)) return false;
-      const { filesystems = [] } = message.snapshot;
-      return filesystems.some((each) => each.mount_point === directory && each.stale === true);
-    };
-    // A thread that could not be started would have said so, and the mount would not be stale.
-    for (let seen = false; !seen;) {
-      const [message]: unknown[] = await once(socket, 'message', { signal });
-      seen = isTold(String(message));
+    let found: unknown;
+    while (found === undefined) {
+      const [text]: unknown[] = await once(socket, 'message', { signal });
+      const message: unknown = JSON.parse(String(text));
+      if (!Value.Check(AgentSnapshotMessage, message)) continue;
+      found = message.snapshot.filesystems?.find((each) => each.mount_point === directory);
     }
+    const { blocks, blockBytes } = mountedSpace;
+    assert.partialDeepStrictEqual(found, { type: 'fuse.own', total_bytes: blocks * blockBytes });
   });
 
   async function start(t: TestContext): Promise<{ agent: ChildProcess; port: number }> {
