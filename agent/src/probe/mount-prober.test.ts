@@ -37,6 +37,19 @@ test('one thread serves mounts that answer', () => {
   assert.equal(prober.isStuck(), false);
 });
 
+test('when the last mount is gone, so is the thread; the next mount gets another one', () => {
+  const { asked, threads, prober } = openFakeProber();
+  prober.ask(['/a']);
+  threads[0]?.answer(space);
+  prober.ask([]);
+  assert.equal(threads[0]?.stopped, true);
+  prober.ask(['/a']);
+  threads[1]?.answer(space);
+  assert.deepEqual(asked, ['/a', '/a']);
+  assert.deepEqual(prober.stateOf('/a'), { space, stale: false });
+  assert.deepEqual([threads.length, threads[1]?.stopped], [2, false]);
+});
+
 test('a mount that hangs is stale after two seconds, and another thread serves the rest', () => {
   const { clock, asked, threads, prober } = openFakeProber();
   prober.ask(['/hangs', '/b']);

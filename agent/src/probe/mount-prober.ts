@@ -47,7 +47,7 @@ export class MountProber {
     this.#startThread = startThread;
   }
 
-  /** Asks these mounts again, but for those that still owe an answer; others are forgotten. */
+  /** Asks these mounts again, but for those that still owe an answer; others are forgotten. Without any, no thread is kept. */
   ask(mountPoints: readonly string[]): void {
     const wanted = new Set(mountPoints);
     this.#queue = this.#queue.filter((mountPoint) => wanted.has(mountPoint));
@@ -56,6 +56,9 @@ export class MountProber {
     }
     for (const mountPoint of mountPoints) this.#enqueue(mountPoint);
     this.#serveNext();
+    if (mountPoints.length > 0) return;
+    this.#idle?.stop();
+    this.#idle = null;
   }
 
   /** What is known now; null when it was not asked, or has not answered its first question yet and is not late. */
