@@ -120,6 +120,18 @@ describe('another plan', () => {
     assert.equal(host.has(paths.nginxRoute), false);
   });
 
+  test('keeps ports open until the agent is reached through a proxy', async () => {
+    using host = new FakeHost();
+    const standalone = fewer.filter(({ kind }) => kind !== 'nginx');
+    const upgrade = standalone.filter(({ kind }) => kind !== 'firewall');
+    await applyPlan({ ...order, steps: standalone }, host.open());
+    await applyPlan({ ...order, steps: upgrade }, host.open());
+    assert.equal(host.read('/var/lib/rules'), 'ufw allow 4096/tcp\n');
+    const proxied = steps.filter(({ kind }) => kind !== 'firewall');
+    await applyPlan({ ...order, steps: proxied }, host.open());
+    assert.equal(host.read('/var/lib/rules'), '');
+  });
+
   test('that fails leaves the installation before as it was', async () => {
     using host = new FakeHost();
     const untouched = host.snapshot();

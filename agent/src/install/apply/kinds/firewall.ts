@@ -1,3 +1,4 @@
+import { AGENT_PORT, paths } from '../../paths.ts';
 import type { FirewallStep } from '../../steps.ts';
 import { type Machine, mustRun } from '../machine.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
@@ -38,6 +39,14 @@ export const firewall: StepKind<FirewallStep> = {
     const wasOpen = before.facts['open']?.includes('yes') === true;
     if (wasOpen === (await isOpen(tool, port, context))) return;
     await (wasOpen ? open : close)(tool, port, context);
+  },
+
+  // An upgrade that does not ask for open ports once more must not lock viewers out; behind a proxy nobody needs the agent's.
+  isWanted({ subject: { port } }, names) {
+    const isProxied = [paths.nginxServer, paths.nginxRoute].some((path) =>
+      names.includes(`file ${path}`),
+    );
+    return port !== `${AGENT_PORT}` || !isProxied;
   },
 };
 
