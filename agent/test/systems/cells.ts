@@ -13,15 +13,22 @@ export interface Cell {
 
 type AskedMode = 'auto' | 'standalone' | 'proxy';
 
-/** The mode that it ends in; or `by hand`, where the machine stays as it was and its owner is told what to do. */
-export type Expected = 'standalone' | 'proxy' | 'by hand';
+/**
+ * The mode that it ends in; `by hand` where its owner is told how to do it, `refused` where it is told what stands against it.
+ * In both the machine stays as it was.
+ */
+export type Expected = 'standalone' | 'proxy' | 'by hand' | 'refused';
+
+const BESIDE_NGINX = { auto: 'proxy', standalone: 'standalone', proxy: 'proxy' } as const;
 
 const EXPECTED: Record<WebServer, Record<AskedMode, Expected>> = {
-  'no web server': { auto: 'standalone', standalone: 'standalone', proxy: 'by hand' },
-  'nginx with another site': { auto: 'proxy', standalone: 'by hand', proxy: 'proxy' },
-  'nginx with the domain over http': { auto: 'proxy', standalone: 'by hand', proxy: 'proxy' },
-  'nginx with the domain over https': { auto: 'proxy', standalone: 'by hand', proxy: 'proxy' },
-  'Apache on 80': { auto: 'by hand', standalone: 'by hand', proxy: 'by hand' },
+  // nginx is installed there, too, but does not run.
+  'no web server': { auto: 'standalone', standalone: 'standalone', proxy: 'refused' },
+  'nginx with another site': BESIDE_NGINX,
+  'nginx with the domain over http': BESIDE_NGINX,
+  'nginx with the domain over https': BESIDE_NGINX,
+  // Apache has port 80, by which a certificate is issued.
+  'Apache on 80': { auto: 'by hand', standalone: 'refused', proxy: 'by hand' },
 };
 
 export const ALL_CELLS: readonly Cell[] = (['bookworm', 'trixie'] as const).flatMap((release) =>

@@ -10,11 +10,14 @@ import { DISK, Place } from './place.ts';
 import { findDescendant } from './processes.ts';
 import { type Release, treePath } from './trees.ts';
 
-/** The machine's address, and that of everything else in its network. */
-export const MACHINE_ADDRESS = '10.41.0.2';
-export const OUTSIDE_ADDRESS = '10.41.0.1';
-const MACHINE_ADDRESS_6 = 'fd41::2';
-const OUTSIDE_ADDRESS_6 = 'fd41::1';
+/**
+ * The machine's address, and that of everything else in its network. They are for documentation (RFC 5737, RFC 3849): to the
+ * machine they look like public ones, and nobody has them.
+ */
+export const MACHINE_ADDRESS = '203.0.113.2';
+export const OUTSIDE_ADDRESS = '203.0.113.1';
+const MACHINE_ADDRESS_6 = '2001:db8::2';
+const OUTSIDE_ADDRESS_6 = '2001:db8::1';
 
 const BOOT_TIMEOUT_MS = 30_000;
 const STOP_TIMEOUT_MS = 20_000;

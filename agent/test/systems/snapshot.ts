@@ -29,8 +29,8 @@ const RESTLESS = [
   // certbot's and Python's byte code, man pages and the like.
   /^\/var\/cache(\/|$)/,
   /\/__pycache__(\/|$)/,
-  // What the tools for accounts keep of the time before their last change, and their lock.
-  /^\/etc\/((passwd|group|g?shadow|subuid|subgid)-|\.pwd\.lock)$/,
+  // What the tools for accounts keep of the time before their last change, their lock, and what they leave when they are killed.
+  /^\/etc\/((passwd|group|g?shadow|subuid|subgid)(-|\.\d+|\.lock)|\.pwd\.lock)$/,
 ];
 
 /** Of the layer that the machine writes to, so that it takes milliseconds. */

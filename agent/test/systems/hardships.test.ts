@@ -1,0 +1,85 @@
+/** What goes wrong during an installation, on a whole system. */
+import assert from 'node:assert/strict';
+import { after, test } from 'node:test';
+
+import type { Cell } from './cells.ts';
+import { checkOwnPage, checkWire } from './check-wire.ts';
+import { expectSuccess } from './commands.ts';
+import { HARDSHIPS } from './hardships.ts';
+import { Installation } from './installation.ts';
+import { whySystemsCannotRun } from './lacks.ts';
+import { unpackPackages } from './packages.ts';
+import { describeOutcome } from './run-cell.ts';
+import { compareSnapshots, takeSnapshot } from './snapshot.ts';
+import { takeTurn } from './turn.ts';
+import type { WebServer } from './web-servers.ts';
+
+const isWhole = process.env['LATCHKEY_SYSTEMS'] === 'all';
+const skip = whySystemsCannotRun() ?? (isWhole ? false : 'npm run test:systems runs these');
+if (skip === false) await takeTurn();
+const packages = skip === false ? await unpackPackages() : null;
+after(() => packages?.[Symbol.dispose]());
+
+for (const hardship of HARDSHIPS) {
+  test(`${hardship.name}: it is said, and nothing is changed`, { skip }, async () => {
+    await using installation = await prepare(hardship.webServer);
+    const { machine } = installation;
+    await hardship.arrange(installation, getPackages());
+    const before = takeSnapshot(machine);
+    const outcome = await installation.install(getPackages().current);
+    assert.equal(outcome.code, hardship.code, describeOutcome(outcome));
+    assert.match(outcome.stderr + outcome.stdout, hardship.says);
+    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+    await checkOwnPage(installation);
+  });
+}
+
+const KILLS = [
+  // With all that it has started.
+  { webServer: 'no web server', how: [] },
+  // Alone: certbot goes on.
+  { webServer: 'nginx with the domain over http', how: ['--foreground'] },
+] as const;
+
+for (const { webServer, how } of KILLS) {
+  test(`killed again and again, it is undone and made (${webServer})`, { skip }, async () => {
+    await using installation = await prepare(webServer);
+    const { machine } = installation;
+    const { current } = getPackages();
+    const before = takeSnapshot(machine);
+    for (const seconds of ['0.5', '1', '2', '3', '4'])
+      await installation.install(current, [], ['timeout', '--signal=KILL', ...how, seconds]);
+    expectSuccess(await installation.install(current));
+    await checkWire(installation, null);
+    expectSuccess(await installation.uninstall());
+    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+  });
+}
+
+test(
+  'of two installations at once one is made, and the other says why it is not',
+  { skip },
+  async () => {
+    await using installation = await prepare('no web server');
+    const { current } = getPackages();
+    const outcomes = await Promise.all([
+      installation.install(current),
+      installation.install(current),
+    ]);
+    const [made, refused] = outcomes.sort((one, other) => (one.code ?? -1) - (other.code ?? -1));
+    assert.deepEqual([made?.code, refused?.code], [0, 1], outcomes.map(describeOutcome).join('\n'));
+    assert.match(refused?.stderr ?? '', /another/i);
+    await checkWire(installation, null);
+  },
+);
+
+async function prepare(webServer: WebServer): Promise<Installation> {
+  const expected = webServer === 'no web server' ? 'standalone' : 'proxy';
+  const cell: Cell = { release: 'bookworm', webServer, mode: 'auto', mutualTls: false, expected };
+  return Installation.prepare(cell, getPackages());
+}
+
+function getPackages(): NonNullable<typeof packages> {
+  if (packages === null) throw new Error('There are no packages.');
+  return packages;
+}

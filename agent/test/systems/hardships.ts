@@ -1,0 +1,66 @@
+/** What an installation may run into: it says so in a sentence, and the machine is as it was before. */
+import { setAddress } from './acme.ts';
+import type { Installation } from './installation.ts';
+import type { Packages } from './packages.ts';
+import { DOMAIN, type WebServer } from './web-servers.ts';
+
+export interface Hardship {
+  readonly name: string;
+  readonly webServer: WebServer;
+  readonly arrange: (installation: Installation, packages: Packages) => Promise<unknown>;
+  /** Of the installer. */
+  readonly code: number;
+  readonly says: RegExp;
+}
+
+export const HARDSHIPS: readonly Hardship[] = [
+  {
+    name: 'port 4096 is taken',
+    webServer: 'no web server',
+    arrange: (installation, packages) => occupy(installation, packages, 4096),
+    code: 1,
+    says: /4096.*\bnode\b/,
+  },
+  {
+    name: 'port 80 is taken by a program that is no web server known',
+    webServer: 'no web server',
+    arrange: (installation, packages) => occupy(installation, packages, 80),
+    code: 3,
+    says: /\b80\b.*\bnode\b/,
+  },
+  {
+    name: 'the domain leads elsewhere',
+    webServer: 'no web server',
+    arrange: ({ machine }) => setAddress(machine.place, DOMAIN, '203.0.113.99'),
+    code: 1,
+    says: /203\.0\.113\.99/,
+  },
+  {
+    name: 'nginx refuses its configuration',
+    webServer: 'nginx with the domain over https',
+    arrange: async ({ machine }) =>
+      machine.write('/etc/nginx/conf.d/broken.conf', 'server { listen 8080 \n'),
+    code: 1,
+    says: /broken\.conf/,
+  },
+  {
+    name: 'the authority is not reached',
+    webServer: 'nginx with another site',
+    arrange: ({ machine }) => machine.place.succeed(['pkill', '-x', 'pebble']),
+    code: 1,
+    says: /certificate|certbot/i,
+  },
+];
+
+/** Has a program listen on a port until the machine ends. */
+async function occupy(
+  { machine }: Installation,
+  { current }: Packages,
+  port: number,
+): Promise<void> {
+  const node = current.command.replace('bin/latchkey-agent', 'lib/node');
+  const listen = `require('net').createServer().listen(${port})`;
+  await machine.succeed(['systemd-run', '--unit=occupier', node, '--eval', listen]);
+  const isThere = `until ss -Hltn sport = :${port} | grep -q .; do sleep 0.05; done`;
+  await machine.succeed(['sh', '-c', isThere]);
+}
