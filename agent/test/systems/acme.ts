@@ -61,9 +61,10 @@ export async function startAcme(machine: Machine): Promise<Acme> {
   return { root };
 }
 
-/** Has a name lead elsewhere. */
-export function setAddress(place: Place, host: string, address: string): Promise<void> {
-  return tellNameServer(place, 'add-a', { host, addresses: [address] });
+/** Has a name lead elsewhere, and nowhere else. */
+export async function setAddress(place: Place, host: string, address: string): Promise<void> {
+  await tellNameServer(place, 'clear-a', { host });
+  await tellNameServer(place, 'add-a', { host, addresses: [address] });
 }
 
 async function tellNameServer(place: Place, path: string, body: object): Promise<void> {

@@ -1,7 +1,5 @@
 import { askHealth } from '../../ask-health.ts';
-import { checkEnvironment } from '../../config/check-environment.ts';
-import { type AgentConfig, ConfigError } from '../../config/config.ts';
-import { loadConfig } from '../../config/load-config.ts';
+import type { AgentConfig } from '../../config/config.ts';
 import { detectAddresses, findAddresses } from '../../install/detect/addresses.ts';
 import { detectCertificate } from '../../install/detect/certificates.ts';
 import type { Detection } from '../../install/detect/detection.ts';
@@ -12,16 +10,11 @@ import { detectNginx } from '../../install/detect/nginx.ts';
 import type { InstalledFacts } from '../../install/facts.ts';
 import { AGENT_PORT } from '../../install/paths.ts';
 import type { RunProgram } from '../../install/run-program.ts';
-import { listTlsFiles, readTlsMaterial } from '../../tls/tls-files.ts';
+import { readTlsMaterial } from '../../tls/tls-files.ts';
 import { askProxy } from './ask-proxy.ts';
-import type { ConfigurationLook, DomainLook, Look, RevocationsLook } from './look.ts';
-import {
-  isClockSynchronized,
-  isUnitActive,
-  listUnreadable,
-  lookAtFirewall,
-  lookAtUnit,
-} from './programs.ts';
+import { lookAtConfiguration, readConfiguration } from './look-at-configuration.ts';
+import type { DomainLook, Look, RevocationsLook } from './look.ts';
+import { isClockSynchronized, isUnitActive, lookAtFirewall, lookAtUnit } from './programs.ts';
 
 const REVOCATIONS_TIMER = 'latchkey-agent-revocations.timer';
 
@@ -33,21 +26,23 @@ export async function lookAtMachine(
 ): Promise<Look> {
   const detection: Detection = { root: '', runProgram };
   const { installed } = detectInstalled(detection);
-  const configuration = await lookAtConfiguration(configPath, runProgram, now);
-  const config = configuration.kind === 'read' ? configuration.config : null;
+  const reading = await readConfiguration(configPath);
+  const { config } = reading;
   const ports = [80, 443, config?.listen.port ?? AGENT_PORT];
   const listeners = detectListeners(detection, ports);
-  const [unit, agentFault, domain, nginx, proxy, firewall, revocations, isSynchronized] =
-    await Promise.all([
-      lookAtUnit(runProgram),
-      config === null ? null : askHealth(config),
-      lookAtDomain(installed),
-      detectNginx(detection, listeners),
-      installed?.mode === 'proxy' ? askProxy(installed) : null,
-      detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool)),
-      lookAtRevocations(config, runProgram),
-      isClockSynchronized(runProgram),
-    ]);
+  // What is slow is slow at the same time.
+  const [configuration, ...others] = await Promise.all([
+    lookAtConfiguration(configPath, reading, runProgram, now),
+    config === null ? null : askHealth(config),
+    installed?.mode === 'proxy' ? askProxy(installed) : null,
+    lookAtDomain(installed),
+    lookAtUnit(runProgram),
+    detectNginx(detection, listeners),
+    detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool)),
+    lookAtRevocations(config, runProgram),
+    isClockSynchronized(runProgram),
+  ]);
+  const [agentFault, proxy, domain, unit, nginx, firewall, revocations, isSynchronized] = others;
   return {
     now,
     isRoot: process.getuid?.() === 0,
@@ -64,25 +59,6 @@ export async function lookAtMachine(
     revocations,
     isClockSynchronized: isSynchronized,
   };
-}
-
-async function lookAtConfiguration(
-  path: string,
-  runProgram: RunProgram,
-  now: Date,
-): Promise<ConfigurationLook> {
-  try {
-    const config = await loadConfig(path);
-    const files = [...listTlsFiles(config.tls), config.tokensFile].filter((file) => file !== null);
-    const [findings, unreadable] = await Promise.all([
-      checkEnvironment(config, now),
-      listUnreadable(runProgram, files),
-    ]);
-    return { kind: 'read', path, config, findings, unreadable };
-  } catch (error) {
-    if (error instanceof ConfigError) return { kind: 'wrong', path, problems: error.problems };
-    throw error;
-  }
 }
 
 async function lookAtDomain(installed: InstalledFacts | null): Promise<DomainLook | null> {

@@ -1,0 +1,179 @@
+/** What an installed agent may suffer from: how it comes about, what the doctor calls it, and how it goes away. */
+import { paths } from '#agent/install/paths.ts';
+
+import { setAddress } from './acme.ts';
+import type { Installation } from './installation.ts';
+import { MACHINE_ADDRESS } from './machine.ts';
+import { DOMAIN } from './web-servers.ts';
+
+export interface Ailment {
+  /** As the installation guide tells it. */
+  readonly symptom: string;
+  readonly check: string;
+  readonly cause: RegExp;
+  readonly arrange: (installation: Installation) => Promise<unknown>;
+  readonly mend: (installation: Installation) => Promise<unknown>;
+}
+
+/** Whoever starts a service often is stopped by systemd, unless it forgets. */
+const RESTART = 'systemctl reset-failed latchkey-agent; systemctl restart latchkey-agent';
+const RELOAD_NGINX = 'systemctl reload nginx';
+const OTHER_SERVER = '/etc/nginx/conf.d/00-other.conf';
+
+const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
+const EXPIRED = `openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout /root/own.key -out /root/own.csr
+openssl x509 -req -in /root/own.csr -signkey /root/own.key -days -1 -out /root/own.pem
+cat /root/own.pem >${paths.certificate}; cat /root/own.key >${paths.certificateKey}`;
+
+/** With the authority's own key, as it would be written, but for the time. */
+const OUTDATED_LIST = `cd /root && : >index && echo 4096 >number
+printf '[ca]\\ndefault_ca=own\\n[own]\\ndatabase=/root/index\\ncrlnumber=/root/number\\ndefault_md=sha256\\n' >ca.cnf
+openssl ca -config ca.cnf -cert ${paths.authorityCertificate} -keyfile ${paths.authority}/ca.key -gencrl -crlsec 1 -out ${paths.revocations}
+sleep 1.1`;
+
+const ANOTHER_SERVER = `server {
+    listen 443 ssl;
+    server_name ${DOMAIN};
+    ssl_certificate /etc/letsencrypt/live/${DOMAIN}/fullchain.pem;
+    ssl_certificate_key /etc/letsencrypt/live/${DOMAIN}/privkey.pem;
+}
+`;
+
+/** Of an agent that is reached directly. */
+export const STANDALONE_AILMENTS: readonly Ailment[] = [
+  {
+    symptom: 'connection refused',
+    check: 'agent_running',
+    cause: /is inactive/,
+    arrange: (at) => run(at, 'systemctl stop latchkey-agent'),
+    mend: (at) => run(at, RESTART),
+  },
+  {
+    symptom: 'port already in use: 4096',
+    check: 'ports',
+    cause: /\(pid \d+\) listens on 0\.0\.0\.0:4096/,
+    arrange: (at) => run(at, `systemctl stop latchkey-agent && ${occupy(4096)}`),
+    mend: (at) => run(at, `systemctl stop occupier && ${RESTART}`),
+  },
+  {
+    symptom: 'port already in use: 80',
+    check: 'ports',
+    cause: /listens on port 80, which certbot needs for itself/,
+    arrange: (at) => run(at, occupy(80)),
+    mend: (at) => run(at, 'systemctl stop occupier'),
+  },
+  {
+    symptom: 'certificate verify failed: wrong file permissions',
+    check: 'certificate',
+    cause: /^The user latchkey-agent may not read .*privkey\.pem/,
+    arrange: (at) => run(at, `chmod 600 ${paths.certificateKey}`),
+    mend: (at) => run(at, `chmod 640 ${paths.certificateKey} && ${RESTART}`),
+  },
+  {
+    symptom: 'certificate verify failed: expired',
+    check: 'certificate',
+    cause: /fullchain\.pem expired on/,
+    arrange: (at) =>
+      run(at, `cp -p ${paths.certificate} ${paths.certificateKey} /root && ${EXPIRED}`),
+    mend: (at) =>
+      run(at, `cp -p /root/fullchain.pem /root/privkey.pem /etc/latchkey-agent/tls && ${RESTART}`),
+  },
+  {
+    symptom: 'domain validation failed',
+    check: 'domain',
+    cause: new RegExp(`^${DOMAIN} leads to 10\\.41\\.0\\.99`),
+    arrange: ({ machine }) => setAddress(machine.place, DOMAIN, '10.41.0.99'),
+    mend: ({ machine }) => setAddress(machine.place, DOMAIN, MACHINE_ADDRESS),
+  },
+  {
+    symptom: 'not reachable from the internet: bound to 127.0.0.1',
+    check: 'bind_address',
+    cause: /listens on 127\.0\.0\.1 only/,
+    arrange: (at) => run(at, listenOn('127.0.0.1')),
+    mend: (at) => run(at, listenOn('0.0.0.0')),
+  },
+  {
+    symptom: 'connections time out: a firewall',
+    check: 'firewall',
+    cause: /^ufw does not let in port 80, 4096\.$/,
+    arrange: (at) => run(at, 'ufw --force enable'),
+    mend: (at) => run(at, 'ufw --force disable'),
+  },
+];
+
+/** Of an agent behind nginx with mutual TLS. */
+export const PROXY_AILMENTS: readonly Ailment[] = [
+  {
+    symptom: '502 on the proxy route',
+    check: 'proxy_route',
+    cause: /^The agent does not run/,
+    arrange: (at) => run(at, 'systemctl stop latchkey-agent'),
+    mend: (at) => run(at, RESTART),
+  },
+  {
+    symptom: '404 on the health route',
+    check: 'proxy_health',
+    cause: /has the route of the agent/,
+    arrange: (at) =>
+      run(
+        at,
+        `cp ${paths.nginxServer} /root && sed -i 's#location \\(.*\\) /latchkey#location \\1 /elsewhere#' ${paths.nginxServer} && ${RELOAD_NGINX} && sleep 0.5`,
+      ),
+    mend: (at) =>
+      run(at, `cp /root/latchkey-agent.conf ${paths.nginxServer} && ${RELOAD_NGINX} && sleep 0.5`),
+  },
+  {
+    symptom: '496 with a valid certificate',
+    check: 'proxy_certificates',
+    cause: /^nginx cannot use the authority's file/,
+    arrange: (at) =>
+      run(
+        at,
+        `cp -p ${paths.authorityCertificate} /root && openssl req -x509 ${NEW_KEY} -days 9 -subj /CN=other -keyout /root/o.key -out /root/o.pem && cat /root/o.pem >${paths.authorityCertificate} && ${RELOAD_NGINX} && sleep 0.5`,
+      ),
+    mend: (at) =>
+      run(
+        at,
+        `cp -p /root/ca.pem ${paths.authorityCertificate} && ${RELOAD_NGINX} && ${RESTART} && sleep 0.5`,
+      ),
+  },
+  {
+    symptom: 'a warning of a conflicting server name',
+    check: 'server_names',
+    cause: /conflicting server name/,
+    arrange: async (at) => {
+      at.machine.write(OTHER_SERVER, ANOTHER_SERVER);
+      await run(at, `${RELOAD_NGINX} && sleep 0.5`);
+    },
+    mend: (at) => run(at, `rm ${OTHER_SERVER} && ${RELOAD_NGINX} && sleep 0.5`),
+  },
+  {
+    symptom: 'port 4096 exposed in proxy mode',
+    check: 'bind_address',
+    cause: /listens on 0\.0\.0\.0, so that everybody reaches it past the proxy/,
+    arrange: (at) => run(at, listenOn('0.0.0.0')),
+    mend: (at) => run(at, listenOn('127.0.0.1')),
+  },
+  {
+    symptom: 'every client refused: a list of revoked certificates that is out of date',
+    check: 'revocations',
+    cause: /crl\.pem is out of date since/,
+    arrange: (at) => run(at, OUTDATED_LIST),
+    mend: (at) => run(at, `latchkey-agent client-cert refresh-list && ${RESTART} && sleep 0.5`),
+  },
+];
+
+function run({ machine }: Installation, script: string): Promise<string> {
+  return machine.succeed(['sh', '-ec', script]);
+}
+
+function listenOn(host: string): string {
+  return `sed -i 's#^listen: .*#listen: ${host}:4096#' ${paths.configuration} && ${RESTART}`;
+}
+
+/** Has another program listen on a port. */
+function occupy(port: number): string {
+  const listen = `require("net").createServer().listen(${port},"0.0.0.0")`;
+  return `systemd-run -q --unit=occupier ${paths.program}/lib/node -e '${listen}'
+until ss -Hltn sport = :${port} | grep -q .; do sleep 0.05; done`;
+}
