@@ -34,7 +34,9 @@ const MANUAL_EXIT_CODE = 3;
 /** Installs, or says why not; the process's exit code says which. */
 export async function installAgent(flags: InstallFlags): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('Only root can install: run this with sudo.');
-  using interruption = watchInterruption(printNote);
+  using interruption = watchInterruption(() =>
+    printNote('Stopping: what was done is undone, which must not be interrupted.'),
+  );
   await whileAlone(LOCK_PATH, async () => installAlone(flags, interruption));
 }
 

@@ -1,5 +1,6 @@
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
+import { explainFailure } from './explain-failure.ts';
 import type { Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
@@ -174,8 +175,7 @@ class Run {
   async undo(cause: unknown): Promise<void> {
     const { journal, progress } = this.#context;
     const changes = journal.unfinished;
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    progress.failed(reason, changes !== null);
+    progress.failed(explainFailure(cause), changes !== null);
     if (changes === null) return;
     const problems = await undoEntries(
       changes.map(({ entry }) => entry),

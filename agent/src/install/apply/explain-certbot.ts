@@ -1,7 +1,7 @@
 import type { ProgramResult } from '../run-program.ts';
 
 /** What certbot's output says of a failure, each with the sentence for it; the first that fits is told. */
-const CAUSES: readonly (readonly [RegExp, (domain: string, challenge: string) => string])[] = [
+const CAUSES: readonly (readonly [RegExp, (domain: string) => string])[] = [
   [
     /Could not bind TCP port 80|Problem binding to port 80/iu,
     () =>
@@ -46,10 +46,9 @@ const CAUSES: readonly (readonly [RegExp, (domain: string, challenge: string) =>
 export function explainCertbot(
   { stdout, stderr, isMissing }: ProgramResult,
   domain: string,
-  challenge: string,
 ): string {
   if (isMissing) return 'certbot is not on this machine: install it.';
   const output = `${stdout}\n${stderr}`;
   const found = CAUSES.find(([pattern]) => pattern.test(output));
-  return found?.[1](domain, challenge) ?? `certbot could not get a certificate for ${domain}.`;
+  return found?.[1](domain) ?? `certbot could not get a certificate for ${domain}.`;
 }

@@ -1,11 +1,16 @@
+/** As a shell says that a program was ended by a signal. */
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+
+type StopSignal = keyof typeof EXIT_CODES;
+
 /** Somebody has asked to stop. */
 export class Interrupted extends Error {
   readonly exitCode: number;
 
-  constructor(signal: 'SIGINT' | 'SIGTERM') {
+  constructor(signal: StopSignal) {
     super('Stopped as asked.');
     this.name = 'Interrupted';
-    this.exitCode = signal === 'SIGINT' ? 130 : 143;
+    this.exitCode = EXIT_CODES[signal];
   }
 }
 
@@ -16,24 +21,34 @@ export interface Interruption extends Disposable {
   readonly stopped: () => Interrupted | null;
 }
 
+function ignore(): void {
+  // Whoever read what is printed has gone.
+}
+
 /**
- * Takes the signals that ask to stop: a step comes to its end, then its work is undone.
+ * Takes the signals that ask to stop, also that of a connection that broke: a step comes to its end, then its work is undone.
+ * That nobody reads what is printed any more is no reason to end in the middle.
  * @param tell says so to the person at the terminal
  */
-export function watchInterruption(tell: (sentence: string) => void): Interruption {
+export function watchInterruption(tell: () => void): Interruption {
   let stopped: Interrupted | null = null;
-  const stop = (signal: NodeJS.Signals) => {
-    tell('Stopping: what was done is undone, which must not be interrupted.');
-    stopped ??= new Interrupted(signal === 'SIGINT' ? 'SIGINT' : 'SIGTERM');
-  };
-  process.on('SIGINT', stop).on('SIGTERM', stop);
+  const handlers = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((signal) => {
+    const stop = () => {
+      tell();
+      stopped ??= new Interrupted(signal);
+    };
+    return { signal, stop };
+  });
+  for (const { signal, stop } of handlers) process.on(signal, stop);
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', ignore);
   return {
     check() {
       if (stopped !== null) throw stopped;
     },
     stopped: () => stopped,
     [Symbol.dispose]() {
-      process.off('SIGINT', stop).off('SIGTERM', stop);
+      for (const { signal, stop } of handlers) process.off(signal, stop);
+      for (const stream of [process.stdout, process.stderr]) stream.off('error', ignore);
     },
   };
 }

@@ -31,7 +31,11 @@ export function parseJournal(text: string, path: string): Line[] {
   const lines = whole.split('\n').slice(0, -1);
   return lines.map((each, index) => {
     const line = parseLine(each);
-    if (line === null) throw new Error(`${path}:${index + 1} is damaged: put it back.`);
+    if (line === null) {
+      throw new Error(
+        `${path}:${index + 1} is damaged, so it is not known what to undo: put that file back from a backup, or move it away and undo by hand what it tells.`,
+      );
+    }
     return line;
   });
 }

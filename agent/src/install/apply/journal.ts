@@ -6,6 +6,7 @@ import {
   openSync,
   readFileSync,
   rmSync,
+  truncateSync,
   writeSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -136,6 +137,7 @@ export class Journal {
   #append(line: Line): void {
     const isNew = !existsSync(this.#path);
     this.#makeDirectory();
+    if (!isNew) this.#cutTornLine();
     const file = openSync(this.#path, 'a', 0o600);
     try {
       writeSync(file, formatLine(line));
@@ -145,6 +147,13 @@ export class Journal {
     }
     if (isNew) syncDirectory(this.#directory);
     this.#lines = [...this.#lines, line];
+  }
+
+  /** What was being written when the machine stopped must not become the beginning of a line. */
+  #cutTornLine(): void {
+    const bytes = readFileSync(this.#path);
+    const end = bytes.lastIndexOf('\n') + 1;
+    if (end < bytes.length) truncateSync(this.#path, end);
   }
 
   #readInstalled(): string | null {

@@ -1,3 +1,4 @@
+import { explainFailure } from './explain-failure.ts';
 import { kindOf } from './kinds.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
@@ -17,8 +18,7 @@ export async function undoEntries(
       await work();
       return true;
     } catch (error) {
-      const reason = error instanceof Error ? error.message : String(error);
-      problems.push(`Not undone (${nameEntry(entry)}): ${reason}`);
+      problems.push(`Not undone (${nameEntry(entry)}): ${explainFailure(error)}`);
       return false;
     }
   };

@@ -6,7 +6,7 @@ export function listNextSteps({ mode, domain, proxyPath, mutualTls }: InstalledF
   const place = mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${AGENT_PORT}`;
   return [
     `Viewers connect to   wss://${place}`,
-    ...(mode === 'standalone' ? [`The live page is at  https://${place}/`] : []),
+    `The live page is at  https://${place}/`,
     `The configuration is ${paths.configuration}`,
     `What the agent says  journalctl --unit latchkey-agent`,
     ...(mutualTls

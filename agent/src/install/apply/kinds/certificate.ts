@@ -63,8 +63,8 @@ function listArguments({ domain, email, acmeServer, challenge }: CertificateStep
   return ['certonly', ...how, ...account, ...what, ...server];
 }
 
-function explainFailure({ domain, challenge }: CertificateStep, result: ProgramResult): string {
-  const sentence = explainCertbot(result, domain, challenge.kind);
+function explainFailure({ domain }: CertificateStep, result: ProgramResult): string {
+  const sentence = explainCertbot(result, domain);
   return [sentence, ...lastLines(result)].join('\n  ');
 }
 

@@ -1,0 +1,79 @@
+import assert from 'node:assert/strict';
+import { appendFileSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+
+import { FakeHost } from '../../../test/fake-host.ts';
+import { paths } from '../paths.ts';
+import { whileAlone } from './lock.ts';
+import type { Entry } from './step-kind.ts';
+
+const entry: Entry = {
+  kind: 'link',
+  subject: { path: '/usr/bin/latchkey-agent' },
+  before: {
+    paths: [{ type: 'absent', path: '/usr/bin/latchkey-agent', missing: ['/usr/bin'] }],
+    facts: {},
+  },
+  after: null,
+};
+const file = `${paths.journal}/journal.jsonl`;
+
+describe('the journal', () => {
+  test('is for its owner only, and says after a crash what was about to be changed', () => {
+    using host = new FakeHost();
+    const { journal } = host.open();
+    journal.begin();
+    journal.noteBefore({ action: 'apply', entry });
+    assert.deepEqual(host.open().journal.unfinished, [{ action: 'apply', entry }]);
+    journal.noteAfter({ added: ['one'] });
+    const after = { added: ['one'] };
+    assert.deepEqual(host.open().journal.unfinished?.[0]?.entry, { ...entry, after });
+    const modes = ['', '/journal.jsonl'].map(
+      (path) => statSync(host.at(paths.journal + path)).mode & 0o777,
+    );
+    assert.deepEqual(modes, [0o700, 0o600]);
+  });
+
+  test('passes over a last line that was being written when the machine stopped', () => {
+    using host = new FakeHost();
+    host.open().journal.begin();
+    appendFileSync(host.at(file), '{"line":"before","action":"app');
+    const { journal } = host.open();
+    assert.deepEqual(journal.unfinished, []);
+    journal.noteBefore({ action: 'apply', entry });
+    assert.deepEqual(host.open().journal.unfinished, [{ action: 'apply', entry }]);
+  });
+
+  test('that is damaged stops everything, with its line', () => {
+    using host = new FakeHost();
+    host.open().journal.begin();
+    for (const damage of ['nonsense', '{}', '{"line":"done","entry":{"kind":"other"}}']) {
+      writeFileSync(host.at(file), `${damage}\n`);
+      assert.throws(() => host.open(), /journal\.jsonl:1 is damaged/u);
+    }
+  });
+
+  test('refuses a copy of a file that is no longer what was kept', () => {
+    using host = new FakeHost();
+    const { backups } = host.open().journal;
+    const name = backups.keep(Buffer.from('before'));
+    assert.equal(Buffer.from(backups.read(name)).toString(), 'before');
+    assert.deepEqual(readdirSync(host.at(`${paths.journal}/backup`)), [name]);
+    writeFileSync(host.at(`${paths.journal}/backup/${name}`), 'other');
+    assert.throws(() => backups.read(name), /is damaged/u);
+  });
+});
+
+test('two do not install at once, and a lock ends with its work', async () => {
+  using host = new FakeHost();
+  const lock = host.at('/lock');
+  const answer = await whileAlone(lock, async () => {
+    await assert.rejects(
+      whileAlone(lock, async () => assert.fail('both')),
+      /Another installation is running/u,
+    );
+    return 'first';
+  });
+  assert.equal(answer, 'first');
+  assert.equal(await whileAlone(lock, async () => 'second'), 'second');
+});
