@@ -9,7 +9,7 @@ import { HARDSHIPS } from './hardships.ts';
 import { Installation } from './installation.ts';
 import { whySystemsCannotRun } from './lacks.ts';
 import { unpackPackages } from './packages.ts';
-import { describeOutcome } from './run-cell.ts';
+import { describeOutcome, renew } from './run-cell.ts';
 import { compareSnapshots, takeSnapshot } from './snapshot.ts';
 import { takeTurn } from './turn.ts';
 import type { WebServer } from './web-servers.ts';
@@ -24,9 +24,9 @@ for (const hardship of HARDSHIPS) {
   test(`${hardship.name}: it is said, and nothing is changed`, { skip }, async () => {
     await using installation = await prepare(hardship.webServer);
     const { machine } = installation;
-    await hardship.arrange(installation, getPackages());
+    await hardship.arrange?.(installation, getPackages());
     const before = takeSnapshot(machine);
-    const outcome = await installation.install(getPackages().current);
+    const outcome = await installation.install(getPackages().current, hardship.args);
     assert.equal(outcome.code, hardship.code, describeOutcome(outcome));
     assert.match(outcome.stderr + outcome.stdout, hardship.says);
     assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
@@ -70,6 +70,29 @@ test(
     assert.deepEqual([made?.code, refused?.code], [0, 1], outcomes.map(describeOutcome).join('\n'));
     assert.match(refused?.stderr ?? '', /another/i);
     await checkWire(installation, null);
+  },
+);
+
+test(
+  'moved from standalone to proxy mode, it is renewed through nginx, and removed as a whole',
+  { skip },
+  async () => {
+    await using direct = await prepare('nginx with another site');
+    const { machine } = direct;
+    const { current } = getPackages();
+    await machine.succeed(['systemctl', 'stop', 'nginx.service']);
+    const before = takeSnapshot(machine);
+    expectSuccess(
+      await direct.expecting({ mode: 'auto', expected: 'standalone' }).install(current),
+    );
+    await machine.succeed(['systemctl', 'start', 'nginx.service']);
+    const proxied = direct.expecting({ mode: 'proxy', expected: 'proxy' });
+    expectSuccess(await proxied.install(current));
+    await checkWire(proxied, null);
+    await renew(proxied, null);
+    expectSuccess(await proxied.uninstall());
+    await checkOwnPage(proxied);
+    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
   },
 );
 

@@ -7,13 +7,29 @@ import { DOMAIN, type WebServer } from './web-servers.ts';
 export interface Hardship {
   readonly name: string;
   readonly webServer: WebServer;
-  readonly arrange: (installation: Installation, packages: Packages) => Promise<unknown>;
+  /** What is said wrongly. */
+  readonly args?: readonly string[];
+  readonly arrange?: (installation: Installation, packages: Packages) => Promise<unknown>;
   /** Of the installer. */
   readonly code: number;
   readonly says: RegExp;
 }
 
 export const HARDSHIPS: readonly Hardship[] = [
+  {
+    name: 'the domain is none',
+    webServer: 'no web server',
+    args: ['--domain', 'not_a_domain'],
+    code: 78,
+    says: /--domain.*monitor\.example\.com/,
+  },
+  {
+    name: 'the mode is none',
+    webServer: 'no web server',
+    args: ['--mode', 'sideways'],
+    code: 78,
+    says: /--mode.*standalone/,
+  },
   {
     name: 'port 4096 is taken',
     webServer: 'no web server',

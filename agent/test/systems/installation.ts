@@ -34,6 +34,11 @@ export class Installation implements AsyncDisposable {
     }
   }
 
+  /** The same machine, of which something else is asked and expected from now on. */
+  expecting(change: Pick<Cell, 'mode' | 'expected'>): Installation {
+    return new Installation({ ...this.cell, ...change }, this.machine, this.#acme);
+  }
+
   /** What a client trusts: the authority's root, or the owner's where the domain had its certificate before. */
   get ca(): string {
     return this.usesOwnCertificate ? this.machine.read(OWN_ROOT) : this.#acme.root;

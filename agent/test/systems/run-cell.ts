@@ -120,7 +120,7 @@ async function installAgain(
 }
 
 /** Viewers get the new certificate without anybody doing anything. */
-async function renew(installation: Installation, client: Credentials | null): Promise<void> {
+export async function renew(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca, cell } = installation;
   const url = cell.expected === 'proxy' ? HEALTH_URL : streamUrl(installation);
   const look = () => ask(machine.place, url, client ?? { ca });
