@@ -9,7 +9,8 @@ export const UNIT_NOTE = `# Written by latchkey-agent install, and anew by the n
  * - /proc of all processes, /sys, devices (nvidia-smi asks /dev/nvidia*, so neither PrivateDevices= nor ProtectClock=, which closes all devices);
  * - /home is only to be seen, for a file system may be mounted there whose space is to be told (ProtectHome=read-only);
  * - the name of the machine may change (ProtectHostname= would keep the old one);
- * - memory may be made executable, as every JIT does (MemoryDenyWriteExecute=).
+ * - memory may be made executable: the agent itself does without, and what the makers of GPUs do in their programs is theirs
+ *   (MemoryDenyWriteExecute=).
  */
 export function renderServiceUnit(): string {
   return `${UNIT_NOTE}
