@@ -167,6 +167,7 @@ export class FakeHost implements Disposable {
 
   #manage(args: readonly string[]): string | boolean {
     const names = args.filter((each) => !each.startsWith('-')).slice(1);
+    if (args[0] === 'check') return true;
     if (args.includes('--simulate')) return names.map((each) => `Purg ${each} [1]\n`).join('');
     const isInstalled = args[0] === 'install';
     // A package brings another one along.
@@ -193,6 +194,7 @@ export class FakeHost implements Disposable {
       `/etc/letsencrypt/live/${name}`,
       `/etc/letsencrypt/renewal/${name}.conf`,
     ];
+    if (verb === 'certificates') return true;
     if (verb === 'delete') {
       // As certbot does: one that was cut off while it was made cannot be deleted.
       if (!this.has(live)) return false;

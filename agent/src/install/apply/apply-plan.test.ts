@@ -106,6 +106,23 @@ describe('an installation', () => {
   });
 });
 
+test('a certbot that outlived its installer is waited for before its certificate is removed', async () => {
+  using host = new FakeHost();
+  const before = host.snapshot();
+  let asked = 0;
+  host.intercept = (command) => {
+    if (command.startsWith('certbot certonly')) return { code: null, fault: 'It was cut off.' };
+    if (command !== 'certbot certificates') return null;
+    asked += 1;
+    if (asked < 3) return { code: 1, stderr: 'Another instance of Certbot is already running.' };
+    host.write('/etc/letsencrypt/live/monitor.example.test/fullchain.pem', 'late');
+    return null;
+  };
+  await assert.rejects(applyPlan(order, host.open()), /It was cut off/u);
+  assert.equal(asked, 3);
+  assert.deepEqual(host.snapshot(), before);
+});
+
 describe('another plan', () => {
   const fewer = steps.filter(
     (step) => step.kind !== 'edit' && !(step.kind === 'file' && step.path === paths.nginxRoute),

@@ -15,6 +15,7 @@ const LETSENCRYPT = '/etc/letsencrypt';
 
 /** The authority looks from several places, and certbot waits for it. */
 const CERTBOT_TIMEOUT_MS = 300_000;
+const PAUSE_MS = 500;
 
 export const certificate: StepKind<CertificateStep> = {
   outlivesPlans: true,
@@ -47,6 +48,7 @@ export const certificate: StepKind<CertificateStep> = {
   async undo(entry, context) {
     const { domain = '' } = entry.subject;
     const [renewal] = entry.before.paths;
+    if (entry.after === null) await waitForCertbot(context);
     if (renewal?.type === 'file') restore(context, context.backups, renewal);
     else await removeLineage(domain, entry, context);
   },
@@ -76,6 +78,15 @@ async function runHook(domain: string, context: StepContext): Promise<void> {
   if (result.code === 0) return;
   const lines = lastLines(result);
   throw new Error(['The renewed certificate was not taken over:', ...lines].join('\n  '));
+}
+
+/** A certbot whose installer was killed goes on by itself, and would write behind what is removed. */
+async function waitForCertbot(context: StepContext): Promise<void> {
+  for (let waitedMs = 0; waitedMs < CERTBOT_TIMEOUT_MS; waitedMs += PAUSE_MS) {
+    const { stdout, stderr } = await context.runProgram('certbot', ['certificates']);
+    if (!/Another instance of Certbot/iu.test(stdout + stderr)) return;
+    await context.services.sleep(PAUSE_MS);
+  }
 }
 
 async function removeLineage(domain: string, entry: Entry, context: StepContext): Promise<void> {

@@ -86,6 +86,9 @@ async function install(names: readonly string[], context: StepContext): Promise<
 /** What a step installed and is still there; after a crash, all that was not there before. */
 async function findAdded({ before, after }: Entry, context: StepContext): Promise<string[]> {
   if (after === null) {
+    // An apt whose installer was killed goes on by itself: this waits for its lock.
+    const wait = ['check', '--quiet', '-oDPkg::Lock::Timeout=300'];
+    await context.runProgram('apt-get', wait, { timeoutMs: APT_TIMEOUT_MS });
     // A package whose installation was interrupted is none that dpkg would remove.
     await context.runProgram('dpkg', ['--configure', '-a'], { timeoutMs: APT_TIMEOUT_MS });
   }
