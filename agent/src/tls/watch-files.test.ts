@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
@@ -49,4 +49,23 @@ test('a link that is moved to another file is a change', (t) => {
   renameSync(at('new.pem'), at('cert.pem'));
   t.mock.timers.tick(2000);
   assert.equal(told, 1);
+});
+
+test('a file that can no longer be looked at is a change, and so are its rights', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const at = openDirectory(t);
+  writeFileSync(at('key.pem'), 'key');
+  let told = 0;
+  const watching = watchFiles([at('key.pem')], () => (told += 1), 1000);
+  t.after(() => watching[Symbol.dispose]());
+  const lookTwice = (): number => {
+    t.mock.timers.tick(2000);
+    return told;
+  };
+  chmodSync(at('key.pem'), 0o600);
+  assert.equal(lookTwice(), 1);
+  rmSync(at('key.pem'));
+  symlinkSync('key.pem', at('key.pem'));
+  assert.equal(lookTwice(), 2, 'a link to itself cannot be looked at');
+  assert.equal(lookTwice(), 2);
 });

@@ -27,10 +27,16 @@ export function watchFiles(
 }
 
 function signatureOf(paths: readonly string[]): string {
-  return paths
-    .map((path) => {
-      const stats = statSync(path, { throwIfNoEntry: false });
-      return stats === undefined ? '-' : `${stats.ino} ${stats.size} ${stats.mtimeMs}`;
-    })
-    .join('\n');
+  return paths.map(describeFile).join('\n');
+}
+
+/** The time of change also moves when rights are mended, or a copy keeps the time of its original. */
+function describeFile(path: string): string {
+  try {
+    const { ino, size, ctimeMs } = statSync(path);
+    return `${ino} ${size} ${ctimeMs}`;
+  } catch (error) {
+    // Not there, or hidden by the rights of a directory: who reads it says what is wrong.
+    return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
+  }
 }
