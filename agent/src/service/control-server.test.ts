@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,6 +13,15 @@ function makeDirectory(t: TestContext): string {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-control-'));
   t.after(() => rmSync(directory, { recursive: true }));
   return directory;
+}
+
+/** Leaves the file of a socket behind which nobody listens any more. */
+async function leaveSocket(path: string): Promise<void> {
+  const server = createServer().listen(`${path}.before`);
+  await once(server, 'listening');
+  renameSync(`${path}.before`, path);
+  server.close();
+  await once(server, 'close');
 }
 
 async function open(t: TestContext, options: ControlOptions): Promise<void> {
@@ -37,13 +46,24 @@ test('it gives the outcome, and makes the directory', async (t) => {
 
 test('what a killed agent left behind is no obstacle, a running agent is one', async (t) => {
   const path = join(makeDirectory(t), 'control.sock');
-  writeFileSync(path, '');
+  await leaveSocket(path);
   const { log, warnings } = takeWarnings();
   await open(t, { path, reload: () => 'the first', log });
   await open(t, { path, reload: () => 'the second', log });
   assert.equal(await askReload(path), 'the first');
   assert.deepEqual(warnings, [
     `latchkey-agent reload cannot reach this agent, but SIGHUP can: another agent has ${path}.`,
+  ]);
+});
+
+test("somebody's file at the place of the socket stays, with a warning", async (t) => {
+  const path = join(makeDirectory(t), 'agent.yaml');
+  writeFileSync(path, 'listen: 0.0.0.0:4096');
+  const { log, warnings } = takeWarnings();
+  await open(t, { path, reload: () => null, log });
+  assert.equal(readFileSync(path, 'utf8'), 'listen: 0.0.0.0:4096');
+  assert.deepEqual(warnings, [
+    `latchkey-agent reload cannot reach this agent, but SIGHUP can: ${path} is there, and is no socket.`,
   ]);
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, rmSync } from 'node:fs';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
@@ -29,7 +29,7 @@ export async function openControl(options: ControlOptions): Promise<Disposable> 
   try {
     if (await isAnswered(path)) throw new Error(`another agent has ${path}`);
     mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
-    rmSync(path, { force: true });
+    removeSocket(path);
     await listen(server, path);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
@@ -37,6 +37,14 @@ export async function openControl(options: ControlOptions): Promise<Disposable> 
   }
   server.on('error', ({ message }) => log.warn(`The control socket has trouble: ${message}.`));
   return { [Symbol.dispose]: () => void server.close() };
+}
+
+/** Takes away what an agent that was killed has left. @throws Error when it is no socket, but somebody's file */
+function removeSocket(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats === undefined) return;
+  if (!stats.isSocket()) throw new Error(`${path} is there, and is no socket`);
+  rmSync(path);
 }
 
 /** The file is made with its rights, so that nobody else can use it for a moment. */
