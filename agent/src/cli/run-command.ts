@@ -30,6 +30,9 @@ export function runCommand(): Command {
 
 async function run({ config: path }: ConfigOptions): Promise<void> {
   const stopped = receiveStopSignal();
+  // By itself a signal ends the process, and a log that nobody takes any more, or that finds the disk full, does too.
+  process.on('SIGHUP', () => undefined);
+  process.stderr.on('error', () => undefined);
   const { agent, service, status } = await start(path);
   service.ready(status);
   process.on('SIGHUP', () => {

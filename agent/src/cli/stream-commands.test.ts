@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict';
-import { spawn } from 'node:child_process';
+import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { copyFileSync, writeFileSync } from 'node:fs';
+import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync } from 'node:fs';
+import { open } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -68,6 +69,35 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     );
   });
 
+  test('a log that nobody reads, or a full disk under it, ends no agent', async (t) => {
+    const full = openSync('/dev/full', 'w');
+    t.after(() => closeSync(full));
+    for (const log of ['pipe', full] as const) {
+      const port = await findPort();
+      const args = [MAIN, 'run', '--config', writeConfig(port)];
+      const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', log] });
+      t.after(() => child.kill('SIGKILL'));
+      child.stderr?.destroy();
+      while (!(await isHealthy(port))) assert.equal(child.exitCode, null, 'it has begun');
+      await assert.rejects(connect(port, ['unknown']), /^Error: 400 /u);
+      assert.equal(await isHealthy(port), true, 'after something was logged');
+    }
+  });
+
+  test('SIGHUP while the agent begins does not end it', async (t) => {
+    const port = await findPort();
+    const pipe = join(workshop.directory, 'config.pipe');
+    execFileSync('mkfifo', [pipe]);
+    const child = spawn(process.execPath, [MAIN, 'run', '--config', pipe]);
+    t.after(() => child.kill('SIGKILL'));
+    // Opens once the agent reads its configuration.
+    const writing = await open(pipe, 'w');
+    child.kill('SIGHUP');
+    await writing.writeFile(readFileSync(writeConfig(port)));
+    await writing.close();
+    await waitFor(child, /listens on/u);
+  });
+
   test('validate is 0 where the agent would start, and warns of an open port', async () => {
     const config = writeConfig(await findPort(), 'viewers: {}\n');
     assert.deepEqual(await runAgent('validate', '--config', config), {
@@ -125,3 +155,12 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     assert.match(strange.stdout, /✗ .*strange\.key is not the key of .*\.pem\.\n/u);
   });
 });
+
+async function isHealthy(port: number): Promise<boolean> {
+  try {
+    return (await ask(port, '/health')).text === 'OK\n';
+  } catch {
+    // Nobody listens there, not yet or not any more.
+    return false;
+  }
+}
