@@ -2,8 +2,10 @@ import type { Mount } from '../parse/mount-info.ts';
 
 /** A filesystem to show, once. */
 export interface ChosenMount extends Mount {
-  /** Kept by another machine or program, which may not answer: never to be asked on the main thread. */
+  /** Kept by another machine, or by a program. */
   readonly network: boolean;
+  /** It may not answer, or the way to it leads through one that may not: never to be asked on the main thread. */
+  readonly mayHang: boolean;
 }
 
 /** More are not shown. */
@@ -11,6 +13,9 @@ const MAX_MOUNTS = 64;
 
 const NETWORK =
   /^(nfs|nfs4|cifs|smb3|smbfs|9p|virtiofs|ceph|glusterfs|lustre|gpfs|beegfs|ocfs2|gfs2|afs|ncpfs|fuse|fuse\..+)$/;
+
+/** A disk of this machine, which a program reads (NTFS). */
+const BY_PROGRAM = 'fuseblk';
 
 /** What a desktop, a container or a package manager mounts for itself. */
 const NO_STORAGE =
@@ -26,6 +31,7 @@ const WITHOUT_DEVICE = /^(zfs|btrfs|bcachefs|ubifs)$/;
 export function chooseMounts(mounts: readonly Mount[]): ChosenMount[] {
   // What is mounted over another one hides it.
   const visible = new Map(mounts.map((mount) => [mount.mountPoint, mount]));
+  const hanging = [...visible.values()].filter(mayNotAnswer).map(toPrefix);
   const chosen = new Map<string, Mount>();
   for (const mount of visible.values()) {
     if (!isStorage(mount)) continue;
@@ -35,8 +41,21 @@ export function chooseMounts(mounts: readonly Mount[]): ChosenMount[] {
   }
   return [...chosen.values()]
     .slice(0, MAX_MOUNTS)
-    .map((mount) => ({ ...mount, network: NETWORK.test(mount.type) }))
+    .map((mount) => ({
+      ...mount,
+      network: NETWORK.test(mount.type),
+      mayHang: hanging.some((prefix) => toPrefix(mount).startsWith(prefix)),
+    }))
     .sort((a, b) => a.mountPoint.localeCompare(b.mountPoint));
+}
+
+function mayNotAnswer({ type }: Mount): boolean {
+  return type === BY_PROGRAM || NETWORK.test(type);
+}
+
+/** What the paths of all that lies in a mount begin with, its own too. */
+function toPrefix({ mountPoint }: Mount): string {
+  return mountPoint === '/' ? '/' : `${mountPoint}/`;
 }
 
 function isStorage({ type, device, mountPoint }: Mount): boolean {

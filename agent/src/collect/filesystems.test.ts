@@ -106,6 +106,40 @@ test('a mount of another machine is shown once it answers, is stale while it han
   assert.equal(collector.collect(7_500)?.length, 4, 'the others are shown as ever');
 });
 
+test('a disk that is reached through a mount of another machine, or that a program reads, is never asked here', () => {
+  using machine = emptyMachine();
+  machine.write(
+    'proc/self/mountinfo',
+    [
+      '22 1 8:1 / / rw - ext4 /dev/sda1 rw',
+      '23 22 0:50 / /home rw - nfs4 nas:/home rw',
+      '24 23 8:17 / /home/local rw - ext4 /dev/sdb1 rw',
+      '25 22 8:33 / /home-backup rw - ext4 /dev/sdc1 rw',
+      '26 22 8:49 / /mnt/stick rw - fuseblk /dev/sdd1 rw',
+      '',
+    ].join('\n'),
+  );
+  const asked: string[] = [];
+  const { clock, collector } = open(machine.roots, (mountPoint) => {
+    asked.push(mountPoint);
+    return disk;
+  });
+  collector.collect(0);
+  assert.deepEqual(asked, ['/', '/home-backup']);
+  // The mounts are asked one after the other, each with its own time.
+  for (const ms of [2_500, 5_000, 7_500, 10_000]) collector.collect((clock.ms = ms));
+  assert.deepEqual(
+    collector.collect(10_000)?.map((each) => [each.mount_point, each.network, each.stale]),
+    [
+      ['/', undefined, undefined],
+      ['/home', true, true],
+      ['/home-backup', undefined, undefined],
+      ['/home/local', undefined, true],
+      ['/mnt/stick', undefined, true],
+    ],
+  );
+});
+
 test('a mount that never answered is shown as stale, without figures', () => {
   using machine = copyMachine('laptop');
   const { clock, collector } = open(machine.roots);

@@ -16,9 +16,9 @@ import { type ChosenMount, chooseMounts } from './choose-mounts.ts';
 const INTERVAL_MS = 5_000;
 
 /**
- * Space of the filesystems that store files, from /proc/self/mountinfo and statfs(2). Mounts of other machines are asked
- * by the prober: one that hangs is shown with what it said last, as stale.
- * @param askLocal asks a filesystem of this machine
+ * Space of the filesystems that store files, from /proc/self/mountinfo and statfs(2). What may not answer, or lies
+ * behind such, is asked by the prober: what hangs is shown with what it said last, as stale.
+ * @param askLocal asks a filesystem that answers
  */
 export function openFilesystemsCollector(
   roots: Roots,
@@ -32,10 +32,10 @@ export function openFilesystemsCollector(
 
   function refresh(): void {
     mounts = chooseMounts(parseMountInfo(file.read()?.toString('utf8') ?? ''));
-    prober.ask(mounts.filter(({ network }) => network).map(({ mountPoint }) => mountPoint));
+    prober.ask(mounts.filter(({ mayHang }) => mayHang).map(({ mountPoint }) => mountPoint));
     local = new Map(
       mounts
-        .filter(({ network }) => !network)
+        .filter(({ mayHang }) => !mayHang)
         .map(({ mountPoint }) => [mountPoint, askLocal(mountPoint)]),
     );
   }
@@ -44,8 +44,8 @@ export function openFilesystemsCollector(
     collect(atMs) {
       if (isDue(atMs)) refresh();
       const parts = mounts.map((mount) =>
-        mount.network
-          ? describeNetwork(mount, prober)
+        mount.mayHang
+          ? describeProbed(mount, prober)
           : describeLocal(mount, local.get(mount.mountPoint) ?? null),
       );
       const shown = parts.filter((part) => part !== null);
@@ -61,12 +61,12 @@ function describeLocal(mount: ChosenMount, space: Space | null): AgentFilesystem
   return { ...describeMount(mount), ...describeSpace(space) };
 }
 
-function describeNetwork(mount: ChosenMount, prober: MountProber): AgentFilesystem | null {
+function describeProbed(mount: ChosenMount, prober: MountProber): AgentFilesystem | null {
   const state = prober.stateOf(mount.mountPoint);
   if (state === null || (state.space === null && !state.stale)) return null;
   return {
     ...describeMount(mount),
-    network: true,
+    ...(mount.network ? { network: true } : {}),
     ...(state.stale ? { stale: true } : {}),
     ...(state.space === null ? {} : describeSpace(state.space)),
   };
