@@ -1,6 +1,7 @@
 import type { AgentHost, AgentOtlpRequest, AgentSnapshot } from '@latchkey/contract';
 
 import { version } from '../version.ts';
+import { programsOf } from './memory-of-programs.ts';
 import { addDevices } from './otlp-devices.ts';
 import { addGpus } from './otlp-gpus.ts';
 import { Metrics, type Point, toAttributes } from './otlp-metrics.ts';
@@ -112,6 +113,7 @@ function addMemory(metrics: Metrics, { memory, swap, processes }: AgentSnapshot)
   const bytes = { unit: 'By', kind: 'sum' } as const;
   const share = { unit: '1', kind: 'gauge' } as const;
   metrics.add('system.memory.usage', bytes, [
+    // The states make up the whole, so what files and blocks take up is not "used" here.
     [programsOf(memory), memoryState('used')],
     [memory?.free_bytes, memoryState('free')],
     [memory?.buffers_bytes, memoryState('buffers')],
@@ -126,11 +128,4 @@ function addMemory(metrics: Metrics, { memory, swap, processes }: AgentSnapshot)
   ]);
   metrics.add('system.paging.utilization', share, [[swap?.usage_ratio, pagingState('used')]]);
   metrics.add('system.process.count', { unit: '{process}', kind: 'sum' }, [[processes?.count]]);
-}
-
-/** The states of memory make up the whole, so what files and blocks take up is not "used" here. */
-function programsOf(memory: AgentSnapshot['memory']): number | undefined {
-  if (memory === undefined) return undefined;
-  const { total_bytes: total, free_bytes: free, buffers_bytes: buffers } = memory;
-  return Math.max(0, total - free - buffers - memory.cached_bytes);
 }

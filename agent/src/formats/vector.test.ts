@@ -67,7 +67,7 @@ test('each metric has the name, the tags and the kind that Vector gives it', () 
     'memory_buffers_bytes{collector=memory} g 200',
     'memory_cached_bytes{collector=memory} g 3500',
     'memory_shared_bytes{collector=memory} g 50',
-    'memory_used_bytes{collector=memory} g 3000',
+    'memory_used_bytes{collector=memory} g 3300',
     'memory_swap_free_bytes{collector=memory} g 75',
     'memory_swap_total_bytes{collector=memory} g 100',
     'memory_swap_used_bytes{collector=memory} g 25',

@@ -7,6 +7,8 @@ import type {
   AgentVectorEvent,
 } from '@latchkey/contract';
 
+import { programsOf } from './memory-of-programs.ts';
+
 type Tags = Readonly<Record<string, string>>;
 
 /** Gathers the events of one snapshot. What the machine does not say makes no event. */
@@ -115,7 +117,7 @@ function addMemory(events: Events, { memory, swap }: AgentSnapshot): void {
   add('memory_buffers_bytes', memory?.buffers_bytes);
   add('memory_cached_bytes', memory?.cached_bytes);
   add('memory_shared_bytes', memory?.shared_bytes);
-  add('memory_used_bytes', memory?.used_bytes);
+  add('memory_used_bytes', programsOf(memory));
   add('memory_swap_free_bytes', swap?.free_bytes);
   add('memory_swap_total_bytes', swap?.total_bytes);
   add('memory_swap_used_bytes', swap?.used_bytes);
