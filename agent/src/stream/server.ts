@@ -9,7 +9,7 @@ import { TLSSocket } from 'node:tls';
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
-import { explainHandshake, findCertificateFault } from '../tls/client-certificate.ts';
+import { explainHandshake, findCertificateFault, findExpiry } from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
 import type { AddressReports } from './address-reports.ts';
 import { toVisitor } from './addresses.ts';
@@ -104,15 +104,13 @@ export class StreamServer {
   setTls(tls: TlsMaterial): void {
     this.#server.setSecureContext(tls.context);
     this.#tls = tls;
-    this.checkViewers();
+    this.#dismiss((certificate) => this.#findFault(certificate));
   }
 
-  /** Sends viewers away whose certificate was revoked, or has expired while they watched. */
+  /** Sends viewers away whose certificate has expired while they watched. */
   checkViewers(): void {
-    for (const { viewer, certificate } of this.#watching) {
-      const fault = certificate === null ? null : this.#findFault(certificate);
-      if (fault !== null) viewer.close(POLICY_VIOLATION, fault);
-    }
+    const now = this.#options.clock.now();
+    this.#dismiss((certificate) => findExpiry(certificate, now));
   }
 
   /** Says goodbye to the viewers and closes the port. */
@@ -215,6 +213,13 @@ export class StreamServer {
     const certificate = socket.getPeerX509Certificate();
     const fault = explainHandshake(socket) ?? this.#findFault(certificate);
     return { certificate: fault === null ? (certificate ?? null) : null, fault };
+  }
+
+  #dismiss(findFault: (certificate: X509Certificate) => string | null): void {
+    for (const { viewer, certificate } of this.#watching) {
+      const fault = certificate === null ? null : findFault(certificate);
+      if (fault !== null) viewer.close(POLICY_VIOLATION, fault);
+    }
   }
 
   #findFault(certificate: X509Certificate | undefined): string | null {

@@ -49,7 +49,8 @@ export function findCertificateFault(
   now: Date,
 ): string | null {
   if (certificate === undefined) return NONE;
-  if (certificate.validToDate < now) return EXPIRED;
+  const expiry = findExpiry(certificate, now);
+  if (expiry !== null) return expiry;
   let current = certificate;
   for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
     if (revocations.isRevoked(current)) return REVOKED;
@@ -59,6 +60,14 @@ export function findCertificateFault(
     current = issuer;
   }
   return 'There are too many certificates above the client’s.';
+}
+
+/**
+ * Whether a certificate that was good has expired since: nothing else becomes of it while the files stay the same.
+ * @returns a sentence for the client; null when it has not
+ */
+export function findExpiry(certificate: X509Certificate, now: Date): string | null {
+  return certificate.validToDate < now ? EXPIRED : null;
 }
 
 function isIssuedBy(certificate: X509Certificate, authority: X509Certificate): boolean {
