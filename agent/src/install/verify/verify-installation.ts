@@ -1,4 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
+import { setTimeout } from 'node:timers/promises';
 
 import { loadConfig } from '../../config/load-config.ts';
 import { detectListeners } from '../detect/listeners.ts';
@@ -24,11 +25,27 @@ export interface Verified {
   readonly runProgram: RunProgram;
 }
 
+/** A reloaded nginx lets its old workers answer for a moment, and a restarted agent takes one to listen. */
+const PATIENCE_MS = 4_000;
+const PAUSE_MS = 200;
+
 /**
- * Looks whether what was installed works, as a viewer would.
+ * Looks whether what was installed works, as a viewer would, and looks again for some seconds where it does not.
  * @throws Error with the first thing that is not as it must be
  */
-export async function verifyInstallation({ installed, runProgram }: Verified): Promise<void> {
+export async function verifyInstallation(verified: Verified): Promise<void> {
+  const lastAt = performance.now() + PATIENCE_MS;
+  for (;;) {
+    try {
+      return await lookOnce(verified);
+    } catch (error) {
+      if (performance.now() > lastAt) throw error;
+    }
+    await setTimeout(PAUSE_MS);
+  }
+}
+
+async function lookOnce({ installed, runProgram }: Verified): Promise<void> {
   const { code } = await runProgram('systemctl', ['is-active', '--quiet', agentUnit]);
   if (code !== 0) throw new Error(`${agentUnit} does not run.`);
   const { port } = (await loadConfig(paths.configuration)).listen;
