@@ -66,7 +66,7 @@ viewers:
   revocation_file: /crl.pem
   refuse_in_handshake: true
   tokens_file: /tokens
-  allowed_origins: [https://console.example.com, "*"]
+  allowed_origins: [https://Console.example.com:443, http://other.example.com:8080, "*"]
 control_socket: null
 limits: { connections: 10, connections_per_address: 2 }
 `;
@@ -81,7 +81,7 @@ limits: { connections: 10, connections_per_address: 2 }
     serverName: 'db-1.example.com',
     refusesInHandshake: true,
     tokensFile: '/tokens',
-    allowedOrigins: new Set(['https://console.example.com', '*']),
+    allowedOrigins: new Set(['https://console.example.com', 'http://other.example.com:8080', '*']),
     controlSocket: null,
     maxConnections: 10,
     maxConnectionsPerAddress: 2,
@@ -100,6 +100,7 @@ viewers:
   allowed_origins:
     - https://console.example.com
     - console.example.com
+    - https://*.example.com
 limits: [1]
 `;
   assert.deepEqual(await findProblems(text), [
@@ -111,7 +112,22 @@ limits: [1]
     'agent.yaml:6: viewers.authority_file is missing: certificates are required, so say whose',
     'agent.yaml:8: viewers.refuse_in_handshake must be true or false',
     'agent.yaml:11: viewers.allowed_origins.1 must be an origin such as https://console.example.com, or "*"',
-    'agent.yaml:12: limits must be a mapping with the fields connections, connections_per_address',
+    'agent.yaml:12: viewers.allowed_origins.2 must be an origin such as https://console.example.com, or "*"',
+    'agent.yaml:13: limits must be a mapping with the fields connections, connections_per_address',
+  ]);
+});
+
+test('settings of client certificates are refused where none are asked for', async () => {
+  const text = `${SMALLEST}viewers:
+  authority_file: /ca.pem
+  revocation_file: /crl.pem
+  refuse_in_handshake: true
+`;
+  const idle = 'has no effect while certificates is off: set it to required, or take this away';
+  assert.deepEqual(await findProblems(text), [
+    `agent.yaml:5: viewers.authority_file ${idle}`,
+    `agent.yaml:6: viewers.revocation_file ${idle}`,
+    `agent.yaml:7: viewers.refuse_in_handshake ${idle}`,
   ]);
 });
 

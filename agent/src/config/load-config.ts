@@ -26,7 +26,7 @@ const LISTEN = {
 const SERVER_NAME = { pattern: /^[a-z\d.:-]{1,253}$/iu, must: 'a name or an address' };
 const CERTIFICATES = { pattern: /^(?:off|required)$/u, must: 'off or required' };
 const ORIGIN = {
-  pattern: /^(?:\*|https?:\/\/[^\s/]+)$/u,
+  pattern: /^(?:\*|https?:\/\/[^\s/*?#@]+)$/u,
   must: 'an origin such as https://console.example.com, or "*"',
 };
 
@@ -87,11 +87,16 @@ function readConfig(root: unknown, problems: Problem[]): AgentConfig {
     serverName: tls.text('server_name', SERVER_NAME, null),
     refusesInHandshake: viewers.flag('refuse_in_handshake', false),
     tokensFile: viewers.text('tokens_file', FILE, null),
-    allowedOrigins: new Set(viewers.texts('allowed_origins', ORIGIN)),
+    allowedOrigins: new Set(viewers.texts('allowed_origins', ORIGIN).map(normaliseOrigin)),
     controlSocket: readControlSocket(top),
     maxConnections: limits.integer('connections', 1, 100_000, 2000),
     maxConnectionsPerAddress: limits.integer('connections_per_address', 1, 100_000, 64),
   };
+}
+
+/** As browsers write it: in small letters, without the usual port. */
+function normaliseOrigin(text: string): string {
+  return URL.parse(text)?.origin ?? text;
 }
 
 function readListen(top: Fields): AgentConfig['listen'] {
@@ -114,10 +119,24 @@ function readClients(viewers: Fields): AgentConfig['tls']['clients'] {
   const isRequired = viewers.text('certificates', CERTIFICATES, 'off') === 'required';
   const authorityFile = viewers.text('authority_file', FILE, null);
   const revocationFile = viewers.text('revocation_file', FILE, null);
-  if (!isRequired) return null;
+  if (!isRequired) {
+    refuseIdle(viewers, { authorityFile, revocationFile });
+    return null;
+  }
   if (authorityFile !== null) return { authorityFile, revocationFile };
   viewers.refuse('authority_file', 'is missing: certificates are required, so say whose');
   return null;
+}
+
+/** Who names an authority thinks that certificates are asked for. */
+function refuseIdle(
+  viewers: Fields,
+  files: { readonly authorityFile: string | null; readonly revocationFile: string | null },
+): void {
+  const text = 'has no effect while certificates is off: set it to required, or take this away';
+  if (files.authorityFile !== null) viewers.refuse('authority_file', text);
+  if (files.revocationFile !== null) viewers.refuse('revocation_file', text);
+  if (viewers.flag('refuse_in_handshake', false)) viewers.refuse('refuse_in_handshake', text);
 }
 
 function readText(path: string): string {
