@@ -64,6 +64,7 @@ test('pages of the same host may watch, others only when they are allowed', () =
     '403 Pages of this origin may not watch: add it to allowed_origins in the configuration.';
   const origin = 'https://console.example.com';
   assert.equal(judge({ origin: 'https://db-1.example.com:4096' }, open), 'latchkey.snapshot.v1');
+  assert.equal(judge({ origin: 'http://db-1.example.com:4096' }, open), foreign);
   assert.equal(judge({ origin }, open), foreign);
   assert.equal(judge({ origin: 'null' }, open), foreign);
   assert.equal(

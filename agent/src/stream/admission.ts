@@ -48,7 +48,9 @@ export function decideAdmission(visitor: Visitor, rules: AdmissionRules): Admiss
 /** A page of another place would watch with the certificate of whoever reads it. */
 function judgeOrigin({ origin, host }: Visitor, rules: AdmissionRules): Refusal | null {
   if (origin === undefined) return null;
-  const isOwn = URL.parse(origin)?.host === host?.toLowerCase();
+  const { protocol, host: originHost } = URL.parse(origin) ?? {};
+  // Who sits between a reader and a page without TLS could write its scripts.
+  const isOwn = protocol === 'https:' && originHost === host?.toLowerCase();
   if (isOwn || rules.allowedOrigins.has('*') || rules.allowedOrigins.has(origin)) return null;
   const text =
     'Pages of this origin may not watch: add it to allowed_origins in the configuration.';
