@@ -1,9 +1,13 @@
-import { request } from 'node:https';
+import type { IncomingMessage } from 'node:http';
+import { get } from 'node:https';
 
 import type { AgentConfig } from './config/config.ts';
 
 /** An agent on the same machine answers in milliseconds. */
 const TIMEOUT_MS = 3_000;
+
+/** Of `/health`. Other servers have one too, and say something else. */
+const ANSWER = 'OK\n';
 
 /**
  * Asks the agent that runs with a configuration whether it is well. Its certificate is for another name than the
@@ -12,27 +16,38 @@ const TIMEOUT_MS = 3_000;
  */
 export async function askHealth({ listen }: AgentConfig): Promise<string | null> {
   const host = reachableHost(listen.host);
-  const wish = {
-    host,
-    port: listen.port,
-    path: '/health',
-    rejectUnauthorized: false,
-    agent: false,
-  };
-  return new Promise((resolve) => {
-    // A limit on silence would begin anew with each step of the connection.
-    const sent = request({ ...wish, signal: AbortSignal.timeout(TIMEOUT_MS) }, (response) => {
-      response.resume();
-      const isAgent = response.statusCode === 200;
-      resolve(isAgent ? null : `What listens on port ${listen.port} is not the agent.`);
-    });
-    sent.once('error', (error) => resolve(explain(error, `${host}:${listen.port}`)));
-    sent.end();
+  try {
+    const response = await request(host, listen.port);
+    const isAgent = response.statusCode === 200 && (await readStart(response)) === ANSWER;
+    return isAgent ? null : `What listens on port ${listen.port} is not the agent.`;
+  } catch (error) {
+    return explain(error, `${host}:${listen.port}`);
+  }
+}
+
+async function request(host: string, port: number): Promise<IncomingMessage> {
+  const wish = { host, port, path: '/health', rejectUnauthorized: false, agent: false };
+  // A limit on silence would begin anew with each step of the connection.
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  return new Promise((resolve, reject) => {
+    get({ ...wish, signal }, resolve).on('error', reject);
   });
 }
 
+/** Others may have much to say. */
+async function readStart(response: IncomingMessage): Promise<string> {
+  let text = '';
+  for await (const chunk of response) {
+    text += String(chunk);
+    if (text.length > ANSWER.length) break;
+  }
+  return text;
+}
+
 /** An agent that asks for certificates in the handshake says no to us, and is well. */
-function explain(error: Error, address: string): string | null {
+function explain(error: unknown, address: string): string | null {
+  if (!(error instanceof Error))
+    return `The agent does not answer on ${address}: ${String(error)}.`;
   const code = 'code' in error ? String(error.code) : '';
   if (/ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE/u.test(code)) return null;
   const why = error.name === 'AbortError' ? 'it takes too long' : error.message;

@@ -3,6 +3,7 @@ import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, copyFileSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { open } from 'node:fs/promises';
+import { createServer as createSecureServer } from 'node:https';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
@@ -115,6 +116,19 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
       stdout,
       `✗ ${config}:6: interval is not a field here; known are listen, interval_seconds, tls, viewers, control_socket, limits\n`,
     );
+  });
+
+  test('another server with TLS and a /health of its own is not the agent', async (t) => {
+    const { cert } = server;
+    const key = readFileSync(server.keyFile);
+    const other = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
+    t.after(() => other.close());
+    const port = await findPort();
+    await once(other.listen(port, '127.0.0.1'), 'listening');
+    const config = writeConfig(port);
+    const { code, stdout } = await runAgent('health', '--config', config);
+    assert.deepEqual([code, stdout], [1, `What listens on port ${port} is not the agent.\n`]);
+    assert.equal((await runAgent('validate', '--config', config)).code, 78);
   });
 
   test('validate is 78 for a certificate of another name, a strange key, an old list and a port in use', async () => {
