@@ -93,12 +93,15 @@ class Sender {
     const child = spawn('systemd-notify', [...message], {
       stdio: 'ignore',
       timeout: TIMEOUT_MS,
+      killSignal: 'SIGKILL',
       env,
     });
     child.once('error', (error) => this.#report(error.message));
     // Comes after an end as well as when it could not be started.
-    child.once('close', (code) => {
-      if (code !== 0) this.#report(`systemd-notify ended with ${code ?? 'a signal'}`);
+    child.once('close', (code, signal) => {
+      // At a stop systemd ends the whole service, this child of it too.
+      if (code !== 0 && signal !== 'SIGTERM')
+        this.#report(`systemd-notify ended with ${code ?? signal}`);
       this.#sendNext();
     });
   }
