@@ -85,25 +85,62 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
 
   test('messages that are too long, broken or too many close the connection with the code that fits', async () => {
     await using stream = await openStream({ tls });
-    const cases: readonly (readonly [Buffer, number])[] = [
-      [maskedFrame(0x81, Buffer.alloc(2000, 'x')), 1009],
-      [maskedFrame(0x81, Buffer.from([0xc0, 0xaf])), 1007],
-      [maskedFrame(0xc1, Buffer.from('compressed')), 1002],
-      [Buffer.from([0x81, 0x01, 0x41]), 1002],
-      [Buffer.concat(Array<Buffer>(21).fill(maskedFrame(0x81, Buffer.from('x')))), 1008],
-      [Buffer.concat(Array<Buffer>(10_000).fill(maskedFrame(0x89, Buffer.alloc(0)))), 1008],
+    const empty = Buffer.alloc(0);
+    const start = maskedFrame(0x01, empty);
+    const repeat = (count: number, frame: Buffer): Buffer[] => Array<Buffer>(count).fill(frame);
+    const cases: readonly (readonly [Buffer, number, string])[] = [
+      [maskedFrame(0x81, Buffer.alloc(2000, 'x')), 1009, 'Max payload size exceeded'],
+      [
+        Buffer.concat([start, ...repeat(20, maskedFrame(0, empty))]),
+        1008,
+        'Too many message fragments',
+      ],
+      [
+        maskedFrame(0x81, Buffer.from([0xc0, 0xaf])),
+        1007,
+        'Invalid WebSocket frame: invalid UTF-8 sequence',
+      ],
+      [
+        maskedFrame(0xc1, Buffer.from('compressed')),
+        1002,
+        'Invalid WebSocket frame: RSV1 must be clear',
+      ],
+      [Buffer.from([0x81, 0x01, 0x41]), 1002, 'Invalid WebSocket frame: MASK must be set'],
+      [
+        Buffer.concat(repeat(21, maskedFrame(0x81, Buffer.from('x')))),
+        1008,
+        'it sent too many messages',
+      ],
+      [Buffer.concat(repeat(10_000, maskedFrame(0x89, empty))), 1008, 'it sent too many messages'],
     ];
-    for (const [bytes, code] of cases) {
+    for (const [bytes, code, why] of cases) {
       const socket = await shakeHands(stream.port);
       socket.write(`${UPGRADE}\r\n`);
       await once(socket, 'data');
       socket.write(bytes);
       assert.equal(findCloseCode(await readToEnd(socket)), code);
+      assert.deepEqual(stream.warnings.splice(0), [`A viewer was dropped: ${why}.`]);
+      stream.clock.ms += 60_000;
     }
-    assert.equal(stream.warnings.length, 1);
     await proveAlive(stream);
     await stream.server.close();
     assert.equal(stream.hub.viewers.size, 0);
+  });
+
+  test('who goes on sending after a goodbye, or after a broken frame, is cut off', async () => {
+    await using stream = await openStream({ tls });
+    for (const last of [maskedFrame(0x88, Buffer.alloc(0)), Buffer.from([0x81, 0x01, 0x41])]) {
+      const socket = await shakeHands(stream.port, { allowHalfOpen: true });
+      socket.write(`${UPGRADE}\r\n`);
+      await once(socket, 'data');
+      socket.write(last);
+      const startedAtMs = performance.now();
+      const talking = setInterval(() => socket.write(maskedFrame(0x81, Buffer.from('x'))), 50);
+      await readToEnd(socket);
+      clearInterval(talking);
+      assert.ok(performance.now() - startedAtMs < 10_000);
+    }
+    await proveAlive(stream);
   });
 
   test('a few messages are ignored', async () => {
@@ -154,8 +191,11 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
 });
 
 /** A connection with a handshake that was done, and nothing said. */
-async function shakeHands(port: number): Promise<TLSSocket> {
-  const socket = connectTls({ port, host: '127.0.0.1', rejectUnauthorized: false });
+async function shakeHands(
+  port: number,
+  options: { readonly allowHalfOpen?: boolean } = {},
+): Promise<TLSSocket> {
+  const socket = connectTls({ ...options, port, host: '127.0.0.1', rejectUnauthorized: false });
   await once(socket, 'secureConnect');
   return socket;
 }

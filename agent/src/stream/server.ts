@@ -17,7 +17,7 @@ import { type Admission, type AdmissionRules, decideAdmission } from './admissio
 import { ConnectionLimits } from './connection-limits.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
-import { GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
+import { FAREWELL_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
 import { chooseSubprotocol, readOffer } from './subprotocols.ts';
 import { explainTlsError } from './tls-errors.ts';
 
@@ -25,7 +25,7 @@ import { explainTlsError } from './tls-errors.ts';
 const HANDSHAKE_MS = 10_000;
 const MAX_HEADER_BYTES = 8 * 1024;
 /** Viewers have nothing to say. */
-const MAX_MESSAGE_BYTES = 1024;
+const WEB_SOCKET_LIMITS = { maxPayload: 1024, maxFragments: 16, closeTimeout: FAREWELL_MS };
 /** How long viewers may take to leave when the agent stops. */
 const LEAVE_MS = 1000;
 
@@ -77,10 +77,10 @@ export class StreamServer {
     });
     this.#server.maxConnections = options.maxConnections;
     this.#webSockets = new WebSocketServer({
+      ...WEB_SOCKET_LIMITS,
       noServer: true,
       clientTracking: false,
       perMessageDeflate: false,
-      maxPayload: MAX_MESSAGE_BYTES,
       autoPong: false,
       handleProtocols: (offer) => chooseSubprotocol(offer) ?? false,
     });

@@ -17,8 +17,8 @@ const MAX_WAITING_BYTES = 512 * 1024;
 const MAX_MESSAGES = 20;
 const MESSAGES_WINDOW_MS = 10_000;
 
-/** A viewer who breaks the rules has this long to read why. */
-const FAREWELL_MS = 1000;
+/** A viewer who breaks the rules, or leaves, has this long to read why and to go; what else it sends costs us. */
+export const FAREWELL_MS = 1000;
 
 /** Close codes of RFC 6455. */
 export const GOING_AWAY = 1001;
@@ -39,6 +39,7 @@ export class SocketViewer implements Viewer {
   readonly #transport: Duplex;
   readonly #facts: ViewerFacts;
   #isAnswered = true;
+  #isFaultTold = false;
   #messages = 0;
   #windowEndsAtMs = 0;
 
@@ -54,7 +55,7 @@ export class SocketViewer implements Viewer {
       this.#isAnswered = true;
       this.#countMessage();
     });
-    // The library closes the connection with the code that fits (1002, 1007, 1009).
+    // The library has begun to close the connection with the code that fits (1002, 1007, 1008, 1009).
     socket.on('error', ({ message }) => this.#tellFault(`A viewer was dropped: ${message}.`));
   }
 
@@ -79,10 +80,9 @@ export class SocketViewer implements Viewer {
     if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
   }
 
-  /** Says why, and ends the connection. */
+  /** Says why, and ends the connection. The library cuts it off after `FAREWELL_MS`. */
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
-    setTimeout(() => this.#socket.terminate(), FAREWELL_MS).unref();
   }
 
   #answerPing(data: Buffer): void {
@@ -111,6 +111,7 @@ export class SocketViewer implements Viewer {
   }
 
   #tellFault(problem: string): void {
-    if (this.#socket.readyState === WebSocket.OPEN) this.#facts.onFault(problem);
+    if (!this.#isFaultTold) this.#facts.onFault(problem);
+    this.#isFaultTold = true;
   }
 }
