@@ -82,7 +82,9 @@ export const readAcmeServer: Rule<string> = (text) => {
 };
 
 export const readFile: Rule<string> = (text) => {
-  // Control characters and quotes would end a line or a text of nginx's configuration.
-  if (/^\/[^\p{Cc}"'\\;{}$]{1,4000}$/u.test(text)) return { value: text };
-  return { problem: 'must be the path of a file, from the root on, without quotes and the like' };
+  // Spaces, control characters and quotes would end a word or a line of nginx's configuration.
+  if (/^\/[^\s\p{Cc}"'\\;{}$]{1,4000}$/u.test(text)) return { value: text };
+  return {
+    problem: 'must be the path of a file, from the root on, without spaces, quotes and the like',
+  };
 };

@@ -191,12 +191,12 @@ test('each wrong value is one sentence that says what is right', () => {
     [
       'LATCHKEY_CERT_FILE',
       'a.pem',
-      'must be the path of a file, from the root on, without quotes and the like.',
+      'must be the path of a file, from the root on, without spaces, quotes and the like.',
     ],
     [
       'LATCHKEY_KEY_FILE',
       '/a";b',
-      'must be the path of a file, from the root on, without quotes and the like.',
+      'must be the path of a file, from the root on, without spaces, quotes and the like.',
     ],
   ];
   for (const [name, value, expected] of cases) {

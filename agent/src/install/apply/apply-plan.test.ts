@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -87,6 +87,27 @@ describe('an installation', () => {
     const before = host.snapshot();
     const broken = { ...order, verify: () => Promise.reject(new Error('nobody answers')) };
     await assert.rejects(applyPlan(broken, host.open()), /nobody answers/u);
+    assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('leaves nothing when not even its journal can be begun', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    const context = host.open();
+    context.journal.begin = () => {
+      throw new Error('full');
+    };
+    const edit = steps.filter(({ kind }) => kind === 'edit');
+    await assert.rejects(applyPlan({ ...order, steps: edit }, context), { message: 'full' });
+    assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('does not go back to a program that an earlier one left when it was killed at its end', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    const before = host.snapshot();
+    makePackage(host.at('/usr/lib/.latchkey-agent-old'), '0.9.0');
+    assert.equal(await undoUnfinished(host.open()), false);
     assert.deepEqual(host.snapshot(), before);
   });
 
@@ -277,9 +298,35 @@ describe('an uninstallation', () => {
     host.intercept = () => null;
     assert.deepEqual(
       host.open().journal.done.map(({ kind }) => kind),
-      ['user'],
+      ['user', 'program', 'link'],
     );
+    assert.ok(host.has(`${paths.program}/bin/latchkey-agent`), 'it can be started again');
     await uninstall(everything, host.open());
     assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('does not bring back a site that its owner has taken down', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    rmSync(host.at('/etc/nginx/sites-available/other'));
+    rmSync(host.at('/etc/nginx/sites-enabled/other'));
+    await uninstall(everything, host.open());
+    assert.equal(host.has('/etc/nginx/sites-available/other'), false);
+    assert.deepEqual(host.told, [
+      '/etc/nginx/sites-available/other was removed by somebody else since: it is not brought back.',
+    ]);
+  });
+
+  test('takes its lines out of a file that is in another encoding by now', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    const path = host.at('/etc/nginx/sites-available/other');
+    const site = readFileSync(path, 'latin1');
+    writeFileSync(path, `# caf\u00E9\n${site}`, 'latin1');
+    await uninstall(everything, host.open());
+    assert.equal(
+      readFileSync(path, 'latin1'),
+      '# caf\u00E9\nserver {\n  server_name other.example.test;\n}\n',
+    );
   });
 });

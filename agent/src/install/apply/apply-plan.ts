@@ -83,6 +83,8 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
   const changes = journal.unfinished;
   if (changes === null) {
     journal.tidy();
+    // What a run left that was killed at its very end; the next one must not take it for its own.
+    removeOldProgram(context, paths.program);
     return false;
   }
   progress.failed('An earlier run was cut off.', true);
@@ -176,7 +178,10 @@ class Run {
     const { journal, progress } = this.#context;
     const changes = journal.unfinished;
     progress.failed(explainFailure(cause), changes !== null);
-    if (changes === null) return;
+    if (changes === null) {
+      journal.tidy();
+      return;
+    }
     const problems = await undoEntries(
       changes.map(({ entry }) => entry),
       this.#context,

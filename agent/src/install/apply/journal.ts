@@ -7,7 +7,7 @@ import {
   readFileSync,
   rmSync,
   truncateSync,
-  writeSync,
+  writeFileSync,
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
@@ -140,7 +140,8 @@ export class Journal {
     if (!isNew) this.#cutTornLine();
     const file = openSync(this.#path, 'a', 0o600);
     try {
-      writeSync(file, formatLine(line));
+      // All of it: on a disk that is nearly full one call writes a part.
+      writeFileSync(file, formatLine(line));
       fsyncSync(file);
     } finally {
       closeSync(file);

@@ -15,10 +15,13 @@ export interface UninstallOptions {
  */
 export async function uninstall(options: UninstallOptions, context: RunContext): Promise<void> {
   const { journal } = context;
-  const problems = await undoEntries(listUndone(options, journal.done), context, (entry) =>
-    journal.noteUndone(entry),
-  );
-  if (problems.length > 0) throw new UndoError(problems);
+  const undone = listUndone(options, journal.done);
+  // The program last: whoever must start again needs it.
+  for (const isLast of [false, true]) {
+    const part = undone.filter((entry) => isProgram(entry) === isLast);
+    const problems = await undoEntries(part, context, (entry) => journal.noteUndone(entry));
+    if (problems.length > 0) throw new UndoError(problems);
+  }
   if (options.keepsConfiguration) journal.tidy();
   else journal.forgetInstalled();
 }
@@ -29,6 +32,11 @@ export function listUndone(
   done: readonly Entry[],
 ): Entry[] {
   return done.filter((entry) => !keepsConfiguration || !isConfiguration(entry));
+}
+
+/** Whether it is what an uninstallation itself is started from. */
+function isProgram({ kind, subject }: Entry): boolean {
+  return kind === 'program' || (kind === 'link' && subject['path'] === paths.command);
 }
 
 /** What would be set up once more by hand; its user stays, too, so that nobody else gets the number that owns its files. */

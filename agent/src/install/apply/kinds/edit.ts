@@ -1,4 +1,4 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
 
 import { removeTaggedLines } from '../../nginx/tagged-lines.ts';
 import { paths } from '../../paths.ts';
@@ -40,7 +40,10 @@ export const edit: StepKind<EditStep> = {
   async undo(entry, context) {
     const [state] = entry.before.paths;
     if (state === undefined) return;
-    if (isForeign(entry, context, state)) takeOutOurs(entry, context);
+    if (!existsSync(locate(context, state.path))) {
+      // A site that its owner has taken down must not come back.
+      context.tell(`${state.path} was removed by somebody else since: it is not brought back.`);
+    } else if (isForeign(entry, context, state)) takeOutOurs(entry, context);
     else restoreUnlessChanged(entry, context);
   },
 
@@ -59,19 +62,20 @@ function listIncludes(text: string): string[] {
 /** Somebody has changed the file since, and keeps those changes: only our lines go. */
 function takeOutOurs({ before }: Entry, context: StepContext): void {
   for (const { path } of before.paths) {
-    const text = readFileSync(locate(context, path), 'utf8');
+    // Byte by byte, for what somebody has written since may be in any encoding.
+    const text = readFileSync(locate(context, path), 'latin1');
     const without = removeTaggedLines(text);
     context.changed.add(path);
     if (without === text) {
       context.tell(`${path} was changed by somebody else since: it stays as it is.`);
     } else {
-      rewrite(locate(context, path), without);
+      rewrite(locate(context, path), Buffer.from(without, 'latin1'));
       context.tell(`${path} was changed since: only the lines of this agent were taken out.`);
     }
   }
 }
 
-function rewrite(place: string, text: string): void {
+function rewrite(place: string, text: Uint8Array | string): void {
   const { mode, uid, gid } = statSync(place);
   writeFile(place, text, { mode: mode & 0o7777, uid, gid });
 }

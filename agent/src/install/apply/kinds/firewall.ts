@@ -92,7 +92,8 @@ async function close(tool: Tool, port: number, machine: Machine): Promise<void> 
 async function listInputChains(machine: Machine): Promise<Chain[]> {
   return (await listRuleset(machine)).flatMap(({ chain }) => {
     const isInput = chain?.['hook'] === 'input' && chain['type'] === 'filter';
-    return isInput && chain['policy'] !== undefined ? [readChain(chain, 'name')] : [];
+    const hasPorts = ['inet', 'ip', 'ip6'].includes(String(chain?.['family']));
+    return isInput && hasPorts && chain['policy'] !== undefined ? [readChain(chain, 'name')] : [];
   });
 }
 
@@ -101,9 +102,14 @@ async function listOurRules(
   machine: Machine,
 ): Promise<(Chain & { readonly handle: string })[]> {
   return (await listRuleset(machine)).flatMap(({ rule }) => {
-    const isOurs = rule?.['comment'] === COMMENT && JSON.stringify(rule).includes(`:${port}`);
+    const isOurs = rule?.['comment'] === COMMENT && isForPort(rule, port);
     return isOurs ? [{ ...readChain(rule, 'chain'), handle: String(rule['handle']) }] : [];
   });
+}
+
+/** The port stands among what a rule compares; its handle is a number, too. */
+function isForPort({ expr }: Record<string, unknown>, port: number): boolean {
+  return JSON.stringify(expr ?? []).includes(`"right":${port}}`);
 }
 
 function readChain(fields: Record<string, unknown>, name: string): Chain {
