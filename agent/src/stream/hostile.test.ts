@@ -87,7 +87,6 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await using stream = await openStream({ tls });
     const empty = Buffer.alloc(0);
     const start = maskedFrame(0x01, empty);
-    const repeat = (count: number, frame: Buffer): Buffer[] => Array<Buffer>(count).fill(frame);
     const cases: readonly (readonly [Buffer, number, string])[] = [
       [maskedFrame(0x81, Buffer.alloc(2000, 'x')), 1009, 'Max payload size exceeded'],
       [
@@ -224,6 +223,10 @@ async function measureHeldBytes(): Promise<number> {
   }
   const { heapUsed, external } = process.memoryUsage();
   return heapUsed + external;
+}
+
+function repeat(count: number, frame: Buffer): Buffer[] {
+  return Array<Buffer>(count).fill(frame);
 }
 
 function maskedFrame(first: number, payload: Buffer): Buffer {
