@@ -68,10 +68,9 @@ function readAllOptions(flags: InstallFlags): InstallOptions | null {
   if ('problems' in read) {
     printAll('✗', read.problems);
     process.exitCode = CONFIG_EXIT_CODE;
-    return null;
   }
   printAll('!', read.notes);
-  return read.options;
+  return 'options' in read ? read.options : null;
 }
 
 async function detect(options: InstallOptions, { runProgram }: Installation): Promise<HostFacts> {

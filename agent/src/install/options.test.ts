@@ -242,6 +242,15 @@ test('a variable that looks like a known one is told, and others of the prefix a
   ]);
 });
 
+test('a misspelt variable is told also where something is missing for it', () => {
+  const read = readOptions({}, { LATCHKEY_DOMIAN: DOMAIN }, null);
+  assert.ok('problems' in read);
+  assert.equal(read.problems.length, 1);
+  assert.deepEqual(read.notes, [
+    'LATCHKEY_DOMIAN is not known and was left alone; perhaps LATCHKEY_DOMAIN was meant.',
+  ]);
+});
+
 test('no text of an option makes a throw, and none that could break out of a configuration is taken', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (domain, path) => {

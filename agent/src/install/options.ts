@@ -24,7 +24,7 @@ export interface InstallOptions {
 
 export type ReadOptions =
   | { readonly options: InstallOptions; readonly notes: readonly string[] }
-  | { readonly problems: readonly string[] };
+  | { readonly problems: readonly string[]; readonly notes: readonly string[] };
 
 /** What the command line gave: texts, and true for a flag without one. What it did not give is undefined. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -57,7 +57,7 @@ const readMode = rules.oneOf('auto', 'standalone', 'proxy');
 /**
  * Reads what is asked for: flags, else variables, else what is installed already, else the defaults.
  * @param installed so that an upgrade needs no word of what was said at first
- * @returns the options, with notes on what was probably misspelt; or every problem, each a sentence with its fix
+ * @returns the options, or every problem, each a sentence with its fix; with notes on what was probably misspelt
  */
 export function readOptions(
   flags: Flags,
@@ -76,8 +76,8 @@ export function readOptions(
     opensFirewall: reader.read('openFirewall', rules.readFlag, false),
     skipsDnsCheck: reader.read('skipDnsCheck', rules.readFlag, false),
   };
-  if (reader.problems.length > 0) return { problems: reader.problems };
-  return { options, notes: describeTypos(environment) };
+  const notes = describeTypos(environment);
+  return reader.problems.length > 0 ? { problems: reader.problems, notes } : { options, notes };
 }
 
 type Way = Pick<InstallOptions, 'forcesStandalone' | 'mode' | 'proxyByHand' | 'proxyPath'>;

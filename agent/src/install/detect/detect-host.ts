@@ -13,6 +13,7 @@ import { detectFirewall } from './firewall.ts';
 import { detectInstalled } from './installed.ts';
 import { detectListeners } from './listeners.ts';
 import { detectNginx } from './nginx.ts';
+import { listReadOnly } from './read-only.ts';
 
 /** What only the outside of a program knows. */
 export interface Surroundings {
@@ -67,7 +68,7 @@ export async function detectHost(
     certificate: detectCertificate(detection, options.domain, now),
     givenCertificateFault: findGivenFault(detection, options, now),
     installed,
-    faults: fault === null ? [] : [fault],
+    faults: [...(fault === null ? [] : [fault]), ...listReadOnly(detection)],
   };
 }
 

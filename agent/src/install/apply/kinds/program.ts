@@ -19,6 +19,14 @@ import { capture, look, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
 import { makeParent } from './file.ts';
 
+/** Without a filter Node.js copies by code of its own, which calls a full disk an error of input or output. */
+const COPY_OPTIONS = {
+  recursive: true,
+  preserveTimestamps: true,
+  verbatimSymlinks: true,
+  filter: () => true,
+};
+
 export const program: StepKind<ProgramStep> = {
   outlivesPlans: true,
   describe: ({ to }) => `Put the program into ${to}`,
@@ -39,7 +47,7 @@ export const program: StepKind<ProgramStep> = {
     const { place, fresh, old } = findPlaces(context, to);
     makeParent(context, to);
     rmSync(fresh, { recursive: true, force: true });
-    cpSync(from, fresh, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true });
+    cpSync(from, fresh, COPY_OPTIONS);
     giveToRoot(fresh, context.ownerId);
     rmSync(old, { recursive: true, force: true });
     if (existsSync(place)) renameSync(place, old);

@@ -33,8 +33,12 @@ export const user: StepKind<UserStep> = {
 
   async undo({ subject: { name = '' }, before }, context) {
     const existing = before.facts['existing'] ?? [];
+    const made = ['/etc/passwd', '/etc/group'].filter(
+      (path) => !existing.includes(path) && isListed(context, path, name),
+    );
+    if (made.length === 0) return;
     const kept = KEPT_VERSIONS.map((path) => capture(context, context.backups, path));
-    if (!existing.includes('/etc/passwd') && isListed(context, '/etc/passwd', name)) {
+    if (made.includes('/etc/passwd')) {
       await mustRun(context, `The user ${name} could not be removed:`, ['userdel', name]);
     }
     // Removing the user has removed its group, unless somebody else is in it.

@@ -1,0 +1,22 @@
+import assert from 'node:assert/strict';
+import { statSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { FakeHost } from '../../../../test/fake-host.ts';
+import { agentUser } from '../../paths.ts';
+import { user } from './user.ts';
+
+test('where no user came to be, nothing is written to undo it: the disk may be one that can only be read', async () => {
+  using host = new FakeHost();
+  host.write('/etc/passwd-', 'root:x:0:0::/root:\n');
+  const before = statSync(host.at('/etc/passwd-')).ino;
+  const entry = {
+    kind: 'user',
+    subject: { name: agentUser },
+    before: { paths: [], facts: { existing: [] } },
+    after: null,
+  } as const;
+  await user.undo(entry, host.open());
+  assert.equal(statSync(host.at('/etc/passwd-')).ino, before);
+  assert.deepEqual(host.calls, []);
+});
