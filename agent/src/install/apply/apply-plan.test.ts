@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
@@ -158,6 +158,20 @@ describe('another plan', () => {
     assert.equal(host.has(paths.nginxRoute), false);
   });
 
+  test('takes its lines out of a file that was renamed, and puts them back there when it fails', async () => {
+    using host = new FakeHost();
+    const [site, renamed] = ['/etc/nginx/sites-available/other', '/etc/nginx/renamed.conf'];
+    const text = host.read(site);
+    await applyPlan(order, host.open());
+    renameSync(host.at(site), host.at(renamed));
+    const edited = host.snapshot();
+    const broken = { ...order, steps: fewer, verify: () => Promise.reject(new Error('no')) };
+    await assert.rejects(applyPlan(broken, host.open()), { message: 'no' });
+    assert.deepEqual(host.snapshot(), edited);
+    await applyPlan({ ...order, steps: fewer }, host.open());
+    assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
+  });
+
   test('keeps ports open until the agent is reached through a proxy', async () => {
     using host = new FakeHost();
     const standalone = fewer.filter(({ kind }) => kind !== 'nginx');
@@ -261,6 +275,24 @@ describe('an uninstallation', () => {
       `${paths.unit} was changed by somebody else since: it stays as it is.`,
       '/etc/nginx/sites-available/other was changed since: only the lines of this agent were taken out.',
     ]);
+  });
+
+  test('takes its lines out of a file that its owner has renamed', async () => {
+    using host = new FakeHost();
+    const [site, renamed] = ['/etc/nginx/sites-available/other', '/etc/nginx/conf.d/renamed.conf'];
+    const text = host.read(site);
+    await applyPlan(order, host.open());
+    mkdirSync(host.at('/etc/nginx/conf.d'));
+    renameSync(host.at(site), host.at(renamed));
+    await uninstall(everything, host.open());
+    assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
+    assert.deepEqual(host.told, [
+      `${site} was removed by somebody else since: it is not brought back.`,
+      `${renamed} was changed since: only the lines of this agent were taken out.`,
+    ]);
+    const removed = host.snapshot();
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), removed);
   });
 
   test('keeps the configuration when asked to, and removes it the next time', async () => {

@@ -1,13 +1,19 @@
-import { existsSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
+import { join } from 'node:path';
 
 import { removeTaggedLines } from '../../nginx/tagged-lines.ts';
 import { paths } from '../../paths.ts';
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
-import { capture } from '../path-state.ts';
+import { capture, restore } from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../write-file.ts';
-import { identifyAll, isForeign, restoreUnlessChanged } from './restore-paths.ts';
+import { identifyAll, isForeign } from './restore-paths.ts';
+
+const CONFIGURATION = '/etc/nginx';
+
+/** Those of our files that a file of others may be made to load. */
+const SNIPPETS: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];
 
 /** Under this the journal keeps which of our files an edit has nginx load. */
 const INCLUDES = 'includes';
@@ -22,8 +28,10 @@ export const edit: StepKind<EditStep> = {
   },
 
   async remember({ path = '' }, context) {
-    const real = findRealPath(context, path);
-    return { paths: [capture(context, context.backups, real)], facts: {} };
+    const places = existsSync(locate(context, path))
+      ? [findRealPath(context, path)]
+      : listIncluding(SNIPPETS, context);
+    return { paths: places.map((each) => capture(context, context.backups, each)), facts: {} };
   },
 
   async apply({ path, before, after }, context) {
@@ -38,13 +46,14 @@ export const edit: StepKind<EditStep> = {
   },
 
   async undo(entry, context) {
-    const [state] = entry.before.paths;
-    if (state === undefined) return;
-    if (!existsSync(locate(context, state.path))) {
-      // A site that its owner has taken down must not come back.
-      context.tell(`${state.path} was removed by somebody else since: it is not brought back.`);
-    } else if (isForeign(entry, context, state)) takeOutOurs(entry, context);
-    else restoreUnlessChanged(entry, context);
+    for (const state of entry.before.paths) {
+      if (!existsSync(locate(context, state.path))) followOurs(state.path, entry, context);
+      else if (isForeign(entry, context, state)) takeOutOurs(state.path, context);
+      else {
+        restore(context, context.backups, state);
+        context.changed.add(state.path);
+      }
+    }
   },
 
   // A plan for a file that has its line already has no edit left.
@@ -54,24 +63,43 @@ export const edit: StepKind<EditStep> = {
 };
 
 function listIncludes(text: string): string[] {
-  return [paths.nginxRoute, paths.nginxChallenge].filter((path) =>
-    text.includes(`include ${path};`),
+  return SNIPPETS.filter((path) => text.includes(`include ${path};`));
+}
+
+/** The files of nginx that load one of these, under whatever name. */
+function listIncluding(snippets: readonly string[], machine: Machine): string[] {
+  const root = locate(machine, CONFIGURATION);
+  if (!existsSync(root)) return [];
+  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
+  const places = entries
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name));
+  const including = places.filter((place) =>
+    listIncludes(readFileSync(place, 'latin1')).some((path) => snippets.includes(path)),
   );
+  return including.map((place) => place.slice(machine.root.length)).sort();
+}
+
+/** A site that its owner has taken down must not come back; one that has another name must not load what is no longer there. */
+function followOurs(path: string, { after }: Entry, context: StepContext): void {
+  context.tell(`${path} was removed by somebody else since: it is not brought back.`);
+  for (const other of listIncluding(after?.[INCLUDES] ?? SNIPPETS, context)) {
+    takeOutOurs(other, context);
+  }
 }
 
 /** Somebody has changed the file since, and keeps those changes: only our lines go. */
-function takeOutOurs({ before }: Entry, context: StepContext): void {
-  for (const { path } of before.paths) {
-    // Byte by byte, for what somebody has written since may be in any encoding.
-    const text = readFileSync(locate(context, path), 'latin1');
-    const without = removeTaggedLines(text);
-    context.changed.add(path);
-    if (without === text) {
-      context.tell(`${path} was changed by somebody else since: it stays as it is.`);
-    } else {
-      rewrite(locate(context, path), Buffer.from(without, 'latin1'));
-      context.tell(`${path} was changed since: only the lines of this agent were taken out.`);
-    }
+function takeOutOurs(path: string, context: StepContext): void {
+  const place = realpathSync(locate(context, path));
+  // Byte by byte, for what somebody has written since may be in any encoding.
+  const text = readFileSync(place, 'latin1');
+  const without = removeTaggedLines(text);
+  context.changed.add(path);
+  if (without === text) {
+    context.tell(`${path} was changed by somebody else since: it stays as it is.`);
+  } else {
+    rewrite(place, Buffer.from(without, 'latin1'));
+    context.tell(`${path} was changed since: only the lines of this agent were taken out.`);
   }
 }
 
