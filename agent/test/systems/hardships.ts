@@ -15,6 +15,10 @@ export interface Hardship {
   readonly says: RegExp;
 }
 
+/** The machine goes on reading its own files, and 8 MB more can be written beside them. */
+const FILL_DISK = `mkdir /mnt/full && mount -t tmpfs -o size=8m tmpfs /mnt/full && cd /mnt/full && mkdir upper work &&
+mount -t overlay overlay -o lowerdir=/usr/lib,upperdir=upper,workdir=work /usr/lib`;
+
 export const HARDSHIPS: readonly Hardship[] = [
   {
     name: 'the domain is none',
@@ -58,6 +62,22 @@ export const HARDSHIPS: readonly Hardship[] = [
       machine.write('/etc/nginx/conf.d/broken.conf', 'server { listen 8080 \n'),
     code: 1,
     says: /broken\.conf/,
+  },
+  {
+    name: 'the disk can only be read',
+    webServer: 'no web server',
+    arrange: ({ machine }) =>
+      machine.succeed(['sh', '-c', 'mount --bind /etc /etc && mount -o remount,ro,bind /etc']),
+    code: 1,
+    says: /^✗ \/etc is on a file system that can only be read: make it writable/m,
+  },
+  {
+    name: 'the disk is full',
+    webServer: 'no web server',
+    // A program is put there as a whole, in files of many megabytes.
+    arrange: ({ machine }) => machine.succeed(['sh', '-c', FILL_DISK]),
+    code: 1,
+    says: /^✗ The disk is full: free some space and run this again/m,
   },
   {
     name: 'the authority is not reached',
