@@ -6,9 +6,10 @@ import { firewall } from './firewall.ts';
 
 const CHAIN = { table: 'filter', type: 'filter', hook: 'input', policy: 'drop' };
 
-function makeRule(port: number, handle: number, comment = 'latchkey-agent') {
-  const left = { payload: { protocol: 'tcp', field: 'dport' } };
-  const expr = [{ match: { op: '==', left, right: port } }, { accept: null }];
+function makeRule(port: number, handle: number, comment = 'latchkey-agent', field = 'dport') {
+  const left = { payload: { protocol: 'tcp', field } };
+  // As its keys may come, too.
+  const expr = [{ match: { right: port, op: '==', left } }, { accept: null }];
   return { rule: { family: 'inet', table: 'filter', chain: 'input', handle, comment, expr } };
 }
 
@@ -24,6 +25,8 @@ const step = { kind: 'firewall', tool: 'nft', port: 80 } as const;
 
 test('a rule of nftables is known by its port, whatever its number', async () => {
   using host = hostWith(makeRule(4096, 80), makeRule(8080, 800), makeRule(80, 7, 'theirs'));
+  using source = hostWith(makeRule(80, 7, 'latchkey-agent', 'sport'));
+  assert.equal(await firewall.holds(step, source.open()), false);
   assert.equal(await firewall.holds(step, host.open()), false);
   using open = hostWith(makeRule(4096, 80), makeRule(80, 9));
   assert.equal(await firewall.holds(step, open.open()), true);

@@ -1,19 +1,13 @@
 import { AGENT_PORT, paths } from '../../paths.ts';
 import type { FirewallStep } from '../../steps.ts';
 import { type Machine, mustRun } from '../machine.ts';
+import { listInputChains, listRules } from '../nft-ruleset.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
 
 /** How our rules are known among others. */
 const COMMENT = 'latchkey-agent';
 
 type Tool = FirewallStep['tool'];
-
-/** A chain that decides about what comes in. */
-interface Chain {
-  readonly family: string;
-  readonly table: string;
-  readonly name: string;
-}
 
 export const firewall: StepKind<FirewallStep> = {
   outlivesPlans: false,
@@ -55,7 +49,7 @@ function readTool(text: string | undefined): Tool {
 }
 
 async function isOpen(tool: Tool, port: number, machine: Machine): Promise<boolean> {
-  if (tool === 'nft') return (await listOurRules(port, machine)).length > 0;
+  if (tool === 'nft') return (await listRules(machine, port, COMMENT)).length > 0;
   const { stdout } = await machine.runProgram('ufw', ['show', 'added']);
   return stdout.split('\n').some((line) => line.startsWith(`ufw allow ${port}/tcp`));
 }
@@ -83,49 +77,8 @@ async function close(tool: Tool, port: number, machine: Machine): Promise<void> 
     await mustRun(machine, failure, ['ufw', 'delete', 'allow', `${port}/tcp`]);
     return;
   }
-  for (const { family, table, name, handle } of await listOurRules(port, machine)) {
+  for (const { family, table, name, handle } of await listRules(machine, port, COMMENT)) {
     const place = [family, table, name, 'handle', handle];
     await mustRun(machine, failure, ['nft', 'delete', 'rule', ...place]);
   }
-}
-
-async function listInputChains(machine: Machine): Promise<Chain[]> {
-  return (await listRuleset(machine)).flatMap(({ chain }) => {
-    const isInput = chain?.['hook'] === 'input' && chain['type'] === 'filter';
-    const hasPorts = ['inet', 'ip', 'ip6'].includes(String(chain?.['family']));
-    return isInput && hasPorts && chain['policy'] !== undefined ? [readChain(chain, 'name')] : [];
-  });
-}
-
-async function listOurRules(
-  port: number,
-  machine: Machine,
-): Promise<(Chain & { readonly handle: string })[]> {
-  return (await listRuleset(machine)).flatMap(({ rule }) => {
-    const isOurs = rule?.['comment'] === COMMENT && isForPort(rule, port);
-    return isOurs ? [{ ...readChain(rule, 'chain'), handle: String(rule['handle']) }] : [];
-  });
-}
-
-/** The port stands among what a rule compares; its handle is a number, too. */
-function isForPort({ expr }: Record<string, unknown>, port: number): boolean {
-  return JSON.stringify(expr ?? []).includes(`"right":${port}}`);
-}
-
-function readChain(fields: Record<string, unknown>, name: string): Chain {
-  return {
-    family: String(fields['family']),
-    table: String(fields['table']),
-    name: String(fields[name]),
-  };
-}
-
-type Item = Partial<Record<'chain' | 'rule', Record<string, unknown>>>;
-
-async function listRuleset(machine: Machine): Promise<Item[]> {
-  const command = ['nft', '--json', 'list', 'ruleset'];
-  const { stdout } = await mustRun(machine, 'nft does not show its rules:', command);
-  const ruleset: unknown = JSON.parse(stdout);
-  if (typeof ruleset !== 'object' || ruleset === null || !('nftables' in ruleset)) return [];
-  return Array.isArray(ruleset.nftables) ? ruleset.nftables : [];
 }
