@@ -18,7 +18,8 @@ export interface Programs extends Disposable {
 export function emptyPrograms(): Programs {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-programs-'));
   const log = join(directory, 'starts');
-  const starts = () => (existsSync(log) ? readFileSync(log, 'utf8').trim().split('\n') : []);
+  /** Whole lines: the file is there before its first one. */
+  const starts = () => (existsSync(log) ? readFileSync(log, 'utf8').split('\n').slice(0, -1) : []);
   return {
     searchPath: directory,
     directory,
