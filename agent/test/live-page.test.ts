@@ -221,6 +221,19 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.deepEqual(page.problems, []);
   });
 
+  test('without the time since it began, the clock stands alone', async () => {
+    const machine = new Machine();
+    machine.change = ({ uptime_seconds: _, ...others }) => others;
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    hub.tick();
+    await page.until("document.querySelector('#time').textContent !== ''");
+    const before = "getComputedStyle(document.querySelector('#time'), '::before').content";
+    assert.equal(await page.evaluate(before), 'none');
+  });
+
   test('it fits a phone of 360 pixels, and its texts can be read in light and in dark', async () => {
     const machine = new Machine();
     machine.host = { ...livelyHost, hostname: 'a-rather-long-name-of-a-machine.example.com' };
