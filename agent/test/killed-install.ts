@@ -1,13 +1,14 @@
 /**
  * Installs on the fake machine in a folder, and is killed at the n-th moment at which something reaches the disk.
- * `node killed-install.ts FOLDER PACKAGE install|undo N`; exit code 0 when there is no n-th moment.
+ * `node killed-install.ts FOLDER PACKAGE install|undo N [KIND...]`; exit code 0 when there is no n-th moment. Only the steps of
+ * these kinds are installed, if any is named.
  */
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 
 import { FakeHost, listEveryStep } from './fake-host.ts';
 
-const [folder = '', packageFolder = '', task = '', moment = ''] = process.argv.slice(2);
+const [folder = '', packageFolder = '', task = '', moment = '', ...kinds] = process.argv.slice(2);
 
 /** Each line of the journal and each file reach the disk by `fsync`; all that is undone goes by the others. */
 const moments =
@@ -34,5 +35,8 @@ const host = new FakeHost(folder);
 if (task === 'undo') await undoUnfinished(host.open());
 else {
   const order = { installed: '{}\n', verify: async () => undefined };
-  await applyPlan({ ...order, steps: listEveryStep(packageFolder) }, host.open());
+  const steps = listEveryStep(packageFolder).filter(
+    ({ kind }) => kinds.length === 0 || kinds.includes(kind),
+  );
+  await applyPlan({ ...order, steps }, host.open());
 }

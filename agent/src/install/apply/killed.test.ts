@@ -65,3 +65,31 @@ test('an undoing that is killed at any moment is done by the next', async () => 
   }
   assert.ok(moment > 20, `${moment} moments`);
 });
+
+test('an installation whose journal takes no more, wherever that is within a line, leaves the machine as it was', () => {
+  using host = new FakeHost();
+  const before = host.snapshot();
+  const args = [
+    process.execPath,
+    program,
+    host.root,
+    folder,
+    'install',
+    '0',
+    'link',
+    'file',
+    'edit',
+  ];
+  let failures = 0;
+  for (let bytes = 10; ; bytes += 149) {
+    // No file may grow beyond this: a write comes to its end early, as on a disk that is nearly full.
+    const { status, stderr } = spawnSync('prlimit', [`--fsize=${bytes}`, ...args], {
+      encoding: 'utf8',
+    });
+    if (status === 0) break;
+    assert.match(stderr, /EFBIG/u, `${bytes} bytes`);
+    assert.deepEqual(host.snapshot(), before, `${bytes} bytes`);
+    failures += 1;
+  }
+  assert.ok(failures > 8, `${failures} failures`);
+});
