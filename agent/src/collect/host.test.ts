@@ -46,8 +46,20 @@ test('a container is one, whatever it runs on', () => {
   using machine = copyMachine('container');
   assert.equal(readHost(machine.roots).machine_type, 'container');
   using docker = emptyMachine();
-  docker.write('proc/self/mountinfo', '600 1 0:50 / / rw,relatime - overlay overlay rw\n');
+  const overlay = '600 1 0:50 / / rw,relatime - overlay overlay rw\n';
+  const hosts = '601 600 254:1 /docker/1/hosts /etc/hosts rw - ext4 /dev/vda1 rw\n';
+  docker.write('proc/self/mountinfo', `${overlay}${hosts}`);
   assert.equal(readHost(docker.roots).machine_type, 'container');
+});
+
+test('a machine that spares its memory card by an overlay is no container', () => {
+  using machine = copyMachine('raspberry-pi');
+  machine.write(
+    'proc/self/mountinfo',
+    '28 1 0:25 / / rw - overlay overlayroot rw,lowerdir=/media/root-ro,upperdir=/media/root-rw\n' +
+      '29 28 179:2 / /media/root-ro ro - ext4 /dev/mmcblk0p2 ro\n',
+  );
+  assert.equal(readHost(machine.roots).machine_type, 'physical');
 });
 
 test('what a machine does not say is left out', () => {

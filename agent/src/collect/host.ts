@@ -75,14 +75,22 @@ function readMachineType(roots: Roots, isVirtualCpu: boolean): AgentHost['machin
   return isVirtual ? 'virtual' : 'physical';
 }
 
-/** systemd and Podman say so; Docker's root is an overlay. */
+/** Files that engines put into each container. */
+const GIVEN_FILES: ReadonlySet<string> = new Set([
+  '/etc/hosts',
+  '/etc/hostname',
+  '/etc/resolv.conf',
+]);
+
+/** systemd and Podman say so; other engines bind files over an overlay, which alone is also how a memory card is spared. */
 function isContainer(roots: Roots): boolean {
   const marks = ['systemd/container', '.containerenv'].map((name) =>
     readText(join(roots.run, name)),
   );
   const mounts = parseMountInfo(readWhole(join(roots.proc, 'self/mountinfo'), String) ?? '');
   const root = mounts.find(({ mountPoint }) => mountPoint === '/');
-  return marks.some((mark) => mark !== null) || root?.type === 'overlay';
+  const isGiven = mounts.some(({ mountPoint }) => GIVEN_FILES.has(mountPoint));
+  return marks.some((mark) => mark !== null) || (root?.type === 'overlay' && isGiven);
 }
 
 /** Of a board (device tree), which ends in U+0000, or of a computer (DMI). */
