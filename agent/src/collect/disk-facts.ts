@@ -14,9 +14,10 @@ const MAX_DISKS = 128;
 
 /**
  * Not disks, or parts of disks and pools that are shown as what they lie on: memory, loops, optical and floppy drives,
- * network block devices that are not connected have a size of 0, volumes of ZFS, boot areas of memory cards.
+ * network block devices that are not connected have a size of 0, volumes of ZFS, boot areas of memory cards, and the
+ * ways to an NVMe disk that has several.
  */
-const LEFT_OUT = /^(loop|ram|zram|sr|fd|zd|mtdblock)\d|^mmcblk\d+(boot|rpmb)/;
+const LEFT_OUT = /^(loop|ram|zram|sr|fd|zd|mtdblock)\d|^mmcblk\d+(boot|rpmb)|^nvme\d+c\d/;
 
 const SECTOR_BYTES = 512;
 

@@ -122,6 +122,15 @@ test('when a disk vanishes the others are looked for at the next tick, not only 
   );
 });
 
+test('the ways to an NVMe disk that has several are no disks, and do not have disks looked for at each tick', () => {
+  using machine = copyMachine('server');
+  machine.write('sys/block/nvme0c0n1/size', '1000\n');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  machine.remove('sys/block/sda');
+  assert.ok(disks.collect(1_000)?.some(({ device }) => device === 'sda'));
+});
+
 test('a card reader without a card is no disk', () => {
   using machine = copyMachine('bare-vm');
   machine.write('sys/block/sdz/size', '0\n');
