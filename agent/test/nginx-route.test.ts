@@ -238,14 +238,15 @@ describe('the way through nginx', { skip }, () => {
         const other = await askProxy(port, '/shop?a=b', shown);
         assert.deepEqual([other.status, other.text], [404, 'There is nothing here.\n']);
       });
-    }
-    test('answers for health without one', async () => {
-      assert.deepEqual(await askProxy(port, '/latchkey/health'), {
-        status: 200,
-        type: 'text/plain',
-        text: 'OK\n',
+
+      test(`answers for health to who has ${what}`, async () => {
+        assert.deepEqual(await askProxy(port, '/latchkey/health', shown), {
+          status: 200,
+          type: 'text/plain',
+          text: 'OK\n',
+        });
       });
-    });
+    }
   });
 
   test('goes into a block of others, and out of it again, which keeps its paths and its errors', async () => {

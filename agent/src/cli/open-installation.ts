@@ -11,7 +11,7 @@ import type { AuthorityOrder, InstallServices } from '../install/apply/step-kind
 import type { HostFacts, InstalledFacts } from '../install/facts.ts';
 import { AGENT_PORT, paths } from '../install/paths.ts';
 import { runProgram, type RunProgram } from '../install/run-program.ts';
-import { probeProxy } from '../install/verify/verify-installation.ts';
+import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { openProgress, showPrograms } from './install-progress.ts';
 import { printNote } from './output.ts';
 
@@ -58,7 +58,7 @@ function openServices(
     sleep: async (ms) => sleep(ms),
     now: systemClock.now,
     nginxWarnings: facts?.nginx?.warnings ?? [],
-    probeProxy: async () => (target === null ? null : probeProxy(target)),
+    probeProxy: async () => (target === null ? null : (await probeProxy(target)).problem),
     async ensureAuthority(order) {
       await ensureAuthority(context, wish(order));
     },

@@ -3,6 +3,7 @@ import { request, type RequestOptions } from 'node:https';
 
 import type { InstalledFacts } from '../../install/facts.ts';
 import { paths } from '../../install/paths.ts';
+import { probeProxy } from '../../install/verify/probe-proxy.ts';
 import type { Answer, ProxyLook } from './look.ts';
 
 const TIMEOUT_MS = 5_000;
@@ -19,10 +20,11 @@ export async function askProxy({
   mutualTls,
 }: InstalledFacts): Promise<ProxyLook> {
   const identity = mutualTls ? readIdentity() : null;
+  const { host } = await probeProxy({ domain, proxyPath });
   const [health, route, routeWithCertificate] = await Promise.all([
-    ask(domain, `${proxyPath}/health`),
-    ask(domain, proxyPath),
-    identity === null ? null : ask(domain, proxyPath, identity),
+    ask(host, domain, `${proxyPath}/health`),
+    ask(host, domain, proxyPath),
+    identity === null ? null : ask(host, domain, proxyPath, identity),
   ]);
   return { health, route, routeWithCertificate };
 }
@@ -40,11 +42,11 @@ function readIdentity(): Identity | null {
 }
 
 /** By the domain's name, whatever the DNS says of it, and whoever signed the proxy's certificate. */
-function ask(domain: string, path: string, identity: Identity = {}): Promise<Answer> {
+function ask(host: string, domain: string, path: string, identity: Identity = {}): Promise<Answer> {
   const { promise, resolve } = Promise.withResolvers<Answer>();
   const sent = request(
     {
-      host: '127.0.0.1',
+      host,
       port: 443,
       path,
       servername: domain,

@@ -11,6 +11,8 @@ export interface Listen {
   readonly isDefault: boolean;
   /** Takes IPv4 connections on an IPv6 socket, too. */
   readonly takesBoth: boolean;
+  /** Expects a header of the PROXY protocol before all else, as a load balancer sends it. */
+  readonly takesProxyHeader: boolean;
 }
 
 const DEFAULT: Listen = {
@@ -20,6 +22,7 @@ const DEFAULT: Listen = {
   isTls: false,
   isDefault: false,
   takesBoth: false,
+  takesProxyHeader: false,
 };
 
 const ADDRESS = /^(?:(?<address>\[[^\]]*\]|[^:[\]]*):)?(?<first>\d+)(?:-(?<last>\d+))?$/;
@@ -45,6 +48,7 @@ export function readListens(
       isTls: isOld || options.includes('ssl'),
       isDefault: options.includes('default_server') || options.includes('default'),
       takesBoth: options.includes('ipv6only=off'),
+      takesProxyHeader: options.includes('proxy_protocol'),
     }));
 }
 

@@ -23,6 +23,43 @@ function listNotes(listen: string, body = ''): unknown {
   return found.notes;
 }
 
+function explainBalanced(place: string): string {
+  return `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${place}), so they cannot be tried from here.`;
+}
+
+describe('a port behind a load balancer that speaks the PROXY protocol', () => {
+  const balanced = 'server { listen 443 ssl proxy_protocol; server_name other.test; }\n';
+  test('is left to a person, whose block of whom it ever says so', () => {
+    assert.equal(
+      reasonOf(planSite(tls('', 'listen 443 ssl proxy_protocol;'))),
+      explainBalanced(`${SITE}, line 1`),
+    );
+    const first = '/etc/nginx/sites-enabled/first';
+    assert.equal(
+      reasonOf(plan(host({ [first]: balanced, [SITE]: tls('') }))),
+      explainBalanced(`${first}, line 1`),
+    );
+    assert.equal(reasonOf(planSite(balanced)), explainBalanced(`${SITE}, line 1`));
+  });
+
+  test('is another matter on another port', () => {
+    const elsewhere = `server { listen 8443 ssl proxy_protocol; server_name x.test; }\n${tls('')}`;
+    assert.equal(planSite(elsewhere).kind, 'existing');
+  });
+});
+
+test('a block that answers without TLS, too, lets nobody in that way', () => {
+  const found = planSite(tls('', 'listen 80; listen 443 ssl;'));
+  assert.ok(found.kind === 'existing');
+  const sent = found.route.text.match(
+    /location [^{]*\{\n {4}if \(\$scheme = http\) \{\n {8}return 301 https:\/\/\$host\$request_uri;/g,
+  );
+  assert.equal(sent?.length, 2);
+  const secure = planSite(tls(''));
+  assert.ok(secure.kind === 'existing');
+  assert.doesNotMatch(secure.route.text, /scheme = http/);
+});
+
 describe("the domain's own block with TLS", () => {
   const served: readonly [what: string, listen: string, name: string][] = [
     ['443 ssl', 'listen 443 ssl http2;', 'shop.test'],

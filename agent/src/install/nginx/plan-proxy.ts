@@ -11,13 +11,16 @@ import { describeNode, type Node, readConfiguration } from './read-configuration
 import { refuseRoute, refuseVerification } from './refuse.ts';
 import { renderRoute } from './render.ts';
 import {
+  type Choice,
   chooseServer,
   listChosen,
   listOnPort,
   listServers,
   offersHttp2,
   type Server,
+  speaksPlainly,
   speaksTls,
+  takesProxyHeader,
 } from './servers.ts';
 
 /**
@@ -48,6 +51,9 @@ function decide(
   const servers = listServers(configuration);
   const [stream] = listOnPort(listServers(configuration, 'stream'), 443);
   const choice = chooseServer(stream === undefined ? listOnPort(servers, 443) : servers, domain);
+  // Of a socket, whichever block names it.
+  const balanced = listOnPort(servers, 443).find((server) => takesProxyHeader(server, 443));
+  if (balanced !== undefined) return refuseBalanced(balanced, choice, options);
   if (listChosen(choice).some((server) => hasRouteByHand(server, options))) {
     return { kind: 'by-hand', notes: [`The path ${proxyPath} leads to the agent already.`] };
   }
@@ -60,6 +66,19 @@ function decide(
   if (choice.kind === 'one') return planExisting(choice.server, servers, options);
   const advice = 'Where several fit, "nginx -t" warns of those that do not answer.';
   return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
+}
+
+/** What this machine asks itself would be no answer, and the agent would take the load balancer for every viewer. */
+function refuseBalanced(balanced: Server, choice: Choice, options: ProxyOptions): ProxyPlan {
+  const reason = `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${describeNode(balanced.node)}), so they cannot be tried from here.`;
+  const advice =
+    'With "$proxy_protocol_addr" in place of "$remote_addr" in X-Real-IP the agent learns who asks.';
+  const [server] = listChosen(choice);
+  return refuseRoute(
+    { reason, advice },
+    options,
+    server === undefined ? null : describeNode(server.node),
+  );
 }
 
 function planExisting(
@@ -81,7 +100,7 @@ function planExisting(
   if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
   return {
     kind: 'existing',
-    route: writeFile(paths.nginxRoute, renderRoute(options)),
+    route: writeFile(paths.nginxRoute, renderRoute(options, speaksPlainly(server))),
     edits: includeSnippet(server, paths.nginxRoute, 'end'),
     notes: listNotes(server, servers, options),
   };

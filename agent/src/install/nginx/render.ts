@@ -36,9 +36,12 @@ export function renderServer(options: ProxyOptions): string {
   ]);
 }
 
-/** What goes into a server block with TLS: health, the stream, and what client certificates need. */
-export function renderRoute(options: RouteOptions): string {
-  return join(listRoute(options));
+/**
+ * What goes into a server block with TLS: health, the stream, and what client certificates need.
+ * @param isPlainToo whether the block answers without TLS as well, where nobody is to be let in to the agent
+ */
+export function renderRoute(options: RouteOptions, isPlainToo = false): string {
+  return join(listRoute(options, isPlainToo));
 }
 
 /** The server block that answers challenges of a domain that has none on port 80. */
@@ -114,8 +117,9 @@ function isAtLeast(version: string, wanted: readonly [number, number, number]): 
   return index === -1 || (found[index] ?? 0) > (wanted[index] ?? 0);
 }
 
-function listRoute(options: RouteOptions): readonly string[] {
+function listRoute(options: RouteOptions, isPlainToo = false): readonly string[] {
   const { proxyPath, mutualTls } = options;
+  const forwarding = [...(isPlainToo ? SECURE : []), ...listForwarding(options)];
   return [
     ...(mutualTls ? listVerification(options) : []),
     `location = ${proxyPath}/health {`,
@@ -123,18 +127,20 @@ function listRoute(options: RouteOptions): readonly string[] {
     '}',
     '',
     `location = ${proxyPath} {`,
-    ...indent(listForwarding(options)),
+    ...indent(forwarding),
     '}',
     '',
     `location ^~ ${proxyPath}/ {`,
-    ...indent(listForwarding(options)),
+    ...indent(forwarding),
     '}',
   ];
 }
 
+const SECURE = ['if ($scheme = http) {', '    return 301 https://$host$request_uri;', '}'];
+
 /**
  * For the whole server, since nginx verifies in the handshake. A certificate that is no good would make every path answer 400:
- * `error_page 495` lets other paths go on as without one. A `return 496` without a text goes out as 400.
+ * `error_page 495` lets other paths, and health, go on as without one. A `return 496` without a text goes out as 400.
  */
 function listVerification({ proxyPath }: RouteOptions): readonly string[] {
   return [
@@ -146,7 +152,7 @@ function listVerification({ proxyPath }: RouteOptions): readonly string[] {
     `location ${refusedLocation} {`,
     ...indent([
       'default_type text/plain;',
-      `if ($uri !~ "^${escapeDots(proxyPath)}(/|$)") {`,
+      `if ($uri !~ "^${escapeDots(proxyPath)}(/(?!health$)|$)") {`,
       '    rewrite ^ $uri last;',
       '}',
       String.raw`return 496 "The client certificate is refused: $ssl_client_verify.\n";`,

@@ -45,6 +45,16 @@ export function speaksTls({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.isTls && isOnPort(listen, port));
 }
 
+/** Whether a block answers without TLS, too: on port 80 beside 443, as many do. */
+export function speaksPlainly({ listens }: Server): boolean {
+  return listens.some(({ isTls }) => !isTls);
+}
+
+/** Whether a block is reached only through a load balancer that speaks the PROXY protocol. */
+export function takesProxyHeader({ listens }: Server, port: number): boolean {
+  return listens.some((listen) => listen.takesProxyHeader && isOnPort(listen, port));
+}
+
 /** Whether a block offers HTTP/2, which as a word of `listen` counts for all blocks of that address. */
 export function offersHttp2({ directives, inherited }: Server): boolean {
   const isOn = [...inherited, ...directives].findLast(

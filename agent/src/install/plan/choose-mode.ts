@@ -82,7 +82,7 @@ function explainByHand(options: InstallOptions, others: readonly Listener[]): Ma
 }
 
 /** First the agent, for the web server may read files that come with it. */
-function explainOrder({ mutualTls }: InstallOptions): string {
+export function explainOrder({ mutualTls }: InstallOptions): string {
   const files = mutualTls ? ', with the files that are named below' : '';
   return `The agent is installed behind a web server that you set up by --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;
 }

@@ -4,6 +4,7 @@ import type { ProxyPlan } from '../nginx/proxy-plan.ts';
 import type { InstallOptions } from '../options.ts';
 import type { Step } from '../steps.ts';
 import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
+import { explainOrder } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
 import type { Manual, Refusal } from './plan.ts';
 import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
@@ -26,7 +27,7 @@ export function planThroughNginx(
     nginx.files,
     describeProxy(options, facts, guessCertificate(options, facts)),
   );
-  if (way.kind === 'refused') return explainByHand(way);
+  if (way.kind === 'refused') return explainByHand(way, options);
   if (way.kind === 'dedicated') return planDedicated(options, facts, nginx);
   const note = listUnusedNote(options);
   const firewall = planFirewall(options, facts, [443]);
@@ -62,7 +63,7 @@ function planDedicated(
   const certificate = planCertificate(options, facts, true);
   if (certificate.kind === 'refusal') return certificate;
   const way = planProxy(nginx.files, describeProxy(options, facts, certificate));
-  if (way.kind === 'refused') return explainByHand(way);
+  if (way.kind === 'refused') return explainByHand(way, options);
   const firewall = planFirewall(options, facts, [
     ...(certificate.lineage === null ? [] : [80]),
     443,
@@ -92,11 +93,11 @@ function listRouteSteps({ route, edits }: Existing, { files }: NginxFacts): read
   return [route, ...listEdits([route], edits, files), { kind: 'nginx', probesRoute: true }];
 }
 
-function explainByHand({
-  reason,
-  instructions,
-}: Extract<ProxyPlan, { readonly kind: 'refused' }>): Manual {
-  return { kind: 'manual', reason, instructions };
+function explainByHand(
+  { reason, instructions }: Extract<ProxyPlan, { readonly kind: 'refused' }>,
+  options: InstallOptions,
+): Manual {
+  return { kind: 'manual', reason, instructions: `${explainOrder(options)}\n${instructions}` };
 }
 
 function listUnusedNote({ certificateFiles, domain }: InstallOptions): readonly string[] {

@@ -6,13 +6,8 @@ import { detectListeners } from '../detect/listeners.ts';
 import type { InstalledFacts } from '../facts.ts';
 import { agentUnit, paths } from '../paths.ts';
 import type { RunProgram } from '../run-program.ts';
-import {
-  type Answer,
-  askPage,
-  askWebSocket,
-  type ClientCertificate,
-  describeAnswer,
-} from './ask.ts';
+import { type Answer, askWebSocket, type ClientCertificate, describeAnswer } from './ask.ts';
+import { probeProxy } from './probe-proxy.ts';
 
 const HTTPS_PORT = 443;
 const LOOPBACK = '127.0.0.1';
@@ -53,9 +48,9 @@ async function lookOnce({ installed, runProgram }: Verified): Promise<void> {
   await checkAgent(installed, port);
   // What a person sets up may come later.
   if (installed.mode === 'standalone' || installed.proxyByHand) return;
-  const problem = await probeProxy(installed);
+  const { host, problem } = await probeProxy(installed);
   if (problem !== null) throw new Error(problem);
-  await checkRoute(installed);
+  await checkRoute(installed, host);
 }
 
 /** Behind a proxy nobody else may reach the agent; without one everybody must. */
@@ -88,26 +83,17 @@ function expectRefusal(answer: Answer): void {
   throw new Error(`A viewer without a certificate is not refused as it must be: ${got}.`);
 }
 
-async function checkRoute({ domain, proxyPath, mutualTls }: InstalledFacts): Promise<void> {
-  const target = { host: LOOPBACK, port: HTTPS_PORT, domain, path: proxyPath };
+async function checkRoute(
+  { domain, proxyPath, mutualTls }: InstalledFacts,
+  host: string,
+): Promise<void> {
+  const target = { host, port: HTTPS_PORT, domain, path: proxyPath };
   const answer = await askWebSocket(target);
   if (mutualTls) expectRefusal(answer);
   else if (answer.status !== 101 && answer.status !== 401) {
     const got = describeAnswer(answer);
     throw new Error(`nginx opens no WebSocket at https://${domain}${proxyPath}: ${got}.`);
   }
-}
-
-/** Asks for the health route as the proxy has it. @returns what is wrong, as a sentence; null when nothing is */
-export async function probeProxy({
-  domain,
-  proxyPath,
-}: Pick<InstalledFacts, 'domain' | 'proxyPath'>): Promise<string | null> {
-  const path = `${proxyPath}/health`;
-  const answer = await askPage({ host: LOOPBACK, port: HTTPS_PORT, domain, path });
-  const { status, contentType, body } = answer;
-  if (status === 200 && body === 'OK\n' && contentType.startsWith('text/plain')) return null;
-  return `https://${domain}${path} does not answer OK through nginx: ${describeAnswer(answer)}.`;
 }
 
 function readProxyCertificate(): ClientCertificate | null {

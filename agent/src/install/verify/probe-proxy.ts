@@ -1,0 +1,47 @@
+import { detectAddresses } from '../detect/addresses.ts';
+import type { InstalledFacts } from '../facts.ts';
+import { type Answer, askPage, describeAnswer } from './ask.ts';
+
+const HTTPS_PORT = 443;
+const LOOPBACK = ['127.0.0.1', '::1'];
+
+type Route = Pick<InstalledFacts, 'domain' | 'proxyPath'>;
+
+/** Where a proxy on this machine answers for the agent's domain, and what is wrong there. */
+export interface ProxyProbe {
+  readonly host: string;
+  /** A sentence; null when the health route answers as it must. */
+  readonly problem: string | null;
+}
+
+/**
+ * Asks for the health route as the proxy has it: by the machine itself, and by each of its addresses, for a server block may listen
+ * on one of them only.
+ * @param port another than that of https in tests alone
+ */
+export async function probeProxy(
+  route: Route,
+  addresses: readonly string[] = [...LOOPBACK, ...detectAddresses()],
+  port = HTTPS_PORT,
+): Promise<ProxyProbe> {
+  const path = `${route.proxyPath}/health`;
+  const probes = await Promise.all(
+    addresses.map(async (host) => {
+      return { host, answer: await askPage({ host, port, domain: route.domain, path }) };
+    }),
+  );
+  const healthy = probes.find(({ answer }) => isHealthy(answer));
+  if (healthy !== undefined) return { host: healthy.host, problem: null };
+  // What was answered tells more than that nobody did.
+  const [first] = probes;
+  const told = probes.find(({ answer }) => answer.status !== null) ?? first;
+  const said = told === undefined ? 'it has no address' : describeAnswer(told.answer);
+  return {
+    host: told?.host ?? '127.0.0.1',
+    problem: `https://${route.domain}${path} does not answer OK through nginx: ${said}.`,
+  };
+}
+
+function isHealthy({ status, contentType, body }: Answer): boolean {
+  return status === 200 && body === 'OK\n' && contentType.startsWith('text/plain');
+}
