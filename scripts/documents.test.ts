@@ -63,13 +63,17 @@ test('every command in the documents is one of the command line', async () => {
   assert.deepEqual(unknown, []);
 });
 
-test('every setting in the documents is one of .env.example', () => {
+test('every setting in the documents is one of .env.example, or of the installation of the agent', () => {
   const example = readFileSync(join(repository, '.env.example'), 'utf8');
-  const forTests = new Set(['LATCHKEY_TEST_DATABASE_URL']);
+  const ofAgent = ['agent/install.sh', 'agent/src/install/options.ts']
+    .map((file) => readFileSync(join(repository, file), 'utf8'))
+    .flatMap((text) => [...text.matchAll(/\bLATCHKEY_[A-Z0-9_]*[A-Z0-9]/g)])
+    .map(([name]) => name);
+  const others = new Set(['LATCHKEY_TEST_DATABASE_URL', ...ofAgent]);
   const unknown = documents.flatMap(({ file, text }) =>
-    [...text.matchAll(/\bLATCHKEY_[A-Z_]*[A-Z]/g)]
+    [...text.matchAll(/\bLATCHKEY_[A-Z0-9_]*[A-Z0-9]/g)]
       .map(([name]) => name)
-      .filter((name) => !forTests.has(name) && !new RegExp(`^#${name}=`, 'm').test(example))
+      .filter((name) => !others.has(name) && !new RegExp(`^#${name}=`, 'm').test(example))
       .map((name) => `${file}: ${name}`),
   );
   assert.deepEqual(unknown, []);

@@ -23,7 +23,7 @@ const IMPORT =
 /** `(await import('…')).name` */
 const MEMBER = /\(await import\('(?<from>[^']+)'\)\)\.(?<names>\w+)/g;
 const EXPORT = /^export (?:async )?(?:const|function\*?|class) (?<name>\w+)/gm;
-const PRODUCT = /^(?:server|contract)\/src\/(?!.*\.(?:test|fixture)\.ts$)/;
+const PRODUCT = /^(?:agent|server|contract)\/src\/(?!.*\.(?:test|fixture)\.ts$)/;
 
 const sources = readdirSync(repository, { withFileTypes: true })
   .filter((entry) => entry.isDirectory() && !/^\.|^node_modules$/.test(entry.name))

@@ -34,6 +34,8 @@ export async function runTests(selection: readonly string[], stop: AbortSignal):
     await using cluster = await openTestCluster(join(directory, 'cluster'));
     const environment = {
       ...cleanEnvironment(),
+      // Web servers are tried where they are installed, which a plain path may lack.
+      PATH: `${process.env['PATH'] ?? ''}:/usr/sbin:/sbin`,
       TMPDIR: directory,
       // Each file is a process of its own; from the second on they find the modules compiled.
       NODE_COMPILE_CACHE: join(directory, 'compile-cache'),
