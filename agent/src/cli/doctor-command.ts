@@ -33,11 +33,9 @@ export function doctorCommand(): Command {
 }
 
 async function run(options: Options): Promise<void> {
-  const [{ examine }, { lookAtMachine }, { runProgram }] = await Promise.all([
-    import('../doctor/examine.ts'),
-    import('../doctor/look/look-at-machine.ts'),
-    import('../install/run-program.ts'),
-  ]);
+  const { examine } = await import('../doctor/examine.ts');
+  const { lookAtMachine } = await import('../doctor/look/look-at-machine.ts');
+  const { runProgram } = await import('../install/run-program.ts');
   const look = await lookAtMachine(options.config, runProgram, systemClock.now());
   const findings = examine(look);
   const healthy = findings.every(({ state }) => state !== 'problem');

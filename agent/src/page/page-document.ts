@@ -37,7 +37,7 @@ async function makePage(): Promise<PageDocument> {
 }
 
 /** Everything that is sent with a page. @param html all styles and scripts are in it, none in attributes */
-export async function describePage(html: string): Promise<PageDocument> {
+async function describePage(html: string): Promise<PageDocument> {
   const body = Buffer.from(html);
   return {
     body,

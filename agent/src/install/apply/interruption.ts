@@ -4,7 +4,7 @@ const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
 type StopSignal = keyof typeof EXIT_CODES;
 
 /** Somebody has asked to stop. */
-export class Interrupted extends Error {
+class Interrupted extends Error {
   readonly exitCode: number;
 
   constructor(signal: StopSignal) {

@@ -103,6 +103,6 @@ export function hashFile(machine: Machine, path: string): string | null {
   return look(place)?.isFile() === true ? digest(readFileSync(place)) : null;
 }
 
-export function digest(bytes: Uint8Array | string): string {
+function digest(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -79,5 +79,3 @@ export interface StepKind<Kind extends Step> {
 export function nameEntry({ kind, subject }: Pick<Entry, 'kind' | 'subject'>): string {
   return [kind, ...Object.values(subject)].join(' ');
 }
-
-export const nothingBefore: Before = { paths: [], facts: {} };

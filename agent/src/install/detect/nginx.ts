@@ -33,7 +33,7 @@ export async function detectNginx(
 }
 
 /** Whether nginx is what listens. Its process bears this name however it was installed. */
-export function isNginx({ process }: Listener): boolean {
+function isNginx({ process }: Listener): boolean {
   return process?.name === 'nginx';
 }
 

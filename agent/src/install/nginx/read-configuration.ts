@@ -69,7 +69,7 @@ class Expander {
 }
 
 /** Whether an `include` means a file. The pattern is one of `glob(3)`, relative to the main file's directory. */
-export function isIncluded(pattern: string, path: string, prefix: string): boolean {
+function isIncluded(pattern: string, path: string, prefix: string): boolean {
   const absolute = posix.resolve(prefix, pattern);
   const plain = absolute.replaceAll(/\*+/g, '*').replaceAll(/[{}()]/g, String.raw`\$&`);
   return path === absolute || posix.matchesGlob(path, plain);

@@ -53,7 +53,7 @@ function showGpu({ heading, state, chart, list }: GpuBlock, gpu: AgentGpu): void
 }
 
 /** What a GPU tells of itself; what it does not tell is left out. */
-export function listGpuFigures(gpu: AgentGpu): MeterItem[] {
+function listGpuFigures(gpu: AgentGpu): MeterItem[] {
   const { memory_used_bytes: used, memory_total_bytes: total, power_watts: power } = gpu;
   const { power_limit_watts: limit, temperature_celsius: celsius, fan_ratio: fan } = gpu;
   const items: MeterItem[] = [];

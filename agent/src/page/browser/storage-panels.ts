@@ -48,7 +48,7 @@ export function makeFilesystemPanel(): Panel {
 }
 
 /** What is said of a filesystem; one that does not answer shows its old figures, if there are any, and says so. */
-export function toFilesystemItem(filesystem: AgentFilesystem): MeterItem {
+function toFilesystemItem(filesystem: AgentFilesystem): MeterItem {
   const { used_bytes: used, available_bytes: available, usage_ratio: ratio } = filesystem;
   const space =
     used === undefined || available === undefined
