@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-
 import { withAuthority } from './authority.ts';
 import { AuthorityError } from './authority-error.ts';
 import type { AuthorityContext } from './context.ts';
@@ -12,19 +10,14 @@ const TIMEOUT_MS = 60_000;
 /** What `systemctl is-active` ends with for a unit that is stopped, and for one that is not there. */
 const NOT_RUNNING = new Set<number | null>([3, 4]);
 
-/** What became of nginx: not part of this installation, not running, up to date, or told to read its files. */
-export type NginxState = 'absent' | 'stopped' | 'current' | 'reloaded';
+/** What became of nginx: not running, up to date, or told to read its files. */
+export type NginxState = 'stopped' | 'current' | 'reloaded';
 
 /**
  * Tells nginx to read its files when something of the authority changed since it last did, also when that failed before.
- * @param files the files of an installation behind nginx: none of them is there, so it is none
  * @throws AuthorityError when it cannot be told, so that it still goes by the old ones
  */
-export async function tellNginx(
-  context: AuthorityContext,
-  files: readonly string[],
-): Promise<NginxState> {
-  if (!files.some((path) => existsSync(path))) return 'absent';
+export async function tellNginx(context: AuthorityContext): Promise<NginxState> {
   return withAuthority(context, async (authority) => {
     const now = context.clock.now();
     const toldAtMs = authority.register.proxyToldAt?.getTime() ?? 0;

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { formatDate } from '../authority/authority.ts';
@@ -9,6 +10,7 @@ import { refreshList } from '../authority/refresh-list.ts';
 import { revokeClient } from '../authority/revoke-client.ts';
 import { tellNginx } from '../authority/tell-nginx.ts';
 import { systemClock } from '../clock.ts';
+import { detectInstalled } from '../install/detect/installed.ts';
 import { paths } from '../install/paths.ts';
 import { runProgram } from '../install/run-program.ts';
 import { type OutputOptions, printNote, printResult } from './output.ts';
@@ -94,14 +96,29 @@ async function spreadRevocation(options: RootOptions): Promise<void> {
 }
 
 async function tellProxy(options: RootOptions): Promise<void> {
-  const files = [paths.nginxServer, paths.nginxRoute].map((path) => join(options.root, path));
-  const state = await tellNginx(openContext(options), files);
+  const front = findFront(options);
+  if (front === 'by hand') {
+    printNote(
+      'The web server in front of the agent was set up by hand: reload it, for until then it goes by the list and the certificate that it has loaded.',
+    );
+  }
+  if (front !== 'nginx') return;
+  const state = await tellNginx(openContext(options));
   if (state === 'reloaded') {
     printNote(
       'nginx was reloaded, and asks the new list. What is connected through it stays so until "systemctl restart latchkey-agent".',
     );
   }
   if (state === 'stopped') printNote('nginx does not run; it reads the new list when it starts.');
+}
+
+/** Who verifies the certificates of viewers before the agent does; nobody where they come to it directly. */
+function findFront({ root }: RootOptions): 'by hand' | 'nginx' | null {
+  const { installed } = detectInstalled({ root });
+  if (installed?.mode === 'proxy') return installed.proxyByHand ? 'by hand' : 'nginx';
+  // What an installation is doing is not written down before its end.
+  const ours = [paths.nginxServer, paths.nginxRoute].map((path) => join(root, path));
+  return ours.some((path) => existsSync(path)) ? 'nginx' : null;
 }
 
 function openContext({ root }: RootOptions): AuthorityContext {

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url';
 import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import { emptyPrograms, type Programs } from '../../test/programs.ts';
+import { formatInstalled } from '../install/installed.ts';
 import { paths } from '../install/paths.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
@@ -49,6 +50,14 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     const route = join(workshop.root, paths.nginxRoute);
     mkdirSync(dirname(route), { recursive: true });
     writeFileSync(route, '');
+  }
+
+  function writeInstalled({ proxyByHand }: { readonly proxyByHand: boolean }): void {
+    const path = join(workshop.root, paths.journal, 'installed.json');
+    mkdirSync(dirname(path), { recursive: true });
+    const way = { mode: 'proxy', proxyPath: '/latchkey', mutualTls: true, proxyByHand } as const;
+    const facts = { version: '1.0.0', domain: 'monitor.test', certificateFiles: null, ...way };
+    writeFileSync(path, formatInstalled(facts));
   }
 
   test('create prints where the bundle is, its hash, its password and its end', async () => {
@@ -131,6 +140,22 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
       stderr: '',
     });
     assert.deepEqual(programs.starts(), told);
+  });
+
+  test('a web server that was set up by hand is left alone, and its owner told to reload it', async () => {
+    writeInstalled({ proxyByHand: true });
+    await workshop.create('anna');
+    const { code, stderr } = await run(['revoke', 'anna']);
+    assert.equal(code, 0);
+    assert.match(stderr, /was set up by hand: reload it, for until then it goes by the list/u);
+    assert.deepEqual(programs.starts(), []);
+  });
+
+  test('nginx is reloaded also where no file of its own has the usual name', async () => {
+    writeInstalled({ proxyByHand: false });
+    await workshop.create('anna');
+    assert.match((await run(['revoke', 'anna'])).stderr, /nginx was reloaded/u);
+    assert.ok(programs.starts().includes('reload nginx.service'));
   });
 
   test('a reload of nginx that fails is an error, and is tried again by the timer', async () => {
