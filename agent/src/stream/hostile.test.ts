@@ -8,8 +8,10 @@ import { runInNewContext } from 'node:vm';
 import { connect as connectTls, type TLSSocket } from 'node:tls';
 
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
-import { ask, connect, openStream, type Stream } from '../../test/stream-harness.ts';
+import { ask, connect, openStream, type Stream, TestClock } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
+import { until } from '../../test/until.ts';
+import { AddressReports } from './address-reports.ts';
 
 const UPGRADE =
   'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +
@@ -46,6 +48,26 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await readToEnd(silent);
     assert.equal(stream.warnings[0], 'A TLS handshake failed: it took too long.');
     await proveAlive(stream);
+  });
+
+  test('handshakes that are broken off are told by the address of each visitor', async () => {
+    const lines: unknown[] = [];
+    const log = { warn: (...line: unknown[]) => void lines.push(line) };
+    await using stream = await openStream({
+      tls,
+      reports: new AddressReports(new TestClock(), log),
+    });
+    for (const localAddress of ['127.0.0.2', '127.0.0.3', '127.0.0.2']) {
+      const socket = connectPlain({ port: stream.port, host: '127.0.0.1', localAddress });
+      socket.write(Buffer.from('160301', 'hex'), () => socket.resetAndDestroy());
+      await once(socket, 'close');
+    }
+    await until(() => lines.length === 2);
+    await proveAlive(stream);
+    assert.deepEqual(lines, [
+      ['A TLS handshake failed: it was broken off.', { address: '127.0.0.2' }],
+      ['A TLS handshake failed: it was broken off.', { address: '127.0.0.3' }],
+    ]);
   });
 
   test('bytes that are nothing end the connection', async () => {

@@ -18,8 +18,8 @@ import { ConnectionLimits } from './connection-limits.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
 import { FAREWELL_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
+import { addressOf, listenForTrouble } from './listen-for-trouble.ts';
 import { chooseSubprotocol, readOffer } from './subprotocols.ts';
-import { explainTlsError } from './tls-errors.ts';
 
 /** Visitors have this long for a handshake, and again for a request. */
 const HANDSHAKE_MS = 10_000;
@@ -57,8 +57,6 @@ export class StreamServer {
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
   readonly #connections = new Set<Socket>();
-  /** Their handshake is done. */
-  readonly #established = new WeakSet<Duplex>();
   readonly #watching = new Set<Watching>();
   #tls: TlsMaterial;
 
@@ -85,7 +83,7 @@ export class StreamServer {
       handleProtocols: (offer) => chooseSubprotocol(offer) ?? false,
     });
     this.#listenForVisitors();
-    this.#listenForTrouble();
+    listenForTrouble(this.#server, (address, problem) => this.#report(address, problem));
   }
 
   /**
@@ -137,30 +135,10 @@ export class StreamServer {
       this.#report(data?.remoteAddress, 'Connections were refused: there are max_connections.');
     });
     this.#server.on('upgrade', (request, socket, head) => this.#receive(request, socket, head));
-  }
-
-  #listenForTrouble(): void {
-    this.#server.on('secureConnection', (socket) => void this.#established.add(socket));
-    // Handshakes that fail end here too, after the library has told of them as `tlsClientError`.
-    this.#server.on('clientError', (error, socket) => {
-      if (this.#established.has(socket)) this.#refuseRequest(error, socket);
-      else {
-        this.#report(addressOf(socket), explainTlsError(error));
-        socket.destroy();
-      }
-    });
     this.#webSockets.on('wsClientError', (error, socket) => {
       this.#report(addressOf(socket), 'A request was refused: it is no request for a WebSocket.');
       refuse(socket, 400, `This is no request for a WebSocket: ${error.message}.`);
     });
-  }
-
-  #refuseRequest(error: Error, socket: Duplex): void {
-    const isTooLarge = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
-    const why = isTooLarge ? 'its headers are too large' : 'it is no HTTP, or took too long';
-    this.#report(addressOf(socket), `A request was refused: ${why}.`);
-    if (socket.writable) refuse(socket, isTooLarge ? 431 : 400, `Refused: ${why}.`);
-    else socket.destroy();
   }
 
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
@@ -250,8 +228,4 @@ function toServerOptions(options: StreamServerOptions) {
     keepAliveTimeout: 5000,
     maxHeaderSize: MAX_HEADER_BYTES,
   };
-}
-
-function addressOf(socket: Duplex): string | undefined {
-  return socket instanceof TLSSocket ? socket.remoteAddress : undefined;
 }
