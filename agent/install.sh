@@ -33,7 +33,8 @@ download() {
     curl --fail --silent --show-error --location --proto '=https' --proto-redir '=https' \
       --retry 2 --connect-timeout 20 --max-time 900 --output "$2" "$1"
   elif command -v wget >/dev/null 2>&1; then
-    wget --quiet --https-only --tries=3 --timeout=20 --output-document="$2" "$1"
+    # It would follow to an address without TLS.
+    wget --quiet --max-redirect=0 --tries=3 --timeout=20 --output-document="$2" "$1"
   else
     fail 'Neither curl nor wget is here: install one, or bring the package yourself and name it in LATCHKEY_AGENT_FILE.'
   fi
@@ -46,7 +47,7 @@ bring_package() {
   esac
   say "Downloading $1"
   download "$1" "$folder/package.tar.gz" ||
-    fail "The package could not be downloaded from $1: check the address, the network and the space in $folder."
+    fail "The package could not be downloaded from $1: check the address (wget takes no redirection, curl does), the network and the space in $folder."
   if [ -z "${LATCHKEY_AGENT_SHA256:-}" ]; then
     download "$1.sha256" "$folder/package.sha256" ||
       fail "Its checksum could not be downloaded from $1.sha256: put it there, or name it in LATCHKEY_AGENT_SHA256."
@@ -65,6 +66,8 @@ read_expected_sum() {
 check_sum() {
   expected=$(read_expected_sum "$2")
   if [ -z "$expected" ]; then
+    [ -n "${LATCHKEY_AGENT_FILE:-}" ] ||
+      fail "$LATCHKEY_AGENT_URL.sha256 holds no checksum: correct it, or name the package's in LATCHKEY_AGENT_SHA256. Nothing was installed."
     say "There is no $2, so the package is taken unchecked."
     return 0
   fi

@@ -64,6 +64,16 @@ function hash(path: string): string {
   return createHash('sha256').update(readFileSync(path)).digest('hex');
 }
 
+/** A place where there are these programs only. */
+function lay(...names: readonly string[]): string {
+  const bin = mkdtempSync(join(directory, 'bin-'));
+  for (const name of ['sh', 'uname', 'dirname', 'mktemp', 'rm', ...names]) {
+    symlinkSync(spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim(), join(bin, name));
+  }
+  writeFileSync(join(bin, 'id'), '#!/bin/sh\necho 0\n', { mode: 0o755 });
+  return bin;
+}
+
 describe('install.sh', () => {
   test('unpacks a package and hands over to its installer: arguments, variables, exit code', () => {
     const environment = { LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_DOMAIN: 'a.example.com' };
@@ -83,6 +93,10 @@ case $last in *.sha256) cp '${sum}' "$2" ;; *) cp '${packagePath}' "$2" ;; esac`
     assert.deepEqual([code, said.includes('installer: install --verbose')], [3, true]);
     writeFileSync(sum, `${'0'.repeat(64)}  package.tar.gz\n`);
     assert.match(run({ LATCHKEY_AGENT_URL: url }, { curl }).said, /is not the one that was meant/u);
+    writeFileSync(sum, '\n');
+    const unchecked = run({ LATCHKEY_AGENT_URL: url }, { curl });
+    assert.match(unchecked.said, /package\.tar\.gz\.sha256 holds no checksum/u);
+    assert.deepEqual([unchecked.code, unchecked.said.includes('installer:')], [1, false]);
   });
 
   test('takes the package that it lies in', () => {
@@ -119,13 +133,17 @@ case $last in *.sha256) cp '${sum}' "$2" ;; *) cp '${packagePath}' "$2" ;; esac`
     }
   });
 
-  test('needs curl or wget to download', () => {
-    const bin = mkdtempSync(join(directory, 'bin-'));
-    for (const name of ['sh', 'uname', 'dirname', 'mktemp', 'rm']) {
-      symlinkSync(spawnSync('which', [name], { encoding: 'utf8' }).stdout.trim(), join(bin, name));
-    }
+  test('has wget follow to no other address, which may be one without TLS', () => {
+    const bin = lay();
+    const told = join(directory, 'told');
+    writeFileSync(join(bin, 'wget'), `#!/bin/sh\necho "$@" >>'${told}'\nexit 8\n`, { mode: 0o755 });
     const environment = { LATCHKEY_AGENT_URL: 'https://example.com/a', PATH: bin };
-    writeFileSync(join(bin, 'id'), '#!/bin/sh\necho 0\n', { mode: 0o755 });
+    assert.match(run(environment).said, /could not be downloaded/u);
+    assert.match(readFileSync(told, 'utf8'), /--max-redirect=0 .*https:\/\/example\.com\/a\n$/u);
+  });
+
+  test('needs curl or wget to download', () => {
+    const environment = { LATCHKEY_AGENT_URL: 'https://example.com/a', PATH: lay() };
     assert.match(run(environment).said, /Neither curl nor wget is here/u);
   });
 });

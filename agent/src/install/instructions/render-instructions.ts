@@ -32,10 +32,15 @@ function listParts(server: OtherServer, options: WayOptions): readonly string[] 
   return [renderOther(options)];
 }
 
+/** A copy does not follow what the timer renews in time, and then the agent lets the web server in no more. */
+const REPEATED =
+  'Do the last of these again each year, and reload: the certificate in that file is renewed in time before its end (journalctl --unit latchkey-agent-revocations says when), and the copy is not.';
+
 function listApache(options: WayOptions): readonly string[] {
   return [
     'Apache (2.4.47 or newer) answers for this machine. First, once:',
     indent(listApacheCommands(options).join('\n')),
+    ...(options.mutualTls ? [REPEATED] : []),
     `Then put this into the <VirtualHost *:443> of ${options.domain}, before its own ProxyPass lines:`,
     indent(renderApache(options)),
     ...(options.mutualTls
@@ -69,7 +74,7 @@ function listHaproxy(options: WayOptions): readonly string[] {
   const bind = renderHaproxyBind(options);
   return [
     'HAProxy answers for this machine.',
-    ...(commands.length > 0 ? ['First, once:', indent(commands.join('\n'))] : []),
+    ...(commands.length > 0 ? ['First, once:', indent(commands.join('\n')), REPEATED] : []),
     ...(bind === '' ? [] : ['Add this to the "bind" line of port 443:', indent(bind)]),
     'Put this into the "frontend" that listens on port 443, before its own rules:',
     indent(renderHaproxyFront(options)),
