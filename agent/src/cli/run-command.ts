@@ -29,6 +29,8 @@ export function runCommand(): Command {
 }
 
 async function run({ config: path }: ConfigOptions): Promise<void> {
+  // Else lists of processes show it as Node.js's "MainThread".
+  process.title = 'latchkey-agent';
   const stopped = receiveStopSignal();
   // By itself a signal ends the process, and a log that nobody takes any more, or that finds the disk full, does too.
   process.on('SIGHUP', () => undefined);
