@@ -1,6 +1,7 @@
 import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
 
 import { paint } from './output.ts';
+import { listPiTroubles } from './pi-troubles.ts';
 import { alignColumns, formatTable, type Rows } from './table.ts';
 import {
   formatBytes,
@@ -67,13 +68,12 @@ function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapsh
       `${part.failed.length}`,
       part.failed.map(clean).join(', '),
     ]),
-    ...row(more.raspberry_pi, (part) => ['Raspberry Pi', '', describeTroubles(part)]),
+    ...row(more.raspberry_pi, (part) => [
+      'Raspberry Pi',
+      '',
+      listPiTroubles(part).join(', ') || 'all well',
+    ]),
   ];
-}
-
-function describeTroubles(part: NonNullable<AgentSnapshot['raspberry_pi']>): string {
-  const troubles = Object.entries(part).filter(([, { now }]) => now);
-  return troubles.map(([name]) => name.replaceAll('_', ' ')).join(', ') || 'all well';
 }
 
 /** A row for a part that the machine has. */

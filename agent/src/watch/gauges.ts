@@ -1,5 +1,6 @@
 import type { AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
 
+import { listPiTroubles } from '../cli/pi-troubles.ts';
 import { formatBytes, formatBytesPerSecond, formatRatio } from '../cli/units.ts';
 import { drawBar, drawLevels, styleOfRatio } from './bars.ts';
 import { listSeries, type Series, sparkline } from './series.ts';
@@ -142,9 +143,7 @@ function drawRate(sign: string, series: Series | undefined, width: number): Line
 
 function drawTroubles({ units, raspberry_pi: pi }: AgentSnapshot): Line[] {
   const failed = units?.failed ?? [];
-  const troubles = Object.entries(pi ?? {}).flatMap(([name, each]) =>
-    each.now ? name.replaceAll('_', ' ') : [],
-  );
+  const troubles = pi === undefined ? [] : listPiTroubles(pi);
   return [
     ...(failed.length === 0 ? [] : [[label('Failed'), span(failed.join(', '), 'red')]]),
     ...(troubles.length === 0 ? [] : [[label('Pi'), span(troubles.join(', '), 'red')]]),
