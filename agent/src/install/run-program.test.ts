@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { runProgram } from './run-program.ts';
+
+const SHIELDED = { isShielded: true };
 
 test('a program that ends is told by its exit code and what it printed', async () => {
   const result = await runProgram('sh', ['-c', 'echo "$1"; echo no >&2; exit 3', 'sh', 'a b;c']);
@@ -37,6 +42,29 @@ test('a program that is not there, hangs, floods or is killed is a result and no
   assert.equal(flood.fault, 'sh printed too much.');
   const killed = await runProgram('sh', ['-c', 'kill -TERM $$']);
   assert.equal(killed.fault, 'sh was ended by SIGTERM.');
+});
+
+test('a program that is shielded belongs to no terminal, and is told of as any other', async () => {
+  const read = ['-c', 'read -r _ _ _ _ group session _ </proc/$$/stat; echo "$group $session $$"'];
+  const [open, shielded] = [await runProgram('sh', read), await runProgram('sh', read, SHIELDED)];
+  const [group, session, id] = open.stdout.trim().split(' ');
+  assert.ok(group !== id && session !== id, open.stdout);
+  assert.match(shielded.stdout, /^(\d+) \1 \1\n$/u);
+  const missing = await runProgram('latchkey-no-such-program', [], SHIELDED);
+  assert.equal(missing.fault, 'latchkey-no-such-program is not on this machine.');
+  assert.deepEqual([missing.code, missing.isMissing], [null, true]);
+  assert.equal((await runProgram('sh', ['-c', 'exit 127'], SHIELDED)).code, 127);
+  const late = await runProgram('sleep', ['60'], { timeoutMs: 100, ...SHIELDED });
+  assert.equal(late.fault, 'sleep did not end within 0.1 seconds.');
+});
+
+test('a program that Ctrl-C hits before it is shielded is started again', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-shield-'));
+  // What is hit while it starts is ended by the signal.
+  const script = 'mkdir "$1/hit" 2>/dev/null && kill -INT $$; echo done';
+  const { stdout, code } = await runProgram('sh', ['-c', script, 'sh', folder], SHIELDED);
+  assert.deepEqual([stdout, code], ['done\n', 0]);
+  rmSync(folder, { recursive: true });
 });
 
 test('what a program that hangs has started does not hold it up', async () => {

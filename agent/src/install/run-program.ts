@@ -19,6 +19,8 @@ export interface ProgramOptions {
   readonly environment?: Readonly<Record<string, string>>;
   /** What it reads from standard input; nothing when left out. */
   readonly input?: string;
+  /** Whether it must come to its end: Ctrl-C, which goes to every program of a terminal, does not reach it. */
+  readonly isShielded?: boolean;
 }
 
 /**
@@ -42,24 +44,45 @@ const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 /** What root finds on every distribution, also when the caller's own path lacks the programs of administrators. */
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
+/** What `setsid` says where there is no such program; the text is its own, for it speaks English here. */
+const NOT_FOUND = /^setsid: failed to execute .*: No such file or directory/u;
+
+/** Within this time a program may still be on its way into a session of its own. */
+const START_MS = 1_000;
+
+/** What a terminal sends to every program that belongs to it. */
+const TERMINAL_SIGNALS: readonly unknown[] = ['SIGHUP', 'SIGINT', 'SIGQUIT'];
+
 /** Runs programs of this machine: in English, since what they say is read, and with limits on time and output. */
 export const runProgram: RunProgram = (program, args, options = {}) => {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const { promise, resolve } = Promise.withResolvers<ProgramResult>();
+  const startedMs = performance.now();
+  const [file, words] = options.isShielded === true ? shield(program, args) : [program, args];
   const child = execFile(
-    program,
-    args,
+    file,
+    words,
     { env: makeEnvironment(options), timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES },
     (error, stdout, stderr) => {
       clearTimeout(last);
       const isLate = child.killed && error?.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
-      resolve({ stdout, stderr, ...explain(program, error, isLate ? timeoutMs : null) });
+      const ended = explain(program, error, stderr, isLate ? timeoutMs : null);
+      const wasHit = options.isShielded === true && TERMINAL_SIGNALS.includes(error?.signal);
+      // Before it was shielded: it has done nothing yet.
+      if (wasHit && performance.now() - startedMs < START_MS)
+        resolve(runProgram(program, args, options));
+      else resolve({ stdout, stderr, ...ended });
     },
   );
   const last = setTimeout(() => child.kill('SIGKILL'), timeoutMs + GRACE_MS);
   giveInput(child, options.input ?? '');
   return promise;
 };
+
+/** In a session of its own it belongs to no terminal. `setsid` becomes the program itself, as the same process. */
+function shield(program: string, args: readonly string[]): [string, readonly string[]] {
+  return ['setsid', ['--', program, ...args]];
+}
 
 function makeEnvironment({ environment }: ProgramOptions): Record<string, string | undefined> {
   const searchPath = [process.env['PATH'], SEARCH_PATH].filter(Boolean).join(':');
@@ -76,17 +99,18 @@ function giveInput({ stdin }: ChildProcess, input: string): void {
 function explain(
   program: string,
   error: ExecFileException | null,
+  stderr: string,
   lateMs: number | null,
 ): Pick<ProgramResult, 'code' | 'fault' | 'isMissing'> {
   if (error === null) return { code: 0, fault: null, isMissing: false };
+  if (error.code === 'ENOENT' || NOT_FOUND.test(stderr))
+    return { code: null, fault: `${program} is not on this machine.`, isMissing: true };
   if (typeof error.code === 'number' && lateMs === null)
     return { code: error.code, fault: null, isMissing: false };
-  const isMissing = error.code === 'ENOENT';
-  return { code: null, fault: describeFault(program, error, lateMs), isMissing };
+  return { code: null, fault: describeFault(program, error, lateMs), isMissing: false };
 }
 
 function describeFault(program: string, error: ExecFileException, lateMs: number | null): string {
-  if (error.code === 'ENOENT') return `${program} is not on this machine.`;
   if (lateMs !== null) return `${program} did not end within ${lateMs / 1000} seconds.`;
   if (error.code === 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER') return `${program} printed too much.`;
   if (error.signal != null) return `${program} was ended by ${error.signal}.`;

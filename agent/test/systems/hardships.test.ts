@@ -56,6 +56,23 @@ for (const { webServer, how } of KILLS) {
   });
 }
 
+/** As a terminal does it: to the installer and to whatever it runs, again and again until its end. */
+const PRESS_CTRL_C =
+  'setsid "$@" & sleep 1.5; while kill -INT "-$!" 2>/dev/null; do sleep 0.05; done; wait "$!"';
+
+for (const webServer of ['no web server', 'nginx with another site'] as const) {
+  test(`Ctrl-C, pressed again and again, undoes it (${webServer})`, { skip }, async () => {
+    await using installation = await prepare(webServer);
+    const { machine } = installation;
+    const before = takeSnapshot(machine);
+    const press = ['sh', '-c', PRESS_CTRL_C, 'sh'];
+    const outcome = await installation.install(getPackages().current, [], press);
+    assert.equal(outcome.code, 130, describeOutcome(outcome));
+    assert.match(outcome.stderr, /The machine is as it was before/);
+    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+  });
+}
+
 test(
   'of two installations at once one is made, and the other says why it is not',
   { skip },

@@ -6,6 +6,7 @@ import { after, describe, test } from 'node:test';
 
 import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
+import type { RunProgram } from '../run-program.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
 import { uninstall } from './uninstall.ts';
 
@@ -80,6 +81,25 @@ describe('an installation', () => {
       assert.deepEqual(host.snapshot(), before);
     }
     assert.ok(failed > 8, `${failed} failures`);
+  });
+
+  test('is ended by Ctrl-C wherever it is, and its undoing nowhere', async () => {
+    using host = new FakeHost();
+    const shields: boolean[] = [];
+    const context = host.open();
+    const runProgram: RunProgram = async (program, args, options) => {
+      shields.push(options?.isShielded === true);
+      return context.runProgram(program, args, options);
+    };
+    let applied = 0;
+    const verify = async () => {
+      applied = shields.length;
+      throw new Error('no');
+    };
+    await assert.rejects(applyPlan({ ...order, verify }, { ...context, runProgram }));
+    assert.ok(applied > 8 && shields.length > applied + 8, `${applied} of ${shields.length}`);
+    assert.equal(shields.lastIndexOf(false), applied - 1);
+    assert.equal(shields.indexOf(true), applied);
   });
 
   test('is undone when it does not work in the end', async () => {

@@ -1,3 +1,4 @@
+import type { RunProgram } from '../run-program.ts';
 import { explainFailure } from './explain-failure.ts';
 import { kindOf } from './kinds.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
@@ -9,9 +10,10 @@ import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
  */
 export async function undoEntries(
   entries: readonly Entry[],
-  context: StepContext,
+  around: StepContext,
   onUndone: (entry: Entry) => void = () => undefined,
 ): Promise<string[]> {
+  const context = { ...around, runProgram: shield(around.runProgram) };
   const problems: string[] = [];
   const attempt = async (entry: Entry, work: () => Promise<void> | void) => {
     try {
@@ -32,6 +34,12 @@ export async function undoEntries(
     if (await attempt(entry, () => settle(entry, context))) onUndone(entry);
   }
   return problems;
+}
+
+/** What is half undone helps nobody: Ctrl-C is not for the programs that undo. */
+function shield(runProgram: RunProgram): RunProgram {
+  return async (program, args, options) =>
+    runProgram(program, args, { ...options, isShielded: true });
 }
 
 /** Of entries about the same thing the first, which knows how it was before all. */
