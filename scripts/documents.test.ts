@@ -24,6 +24,30 @@ test('every link inside the repository leads somewhere', () => {
   assert.deepEqual(broken, []);
 });
 
+test('every link to a heading leads to one', () => {
+  const headings = new Map(documents.map(({ file, text }) => [file, listAnchors(text)]));
+  const broken = documents.flatMap(({ file, text }) =>
+    [...text.matchAll(/\]\(([\w./-]+\.md)?#([^)\s]+)\)/g)]
+      .map(([, path, anchor = '']) => ({ to: path ? join(dirname(file), path) : file, anchor }))
+      .filter(({ to, anchor }) => headings.get(to)?.has(anchor) !== true)
+      .map(({ to, anchor }) => `${file}: ${to}#${anchor}`),
+  );
+  assert.deepEqual(broken, []);
+});
+
+/** As GitHub names headings, and what a document names itself. */
+function listAnchors(text: string): Set<string> {
+  const prose = text.replaceAll(/^ *```.*?^ *```/gms, '');
+  const headings = [...prose.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replaceAll(/[^\p{L}\p{N}_ -]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+  const own = [...prose.matchAll(/<a (?:id|name)="([^"]+)"/g)].map(([, name = '']) => name);
+  return new Set([...headings, ...own]);
+}
+
 test('every file of the code that a document names is there', () => {
   const homes = [
     '',
