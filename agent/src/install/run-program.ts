@@ -51,7 +51,7 @@ const NOT_FOUND = /^setsid: failed to execute .*: No such file or directory/u;
 const START_MS = 1_000;
 
 /** What a terminal sends to every program that belongs to it. */
-const TERMINAL_SIGNALS: readonly unknown[] = ['SIGHUP', 'SIGINT', 'SIGQUIT'];
+const TERMINAL_SIGNALS = new Set<unknown>(['SIGHUP', 'SIGINT', 'SIGQUIT']);
 
 /** Runs programs of this machine: in English, since what they say is read, and with limits on time and output. */
 export const runProgram: RunProgram = (program, args, options = {}) => {
@@ -67,7 +67,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
       clearTimeout(last);
       const isLate = child.killed && error?.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
       const ended = explain(program, error, stderr, isLate ? timeoutMs : null);
-      const wasHit = options.isShielded === true && TERMINAL_SIGNALS.includes(error?.signal);
+      const wasHit = options.isShielded === true && TERMINAL_SIGNALS.has(error?.signal);
       // Before it was shielded: it has done nothing yet.
       if (wasHit && performance.now() - startedMs < START_MS)
         resolve(runProgram(program, args, options));
