@@ -5,6 +5,8 @@ export const paths = {
   command: '/usr/bin/latchkey-agent',
 
   configuration: '/etc/latchkey-agent/agent.yaml',
+  /** The one before, when another mode needs another one: it holds what its owner has changed. */
+  configurationBefore: '/etc/latchkey-agent/agent.yaml.before',
   certificate: '/etc/latchkey-agent/tls/fullchain.pem',
   certificateKey: '/etc/latchkey-agent/tls/privkey.pem',
 

@@ -313,6 +313,10 @@ test('an upgrade moves nothing, and a move is said', () => {
     /The agent moves from standalone to proxy mode: what only the earlier installation needed is undone\./u,
   );
   assert.equal(readConfiguration(moved).keepsExisting, false, 'its address is another one');
+  assert.match(
+    moved.notes.join('\n'),
+    /agent\.yaml is written anew, .* kept as \/etc\/latchkey-agent\/agent\.yaml\.before/u,
+  );
   const renamed = accept({ ...OPTIONS, domain: 'm2.example.com' }, standalone);
   assert.match(renamed.notes.join('\n'), /from monitor\.example\.com to m2\.example\.com/u);
   const stopped = {

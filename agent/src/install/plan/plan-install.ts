@@ -66,7 +66,13 @@ function describeConfiguration(
   { installed }: HostFacts,
 ): readonly string[] {
   const { scrapeIntervalSeconds: seconds } = options;
-  if (seconds === null || !keepsConfiguration(options, mode, installed)) return [];
+  if (!keepsConfiguration(options, mode, installed)) {
+    if (installed === null) return [];
+    return [
+      `${paths.configuration} is written anew, for what was asked for is something else; the one before is kept as ${paths.configurationBefore}: put your own settings into the new one.`,
+    ];
+  }
+  if (seconds === null) return [];
   return [
     `${paths.configuration} stays as it is: the interval of ${seconds} s is set there (interval_seconds).`,
   ];

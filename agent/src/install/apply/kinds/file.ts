@@ -26,12 +26,14 @@ export const file: StepKind<FileStep> = {
   },
 
   async remember({ path = '' }, context) {
-    return { paths: [capture(context, context.backups, path)], facts: {} };
+    const places = path === paths.configuration ? [path, paths.configurationBefore] : [path];
+    return { paths: places.map((each) => capture(context, context.backups, each)), facts: {} };
   },
 
   async apply(step, context) {
     const place = locate(context, step.path);
     makeParent(context, step.path);
+    if (step.path === paths.configuration && !step.keepsExisting) keepBefore(step, context);
     const text = step.keepsExisting && existsSync(place) ? readFileSync(place) : step.text;
     writeFile(place, text, ownerOf(step, context));
     context.changed.add(step.path);
@@ -44,6 +46,14 @@ export const file: StepKind<FileStep> = {
     for (const state of entry.before.paths) restore(context, context.backups, state);
   },
 };
+
+/** A configuration that does not fit any more may hold what nobody else knows, such as who may watch. */
+function keepBefore(step: FileStep, machine: Machine): void {
+  const place = locate(machine, step.path);
+  if (!existsSync(place) || readFileSync(place, 'utf8') === step.text) return;
+  const before = locate(machine, paths.configurationBefore);
+  writeFile(before, readFileSync(place), ownerOf(step, machine));
+}
 
 /** The owner that a step names. @throws Error when the group is not there */
 export function ownerOf({ mode, group }: Ownership, machine: Machine): Owner {
