@@ -53,10 +53,28 @@ function checkCertificates(
     const names = certificate.subjectAltName ?? 'no name';
     problems.push(`${certificateFile} is not for ${serverName} (it is for ${names}).`);
   }
+  if (clients !== null) checkAuthorities({ problems, warnings }, paths, clients.authorities, now);
   const nextUpdate = clients?.revocations.nextUpdate ?? null;
   if (nextUpdate !== null && nextUpdate < now) {
     const file = paths.clients?.revocationFile ?? '';
     problems.push(`${file} is out of date since ${nextUpdate.toISOString()}: nobody is let in.`);
+  }
+}
+
+/** Of several one may be on its way out; without any that is good nobody is let in by a certificate. */
+function checkAuthorities(
+  { problems, warnings }: Findings,
+  { clients }: AgentConfig['tls'],
+  authorities: NonNullable<TlsMaterial['clients']>['authorities'],
+  now: Date,
+): void {
+  const expired = authorities.filter(({ validToDate }) => validToDate < now);
+  const found = expired.length === authorities.length ? problems : warnings;
+  for (const { subject, validToDate } of expired) {
+    const name = subject.replaceAll('\n', ', ');
+    found.push(
+      `${clients?.authorityFile} holds an authority (${name}) that expired on ${validToDate.toISOString()}: whom it signed is not let in.`,
+    );
   }
 }
 
