@@ -296,6 +296,20 @@ describe('the way through nginx', { skip }, () => {
     assert.equal((await askProxy(without.port, '/latchkey/health')).status, 404);
   });
 
+  test('leads who comes without TLS to where there is TLS, but for health', async () => {
+    const [port, plain] = [await findFreePort(), await findFreePort()];
+    const route = place(renderRoute(options, true), port, 1);
+    const shown = `ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile};`;
+    const site = `server { listen 127.0.0.1:${port} ssl; listen 127.0.0.1:${plain}; ${shown}\n${route}}\n`;
+    await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);
+    assert.match(nginx.test(), /test is successful/);
+    for (const path of ['/latchkey', '/latchkey/', '/latchkey/app.js?a=b']) {
+      assert.equal((await askPlain(plain, path)).status, 301);
+      assert.equal((await askProxy(port, path)).status, 502);
+    }
+    assert.equal((await askPlain(plain, '/latchkey/health')).text, 'OK\n');
+  });
+
   async function startWithout(site: string): Promise<Nginx & { readonly port: number }> {
     const port = await findFreePort();
     return { ...(await startNginx({ 'conf.d/a.conf': place(site, port, 1) }, port)), port };

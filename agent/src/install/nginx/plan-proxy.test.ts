@@ -55,9 +55,12 @@ test('a block that answers without TLS, too, lets nobody in that way', () => {
     /location [^{]*\{\n {4}if \(\$scheme = http\) \{\n {8}return 301 https:\/\/\$host\$request_uri;/g,
   );
   assert.equal(sent?.length, 2);
-  const secure = planSite(tls(''));
-  assert.ok(secure.kind === 'existing');
-  assert.doesNotMatch(secure.route.text, /scheme = http/);
+  // What the machine itself alone can reach is mostly behind a program that has taken the TLS off.
+  for (const more of ['', 'listen 127.0.0.1:80;', 'listen [::1]:80;', 'listen unix:/run/site;']) {
+    const secure = planSite(tls('', `${more} listen 443 ssl;`));
+    assert.ok(secure.kind === 'existing');
+    assert.doesNotMatch(secure.route.text, /scheme = http/);
+  }
 });
 
 describe("the domain's own block with TLS", () => {
@@ -154,6 +157,10 @@ describe("the domain's own block with TLS", () => {
     assert.deepEqual(listNotes('listen 443 ssl;'), [place, lack]);
     assert.deepEqual(listNotes('listen 443 ssl;', 'http2 off;\n'), [place, lack]);
     assert.deepEqual(listNotes('listen 443 ssl http2;'), [place]);
+    assert.deepEqual(listNotes('listen 80; listen 443 ssl http2;'), [
+      place,
+      'It answers without TLS, too: from there the path of the agent leads to https.',
+    ]);
     assert.deepEqual(listNotes('listen 443 ssl;', 'http2 on;\n'), [place]);
   });
 

@@ -118,6 +118,9 @@ function listNotes(
       `It offers no HTTP/2: "http2 on;" adds that, or before nginx 1.25.1 "listen 443 ssl http2;".`,
     );
   }
+  if (speaksPlainly(server)) {
+    notes.push('It answers without TLS, too: from there the path of the agent leads to https.');
+  }
   if (mutualTls) {
     notes.push(
       `Browsers with a client certificate may ask about it on every page of ${domain}; a name of its own for the agent avoids that.`,

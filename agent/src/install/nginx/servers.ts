@@ -45,9 +45,13 @@ export function speaksTls({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.isTls && isOnPort(listen, port));
 }
 
-/** Whether a block answers without TLS, too: on port 80 beside 443, as many do. */
+/** Whether a block answers others than this machine itself without TLS, too: on port 80 beside 443, as many do. */
 export function speaksPlainly({ listens }: Server): boolean {
-  return listens.some(({ isTls }) => !isTls);
+  return listens.some(({ isTls, address }) => !isTls && address !== null && !isLoopback(address));
+}
+
+function isLoopback(address: string): boolean {
+  return address === 'localhost' || address === '[::1]' || address.startsWith('127.');
 }
 
 /** Whether a block is reached only through a load balancer that speaks the PROXY protocol. */
