@@ -1,7 +1,8 @@
 import { undoUnfinished } from '../install/apply/apply-plan.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
 import { whileAlone } from '../install/apply/lock.ts';
-import { describeUndo, listUndone, uninstall } from '../install/apply/uninstall.ts';
+import { describeUndo } from '../install/apply/describe-undo.ts';
+import { listUndone, uninstall } from '../install/apply/uninstall.ts';
 import { LOCK_PATH, openInstallation } from './open-installation.ts';
 import { printNote } from './output.ts';
 

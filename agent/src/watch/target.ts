@@ -41,7 +41,7 @@ export function openTarget(url: URL, options: TargetOptions): Target {
     url,
     host,
     port,
-    address: `${url.hostname}:${port}`,
+    address: `${url.hostname}:${port}${url.pathname === '/' ? '' : url.pathname}`,
     secureContext: openContext(options),
     fingerprint: options.fingerprint ?? null,
     token: options.tokenFile === undefined ? null : readToken(options.tokenFile),

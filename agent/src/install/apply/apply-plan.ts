@@ -5,6 +5,7 @@ import type { Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
 import { mergeEntries } from './merge-entries.ts';
+import { describeUndo } from './describe-undo.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 import { undoEntries } from './undo.ts';
 
@@ -136,7 +137,7 @@ class Run {
     const { journal, progress } = this.#context;
     const stale = journal.done.filter((entry) => isStale(entry, names));
     for (const entry of stale.toReversed()) {
-      const title = `Undo what is no longer wanted (${nameEntry(entry)})`;
+      const title = `No longer wanted: ${describeUndo(entry).join('; ')}`;
       progress.begin(title);
       const startedMs = performance.now();
       await this.#remove(entry);

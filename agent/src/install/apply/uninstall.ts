@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 
 import { paths } from '../paths.ts';
 import { type RunContext, UndoError } from './apply-plan.ts';
-import { type Entry, nameEntry } from './step-kind.ts';
+import type { Entry } from './step-kind.ts';
 import { undoEntries } from './undo.ts';
 
 export interface UninstallOptions {
@@ -44,17 +44,4 @@ function isConfiguration({ kind, subject }: Entry): boolean {
   if (['authority', 'own-certificate', 'user'].includes(kind)) return true;
   const { path = '' } = subject;
   return path === paths.authority || `${path}/`.startsWith(`${dirname(paths.configuration)}/`);
-}
-
-/** What the undoing of a step does, for people. */
-export function describeUndo(entry: Entry): string[] {
-  const { kind, subject, before, after } = entry;
-  if (kind === 'packages') return [`Remove the packages ${(after?.['added'] ?? []).join(', ')}`];
-  if (kind === 'certificate') return [`Have certbot delete the certificate ${subject['domain']}`];
-  if (kind === 'nginx') return ['Reload nginx'];
-  if (kind === 'service') return [`Stop and disable ${subject['unit']}`];
-  if (before.paths.length === 0) return [`Remove the ${nameEntry(entry)}`];
-  return before.paths.map(({ type, path }) =>
-    type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
-  );
 }
