@@ -247,6 +247,13 @@ test('a certificate that certbot does not renew', () => {
     'The certificate m.example.com has 5 days left: certbot renews it a month before.',
     /certbot renew --cert-name m\.example\.com --dry-run/u,
   );
+  assertOnly(
+    { ...standalone, renewal: { ...renewal, authenticator: 'webroot' } },
+    'renewal',
+    'problem',
+    'For m.example.com certbot leaves answers to a web server on port 80 (webroot), and there is none.',
+    /systemctl start nginx.*latchkey-agent install --email ADDRESS/u,
+  );
 });
 
 test('the domain leads elsewhere, or nowhere; behind a router that is a warning', () => {
@@ -282,6 +289,44 @@ test('a firewall that keeps viewers away', () => {
     'ufw does not let in port 4096.',
     /^ufw allow 4096\/tcp$/u,
   );
+});
+
+test('port 80 is for certificates that certbot gets, and for no given one', () => {
+  const firewall = { tool: 'ufw', openPorts: [22, 4096] } as const;
+  assert.deepEqual(
+    listFaults({ ...standalone, firewall }).map(({ cause }) => cause),
+    ['ufw does not let in port 80.'],
+  );
+  const certificateFiles = { certificate: '/etc/a/own.pem', key: '/etc/a/own.key' };
+  assert.ok(standalone.installed);
+  const installed = { ...standalone.installed, certificateFiles };
+  assert.deepEqual(listFaults({ ...standalone, firewall, installed, renewal: null }), []);
+});
+
+test('a web server that was set up by hand may refuse with 403, and is not called nginx', () => {
+  assert.ok(proxied.installed && proxied.proxy);
+  const byHand = { ...proxied, installed: { ...proxied.installed, proxyByHand: true } };
+  const asApache = { ...proxied.proxy, route: answer(403, 'A client certificate is needed.') };
+  assert.deepEqual(listFaults({ ...byHand, proxy: asApache }), []);
+  const [refused] = listFaults({
+    ...byHand,
+    proxy: { ...asApache, routeWithCertificate: answer(403) },
+  });
+  assert.equal(refused?.symptom, '403, though the client has a valid certificate.');
+  const silent = (fault: string) => {
+    const none = { status: null, fault } as const;
+    return listFaults({
+      ...byHand,
+      proxy: { health: none, route: none, routeWithCertificate: none },
+    });
+  };
+  assert.deepEqual(silent('read ECONNRESET'), [], 'a load balancer alone may be answered');
+  const stopped = silent('connect ECONNREFUSED 127.0.0.1:443');
+  assert.deepEqual(
+    stopped.map(({ check }) => check),
+    ['proxy_health', 'proxy_route'],
+  );
+  assert.doesNotMatch(JSON.stringify(stopped), /nginx/u);
 });
 
 test('two server blocks of one name', () => {

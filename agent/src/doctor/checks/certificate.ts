@@ -3,6 +3,7 @@ import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
 
 const DAY_MS = 86_400_000;
+const HTTP_PORT = 80;
 
 /** The agent's files of TLS can be read by its user, fit together, are in time and for the name. */
 export function checkCertificate(look: Look): Finding {
@@ -36,8 +37,15 @@ export function checkCertificate(look: Look): Finding {
 }
 
 /** certbot renews the certificate in time. */
-export function checkRenewal({ renewal, now, installed }: Look): Finding {
+export function checkRenewal({ renewal, now, installed, listeners }: Look): Finding {
   if (renewal === null) return skipped('renewal', 'certbot keeps no certificate for the domain.');
+  if (renewal.authenticator === 'webroot' && !listeners.some(({ port }) => port === HTTP_PORT)) {
+    return problem('renewal', {
+      symptom: 'The certificate is not renewed.',
+      cause: `For ${renewal.name} certbot leaves answers to a web server on port 80 (webroot), and there is none.`,
+      fix: 'Start the web server (systemctl start nginx), or have certbot answer by itself: latchkey-agent install --email ADDRESS',
+    });
+  }
   const daysLeft = Math.floor((renewal.expiresAt.getTime() - now.getTime()) / DAY_MS);
   if (renewal.isExpired || daysLeft < 14) {
     const fix = `See why: certbot renew --cert-name ${renewal.name} --dry-run`;

@@ -35,7 +35,9 @@ export function checkFirewall({ firewall, configuration, installed }: Look): Fin
   const { tool, openPorts } = firewall;
   if (tool === 'none') return ok('firewall', 'No firewall of this machine refuses anything.');
   const port = configuration.kind === 'read' ? configuration.config.listen.port : 4096;
-  const needed = installed?.mode === 'proxy' ? [80, 443] : [80, port];
+  // A certificate that was given is not issued through port 80.
+  const forIssue = (installed?.certificateFiles ?? null) === null ? [80] : [];
+  const needed = [...forIssue, installed?.mode === 'proxy' ? 443 : port];
   if (openPorts === null) {
     return skipped(
       'firewall',

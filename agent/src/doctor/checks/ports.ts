@@ -25,7 +25,7 @@ export function checkPorts(look: Look): Finding {
     return problem('ports', {
       symptom: 'The certificate is not renewed: certbot cannot bind to port 80.',
       cause: `${describe(web)} listens on port 80, which certbot needs for itself, for ${renewal.name} was set up with --standalone.`,
-      fix: `Stop ${stop(web)}, or install again, so that it answers the challenges: latchkey-agent install`,
+      fix: `Stop ${stop(web)}, or install again, so that it answers the challenges: latchkey-agent install --email ADDRESS`,
     });
   }
   return ok('ports', `Nobody else has port ${port}.`);

@@ -1,12 +1,25 @@
 import { agentUnit, paths } from '../../install/paths.ts';
-import { type Finding, ok, problem, skipped } from '../finding.ts';
+import { type Fault, type Finding, ok, problem, skipped } from '../finding.ts';
 import type { Answer, Look } from '../look/look.ts';
 
 const NO_CERTIFICATE = 496;
+
+/** What web servers answer that do not know 496, as they were set up by our instructions. */
+const FORBIDDEN = 403;
 const BAD_GATEWAY = 502;
+
+/** What Apache and HAProxy answer in its place. */
+const UNAVAILABLE = 503;
 const NOT_FOUND = 404;
 
 const NO_PROXY = 'The agent is not behind a proxy.';
+const OUT_OF_REACH =
+  'The web server, set up by hand, does not answer this machine itself: ask from outside.';
+
+const PRINT_INSTRUCTIONS = 'See what to put there: latchkey-agent install --mode proxy --dry-run';
+
+/** What is told beside a symptom. */
+type Advice = Pick<Fault, 'cause' | 'fix'>;
 
 /** `GET <path>/health` is answered by the proxy itself. */
 export function checkProxyHealth({ proxy, installed }: Look): Finding {
@@ -14,18 +27,12 @@ export function checkProxyHealth({ proxy, installed }: Look): Finding {
   const url = `https://${installed.domain}${installed.proxyPath}/health`;
   const { health } = proxy;
   if (health.status === 200 && health.body === 'OK\n') return ok('proxy_health', `${url} is OK.`);
+  if (isOutOfReach(health, installed)) return skipped('proxy_health', OUT_OF_REACH);
   if (health.status === NOT_FOUND) {
-    return problem('proxy_health', {
-      symptom: `404 on ${url}.`,
-      cause: `No server block of ${installed.domain} in nginx has the route of the agent.`,
-      fix: `Install again: latchkey-agent install; or put "include ${paths.nginxRoute};" into the block, then: nginx -t && systemctl reload nginx`,
-    });
+    return problem('proxy_health', { symptom: `404 on ${url}.`, ...adviseRoute(installed) });
   }
-  return problem('proxy_health', {
-    symptom: `${url} does not answer OK.`,
-    cause: `nginx ${describe(health)}.`,
-    fix: 'See why: nginx -t; journalctl -u nginx -n 20; then: systemctl reload nginx',
-  });
+  const symptom = `${url} does not answer OK.`;
+  return problem('proxy_health', { symptom, ...adviseReload(health, installed) });
 }
 
 /** The route leads to the agent, and with mutual TLS only with a certificate. */
@@ -34,26 +41,20 @@ export function checkProxyRoute({ proxy, installed }: Look): Finding {
   const { route } = proxy;
   const passed = installed.mutualTls ? proxy.routeWithCertificate : route;
   const url = `https://${installed.domain}${installed.proxyPath}`;
-  if (passed?.status === BAD_GATEWAY) {
+  if (passed?.status === BAD_GATEWAY || passed?.status === UNAVAILABLE) {
     return problem('proxy_route', {
-      symptom: `502 on ${url}.`,
+      symptom: `${passed.status} on ${url}.`,
       cause: 'The agent does not run, or does not listen on 127.0.0.1:4096.',
       fix: `systemctl restart ${agentUnit}, and see that listen is 127.0.0.1:4096 in ${paths.configuration}`,
     });
   }
   if (route.status === NOT_FOUND) {
-    return problem('proxy_route', {
-      symptom: `404 on ${url}.`,
-      cause: 'nginx does not have the route of the agent.',
-      fix: 'Install again: latchkey-agent install',
-    });
+    return problem('proxy_route', { symptom: `404 on ${url}.`, ...adviseRoute(installed) });
   }
   if (passed?.status === null) {
-    return problem('proxy_route', {
-      symptom: `${url} does not answer.`,
-      cause: `nginx ${describe(passed)}.`,
-      fix: 'See why: nginx -t; journalctl -u nginx -n 20; then: systemctl restart nginx',
-    });
+    if (isOutOfReach(passed, installed)) return skipped('proxy_route', OUT_OF_REACH);
+    const symptom = `${url} does not answer.`;
+    return problem('proxy_route', { symptom, ...adviseReload(passed, installed) });
   }
   return ok('proxy_route', `${url} leads to the agent.`);
 }
@@ -63,11 +64,14 @@ export function checkProxyCertificates({ proxy, installed, isRoot }: Look): Find
   if (proxy === null || installed === null) return skipped('proxy_certificates', NO_PROXY);
   if (!installed.mutualTls) return skipped('proxy_certificates', 'Mutual TLS is off.');
   const { route, routeWithCertificate } = proxy;
-  if (route.status !== null && route.status !== NO_CERTIFICATE) {
+  if (isOutOfReach(route, installed)) return skipped('proxy_certificates', OUT_OF_REACH);
+  if (route.status !== null && !isRefusal(route, installed)) {
     return problem('proxy_certificates', {
-      symptom: `Without a client certificate nginx answers ${route.status} where it should answer 496.`,
+      symptom: `Without a client certificate ${nameServer(installed)} answers ${route.status} where it should answer 496.`,
       cause: 'The server block does not verify, or its route does not ask for the result.',
-      fix: `Install again: latchkey-agent install; or see that ssl_verify_client is "optional" in the server block, and that the route returns 496 unless $ssl_client_verify is SUCCESS.`,
+      fix: installed.proxyByHand
+        ? PRINT_INSTRUCTIONS
+        : `Install again: latchkey-agent install; or see that ssl_verify_client is "optional" in the server block, and that the route returns 496 unless $ssl_client_verify is SUCCESS.`,
     });
   }
   if (routeWithCertificate === null) {
@@ -76,17 +80,57 @@ export function checkProxyCertificates({ proxy, installed, isRoot }: Look): Find
       : 'only root may read a client certificate';
     return skipped(
       'proxy_certificates',
-      `Without a certificate: 496, as it should be. With one was not tried: ${why}.`,
+      `Without a certificate: ${route.status}, as it should be. With one was not tried: ${why}.`,
     );
   }
-  if (routeWithCertificate.status === NO_CERTIFICATE) {
+  if (isRefusal(routeWithCertificate, installed)) {
     return problem('proxy_certificates', {
-      symptom: '496, though the client has a valid certificate.',
-      cause: `nginx cannot use the authority's file ${paths.authorityCertificate} or the list ${paths.revocations}: ${routeWithCertificate.body.trim()}.`,
+      symptom: `${routeWithCertificate.status}, though the client has a valid certificate.`,
+      cause: `${nameServer(installed)} cannot use the authority's file ${paths.authorityCertificate} or the list ${paths.revocations}: ${readBody(routeWithCertificate)}.`,
       fix: `See that both are there and readable (chmod 644), that ssl_verify_client is "optional" in the server block, then: latchkey-agent client-cert refresh-list && systemctl reload nginx`,
     });
   }
-  return ok('proxy_certificates', '496 without a client certificate, and not with one.');
+  return ok(
+    'proxy_certificates',
+    `${route.status} without a client certificate, and not with one.`,
+  );
+}
+
+type Installed = NonNullable<Look['installed']>;
+
+/** A load balancer in front may be the only one that is answered: what was set up by hand may be so. */
+function isOutOfReach(answer: Answer, { proxyByHand }: Installed): boolean {
+  return proxyByHand && answer.status === null && !answer.fault.includes('ECONNREFUSED');
+}
+
+function isRefusal({ status }: Answer, { proxyByHand }: Installed): boolean {
+  return status === NO_CERTIFICATE || (proxyByHand && status === FORBIDDEN);
+}
+
+function adviseRoute({ domain, proxyByHand }: Installed): Advice {
+  if (proxyByHand) {
+    const cause = `The web server does not have the route of the agent for ${domain}.`;
+    return { cause, fix: PRINT_INSTRUCTIONS };
+  }
+  return {
+    cause: `No server block of ${domain} in nginx has the route of the agent.`,
+    fix: `Install again: latchkey-agent install; or put "include ${paths.nginxRoute};" into the block, then: nginx -t && systemctl reload nginx`,
+  };
+}
+
+function adviseReload(answer: Answer, installed: Installed): Advice {
+  const cause = `${nameServer(installed)} ${describe(answer)}.`;
+  if (installed.proxyByHand) return { cause, fix: 'See what it says itself, and reload it.' };
+  const fix = 'See why: nginx -t; journalctl -u nginx -n 20; then: systemctl restart nginx';
+  return { cause, fix };
+}
+
+function nameServer({ proxyByHand }: Installed): string {
+  return proxyByHand ? 'The web server' : 'nginx';
+}
+
+function readBody(answer: Answer): string {
+  return answer.status === null ? answer.fault : answer.body.trim();
 }
 
 /** One server block for a name: nginx uses the first and ignores the others, which it only warns of. */
