@@ -19,7 +19,7 @@ test('addresses are those of agents', () => {
   assert.deepEqual(read('[::1]'), ['[::1]', '4096', '/']);
   assert.deepEqual(read('db-1:4097'), ['db-1', '4097', '/']);
   assert.deepEqual(read('wss://db-1/latchkey'), ['db-1', '', '/latchkey']);
-  assert.equal(openTarget(parseAddress('wss://db-1/latchkey'), {}).address, 'db-1:443');
+  assert.equal(openTarget(parseAddress('wss://db-1/latchkey'), {}).address, 'db-1:443/latchkey');
   for (const wrong of ['', 'http://db-1', 'ws://db-1', 'wss://', 'wss://me@db-1', 'wss://a b']) {
     assert.throws(() => parseAddress(wrong), Error, wrong);
   }
