@@ -1,8 +1,11 @@
+import { dirname } from 'node:path';
+
 import { undoUnfinished } from '../install/apply/apply-plan.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
 import { whileAlone } from '../install/apply/lock.ts';
 import { describeUndo } from '../install/apply/describe-undo.ts';
 import { listUndone, uninstall } from '../install/apply/uninstall.ts';
+import { paths } from '../install/paths.ts';
 import { LOCK_PATH, openInstallation } from './open-installation.ts';
 import { printNote } from './output.ts';
 
@@ -33,7 +36,12 @@ async function uninstallAlone(flags: UninstallFlags, interruption: Interruption)
   const context = open(null, null);
   const isInstalled = context.journal.done.length > 0;
   await uninstall(options, context);
-  print([], isInstalled ? 'Uninstalled.' : 'Nothing is installed.');
+  print([], isInstalled ? describeEnd(options.keepsConfiguration) : 'Nothing is installed.');
+}
+
+function describeEnd(keepsConfiguration: boolean): string {
+  if (!keepsConfiguration) return 'Uninstalled.';
+  return `Uninstalled, but for ${dirname(paths.configuration)}: the next installation takes it up, and bin/latchkey-agent uninstall in the package removes it.`;
 }
 
 function print(lines: readonly string[], otherwise: string): void {
