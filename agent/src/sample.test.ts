@@ -6,7 +6,13 @@ import { openSampler } from './sample.ts';
 
 /** A clock that a test moves. */
 function stoppedClock() {
-  const clock = { ms: 0, now: () => new Date(clock.ms), monotonicMs: () => clock.ms };
+  const clock = {
+    ms: 0,
+    waitMs: 0,
+    now: () => new Date(clock.ms),
+    monotonicMs: () => clock.ms,
+    processorWaitMs: () => clock.waitMs,
+  };
   return clock;
 }
 
@@ -91,7 +97,22 @@ test('a collector that takes long rests for a minute', () => {
   harness.clock.ms = 60_301;
   assert.equal(harness.sampler.sample().uptime_seconds, 5);
   assert.equal(calls, 2);
-  assert.match(harness.warnings[0] ?? '', /it took 300 ms, and rests for a minute/);
+  assert.match(harness.warnings[0] ?? '', /^A collector rests for a minute: it took 300 ms\. /);
+});
+
+test('a collector that is late because others had the processor goes on, and one that hangs does not', () => {
+  const spend = (ms: number, waitMs: number): void => {
+    harness.clock.ms += ms;
+    harness.clock.waitMs += waitMs;
+  };
+  const harness = open({
+    uptime_seconds: { collect: () => (spend(800, 750), 5) },
+    load: { collect: () => (spend(800, 100), load) },
+  });
+  for (let tick = 0; tick < 3; tick += 1) assert.equal(harness.sampler.sample().uptime_seconds, 5);
+  assert.deepEqual(harness.warnings, [
+    'A collector rests for a minute: it took 700 ms. {"collector":"load"}',
+  ]);
 });
 
 test('what the machine lacks is absent', () => {

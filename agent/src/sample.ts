@@ -31,12 +31,14 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
   const names = namesOf(collectors);
   const restUntilMs = new Map<PartName, number>();
   const reportedAtMs = new Map<PartName, number>();
+  const readWaitMs = clock.processorWaitMs ?? (() => 0);
+  let waitBeforeMs = 0;
 
   function report(name: PartName, problem: string, atMs: number): void {
     const last = reportedAtMs.get(name);
     if (last !== undefined && atMs - last < REPORT_INTERVAL_MS) return;
     reportedAtMs.set(name, atMs);
-    log.warn(`A collector gave ${problem}`, { collector: name });
+    log.warn(problem, { collector: name });
   }
 
   function ask<Name extends PartName>(name: Name, startedAtMs: number): Part<Name> | null {
@@ -45,26 +47,32 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
       const part = collectors[name]?.collect(startedAtMs) ?? null;
       const unsound = findUnsound(part);
       const problem = collectors[name]?.takeProblem?.() ?? null;
-      if (problem !== null) report(name, `only a part: ${problem}`, startedAtMs);
+      if (problem !== null) report(name, `A collector gave only a part: ${problem}`, startedAtMs);
       if (unsound === null) return part;
-      report(name, `nothing: ${unsound} is no figure.`, startedAtMs);
+      report(name, `A collector gave nothing: ${unsound} is no figure.`, startedAtMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      report(name, `nothing: ${why}`, startedAtMs);
+      report(name, `A collector gave nothing: ${why}`, startedAtMs);
     }
     return null;
   }
 
   function restWhenSlow(name: PartName, startedAtMs: number, endedAtMs: number): void {
-    const tookMs = endedAtMs - startedAtMs;
+    if (endedAtMs - startedAtMs <= SLOW_MS) return;
+    // On a busy machine it may have been this program that had to wait, which is when its figures matter most.
+    const waitMs = readWaitMs();
+    const tookMs = endedAtMs - startedAtMs - (waitMs - waitBeforeMs);
+    waitBeforeMs = waitMs;
     if (tookMs <= SLOW_MS) return;
     restUntilMs.set(name, endedAtMs + REST_MS);
-    report(name, `nothing: it took ${Math.round(tookMs)} ms, and rests for a minute.`, endedAtMs);
+    const took = `it took ${Math.round(tookMs)} ms`;
+    report(name, `A collector rests for a minute: ${took}.`, endedAtMs);
   }
 
   return {
     sample(only) {
       const snapshot: AgentSnapshot = { time: clock.now().toISOString() };
+      waitBeforeMs = readWaitMs();
       let atMs = clock.monotonicMs();
       for (const name of names) {
         if (only?.has(name) === false) continue;
