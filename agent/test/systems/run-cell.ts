@@ -94,6 +94,9 @@ async function revoke(installation: Installation): Promise<void> {
   const revoked = await installation.makeClient('revoked');
   await machine.succeed(['latchkey-agent', 'client-cert', 'revoke', 'revoked']);
   await checkRefused(installation, revoked);
+  if (installation.cell.expected === 'proxy') {
+    assert.equal((await ask(machine.place, HEALTH_URL, revoked)).status, 200);
+  }
   await machine.succeed(['rm', '-r', '/root/revoked', '/root/revoked.tar.gz']);
 }
 
