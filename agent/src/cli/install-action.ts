@@ -16,8 +16,10 @@ import { findPackage } from '../install/detect/package.ts';
 import type { HostFacts } from '../install/facts.ts';
 import { formatInstalled } from '../install/installed.ts';
 import { type InstallOptions, readOptions } from '../install/options.ts';
+import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { planInstall } from '../install/plan/plan-install.ts';
+import { listConfigurationFaults } from '../install/verify/check-kept-configuration.ts';
 import { listNextSteps } from '../install/verify/next-steps.ts';
 import { verifyInstallation } from '../install/verify/verify-installation.ts';
 import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
@@ -46,8 +48,10 @@ async function installAlone(flags: InstallFlags, interruption: Interruption): Pr
   const options = readAllOptions(flags);
   if (options === null) return;
   const facts = await detect(options, installation);
-  const plan = makePlan(options, facts);
-  if (plan === null) return;
+  const made = makePlan(options, facts);
+  if (made === null) return;
+  const faults = keepsConfiguration(made) ? await listConfigurationFaults(paths.configuration) : [];
+  const plan = { ...made, objections: [...made.objections, ...faults] };
   const context = installation.open(plan.installed, facts);
   if (flags.dryRun === true) await rehearse(plan, context);
   else await carryOut(plan, context, interruption);
@@ -96,6 +100,12 @@ function makePlan(options: InstallOptions, facts: HostFacts): Plan | null {
     process.exitCode = MANUAL_EXIT_CODE;
   }
   return null;
+}
+
+function keepsConfiguration({ steps }: Plan): boolean {
+  return steps.some(
+    (step) => step.kind === 'file' && step.path === paths.configuration && step.keepsExisting,
+  );
 }
 
 async function rehearse({ steps, notes, objections }: Plan, context: RunContext): Promise<void> {

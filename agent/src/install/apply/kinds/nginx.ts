@@ -16,7 +16,10 @@ const READ = [
 
 const READER = 'nginx';
 
-/** A reload returns before the new workers answer. */
+/** A reload returns before the new workers are there; one that fails leaves the old ones. */
+const RELOAD_TRIES = 200;
+const RELOAD_PAUSE_MS = 100;
+
 const PROBE_TRIES = 25;
 const PROBE_PAUSE_MS = 200;
 
@@ -72,11 +75,33 @@ async function check(context: StepContext): Promise<void> {
 async function reload(context: StepContext): Promise<void> {
   const failure = 'nginx could not take its new configuration:';
   if (await isUnitActive(context)) {
+    const before = await listWorkers(context);
     await mustRun(context, failure, ['systemctl', 'reload', 'nginx']);
+    await waitForWorkers(before, context);
   } else if (await isMasterThere(context)) {
     await mustRun(context, failure, ['nginx', '-s', 'reload']);
   } else {
     await mustRun(context, 'nginx could not be started:', ['systemctl', 'start', 'nginx']);
+  }
+}
+
+/** The processes of the unit that take connections; those that only end what they have are called otherwise. */
+async function listWorkers(machine: Machine): Promise<readonly string[]> {
+  const show = ['show', '--property=MainPID', '--value', 'nginx'];
+  const master = (await machine.runProgram('systemctl', show)).stdout.trim();
+  if (!/^[1-9]\d*$/u.test(master)) return [];
+  const which = ['--parent', master, '--full', '^nginx: worker process[[:space:]]*$'];
+  const { stdout } = await machine.runProgram('pgrep', which);
+  return stdout.split('\n').filter((line) => line !== '');
+}
+
+/** Until then the configuration of before answers, also those who prove that the domain is ours: with many sites for seconds. */
+async function waitForWorkers(before: readonly string[], context: StepContext): Promise<void> {
+  if (before.length === 0) return;
+  for (let tries = 0; tries < RELOAD_TRIES; tries += 1) {
+    const now = await listWorkers(context);
+    if (now.length > 0 && !now.some((worker) => before.includes(worker))) return;
+    await context.services.sleep(RELOAD_PAUSE_MS);
   }
 }
 

@@ -53,11 +53,17 @@ export const service: StepKind<ServiceStep> = {
     if (isStated(before, 'enabled')) {
       await mustRun(context, failure, ['systemctl', 'enable', '--quiet', unit]);
     }
-    if (isStated(before, 'active')) {
-      await mustRun(context, failure, ['systemctl', 'restart', unit]);
-    }
+    if (isStated(before, 'active')) await bringBack(unit, context);
   },
 };
+
+/** All that it reads is as before; that it does not start with it is no reason to hold up whatever comes later. */
+async function bringBack(unit: string, context: StepContext): Promise<void> {
+  if (await succeeds(context, ['systemctl', 'restart', unit])) return;
+  context.tell(
+    `${unit} ran before and does not start again: see why (journalctl --unit ${unit} --lines 20), then start it (systemctl start ${unit}).`,
+  );
+}
 
 function isStated({ facts }: Before, word: string): boolean {
   return facts['state']?.includes(word) === true;
