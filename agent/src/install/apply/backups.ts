@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { syncDirectory, writeFile } from './write-file.ts';
+import { writeFile } from './write-file.ts';
 
 /** Copies of files from before they were changed, each under the SHA-256 of its bytes. */
 export interface Backups {
@@ -23,7 +23,6 @@ export function openBackups(directory: string, ownerId: number): Backups {
       if (existsSync(path)) return name;
       mkdirSync(directory, { recursive: true, mode: 0o700 });
       writeFile(path, bytes, owner);
-      syncDirectory(directory);
       return name;
     },
     read(name) {

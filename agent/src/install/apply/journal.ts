@@ -17,7 +17,7 @@ import { type Backups, openBackups } from './backups.ts';
 import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
 import { locate, type Machine } from './machine.ts';
 import { type Entry, type Facts, nameEntry } from './step-kind.ts';
-import { syncDirectory, writeFile } from './write-file.ts';
+import { syncPath, writeFile } from './write-file.ts';
 
 /** A change of a run that has not ended. */
 export interface Change {
@@ -146,7 +146,7 @@ export class Journal {
     } finally {
       closeSync(file);
     }
-    if (isNew) syncDirectory(this.#directory);
+    if (isNew) syncPath(this.#directory);
     this.#lines = [...this.#lines, line];
   }
 
@@ -171,13 +171,12 @@ export class Journal {
     this.#makeDirectory();
     const { ownerId } = this.#machine;
     writeFile(path, text, { mode: 0o600, uid: ownerId, gid: ownerId });
-    syncDirectory(this.#directory);
   }
 
   #makeDirectory(): void {
     if (existsSync(this.#directory)) return;
     mkdirSync(this.#directory, { recursive: true, mode: 0o700 });
-    syncDirectory(dirname(this.#directory));
+    syncPath(dirname(this.#directory));
   }
 }
 

@@ -39,6 +39,8 @@ export function writeFile(path: string, bytes: Uint8Array | string, owner: Owner
     closeSync(file);
   }
   renameSync(temporary, path);
+  // Else a power cut may bring the old one back after the journal has forgotten it.
+  syncPath(dirname(path));
 }
 
 /** Replaces what is at a path by a link, in one step. */
@@ -47,6 +49,7 @@ export function writeLink(path: string, target: string): void {
   rmSync(temporary, { force: true });
   symlinkSync(target, temporary);
   renameSync(temporary, path);
+  syncPath(dirname(path));
 }
 
 /** Makes a directory, or gives the one that is there this owner. */
@@ -57,8 +60,8 @@ export function writeDirectory(path: string, { mode, uid, gid }: Owner): void {
   chmodSync(path, mode);
 }
 
-/** Has the kernel write the names in a directory down before this returns. */
-export function syncDirectory(path: string): void {
+/** Has the kernel write a file, or the names in a directory, down before this returns. */
+export function syncPath(path: string): void {
   const directory = openSync(path, 'r');
   try {
     fsyncSync(directory);

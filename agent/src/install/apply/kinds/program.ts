@@ -17,6 +17,7 @@ import type { ProgramStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
 import { capture, look, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
+import { syncPath } from '../write-file.ts';
 import { makeParent } from './file.ts';
 
 /** Without a filter Node.js copies by code of its own, which calls a full disk an error of input or output. */
@@ -49,9 +50,11 @@ export const program: StepKind<ProgramStep> = {
     rmSync(fresh, { recursive: true, force: true });
     cpSync(from, fresh, COPY_OPTIONS);
     giveToRoot(fresh, context.ownerId);
+    syncTree(fresh);
     rmSync(old, { recursive: true, force: true });
     if (existsSync(place)) renameSync(place, old);
     renameSync(fresh, place);
+    syncPath(dirname(place));
     context.changed.add(to);
     return {};
   },
@@ -94,6 +97,14 @@ function giveToRoot(path: string, ownerId: number): void {
   chmodSync(path, isRun ? 0o755 : 0o644);
   if (!stats.isDirectory()) return;
   for (const name of readdirSync(path)) giveToRoot(join(path, name), ownerId);
+}
+
+/** A journal that says that a program is there must not outlive its bytes when the power fails. */
+function syncTree(path: string): void {
+  const stats = lstatSync(path);
+  if (stats.isSymbolicLink()) return;
+  if (stats.isDirectory()) for (const name of readdirSync(path)) syncTree(join(path, name));
+  syncPath(path);
 }
 
 /** Whether two folders hold the same files with the same bytes. */
