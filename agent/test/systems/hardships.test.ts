@@ -113,6 +113,25 @@ test(
   },
 );
 
+test(
+  'moved from proxy to standalone mode, it leaves nginx a configuration that it takes',
+  { skip },
+  async () => {
+    await using proxied = await prepare('nginx with the domain over https');
+    const { machine } = proxied;
+    const before = takeSnapshot(machine);
+    expectSuccess(await proxied.install(getPackages().current));
+    const direct = proxied.expecting({ mode: 'auto', expected: 'standalone' });
+    expectSuccess(await direct.install(getPackages().current, ['--force-standalone']));
+    await machine.succeed(['systemctl', 'restart', 'nginx.service']);
+    await checkWire(direct, null);
+    await renew(direct, null);
+    expectSuccess(await direct.uninstall());
+    await checkOwnPage(direct);
+    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+  },
+);
+
 async function prepare(webServer: WebServer): Promise<Installation> {
   const expected = webServer === 'no web server' ? 'standalone' : 'proxy';
   const cell: Cell = { release: 'bookworm', webServer, mode: 'auto', mutualTls: false, expected };

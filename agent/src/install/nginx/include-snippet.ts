@@ -2,23 +2,24 @@ import type { NginxFile } from '../facts.ts';
 import type { EditStep } from '../steps.ts';
 import { describeNode } from './read-configuration.ts';
 import type { Server } from './servers.ts';
-import { includeAtEnd, includeAtStart } from './tagged-lines.ts';
+import { includeAtEnd, includeAtStart, keepTaggedLines } from './tagged-lines.ts';
 
 const CONFIGURATION = '/etc/nginx/';
 
-/** The edit of a block's file that includes a snippet; none where the block includes it already. */
+/** The edit of a block's file that includes a snippet, and no other of ours; none where it does so already. */
 export function includeSnippet(
   { node: { file, directive }, directives }: Server,
   snippet: string,
   at: 'start' | 'end',
 ): readonly EditStep[] {
+  if (directive.block === null) return [];
   const isThere = directives.some(
     ({ directive: { name, args } }) => name === 'include' && args[0] === snippet,
   );
-  if (isThere || directive.block === null) return [];
   const include = at === 'end' ? includeAtEnd : includeAtStart;
-  const after = include(file.text, directive.block, snippet);
-  return [{ kind: 'edit', path: file.path, before: file.text, after }];
+  const included = isThere ? file.text : include(file.text, directive.block, snippet);
+  const after = keepTaggedLines(included, [snippet]);
+  return after === file.text ? [] : [{ kind: 'edit', path: file.path, before: file.text, after }];
 }
 
 /** Why a block's file is not to be changed by a program: one sentence; null when it may be. */

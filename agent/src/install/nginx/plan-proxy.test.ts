@@ -13,8 +13,17 @@ import {
   SITE,
   tls,
 } from './plan-proxy.fixture.ts';
+import { planChallengeOnly } from './plan-challenge-only.ts';
 import type { ProxyOptions } from './proxy-plan.ts';
 import { renderRoute } from './render.ts';
+
+/** What a plan makes of the site's file. */
+function change(text: string, way: 'proxy' | 'challenge'): string {
+  const files = host({ [SITE]: text });
+  const found = way === 'proxy' ? plan(files) : planChallengeOnly(files, options);
+  assert.ok(typeof found === 'object' && 'edits' in found, JSON.stringify(found));
+  return found.edits[0]?.after ?? text;
+}
 
 /** What is said beside a plan for the domain's own block. */
 function listNotes(listen: string, body = ''): unknown {
@@ -173,6 +182,18 @@ describe("the domain's own block with TLS", () => {
     });
     const second = plan(files);
     assert.deepEqual(second, { ...first, edits: [] });
+  });
+
+  test('loads what this way needs alone, also when an earlier installation went another', () => {
+    const site = `server {\n    listen 80;\n    server_name shop.test;\n}\n${tls('')}`;
+    const [route, challenge] = [paths.nginxRoute, paths.nginxChallenge];
+    const proxied = change(site, 'proxy');
+    const challenged = change(proxied, 'challenge');
+    assert.deepEqual([proxied.includes(route), proxied.includes(challenge)], [true, false]);
+    assert.deepEqual([challenged.includes(route), challenged.includes(challenge)], [false, true]);
+    assert.equal(change(challenged, 'proxy'), proxied);
+    const both = challenged.replace(/\}\n$/, `include ${route};\n}\n`);
+    assert.equal(change(both, 'challenge'), challenged);
   });
 
   test('is left as it is when somebody pasted the route', () => {

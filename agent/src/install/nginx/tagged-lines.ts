@@ -2,14 +2,9 @@ import { paths } from '../paths.ts';
 import type { Block } from './directives.ts';
 
 const TAG = '# latchkey-agent';
-const SNIPPETS = [paths.nginxRoute, paths.nginxChallenge].map(escape).join('|');
-const INCLUDE = String.raw`include (?:${SNIPPETS});`;
 
-const LINES = new RegExp(
-  String.raw`(?<![^\n])[ \t]*${INCLUDE}[ \t]*(?:${TAG})?[ \t]*(?:\r?\n|$)`,
-  'g',
-);
-const INLINE = new RegExp(String.raw`(?<!#[^\n]*)${INCLUDE} ?`, 'g');
+/** Those of our files that a file of others may be made to load. */
+export const snippets: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];
 
 /**
  * Puts an `include` of ours before the closing brace of a block, on a line of its own with the tag; where the brace shares its
@@ -33,9 +28,24 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
 
 /**
  * Takes out what was put in, also when the rest of the file has changed since; all other characters stay.
+ * @param taken the files of ours that are no longer to be loaded
  */
-export function removeTaggedLines(text: string): string {
-  return text.replaceAll(LINES, '').replaceAll(INLINE, '');
+export function removeTaggedLines(text: string, taken: readonly string[] = snippets): string {
+  const include = `include (?:${taken.map(escape).join('|')});`;
+  const lines = new RegExp(
+    String.raw`(?<![^\n])[ \t]*${include}[ \t]*(?:${TAG})?[ \t]*(?:\r?\n|$)`,
+    'g',
+  );
+  const inline = new RegExp(String.raw`(?<!#[^\n]*)${include} ?`, 'g');
+  return text.replaceAll(lines, '').replaceAll(inline, '');
+}
+
+/** Takes out what loads any other file of ours, which an earlier installation may have put in. */
+export function keepTaggedLines(text: string, kept: readonly string[]): string {
+  return removeTaggedLines(
+    text,
+    snippets.filter((each) => !kept.includes(each)),
+  );
 }
 
 function makeLine(text: string, block: Block, snippet: string): string {

@@ -1,7 +1,7 @@
 import type { HostFacts, NginxFile } from '../facts.ts';
 import type { Challenge } from '../nginx/plan-dedicated.ts';
 import type { ProxyOptions } from '../nginx/proxy-plan.ts';
-import { removeTaggedLines } from '../nginx/tagged-lines.ts';
+import { keepTaggedLines, removeTaggedLines } from '../nginx/tagged-lines.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';
@@ -58,7 +58,7 @@ export function listEdits(
     kind: 'edit',
     path,
     before: text,
-    after: text,
+    after: keepTaggedLines(text, places),
   }));
 }
 

@@ -1,8 +1,7 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { removeTaggedLines } from '../../nginx/tagged-lines.ts';
-import { paths } from '../../paths.ts';
+import { removeTaggedLines, snippets } from '../../nginx/tagged-lines.ts';
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
 import { capture, restore } from '../path-state.ts';
@@ -11,9 +10,6 @@ import { writeFile } from '../write-file.ts';
 import { identifyAll, isForeign } from './restore-paths.ts';
 
 const CONFIGURATION = '/etc/nginx';
-
-/** Those of our files that a file of others may be made to load. */
-const SNIPPETS: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];
 
 /** Under this the journal keeps which of our files an edit has nginx load. */
 const INCLUDES = 'includes';
@@ -30,7 +26,7 @@ export const edit: StepKind<EditStep> = {
   async remember({ path = '' }, context) {
     const places = existsSync(locate(context, path))
       ? [findRealPath(context, path)]
-      : listIncluding(SNIPPETS, context);
+      : listIncluding(snippets, context);
     return { paths: places.map((each) => capture(context, context.backups, each)), facts: {} };
   },
 
@@ -63,11 +59,11 @@ export const edit: StepKind<EditStep> = {
 };
 
 function listIncludes(text: string): string[] {
-  return SNIPPETS.filter((path) => text.includes(`include ${path};`));
+  return snippets.filter((path) => text.includes(`include ${path};`));
 }
 
 /** The files of nginx that load one of these, under whatever name. */
-function listIncluding(snippets: readonly string[], machine: Machine): string[] {
+function listIncluding(wanted: readonly string[], machine: Machine): string[] {
   const root = locate(machine, CONFIGURATION);
   if (!existsSync(root)) return [];
   const entries = readdirSync(root, { recursive: true, withFileTypes: true });
@@ -75,7 +71,7 @@ function listIncluding(snippets: readonly string[], machine: Machine): string[] 
     .filter((each) => each.isFile())
     .map(({ parentPath, name }) => join(parentPath, name));
   const including = places.filter((place) =>
-    listIncludes(readFileSync(place, 'latin1')).some((path) => snippets.includes(path)),
+    listIncludes(readFileSync(place, 'latin1')).some((path) => wanted.includes(path)),
   );
   return including.map((place) => place.slice(machine.root.length)).sort();
 }
@@ -83,17 +79,16 @@ function listIncluding(snippets: readonly string[], machine: Machine): string[] 
 /** A site that its owner has taken down must not come back; one that has another name must not load what is no longer there. */
 function followOurs(path: string, { after }: Entry, context: StepContext): void {
   context.tell(`${path} was removed by somebody else since: it is not brought back.`);
-  for (const other of listIncluding(after?.[INCLUDES] ?? SNIPPETS, context)) {
-    takeOutOurs(other, context);
-  }
+  const taken = after?.[INCLUDES] ?? snippets;
+  for (const other of listIncluding(taken, context)) takeOutOurs(other, context, taken);
 }
 
 /** Somebody has changed the file since, and keeps those changes: only our lines go. */
-function takeOutOurs(path: string, context: StepContext): void {
+function takeOutOurs(path: string, context: StepContext, taken = snippets): void {
   const place = realpathSync(locate(context, path));
   // Byte by byte, for what somebody has written since may be in any encoding.
   const text = readFileSync(place, 'latin1');
-  const without = removeTaggedLines(text);
+  const without = removeTaggedLines(text, taken);
   context.changed.add(path);
   if (without === text) {
     context.tell(`${path} was changed by somebody else since: it stays as it is.`);
