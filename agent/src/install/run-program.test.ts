@@ -24,6 +24,9 @@ test('a program speaks English, gets what it is given, and nothing of a terminal
   const options = { environment: { EXTRA: 'more' }, input: 'words' };
   assert.equal((await runProgram('sh', ['-c', script], options)).stdout, 'C more words');
   assert.equal((await runProgram('cat', [])).stdout, '');
+  const { stdout } = await runProgram('sh', ['-c', 'echo "$PATH"']);
+  for (const place of ['/usr/sbin', '/snap/bin'])
+    assert.ok(stdout.trim().split(':').includes(place));
 });
 
 test('a program that is not there, hangs, floods or is killed is a result and no rejection', async () => {

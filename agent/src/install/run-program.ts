@@ -41,8 +41,8 @@ const GRACE_MS = 5_000;
 /** `nginx -T` prints all of a configuration, and some have thousands of sites. */
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 
-/** What root finds on every distribution, also when the caller's own path lacks the programs of administrators. */
-const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** What root finds on every distribution, also when the caller's own path lacks it; certbot may be a snap. */
+const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin';
 
 /** What `setsid` says where there is no such program; the text is its own, for it speaks English here. */
 const NOT_FOUND = /^setsid: failed to execute .*: No such file or directory/u;
