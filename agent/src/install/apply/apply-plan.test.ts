@@ -169,11 +169,18 @@ describe('another plan', () => {
     (step) => step.kind !== 'edit' && !(step.kind === 'file' && step.path === paths.nginxRoute),
   );
 
-  test('undoes what it no longer has', async () => {
+  test('undoes what it no longer has, and has nginx know', async () => {
     using host = new FakeHost();
     const site = host.read('/etc/nginx/sites-available/other');
     await applyPlan(order, host.open());
+    const sites: string[] = [];
+    host.intercept = (command) => {
+      if (command === 'systemctl reload nginx')
+        sites.push(host.read('/etc/nginx/sites-available/other'));
+      return null;
+    };
     assert.equal(await applyPlan({ ...order, steps: fewer }, host.open()), true);
+    assert.deepEqual(sites, [site]);
     assert.equal(host.read('/etc/nginx/sites-available/other'), site);
     assert.equal(host.has(paths.nginxRoute), false);
   });

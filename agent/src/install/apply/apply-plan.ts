@@ -53,7 +53,7 @@ export async function applyPlan(order: Order, context: RunContext): Promise<bool
   const steps = order.steps.map(bindStep);
   try {
     for (const step of steps) await run.apply(step);
-    await run.removeStale(steps.map(nameEntry));
+    await run.removeStale(steps);
     context.checkInterruption();
     await run.verify(order.verify);
   } catch (error) {
@@ -133,8 +133,9 @@ class Run {
   }
 
   /** Undoes what an earlier installation did and this plan no longer has, such as the other mode's files. */
-  async removeStale(names: readonly string[]): Promise<void> {
+  async removeStale(steps: readonly BoundStep[]): Promise<void> {
     const { journal, progress } = this.#context;
+    const names = steps.map(nameEntry);
     const stale = journal.done.filter((entry) => isStale(entry, names));
     for (const entry of stale.toReversed()) {
       const title = `No longer wanted: ${describeUndo(entry).join('; ')}`;
@@ -144,6 +145,15 @@ class Run {
       progress.end(title, true, (performance.now() - startedMs) / 1000);
     }
     for (const entry of stale) await kindOf(entry).settle?.(entry, this.#context);
+    if (stale.length > 0) await this.#tellReaders(steps);
+  }
+
+  /** Applies those steps once more whose programs read what was undone. */
+  async #tellReaders(steps: readonly BoundStep[]): Promise<void> {
+    for (const step of steps) {
+      if (kindOf(step).settle === undefined) continue;
+      if (!(await step.holds(this.#context))) await this.apply(step);
+    }
   }
 
   async #remove(entry: Entry): Promise<void> {
