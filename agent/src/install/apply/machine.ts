@@ -62,6 +62,9 @@ const SHOWN_LINES = 8;
 /** The end of what a program printed, for an error. */
 export function lastLines({ stdout, stderr, fault }: ProgramResult): string[] {
   const printed = (stderr.trim() === '' ? stdout : stderr).trim().split('\n');
-  const lines = printed.map((line) => line.trimEnd()).filter((line) => line !== '');
+  // Some of it may be what a stranger's server has answered.
+  const lines = printed
+    .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trimEnd())
+    .filter((line) => line !== '');
   return [...(fault === null ? [] : [fault]), ...lines.slice(-SHOWN_LINES)];
 }

@@ -85,6 +85,16 @@ test('listeners of both families are told by address, process and unit', (t) => 
   ]);
 });
 
+test('a listener cannot write to the terminal of whoever is told of it', (t) => {
+  const root = makeRoot(t, {
+    'proc/net/tcp': `${TABLE}${line('00000000:1000', '0A', 102)}`,
+    'proc/7/comm': 'x\u001B[2J\u0007y\n',
+  });
+  link(root, 'proc/7/fd/20', 'socket:[102]');
+  const [listener] = detectListeners({ root, runProgram }, [4096]);
+  assert.equal(listener?.process?.name, 'x?[2J?y');
+});
+
 test('on this machine a port that this process opens is found to be its own', async (t) => {
   const server = createServer();
   server.listen(0, '127.0.0.1');

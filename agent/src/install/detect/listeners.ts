@@ -97,7 +97,9 @@ function readLink(path: string): string {
 function readProcess(proc: string, pid: number): ListenerProcess {
   const directory = join(proc, `${pid}`);
   const said = readText(join(directory, 'comm')) ?? 'unknown';
-  const name = said === NAME_OF_THREAD ? readProgram(directory, said) : said;
+  const own = said === NAME_OF_THREAD ? readProgram(directory, said) : said;
+  // Anybody may give a process of theirs any name, and this one is shown to root on a terminal.
+  const name = own.replaceAll(/\p{Cc}/gu, '?');
   const groups = readText(join(directory, 'cgroup')) ?? '';
   const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
   return { pid, name, unit };
