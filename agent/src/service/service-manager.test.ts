@@ -30,11 +30,11 @@ const lacksPrograms =
     ? false
     : 'systemd-notify sends, and python3 stands for systemd');
 
-function openManager(environment: NodeJS.ProcessEnv, intervalSeconds = 1) {
+function openManager(environment: NodeJS.ProcessEnv, intervalSeconds = 1, timeoutMs = 10_000) {
   const clock = { ms: 0, now: () => new Date(0), monotonicMs: () => clock.ms };
   const warnings: string[] = [];
   const log = { warn: (message: string) => void warnings.push(message) };
-  const manager = openServiceManager({ environment, clock, intervalSeconds, log });
+  const manager = openServiceManager({ environment, clock, intervalSeconds, log, timeoutMs });
   return { manager, clock, warnings };
 }
 
@@ -61,6 +61,17 @@ test('a tick is a sign of life when the next would come after half of the time',
     if (clock.ms % 5000 === 0) await waitUntil(() => programs.starts().length > before);
   }
   assert.deepEqual(programs.starts(), ['WATCHDOG=1 STATUS=at 5000']);
+});
+
+test('a message that hangs, and listens to nothing, holds up the next one for a while only', async () => {
+  using programs = emptyPrograms();
+  const hang = 'touch hung; kill -STOP $$';
+  programs.write('systemd-notify', `[ -e hung ] || { ${hang}; }`);
+  const path = `${programs.searchPath}:${process.env['PATH'] ?? ''}`;
+  const { manager } = openManager({ PATH: path, NOTIFY_SOCKET: '/x' }, 1, 500);
+  manager.ready('first');
+  manager.stopping();
+  await waitUntil(() => programs.starts().length === 2);
 });
 
 test('a watchdog that is too quick for the interval is told to wait for three ticks', async () => {

@@ -30,6 +30,8 @@ export interface ServiceManagerOptions {
   readonly clock: Clock;
   readonly intervalSeconds: number;
   readonly log: Log;
+  /** Shorter in tests. */
+  readonly timeoutMs?: number;
 }
 
 /** Opens the way to systemd. */
@@ -89,10 +91,10 @@ class Sender {
     const message = this.#waiting.shift();
     this.#isUnderWay = message !== undefined;
     if (message === undefined) return;
-    const { environment: env } = this.#options;
+    const { environment: env, timeoutMs: timeout = TIMEOUT_MS } = this.#options;
     const child = spawn('systemd-notify', [...message], {
       stdio: 'ignore',
-      timeout: TIMEOUT_MS,
+      timeout,
       killSignal: 'SIGKILL',
       env,
     });
