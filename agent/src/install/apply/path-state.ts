@@ -15,7 +15,7 @@ import { dirname, join } from 'node:path';
 
 import type { Backups } from './backups.ts';
 import { locate, type Machine } from './machine.ts';
-import { temporaryPath, writeDirectory, writeFile, writeLink } from './write-file.ts';
+import { syncPath, temporaryPath, writeDirectory, writeFile, writeLink } from './write-file.ts';
 
 /** What was at a path: enough to bring it back. */
 export type PathState =
@@ -85,6 +85,10 @@ function removePath(machine: Machine, { path, missing }: PathState & { type: 'ab
   if (look(place)?.isDirectory() === true) removeIfEmpty(place);
   else rmSync(place, { force: true });
   for (const directory of missing) removeIfEmpty(locate(machine, directory));
+  // Else a power cut may bring it back after the journal has forgotten it.
+  const parents = [path, ...missing].map((each) => locate(machine, dirname(each)));
+  const left = parents.find((each) => existsSync(each));
+  if (left !== undefined) syncPath(left);
 }
 
 function removeIfEmpty(path: string): void {
