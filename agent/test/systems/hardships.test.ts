@@ -56,21 +56,32 @@ for (const { webServer, how } of KILLS) {
   });
 }
 
-/** As a terminal does it: to the installer and to whatever it runs, again and again until its end. */
-const PRESS_CTRL_C =
-  'setsid "$@" & sleep 1.5; while kill -INT "-$!" 2>/dev/null; do sleep 0.05; done; wait "$!"';
+/** As a terminal does it: to the program and to whatever it runs, again and again until its end. */
+function pressCtrlC(afterSeconds: number): readonly string[] {
+  const press = 'while kill -INT "-$!" 2>/dev/null; do sleep 0.05; done';
+  return ['sh', '-c', `setsid "$@" & sleep ${afterSeconds}; ${press}; wait "$!"`, 'sh'];
+}
 
 for (const webServer of ['no web server', 'nginx with another site'] as const) {
-  test(`Ctrl-C, pressed again and again, undoes it (${webServer})`, { skip }, async () => {
-    await using installation = await prepare(webServer);
-    const { machine } = installation;
-    const before = takeSnapshot(machine);
-    const press = ['sh', '-c', PRESS_CTRL_C, 'sh'];
-    const outcome = await installation.install(getPackages().current, [], press);
-    assert.equal(outcome.code, 130, describeOutcome(outcome));
-    assert.match(outcome.stderr, /The machine is as it was before/);
-    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
-  });
+  test(
+    `Ctrl-C, pressed again and again, undoes an installation and no uninstallation (${webServer})`,
+    { skip },
+    async () => {
+      await using installation = await prepare(webServer);
+      const { machine } = installation;
+      const { current } = getPackages();
+      const before = takeSnapshot(machine);
+      const outcome = await installation.install(current, [], pressCtrlC(1.5));
+      assert.equal(outcome.code, 130, describeOutcome(outcome));
+      assert.match(outcome.stderr, /The machine is as it was before/);
+      assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+      expectSuccess(await installation.install(current));
+      const removal = ['latchkey-agent', 'uninstall'];
+      const removed = expectSuccess(await machine.attempt([...pressCtrlC(0.2), ...removal]));
+      assert.match(removed.stderr, /goes on to its end/);
+      assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+    },
+  );
 }
 
 test(
