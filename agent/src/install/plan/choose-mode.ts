@@ -83,8 +83,8 @@ function explainByHand(options: InstallOptions, others: readonly Listener[]): Ma
 
 /** First the agent, for the web server may read files that come with it. */
 export function explainOrder({ mutualTls }: InstallOptions): string {
-  const files = mutualTls ? ', with the files that are named below' : '';
-  return `The agent is installed behind a web server that you set up by --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;
+  const files = mutualTls ? ', which brings the files that are named below' : '';
+  return `First have the agent itself installed, by the same command with --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;
 }
 
 function describeIdleNginx({ nginx }: HostFacts): string {

@@ -401,7 +401,7 @@ test('a configuration that cannot be written to is left to a person, with what t
   const manual = planInstall(OPTIONS, fixed);
   assert.ok(manual.kind === 'manual');
   assert.match(manual.reason, /cannot be written to/u);
-  assert.match(manual.instructions, /^The agent is installed .* by --proxy-by-hand/u);
+  assert.match(manual.instructions, /^First have the agent itself installed, .* --proxy-by-hand/u);
   assert.match(manual.instructions, /proxy_pass https:\/\/127\.0\.0\.1:4096/u);
 });
 
