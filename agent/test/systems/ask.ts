@@ -10,7 +10,7 @@ const Answer = Type.Object({
   /** Of HTTP, 101 for a stream that spoke; 0 when the connection ended before. */
   status: Type.Integer(),
   type: Type.String(),
-  /** The body, the first message of a stream, or the code of what ended the connection. */
+  /** The body, the first snapshot of a stream, or the code of what ended the connection. */
   text: Type.String(),
   /** Of the server's certificate. */
   serial: Type.String(),

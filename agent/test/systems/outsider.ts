@@ -1,8 +1,8 @@
 /**
  * A client outside of a machine, run in the network beside it: `node outsider.ts '{"url": …}'` prints what it was answered as
- * JSON. `wss:` reads the first message of a stream, other addresses are asked once. It verifies certificates like any client.
+ * JSON. `wss:` reads the first snapshot of a stream, other addresses are asked once. It verifies certificates like any client.
  */
-import { once } from 'node:events';
+import { on, once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { get as getSecurely } from 'node:https';
 import type { LookupFunction } from 'node:net';
@@ -42,12 +42,20 @@ async function readMessage(): Promise<Answer> {
   let serial = '';
   socket.once('upgrade', (response) => (serial = readSerial(response)));
   socket.once('unexpected-response', (_request, response) => refused.resolve(read(response)));
-  const [data]: unknown[] = await Promise.race([
-    once(socket, 'message', { signal }),
-    refused.promise.then((answer) => [answer]),
-  ]);
-  if (data instanceof Buffer) return { status: 101, type: '', text: data.toString(), serial };
-  return refused.promise;
+  const snapshot = await Promise.race([readSnapshot(socket), refused.promise]);
+  return typeof snapshot === 'string'
+    ? { status: 101, type: '', text: snapshot, serial }
+    : snapshot;
+}
+
+/** The first message greets, and is the last one where the viewer is sent away then. */
+async function readSnapshot(socket: WebSocket): Promise<string> {
+  let message = '';
+  for await (const [data] of on(socket, 'message', { signal, close: ['close'] })) {
+    message = String(data);
+    if (JSON.parse(message).type === 'snapshot') break;
+  }
+  return message;
 }
 
 async function read(response: IncomingMessage): Promise<Answer> {

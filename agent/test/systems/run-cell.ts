@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { ask, type Credentials } from './ask.ts';
 import type { Cell } from './cells.ts';
 import { checkOwnPage, checkRefused, checkWire, HEALTH_URL, streamUrl } from './check-wire.ts';
+import { checkService } from './check-service.ts';
 import { expectSuccess, type Outcome } from './commands.ts';
 import { Installation } from './installation.ts';
 import type { Packages } from './packages.ts';
@@ -51,6 +52,7 @@ async function liveThrough(
   await install(installation, packages, report);
   const client = cell.mutualTls ? await installation.makeClient('viewer') : null;
   await checkWire(installation, client);
+  await checkService(installation, client);
   if (cell.mutualTls) await revoke(installation);
   if (cell.expected === 'proxy') await stopAgent(installation, client);
   await installAgain(installation, packages, report);
