@@ -7,7 +7,7 @@ import type { Log } from './log.ts';
 import { MountProber } from './probe/mount-prober.ts';
 import { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
-import { openSampler } from './sample.ts';
+import { openSampler, type Sampler } from './sample.ts';
 import { openControl } from './service/control-server.ts';
 import { openAccessTokens } from './stream/access-tokens.ts';
 import { AddressReports } from './stream/address-reports.ts';
@@ -51,19 +51,53 @@ export interface RunningAgent {
  */
 export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const { config, roots, clock, log, onTick } = options;
-  let isToken = openAccessTokens(readTokens(config.tokensFile));
-  const tls = readTlsMaterial(config.tls);
-  const prober = new MountProber(clock.monotonicMs);
-  const reader = new BackgroundReader(clock.monotonicMs);
-  const { intervalSeconds, allowedOrigins } = config;
-  const collectors = openCollectors(roots, { prober, reader }, intervalSeconds * 1000);
-  const sampler = openSampler(collectors, clock, log);
+  const { intervalSeconds, controlSocket } = config;
+  // What is opened is closed in the opposite order, also when something later cannot be opened.
+  await using opened = new AsyncDisposableStack();
+  const { sampler, isStuck } = openSampling(options, opened);
   const hub = new Hub({ sampler, host: readHost(roots), clock, intervalSeconds });
+  const { server, reload } = openServer(options, hub);
+  await server.listen(config.listen.host, config.listen.port);
+  opened.defer(() => server.close());
+  if (controlSocket !== null) {
+    opened.use(await openControl({ path: controlSocket, reload, log }));
+  }
+  const files = [...listTlsFiles(config.tls), config.tokensFile].filter((path) => path !== null);
+  opened.use(watchFiles(files, reload));
+  repeat(opened, 1000 * intervalSeconds, () => {
+    hub.tick();
+    onTick?.(hub.viewers.size);
+  });
+  repeat(opened, PING_INTERVAL_MS, () => {
+    server.checkViewers();
+    hub.ping();
+  });
+  repeat(opened, TIDY_INTERVAL_MS, tidyMemory);
+  const kept = opened.move();
+  return { reload, isStuck, close: () => kept.disposeAsync() };
+}
+
+/** All collectors, with the threads that ask for them what may hang. */
+function openSampling(
+  { config, roots, clock, log }: AgentOptions,
+  opened: AsyncDisposableStack,
+): { readonly sampler: Sampler; readonly isStuck: () => boolean } {
+  const reader = opened.adopt(new BackgroundReader(clock.monotonicMs), (it) => it.close());
+  const prober = opened.adopt(new MountProber(clock.monotonicMs), (it) => it.close());
+  const collectors = openCollectors(roots, { prober, reader }, 1000 * config.intervalSeconds);
+  const sampler = opened.adopt(openSampler(collectors, clock, log), (it) => it.close());
+  return { sampler, isStuck: () => prober.isStuck() || reader.isStuck() };
+}
+
+/** The stream, and how it takes its files anew. */
+function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
+  const { allowedOrigins } = config;
+  let isToken = openAccessTokens(readTokens(config.tokensFile));
   const server = new StreamServer({
     ...config,
     hub,
     clock,
-    tls,
+    tls: readTlsMaterial(config.tls),
     reports: new AddressReports(clock, log),
     readRules: () => ({ isToken, allowedOrigins }),
   });
@@ -82,41 +116,9 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     }
   }
 
-  try {
-    await server.listen(config.listen.host, config.listen.port);
-  } catch (error) {
-    prober.close();
-    reader.close();
-    throw error;
-  }
-  const files = [...listTlsFiles(config.tls), config.tokensFile].filter((path) => path !== null);
-  const watching = watchFiles(files, reload);
-  const control =
-    config.controlSocket === null
-      ? null
-      : await openControl({ path: config.controlSocket, reload, log });
-  const ticks = setInterval(() => {
-    hub.tick();
-    onTick?.(hub.viewers.size);
-  }, intervalSeconds * 1000);
-  const pings = setInterval(() => {
-    server.checkViewers();
-    hub.ping();
-  }, PING_INTERVAL_MS);
-  const tidying = setInterval(tidyMemory, TIDY_INTERVAL_MS);
-  return {
-    reload,
-    isStuck: () => prober.isStuck() || reader.isStuck(),
-    async close() {
-      clearInterval(ticks);
-      clearInterval(pings);
-      clearInterval(tidying);
-      watching[Symbol.dispose]();
-      control?.[Symbol.dispose]();
-      await server.close();
-      sampler.close();
-      prober.close();
-      reader.close();
-    },
-  };
+  return { server, reload };
+}
+
+function repeat(opened: AsyncDisposableStack, everyMs: number, work: () => void): void {
+  opened.adopt(setInterval(work, everyMs), clearInterval);
 }
