@@ -1,5 +1,6 @@
 /** What the agent is within its unit: it sees all of the machine, and reaches none of what only root may. */
 import assert from 'node:assert/strict';
+import { dirname } from 'node:path';
 
 import { paths } from '#agent/install/paths.ts';
 
@@ -9,6 +10,7 @@ import type { Installation } from './installation.ts';
 
 /** Modes and owners of what is secret, where it is there. */
 const SECRETS: Readonly<Record<string, string>> = {
+  [dirname(paths.certificateKey)]: '750 root latchkey-agent',
   [paths.certificateKey]: '640 root latchkey-agent',
   [paths.configuration]: '640 root latchkey-agent',
   [paths.proxyCertificateKey]: '600 root root',
