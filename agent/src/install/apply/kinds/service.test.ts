@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { FakeHost } from '../../../../test/fake-host.ts';
+import { service } from './service.ts';
+
+test('a service that ran before and does not come back is told, and holds nothing up', async () => {
+  using host = new FakeHost();
+  host.intercept = (command) =>
+    command.startsWith('systemctl restart') ? { code: 1, stderr: 'no' } : null;
+  const before = { paths: [], facts: { state: ['active', 'enabled'] } };
+  const subject = { unit: 'latchkey-agent.service' };
+  await service.settle?.({ kind: 'service', subject, before, after: null }, host.open());
+  assert.deepEqual(host.told, [
+    'latchkey-agent.service ran before and does not start again: see why (journalctl --unit latchkey-agent.service --lines 20), then start it (systemctl start latchkey-agent.service).',
+  ]);
+  assert.ok(host.calls.includes('systemctl enable --quiet latchkey-agent.service'));
+});
+
+test('a service that did not run before is not started when it is undone', async () => {
+  using host = new FakeHost();
+  const before = { paths: [], facts: { state: [] } };
+  const entry = { kind: 'service', subject: { unit: 'x.timer' }, before, after: null } as const;
+  await service.undo(entry, host.open());
+  await service.settle?.(entry, host.open());
+  assert.deepEqual(
+    host.calls.filter((call) => /restart|start|enable/u.test(call)),
+    [],
+  );
+  assert.ok(host.calls.includes('systemctl stop x.timer'));
+});
