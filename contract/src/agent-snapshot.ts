@@ -137,6 +137,27 @@ export const AgentDisk = object({
 });
 export type AgentDisk = Static<typeof AgentDisk>;
 
+/** What a disk says of itself (SMART), as smartctl tells it. It is asked seldom, and a disk that sleeps is not woken up. */
+export const AgentDiskHealth = object({
+  device: name('As in /dev.', 'sda'),
+  read_at: dateTime({ description: 'When the disk said so, by the clock of the machine.' }),
+  model: Optional(name('As its maker calls it.', 'WDC WD40EFRX-68N32N0')),
+  passed: Optional(Type.Boolean({ description: 'How the disk judges itself.' })),
+  failing: Type.Boolean({ description: 'It says that it is failing.' }),
+  prefail_now: Type.Boolean({ description: 'A figure that tells of a failure is at its limit.' }),
+  prefail_past: Type.Boolean({ description: 'A figure was at its limit once.' }),
+  error_log: Type.Boolean({ description: 'It has written down errors, old ones included.' }),
+  self_test_failed: Type.Boolean({ description: 'It failed a test of itself.' }),
+  temperature_celsius: Optional(measure('When it was asked.')),
+  power_on_seconds: Optional(amount('How long it was switched on in its life.')),
+  wear_ratio: Optional(amount('Used of the writing that it was made for; may be above 1.')),
+  spare_ratio: Optional(ratio('Spare blocks that are left.')),
+  reallocated_sectors: Optional(amount('Broken, and replaced by spare ones.')),
+  pending_sectors: Optional(amount('Cannot be read, and wait to be replaced.')),
+  media_errors: Optional(amount('Data that it could not give back (NVMe).')),
+});
+export type AgentDiskHealth = Static<typeof AgentDiskHealth>;
+
 export const AgentFilesystem = object({
   mount_point: name('Where it is mounted.', '/home'),
   device: name('What is mounted.', '/dev/sda1'),
@@ -273,6 +294,7 @@ export const AgentSnapshot = Type.Object(
     swap: Optional(AgentSwap),
     pressure: Optional(AgentPressure),
     disks: Optional(List(AgentDisk)),
+    disk_health: Optional(List(AgentDiskHealth)),
     filesystems: Optional(List(AgentFilesystem)),
     network: Optional(AgentNetwork),
     sensors: Optional(AgentSensors),

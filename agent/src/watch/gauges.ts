@@ -141,11 +141,15 @@ function drawRate(sign: string, series: Series | undefined, width: number): Line
   return [span(text), ...sparkline(series, width - text.length)];
 }
 
-function drawTroubles({ units, raspberry_pi: pi }: AgentSnapshot): Line[] {
+function drawTroubles({ units, disk_health: disks = [], raspberry_pi: pi }: AgentSnapshot): Line[] {
   const failed = units?.failed ?? [];
+  const failing = disks.filter((disk) => disk.failing || disk.passed === false);
   const troubles = pi === undefined ? [] : listPiTroubles(pi);
   return [
     ...(failed.length === 0 ? [] : [[label('Failed'), span(failed.join(', '), 'red')]]),
+    ...(failing.length === 0
+      ? []
+      : [[label('Failing'), span(failing.map(({ device }) => device).join(', '), 'red')]]),
     ...(troubles.length === 0 ? [] : [[label('Pi'), span(troubles.join(', '), 'red')]]),
   ];
 }

@@ -108,6 +108,24 @@ test('what a machine lacks is not shown', () => {
   ]);
 });
 
+test('disks that are failing are named', () => {
+  const { time } = exampleSnapshot;
+  const flags = { prefail_now: true, prefail_past: true, error_log: true, self_test_failed: false };
+  const toDisk = (device: string, failing: boolean) => ({
+    device,
+    read_at: time,
+    failing,
+    ...flags,
+  });
+  const disks = [
+    toDisk('sda', true),
+    toDisk('sdb', false),
+    { ...toDisk('sdc', false), passed: false },
+  ];
+  const lines = draw(viewOf({ time, disk_health: disks }), 80, 24);
+  assert.equal(lines.includes('Failing  sda, sdc'), true);
+});
+
 test('why there is no connection is told in each size', () => {
   const view = viewOf(exampleSnapshot);
   const lost: View = { ...view, state: { kind: 'waiting', seconds: 8, why: 'Nothing listens.' } };

@@ -99,6 +99,16 @@ export const SNAPSHOT_SHAPE: Shape = {
       ...flags('read_only network? stale?'),
     },
   ],
+  'disk_health?': [
+    {
+      ...numbers(`
+        temperature_celsius? power_on_seconds? wear_ratio? spare_ratio? reallocated_sectors?
+        pending_sectors? media_errors?
+      `),
+      ...texts('device read_at model?'),
+      ...flags('passed? failing prefail_now prefail_past error_log self_test_failed'),
+    },
+  ],
   'network?': {
     ...numbers('receive_bytes_per_second? transmit_bytes_per_second?'),
     interfaces: [

@@ -1,5 +1,5 @@
 import type { Collector } from '../../collector.ts';
-import { Child } from './child.ts';
+import { Child } from '../child.ts';
 
 /** A program that writes a reading again and again until it is ended. */
 export interface Tool<T> {

@@ -10,6 +10,7 @@ const LOW_CHARGE_RATIO = 0.15;
 export function findNotices(snapshot: AgentSnapshot): string[] {
   return [
     ...findUnitNotices(snapshot),
+    ...findDiskNotices(snapshot),
     ...findSpaceNotices(snapshot),
     ...findHeatNotices(snapshot),
     ...findPowerNotices(snapshot),
@@ -22,6 +23,18 @@ function findUnitNotices({ units }: AgentSnapshot): string[] {
   return failed.length === 1
     ? [`The unit ${failed[0]} failed.`]
     : [`${failed.length} units failed.`];
+}
+
+function findDiskNotices({ disk_health: disks = [] }: AgentSnapshot): string[] {
+  return disks.flatMap((disk) => {
+    const { device, wear_ratio: wear = 0 } = disk;
+    if (disk.failing || disk.passed === false) return [`The disk ${device} is failing.`];
+    return [
+      ...(disk.prefail_now ? [`The disk ${device} is about to fail.`] : []),
+      ...(disk.self_test_failed ? [`The disk ${device} failed a test of itself.`] : []),
+      ...(wear >= 1 ? [`The disk ${device} is worn ${formatPercent(wear)}.`] : []),
+    ];
+  });
 }
 
 function findSpaceNotices({ filesystems = [] }: AgentSnapshot): string[] {

@@ -113,6 +113,36 @@ test('what somebody should look at is told in sentences', () => {
   );
 });
 
+test('a disk that is failing or worn out is told', () => {
+  const disk = {
+    device: 'sda',
+    read_at: time,
+    failing: false,
+    prefail_now: false,
+    prefail_past: true,
+    error_log: true,
+    self_test_failed: false,
+    wear_ratio: 0.99,
+  };
+  assert.deepEqual(findNotices({ time, disk_health: [disk] }), []);
+  const told = findNotices({
+    time,
+    disk_health: [
+      { ...disk, failing: true, prefail_now: true },
+      { ...disk, device: 'sdb', passed: false },
+      { ...disk, device: 'sdc', prefail_now: true, self_test_failed: true },
+      { ...disk, device: 'nvme0n1', wear_ratio: 1.04 },
+    ],
+  });
+  assert.deepEqual(told, [
+    'The disk sda is failing.',
+    'The disk sdb is failing.',
+    'The disk sdc is about to fail.',
+    'The disk sdc failed a test of itself.',
+    'The disk nvme0n1 is worn 104 %.',
+  ]);
+});
+
 test('a filesystem that cannot be written to is not told to be full', () => {
   const full = { mount_point: '/snap', device: 'a', type: 'squashfs', usage_ratio: 1 };
   assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: true }] }), []);

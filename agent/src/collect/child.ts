@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream';
 
 import { Tail } from './tail.ts';
 
-/** More than the longest block of a machine with 64 cards. */
+/** Of its output so much is kept: more than what nvidia-smi says at once of a machine with 64 cards. */
 const OUTPUT_BYTES = 32 * 1024;
 
 const ERROR_BYTES = 2048;
@@ -19,20 +19,26 @@ const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'HOME'];
 /** A program that was started, of whose output the end is kept. */
 export class Child {
   readonly #process: ChildProcess;
-  readonly #output = new Tail(OUTPUT_BYTES);
+  readonly #output: Tail;
   readonly #errors = new Tail(ERROR_BYTES);
   #exit: string | null = null;
+  #exitStatus: number | null = null;
   #ended: string | null = null;
   #killedFor: string | null = null;
   #bytesSinceRead = 0;
 
-  /** Starts it, with nothing to read from; that it could not be started is told by `ended`. */
-  constructor(program: string, args: readonly string[]) {
+  /**
+   * Starts it, with nothing to read from; that it could not be started is told by `ended`.
+   * @param outputBytes how much of the end of its output is kept
+   */
+  constructor(program: string, args: readonly string[], outputBytes = OUTPUT_BYTES) {
+    this.#output = new Tail(outputBytes);
     this.#process = spawn(program, args, { stdio: ['ignore', 'pipe', 'pipe'], env: environment() });
     this.#process.on('error', (error) => {
       this.#ended ??= error.message;
     });
     this.#process.on('exit', (code, signal) => {
+      this.#exitStatus = code;
       this.#exit = `exit code ${code ?? signal ?? 'unknown'}`;
     });
     this.#process.on('close', () => {
@@ -48,6 +54,11 @@ export class Child {
     // What it wrote last may come after its end; but a child of its own may hold its output for ever.
     this.#ended ??= this.#exit;
     return ended === null ? null : (this.#killedFor ?? ended);
+  }
+
+  /** The status with which it ended by itself; null while it is there, and when a signal ended it. */
+  exitStatus(): number | null {
+    return this.#exitStatus;
   }
 
   /** The last lines of what it wrote on standard error or, without such, on standard output. */

@@ -1,0 +1,209 @@
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+import { AgentDiskHealth } from '@latchkey/contract';
+import { Value } from 'typebox/value';
+
+import { emptyMachine, type Machine } from '../../test/machine.ts';
+import { emptyPrograms, isThere, type Programs, waitFor } from '../../test/programs.ts';
+import { openDiskHealthCollector } from './disk-health.ts';
+
+const outputs = fileURLToPath(new URL('../../test/fixtures/outputs/smartctl', import.meta.url));
+const MINUTE = 60_000;
+const HALF_HOUR = 30 * MINUTE;
+const HOUR = 60 * MINUTE;
+const DAY = 24 * HOUR;
+const READ_AT = '2026-11-21T12:00:00.000Z';
+
+const say = (output: string, status = 0) => `cat '${outputs}/${output}'; exit ${status}`;
+
+function addDisk(machine: Machine, device: string): void {
+  machine.write(`sys/block/${device}/size`, '1000\n');
+  machine.write(`dev/${device}`, '');
+}
+
+function open({ roots }: Machine, { searchPath }: Programs) {
+  const disks = openDiskHealthCollector(roots, { searchPath, now: () => new Date(READ_AT) });
+  disks.collect(0);
+  return {
+    collect: (atMs: number) => disks.collect(atMs),
+    takeProblem: () => disks.takeProblem?.() ?? null,
+    /** Asks at one moment until so many programs were started in all, and the last one has ended and been read. */
+    async round(atMs: number, starts: number, programs: Programs) {
+      await waitFor(() => {
+        disks.collect(atMs);
+        return programs.pids().length === starts && !programs.pids().some(isThere);
+      });
+      // What has ended is noticed by the second question after it.
+      for (let question = 0; question < 3; question += 1) disks.collect(atMs);
+      return disks.collect(atMs);
+    },
+    [Symbol.dispose]: () => disks.close?.(),
+  };
+}
+
+test('each whole disk is asked a minute after the start and each half hour, one after the other', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  for (const device of ['sda', 'nvme0n1', 'vda', 'dm-0', 'md0', 'loop0', 'zram0', 'mmcblk0'])
+    addDisk(machine, device);
+  machine.write('sys/block/sdb/size', '1000\n');
+  programs.write(
+    'smartctl',
+    `[ ! -e busy ] || touch two-at-once; touch busy; sleep 0.05; rm busy
+    case "$*" in *sda) ${say('ata-healthy.json')};; *) ${say('nvme-worn.json', 8)};; esac`,
+  );
+  using disks = open(machine, programs);
+  assert.equal(disks.collect(MINUTE - 1), null);
+  const part = await disks.round(MINUTE, 2, programs);
+  const [nvme, sda] = part ?? [];
+  assert.equal(part?.length, 2);
+  assert.deepEqual(
+    [nvme?.device, nvme?.failing, nvme?.wear_ratio, nvme?.read_at],
+    ['nvme0n1', true, 1.04, READ_AT],
+  );
+  assert.deepEqual([sda?.device, sda?.failing, sda?.power_on_seconds], ['sda', false, 126_511_200]);
+  assert.deepEqual(
+    part?.flatMap((each) => [...Value.Errors(AgentDiskHealth, each)]),
+    [],
+  );
+  const how =
+    '--json=c --quietmode=noserial --nocheck=standby,7 --info --health --attributes --log=error --log=selftest';
+  const { dev } = machine.roots;
+  assert.deepEqual(programs.starts(), [`${how} ${dev}/nvme0n1`, `${how} ${dev}/sda`]);
+  assert.deepEqual(disks.collect(MINUTE + HALF_HOUR - 1), part);
+  assert.equal(programs.starts().length, 2);
+  await disks.round(MINUTE + HALF_HOUR, 4, programs);
+  assert.equal(existsSync(join(programs.directory, 'two-at-once')), false);
+  assert.equal(disks.takeProblem(), null);
+});
+
+test('a disk that sleeps keeps its last reading, and one that says nothing loses it after three hours', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  addDisk(machine, 'sda');
+  programs.write('smartctl', say('ata-healthy.json'));
+  using disks = open(machine, programs);
+  const part = await disks.round(MINUTE, 1, programs);
+  assert.equal(part?.length, 1);
+  programs.write('smartctl', say('standby.json', 7));
+  assert.deepEqual(await disks.round(4 * HOUR, 2, programs), part);
+  programs.write('smartctl', say('vanished.json', 2));
+  assert.deepEqual(await disks.round(7 * HOUR, 3, programs), part);
+  assert.equal(disks.collect(7 * HOUR + 1), null);
+  assert.equal(disks.takeProblem(), null);
+});
+
+test('a disk that may not be asked is told once, and tried again after a day', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  for (const device of ['sda', 'sdb']) addDisk(machine, device);
+  programs.write('smartctl', say('no-permission.json', 2));
+  using disks = open(machine, programs);
+  assert.equal(await disks.round(MINUTE, 2, programs), null);
+  assert.match(
+    disks.takeProblem() ?? '',
+    /^smartctl may not ask the disk sda; give the unit of the agent the group disk and CAP_SYS_RAWIO/,
+  );
+  assert.equal(disks.takeProblem(), null);
+  for (let atMs = HALF_HOUR; atMs < DAY; atMs += HALF_HOUR) disks.collect(atMs);
+  assert.equal(programs.starts().length, 2);
+  programs.write('smartctl', say('ata-healthy.json'));
+  const part = await disks.round(DAY + HOUR, 4, programs);
+  assert.deepEqual(
+    part?.map(({ device }) => device),
+    ['sda', 'sdb'],
+  );
+  assert.equal(disks.takeProblem(), null);
+});
+
+test('a disk behind an unknown bridge is passed over without a word for a day', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  addDisk(machine, 'sda');
+  programs.write('smartctl', say('usb-bridge.json', 1));
+  using disks = open(machine, programs);
+  assert.equal(await disks.round(MINUTE, 1, programs), null);
+  for (let atMs = HALF_HOUR; atMs < DAY; atMs += HALF_HOUR) disks.collect(atMs);
+  assert.equal(programs.starts().length, 1);
+  assert.equal(disks.takeProblem(), null);
+});
+
+test('one that hangs is ended after 30 seconds and told, and the next disk has its turn', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  for (const device of ['sda', 'sdb']) addDisk(machine, device);
+  programs.write(
+    'smartctl',
+    `case "$*" in *sda) exec sleep 1000;; *) ${say('ata-healthy.json')};; esac`,
+  );
+  using disks = open(machine, programs);
+  const [pid = 0] = await waitFor(() => {
+    disks.collect(MINUTE);
+    return programs.pids().length > 0 && programs.pids();
+  });
+  disks.collect(MINUTE + 30_000);
+  assert.equal(isThere(pid), true);
+  assert.equal(programs.pids().length, 1);
+  const late = MINUTE + 30_001;
+  const part = await waitFor(() => disks.collect(late));
+  assert.deepEqual(
+    part.map(({ device }) => device),
+    ['sdb'],
+  );
+  assert.equal(disks.takeProblem(), 'smartctl did not answer in 30 s about sda.');
+  await waitFor(() => !isThere(pid));
+});
+
+test('one that floods is ended, and what it wrote is no reading', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  addDisk(machine, 'sda');
+  programs.write('smartctl', 'exec yes \'{"smart_status":{"passed":true}}\'');
+  using disks = open(machine, programs);
+  assert.equal(await disks.round(MINUTE, 1, programs), null);
+});
+
+test('a disk that is pulled out is forgotten, and so is all when smartctl vanishes', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  for (const device of ['sda', 'sdb']) addDisk(machine, device);
+  programs.write('smartctl', say('ata-healthy.json'));
+  using disks = open(machine, programs);
+  assert.equal((await disks.round(MINUTE, 2, programs))?.length, 2);
+  machine.remove('sys/block/sda');
+  const part = await disks.round(MINUTE + HALF_HOUR, 3, programs);
+  assert.deepEqual(
+    part?.map(({ device }) => device),
+    ['sdb'],
+  );
+  programs[Symbol.dispose]();
+  assert.equal(disks.collect(MINUTE + 2 * HALF_HOUR), null);
+  assert.equal(disks.takeProblem(), null);
+});
+
+test('without smartctl there is no such part and not a word', () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  addDisk(machine, 'sda');
+  using disks = open(machine, programs);
+  for (const atMs of [MINUTE, HOUR, DAY]) assert.equal(disks.collect(atMs), null);
+  assert.equal(disks.takeProblem(), null);
+});
+
+test('closing ends the one that is under way', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  addDisk(machine, 'sda');
+  programs.write('smartctl', 'exec sleep 1000');
+  const disks = open(machine, programs);
+  const [pid = 0] = await waitFor(() => {
+    disks.collect(MINUTE);
+    return programs.pids().length > 0 && programs.pids();
+  });
+  disks[Symbol.dispose]();
+  await waitFor(() => !isThere(pid));
+});
