@@ -1,7 +1,7 @@
 /** What is exported is used elsewhere: this finds what could be private, and what only tests still use. */
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { basename, join } from 'node:path';
 import { test } from 'node:test';
 
 import { repository } from './lib/steps.ts';
@@ -55,13 +55,13 @@ test('what a source exports is used by another one, or by its own file and a tes
   );
 });
 
+/** Sources below a folder. Links are not followed: some of the fixtures' lead in circles, as those of /sys do. */
 function listFiles(folder: string): string[] {
-  // With their types, links are not followed: some of the fixtures' lead in circles, as those of /sys do.
-  return readdirSync(join(repository, folder), { recursive: true, withFileTypes: true })
-    .map(({ parentPath, name }) =>
-      relative(repository, join(parentPath, name)).replaceAll('\\', '/'),
-    )
-    .filter((file) => /\.m?ts$/.test(file) && !file.includes('/node_modules/'));
+  return readdirSync(join(repository, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`;
+    if (entry.isDirectory()) return entry.name === 'node_modules' ? [] : listFiles(path);
+    return /\.m?ts$/.test(entry.name) ? [path] : [];
+  });
 }
 
 /** The names that a file imports, each with the file that it is from. */
