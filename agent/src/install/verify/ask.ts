@@ -29,8 +29,11 @@ export interface Answer {
 }
 
 /** Asks for a page. Whose certificate answers is not looked at: on this machine it may be one for another name. */
-export async function askPage(target: Target): Promise<Answer> {
-  return ask(target, { headers: { Host: target.domain } });
+export async function askPage(
+  target: Target,
+  shown: ClientCertificate | null = null,
+): Promise<Answer> {
+  return ask(target, { headers: { Host: target.domain }, ...shown });
 }
 
 /** Asks for a WebSocket, and leaves it at once. */
