@@ -126,7 +126,9 @@ async function takeMessage(
   hang: () => void,
   keep: (raw: string) => void,
 ): Promise<void> {
-  const raw = await text(stream);
+  const raw = await text(stream).catch(() => null);
+  // A sender that was killed in the middle of its message left none, and waits for no answer.
+  if (raw === null) return;
   const { hangUp = false, slowMs = 0, message } = state.script;
   if (hangUp) {
     hang();

@@ -70,9 +70,10 @@ function keepFresh<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
     if (kept !== null && (!kept.done || Math.abs(now - kept.at) < FRESH_MS)) return kept.value;
     const value = load();
     const run = { at: now, value, done: false };
-    void value.finally(() => {
+    const note = (): void => {
       run.done = true;
-    });
+    };
+    value.then(note, note);
     kept = run;
     return value;
   };
