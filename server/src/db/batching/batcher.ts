@@ -179,7 +179,7 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     if (failure === undefined || failure.ok) return;
     const isShared = this.#concernsAll(failure.error) || (await isSilent(failure.error));
     if (!isShared) return;
-    for (const call of this.#queue.splice(0)) call.reject(failure.error);
+    for (const call of this.#takeAll()) call.reject(failure.error);
   }
 }
 

@@ -54,6 +54,27 @@ test('whoever queued while the database said nothing fails with that batch', asy
   assert.equal(await batcher.submit(4), 4);
 });
 
+test('a queue that failed leaves no second batch turning in vain', async () => {
+  const batches: number[][] = [];
+  const batcher = new Batcher<number, number>({
+    name: 'test',
+    maxBatchSize: 2,
+    overlapFrom: 2,
+    maxQueueLength: 10,
+    observer: { observeBatch: () => {}, setQueueDepth: () => {} },
+    execute: async (inputs) => {
+      batches.push([...inputs]);
+      if (inputs.includes(1)) throw silence;
+      return inputs;
+    },
+  });
+  await outcomesOf([1, 2, 3, 4, 5, 6, 7].map((input) => batcher.submit(input)));
+  batches.length = 0;
+  const calls = [11, 12].map((input) => batcher.submit(input));
+  assert.deepEqual(await outcomesOf(calls), ['done', 'done']);
+  assert.deepEqual(batches, [[11, 12]]);
+});
+
 test('a connection that broke fails its own batch only', async () => {
   const batcher = batcherFailingWith(refusal);
   const outcomes = await outcomesOf([1, 2, 3].map((input) => batcher.submit(input)));
