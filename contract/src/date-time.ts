@@ -2,7 +2,8 @@ const DATE_TIME =
   /^(\d{4})-(\d{2})-(\d{2})[Tt _](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?(?:[Zz]|([+\-\u2212])(\d{2}):?(\d{2}))?$/;
 
 const EARLIEST_MS = Date.parse('0001-01-01T00:00:00.000Z');
-const LATEST_MS = Date.parse('9999-12-31T23:59:59.999Z');
+/** The last moment that RFC 3339 can tell, in milliseconds since 1970. */
+export const LATEST_DATE_TIME_MS = Date.parse('9999-12-31T23:59:59.999Z');
 /** PostgreSQL takes no offset beyond ±15:59. */
 const MAX_OFFSET_MINUTES = 15 * 60 + 59;
 
@@ -23,7 +24,9 @@ export function parseDateTime(text: string): Date | undefined {
   const localMs = Date.parse(`${year}-${month}-${day}T${hour}:${minute}:${second}.${millisecond}Z`);
   if (Number(hour) > 23 || Number.isNaN(localMs)) return undefined;
   const instantMs = localMs - (sign === '+' ? offsetMinutes : -offsetMinutes) * 60_000;
-  return instantMs < EARLIEST_MS || instantMs > LATEST_MS ? undefined : new Date(instantMs);
+  return instantMs < EARLIEST_MS || instantMs > LATEST_DATE_TIME_MS
+    ? undefined
+    : new Date(instantMs);
 }
 
 function readOffsetMinutes(hours = '0', minutes = '0'): number | undefined {

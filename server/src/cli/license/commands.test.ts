@@ -120,6 +120,31 @@ test('suspending, reinstating, revoking and extending change the status and leav
   assert.ok(daysLeft > 1.9 && daysLeft <= 2, `${daysLeft} days`);
 });
 
+test('an end that is moved to never makes a license perpetual, and days add nothing to that', async () => {
+  const { license_id: id } = await issue('--days', '10');
+  const reason = ['--reason', 'bought for life'];
+  const forever = await runJson(['license', 'extend', id, '--until', 'never', ...reason]);
+  assert.equal(forever.expires_at, null);
+  const longer = await run(['license', 'extend', id, '--days', '5', ...reason]);
+  assert.equal(longer.code, 0);
+  assert.match(longer.stderr, /^The license is perpetual and stays so/u);
+  assert.equal((await runJson(['license', 'show', id])).expires_at, null);
+});
+
+test('no end lies beyond the year 9999, which an answer could not tell', async () => {
+  const { license_id: id } = await issue('--expires', '9999-12-31');
+  const { expires_at: end } = await runJson([
+    'license',
+    'extend',
+    id,
+    '--days',
+    '36500',
+    '--reason',
+    'for long',
+  ]);
+  assert.equal(end, '9999-12-31T23:59:59.999Z');
+});
+
 test('what cannot be done is exit code 1 and one sentence', async () => {
   const unknown = await run(['license', 'show', '0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d']);
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);

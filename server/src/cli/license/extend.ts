@@ -8,7 +8,7 @@ import { jsonOption, moment, reasonOption, wholeNumber, withExamples } from '../
 
 interface ExtendOptions extends ChangeOptions {
   readonly days?: number;
-  readonly until?: Date | null;
+  readonly until?: Extension;
 }
 
 export function licenseExtendCommand(): Command {
@@ -20,9 +20,7 @@ export function licenseExtendCommand(): Command {
       'days more, counted from its end or, when it is over, from now',
       wholeNumber(1, 36_500),
     )
-    .option('--until <date>', 'its new end; "never" makes it perpetual', (text) =>
-      text === 'never' ? null : moment(text),
-    )
+    .option('--until <date>', 'its new end; "never" makes it perpetual', readUntil)
     .addOption(reasonOption())
     .addOption(jsonOption())
     .action(extend);
@@ -43,8 +41,13 @@ async function extend(argument: string, options: ExtendOptions): Promise<void> {
   });
 }
 
+/** Wrapped, because Commander takes a bare null for an option without a value. */
+function readUntil(text: string): Extension {
+  return { until: text === 'never' ? null : moment(text) };
+}
+
 function readExtension({ days, until }: ExtendOptions): Extension {
   if (days !== undefined && until === undefined) return { days };
-  if (days === undefined && until !== undefined) return { until };
+  if (days === undefined && until !== undefined) return until;
   throw usageError('Say how long: either --days or --until.');
 }

@@ -1,3 +1,4 @@
+import { LATEST_DATE_TIME_MS } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
@@ -49,8 +50,9 @@ export async function revokeLicense(ctx: Context, change: ManualChange): Promise
 }
 
 /**
- * Moves the end of a license. Days are added to its present end, or to now when it is over; a perpetual license stays so.
- * A subscription's next payment moves the end further, never back.
+ * Moves the end of a license. Days are added to its present end, or to now when it is over; a perpetual license stays so,
+ * and no end lies beyond the year 9999, which no date-time could tell. A subscription's next payment moves the end
+ * further, never back.
  */
 export async function extendLicense(
   ctx: Context,
@@ -65,7 +67,7 @@ export async function extendLicense(
 function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | null {
   if (expiresAt === null) return null;
   const from = Math.max(expiresAt.getTime(), now.getTime());
-  return new Date(from + days * DAY_MS);
+  return new Date(Math.min(from + days * DAY_MS, LATEST_DATE_TIME_MS));
 }
 
 async function changeLicense(
