@@ -41,9 +41,11 @@ describe('an installation', () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const [before, times] = [host.snapshot(), host.times()];
-    // The next plan finds the line in the file of nginx, and has no edit.
-    const again = { ...order, steps: steps.filter(({ kind }) => kind !== 'edit') };
-    assert.equal(await applyPlan(again, host.open()), false);
+    // The next plan finds the line in the file of nginx.
+    const again = steps.map((step) =>
+      step.kind === 'edit' ? { ...step, before: step.after } : step,
+    );
+    assert.equal(await applyPlan({ ...order, steps: again }, host.open()), false);
     assert.deepEqual([host.snapshot(), host.times()], [before, times]);
   });
 
@@ -197,6 +199,34 @@ describe('another plan', () => {
     assert.deepEqual(host.snapshot(), edited);
     await applyPlan({ ...order, steps: fewer }, host.open());
     assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
+  });
+
+  test('takes its line out of the file of another domain, though it puts one elsewhere', async () => {
+    using host = new FakeHost();
+    const [site, other] = ['/etc/nginx/sites-available/other', '/etc/nginx/sites-enabled/next'];
+    const text = host.read(site);
+    host.write(other, text);
+    await applyPlan(order, host.open());
+    const moved = steps.map((step) => (step.kind === 'edit' ? { ...step, path: other } : step));
+    await applyPlan({ ...order, steps: moved }, host.open());
+    assert.equal(host.read(site), text);
+    assert.match(host.read(other), /latchkey-agent/u);
+  });
+
+  test('leaves its line in a file that it names by another path', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    const edited = host.snapshot();
+    const renamed = steps.map((step) =>
+      step.kind === 'edit'
+        ? { ...step, path: '/etc/nginx/sites-available/other', before: step.after }
+        : step,
+    );
+    await applyPlan({ ...order, steps: renamed }, host.open());
+    assert.deepEqual(host.snapshot(), edited);
+    await uninstall(everything, host.open());
+    assert.deepEqual(host.snapshot(), before);
   });
 
   test('keeps ports open until the agent is reached through a proxy', async () => {

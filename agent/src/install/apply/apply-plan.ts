@@ -4,6 +4,7 @@ import { explainFailure } from './explain-failure.ts';
 import type { Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
+import type { Machine } from './machine.ts';
 import { mergeEntries } from './merge-entries.ts';
 import { describeUndo } from './describe-undo.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
@@ -99,10 +100,10 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
 }
 
 /** Whether an entry is neither of a plan, nor stays without one. */
-function isStale(entry: Entry, names: readonly string[]): boolean {
+function isStale(entry: Entry, names: readonly string[], machine: Machine): boolean {
   const { outlivesPlans, isWanted } = kindOf(entry);
   if (outlivesPlans || names.includes(nameEntry(entry))) return false;
-  return isWanted?.(entry, names) !== true;
+  return isWanted?.(entry, names, machine) !== true;
 }
 
 /** One run, from its first change to its end. */
@@ -136,7 +137,7 @@ class Run {
   async removeStale(steps: readonly BoundStep[]): Promise<void> {
     const { journal, progress } = this.#context;
     const names = steps.map(nameEntry);
-    const stale = journal.done.filter((entry) => isStale(entry, names));
+    const stale = journal.done.filter((entry) => isStale(entry, names, this.#context));
     for (const entry of stale.toReversed()) {
       const title = `No longer wanted: ${describeUndo(entry).join('; ')}`;
       progress.begin(title);

@@ -72,7 +72,7 @@ export interface StepKind<Kind extends Step> {
   /** Whether it stays until the uninstallation although a later plan no longer has it. */
   readonly outlivesPlans: boolean;
   /** For what a later plan wants without naming it. @param names those of the plan's steps */
-  readonly isWanted?: (entry: Entry, names: readonly string[]) => boolean;
+  readonly isWanted?: (entry: Entry, names: readonly string[], machine: Machine) => boolean;
 }
 
 /** What tells entries apart: two with the same name are about the same thing. */

@@ -2,7 +2,7 @@ import type { NginxFile } from '../facts.ts';
 import type { EditStep } from '../steps.ts';
 import { describeNode } from './read-configuration.ts';
 import type { Server } from './servers.ts';
-import { includeAtEnd, includeAtStart, keepTaggedLines } from './tagged-lines.ts';
+import { includeAtEnd, includeAtStart, keepTaggedLines, removeAround } from './tagged-lines.ts';
 
 const CONFIGURATION = '/etc/nginx/';
 
@@ -17,7 +17,15 @@ export function includeSnippet(
     ({ directive: { name, args } }) => name === 'include' && args[0] === snippet,
   );
   const include = at === 'end' ? includeAtEnd : includeAtStart;
-  const included = isThere ? file.text : include(file.text, directive.block, snippet);
+  // A line elsewhere in the file is that of another domain, which had it before.
+  const included = isThere
+    ? file.text
+    : removeAround(
+        directive.block,
+        file.text,
+        include(file.text, directive.block, snippet),
+        snippet,
+      );
   const after = keepTaggedLines(included, [snippet]);
   return after === file.text ? [] : [{ kind: 'edit', path: file.path, before: file.text, after }];
 }

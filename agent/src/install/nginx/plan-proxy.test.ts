@@ -127,6 +127,18 @@ describe("the domain's own block with TLS", () => {
     test(`is not taken from ${what}`, () => assert.equal(planSite(text).kind, 'dedicated'));
   }
 
+  test('gets the line that other domains of the same file had before', () => {
+    const include = `include ${paths.nginxRoute};`;
+    const inline = `server { listen 443 ssl; server_name a.test; ${include} }\n`;
+    const line = `server {\n    server_name b.test;\n    ${include} # latchkey-agent\n}\n`;
+    const changed = change(`${inline}${tls('')}${line}`, 'proxy');
+    const own = tls(`    ${include} # latchkey-agent\n`);
+    assert.equal(
+      changed,
+      `server { listen 443 ssl; server_name a.test; }\n${own}server {\n    server_name b.test;\n}\n`,
+    );
+  });
+
   test('is the one with the exact name, not a wildcard or an expression', () => {
     const files = host({
       '/etc/nginx/sites-enabled/a': 'server { listen 443 ssl; server_name *.test ~shop; }\n',

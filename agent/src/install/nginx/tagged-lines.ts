@@ -40,6 +40,26 @@ export function removeTaggedLines(text: string, taken: readonly string[] = snipp
   return text.replaceAll(lines, '').replaceAll(inline, '');
 }
 
+/**
+ * Takes a file of ours out of all that lies around a block.
+ * @param text as it was read, where the block has its place
+ * @param changed the same with something put into the block
+ */
+export function removeAround(
+  { open, close }: Block,
+  text: string,
+  changed: string,
+  snippet: string,
+): string {
+  const end = changed.length - (text.length - close);
+  const [head, tail] = [changed.slice(0, open), changed.slice(end)];
+  return [
+    removeTaggedLines(head, [snippet]),
+    changed.slice(open, end),
+    removeTaggedLines(tail, [snippet]),
+  ].join('');
+}
+
 /** Takes out what loads any other file of ours, which an earlier installation may have put in. */
 export function keepTaggedLines(text: string, kept: readonly string[]): string {
   return removeTaggedLines(

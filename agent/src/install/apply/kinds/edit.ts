@@ -11,6 +11,9 @@ import { identifyAll, isForeign } from './restore-paths.ts';
 
 const CONFIGURATION = '/etc/nginx';
 
+/** How the names of edits begin. */
+const EDIT = 'edit ';
+
 /** Under this the journal keeps which of our files an edit has nginx load. */
 const INCLUDES = 'includes';
 
@@ -52,11 +55,23 @@ export const edit: StepKind<EditStep> = {
     }
   },
 
-  // A plan for a file that has its line already has no edit left.
-  isWanted({ after }, names) {
-    return after?.[INCLUDES]?.some((path) => names.includes(`file ${path}`)) === true;
+  // A file that was renamed has its line under another name, where the plan wants it.
+  isWanted({ subject: { path = '' }, after }, names, machine) {
+    if (existsSync(locate(machine, path))) return isNamedOtherwise(path, names, machine);
+    return after?.[INCLUDES]?.some((each) => names.includes(`file ${each}`)) === true;
   },
 };
+
+/** Whether a plan edits the same file by another path: links lead to it. */
+function isNamedOtherwise(path: string, names: readonly string[], machine: Machine): boolean {
+  const edited = names
+    .filter((name) => name.startsWith(EDIT))
+    .map((name) => name.slice(EDIT.length));
+  const real = findRealPath(machine, path);
+  return edited.some(
+    (each) => existsSync(locate(machine, each)) && findRealPath(machine, each) === real,
+  );
+}
 
 function listIncludes(text: string): string[] {
   return snippets.filter((path) => text.includes(`include ${path};`));
