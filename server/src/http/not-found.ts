@@ -19,9 +19,10 @@ export function addNotFoundHandler(app: FastifyInstance): void {
     for (const each of [method].flat()) known.methods.add(each);
   });
 
-  // Fastify would answer 415 to a content type that it cannot read before it looks whether there is such a path.
+  // Fastify would answer 415 to a content type that it cannot read, and 400 to QUERY without one, before it looks whether
+  // there is such a path. The parser of JSON leaves these bodies unread.
   app.addHook('onRequest', (request, _reply, done) => {
-    if (request.is404) delete request.raw.headers['content-type'];
+    if (request.is404) request.raw.headers['content-type'] = 'application/json';
     done();
   });
 
@@ -38,10 +39,11 @@ export function addNotFoundHandler(app: FastifyInstance): void {
   });
 }
 
-/** `/a/:b/c` as a regular expression; a parameter is one part of a path. */
+/** `/a/:b/c` as a regular expression; a parameter is one part of a path, `*` all that is left of it. */
 function toPattern(url: string): RegExp {
-  const parts = url
-    .split('/')
-    .map((part) => (part.startsWith(':') ? '[^/]+' : RegExp.escape(part)));
+  const parts = url.split('/').map((part) => {
+    if (part === '*') return '.*';
+    return part.startsWith(':') ? '[^/]+' : RegExp.escape(part);
+  });
   return new RegExp(`^${parts.join('/')}$`);
 }

@@ -40,7 +40,7 @@ export function makeServerOptions({ trustedProxies, answerHeaders }: HttpOptions
       headersTimeout: HEADERS_TIMEOUT_MS,
       maxHeaderSize: MAX_HEADER_BYTES,
       connectionsCheckingInterval: TIMEOUT_CHECK_INTERVAL_MS,
-      // Refused by `refuseWithoutHost`, with a body.
+      // Refused by `requireHost`, with a body.
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },

@@ -26,6 +26,7 @@ function setUp(t: TestContext, overrides: Partial<ShellOptions> = {}): App {
   });
   app.get('/address', (request) => ({ ip: request.ip }));
   app.get('/things/:id', (request) => request.params);
+  app.get('/rest/*', () => 'the rest');
   app.post('/things', { schema: { body: ref(SubscriberCreate) } }, (request) => request.body);
   app.get('/broken', () => {
     throw new Error('password authentication failed for user "latchkey"');
@@ -109,6 +110,10 @@ test('an unknown path is 404, whatever is sent to it', async (t) => {
   assert.deepEqual(await problemOf(app, broken), notFound);
   const typeless = { ...broken, headers: { 'content-type': ':' } };
   assert.deepEqual(await problemOf(app, typeless), notFound);
+  assert.match(
+    await exchange(app, 'QUERY /nowhere HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n'),
+    /^HTTP\/1\.1 404 /u,
+  );
 });
 
 test('a method that a path does not serve is 405 and told which it does', async (t) => {
@@ -127,6 +132,13 @@ test('a method that a path does not serve is 405 and told which it does', async 
   assert.equal(options.statusCode, 204);
   assert.equal(options.headers.allow, 'OPTIONS, POST');
   assert.equal((await app.inject({ method: 'HEAD', url: '/things/1' })).statusCode, 200);
+  for (const url of ['/rest/of', '/rest/of/path', '/rest/']) {
+    assert.deepEqual(await problemOf(app, { method: 'POST', url }), {
+      status: 405,
+      code: 'method_not_allowed',
+      allow: 'OPTIONS, GET, HEAD',
+    });
+  }
 });
 
 test('a page of any origin may ask and read, but send no credentials', async (t) => {
@@ -313,6 +325,7 @@ test('what breaks HTTP itself is refused with a problem too', async (t) => {
   const cases: readonly (readonly [string, number, string])[] = [
     ['NONSENSE\r\n\r\n', 400, 'bad_request'],
     ['GET / HTTP/1.1\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
+    ['GET / HTTP/1.1\r\nHost: a\r\nhost: a\r\nconnection: close\r\n\r\n', 400, 'bad_request'],
     ['GET / HTTP/1.1\r\nhost: x\r\nbad header\r\n\r\n', 400, 'bad_request'],
     [`GET / HTTP/1.1\r\nhost: x\r\na: ${'a'.repeat(17_000)}\r\n\r\n`, 431, 'headers_too_large'],
   ];

@@ -8,7 +8,7 @@ import type { FailureLog } from './failure-log.ts';
 import { addJsonParser } from './json-parser.ts';
 import { limitLoad } from './limit-load.ts';
 import { addNotFoundHandler } from './not-found.ts';
-import { refuseWithoutHost } from './require-host.ts';
+import { requireHost } from './require-host.ts';
 import { MAX_CONNECTIONS, makeServerOptions } from './server-options.ts';
 import { type ServiceState, refuseUnlessReady } from './service-state.ts';
 
@@ -34,7 +34,7 @@ export function createShell({ publicUrl, trustedProxies, log, state }: ShellOpti
   addErrorHandler(app, log);
   addNotFoundHandler(app);
   addAnswerHeaders(app, answerHeaders);
-  refuseWithoutHost(app);
+  requireHost(app);
   refuseUnlessReady(app, state);
   limitLoad(app);
   return app;
