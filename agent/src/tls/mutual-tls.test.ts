@@ -169,6 +169,20 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     assert.throws(from({ keyFile }), {
       message: `${keyFile} is not the key of ${server.certificateFile}.`,
     });
+    const rsa = join(workshop.directory, 'rsa.key');
+    workshop.openssl(`genrsa -out ${rsa} 2048`);
+    assert.throws(from({ keyFile: rsa }), {
+      message: `${rsa} is not the key of ${server.certificateFile}.`,
+    });
+    const locked = join(workshop.directory, 'locked.key');
+    workshop.openssl(`ec -in ${server.keyFile} -aes256 -passout pass:secret -out ${locked}`);
+    assert.throws(from({ keyFile: locked }), {
+      message: `${locked} is protected by a passphrase: write it without one.`,
+    });
+    assert.throws(
+      from({ keyFile: server.certificateFile }),
+      /\.pem holds no private key \(PEM\) that can be used: /u,
+    );
     assert.throws(
       from({ keyFile: '/nowhere' }),
       /^TlsFileError: \/nowhere cannot be read: ENOENT/u,

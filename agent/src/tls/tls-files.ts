@@ -1,4 +1,4 @@
-import { X509Certificate } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
@@ -50,6 +50,7 @@ export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
   const cert = readText(paths.certificateFile);
   const [certificate] = readCertificates(paths.certificateFile, cert);
   const key = readText(paths.keyFile);
+  checkKey(paths, certificate, key);
   const clients = paths.clients === null ? null : readClients(paths.clients);
   const context: SecureContextOptions = {
     cert,
@@ -60,9 +61,28 @@ export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
   try {
     createSecureContext(context);
   } catch (error) {
-    throw new TlsFileError(explainContextError(paths, error), { cause: error });
+    const { certificateFile, keyFile } = paths;
+    const what = `${certificateFile} and ${keyFile} cannot be used together`;
+    throw new TlsFileError(`${what}: ${messageOf(error)}`, { cause: error });
   }
   return { context, certificate, clients };
+}
+
+/** A TLS context does not look at a key of another kind than the certificate's: it takes both, and every handshake fails. */
+function checkKey({ certificateFile, keyFile }: TlsPaths, own: X509Certificate, pem: string): void {
+  let isOwn: boolean;
+  try {
+    isOwn = own.checkPrivateKey(createPrivateKey(pem));
+  } catch (error) {
+    throw new TlsFileError(explainKeyError(keyFile, messageOf(error)), { cause: error });
+  }
+  if (!isOwn) throw new TlsFileError(`${keyFile} is not the key of ${certificateFile}.`);
+}
+
+function explainKeyError(keyFile: string, message: string): string {
+  return /interrupted or cancelled|bad decrypt/u.test(message)
+    ? `${keyFile} is protected by a passphrase: write it without one.`
+    : `${keyFile} holds no private key (PEM) that can be used: ${message}`;
 }
 
 function readClients(paths: NonNullable<TlsPaths['clients']>) {
@@ -114,14 +134,6 @@ function splitPem(text: string, label: string): readonly string[] {
 
 function toDer(pem: string): Buffer {
   return Buffer.from(pem.replaceAll(/-----[^-]+-----|\s/gu, ''), 'base64');
-}
-
-function explainContextError({ certificateFile, keyFile }: TlsPaths, error: unknown): string {
-  const message = messageOf(error);
-  if (/key values mismatch|key type mismatch/iu.test(message)) {
-    return `${keyFile} is not the key of ${certificateFile}.`;
-  }
-  return `${certificateFile} and ${keyFile} cannot be used together: ${message}`;
 }
 
 function messageOf(error: unknown): string {
