@@ -6,7 +6,9 @@ export const WebhookHeaders = Type.Object({
   'Billing-Signature': Type.Optional(
     text({
       description: 'HMAC-SHA256 over time and raw body: `ts=<unix>;h1=<hex>`.',
-      examples: ['ts=1698796800;h1=28981e941fae76e53db32f3d2a83cb69'],
+      examples: [
+        'ts=1698796800;h1=28981e941fae76e53db32f3d2a83cb69db41476595e84e1970a1b5d98f62b261',
+      ],
     }),
   ),
 });

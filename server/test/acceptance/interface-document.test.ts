@@ -26,12 +26,12 @@ const committed = readFileSync(new URL('../../../openapi.json', import.meta.url)
 
 /** Method, path and the answers that the operation documents. */
 const operations: readonly (readonly [string, string, string])[] = [
-  ['GET', '/', '200'],
+  ['GET', '/', '200 503'],
   ['GET', '/api/v1/health', '200 503'],
   ['GET', '/api/v1/health/live', '200'],
   ['GET', '/api/v1/health/ready', '200 503'],
-  ['GET', '/api/v1/licenses/check/{transaction_id}', '200 404 422 500 503'],
-  ['GET', '/api/v1/licenses/{license_key}/activations', '200 404 422 429 500 503'],
+  ['GET', '/api/v1/licenses/check/{transaction_id}', '200 400 404 414 422 500 503'],
+  ['GET', '/api/v1/licenses/{license_key}/activations', '200 400 404 414 422 429 500 503'],
   ['POST', '/api/v1/events', '200 400 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/activate', '200 403 404 409 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/deactivate', '200 403 404 413 415 422 429 500 503'],
@@ -41,7 +41,7 @@ const operations: readonly (readonly [string, string, string])[] = [
   ['POST', '/api/v1/trial/start', '200 413 415 422 500 503'],
   ['POST', '/api/v1/usage/heartbeat', '200 413 415 422 500 503'],
   ['POST', '/api/v1/webhooks/billing', '200 401 413 415 422 500 503'],
-  ['POST', '/api/v1/webhooks/{provider}', '200 401 404 413 415 422 500 503'],
+  ['POST', '/api/v1/webhooks/{provider}', '200 400 401 404 413 414 415 422 500 503'],
 ];
 
 describe('the interface document', () => {

@@ -12,7 +12,9 @@ offset up to ±15:59 is taken, and none means UTC. \`text\` is any text without 
 are ignored.
 
 **Refusals.** A request that does not fit its schema is answered with 422 and one item per fault. All other refusals are
-problem details (RFC 9457) with a stable \`code\`; [all codes](/docs/errors). Every answer carries \`X-Request-Id\`.`;
+problem details (RFC 9457) with a stable \`code\`; [all codes](/docs/errors). Every answer carries \`X-Request-Id\`.
+What comes instead of any operation's answer: 400 for a request that cannot be read, 404 for an unknown path, 405 with
+\`Allow\` for a method that a path does not serve, 408 for a request that does not arrive in time, 431 for too large headers.`;
 
 /** How the interface document is made of the routes' own schemas. */
 export const interfaceDescription: FastifyDynamicSwaggerOptions = {
@@ -46,19 +48,20 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
   transform: ({ schema, url }) => ({ schema: documentRefusals(schema, url), url }),
 };
 
-/** Adds what every operation of its kind can be refused with to what the route itself names. */
+/** Adds what every operation of its kind can be refused with to what the route itself names; probes are never refused. */
 function documentRefusals(schema: FastifySchema, url: string): FastifySchema {
   const { problems = [], ...described } = schema;
   const { response } = schema;
-  const takesNothing = url === '/' || url.startsWith('/api/v1/health');
-  if (takesNothing || typeof response !== 'object') return described;
+  if (url.startsWith('/api/v1/health') || typeof response !== 'object') return described;
   const takesBody = schema.body !== undefined;
   const codes = new Set<ErrorCode>([
     ...problems,
     ...(takesBody ? (['payload_too_large', 'unsupported_media_type'] as const) : []),
-    'internal_error',
-    'database_unavailable',
+    ...(schema.params === undefined ? [] : (['bad_request', 'uri_too_long'] as const)),
+    ...(url === '/' ? [] : (['internal_error', 'database_unavailable'] as const)),
     'overloaded',
+    'starting',
+    'draining',
   ]);
   const takesInput = takesBody || schema.params !== undefined || schema.headers !== undefined;
   return {
