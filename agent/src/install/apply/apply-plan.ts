@@ -4,7 +4,7 @@ import { explainFailure } from './explain-failure.ts';
 import type { Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
-import type { Machine } from './machine.ts';
+import { listStale } from './list-stale.ts';
 import { mergeEntries } from './merge-entries.ts';
 import { describeUndo } from './describe-undo.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
@@ -99,13 +99,6 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
   return true;
 }
 
-/** Whether an entry is neither of a plan, nor stays without one. */
-function isStale(entry: Entry, names: readonly string[], machine: Machine): boolean {
-  const { outlivesPlans, isWanted } = kindOf(entry);
-  if (outlivesPlans || names.includes(nameEntry(entry))) return false;
-  return isWanted?.(entry, names, machine) !== true;
-}
-
 /** One run, from its first change to its end. */
 class Run {
   readonly #context: RunContext;
@@ -133,11 +126,10 @@ class Run {
     progress.end(step.title, !holds, (performance.now() - startedMs) / 1000);
   }
 
-  /** Undoes what an earlier installation did and this plan no longer has, such as the other mode's files. */
+  /** Undoes what an earlier installation did and this plan no longer has. */
   async removeStale(steps: readonly BoundStep[]): Promise<void> {
     const { journal, progress } = this.#context;
-    const names = steps.map(nameEntry);
-    const stale = journal.done.filter((entry) => isStale(entry, names, this.#context));
+    const stale = listStale(journal, steps.map(nameEntry), this.#context);
     for (const entry of stale.toReversed()) {
       const title = `No longer wanted: ${describeUndo(entry).join('; ')}`;
       progress.begin(title);

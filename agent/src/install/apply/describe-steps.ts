@@ -1,24 +1,49 @@
 import { existsSync, readFileSync } from 'node:fs';
 
+import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
+import type { Changes } from './changes.ts';
+import { describeUndo } from './describe-undo.ts';
+import type { Journal } from './journal.ts';
 import { bindStep } from './kinds.ts';
+import { listStale } from './list-stale.ts';
 import { locate } from './machine.ts';
-import type { StepContext } from './step-kind.ts';
 import { showDifference } from './show-difference.ts';
+import { nameEntry, type StepContext } from './step-kind.ts';
 
-/** What a plan would do here, step by step, with the texts of its files; nothing is changed. */
+/**
+ * What a plan would do here, step by step, with the texts of its files, and what it would undo of an earlier one; nothing is
+ * changed.
+ */
 export async function describeSteps(
   steps: readonly Step[],
-  context: StepContext,
+  context: StepContext & { readonly journal: Pick<Journal, 'done'> },
 ): Promise<string[]> {
   const told = [];
   for (const step of steps) {
     const { title, holds } = bindStep(step);
     const isDone = await holds(context);
     told.push(isDone ? `· ${title}: already so` : `+ ${title}`);
-    if (!isDone) told.push(...showText(step, context));
+    if (isDone) continue;
+    told.push(...showText(step, context));
+    noteChange(step, context.changed);
   }
-  return told;
+  const stale = listStale(context.journal, steps.map(bindStep).map(nameEntry), context);
+  return [
+    ...told,
+    ...stale
+      .toReversed()
+      .flatMap(describeUndo)
+      .map((title) => `- ${title}`),
+  ];
+}
+
+/** So that those who read it are known to be told. */
+function noteChange(step: Step, changed: Changes): void {
+  if ('path' in step) changed.add(step.path);
+  else if (step.kind === 'program') changed.add(step.to);
+  else if (step.kind === 'own-certificate') changed.add(paths.certificate);
+  else if (step.kind === 'authority') changed.add(paths.authorityCertificate);
 }
 
 function showText(step: Step, context: StepContext): string[] {

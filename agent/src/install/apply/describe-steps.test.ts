@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
+import { paths } from '../paths.ts';
+import type { Step } from '../steps.ts';
+import { applyPlan } from './apply-plan.ts';
+import { describeSteps } from './describe-steps.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));
+after(() => rmSync(folder, { recursive: true }));
+const steps = listEveryStep(makePackage(folder, '1.0.0'));
+const order = { steps, installed: '{}\n', verify: async () => undefined };
+
+/** The lines of steps, without the texts of files. */
+async function listTitles(plan: readonly Step[], host: FakeHost): Promise<string[]> {
+  const before = host.snapshot();
+  const lines = await describeSteps(plan, host.open());
+  assert.deepEqual(host.snapshot(), before);
+  return lines.filter((line) => !line.startsWith(' ') && line !== '');
+}
+
+test('a rehearsal names every step that would be done, and changes nothing', async () => {
+  using host = new FakeHost();
+  const titles = await listTitles(steps, host);
+  assert.equal(titles.length, steps.length);
+  assert.deepEqual(
+    titles.filter((title) => !title.startsWith('+ ')),
+    [],
+  );
+});
+
+test('a rehearsal of the same again names no step as one that would be done', async () => {
+  using host = new FakeHost();
+  await applyPlan(order, host.open());
+  const again = steps.map((step) =>
+    step.kind === 'edit' ? { ...step, before: step.after } : step,
+  );
+  const titles = await listTitles(again, host);
+  assert.deepEqual(
+    titles.filter((title) => !title.endsWith(': already so')),
+    [],
+  );
+});
+
+test('a rehearsal says who would be told of a file that changes, and what would be undone', async () => {
+  using host = new FakeHost();
+  await applyPlan(order, host.open());
+  const changed = steps
+    .filter(({ kind }) => kind !== 'edit')
+    .map((step) =>
+      step.kind === 'file' && [paths.nginxRoute, paths.unit].some((path) => path === step.path)
+        ? { ...step, text: `# newer\n${step.text}` }
+        : step,
+    );
+  assert.deepEqual(
+    (await listTitles(changed, host)).filter((title) => !title.endsWith(': already so')),
+    [
+      `+ Write ${paths.nginxRoute}`,
+      '+ Check and reload nginx',
+      `+ Write ${paths.unit}`,
+      '+ Enable and start latchkey-agent.service',
+      '- Bring back /etc/nginx/sites-available/other as it was before',
+    ],
+  );
+});
