@@ -87,7 +87,7 @@ async function stop(service: ChildProcess): Promise<void> {
 async function readUrl({ stdout }: ChildProcess): Promise<string> {
   assert.ok(stdout !== null);
   for await (const line of createInterface({ input: stdout })) {
-    const [, found] = /Latchkey listens on +(\S+)/.exec(line) ?? [];
+    const [, found] = /"Latchkey listens on (\S+)"/.exec(line) ?? [];
     if (found !== undefined) return found;
   }
   throw new Error('the service ended before it listened');

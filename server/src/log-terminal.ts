@@ -12,8 +12,8 @@ const levelStyles: Readonly<Record<string, Style>> = {
 };
 
 /**
- * A line of the log for people: time of day, level, message, the other fields as `name=value`, and the stack of an
- * error below. A line that is no JSON object is given back as it is.
+ * A line of the log for people: time of day, level, message, the other fields as `name=value`, long lists by their
+ * ends, and the stack of an error below. A line that is no JSON object is given back as it is.
  */
 export function formatForTerminal(line: string, colours: boolean): string {
   const entry = parseEntry(line);
@@ -43,7 +43,13 @@ function parseEntry(line: string): Record<string, unknown> | null {
   }
 }
 
+/** A list that is longer is shown by its ends: the log of a service has all of it. */
+const LONGEST_LIST = 4;
+
 function formatValue(value: unknown): string {
+  if (Array.isArray(value) && value.length > LONGEST_LIST) {
+    return `${formatValue(value.at(0))} … ${formatValue(value.at(-1))} (${value.length})`;
+  }
   return typeof value === 'string' && /^[\w./:*{}-]+$/u.test(value) ? value : JSON.stringify(value);
 }
 

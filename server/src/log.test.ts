@@ -99,6 +99,12 @@ test('on a terminal a line has the time of day, the level, the message and the f
   const line =
     '{"level":"info","time":"2026-01-02T03:04:05.678Z","port":8080,"name":"a b","msg":"up"}\n';
   assert.equal(formatForTerminal(line, false), '03:04:05.678 INFO  up port=8080 name="a b"\n');
+  const list =
+    '{"level":"info","time":"2026-01-02T03:04:05.678Z","some":[1,2,3,4],"many":["a","b","c","d","e"],"msg":"up"}\n';
+  assert.equal(
+    formatForTerminal(list, false),
+    '03:04:05.678 INFO  up some=[1,2,3,4] many=a … e (5)\n',
+  );
   const failed =
     '{"level":"error","time":"2026-01-02T03:04:05.678Z","err":{"stack":"E: x\\n at y"},"msg":"no"}';
   assert.equal(formatForTerminal(failed, false), '03:04:05.678 ERROR no\n  E: x\n   at y\n');

@@ -14,8 +14,7 @@ export interface LogOptions {
 }
 
 /**
- * Makes the log: one JSON object per line, with the time in UTC. On a terminal, unless `NODE_ENV` is production, the
- * lines are made for people. No line carries keys, addresses, fingerprints or secrets, see `scrub`.
+ * Makes the log: one JSON object per line, with the time in UTC; where people read it, lines made for them. No line carries keys, addresses, fingerprints or secrets, see `scrub`.
  */
 export function createLog({ level, destination = standardOutput() }: LogOptions): Logger {
   return pino(
@@ -32,9 +31,13 @@ export function createLog({ level, destination = standardOutput() }: LogOptions)
   );
 }
 
+/** Whether a person reads standard output: it is a terminal, and `NODE_ENV` is not production. */
+export function isReadByPeople(): boolean {
+  return process.stdout.isTTY && process.env['NODE_ENV'] !== 'production';
+}
+
 function standardOutput(): DestinationStream {
-  const forPeople = process.stdout.isTTY && process.env['NODE_ENV'] !== 'production';
-  if (!forPeople) return pino.destination({ dest: 1, sync: true });
+  if (!isReadByPeople()) return pino.destination({ dest: 1, sync: true });
   const colours = process.stdout.hasColors();
   return {
     write: (line) => {

@@ -58,7 +58,7 @@ export interface ServiceHome extends AsyncDisposable {
 /** As `npx latchkey` starts it, with its limits of memory; it becomes the service, and stays the same process. */
 const command = fileURLToPath(new URL('../bin/latchkey.mjs', import.meta.url));
 
-const STARTED = /Latchkey listens on\s+(http:\/\/\S+)/u;
+const STARTED = /"Latchkey listens on (http:\/\/[^\s"]+)"/u;
 
 /** A machine that is busy with other tests takes its time. */
 const START_PATIENCE_MS = 30_000;

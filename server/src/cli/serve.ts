@@ -3,6 +3,7 @@ import { constants } from 'node:os';
 import { Command } from 'commander';
 
 import { loadConfiguration } from '#server/config/load.ts';
+import { isReadByPeople } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
 
 import { withExamples } from './option-values.ts';
@@ -34,7 +35,7 @@ async function serve(): Promise<void> {
   const { startService } = await import('#server/serve.ts');
   const service = await startService(configuration);
   doneStarting();
-  process.stdout.write(describe(service.url));
+  announce(service);
   process.on('SIGHUP', () => void service.reload());
   await receiveStopSignal();
   await stopInTime(service);
@@ -88,6 +89,12 @@ async function stopInTime(service: RunningService): Promise<void> {
   }
   // A connection to a database that does not answer would keep the process.
   setTimeout(() => process.exit(), LINGER_MS).unref();
+}
+
+/** Says where the service is: to a person with what to do next, else as one more line of the log. */
+function announce({ url, log }: RunningService): void {
+  if (isReadByPeople()) process.stdout.write(describe(url));
+  else log.info({ url }, `Latchkey listens on ${url}`);
 }
 
 /** What a newcomer needs next. */
