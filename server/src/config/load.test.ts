@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 import { promisify } from 'node:util';
 import { loadConfiguration, readConfiguration } from './load.ts';
@@ -72,6 +72,26 @@ test('a damaged secret is never replaced by a new one', () => {
     /is damaged: .* restore the file from a backup\.$/u,
   );
   assert.equal(readFileSync(masterSecretPath(directory), 'utf8'), 'cut of');
+});
+
+test('a secret that belongs to another account is told apart from one that cannot be kept', () => {
+  const path = masterSecretPath(directory);
+  readOrCreateMasterSecret(directory);
+  for (const parent of [directory, dirname(directory)]) chmodSync(parent, 0o755);
+  // Root may read everything, so it is nobody for the while; others lock themselves out.
+  const isRoot = process.getuid?.() === 0;
+  if (isRoot) process.seteuid?.(65_534);
+  else chmodSync(path, 0);
+  try {
+    assert.throws(
+      () => readOrCreateMasterSecret(directory),
+      /cannot be read \(EACCES.*\): make the account that runs Latchkey its owner\.$/u,
+    );
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+    else chmodSync(path, 0o600);
+  }
+  assert.match(readFileSync(path, 'utf8'), /^[\w-]{43}\n$/u);
 });
 
 test('a lost secret is not replaced while the database that was made with it is there', () => {

@@ -22,30 +22,45 @@ export function masterSecretPath(dataDirectory: string): string {
  * The master secret kept in the data directory; at the first start it is made: 32 random bytes as base64url, mode 0600.
  * Two processes that start at once end with the same secret. A file that others may read is made private again. A lost
  * secret is not replaced while there is a database that was made with it.
- * @throws StartupError when the directory cannot be used or the file does not hold a secret
+ * @throws StartupError when the directory cannot be used, or the file cannot be read or does not hold a secret
  */
 export function readOrCreateMasterSecret(dataDirectory: string): KeptSecret {
   const path = masterSecretPath(dataDirectory);
+  orExplain(
+    () => createUnlessThere(dataDirectory, path),
+    (why) =>
+      `The master secret ${path} cannot be kept (${why}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
+  );
+  return orExplain(
+    () => readSecretFile(path),
+    (why) =>
+      `The master secret ${path} cannot be read (${why}): make the account that runs Latchkey its owner.`,
+  );
+}
+
+function orExplain<Result>(attempt: () => Result, explain: (why: string) => string): Result {
   try {
-    if (!isFile(path)) {
-      refuseToReplace(dataDirectory, path);
-      createSecretFile(dataDirectory, path);
-    }
-    const warning = makePrivate(path);
-    const parsed = masterSecret(readFileSync(path, 'utf8').trim());
-    if ('value' in parsed) return { secret: parsed.value, warning };
-    throw new StartupError([
-      `The master secret in ${path} is damaged: it must ${parsed.must}, so restore the file from a backup.`,
-    ]);
+    return attempt();
   } catch (error) {
     if (error instanceof StartupError) throw error;
-    throw new StartupError(
-      [
-        `The master secret ${path} cannot be kept (${messageOf(error)}): make LATCHKEY_DATA_DIR writable or set LATCHKEY_SECRET.`,
-      ],
-      { cause: error },
-    );
+    const why = error instanceof Error ? error.message : String(error);
+    throw new StartupError([explain(why)], { cause: error });
   }
+}
+
+function createUnlessThere(dataDirectory: string, path: string): void {
+  if (isFile(path)) return;
+  refuseToReplace(dataDirectory, path);
+  createSecretFile(dataDirectory, path);
+}
+
+function readSecretFile(path: string): KeptSecret {
+  const warning = makePrivate(path);
+  const parsed = masterSecret(readFileSync(path, 'utf8').trim());
+  if ('value' in parsed) return { secret: parsed.value, warning };
+  throw new StartupError([
+    `The master secret in ${path} is damaged: it must ${parsed.must}, so restore the file from a backup.`,
+  ]);
 }
 
 /** What it means that the database holds something which the master secret does not open. */
@@ -93,8 +108,4 @@ function makePrivate(path: string): string | null {
 
 function isFile(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isFile() ?? false;
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
