@@ -20,3 +20,16 @@ test('a port from PORT counts as set', () => {
     { name: 'LATCHKEY_PORT', value: '3000', origin: 'set' },
   );
 });
+
+test('names of events are all names until some are given', () => {
+  const describe = (variables: Record<string, string>) => {
+    const { environment } = readEnvironment(variables, () => '');
+    const settings = describeConfiguration(toConfig(environment, '/srv'), environment);
+    return settings.find(({ name }) => name === 'LATCHKEY_EVENT_NAMES')?.value;
+  };
+  assert.equal(describe({}), 'all');
+  assert.equal(
+    describe({ LATCHKEY_EVENT_NAMES: 'app_*, export_finished' }),
+    'app_*,export_finished',
+  );
+});

@@ -50,7 +50,7 @@ function describePlain(config: Config): readonly Plain[] {
       `${events.rate.perSecond}/${events.rate.burst}`,
       (env) => env.eventsRate,
     ],
-    ['LATCHKEY_EVENT_NAMES', listOf(events.names), (env) => env.eventNames],
+    ['LATCHKEY_EVENT_NAMES', events.names.join(',') || 'all', (env) => env.eventNames],
     ['LATCHKEY_EVENTS_KEEP_DAYS', String(events.keepDays), (env) => env.eventsKeepDays],
     [
       'LATCHKEY_BILLING_TOLERANCE_S',
