@@ -11,6 +11,7 @@ export class Fields {
   readonly #values: ReadonlyMap<string, unknown>;
   readonly #path: ConfigPath;
   readonly #problems: Problem[];
+  readonly #isMapping: boolean;
 
   /** A field that is not known is a problem: it would be a setting that has no effect. */
   constructor(value: unknown, path: ConfigPath, known: readonly string[], problems: Problem[]) {
@@ -18,6 +19,7 @@ export class Fields {
     this.#values = new Map<string, unknown>(isMapping ? Object.entries(value) : []);
     this.#path = path;
     this.#problems = problems;
+    this.#isMapping = isMapping;
     if (!isMapping) this.#report([], `must be a mapping with the fields ${known.join(', ')}`);
     for (const name of this.#values.keys()) {
       const text = `is not a field here; known are ${known.join(', ')}`;
@@ -85,8 +87,11 @@ export class Fields {
     this.#report([name], text);
   }
 
+  /** Of a field the first problem is told; of what would be in something that is no mapping, none. */
   #report(below: ConfigPath, text: string): string {
-    this.#problems.push({ path: [...this.#path, ...below], text });
+    const path = [...this.#path, ...below];
+    const isTold = this.#problems.some((each) => each.path.join('.') === path.join('.'));
+    if (!isTold && (this.#isMapping || below.length === 0)) this.#problems.push({ path, text });
     return '';
   }
 }

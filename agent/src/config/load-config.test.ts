@@ -145,14 +145,69 @@ test('what is no YAML, or plays tricks with it, is told with its line', async ()
     (await findProblems('a: 1\na: 2\n'))[0] ?? '',
     /^agent\.yaml:2: is not YAML: Map keys must be unique/u,
   );
-  assert.deepEqual(await findProblems('a: &x [1]\nb: *x\n'), [
-    'agent.yaml:1: has aliases, which are not taken',
+  const star = 'a text that begins with * needs quotes around it (aliases are not taken)';
+  assert.deepEqual(await findProblems('a: &x [1]\nb: *x\n'), [`agent.yaml:2: ${star}`]);
+  assert.deepEqual(await findProblems('a:\n  b: [*]\n'), [`agent.yaml:2: ${star}`]);
+  assert.deepEqual(await findProblems('a: 1\n---\nb: 1\n'), [
+    'agent.yaml:2: a second document (---) is not taken',
   ]);
-  await assert.rejects(
-    loadConfig('/nowhere/agent.yaml'),
-    /The configuration \/nowhere\/agent\.yaml cannot be read/u,
+  assert.match(
+    (await findProblems('a: 1\nlisten: [::]:4096\n'))[0] ?? '',
+    /^agent\.yaml:2: is not YAML: .+; a text that begins with \[ .+ needs quotes around it$/u,
+  );
+  assert.equal((await findProblems(`${SMALLEST}- x\n`)).length, 1);
+});
+
+test('one mistake is told by one sentence', async () => {
+  const no = 'must be true or false';
+  for (const [text, problem] of [
+    [`${SMALLEST}viewers:\n  refuse_in_handshake: yes\n`, `:5: viewers.refuse_in_handshake ${no}`],
+    [
+      `${SMALLEST}viewers:\n  authority_file: ca.pem\n`,
+      ':5: viewers.authority_file must be the path of a file, from the root on',
+    ],
+    [
+      `${SMALLEST}viewers:\n  certificates: on\n  authority_file: /ca.pem\n`,
+      ':5: viewers.certificates must be off or required',
+    ],
+    [
+      'tls: /c.pem\n',
+      ':1: tls must be a mapping with the fields certificate_file, key_file, server_name',
+    ],
+  ] as const) {
+    assert.deepEqual(await findProblems(text), [`agent.yaml${problem}`]);
+  }
+});
+
+test('a configuration that is not there, or that the account may not read, is told with what to do', async (t) => {
+  await assert.rejects(loadConfig('/nowhere/agent.yaml'), {
+    message:
+      'There is no configuration /nowhere/agent.yaml: name another one with --config, or write one as in agent.example.yaml.',
+  });
+  await assert.rejects(loadConfig('/'), {
+    message: /^The configuration \/ cannot be read: EISDIR/u,
+  });
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-config-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  const path = join(directory, 'agent.yaml');
+  writeFileSync(path, SMALLEST, { mode: 0 });
+  await asNobody(() =>
+    assert.rejects(loadConfig(path), {
+      message: `This account may not read the configuration ${path}: use sudo, or name another one with --config.`,
+    }),
   );
 });
+
+/** Root may read everything. */
+async function asNobody(act: () => Promise<void>): Promise<void> {
+  const isRoot = process.geteuid?.() === 0;
+  if (isRoot) process.seteuid?.('nobody');
+  try {
+    await act();
+  } finally {
+    if (isRoot) process.seteuid?.(0);
+  }
+}
 
 test('tokens are lines of a file; a wrong one is told by its line and never shown', (t) => {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-tokens-'));

@@ -56,10 +56,8 @@ export async function loadConfig(path: string): Promise<AgentConfig> {
  * @throws ConfigError as `loadConfig`
  */
 export async function parseConfig(text: string, fileName: string): Promise<AgentConfig> {
-  const { root, findLine, faults } = await parseYaml(text);
-  if (faults.length > 0) {
-    throw new ConfigError(faults.map(({ line, text: what }) => `${fileName}:${line}: ${what}`));
-  }
+  const { root, findLine, fault } = await parseYaml(text);
+  if (fault !== null) throw new ConfigError([`${fileName}:${fault.line}: ${fault.text}`]);
   const problems: Problem[] = [];
   const config = readConfig(root, problems);
   if (problems.length === 0) return config;
@@ -116,13 +114,11 @@ function readControlSocket(top: Fields): string | null {
 }
 
 function readClients(viewers: Fields): AgentConfig['tls']['clients'] {
-  const isRequired = viewers.text('certificates', CERTIFICATES, 'off') === 'required';
+  const certificates = viewers.text('certificates', CERTIFICATES, 'off');
   const authorityFile = viewers.text('authority_file', FILE, null);
   const revocationFile = viewers.text('revocation_file', FILE, null);
-  if (!isRequired) {
-    refuseIdle(viewers, { authorityFile, revocationFile });
-    return null;
-  }
+  if (certificates === 'off') refuseIdle(viewers, { authorityFile, revocationFile });
+  if (certificates !== 'required') return null;
   if (authorityFile !== null) return { authorityFile, revocationFile };
   viewers.refuse('authority_file', 'is missing: certificates are required, so say whose');
   return null;
@@ -144,7 +140,18 @@ function readText(path: string): string {
     if (statSync(path).size > MAX_BYTES) throw new Error('it is larger than 64 KiB');
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    throw new ConfigError([`The configuration ${path} cannot be read: ${why}`]);
+    throw new ConfigError([explain(path, error)]);
   }
+}
+
+function explain(path: string, error: unknown): string {
+  const code = error instanceof Error && 'code' in error ? error.code : '';
+  if (code === 'ENOENT') {
+    return `There is no configuration ${path}: name another one with --config, or write one as in agent.example.yaml.`;
+  }
+  if (code === 'EACCES') {
+    return `This account may not read the configuration ${path}: use sudo, or name another one with --config.`;
+  }
+  const why = error instanceof Error ? error.message : String(error);
+  return `The configuration ${path} cannot be read: ${why}`;
 }

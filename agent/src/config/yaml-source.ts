@@ -1,4 +1,4 @@
-import type { Node } from 'yaml';
+import type * as Yaml from 'yaml';
 
 /** Where something stands: keys and list positions from the top. */
 export type ConfigPath = readonly (string | number)[];
@@ -8,53 +8,70 @@ export interface YamlSource {
   readonly root: unknown;
   /** The line, from 1, of a field or of what is nearest above it. */
   readonly findLine: (path: ConfigPath) => number;
-  /** What is no YAML: sentences, each with its line. */
-  readonly faults: readonly { readonly line: number; readonly text: string }[];
+  /** Why it is no YAML, or none that is taken; null when it is. What comes after a fault is mostly a consequence of it. */
+  readonly fault: { readonly line: number; readonly text: string } | null;
 }
+
+type Library = typeof Yaml;
 
 /** Parses YAML 1.2. The library is loaded here and not before: most of the time the agent needs none of it. */
 export async function parseYaml(text: string): Promise<YamlSource> {
-  const { isMap, isScalar, isSeq, LineCounter, parseDocument } = await import('yaml');
-  const lines = new LineCounter();
-  const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });
+  const library = await import('yaml');
+  const lines = new library.LineCounter();
+  const document = library.parseDocument(text, { lineCounter: lines, prettyErrors: false });
   const lineAt = (offset: number): number => Math.max(1, lines.linePos(offset).line);
-
-  function findOffset(root: Node | null, path: ConfigPath): number {
-    let node: unknown = root;
-    let offset = root?.range?.[0] ?? 0;
-    for (const step of path) {
-      if (isMap(node)) {
-        const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
-        if (pair === undefined) break;
-        if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
-        node = pair.value;
-      } else if (isSeq(node) && typeof step === 'number') {
-        node = node.items[step];
-        if (isScalar(node)) offset = node.range?.[0] ?? offset;
-      } else break;
-    }
-    return offset;
-  }
-
-  const faults = document.errors.map(({ message, pos }) => ({
-    line: lineAt(pos[0]),
-    text: `is not YAML: ${message}`,
-  }));
-  const source = {
-    faults,
-    findLine: (path: ConfigPath) => lineAt(findOffset(document.contents, path)),
+  const fault = findFault(library, document);
+  return {
+    root: fault === null ? document.toJS() : undefined,
+    findLine: (path) => lineAt(findOffset(library, document, path)),
+    fault: fault === null ? null : { line: lineAt(fault.offset), text: fault.text },
   };
-  if (faults.length > 0) return { ...source, root: undefined };
-  try {
-    // Aliases save nothing in a file so short, and a few of them can stand for gigabytes.
-    const root: unknown = document.toJS({ maxAliasCount: 0 });
-    return { ...source, root };
-  } catch {
-    // The only thing that can go wrong with a document without faults.
-    return {
-      ...source,
-      root: undefined,
-      faults: [{ line: 1, text: 'has aliases, which are not taken' }],
-    };
+}
+
+function findFault(
+  { visit }: Library,
+  document: Yaml.Document,
+): { readonly offset: number; readonly text: string } | null {
+  const [error] = document.errors;
+  if (error !== undefined) return { offset: error.pos[0], text: explain(error) };
+  // Aliases save nothing in a file so short, and a few of them can stand for gigabytes.
+  let offset: number | null = null;
+  visit(document, {
+    Alias(_key, { range }) {
+      offset = range?.[0] ?? 0;
+      return visit.BREAK;
+    },
+  });
+  return offset === null ? null : { offset, text: NO_ALIAS };
+}
+
+const NO_ALIAS = 'a text that begins with * needs quotes around it (aliases are not taken)';
+
+function explain({ code, message }: Yaml.YAMLParseError): string {
+  if (code === 'BAD_ALIAS') return NO_ALIAS;
+  if (code === 'MULTIPLE_DOCS') return 'a second document (---) is not taken';
+  const isQuotable = code === 'UNEXPECTED_TOKEN' || code === 'BAD_SCALAR_START';
+  const hint = isQuotable ? '; a text that begins with [ { @ ` or % needs quotes around it' : '';
+  return `is not YAML: ${message}${hint}`;
+}
+
+function findOffset(
+  { isMap, isScalar, isSeq }: Library,
+  { contents }: Yaml.Document,
+  path: ConfigPath,
+): number {
+  let node: unknown = contents;
+  let offset = contents?.range?.[0] ?? 0;
+  for (const step of path) {
+    if (isMap(node)) {
+      const pair = node.items.find(({ key }) => isScalar(key) && String(key.value) === step);
+      if (pair === undefined) break;
+      if (isScalar(pair.key)) offset = pair.key.range?.[0] ?? offset;
+      node = pair.value;
+    } else if (isSeq(node) && typeof step === 'number') {
+      node = node.items[step];
+      if (isScalar(node)) offset = node.range?.[0] ?? offset;
+    } else break;
   }
+  return offset;
 }
