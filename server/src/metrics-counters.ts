@@ -1,0 +1,47 @@
+import { Counter, type Registry } from 'prom-client';
+
+import type { Metrics } from './metrics.ts';
+
+/** What is counted seldom enough for the library's own counters. */
+export function createCounters(
+  registry: Registry,
+): Pick<Metrics, 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob' | 'countEvents'> {
+  const registers = [registry];
+  const refusals = new Counter({
+    name: 'latchkey_refusals_total',
+    help: 'Requests that were understood and refused.',
+    labelNames: ['operation', 'reason'],
+    registers,
+  });
+  const mails = new Counter({
+    name: 'latchkey_mails_total',
+    help: 'E-mails handed to the relay by what became of them; lasting is a refusal for good.',
+    labelNames: ['mail', 'outcome'],
+    registers,
+  });
+  const jobs = new Counter({
+    name: 'latchkey_job_attempts_total',
+    help: 'Tries of jobs by how they went; given_up is a last try in vain.',
+    labelNames: ['job', 'outcome'],
+    registers,
+  });
+  const webhooks = new Counter({
+    name: 'latchkey_webhook_events_total',
+    help: 'Verified events of payment providers.',
+    labelNames: ['provider', 'status'],
+    registers,
+  });
+  const events = new Counter({
+    name: 'latchkey_events_total',
+    help: 'Analytics events by what became of them: accepted, or why they were dropped.',
+    labelNames: ['outcome'],
+    registers,
+  });
+  return {
+    countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
+    countMail: (mail, outcome) => mails.inc({ mail, outcome }),
+    countJob: (job, outcome) => jobs.inc({ job, outcome }),
+    countWebhook: (provider, status) => webhooks.inc({ provider, status }),
+    countEvents: (outcome, count) => events.inc({ outcome }, count),
+  };
+}
