@@ -6,6 +6,7 @@ import type { Logger } from '#server/log.ts';
 
 import { startEmbeddedPostgres } from './embedded/start.ts';
 import { createPool } from './pool.ts';
+import { requirePreparedStatements } from './require-prepared-statements.ts';
 import { waitForDatabase } from './wait-for-database.ts';
 
 /** A database in use, and how to let it go. */
@@ -31,6 +32,7 @@ export async function openDatabase(
     const pool = createPool({ url: secrets.databaseUrl }, options);
     try {
       await waitForDatabase(pool, EXTERNAL_PATIENCE_MS);
+      await requirePreparedStatements(pool);
     } catch (error) {
       // An idle connection would keep the process for a minute.
       await pool.end();

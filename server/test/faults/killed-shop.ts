@@ -17,7 +17,7 @@ import {
   paddleTransactionCompleted,
   type PaddleEvent,
 } from '../paddle-events.ts';
-import type { ServiceProcess } from '../service-process.ts';
+import type { ServiceProcess, Settings } from '../service-process.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 
 const SECRET = 'pdl_ntfset_of_a_service_that_is_killed';
@@ -27,8 +27,9 @@ const AT_ONCE = 20;
 /** What services sell with that are killed: one database, one relay. */
 export interface KilledShop extends AsyncDisposable {
   readonly pool: Pool;
+  readonly databaseUrl: string;
   readonly relay: MailRelay;
-  start(): Promise<ServiceProcess>;
+  start(more?: Settings): Promise<ServiceProcess>;
 }
 
 /** A checkout of one license, and who pays. */
@@ -45,20 +46,23 @@ export async function openKilledShop(): Promise<KilledShop> {
   const external = resources.use(await makeExternalHome());
   const relay = await startMailRelay();
   resources.defer(() => relay.close());
+  const databaseUrl = external.settings['DATABASE_URL'] ?? '';
   const pool = createPool(
-    { url: external.settings['DATABASE_URL'] ?? '' },
+    { url: databaseUrl },
     { maxConnections: 2, log: createLog({ level: 'silent' }) },
   );
   resources.defer(() => pool.end());
   const kept = resources.move();
   return {
     pool,
+    databaseUrl,
     relay,
-    start: () =>
+    start: (more = {}) =>
       external.start({
         LATCHKEY_BILLING_SECRETS: SECRET,
         LATCHKEY_SMTP_URL: relay.url,
         LATCHKEY_MAIL_FROM: 'shop@example.com',
+        ...more,
       }),
     [Symbol.asyncDispose]: () => kept.disposeAsync(),
   };

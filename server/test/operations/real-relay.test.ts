@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { chmod, chown, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
 import { generateKeyPairSync } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { once } from 'node:events';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -16,6 +14,7 @@ import { eventually } from '../eventually.ts';
 import { startTestService } from '../harness.ts';
 import { readHeader, readParts } from '../mail-relay.ts';
 import { errorsOf, MAIL_FROM, makeSender, manyRecipients } from '../outreach-steps.ts';
+import { findFreePort } from '../ports.ts';
 
 const run = promisify(execFile);
 
@@ -98,16 +97,6 @@ async function startPostfix(): Promise<{ url: string; readMails: () => Promise<s
       return Promise.all(names.map((name) => readFile(join(arrived, name), 'utf8')));
     },
   };
-}
-
-async function findFreePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const address = server.address();
-  server.close();
-  await once(server, 'close');
-  if (address === null || typeof address === 'string') throw new Error('there is no port');
-  return address.port;
 }
 
 test(

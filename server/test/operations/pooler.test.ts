@@ -1,0 +1,61 @@
+/** PgBouncer in front of PostgreSQL: what scale-out.md says of it holds, and one that will not do is told at the start. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { makeExternalHome, type ExternalHome } from '../external-service.ts';
+import { assertOneOfEach, makePurchases, openKilledShop } from '../faults/killed-shop.ts';
+import { keepsStatements, lacksPgbouncer, startPgbouncer } from '../pgbouncer.ts';
+
+const FORGETS = [
+  'pool_mode = transaction',
+  ...(keepsStatements ? ['max_prepared_statements = 0'] : []),
+];
+const KEEPS = ['pool_mode = transaction', 'max_prepared_statements = 200'];
+
+const needsNewer = keepsStatements ? false : 'PgBouncer 1.21 or newer is what is tried out';
+
+function urlOf({ settings }: ExternalHome): string {
+  return settings['DATABASE_URL'] ?? '';
+}
+
+for (const order of ['server_round_robin = 0', 'server_round_robin = 1']) {
+  test(
+    `a pooler that forgets prepared statements is told before anything else, with ${order}`,
+    { skip: lacksPgbouncer },
+    async () => {
+      await using external = await makeExternalHome();
+      await using pooler = await startPgbouncer(urlOf(external), [...FORGETS, order]);
+      const settings = { ...external.settings, DATABASE_URL: pooler.url };
+      assert.deepEqual(await external.home.runToEnd(settings), {
+        code: 78,
+        signal: null,
+        output:
+          'latchkey: DATABASE_URL leads to a pooler that forgets prepared statements between transactions: take PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.',
+      });
+    },
+  );
+}
+
+for (const [what, settings, skip] of [
+  ['in transaction mode', KEEPS, lacksPgbouncer || needsNewer],
+  ['in session mode', ['pool_mode = session', 'default_pool_size = 12'], lacksPgbouncer],
+] as const) {
+  test(
+    `through PgBouncer ${what} each purchase has one license and one e-mail, and nothing is amiss`,
+    { skip },
+    async () => {
+      await using shop = await openKilledShop();
+      await using pooler = await startPgbouncer(shop.databaseUrl, settings);
+      const own = { DATABASE_URL: pooler.url, LATCHKEY_DATABASE_POOL_SIZE: '6' };
+      const services = [await shop.start(own), await shop.start(own)] as const;
+      await assertOneOfEach(shop, services[0], makePurchases(40));
+      for (const service of services) {
+        assert.deepEqual(await service.stop(), { code: 0, signal: null });
+        assert.deepEqual(
+          service.lines.filter((line) => /"level":"(warn|error)"/.test(line)),
+          [],
+        );
+      }
+    },
+  );
+}
