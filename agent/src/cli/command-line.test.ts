@@ -63,8 +63,16 @@ test('every command shows examples of itself', () => {
   );
 });
 
-test('what is not understood ends with 2 and says so on standard error only', () => {
-  const { status, stdout, stderr } = run('nonsense');
-  assert.deepEqual([status, stdout], [2, '']);
-  assert.match(stderr, /unknown command 'nonsense'/);
+test('what is not understood ends with 2 and says so on standard error only, in a line or two', () => {
+  for (const [args, problem] of [
+    [['nonsense'], "unknown command 'nonsense'"],
+    [['wacth'], "unknown command 'wacth'\n(Did you mean watch?)"],
+    [['validate', '--nope'], "unknown option '--nope'"],
+    [['validate', '--config'], "option '-c, --config <file>' argument missing"],
+    [['watch'], "missing required argument 'address'"],
+    [['once', 'more'], "too many arguments for 'once'. Expected 0 arguments but got 1: more."],
+  ] as const) {
+    const stderr = `error: ${problem}\nAdd --help to see what is understood.\n`;
+    assert.deepEqual(run(...args), { status: 2, stdout: '', stderr });
+  }
 });

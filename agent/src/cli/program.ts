@@ -20,6 +20,9 @@ import { watchCommand } from './watch-command.ts';
 /** The command line was not understood. */
 const USAGE_EXIT_CODE = 2;
 
+/** The whole help is longer than a terminal is high: what is wrong would be scrolled away. */
+const HINT = 'Add --help to see what is understood.';
+
 /** The whole command line, in the order of its help. */
 export function buildProgram(): Command {
   const program = new Command('latchkey-agent')
@@ -42,7 +45,7 @@ export function buildProgram(): Command {
     ['validate && latchkey-agent run', 'Check the configuration, then collect and stream'],
   ]);
   for (const command of withCommandsBelow(program)) {
-    command.exitOverride().showHelpAfterError().allowExcessArguments(false);
+    command.exitOverride().showHelpAfterError(HINT).allowExcessArguments(false);
   }
   return program;
 }
@@ -54,7 +57,8 @@ function withCommandsBelow(command: Command): Command[] {
 /**
  * Runs one command and prints what went wrong on standard error, as one sentence.
  * @param args without the program's own name
- * @returns the exit code: 0, 1 (it could not be done), 2 (not understood) or 78 (the configuration)
+ * @returns the exit code: 0, 1 (it could not be done), 2 (not understood), 78 (the configuration), or what the help of the
+ * command says
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
   const program = buildProgram();
