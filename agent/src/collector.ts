@@ -16,6 +16,11 @@ export interface Collector<T> {
   collect(atMs: number): T | null;
   /** What went wrong since the last call although it gave a part, for whoever looks after the machine; null when nothing did. */
   takeProblem?(): string | null;
+  /**
+   * Told at each tick that does without its part: what it keeps at work for nobody may end.
+   * @param atMs as for `collect`
+   */
+  rest?(atMs: number): void;
   /** Gives back what it holds open. */
   close?(): void;
 }

@@ -17,11 +17,13 @@ test('a counter that was reset or wrapped gives no rate for that tick, and never
   assert.equal(rate.next(300, 2_000), 100);
 });
 
-test('without time passed there is no rate', () => {
+test('over a moment there is no rate, and it is part of the next one', () => {
   const rate = new Rate();
-  rate.next(1, 1_000);
-  assert.equal(rate.next(2, 1_000), null);
-  assert.equal(rate.next(3, 900), null);
+  rate.next(1000, 1_000);
+  assert.equal(rate.next(1000, 1_000), null);
+  assert.equal(rate.next(1000, 900), null);
+  assert.equal(rate.next(66_536, 1_003), null);
+  assert.equal(rate.next(67_000, 2_000), 66_000);
 });
 
 test('a ratio stays between 0 and 1, and there is none of nothing', () => {

@@ -1,3 +1,6 @@
+/** Over less time, a counter that moves in steps would seem to stand still or to race. */
+export const SHORTEST_MS = 250;
+
 /** Turns a counter that is read again and again into what it grows by; never a spike when it was reset or wrapped. */
 export class Rate {
   #value = Number.NaN;
@@ -6,14 +9,16 @@ export class Rate {
   /**
    * @param value what the counter says now
    * @param atMs when that was, by a clock that only goes forward
-   * @returns growth per second since the last call; null at the first one, when the counter fell, or no time passed
+   * @returns growth per second since the last call; null at the first one, when the counter fell, and when too little
+   * time went by, which is then part of the next
    */
   next(value: number, atMs: number): number | null {
     const growth = value - this.#value;
-    const seconds = (atMs - this.#atMs) / 1000;
+    const elapsedMs = atMs - this.#atMs;
+    if (elapsedMs < SHORTEST_MS) return null;
     this.#value = value;
     this.#atMs = atMs;
-    return growth >= 0 && seconds > 0 ? growth / seconds : null;
+    return growth >= 0 ? (growth / elapsedMs) * 1000 : null;
   }
 }
 

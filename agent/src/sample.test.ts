@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { Collectors } from './collector.ts';
+import type { Collectors, PartName } from './collector.ts';
 import { openSampler } from './sample.ts';
 
 /** A clock that a test moves. */
@@ -119,6 +119,25 @@ test('what the machine lacks is absent', () => {
   const { sampler, warnings } = open({ load: { collect: () => null } });
   assert.deepEqual(Object.keys(sampler.sample()), ['time']);
   assert.deepEqual(warnings, []);
+});
+
+test('those that rested are woken up alone, and those that are left out are told', () => {
+  const told: string[] = [];
+  const openAs = (name: string) => ({
+    collect(atMs: number) {
+      told.push(`${name} ${atMs}`);
+      return null;
+    },
+    rest: (atMs: number) => void told.push(`${name} rests ${atMs}`),
+  });
+  const { clock, sampler } = open({ load: openAs('load'), units: openAs('units') });
+  const history: ReadonlySet<PartName> = new Set<PartName>(['load']);
+  sampler.sample(history);
+  clock.ms = 990;
+  sampler.wake(history);
+  clock.ms = 1000;
+  sampler.sample();
+  assert.deepEqual(told, ['units rests 0', 'load 0', 'units 990', 'load 1000', 'units 1000']);
 });
 
 test('closing closes every collector', () => {

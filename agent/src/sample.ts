@@ -9,9 +9,14 @@ import type { Log } from './log.ts';
 export interface Sampler {
   /**
    * Runs the collectors once. Never throws: what a collector cannot give is left out.
-   * @param only the parts to collect; all of them when it is left out
+   * @param only the parts to collect, while the others rest; all of them when it is left out
    */
   sample(only?: ReadonlySet<PartName>): AgentSnapshot;
+  /**
+   * Asks those that rested for what the next sample is to be compared with: rates over all of a rest say nothing.
+   * @param others those that did not rest
+   */
+  wake(others: ReadonlySet<PartName>): void;
   close(): void;
 }
 
@@ -69,19 +74,28 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     report(name, `A collector rests for a minute: ${took}.`, endedAtMs);
   }
 
+  function collect(wanted: readonly PartName[]): AgentSnapshot {
+    const snapshot: AgentSnapshot = { time: clock.now().toISOString() };
+    waitBeforeMs = readWaitMs();
+    let atMs = clock.monotonicMs();
+    for (const name of wanted) {
+      put(snapshot, name, ask(name, atMs));
+      const endedAtMs = clock.monotonicMs();
+      restWhenSlow(name, atMs, endedAtMs);
+      atMs = endedAtMs;
+    }
+    return snapshot;
+  }
+
   return {
     sample(only) {
-      const snapshot: AgentSnapshot = { time: clock.now().toISOString() };
-      waitBeforeMs = readWaitMs();
-      let atMs = clock.monotonicMs();
-      for (const name of names) {
-        if (only?.has(name) === false) continue;
-        put(snapshot, name, ask(name, atMs));
-        const endedAtMs = clock.monotonicMs();
-        restWhenSlow(name, atMs, endedAtMs);
-        atMs = endedAtMs;
-      }
-      return snapshot;
+      if (only === undefined) return collect(names);
+      const atMs = clock.monotonicMs();
+      for (const name of names) if (!only.has(name)) collectors[name]?.rest?.(atMs);
+      return collect(names.filter((name) => only.has(name)));
+    },
+    wake(others) {
+      collect(names.filter((name) => !others.has(name)));
     },
     close() {
       for (const name of names) collectors[name]?.close?.();

@@ -41,7 +41,8 @@ class Machine {
       return this.change(toLivelySnapshot(this.tick, now()));
     };
     const clock = { now, monotonicMs: () => this.tick * 1000 };
-    return new Hub({ host: this.host, sampler: { sample }, clock, intervalSeconds: 1 });
+    const sampler = { sample, wake: () => undefined };
+    return new Hub({ host: this.host, sampler, clock, intervalSeconds: 1 });
   }
 }
 

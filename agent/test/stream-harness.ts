@@ -25,12 +25,18 @@ export class TestClock implements Clock {
 /** Gives the example again and again, numbered by its time; and remembers what it was asked for. */
 export class TestSampler {
   readonly asked: (ReadonlySet<PartName> | undefined)[] = [];
+  /** How often it was woken up. */
+  wakes = 0;
   /** Added to the snapshots. */
   extra: Partial<AgentSnapshot> = {};
 
   sample(only?: ReadonlySet<PartName>): AgentSnapshot {
     this.asked.push(only);
     return { ...exampleSnapshot, ...this.extra, time: new Date(this.asked.length).toISOString() };
+  }
+
+  wake(): void {
+    this.wakes += 1;
   }
 }
 

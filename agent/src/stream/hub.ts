@@ -17,7 +17,7 @@ export interface Viewer {
 
 /** What a hub is made of. */
 export interface HubOptions {
-  readonly sampler: Pick<Sampler, 'sample'>;
+  readonly sampler: Pick<Sampler, 'sample' | 'wake'>;
   readonly host: AgentHost;
   readonly clock: Clock;
   readonly intervalSeconds: number;
@@ -93,7 +93,11 @@ export class Hub {
 
   /** Rates are over the time since a collector was asked: after a rest, the first snapshot would be over all of it. */
   #wakeCollectors(): void {
-    const { clock, intervalSeconds } = this.#options;
-    if (clock.monotonicMs() - this.#wholeAtMs > 2000 * intervalSeconds) this.#sampleAll();
+    const { sampler, clock, intervalSeconds } = this.#options;
+    const nowMs = clock.monotonicMs();
+    if (nowMs - this.#wholeAtMs <= 2000 * intervalSeconds) return;
+    this.#wholeAtMs = nowMs;
+    // What was asked at every tick stays as it is: the history would be over the moment since now.
+    sampler.wake(HISTORY_PARTS);
   }
 }
