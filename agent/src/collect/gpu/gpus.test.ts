@@ -20,6 +20,7 @@ function open(roots: Roots, searchPath: string, intervalMs = 1000) {
   const gpus = openGpusCollector(roots, reader, { searchPath, intervalMs });
   return {
     collect: (atMs: number) => gpus.collect(atMs),
+    rest: (atMs: number) => gpus.rest?.(atMs),
     takeProblem: () => gpus.takeProblem?.() ?? null,
     [Symbol.dispose]: () => {
       gpus.close?.();
@@ -57,6 +58,27 @@ test("NVIDIA's cards come from one program that runs on", async () => {
       'fan.speed,clocks.current.graphics,clocks.current.memory,name --format=csv,noheader,nounits -lms 1000',
   ]);
 });
+
+for (const [fixture, tool, output] of [
+  ['gpu-nvidia', 'nvidia-smi', 'one-gpu.txt'],
+  ['jetson', 'tegrastats', 'orin.txt'],
+] as const) {
+  test(`${tool} is ended half a minute after the last viewer, and started for the next one`, async () => {
+    using machine = copyMachine(fixture);
+    using programs = emptyPrograms();
+    programs.write(tool, `cat '${outputs}/${tool}/${output}'; exec sleep 1000`);
+    using gpus = open(machine.roots, programs.searchPath);
+    await waitFor(() => gpus.collect(0));
+    const [pid = 0] = programs.pids();
+    gpus.rest(30_000);
+    assert.ok(await waitFor(() => gpus.collect(1000)));
+    gpus.rest(31_001);
+    await waitFor(() => !isThere(pid));
+    assert.ok(await waitFor(() => gpus.collect(100_000)));
+    assert.equal(programs.starts().length, 2);
+    assert.equal(gpus.takeProblem(), null);
+  });
+}
 
 test('an older version is asked again at once, without the field that it does not know', async () => {
   using machine = copyMachine('gpu-nvidia');

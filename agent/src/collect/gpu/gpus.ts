@@ -51,6 +51,7 @@ export function openGpusCollector(
       problem = null;
       return taken;
     },
+    rest: (atMs) => makers.forEach((maker) => maker.rest?.(atMs)),
     close: () => makers.forEach((maker) => maker.close?.()),
   };
 }

@@ -41,6 +41,7 @@ export function openJetsonCollector(
       const reading = runner.collect(atMs);
       return reading === null ? null : [describeGpu(name, reading)];
     },
+    rest: (atMs) => runner.rest(atMs),
     close: () => runner.close(),
   };
 }

@@ -63,6 +63,7 @@ export function openNvidiaCollector(
       runner.pause();
       return directories.map((directory, index) => describeSleeping(directory, index, last));
     },
+    rest: (atMs) => runner.rest(atMs),
     close: () => runner.close(),
   };
 }

@@ -27,17 +27,22 @@ const STEADY_MS = 60_000;
 
 const LONGEST_WAIT_MS = 600_000;
 
+/** Who asks again sooner finds it running. */
+const LEFT_MS = 30_000;
+
 /** A program that is not there is looked for again this often. */
 const LOOK_INTERVAL_MS = 60_000;
 
 /**
  * Keeps one such program running, and gives its last reading while that is fresh. It is started by the first question,
- * ended when it hangs or floods, and started anew after a wait that doubles up to ten minutes. There are never two.
+ * ended when it hangs or floods, and started anew after a wait that doubles up to ten minutes. It is ended as well when
+ * nobody has asked for half a minute. There are never two.
  */
 export class ToolRunner<T> implements Collector<T> {
   readonly #tool: Tool<T>;
   #child: Child | null = null;
   #paused = false;
+  #askedAtMs = Number.NEGATIVE_INFINITY;
   #startedAtMs = Number.NEGATIVE_INFINITY;
   #startAgainAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
@@ -50,6 +55,7 @@ export class ToolRunner<T> implements Collector<T> {
 
   /** @throws {Error} once each time that it ended by itself, with what it said */
   collect(atMs: number): T | null {
+    this.#askedAtMs = atMs;
     if (this.#child !== null) this.#attend(this.#child, atMs);
     else if (atMs >= this.#startAgainAtMs) this.#start(atMs);
     const isFresh = atMs - this.#readAtMs <= FRESH_INTERVALS * this.#tool.intervalMs;
@@ -60,6 +66,10 @@ export class ToolRunner<T> implements Collector<T> {
   pause(): void {
     this.#paused = this.#child !== null;
     this.#child?.kill('paused');
+  }
+
+  rest(atMs: number): void {
+    if (atMs - this.#askedAtMs > LEFT_MS) this.pause();
   }
 
   close(): void {
