@@ -105,6 +105,19 @@ test('of very many processes those in the lists are read each time, and every ot
 
 test('where the processes of others are hidden there is no such part', () => {
   using machine = copyMachine('bare-vm');
+  const processes = openProcessesCollector(machine.roots);
+  machine.remove('proc/1/stat');
+  assert.equal(processes.collect(0), null, 'hidepid=1 lists them, and lets nobody read');
   machine.remove('proc/1');
-  assert.equal(openProcessesCollector(machine.roots).collect(0), null);
+  assert.equal(processes.collect(1000), null);
+});
+
+test('over a moment no process seems to keep many cores busy', () => {
+  using machine = copyMachine('bare-vm');
+  const processes = openProcessesCollector(machine.roots);
+  processes.collect(0);
+  showProcess(machine, { pid: 950, name: 'node', ticks: 1001, start: 950, pages: 20_000 });
+  assert.deepEqual(processes.collect(2)?.top_by_cpu, []);
+  showProcess(machine, { pid: 950, name: 'node', ticks: 1100, start: 950, pages: 20_000 });
+  assert.equal(processes.collect(1000)?.top_by_cpu[0]?.cpu_cores, 1);
 });

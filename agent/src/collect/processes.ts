@@ -5,7 +5,7 @@ import type { AgentProcesses } from '@latchkey/contract';
 import type { Collector } from '../collector.ts';
 import { type ProcessStat, parseProcessStat } from '../parse/process-stat.ts';
 import { present } from '../present.ts';
-import { round } from '../rate.ts';
+import { round, SHORTEST_MS } from '../rate.ts';
 import { readPageSizeBytes } from '../read/page-size.ts';
 import { listDirectory, readBytes } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
@@ -48,17 +48,22 @@ export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> 
     ]);
   }
 
+  function readStat(pid: number): ProcessStat | null {
+    return readBytes(join(roots.proc, String(pid), 'stat'), parseProcessStat);
+  }
+
   function readOne(pid: number, atMs: number): void {
-    const stat = readBytes(join(roots.proc, String(pid), 'stat'), parseProcessStat);
+    const stat = readStat(pid);
     if (stat === null) known.delete(pid);
     else known.set(pid, compare(known.get(pid), stat, atMs));
   }
 
   return {
     collect(atMs) {
+      // Hidden processes are not listed (hidepid=2), or listed and not to be read (hidepid=1).
+      if (readStat(1) === null) return null;
       const pids = listDirectory(roots.proc).map(Number).filter(Number.isInteger);
       const there = new Set(pids);
-      if (!there.has(1)) return null;
       known = new Map([...known].filter(([pid]) => there.has(pid)));
       for (const pid of choosePids(pids)) readOne(pid, atMs);
       const byCpu = takeTop(known, ({ cpuCores }) => cpuCores ?? 0);
@@ -76,7 +81,8 @@ export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> 
 function compare(before: Known | undefined, stat: ProcessStat, atMs: number): Known {
   // The number may have gone to another process.
   const isSame = before !== undefined && before.stat.startTicks === stat.startTicks;
-  if (!isSame || atMs <= before.readAtMs) return { stat, readAtMs: atMs, cpuCores: null };
+  if (!isSame) return { stat, readAtMs: atMs, cpuCores: null };
+  if (atMs - before.readAtMs < SHORTEST_MS) return { ...before, cpuCores: null };
   const seconds = (atMs - before.readAtMs) / 1000;
   const growth = Math.max(0, stat.cpuTicks - before.stat.cpuTicks);
   return { stat, readAtMs: atMs, cpuCores: growth / TICKS_PER_SECOND / seconds };
