@@ -201,6 +201,16 @@ describe('another plan', () => {
     assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
   });
 
+  test('puts a line that somebody pasted back when it fails', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    host.write('/etc/nginx/pasted.conf', `server {\n  include ${paths.nginxRoute};\n}\n`);
+    const before = host.snapshot();
+    const broken = { ...order, steps: fewer, verify: () => Promise.reject(new Error('no')) };
+    await assert.rejects(applyPlan(broken, host.open()), { message: 'no' });
+    assert.deepEqual(host.snapshot(), before);
+  });
+
   test('takes its line out of the file of another domain, though it puts one elsewhere', async () => {
     using host = new FakeHost();
     const [site, other] = ['/etc/nginx/sites-available/other', '/etc/nginx/sites-enabled/next'];
@@ -331,6 +341,24 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.told, [
       `${paths.unit} was changed by somebody else since: it stays as it is.`,
       '/etc/nginx/sites-available/other was changed since: only the lines of this agent were taken out.',
+    ]);
+  });
+
+  test('leaves nginx nothing that needs the agent: neither a file of ours that was edited, nor what loads one', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    const block = 'server {\n  server_name pasted.example.test;\n}\n';
+    const [pasted, include] = ['/etc/nginx/pasted.conf', `  include ${paths.nginxRoute};\n}`];
+    await applyPlan(order, host.open());
+    host.write(paths.nginxRoute, `# mine\n${host.read(paths.nginxRoute)}`);
+    host.write(pasted, block.replace('}', include));
+    await uninstall(everything, host.open());
+    assert.equal(host.read(pasted), block);
+    rmSync(host.at(pasted));
+    assert.deepEqual(host.snapshot(), before);
+    assert.deepEqual(host.told, [
+      `${paths.nginxRoute} goes, though it was changed since: nginx would not start with it.`,
+      `${pasted} was changed since: only the lines of this agent were taken out.`,
     ]);
   });
 

@@ -70,7 +70,7 @@ function planChallengeServer(around: Surroundings, options: ProxyOptions): Chall
 }
 
 const HEADER =
-  '# Written by the installer of latchkey-agent, which writes it again at each installation.\n';
+  '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
 
 /** A file of ours that everybody may read. */
 export function writeFile(path: string, text: string): FileStep {

@@ -11,7 +11,7 @@ http {
 }
 `;
 export const HEADER =
-  '# Written by the installer of latchkey-agent, which writes it again at each installation.\n';
+  '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
 export const SITE = '/etc/nginx/sites-enabled/shop';
 
 export const options: ProxyOptions = {

@@ -1,15 +1,12 @@
-import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readFileSync, realpathSync } from 'node:fs';
 
-import { removeTaggedLines, snippets } from '../../nginx/tagged-lines.ts';
+import { snippets } from '../../nginx/tagged-lines.ts';
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
 import { capture, restore } from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
-import { writeFile } from '../write-file.ts';
+import { listIncludes, listIncluding, rewrite, takeOutOurs } from './own-lines.ts';
 import { identifyAll, isForeign } from './restore-paths.ts';
-
-const CONFIGURATION = '/etc/nginx';
 
 /** How the names of edits begin. */
 const EDIT = 'edit ';
@@ -73,49 +70,11 @@ function isNamedOtherwise(path: string, names: readonly string[], machine: Machi
   );
 }
 
-function listIncludes(text: string): string[] {
-  return snippets.filter((path) => text.includes(`include ${path};`));
-}
-
-/** The files of nginx that load one of these, under whatever name. */
-function listIncluding(wanted: readonly string[], machine: Machine): string[] {
-  const root = locate(machine, CONFIGURATION);
-  if (!existsSync(root)) return [];
-  const entries = readdirSync(root, { recursive: true, withFileTypes: true });
-  const places = entries
-    .filter((each) => each.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  const including = places.filter((place) =>
-    listIncludes(readFileSync(place, 'latin1')).some((path) => wanted.includes(path)),
-  );
-  return including.map((place) => place.slice(machine.root.length)).sort();
-}
-
 /** A site that its owner has taken down must not come back; one that has another name must not load what is no longer there. */
 function followOurs(path: string, { after }: Entry, context: StepContext): void {
   context.tell(`${path} was removed by somebody else since: it is not brought back.`);
   const taken = after?.[INCLUDES] ?? snippets;
   for (const other of listIncluding(taken, context)) takeOutOurs(other, context, taken);
-}
-
-/** Somebody has changed the file since, and keeps those changes: only our lines go. */
-function takeOutOurs(path: string, context: StepContext, taken = snippets): void {
-  const place = realpathSync(locate(context, path));
-  // Byte by byte, for what somebody has written since may be in any encoding.
-  const text = readFileSync(place, 'latin1');
-  const without = removeTaggedLines(text, taken);
-  context.changed.add(path);
-  if (without === text) {
-    context.tell(`${path} was changed by somebody else since: it stays as it is.`);
-  } else {
-    rewrite(place, Buffer.from(without, 'latin1'));
-    context.tell(`${path} was changed since: only the lines of this agent were taken out.`);
-  }
-}
-
-function rewrite(place: string, text: Uint8Array | string): void {
-  const { mode, uid, gid } = statSync(place);
-  writeFile(place, text, { mode: mode & 0o7777, uid, gid });
 }
 
 /** The file itself, where a path is a link to it: the link stays one. */

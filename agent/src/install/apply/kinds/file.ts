@@ -1,16 +1,18 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { snippets } from '../../nginx/tagged-lines.ts';
 import { paths } from '../../paths.ts';
 import type { FileStep, Ownership } from '../../steps.ts';
 import { findGroupId, locate, type Machine } from '../machine.ts';
 import { capture, look, restore } from '../path-state.ts';
-import type { StepKind } from '../step-kind.ts';
+import type { StepContext, StepKind } from '../step-kind.ts';
 import { type Owner, writeDirectory, writeFile } from '../write-file.ts';
-import { identifyAll, restoreUnlessChanged } from './restore-paths.ts';
+import { listIncluding, takeOutOurs } from './own-lines.ts';
+import { identifyAll, isForeign, restoreUnlessChanged } from './restore-paths.ts';
 
-/** Marks, beside what was left, a file that goes although somebody has edited it. */
-const EDITABLE = 'is a configuration';
+/** What lies here is ours as a whole, and nginx would not start with it once the agent is gone. */
+const NGINX = '/etc/nginx/';
 
 export const file: StepKind<FileStep> = {
   outlivesPlans: false,
@@ -26,7 +28,7 @@ export const file: StepKind<FileStep> = {
   },
 
   async remember({ path = '' }, context) {
-    const places = path === paths.configuration ? [path, paths.configurationBefore] : [path];
+    const places = [path, ...listConcerned(path, context)];
     return { paths: places.map((each) => capture(context, context.backups, each)), facts: {} };
   },
 
@@ -37,15 +39,37 @@ export const file: StepKind<FileStep> = {
     const text = step.keepsExisting && existsSync(place) ? readFileSync(place) : step.text;
     writeFile(place, text, ownerOf(step, context));
     context.changed.add(step.path);
-    const left = identifyAll(context, [step.path]);
-    return step.path === paths.configuration ? { ...left, [EDITABLE]: [] } : left;
+    return identifyAll(context, [step.path]);
   },
 
   async undo(entry, context) {
-    if (entry.after?.[EDITABLE] === undefined) return restoreUnlessChanged(entry, context);
-    for (const state of entry.before.paths) restore(context, context.backups, state);
+    const { path = '' } = entry.subject;
+    const isOurs = path === paths.configuration || path.startsWith(NGINX);
+    if (!isOurs) return restoreUnlessChanged(entry, context);
+    for (const state of entry.before.paths) {
+      if (path !== paths.configuration && isForeign(entry, context, state)) {
+        context.tell(
+          `${state.path} goes, though it was changed since: nginx would not start with it.`,
+        );
+      }
+      restore(context, context.backups, state);
+      context.changed.add(state.path);
+    }
+    takeOutIncludes(path, context);
   },
 };
+
+/** What changes along with a file, when it does. */
+function listConcerned(path: string, machine: Machine): readonly string[] {
+  if (path === paths.configuration) return [paths.configurationBefore];
+  return snippets.includes(path) ? listIncluding([path], machine) : [];
+}
+
+/** Somebody may have had another block load it: nginx would not start without what that names. */
+function takeOutIncludes(path: string, context: StepContext): void {
+  if (!snippets.includes(path) || existsSync(locate(context, path))) return;
+  for (const other of listIncluding([path], context)) takeOutOurs(other, context, [path]);
+}
 
 /** A configuration that does not fit any more may hold what nobody else knows, such as who may watch. */
 function keepBefore(step: FileStep, machine: Machine): void {
