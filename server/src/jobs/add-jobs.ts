@@ -17,7 +17,7 @@ export interface JobOptions {
   readonly maxAttempts?: number;
 }
 
-/** A job that is to be done. */
+/** A job to be done. */
 export type NewJob = {
   readonly [Name in JobName]: {
     readonly name: Name;
@@ -25,7 +25,7 @@ export type NewJob = {
   } & JobOptions;
 }[JobName];
 
-/** With pauses that grow from seconds to six hours, the last try comes four days after the first. */
+/** The pauses grow from seconds to six hours, so the last try comes four days after the first. */
 const DEFAULT_MAX_ATTEMPTS = 25;
 
 const addStatement = defineStatement(
@@ -40,8 +40,8 @@ const addStatement = defineStatement(
 );
 
 /**
- * Adds jobs to what is to be done, in one statement; of those with the same key the last one counts. Inside a transaction
- * they are done when that is committed, and never when it is not.
+ * Adds jobs in one statement; of those with the same key the last one counts. Inside a transaction they are done once it
+ * is committed, and never if it is not.
  * @throws Error for a payload that is not what its kind of job takes
  */
 export async function addJobs(db: Queryable, jobs: readonly NewJob[]): Promise<void> {

@@ -32,36 +32,58 @@ export interface AttemptOptions {
  * @throws Error whose message may be stored: without keys and addresses
  */
 export async function attemptJob(
-  { pool, log, metrics }: AttemptOptions,
+  options: AttemptOptions,
   task: Task,
   payload: unknown,
   attempt: Attempt,
 ): Promise<void> {
   try {
     await withinTime(attempt.signal, (signal) => task.run(payload, signal));
-    metrics.countJob(task.name, 'done');
   } catch (error) {
-    const about = { job: task.name, jobId: attempt.jobId, attempt: attempt.number, err: error };
-    if (attempt.key !== null && (await isSuperseded(pool, attempt.jobId))) {
-      if (task.followsItself) {
-        metrics.countJob(task.name, 'failed');
-        log.error(about, 'a recurring job failed; the next one comes at its time');
-      } else {
-        log.info(about, 'a job failed that a newer one has replaced');
-      }
-      return;
+    return settleFailure(options, task, attempt, error);
+  }
+  options.metrics.countJob(task.name, 'done');
+}
+
+/** Throws what is to be stored of the failure, unless another job has taken the place of this one. */
+async function settleFailure(
+  { pool, log, metrics }: AttemptOptions,
+  task: Task,
+  attempt: Attempt,
+  error: unknown,
+): Promise<void> {
+  const about = { job: task.name, jobId: attempt.jobId, attempt: attempt.number, err: error };
+  if (await isReplaced({ pool, log }, attempt)) {
+    if (task.followsItself) {
+      metrics.countJob(task.name, 'failed');
+      log.error(about, 'a recurring job failed; the next one comes at its time');
+    } else {
+      log.info(about, 'a job failed that a newer one has replaced');
     }
-    const last = attempt.number >= attempt.of;
-    metrics.countJob(task.name, last ? 'given_up' : 'failed');
-    if (last) log.error(about, 'a job failed for the last time: see latchkey jobs list');
-    else log.warn(about, 'a job failed and will be tried again');
-    throw new Error(scrub(error instanceof Error ? error.message : String(error)), {
-      cause: error,
-    });
+    return;
+  }
+  const last = attempt.number >= attempt.of;
+  metrics.countJob(task.name, last ? 'given_up' : 'failed');
+  if (last) log.error(about, 'a job failed for the last time: see latchkey jobs list');
+  else log.warn(about, 'a job failed and will be tried again');
+  throw new Error(scrub(error instanceof Error ? error.message : String(error)), { cause: error });
+}
+
+/** A database that cannot say must not hide why the job itself failed. */
+async function isReplaced(
+  { pool, log }: Pick<AttemptOptions, 'pool' | 'log'>,
+  { key, jobId }: Attempt,
+): Promise<boolean> {
+  if (key === null) return false;
+  try {
+    return await isSuperseded(pool, jobId);
+  } catch (error) {
+    log.warn({ jobId, err: error }, 'it cannot be told whether a failed job was replaced');
+    return false;
   }
 }
 
-/** Ends the wait also when the work takes no notice of its signal. */
+/** Stops waiting at the signal even when the work ignores it. */
 async function withinTime(
   stopping: AbortSignal,
   work: (signal: AbortSignal) => Promise<void>,

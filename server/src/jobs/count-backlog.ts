@@ -12,17 +12,17 @@ import {
 
 import { countJobs, type JobNumbers } from './queries.ts';
 
-/** What waits to be done, and what waits for somebody. */
+/** What is still to be done, and what needs somebody's attention. */
 export interface Backlog {
   readonly jobs: JobNumbers;
   /** Of the payment providers. */
   readonly events: EventNumbers;
-  /** Whether Paddle's log could not be read the last time, and is still to be. */
+  /** Whether the last attempt to read Paddle's log failed. */
   readonly isReconciliationFailing: boolean;
   readonly undelivered: UndeliveredNumbers;
 }
 
-/** What did not reach somebody. */
+/** What did not reach its recipient. */
 export interface UndeliveredNumbers {
   /** E-mails with keys that the relay refused in the last week, or took without a word. */
   readonly keyEmails: number;
@@ -32,13 +32,13 @@ export interface UndeliveredNumbers {
   readonly endpoints: number;
 }
 
-/** An address that does not exist stays refused: whoever has not looked after a week does not want to. */
+/** An address that does not exist stays refused for ever: after a week nobody needs to be reminded of it. */
 const LATELY_MS = 7 * 24 * 60 * 60_000;
 
-/** More of them say no more. */
+/** Counting on would tell nobody anything. */
 const MAX_COUNTED = 1_000;
 
-/** Counts all of it, each by an index that holds no others. */
+/** Counts all of it, each part by an index that holds nothing else. */
 export async function countBacklog(
   ctx: Pick<Context, 'clock' | 'paddleApi' | 'pool'>,
 ): Promise<Backlog> {
@@ -63,7 +63,7 @@ async function countUndelivered({
   };
 }
 
-/** Without a key nothing is compared any more, and how it last went is past. */
+/** Without an API key nothing is compared any more, and the last result no longer matters. */
 async function isReconciliationFailing({
   paddleApi,
   pool,

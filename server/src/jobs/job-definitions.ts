@@ -2,11 +2,11 @@ import { Type, type Static, type TObject } from 'typebox';
 
 /** What is known of a kind of job before it runs. */
 export interface JobDefinition {
-  /** What it takes; held against it when the job is added and again when it is run. No secrets: it is stored as it is. */
+  /** Checked when the job is added, and again when it is run. No secrets: it is stored in plain. */
   readonly payload: TObject;
-  /** Which of the jobs that are due comes first: the lowest number. 0 is for what is of no hurry. */
+  /** Of the jobs that are due, the lowest number comes first. */
   readonly priority: number;
-  /** Adds the next one of its kind itself, however it ends; so a failure is told at once, and not tried again. */
+  /** It adds the next one of its kind itself, however it ends: so a failure is reported at once and not tried again. */
   readonly followsItself?: boolean;
 }
 
@@ -19,7 +19,7 @@ const UNHURRIED = 0;
 /** At most as long as the identifiers that the providers' events carry. */
 const Identifier = Type.String({ minLength: 1, maxLength: 200 });
 
-/** Every kind of job. One that is taken out of here stays undone in the database, and `latchkey jobs list` shows it. */
+/** Every kind of job. Jobs of a kind that is removed here stay in the database undone; `latchkey jobs list` shows them. */
 export const jobDefinitions = {
   /** Sends the buyer of a transaction the keys of its licenses, once. */
   send_key_email: {
@@ -31,18 +31,18 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),
     priority: URGENT,
   },
-  /** Asks who wants news to confirm it from his mailbox. */
+  /** Asks a new subscriber to confirm by e-mail. */
   send_confirmation: {
     payload: Type.Object({ addressHash: Type.String({ pattern: '^[0-9a-f]{64}$' }) }),
     priority: URGENT,
   },
-  /** Tries the payment providers' events again that could not be applied. */
+  /** Applies payment providers' events that could not be applied before. */
   retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Looks in the provider's log for events that never arrived. */
   reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
-  /** Deletes what is kept of outreach for a while. */
   /** Forgets who asked for news and never confirmed it. */
   forget_old_subscribers: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
+  /** Deletes what is kept of outreach for a while. */
   delete_old_outreach: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
 } as const satisfies Readonly<Record<string, JobDefinition>>;
 

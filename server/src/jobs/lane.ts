@@ -9,7 +9,7 @@ import type { Task } from './task.ts';
 const STOP_PATIENCE_MS = 5_000;
 
 /**
- * Does one job after the other for as long as there are any, by graphile-worker. The package is loaded with the first job,
+ * Does one job after another, as long as there are any, by graphile-worker. The package is loaded with the first job,
  * since it takes a tenth of a second and 12 MB.
  */
 export class Lane {
@@ -28,14 +28,14 @@ export class Lane {
     return this.#running !== null;
   }
 
-  /** Begins, unless it is under way; what goes wrong besides the jobs themselves is logged. */
+  /** Starts working unless it is already; logs what goes wrong outside the jobs themselves. */
   start(): void {
     this.#running ??= this.#run().finally(() => {
       this.#running = null;
     });
   }
 
-  /** Waits for the job under way, and begins no other. */
+  /** Waits for the job under way and starts no other. */
   async stop(): Promise<void> {
     this.#stopping.abort();
     await this.#running;
@@ -47,12 +47,12 @@ export class Lane {
       const work = await this.#worker;
       await work(this.#stopping.signal);
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'the doing of jobs was interrupted');
+      this.#options.log.warn({ err: error }, 'work on jobs was interrupted');
     }
   }
 }
 
-/** Gives a function that does every job that is due, or, once the signal aborts, ends after the one under way. */
+/** Gives a function that does every job that is due; when the signal aborts, it ends after the one under way. */
 async function prepareWorker(
   options: AttemptOptions,
   tasks: readonly Task[],
@@ -65,9 +65,9 @@ async function prepareWorker(
     noHandleSignals: true,
     gracefulShutdownAbortTimeout: STOP_PATIENCE_MS,
     events,
-    // Else nobody waits for the word that a job is done, and the end of the process may forestall it.
+    // With a delay nobody would wait until a job is marked as done, and the process might end first.
     preset: { worker: { completeJobBatchDelay: 0, failJobBatchDelay: 0 } },
-    // It says what an attempt says itself, and errors' texts as they are.
+    // It would repeat what attemptJob logs, with the errors' texts unscrubbed.
     logger: new Logger(() => () => {}),
     taskList: Object.fromEntries(tasks.map((task) => [task.name, toRunnable(options, task)])),
   };

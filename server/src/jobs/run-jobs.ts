@@ -10,36 +10,36 @@ export interface JobsOptions extends AttemptOptions {
   readonly tasks: readonly Task[];
   /** Asked at the start, and then once a minute. */
   readonly countBacklog: () => Promise<Backlog>;
-  /** How often it is looked for jobs that are due. */
+  /** How often to look for jobs that are due. */
   readonly pollIntervalMs?: number;
 }
 
 /** Jobs that are being done in this process. */
 export interface RunningJobs {
-  /** As it was counted last, a minute ago at most while the database answers; null before the first time. */
+  /** The last count, at most a minute old while the database answers; null before the first. */
   backlog(): Backlog | null;
-  /** Begins no more jobs and waits for those under way; after some seconds they are told to end. */
+  /** Starts no more jobs and waits for those under way; after some seconds it tells them to end. */
   stop(): Promise<void>;
 }
 
 const POLL_INTERVAL_MS = 1_000;
 
-/** Jobs that are done at once. Each holds at most one connection of the pool, and none while it waits for others. */
+/** Jobs done at the same time. Each holds at most one connection of the pool, and none while it waits for something else. */
 const MAX_CONCURRENT = 2;
 
-/** How often jobs are counted, and those of killed processes given back. */
+/** How often jobs are counted, and those of killed processes released. */
 const UPKEEP_INTERVAL_MS = 60_000;
 
 /** Whoever began a job this long ago is gone. */
 const ABANDONED_AFTER_MS = 2 * MAX_JOB_MS;
 
 /**
- * Does the jobs in the database until it is stopped, beside other processes that do the same. It asks for them at
- * intervals: PostgreSQL's notifications do not pass a pooler in transaction mode. A database that is away is asked again.
+ * Does the jobs in the database until it is stopped, alongside other processes that do the same. It polls, because
+ * PostgreSQL's notifications do not pass a pooler in transaction mode, and goes on polling while the database is away.
  */
 export function startJobs(options: JobsOptions): RunningJobs {
   const jobs = new JobLoop(options);
-  jobs.wait();
+  jobs.scheduleNextLook();
   return { backlog: () => jobs.backlog, stop: () => jobs.stop() };
 }
 
@@ -60,12 +60,12 @@ class JobLoop {
     this.#lanes = Array.from({ length: MAX_CONCURRENT }, () => new Lane(options, options.tasks));
   }
 
-  /** Also before the first time: the start of the service comes first. */
-  wait(): void {
+  /** The first look waits as well, so that the service starts undisturbed. */
+  scheduleNextLook(): void {
     const { pollIntervalMs = POLL_INTERVAL_MS } = this.#options;
     this.#timer = setTimeout(() => {
       this.#ticking = this.#look().finally(() => {
-        if (!this.#stopping) this.wait();
+        if (!this.#stopping) this.scheduleNextLook();
       });
     }, pollIntervalMs);
   }
@@ -77,10 +77,10 @@ class JobLoop {
     await Promise.all(this.#lanes.map((lane) => lane.stop()));
   }
 
-  /** Never throws: what is amiss with the database is said once, and so is its end. */
+  /** Never throws: an outage of the database is logged once, and so is its end. */
   async #look(): Promise<void> {
     try {
-      await this.#keepUp();
+      await this.#doUpkeep();
       await this.#startLanes();
       if (this.#away) this.#options.log.info('jobs can be done again');
       this.#away = false;
@@ -90,7 +90,7 @@ class JobLoop {
     }
   }
 
-  /** A lane whose job takes long keeps no other from the jobs that come meanwhile. */
+  /** A lane with a long job does not keep the others from the jobs that come in the meantime. */
   async #startLanes(): Promise<void> {
     const idle = this.#lanes.filter((lane) => !lane.busy);
     if (idle.length === 0) return;
@@ -99,7 +99,7 @@ class JobLoop {
     for (const lane of idle.slice(0, due)) lane.start();
   }
 
-  async #keepUp(): Promise<void> {
+  async #doUpkeep(): Promise<void> {
     const now = performance.now();
     if (now < this.#upkeepAt) return;
     const released = await releaseAbandonedJobs(this.#pool, ABANDONED_AFTER_MS);
