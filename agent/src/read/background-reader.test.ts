@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { emptyMachine } from '../../test/machine.ts';
@@ -94,6 +95,32 @@ test('what is forgotten is closed and not read any more', () => {
   assert.deepEqual(started, ['a', 'b']);
   assert.deepEqual(closed, ['a', 'c']);
   assert.equal(reader.textOf('a'), null);
+});
+
+test('what was read before a time in which nobody asked is not told as if it were of now', () => {
+  const { clock, answer, reader } = openFakeReader();
+  reader.refresh(['a']);
+  answer('a', '41000');
+  clock.ms = 300_000;
+  assert.equal(reader.textOf('a'), '41000');
+  clock.ms = 7_200_000;
+  reader.refresh(['a']);
+  assert.equal(reader.textOf('a'), null);
+  answer('a', '58000');
+  assert.equal(reader.textOf('a'), '58000');
+});
+
+test('files that cannot be opened, for whatever reason, hold up no other', async () => {
+  using machine = emptyMachine();
+  machine.write('sys/good', '1\n');
+  const pathOf = (name: string) => `${machine.roots.sys}/${name}`;
+  const loops = ['a', 'b', 'c'].map(pathOf);
+  for (const loop of loops) symlinkSync(loop, loop);
+  const reader = new BackgroundReader(() => 0);
+  reader.refresh([...loops, pathOf('good')]);
+  await until(() => !reader.isStuck());
+  assert.equal(reader.textOf(pathOf('good')), '1');
+  reader.close();
 });
 
 test('real files are read anew each time, and one that is gone gives nothing', async () => {

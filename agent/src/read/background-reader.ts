@@ -6,12 +6,16 @@ const DEADLINE_MS = 2_000;
 /** A file that took longer is left alone for this long. */
 const REST_MS = 60_000;
 
+/** Nobody asks more seldom than this: an answer that is older is from before a time in which nobody asked. */
+const KEPT_MS = 300_000;
+
 /** Of the four threads that Node.js reads with: two that hang leave two for everything else. */
 const MAX_UNDER_WAY = 2;
 
 interface Known {
   readonly file: SlowFile;
   text: string | null;
+  readAtMs: number;
   startedAtMs: number | null;
   restUntilMs: number;
 }
@@ -42,10 +46,11 @@ export class BackgroundReader {
     this.#startNext();
   }
 
-  /** What the file said last; null when it said nothing, or takes too long now. */
+  /** What the file said last; null when it said nothing, takes too long now, or has not been asked for minutes. */
   textOf(path: string): string | null {
     const known = this.#known.get(path);
-    return known === undefined || this.#isLate(known) ? null : known.text;
+    if (known === undefined || this.#isLate(known)) return null;
+    return this.#monotonicMs() - known.readAtMs > KEPT_MS ? null : known.text;
   }
 
   /** Forgets these files and closes them. */
@@ -69,7 +74,8 @@ export class BackgroundReader {
   #know(path: string): Known {
     const known = this.#known.get(path);
     if (known !== undefined) return known;
-    const fresh = { file: this.#openFile(path), text: null, startedAtMs: null, restUntilMs: 0 };
+    const file = this.#openFile(path);
+    const fresh = { file, text: null, readAtMs: 0, startedAtMs: null, restUntilMs: 0 };
     this.#known.set(path, fresh);
     return fresh;
   }
@@ -94,6 +100,7 @@ export class BackgroundReader {
       this.#underWay -= 1;
       if (this.#isLate(known)) known.restUntilMs = this.#monotonicMs() + REST_MS;
       known.text = text;
+      known.readAtMs = this.#monotonicMs();
       known.startedAtMs = null;
       this.#startNext();
     });

@@ -1,7 +1,5 @@
 import { closeSync, constants, openSync, read } from 'node:fs';
 
-import { isMissing } from './missing.ts';
-
 const MAX_BYTES = 4096;
 
 /** A file that may take long to read, kept open. Opening one of /sys asks no driver, so that is done at once. */
@@ -26,8 +24,8 @@ export function openSlowFile(path: string): SlowFile {
     read(done) {
       try {
         file ??= openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
-      } catch (error) {
-        if (!isMissing(error)) throw error;
+      } catch {
+        // Whatever the reason (no file handle is left, a link that leads nowhere): the next read tries again.
         process.nextTick(done, null);
         return;
       }
