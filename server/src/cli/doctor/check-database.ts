@@ -34,7 +34,7 @@ export async function checkDatabase(
     migrations,
     await checkSigningKeys(pool, secrets.master),
     await checkJobs(pool),
-    ...(await checkPayments(pool, secrets)),
+    ...(await checkPayments(pool, secrets, new Date())),
     ...(await checkMail(pool, config, secrets)),
     ...(await checkSubscribers(pool, config, secrets)),
     ...(await checkEndpoints(pool)),

@@ -14,6 +14,8 @@ const pool = await openTestPool();
 
 const withKey = { paddleApiKey: 'pdl_live_key' };
 
+const NOW = new Date('2027-03-01T13:00:00Z');
+
 beforeEach(async () => {
   await pool.query('truncate billing_events, billing_reconciliations');
 });
@@ -36,7 +38,7 @@ const end = (hour: string, failure: string | null): ReconciliationEnd => ({
 test('events that were applied, or ignored, are well', async () => {
   await insertEvents('processed', 2);
   await insertEvents('ignored', 2);
-  assert.deepEqual(await checkPayments(pool, { paddleApiKey: null }), [
+  assert.deepEqual(await checkPayments(pool, { paddleApiKey: null }, NOW), [
     { check: 'payment events', status: 'ok', symptom: 'All that came are applied.' },
   ]);
 });
@@ -44,7 +46,7 @@ test('events that were applied, or ignored, are well', async () => {
 test('events that were given up, and those that are tried again, are counted apart', async () => {
   await insertEvents('failed', 2);
   await insertEvents('deferred', 3);
-  const findings = await checkPayments(pool, { paddleApiKey: null });
+  const findings = await checkPayments(pool, { paddleApiKey: null }, NOW);
   assert.deepEqual(
     findings.map(({ status, symptom }) => [status, symptom]),
     [
@@ -60,7 +62,7 @@ test('events that were given up, and those that are tried again, are counted apa
 test("with a key, it says how the comparison with Paddle's log goes, and why it does not", async () => {
   const findings: unknown[] = [];
   const look = async () => {
-    const [, finding] = await checkPayments(pool, withKey);
+    const [, finding] = await checkPayments(pool, withKey, NOW);
     findings.push([finding?.status, finding?.symptom, finding?.cause]);
   };
   await look();
@@ -72,12 +74,36 @@ test("with a key, it says how the comparison with Paddle's log goes, and why it 
   await look();
   await recordReconciliation(pool, end('12', 'Paddle answers 404'));
   await look();
-  const missed = 'Events of Paddle that never arrive are missed: its log was read';
+  const missed = 'Events of Paddle that never arrive are missed: its log was';
   assert.deepEqual(findings, [
     ['ok', "Paddle's log has not been compared yet.", undefined],
     ['ok', "Paddle's log is being compared; its end has not been reached yet.", undefined],
-    ['warning', `${missed} never before.`, 'Paddle answers 403.'],
-    ['ok', "Paddle's log was compared to its end, last at 2027-03-01 11:00 UTC.", undefined],
-    ['warning', `${missed} last at 2027-03-01 11:00 UTC.`, 'Paddle answers 404.'],
+    ['warning', `${missed} never read.`, 'Paddle answers 403.'],
+    ['ok', "Paddle's log was compared to its end at 2027-03-01 11:00 UTC.", undefined],
+    ['warning', `${missed} last read at 2027-03-01 11:00 UTC.`, 'Paddle answers 404.'],
+  ]);
+});
+
+test("a comparison with Paddle's log that has not been made for hours is told, and so is one that never was", async () => {
+  const look = async (now: string) => {
+    const [, finding] = await checkPayments(pool, withKey, new Date(now));
+    return [finding?.status, finding?.symptom];
+  };
+  const missed = 'Events of Paddle that never arrive are missed: its log was';
+  await pool.query(
+    `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
+     values ('evt_1', 'paddle', 'x', $1, $1, '', '{}', 'processed')`,
+    ['2027-03-01T10:00:00Z'],
+  );
+  const notYet = ['ok', "Paddle's log has not been compared yet."];
+  assert.deepEqual(await look('2027-03-01T13:00:00Z'), notYet);
+  assert.deepEqual(await look('2027-03-01T13:00:01Z'), ['warning', `${missed} never read.`]);
+
+  await recordReconciliation(pool, end('12', null));
+  const compared = "Paddle's log was compared to its end at 2027-03-01 12:00 UTC.";
+  assert.deepEqual(await look('2027-03-01T15:00:00Z'), ['ok', compared]);
+  assert.deepEqual(await look('2027-03-01T15:00:01Z'), [
+    'warning',
+    `${missed} last read at 2027-03-01 12:00 UTC.`,
   ]);
 });

@@ -2,7 +2,11 @@ import type { Pool } from 'pg';
 
 import type { Secrets } from '#server/config/secrets.ts';
 import { countUnfinishedEvents } from '#server/features/billing/queries/events.ts';
-import { findReconciliation, isFailing } from '#server/features/billing/queries/reconciliations.ts';
+import {
+  findFirstReceipt,
+  findReconciliation,
+  isFailing,
+} from '#server/features/billing/queries/reconciliations.ts';
 
 import { formatMoment } from '../output.ts';
 import { type Finding, ok, warning } from './finding.ts';
@@ -11,9 +15,10 @@ import { type Finding, ok, warning } from './finding.ts';
 export async function checkPayments(
   pool: Pool,
   { paddleApiKey }: Pick<Secrets, 'paddleApiKey'>,
+  now: Date,
 ): Promise<Finding[]> {
   const findings = await checkEvents(pool);
-  return paddleApiKey === null ? findings : [...findings, await checkReconciliation(pool)];
+  return paddleApiKey === null ? findings : [...findings, await checkReconciliation(pool, now)];
 }
 
 async function checkEvents(pool: Pool): Promise<Finding[]> {
@@ -41,21 +46,33 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok(check, 'All that came are applied.')];
 }
 
-async function checkReconciliation(pool: Pool): Promise<Finding> {
+/** It is compared every hour; two in a row may fall into a restart. */
+const OLD_AFTER_MS = 3 * 60 * 60_000;
+
+async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
   const check = 'reconciliation';
   const record = await findReconciliation(pool, 'paddle');
   const { reconciledAt = null, failure = null } = record ?? {};
-  const since = reconciledAt === null ? 'never before' : `last at ${formatMoment(reconciledAt)}`;
+  const last =
+    reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
   if (record !== null && isFailing(record)) {
     return warning(check, {
-      symptom: `Events of Paddle that never arrive are missed: its log was read ${since}.`,
+      symptom: `Events of Paddle that never arrive are missed: its log ${last}.`,
       cause: `${failure}.`,
       fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and start again; latchkey webhook reconcile tries it now.',
+    });
+  }
+  const dueSince = record === null ? await findFirstReceipt(pool, 'paddle') : reconciledAt;
+  if (dueSince !== null && now.getTime() - dueSince.getTime() > OLD_AFTER_MS) {
+    return warning(check, {
+      symptom: `Events of Paddle that never arrive are missed: its log ${last}.`,
+      cause: 'The service reads it every hour: it does not run, or its jobs stand still.',
+      fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
     });
   }
   if (record === null) return ok(check, "Paddle's log has not been compared yet.");
   if (reconciledAt === null) {
     return ok(check, "Paddle's log is being compared; its end has not been reached yet.");
   }
-  return ok(check, `Paddle's log was compared to its end, ${since}.`);
+  return ok(check, `Paddle's log was compared to its end at ${formatMoment(reconciledAt)}.`);
 }

@@ -6,6 +6,7 @@ import {
   defineStatement,
   execute,
   queryRow,
+  Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 
@@ -26,6 +27,18 @@ const findStartStatement = defineStatement(
  */
 export async function findReconciledEvent(db: Queryable, provider: string): Promise<string | null> {
   return (await queryRow(db, findStartStatement, [provider]))?.event_id ?? null;
+}
+
+const findFirstStatement = defineStatement(
+  'billing_event_find_first_receipt',
+  Type.Object({ received_at: Timestamp }),
+  `select received_at from billing_events
+   where provider = $1 and event_id like 'evt\\_%' order by received_at limit 1`,
+);
+
+/** When the first event of a provider's log was received; null while none was. */
+export async function findFirstReceipt(db: Queryable, provider: string): Promise<Date | null> {
+  return (await queryRow(db, findFirstStatement, [provider]))?.received_at ?? null;
 }
 
 const findBeforeStatement = defineStatement(
