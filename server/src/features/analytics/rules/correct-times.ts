@@ -6,6 +6,9 @@ const TOLERANCE_MS = 5 * 60_000;
 /** A clock that is ahead by more is not merely ahead: nothing can be told from it. */
 const LONGEST_SHIFT_MS = 24 * 60 * 60_000;
 
+/** The first moment that the interface takes, and the database too. */
+const FIRST_MS = Date.parse('0001-01-01T00:00:00Z');
+
 /** When an event happened, and what the client said where that cannot be; RFC 3339, in UTC. */
 export interface CorrectedTime {
   readonly occurredAt: string;
@@ -47,5 +50,5 @@ function readTime(text: string, now: Date): Time {
 function correct({ at, text }: Time, shiftMs: number, now: Date): CorrectedTime {
   if (at - now.getTime() > LONGEST_SHIFT_MS) return { occurredAt: now.toISOString(), toldAt: text };
   if (shiftMs === 0) return { occurredAt: text, toldAt: null };
-  return { occurredAt: new Date(at - shiftMs).toISOString(), toldAt: text };
+  return { occurredAt: new Date(Math.max(at - shiftMs, FIRST_MS)).toISOString(), toldAt: text };
 }

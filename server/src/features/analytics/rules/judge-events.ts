@@ -70,7 +70,12 @@ function findFault(event: EventIn, eventId: string, isWanted: NameFilter): DropR
 function hasGoodProps(props: EventIn['props']): boolean {
   if (props === undefined || props === null) return true;
   const keys = Object.keys(props);
-  return keys.length <= MAX_PROPS && keys.every((key) => key.length <= MAX_KEY_CHARACTERS);
+  return keys.length <= MAX_PROPS && keys.every(isGoodKey);
+}
+
+/** Nearly all are short by their units of UTF-16 already. */
+function isGoodKey(key: string): boolean {
+  return key.length <= MAX_KEY_CHARACTERS || cutText(key, MAX_KEY_CHARACTERS) === key;
 }
 
 function readProps(props: EventIn['props']): GoodEvent['props'] {

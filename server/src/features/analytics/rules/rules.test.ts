@@ -67,6 +67,14 @@ describe('judgeEvents', () => {
     assert.deepEqual([good.length, [...drops]], [1, [['name', 1]]]);
   });
 
+  test('characters are counted, not the units that they are made of', () => {
+    const props = { ['🙂'.repeat(64)]: `${'🙂'.repeat(1_024)}!` };
+    const [event] = judgeEvents([eventOf({ props })], ALL).good;
+    assert.deepEqual(event?.props, { ['🙂'.repeat(64)]: '🙂'.repeat(1_024) });
+    const tooLong = { ['🙂'.repeat(65)]: 'x' };
+    assert.deepEqual([...judgeEvents([eventOf({ props: tooLong })], ALL).drops], [['props', 1]]);
+  });
+
   test('32 properties with keys of 64 characters are taken', () => {
     const keys = Array.from({ length: 32 }, (_, index) => String(index).padStart(64, 'k'));
     const props = Object.fromEntries(keys.map((key) => [key, 'v']));
@@ -152,6 +160,15 @@ describe('correctTimes', () => {
       correctTimes(right, NOW),
       right.map((occurredAt) => ({ occurredAt, toldAt: null })),
     );
+  });
+
+  test('nothing is moved to before the first moment that there is, however old it is', () => {
+    const first = '0001-01-01T00:00:00.000Z';
+    const ahead = at(10 * MINUTE_MS).toISOString();
+    assert.deepEqual(correctTimes([first, ahead], NOW), [
+      { occurredAt: first, toldAt: first },
+      { occurredAt: NOW.toISOString(), toldAt: ahead },
+    ]);
   });
 
   test('a time without an offset is one of UTC', () => {
