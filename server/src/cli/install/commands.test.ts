@@ -64,6 +64,27 @@ test('an install is shown, exported to a file of its own, and erased with a reas
   assert.deepEqual(JSON.parse(again.stdout), { install_id: install, erased_events: 0 });
 });
 
+test('one event, and one day of use, are told as one', async () => {
+  const install = randomUUID();
+  await createEventDay(pool, '2026-03-03');
+  await pool.query(
+    `insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version)
+     values (gen_random_uuid(), '2026-03-03T12:00:00Z', $1, gen_random_uuid(), 'opened', now(), '1')`,
+    [install],
+  );
+  const key = toMachineKey(createVault(Buffer.from(secret)), 'one');
+  await pool.query(
+    `insert into usage_days (machine_key, day, first_at, last_at, beats) values ($1, '2026-03-03', now(), now(), 1)`,
+    [key],
+  );
+  const events = await run('install', 'erase', install, '--reason', 'asked for');
+  const days = await run('machine', 'erase', 'one', '--reason', 'asked for');
+  assert.deepEqual(
+    [events.stdout, days.stdout],
+    ['1 event is erased.\n', '1 day of its use is erased.\n'],
+  );
+});
+
 test('what is no id is refused with one sentence', async () => {
   const { code, stderr } = await run('install', 'show', 'everything');
   assert.equal(code, 2);

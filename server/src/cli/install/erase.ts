@@ -33,8 +33,11 @@ async function erase(id: string, options: EraseOptions): Promise<void> {
     const erasure = { id, actor: currentActor(), reason: options.reason };
     const events = await eraseInstall(ctx, erasure, (done) => progress.update(done));
     progress.end();
-    printResult(options, { install_id: id, erased_events: events }, () =>
-      events === 0 ? 'There were no events of it.' : `${events} events are erased.`,
-    );
+    printResult(options, { install_id: id, erased_events: events }, () => describe(events));
   });
+}
+
+function describe(events: number): string {
+  if (events === 0) return 'There were no events of it.';
+  return events === 1 ? '1 event is erased.' : `${events} events are erased.`;
 }

@@ -26,8 +26,11 @@ export function machineEraseCommand(): Command {
 async function erase(id: string, options: EraseOptions): Promise<void> {
   await withContext(async (ctx) => {
     const days = await eraseMachine(ctx, { id, actor: currentActor(), reason: options.reason });
-    printResult(options, { machine_id: id, erased_days: days }, () =>
-      days === 0 ? 'It was never used.' : `${days} days of its use are erased.`,
-    );
+    printResult(options, { machine_id: id, erased_days: days }, () => describe(days));
   });
+}
+
+function describe(days: number): string {
+  if (days === 0) return 'It was never used.';
+  return days === 1 ? '1 day of its use is erased.' : `${days} days of its use are erased.`;
 }
