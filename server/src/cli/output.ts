@@ -1,4 +1,5 @@
 import { styleText } from 'node:util';
+import { cleanJson, cleanText, padText, widthOf } from './terminal-text.ts';
 
 /** What every command that gives a result takes. */
 export interface OutputOptions {
@@ -13,7 +14,7 @@ export type Cell = string | number | boolean | Date | null;
 
 /** Prints the result of a command on standard output, and nothing else goes there. */
 export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
-  const shown = options.json === true ? JSON.stringify(result, null, 2) : text();
+  const shown = options.json === true ? cleanJson(JSON.stringify(result, null, 2)) : text();
   process.stdout.write(`${shown.trimEnd()}\n`);
 }
 
@@ -39,11 +40,11 @@ export function formatFields(fields: readonly (readonly [string, Cell])[]): stri
 export function formatTable(header: readonly string[], rows: readonly (readonly Cell[])[]): string {
   const texts = rows.map((row) => row.map(formatCell));
   const widths = header.map((name, column) =>
-    Math.max(name.length, ...texts.map((row) => row[column]?.length ?? 0)),
+    Math.max(name.length, ...texts.map((row) => widthOf(row[column] ?? ''))),
   );
   const formatRow = (cells: readonly string[]) =>
     cells
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+      .map((cell, column) => padText(cell, widths[column] ?? 0))
       .join('  ')
       .trimEnd();
   return [
@@ -56,17 +57,12 @@ function formatCell(value: Cell): string {
   if (value === null) return '–';
   if (value instanceof Date) return formatMoment(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';
-  return stripControls(String(value));
+  return cleanText(String(value));
 }
 
 /** A moment to the minute, in UTC. */
 export function formatMoment(moment: Date): string {
   return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
-}
-
-/** Names and notes come from strangers: control characters could rewrite the terminal. */
-function stripControls(text: string): string {
-  return text.replaceAll(/\p{Cc}/gu, '·');
 }
 
 /** Shows how far a long work is, on one line of standard error that is rewritten; nothing when that is no terminal. */

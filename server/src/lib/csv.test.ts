@@ -29,6 +29,11 @@ test('cells are quoted where they must be, and formulas are defused', () => {
   );
 });
 
+test('nothing in a cell is obeyed by a terminal that shows the file', () => {
+  const cells = ['\u001b[2Ja', 'b\u0007', '\u009b2J', '\u007f', 'tab\tstays'];
+  assert.equal(formatCsvLine(cells), '·[2Ja,b·,·2J,·,tab\tstays\r\n');
+});
+
 test('records carry the line that they begin on, across quoted line breaks, blank lines and every kind of line end', async () => {
   assert.deepEqual(await readAll('\uFEFFa,b\r\n"x\r\ny","say ""hi"""\n\r\n1,\r2,"3"'), [
     { line: 1, cells: ['a', 'b'] },

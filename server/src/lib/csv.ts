@@ -7,9 +7,13 @@ export type CsvCell = string | number | boolean | Date | null;
  */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 
+/** What no spreadsheet shows, and a terminal that shows the file obeys. */
+const CONTROLS = /[\p{Cc}--[\t\r\n]]/gv;
+
 /**
  * One line of CSV (RFC 4180), with its line break. Text that a spreadsheet would run as a formula gets an apostrophe in
- * front, since names and notes come from strangers; numbers are left as they are.
+ * front, and a dot stands for each control character, since names and notes come from strangers; numbers are left as they
+ * are.
  */
 export function formatCsvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(formatCell).join(',')}\r\n`;
@@ -19,7 +23,8 @@ function formatCell(cell: CsvCell): string {
   if (cell === null) return '';
   if (cell instanceof Date) return cell.toISOString();
   if (typeof cell !== 'string') return String(cell);
-  const text = FORMULA_START.test(cell) ? `'${cell}` : cell;
+  const shown = cell.replaceAll(CONTROLS, '·');
+  const text = FORMULA_START.test(shown) ? `'${shown}` : shown;
   return /[",\r\n]/u.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 

@@ -54,11 +54,13 @@ async function storeUse(day: string, machines: number): Promise<void> {
   );
 }
 
+const LONG_TEXT = 'x'.repeat(1_000);
+
 before(async () => {
   for (const day of ['2026-03-02', '2026-03-03']) await createEventDay(pool, day);
   await storeEvents('2026-03-02', 'opened', 3, '{"plan": "pro"}');
   await storeEvents('2026-03-03', 'opened', 2, '{"plan": ""}');
-  await storeEvents('2026-03-03', 'saved', 1);
+  await storeEvents('2026-03-03', 'saved', 1, JSON.stringify({ error: LONG_TEXT }));
   await storeUse('2026-03-01', 4);
   await storeUse('2026-03-02', 3);
   await storeUse('2026-03-08', 5);
@@ -129,6 +131,14 @@ test('versions, systems, props, one event and retention are told', async () => {
     '2026-02-23      4         100.0 %  100.0 %',
     '2026-03-02      1         100.0 %',
   ]);
+});
+
+test('a long text is cut in a table, and whole in JSON and CSV', async () => {
+  const props = ['props', '--name', 'saved', '--key', 'error'];
+  const { stdout } = await run(...props, ...DAYS);
+  assert.deepEqual(stdout.split('\n')[1], `error  ${'x'.repeat(47)}…  1`);
+  assert.equal((await runJson(...props)).rows[0].value, LONG_TEXT);
+  assert.ok((await run(...props, '--csv', ...DAYS)).stdout.includes(`error,${LONG_TEXT},1`));
 });
 
 test('CSV is for spreadsheets: no formula of a client runs in one', async () => {

@@ -1,6 +1,7 @@
 import type { RollupRun } from '#server/features/analytics/rules/rollup-marks.ts';
 import { formatCsvLine } from '#server/lib/csv.ts';
 import { type Cell, formatMoment, formatTable } from '../output.ts';
+import { shortenText } from '../terminal-text.ts';
 
 /** How a value is shown to people: a text of a client may be missing, and a share is told in percent. */
 type ColumnKind = 'plain' | 'name' | 'version' | 'share';
@@ -16,14 +17,21 @@ export interface Answer {
 /** After so long a note says of when a report is. */
 const FRESH_MS = 15 * 60_000;
 
+/** In columns of a terminal: one long value must not push the numbers of all rows out of sight. JSON and CSV have it whole. */
+const MAX_CELL_WIDTH = 48;
+
 /** A report as a table. */
 export function toTable({ columns, rows, table }: Answer): string {
   if (rows.length === 0) return 'There is nothing in these days.';
   if (table !== undefined) return table();
   return formatTable(
     columns.map(([name]) => name.replaceAll('_', ' ')),
-    rows.map((row) => row.map((cell, index) => formatCell(cell, columns[index]?.[1]))),
+    rows.map((row) => row.map((cell, index) => shorten(formatCell(cell, columns[index]?.[1])))),
   );
+}
+
+function shorten(cell: Cell): Cell {
+  return typeof cell === 'string' ? shortenText(cell, MAX_CELL_WIDTH) : cell;
 }
 
 /** A report as CSV; numbers stay numbers. */
