@@ -31,6 +31,18 @@ test('the cache of ZFS is told apart, and what it gives back is available', () =
   assert.equal(part.used_bytes, 32_768_000_000 - 4_096_000_000 - reclaimable);
 });
 
+test("the host's cache of ZFS is no memory of a container of LXC", () => {
+  using machine = copyMachine('zfs');
+  machine.write('proc/meminfo', 'MemTotal: 2000 kB\nMemFree: 500 kB\nMemAvailable: 800 kB\n');
+  machine.write(
+    'proc/self/mountinfo',
+    '1206 1149 0:61 /proc/meminfo /proc/meminfo rw,nosuid,nodev,relatime shared:593 - fuse.lxcfs lxcfs rw,user_id=0,group_id=0,allow_other\n',
+  );
+  const part = openMemoryCollector(machine.roots).collect(0);
+  assert.equal(part?.zfs_arc_bytes, undefined);
+  assert.deepEqual([part?.used_bytes, part?.usage_ratio], [1200 * 1024, 0.6]);
+});
+
 test('a kernel that does not estimate what is available has it estimated as free does', () => {
   using machine = emptyMachine();
   machine.write(
