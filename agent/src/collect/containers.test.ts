@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { copyMachine } from '../../test/machine.ts';
+import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { openContainersCollector } from './containers.ts';
 
@@ -18,6 +18,25 @@ test('containers of every engine are found once, and services are none', () => {
     'lxc web',
     'nspawn deb',
     'podman bbbbbbbbbbbb',
+  ]);
+});
+
+test("Podman's services and Proxmox's containers are found, and what keeps watch over them is none", () => {
+  using machine = emptyMachine();
+  const id = 'e8c29da1a2f6c4bb032304f7dfbc5a767e026092c4a2fcbc830e58565f972f54';
+  const app = 'user.slice/user-1000.slice/user@1000.service/app.slice/redis.service';
+  machine.write('sys/fs/cgroup/cgroup.controllers', 'cpu io memory pids\n');
+  for (const group of [
+    `${app}/libpod-payload-${id}`,
+    `${app}/runtime`,
+    'lxc/101',
+    'lxc/101/ns',
+    'lxc.monitor/101',
+  ])
+    machine.write(`sys/fs/cgroup/${group}/cpu.stat`, 'usage_usec 5\n');
+  assert.deepEqual(openContainersCollector(machine.roots).collect(0), [
+    { id: '101', runtime: 'lxc' },
+    { id: 'e8c29da1a2f6', runtime: 'podman' },
   ]);
 });
 

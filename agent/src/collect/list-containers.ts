@@ -24,7 +24,8 @@ const ID_CHARACTERS = 12;
 /** How container engines call their groups, with the systemd driver and without. */
 const NAMES: readonly (readonly [RegExp, AgentContainer['runtime']])[] = [
   [/^docker-([0-9a-f]{64})\.scope$/, 'docker'],
-  [/^libpod-([0-9a-f]{64})(?:\.scope)?$/, 'podman'],
+  // "payload" where systemd starts it as a service of its own (Quadlet).
+  [/^libpod-(?:payload-)?([0-9a-f]{64})(?:\.scope)?$/, 'podman'],
   [/^(?:cri-containerd|crio)-([0-9a-f]{64})\.scope$/, 'kubernetes'],
   [/^lxc\.payload\.(.+)$/, 'lxc'],
   [/^systemd-nspawn@(.+)\.service$/, 'nspawn'],
@@ -57,6 +58,8 @@ function recognise(parent: string, name: string): ContainerGroup | null {
     const id = pattern.exec(name)?.[1];
     if (id !== undefined) return { directory, id: shorten(id), runtime };
   }
+  // As Proxmox calls them, by number.
+  if (parent.endsWith('/lxc')) return { directory, id: name, runtime: 'lxc' };
   if (!/^[0-9a-f]{64}$/.test(name)) return null;
   if (parent.endsWith('/docker')) return { directory, id: shorten(name), runtime: 'docker' };
   return parent.includes('/kubepods')
