@@ -25,17 +25,17 @@ const SECTOR_BYTES = 512;
 export function listDisks(roots: Roots): DiskFacts[] {
   const directory = join(roots.sys, 'block');
   return listDirectory(directory)
-    .filter((device) => !LEFT_OUT.test(device))
+    .filter((name) => !LEFT_OUT.test(name))
     .slice(0, MAX_DISKS)
-    .map((device) => readFacts(join(directory, device), device))
+    .map((name) => readFacts(join(directory, name), toDevice(name)))
     .filter(({ size_bytes }) => size_bytes !== 0)
     .sort((a, b) => a.device.localeCompare(b.device));
 }
 
 function readFacts(directory: string, device: string): DiskFacts {
-  const kind = kindOf(device);
   const sectors = readNumber(join(directory, 'size'));
-  const members = kind === 'disk' ? [] : listDirectory(join(directory, 'slaves')).sort();
+  const members = listDirectory(join(directory, 'slaves')).sort().map(toDevice);
+  const kind = kindOf(device, members);
   return present({
     device,
     kind,
@@ -45,7 +45,13 @@ function readFacts(directory: string, device: string): DiskFacts {
   });
 }
 
-function kindOf(device: string): AgentDisk['kind'] {
-  if (/^dm-\d/.test(device)) return 'mapper';
-  return /^md(\d|_)/.test(device) ? 'raid' : 'disk';
+/** A few devices lie in a directory of /dev (`etherd/e0.1`), for which /sys writes an exclamation mark. */
+function toDevice(name: string): string {
+  return name.replaceAll('!', '/');
+}
+
+/** Not only the device mapper lies on other devices: so do bcache and DRBD. */
+function kindOf(device: string, members: readonly string[]): AgentDisk['kind'] {
+  if (/^md(\d|_)/.test(device)) return 'raid';
+  return /^dm-\d/.test(device) || members.length > 0 ? 'mapper' : 'disk';
 }

@@ -67,6 +67,37 @@ test('partitions, loops, memory, optical drives, ZFS volumes and boot areas are 
   );
 });
 
+test('what lies on other disks is never counted beside them, and a disk may lie in a directory of /dev', () => {
+  using machine = emptyMachine();
+  for (const name of ['sda', 'bcache0', 'etherd!e1.0'])
+    machine.write(`sys/block/${name}/size`, '8\n');
+  machine.write('sys/block/bcache0/slaves/sda/size', '8\n');
+  machine.write('sys/block/bcache0/slaves/etherd!e1.0/size', '8\n');
+  const lines = ['sda', 'bcache0', 'etherd/e1.0'].map(
+    (device) => `   8  0 ${device} 1 0 8 1 1 0 8 1 0 1 1\n`,
+  );
+  machine.write('proc/diskstats', lines.join(''));
+  const part = openDisksCollector(machine.roots).collect(0) ?? [];
+  assert.deepEqual(
+    part.map(({ device, kind, members }) => [device, kind, members]),
+    [
+      ['sda', 'disk', undefined],
+      ['bcache0', 'mapper', ['etherd/e1.0', 'sda']],
+      ['etherd/e1.0', 'disk', undefined],
+    ],
+  );
+});
+
+test('disks that are not in the table do not have disks looked for at each tick', () => {
+  using machine = copyMachine('server');
+  machine.write('proc/diskstats', '   8      16 sdb 1 0 8 1 1 0 8 1 0 1 1\n');
+  const disks = openDisksCollector(machine.roots);
+  disks.collect(0);
+  machine.remove('sys/block/sdb');
+  assert.equal(disks.collect(1_000)?.length, 1);
+  assert.equal(disks.collect(10_000), null);
+});
+
 test('a time counter that wraps at 32 bits costs its own figure for one tick', () => {
   using machine = copyMachine('server');
   const disks = openDisksCollector(machine.roots);

@@ -25,6 +25,7 @@ export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
   const file = new KeptFile(join(roots.proc, 'diskstats'));
   let known: ReadonlyMap<string, KnownDisk> = new Map();
   let lookAtMs = Number.NEGATIVE_INFINITY;
+  let shownCount = 0;
   return {
     collect(atMs) {
       if (atMs >= lookAtMs) {
@@ -34,7 +35,9 @@ export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
       const bytes = known.size === 0 ? null : file.read();
       if (bytes === null) return null;
       const disks = parseDiskStats(bytes, (device) => known.has(device));
-      if (disks.size < known.size) lookAtMs = atMs;
+      // Not those that never were in the table: a container of LXC has none of the host's disks there.
+      if (disks.size < shownCount) lookAtMs = atMs;
+      shownCount = disks.size;
       const parts = [...disks].map(([device, counters]) =>
         describeDisk(known.get(device), counters, atMs),
       );
