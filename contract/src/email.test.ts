@@ -9,6 +9,7 @@ const kept: readonly (readonly [string, string])[] = [
   ['a@b.example', 'a@b.example'],
   ['ada@xn--bcher-kva.example', 'ada@xn--bcher-kva.example'],
   ['ada@bücher.example', 'ada@bücher.example'],
+  ['a@example.0xyz', 'a@example.0xyz'],
   ['jürgen@example.com', 'jürgen@example.com'],
   // Composed: both spellings of the same name are one address.
   ['ju\u0308rgen@example.com', 'jürgen@example.com'],
@@ -36,6 +37,10 @@ const refused = [
   'a@localhost',
   'a@host.local',
   'a@1.2.3.4',
+  'a@1.2.0x7f',
+  'a@example.0xbad',
+  'a@example.0x',
+  'a@example.a1',
   'a@[127.0.0.1]',
   'a@exa%6Dple.com',
   'a@example.com/x',

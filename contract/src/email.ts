@@ -13,6 +13,12 @@ const DOMAIN_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 /** RFC 6761 and its kin: names under these never receive mail. */
 const SPECIAL_USE = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
+/**
+ * Every top-level name ends in a letter, also in Punycode. One such as `0x7f` is a number to whoever reads hosts as URLs do
+ * (WHATWG URL §3.5), and the address one of IPv4.
+ */
+const TOP_LEVEL = /^(?!0x[0-9a-f]*$).*[a-z]$/;
+
 /** RFC 5321 §4.5.3.1, in octets. */
 const MAX_ADDRESS_BYTES = 254;
 const MAX_LOCAL_BYTES = 64;
@@ -62,7 +68,7 @@ function findDomainFault(domain: string): string | undefined {
     return 'The part after the @-sign is not valid. It should have a period.';
   }
   const top = ascii.slice(ascii.lastIndexOf('.') + 1);
-  if (!/[a-z]/.test(top)) {
+  if (!TOP_LEVEL.test(top)) {
     return 'The part after the @-sign is not valid. It is not within a valid top-level domain.';
   }
   if (SPECIAL_USE.has(top)) {

@@ -54,6 +54,18 @@ const address = fc
   .map(([local, host]) => `${local}@${host}`)
   .filter((email) => 'email' in parseEmail(email));
 
+test('whatever is an address has a form to compare by', () => {
+  const label = fc.stringMatching(/^(?:0x|xn--)?[a-fxé0-9-]{1,5}$/u);
+  fc.assert(
+    fc.property(fc.array(label, { minLength: 2, maxLength: 3 }), (labels) => {
+      const email = `a@${labels.join('.')}`;
+      fc.pre('email' in parseEmail(email));
+      assert.equal(normalizeAddress(normalizeAddress(email)), normalizeAddress(email));
+    }),
+    { numRuns: 5_000 },
+  );
+});
+
 test('case, spaces around it and the form of Unicode make no other address', () => {
   fc.assert(
     fc.property(address, (email) => {
