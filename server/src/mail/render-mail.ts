@@ -85,7 +85,8 @@ const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monos
 
 /**
  * Mail clients drop what they do not know: so the layout is tables, the look is in the tags, and there is nothing to
- * load. Only the dark look and the narrow one are in a style sheet, which must override the tags (`!important`).
+ * load. Only the dark look and the narrow one are in a style sheet, which must override the tags (`!important`). A table
+ * is as wide as its longest word, such as an address, unless that may be broken.
  */
 const STYLE_SHEET = `
       @media (max-width: 480px) {
@@ -126,7 +127,7 @@ function toHtml({ language, subject, preview, blocks, footer }: MailContent): st
         <td class="page" align="center" style="padding:32px 16px;background-color:#f3f4f6;">
           <table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0" style="max-width:560px;">
             <tr>
-              <td class="card" align="left" style="padding:36px 40px;background-color:#ffffff;border:1px solid #e3e6ea;border-radius:12px;">
+              <td class="card" align="left" style="padding:36px 40px;background-color:#ffffff;border:1px solid #e3e6ea;border-radius:12px;word-break:break-word;">
 ${body}
                 <div style="padding-top:8px;"></div>
                 ${smallPrint}
