@@ -88,6 +88,7 @@ test('the mail asks in the language of the request, to one address, with a way o
   assert.ok(sent !== undefined && others.length === 0);
   assert.deepEqual([sent.from, sent.to], ['news@example.com', [EMAIL]]);
   assert.equal(readHeader(sent, 'Subject'), '=?UTF-8?Q?Bitte_best=C3=A4tigen_Sie_Ihre_Anmeldung?=');
+  assert.equal(readHeader(sent, 'Content-Language'), 'de');
   assert.equal(readHeader(sent, 'List-Unsubscribe-Post'), 'List-Unsubscribe=One-Click');
   const [, url = ''] =
     /^<https:\/\/license\.example\.com(.*)>$/u.exec(readHeader(sent, 'List-Unsubscribe') ?? '') ??

@@ -84,7 +84,7 @@ function composeConfirmation(
     }),
     to: { address: email, name: null },
     messageToken: `confirm-${ctx.vault.hashText('confirmation-mail', token).slice(0, TOKEN_DIGITS)}`,
-    headers: makeUnsubscribeHeaders(ctx, email),
+    headers: { ...makeUnsubscribeHeaders(ctx, email), 'Content-Language': language },
   };
 }
 
