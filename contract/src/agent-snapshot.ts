@@ -181,7 +181,8 @@ export type AgentFilesystem = Static<typeof AgentFilesystem>;
 export const AgentInterface = object({
   interface: name('Its name.', 'eth0'),
   kind: oneOf(['physical', 'bond', 'bridge', 'vlan', 'tunnel', 'virtual'], {
-    description: 'All but `physical` carry what others carry too: never add them up.',
+    description:
+      'All but `physical` carry what others carry too, and so does a `physical` member of another: never add them up.',
   }),
   member_of: Optional(name('The bond or bridge that it belongs to.', 'bond0')),
   up: Optional(Type.Boolean({ description: 'Whether it can carry traffic.' })),

@@ -32,15 +32,20 @@ const BITS_PER_MEGABIT = 1_000_000;
 /** ARPHRD_LOOPBACK of if_arp.h. */
 const LOOPBACK = 772;
 
+/** ARPHRD_TUNNEL, _TUNNEL6, _SIT, _IPGRE and _IP6GRE, which have no name of a kind. */
+const TUNNELS: ReadonlySet<number | null> = new Set([768, 769, 776, 778, 823]);
+
 /**
  * What an interface is, from /sys/class/net.
  * @returns null for the loopback, and for one whose other end is elsewhere (veth), which is a container's
  */
 export function readInterfaceFacts(roots: Roots, name: string): InterfaceFacts | 'veth' | null {
   const directory = join(roots.sys, 'class/net', name);
-  if (name === 'lo' || readNumber(join(directory, 'type')) === LOOPBACK) return null;
-  const kind = readKind(directory);
-  if (kind === 'virtual' && isPaired(directory)) return 'veth';
+  const type = readNumber(join(directory, 'type'));
+  if (name === 'lo' || type === LOOPBACK) return null;
+  const files = listDirectory(directory);
+  const kind = TUNNELS.has(type) ? 'tunnel' : readKind(directory, new Set(files));
+  if (kind === 'virtual' && isPaired(directory, files)) return 'veth';
   const state = readText(join(directory, 'operstate'));
   // Without a link the file cannot be read, or says -1 or 4294967295.
   const speed = readNumber(join(directory, 'speed')) ?? 0;
@@ -52,8 +57,7 @@ export function readInterfaceFacts(roots: Roots, name: string): InterfaceFacts |
   });
 }
 
-function readKind(directory: string): AgentInterface['kind'] {
-  const files = new Set(listDirectory(directory));
+function readKind(directory: string, files: ReadonlySet<string>): AgentInterface['kind'] {
   const type = /^DEVTYPE=(.+)$/m.exec(readText(join(directory, 'uevent')) ?? '')?.[1] ?? '';
   if (files.has('tun_flags')) return 'tunnel';
   const kind = KINDS.get(type);
@@ -61,8 +65,9 @@ function readKind(directory: string): AgentInterface['kind'] {
   return files.has('device') ? 'physical' : 'virtual';
 }
 
-/** Both ends of a pair name each other; a device on its own names itself. */
-function isPaired(directory: string): boolean {
+/** Both ends of a pair name each other; a device on its own names itself, and one on top of another (macvlan) that one. */
+function isPaired(directory: string, files: readonly string[]): boolean {
+  if (files.some((file) => file.startsWith('lower_'))) return false;
   const own = readNumber(join(directory, 'ifindex'));
   const other = readNumber(join(directory, 'iflink'));
   return own !== null && other !== null && other !== 0 && own !== other;

@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
@@ -85,6 +87,51 @@ test('a counter that was reset, or wrapped at 32 bits, gives no rate for one tic
   assert.equal(wrapped?.transmit_bytes_per_second, 0);
   show(350);
   assert.equal(network.collect(2000)?.receive_bytes_per_second, 250);
+});
+
+test('a function of the card that a virtual machine has beside its own interface is not counted twice', () => {
+  using machine = emptyMachine();
+  for (const name of ['eth0', 'enP1s1'])
+    machine.write(`sys/class/net/${name}/device/vendor`, '1\n');
+  symlinkSync('../eth0', join(machine.roots.sys, 'class/net/enP1s1/master'));
+  machine.write('proc/net/dev', HEADING + line('eth0', 1000, 500) + line('enP1s1', 900, 400));
+  const network = openNetworkCollector(machine.roots);
+  network.collect(0);
+  machine.write('proc/net/dev', HEADING + line('eth0', 3000, 900) + line('enP1s1', 2900, 800));
+  const part = network.collect(1000);
+  assert.deepEqual(
+    part?.interfaces.map((each) => [each.interface, each.member_of]),
+    [
+      ['eth0', undefined],
+      ['enP1s1', 'eth0'],
+    ],
+  );
+  assert.deepEqual([part?.receive_bytes_per_second, part?.transmit_bytes_per_second], [2000, 400]);
+});
+
+test('what lies on an interface of the host is shown, and is no end of a cable', () => {
+  using machine = copyMachine('bare-vm');
+  const describe = (name: string, files: Readonly<Record<string, string>>): void => {
+    for (const [file, text] of Object.entries({ ifindex: '7', iflink: '2', ...files }))
+      machine.write(`sys/class/net/${name}/${file}`, `${text}\n`);
+  };
+  describe('macvlan0', { type: '1', 'lower_eth0/ifindex': '2' });
+  describe('he-ipv6', { type: '776' });
+  describe('veth1', { type: '1' });
+  machine.write(
+    'proc/net/dev',
+    HEADING + ['eth0', 'macvlan0', 'he-ipv6', 'veth1'].map((name) => line(name, 1, 1)).join(''),
+  );
+  assert.deepEqual(
+    openNetworkCollector(machine.roots)
+      .collect(0)
+      ?.interfaces.map((each) => [each.interface, each.kind]),
+    [
+      ['eth0', 'physical'],
+      ['macvlan0', 'virtual'],
+      ['he-ipv6', 'tunnel'],
+    ],
+  );
 });
 
 test("the host's ends of its containers' cables are left out", () => {

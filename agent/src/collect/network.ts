@@ -97,7 +97,7 @@ function describeInterface(
 /** The machine's own traffic is what its physical interfaces carry; without any, what stands on its own. */
 function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
   if (interfaces.length === 0) return null;
-  const physical = interfaces.filter(({ kind }) => kind === 'physical');
+  const physical = listCarriers(interfaces);
   const counted =
     physical.length > 0 ? physical : interfaces.filter(({ kind }) => kind === 'virtual');
   return {
@@ -107,6 +107,13 @@ function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
     }),
     interfaces,
   };
+}
+
+/** A virtual machine's way past its hypervisor belongs to the interface that counts for both (Azure, net_failover). */
+function listCarriers(interfaces: readonly AgentInterface[]): AgentInterface[] {
+  const physical = interfaces.filter(({ kind }) => kind === 'physical');
+  const names = new Set(physical.map((each) => each.interface));
+  return physical.filter(({ member_of }) => member_of === undefined || !names.has(member_of));
 }
 
 /** Null while one is unknown: a sum without it would look like a fall. */
