@@ -51,7 +51,7 @@ async function seed(ctx: Context, pool: Pool, product: Product, total: number) {
       product.features,
     ]);
     await pool.query(INSERT_KEYS, [
-      rows.map((row) => row.keyHash),
+      rows.map((row) => Buffer.from(row.keyHash, 'hex')),
       rows.map((row) => row.licenseId),
     ]);
     await pool.query(INSERT_ACTIVATIONS, [
@@ -87,7 +87,7 @@ function makeRow(ctx: Context, product: Product, index: number) {
   if (terms === null) throw new Error('the product is not in the catalogue');
   const activation = { id: activationId, machineId, entitlementProof: null };
   const { freshProof } = entitle(ctx, license, terms, 'active', activation, ctx.clock.now());
-  const stored = sealLicenseKey(ctx.vault, ctx.catalog().keyPrefix, licenseId, licenseKey);
+  const stored = sealLicenseKey(ctx, licenseId, licenseKey);
   return { licenseId, activationId, machineId, ...stored, proof: freshProof };
 }
 

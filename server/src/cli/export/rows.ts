@@ -7,7 +7,7 @@ import {
   type LicenseRecord,
   listLicensesAfter,
 } from '#server/features/licenses/queries/licenses.ts';
-import { findTransactions } from '#server/features/licenses/queries/transactions.ts';
+import { listLicenseTransactions } from '#server/features/licenses/queries/license-transactions.ts';
 import { licenseStatus, publicExpiry } from '#server/features/licenses/rules/status.ts';
 import { revealLicenseKey } from '#server/features/licenses/show.ts';
 import type { CsvCell } from '#server/lib/csv.ts';
@@ -28,7 +28,7 @@ export async function* readAllLicenses(
 ): AsyncGenerator<ExportedLicense> {
   for (let afterId = NIL_UUID; ;) {
     const page = await listLicensesAfter(pool, afterId, { ...options, limit: PAGE_ROWS });
-    const transactions = await findTransactions(
+    const transactions = await listLicenseTransactions(
       pool,
       page.map(({ id }) => id),
     );

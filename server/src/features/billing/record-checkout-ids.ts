@@ -4,7 +4,7 @@ import {
   deleteLicenseTransactions,
   upsertLicenseTransactions,
   type LicenseOrigin,
-} from '../licenses/queries/billed-licenses.ts';
+} from '../licenses/queries/license-transactions.ts';
 import type { MadeLicense } from './rules/plan-licenses.ts';
 
 type Recorded = Pick<MadeLicense, 'draft' | 'line'>;

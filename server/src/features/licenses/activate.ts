@@ -85,7 +85,7 @@ async function takeSlot(
   installId: string | null,
 ): Promise<Activation> {
   const now = ctx.clock.now();
-  const { status, known } = await findSlot(ctx, client, license, machine, now);
+  const { status, known } = await decideSlot(ctx, client, license, machine, now);
   const terms = await readTerms(client, ctx.catalog(), license);
   const slot = {
     id: known?.id ?? makeUuid(),
@@ -118,8 +118,8 @@ async function addActivation(
   await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
 }
 
-/** The slot that the machine holds already, or null for a new one. */
-async function findSlot(
+/** Which slot the machine gets: the one that it holds already, or a new one (null). */
+async function decideSlot(
   ctx: Context,
   client: Queryable,
   license: LicenseRecord,

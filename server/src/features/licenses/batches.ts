@@ -2,7 +2,7 @@ import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/b
 import { isWholeDatabaseSilent } from '#server/db/silence.ts';
 
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
-import { findLicensesByTransactions, type LicenseRecord } from './queries/licenses.ts';
+import { listLicensesByTransactions, type LicenseRecord } from './queries/licenses.ts';
 import {
   judgeValidations,
   type ValidationContext,
@@ -47,7 +47,7 @@ export function createLicenseBatches(
     checks: new Batcher({
       ...limits,
       name: 'transaction_checks',
-      execute: (transactionIds) => findLicensesByTransactions(ctx.pool, transactionIds),
+      execute: (transactionIds) => listLicensesByTransactions(ctx.pool, transactionIds),
     }),
     validations: new Batcher({
       ...limits,

@@ -6,12 +6,8 @@ import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
-import {
-  insertLicenseKeys,
-  insertLicenses,
-  type BilledFacts,
-  type BilledTerms,
-} from './queries/billed-licenses.ts';
+import { insertLicenses, type BilledFacts, type BilledTerms } from './queries/billed-licenses.ts';
+import { insertLicenseKeys } from './queries/license-keys.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './seal-license-key.ts';
 
@@ -36,7 +32,7 @@ export async function createBilledLicenses(
   const made = orders.map((order) => {
     const id = makeUuid();
     const licenseKey = generateLicenseKey(keyPrefix, randomBytes);
-    const { keyHash, ...sealed } = sealLicenseKey(ctx.vault, keyPrefix, id, licenseKey);
+    const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
     return { keyHash, license: { ...toRecord(order, id, createdAt), ...sealed } };
   });
   await insertLicenseKeys(

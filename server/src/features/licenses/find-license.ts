@@ -1,8 +1,8 @@
 import type { Context } from '#server/context.ts';
 import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.ts';
-import { readLicenseKey } from '#server/lib/license-key.ts';
 
 import { GUESS_POLICY } from './guess-limiter.ts';
+import { hashLicenseKey } from './hash-license-key.ts';
 import type { KeyFinding } from './queries/find-by-key.ts';
 
 /**
@@ -16,12 +16,6 @@ async function findByKey(
 ): Promise<KeyFinding | null> {
   const keyHash = hashLicenseKey(ctx, licenseKey);
   return keyHash === null ? null : ctx.batches.lookups.submit({ keyHash, activationId });
-}
-
-/** What a license key is looked up by; null for a mistyped key, which is unknown without asking the database. */
-export function hashLicenseKey(ctx: Context, licenseKey: string): string | null {
-  const reading = readLicenseKey(licenseKey, ctx.catalog().keyPrefix);
-  return reading.kind === 'mistyped' ? null : ctx.vault.hashLookup(reading.lookup);
 }
 
 /**

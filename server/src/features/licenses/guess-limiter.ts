@@ -17,7 +17,8 @@ const MAX_ADDRESSES = 50_000;
 /** The limit as the structured field `RateLimit-Policy` tells it (draft-ietf-httpapi-ratelimit-headers-11). */
 export const GUESS_POLICY = `"guesses";q=${FAILURES_PER_WINDOW};w=${WINDOW_MS / 1000}`;
 
-interface Record {
+/** What is known of one address. */
+interface Tally {
   windowStartedAt: number;
   failures: number;
   pauses: number;
@@ -31,7 +32,7 @@ interface Record {
  */
 export class GuessLimiter {
   readonly #clock: Clock;
-  readonly #addresses = new LRUCache<string, Record>({ max: MAX_ADDRESSES });
+  readonly #addresses = new LRUCache<string, Tally>({ max: MAX_ADDRESSES });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -43,20 +44,20 @@ export class GuessLimiter {
    */
   recordFailure(address: string): number {
     const now = this.#clock.now().getTime();
-    const record = this.#find(networkOf(address), now);
-    if (record.pausedUntil > now) return secondsUntil(record.pausedUntil, now);
-    if (now - record.windowStartedAt >= WINDOW_MS) {
-      record.windowStartedAt = now;
-      record.failures = 0;
+    const tally = this.#find(networkOf(address), now);
+    if (tally.pausedUntil > now) return secondsUntil(tally.pausedUntil, now);
+    if (now - tally.windowStartedAt >= WINDOW_MS) {
+      tally.windowStartedAt = now;
+      tally.failures = 0;
     }
-    record.failures++;
-    if (record.failures <= FAILURES_PER_WINDOW) return 0;
-    record.pausedUntil = now + Math.min(FIRST_PAUSE_MS * 2 ** record.pauses, LONGEST_PAUSE_MS);
-    record.pauses++;
-    return secondsUntil(record.pausedUntil, now);
+    tally.failures++;
+    if (tally.failures <= FAILURES_PER_WINDOW) return 0;
+    tally.pausedUntil = now + Math.min(FIRST_PAUSE_MS * 2 ** tally.pauses, LONGEST_PAUSE_MS);
+    tally.pauses++;
+    return secondsUntil(tally.pausedUntil, now);
   }
 
-  #find(network: string, now: number): Record {
+  #find(network: string, now: number): Tally {
     const known = this.#addresses.get(network);
     if (known && now - Math.max(known.windowStartedAt, known.pausedUntil) < FORGET_AFTER_MS) {
       return known;

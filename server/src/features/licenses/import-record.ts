@@ -31,12 +31,22 @@ const READ_COLUMNS = [
   'status',
 ];
 
-/** Columns of an export that say nothing an import could use. */
-const IGNORED_COLUMNS = ['license_id', 'key_hint', 'tier', 'features', 'trial', 'created_at'];
+/** Columns that an export has besides: true in `trial` is refused, the others say nothing that an import could use. */
+const OTHER_EXPORTED_COLUMNS = [
+  'license_id',
+  'key_hint',
+  'tier',
+  'features',
+  'trial',
+  'created_at',
+];
 
-const KNOWN_COLUMNS = new Set([...READ_COLUMNS, ...IGNORED_COLUMNS]);
+const KNOWN_COLUMNS = new Set([...READ_COLUMNS, ...OTHER_EXPORTED_COLUMNS]);
 
-/** Statuses that follow from the dates, and from being a subscription; any other would be lost, and a revoked license would work again. */
+/**
+ * Statuses that follow from the dates and from being a subscription. Any other would be lost: a revoked license would
+ * work again.
+ */
 const IMPORTABLE_STATUSES = new Set(['', 'active', 'past_due', 'expired']);
 
 const MAX_TEXT_CHARACTERS = 1_000;
@@ -66,23 +76,8 @@ class RecordProblem extends Error {}
 function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules) {
   const columnProblem = findColumnProblem(Object.keys(record));
   if (columnProblem !== null) throw new RecordProblem(columnProblem);
-  const status = readText(record, 'status') ?? '';
-  if (!IMPORTABLE_STATUSES.has(status)) {
-    throw new RecordProblem(
-      `The status ${status} cannot be imported; import it as active, then change it.`,
-    );
-  }
   const subscription = readFlag(record, 'subscription');
-  if (status === 'past_due' && !subscription) {
-    throw new RecordProblem(
-      'Only a subscription can be past_due: say subscription true, or import it as expired.',
-    );
-  }
-  if (readFlag(record, 'trial')) {
-    throw new RecordProblem(
-      'A trial cannot be imported: it belongs to the machine that started it.',
-    );
-  }
+  requireImportable(record, subscription);
   const maxActivations = readMaxActivations(record);
   return {
     licenseKey: readKey(record, catalog.keyPrefix),
@@ -95,6 +90,26 @@ function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules)
     ...(maxActivations === null ? {} : { maxActivations }),
     ...('expires_at' in record ? { expiresAt: readExpiry(record) } : {}),
   };
+}
+
+/** Refuses what an imported license could not keep: most statuses, and being a trial. */
+function requireImportable(record: ImportRecord, subscription: boolean): void {
+  const status = readText(record, 'status') ?? '';
+  if (!IMPORTABLE_STATUSES.has(status)) {
+    throw new RecordProblem(
+      `The status ${status} cannot be imported; import it as active, then change it.`,
+    );
+  }
+  if (status === 'past_due' && !subscription) {
+    throw new RecordProblem(
+      'Only a subscription can be past_due: say subscription true, or import it as expired.',
+    );
+  }
+  if (readFlag(record, 'trial')) {
+    throw new RecordProblem(
+      'A trial cannot be imported: it belongs to the machine that started it.',
+    );
+  }
 }
 
 function readKey(record: ImportRecord, keyPrefix: string): string {

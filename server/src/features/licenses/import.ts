@@ -1,9 +1,10 @@
 import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
+import { requireKeyHash } from './hash-license-key.ts';
 import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
-import { findLicenseIdByKey } from './queries/licenses.ts';
-import { hashLicenseKey } from './seal-license-key.ts';
+import { findLicenseIdByKey } from './queries/license-keys.ts';
 
 /** What became of an imported license: its key was new, or is a license's already, which stays as it is. */
 export type ImportOutcome = 'created' | 'present';
@@ -24,17 +25,7 @@ export async function importLicenses(
 ): Promise<readonly ImportOutcome[]> {
   return inTransaction(ctx.pool, async (client) => {
     const outcomes: ImportOutcome[] = [];
-    for (const order of orders) {
-      outcomes.push(
-        await createLicense(ctx, client, order).then(
-          () => 'created',
-          (error: unknown) => {
-            if (error instanceof LicenseKeyTakenError) return 'present';
-            throw error;
-          },
-        ),
-      );
-    }
+    for (const order of orders) outcomes.push(await importLicense(ctx, client, order));
     const created = outcomes.filter((outcome) => outcome === 'created').length;
     if (created > 0) {
       await insertAuditEntry(client, {
@@ -49,6 +40,20 @@ export async function importLicenses(
   });
 }
 
+async function importLicense(
+  ctx: Context,
+  db: Queryable,
+  order: ImportOrder,
+): Promise<ImportOutcome> {
+  try {
+    await createLicense(ctx, db, order);
+    return 'created';
+  } catch (error) {
+    if (error instanceof LicenseKeyTakenError) return 'present';
+    throw error;
+  }
+}
+
 /** What {@link importLicenses} would do, without doing it. */
 export async function previewImport(
   ctx: Context,
@@ -57,10 +62,10 @@ export async function previewImport(
   const seen = new Set<string>();
   const outcomes: ImportOutcome[] = [];
   for (const { licenseKey } of orders) {
-    const keyHash = hashLicenseKey(ctx.vault, ctx.catalog().keyPrefix, licenseKey);
-    const known = (await findLicenseIdByKey(ctx.pool, keyHash)) !== null;
-    outcomes.push(known || seen.has(keyHash.toString('hex')) ? 'present' : 'created');
-    seen.add(keyHash.toString('hex'));
+    const keyHash = requireKeyHash(ctx, licenseKey);
+    const known = seen.has(keyHash) || (await findLicenseIdByKey(ctx.pool, keyHash)) !== null;
+    outcomes.push(known ? 'present' : 'created');
+    seen.add(keyHash);
   }
   return outcomes;
 }

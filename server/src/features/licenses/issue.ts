@@ -10,12 +10,9 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import {
-  insertLicense,
-  insertLicenseKey,
-  insertLicenseTransaction,
-  type LicenseRecord,
-} from './queries/licenses.ts';
+import { insertLicenseKey } from './queries/license-keys.ts';
+import { insertLicenseTransaction } from './queries/license-transactions.ts';
+import { insertLicense, type LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './seal-license-key.ts';
 
 const DAY_MS = 86_400_000;
@@ -76,15 +73,15 @@ export async function createLicense(
   db: Queryable,
   order: LicenseOrder,
 ): Promise<IssuedLicense> {
-  const { keyPrefix } = ctx.catalog();
-  const licenseKey = order.licenseKey ?? generateLicenseKey(keyPrefix, randomBytes);
   const id = makeUuid();
-  const { keyHash, ...sealed } = sealLicenseKey(ctx.vault, keyPrefix, id, licenseKey);
+  const licenseKey = order.licenseKey ?? generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
+  const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
   const license = { ...toRecord(order, id, ctx.clock.now()), ...sealed };
-  if (!(await insertLicenseKey(db, keyHash, id))) throw new LicenseKeyTakenError();
+  if (!(await insertLicenseKey(db, { keyHash, licenseId: id }))) throw new LicenseKeyTakenError();
   await insertLicense(db, license);
   if (order.transactionId != null) {
-    await insertLicenseTransaction(db, order.transactionId, id, 0);
+    const { transactionId } = order;
+    await insertLicenseTransaction(db, { transactionId, licenseId: id, position: 0 });
   }
   return { license, licenseKey };
 }

@@ -1,20 +1,17 @@
 import { isUuid } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
-import { readLicenseKey } from '#server/lib/license-key.ts';
 
-import { findLicenseIdByKey } from './queries/licenses.ts';
+import { hashLicenseKey } from './hash-license-key.ts';
+import { findLicenseIdByKey } from './queries/license-keys.ts';
 
 /**
  * The id of the license that an operator names by its key or its id; null when there is none of that key. A key that was
  * imported in the form of a UUID is found as a key first.
  */
 export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<string | null> {
-  const reading = readLicenseKey(keyOrId, ctx.catalog().keyPrefix);
-  if (reading.kind !== 'mistyped') {
-    const keyHash = Buffer.from(ctx.vault.hashLookup(reading.lookup), 'hex');
-    const id = await findLicenseIdByKey(ctx.pool, keyHash);
-    if (id !== null) return id;
-  }
+  const keyHash = hashLicenseKey(ctx, keyOrId);
+  const id = keyHash === null ? null : await findLicenseIdByKey(ctx.pool, keyHash);
+  if (id !== null) return id;
   return isUuid(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
 }

@@ -2,7 +2,7 @@ import { DEFAULT_OFFLINE_DAYS } from '#server/config/catalog-model.ts';
 import type { Catalog } from '#server/config/catalog.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
-import { findSoldTerms } from './queries/licenses.ts';
+import { listSoldTerms } from './queries/licenses.ts';
 import type { LicenseStanding } from './rules/facts.ts';
 
 /** What a license gives its holder. */
@@ -41,7 +41,7 @@ export async function readTerms(
 ): Promise<LicenseTerms> {
   const terms = findCatalogTerms(catalog, license);
   if (terms !== null) return terms;
-  return toSoldTerms(await findSoldTerms(db, [license.id]), license);
+  return toSoldTerms(await listSoldTerms(db, [license.id]), license);
 }
 
 /**
@@ -58,12 +58,12 @@ export async function readTermsOfAll(
     license !== null && terms[index] === null ? [license.id] : [],
   );
   if (departed.length === 0) return terms;
-  const sold = await findSoldTerms(db, departed);
+  const sold = await listSoldTerms(db, departed);
   return licenses.map((license, index) => terms[index] ?? (license && toSoldTerms(sold, license)));
 }
 
 function toSoldTerms(
-  sold: Awaited<ReturnType<typeof findSoldTerms>>,
+  sold: Awaited<ReturnType<typeof listSoldTerms>>,
   { id }: TermedLicense,
 ): LicenseTerms {
   const terms = sold.get(id);

@@ -2,7 +2,8 @@ import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contrac
 
 import type { Context } from '#server/context.ts';
 
-import { hashLicenseKey, noteUnknownKey } from './find-license.ts';
+import { noteUnknownKey } from './find-license.ts';
+import { hashLicenseKey } from './hash-license-key.ts';
 import { bindMachine } from './queries/activations.ts';
 import { daysUntilExpiry } from './rules/status.ts';
 import type { ValidationVerdict } from './validate-batch.ts';

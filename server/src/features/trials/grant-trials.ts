@@ -5,13 +5,13 @@ import { isWholeDatabaseSilent } from '#server/db/silence.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
+import { insertLicenseKeys } from '../licenses/queries/license-keys.ts';
 import type { LicenseEvent } from '../outgoing-webhooks/record-events.ts';
 import {
-  findClaimedTrials,
+  listTrialsByClaims,
   insertTrialActivations,
-  insertTrialKeys,
   insertTrialLicenses,
-  loadTrials,
+  listTrials,
   releaseClaims,
   takeClaims,
   type NewTrial,
@@ -69,7 +69,7 @@ async function grantTrials(
   let open: readonly TrialRequest[] = requests;
   for (let round = 0; open.length > 0; round++) {
     if (round >= MAX_ROUNDS) throw new Error('the claims of trials did not settle');
-    const claimed = await findClaimedTrials(options.pool, uniqueClaims(open));
+    const claimed = await listTrialsByClaims(options.pool, uniqueClaims(open));
     for (const request of open) {
       const licenseId = oldestGrant(request, claimed);
       if (licenseId !== null) granted.set(request, licenseId);
@@ -103,7 +103,7 @@ async function grantNew(
     const trials = candidates.filter(isWhole).map(({ trial }) => trial);
     if (trials.length === 0) return;
     await insertTrialLicenses(client, trials, terms);
-    await insertTrialKeys(client, trials);
+    await insertLicenseKeys(client, trials);
     await insertTrialActivations(client, trials, terms.grantedAt);
     const events = trials.map((trial) => toEvent(trial, terms));
     await recordEvents(client, events, terms.grantedAt);
@@ -143,7 +143,7 @@ function oldestGrant(
 }
 
 async function loadInOrder(pool: Pool, licenseIds: readonly string[]): Promise<Trial[]> {
-  const rows = await loadTrials(pool, [...new Set(licenseIds)]);
+  const rows = await listTrials(pool, [...new Set(licenseIds)]);
   const trials = new Map(rows.map((row) => [row.id, toTrial(row)]));
   return licenseIds.map((id) => {
     const trial = trials.get(id);

@@ -36,20 +36,15 @@ export function prepareTrial(
   { machine, installId }: TrialRequest,
   terms: TrialTerms,
 ): NewTrial {
-  const { keyPrefix } = ctx.catalog();
   const licenseId = makeUuid();
   const activationId = makeUuid();
-  const { strong, medium, weak, digest } = machine.identity;
+  const licenseKey = generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
   return {
     licenseId,
-    ...sealLicenseKey(ctx.vault, keyPrefix, licenseId, generateLicenseKey(keyPrefix, randomBytes)),
+    ...sealLicenseKey(ctx, licenseId, licenseKey),
     activationId,
-    machineId: machine.machineId,
-    components: JSON.stringify({ strong, medium, weak }),
-    machineDigest: digest,
+    ...machine,
     installId,
-    osVersion: machine.osVersion,
-    appVersion: machine.appVersion,
     entitlementProof: signFirst(ctx, licenseId, activationId, machine.machineId, terms),
   };
 }

@@ -10,19 +10,21 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-const findByClaimsStatement = defineStatement(
-  'trial_find_by_claims',
+import { formatComponents, type HashedIdentity } from '../licenses/fingerprint/hashed-identity.ts';
+
+const listByClaimsStatement = defineStatement(
+  'trial_list_by_claims',
   Type.Object({ claim: Type.String(), license_id: Type.String() }),
   `select encode(claim_hash, 'hex') as claim, license_id
    from trial_claims where claim_hash = any ($1::bytea[])`,
 );
 
 /** Which of the claims are taken, and by which license. */
-export async function findClaimedTrials(
+export async function listTrialsByClaims(
   db: Queryable,
   claims: readonly string[],
 ): Promise<ReadonlyMap<string, string>> {
-  const rows = await queryRows(db, findByClaimsStatement, [toBytes(claims)]);
+  const rows = await queryRows(db, listByClaimsStatement, [toBytes(claims)]);
   return new Map(rows.map((row) => [row.claim, row.license_id]));
 }
 
@@ -44,8 +46,8 @@ const TrialRow = Type.Object({
   entitlement_proof: Nullable.Text,
 });
 
-const loadStatement = defineStatement(
-  'trial_load',
+const listStatement = defineStatement(
+  'trial_list',
   TrialRow,
   `select l.id, l.product_id, l.expires_at, l.cancel_scheduled_for, l.canceled_at, l.paused_at, l.suspended_at,
           l.refunded_at, l.revoked_at, l.key_sealed,
@@ -61,8 +63,8 @@ const loadStatement = defineStatement(
 );
 
 /** The trials of some licenses, each with the activation that holds its slot, or else held it last. */
-export async function loadTrials(db: Queryable, licenseIds: readonly string[]) {
-  return queryRows(db, loadStatement, [licenseIds]);
+export async function listTrials(db: Queryable, licenseIds: readonly string[]) {
+  return queryRows(db, listStatement, [licenseIds]);
 }
 
 const claimStatement = defineStatement(
@@ -112,14 +114,13 @@ export async function releaseClaims(db: Queryable, claims: readonly string[]): P
 /** A trial that is to be stored. */
 export interface NewTrial {
   readonly licenseId: string;
-  readonly keyHash: Buffer;
+  /** A keyed hash, 64 hex digits. */
+  readonly keyHash: string;
   readonly keySealed: Buffer;
   readonly keyHint: string;
   readonly activationId: string;
   readonly machineId: string | null;
-  /** JSON of the hashed components. */
-  readonly components: string;
-  readonly machineDigest: string;
+  readonly identity: HashedIdentity;
   readonly installId: string | null;
   readonly osVersion: string | null;
   readonly appVersion: string | null;
@@ -141,12 +142,6 @@ const insertLicensesStatement = defineCommand(
                          key_sealed, key_hint, created_at)
    select id, $4, $5, $6::text[], 1, true, $7, key_sealed, key_hint, $8
    from unnest($1::uuid[], $2::bytea[], $3::text[]) as trial (id, key_sealed, key_hint)`,
-);
-
-const insertKeysStatement = defineCommand(
-  'trial_insert_keys',
-  `insert into license_keys (key_hash, license_id)
-   select key_hash, license_id from unnest($1::bytea[], $2::uuid[]) as trial (key_hash, license_id)`,
 );
 
 const insertActivationsStatement = defineCommand(
@@ -178,14 +173,6 @@ export async function insertTrialLicenses(
   ]);
 }
 
-/** Points the keys of trials at their licenses. */
-export async function insertTrialKeys(db: Queryable, trials: readonly NewTrial[]): Promise<void> {
-  await execute(db, insertKeysStatement, [
-    trials.map((trial) => trial.keyHash),
-    trials.map((trial) => trial.licenseId),
-  ]);
-}
-
 /** Gives the machines of trials their slots. */
 export async function insertTrialActivations(
   db: Queryable,
@@ -196,8 +183,8 @@ export async function insertTrialActivations(
     trials.map((trial) => trial.licenseId),
     trials.map((trial) => trial.activationId),
     trials.map((trial) => trial.machineId),
-    trials.map((trial) => trial.components),
-    trials.map((trial) => trial.machineDigest),
+    trials.map((trial) => formatComponents(trial.identity)),
+    trials.map((trial) => trial.identity.digest),
     trials.map((trial) => trial.installId),
     trials.map((trial) => trial.osVersion),
     trials.map((trial) => trial.appVersion),

@@ -1,5 +1,5 @@
 import type { LicenseStanding } from '../licenses/rules/facts.ts';
-import type { loadTrials } from './queries.ts';
+import type { listTrials } from './queries.ts';
 
 /** A trial that was granted, now or earlier. */
 export interface Trial {
@@ -14,7 +14,7 @@ export interface Trial {
   };
 }
 
-type TrialRow = Awaited<ReturnType<typeof loadTrials>>[number];
+type TrialRow = Awaited<ReturnType<typeof listTrials>>[number];
 
 /** Reads a stored trial. */
 export function toTrial(row: TrialRow): Trial {

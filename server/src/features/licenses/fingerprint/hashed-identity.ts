@@ -3,7 +3,7 @@
  *
  * Each component is the text `name:hash`, its hash 32 hex digits (128 bits) of a keyed hash. The name lets two
  * identities be compared component by component; it is the key's own for the known keys (`machineid`, `mac`) and 8 hex
- * digits of a keyed hash for all others, whose names are the client's business. Meant for one jsonb column.
+ * digits of a keyed hash for all others, whose names are the client's business.
  */
 export interface HashedIdentity {
   readonly strong: readonly string[];
@@ -12,6 +12,11 @@ export interface HashedIdentity {
   readonly weak: readonly string[];
   /** Hash of the whole identity, 32 hex digits: two machines without any usable component are compared by it. */
   readonly digest: string;
+}
+
+/** The components as they are stored in one jsonb column; the digest has a column of its own. */
+export function formatComponents({ strong, medium, weak }: HashedIdentity): string {
+  return JSON.stringify({ strong, medium, weak });
 }
 
 /** The name in front of a stored component. */

@@ -11,7 +11,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
+import { formatComponents, type HashedIdentity } from '../fingerprint/hashed-identity.ts';
 
 const Components = Type.Object({
   strong: Type.Array(Type.String()),
@@ -229,13 +229,12 @@ export async function deactivateActivation(
 }
 
 function toParameters(activation: ActivationChange): (string | null)[] {
-  const { strong, medium, weak, digest } = activation.identity;
   return [
     activation.licenseId,
     activation.id,
     activation.machineId,
-    JSON.stringify({ strong, medium, weak }),
-    digest,
+    formatComponents(activation.identity),
+    activation.identity.digest,
     activation.installId,
     activation.osVersion,
     activation.appVersion,

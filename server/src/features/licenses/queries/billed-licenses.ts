@@ -5,7 +5,6 @@ import {
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 import { COLUMNS, LicenseRow, fromRow, type LicenseRecord } from './licenses.ts';
 
@@ -42,68 +41,6 @@ export async function insertLicenses(
     created_at: license.createdAt,
   }));
   await execute(db, insertStatement, [JSON.stringify(made)]);
-}
-
-const insertKeysStatement = defineCommand(
-  'license_key_insert_many',
-  `insert into license_keys (key_hash, license_id)
-   select key_hash, license_id from unnest($1::bytea[], $2::uuid[]) as made (key_hash, license_id)`,
-);
-
-/** Points keys that were just made at their licenses. */
-export async function insertLicenseKeys(
-  db: Queryable,
-  keys: readonly { readonly keyHash: Buffer; readonly licenseId: string }[],
-): Promise<void> {
-  await execute(db, insertKeysStatement, toColumns(keys, ['keyHash', 'licenseId']));
-}
-
-const upsertTransactionsStatement = defineCommand(
-  'license_transaction_upsert_many',
-  `insert into license_transactions as known (transaction_id, license_id, position)
-   select transaction_id, license_id, position
-   from unnest($1::text[], $2::uuid[], $3::integer[]) as made (transaction_id, license_id, position)
-   order by transaction_id, license_id
-   on conflict (transaction_id, license_id) do update set position = excluded.position
-   where known.position <> excluded.position`,
-);
-
-/** Which checkout made a license, and in which place. */
-export interface LicenseOrigin {
-  readonly transactionId: string;
-  readonly licenseId: string;
-  readonly position: number;
-}
-
-/** Records which checkouts made licenses; a place that is known better now is changed. */
-export async function upsertLicenseTransactions(
-  db: Queryable,
-  origins: readonly LicenseOrigin[],
-): Promise<void> {
-  await execute(
-    db,
-    upsertTransactionsStatement,
-    toColumns(origins, ['transactionId', 'licenseId', 'position']),
-  );
-}
-
-const deleteTransactionsStatement = defineCommand(
-  'license_transaction_delete_many',
-  `delete from license_transactions as known
-   using unnest($1::text[], $2::uuid[]) as gone (transaction_id, license_id)
-   where known.transaction_id = gone.transaction_id and known.license_id = gone.license_id`,
-);
-
-/** Forgets ids by which licenses are not to be found any more. */
-export async function deleteLicenseTransactions(
-  db: Queryable,
-  origins: readonly LicenseOrigin[],
-): Promise<void> {
-  await execute(
-    db,
-    deleteTransactionsStatement,
-    toColumns(origins, ['transactionId', 'licenseId']),
-  );
 }
 
 /** What billing knows of a license; all else on it is the operator's. */

@@ -68,60 +68,48 @@ export async function findLicensesByKeys(
 }
 
 function readFinding(row: TextRow): KeyFinding {
-  const [, id, productId, trial, subscription, expiresAt, exceptions] = row;
-  const activationId = row[7];
-  const machineId = row[8];
-  const entitlementProof = row[9];
-  const moments = readExceptions(exceptions ?? null);
-  const licenseId = required(id);
-  return {
-    license: {
-      id: licenseId,
-      productId: required(productId),
-      trial: trial === 't',
-      subscription: subscription === 't',
-      expiresAt: expiresAt == null ? null : new Date(Number(expiresAt)),
-      cancelScheduledFor: moments[0],
-      canceledAt: moments[1],
-      pausedAt: moments[2],
-      suspendedAt: moments[3],
-      refundedAt: moments[4],
-      revokedAt: moments[5],
-      disputedAt: moments[7],
-    },
-    activation:
-      activationId == null
-        ? null
-        : {
-            id: activationId,
-            licenseId,
-            machineId: machineId ?? null,
-            deactivatedAt: moments[6],
-            entitlementProof: entitlementProof ?? null,
-          },
+  const [, id, productId, trial, subscription, expiresAt, exceptions, ...activation] = row;
+  const [
+    cancelScheduledFor = null,
+    canceledAt = null,
+    pausedAt = null,
+    suspendedAt = null,
+    refundedAt = null,
+    revokedAt = null,
+    deactivatedAt = null,
+    disputedAt = null,
+  ] = readExceptions(exceptions ?? null);
+  const license = {
+    id: required(id),
+    productId: required(productId),
+    trial: trial === 't',
+    subscription: subscription === 't',
+    expiresAt: expiresAt == null ? null : new Date(Number(expiresAt)),
+    cancelScheduledFor,
+    canceledAt,
+    pausedAt,
+    suspendedAt,
+    refundedAt,
+    revokedAt,
+    disputedAt,
   };
+  return { license, activation: readActivation(activation, license.id, deactivatedAt) };
+}
+
+function readActivation(
+  [id = null, machineId = null, entitlementProof = null]: TextRow,
+  licenseId: string,
+  deactivatedAt: Date | null,
+): KeyFinding['activation'] {
+  return id === null ? null : { id, licenseId, machineId, deactivatedAt, entitlementProof };
 }
 
 const Moment = Type.Union([Type.String(), Type.Null()]);
-const Exceptions = Compile(
-  Type.Tuple([Moment, Moment, Moment, Moment, Moment, Moment, Moment, Moment]),
-);
+const Exceptions = Compile(Type.Array(Moment, { minItems: 8, maxItems: 8 }));
 
-type Moments = [
-  Date | null,
-  Date | null,
-  Date | null,
-  Date | null,
-  Date | null,
-  Date | null,
-  Date | null,
-  Date | null,
-];
-
-function readExceptions(json: string | null): Moments {
-  if (json === null) return [null, null, null, null, null, null, null, null];
-  const [a, b, c, d, e, f, g, h] = Exceptions.Parse(JSON.parse(json));
-  return [toDate(a), toDate(b), toDate(c), toDate(d), toDate(e), toDate(f), toDate(g), toDate(h)];
+/** Empty for a license without any, as nearly all are. */
+function readExceptions(json: string | null): (Date | null)[] {
+  return json === null ? [] : Exceptions.Parse(JSON.parse(json)).map(toDate);
 }
 
 function toDate(text: string | null): Date | null {

@@ -49,7 +49,7 @@ export interface LicenseRecord extends LicenseFacts {
   readonly note: string | null;
 }
 
-/** They in SQL. */
+/** The same as a list in SQL. */
 export const COLUMNS = Object.keys(LicenseRow.properties).join(', ');
 
 const insertStatement = defineCommand(
@@ -79,46 +79,6 @@ export async function insertLicense(db: Queryable, license: LicenseRecord): Prom
   ]);
 }
 
-const insertKeyStatement = defineCommand(
-  'license_key_insert',
-  `insert into license_keys (key_hash, license_id) values ($1, $2) on conflict (key_hash) do nothing`,
-);
-
-/** Points a key at its license; false when the key is another license's already. */
-export async function insertLicenseKey(
-  db: Queryable,
-  keyHash: Buffer,
-  licenseId: string,
-): Promise<boolean> {
-  return (await execute(db, insertKeyStatement, [keyHash, licenseId])) === 1;
-}
-
-const findIdByKeyStatement = defineStatement(
-  'license_key_find',
-  Type.Object({ license_id: Type.String() }),
-  'select license_id from license_keys where key_hash = $1',
-);
-
-/** The license that a key belongs to. */
-export async function findLicenseIdByKey(db: Queryable, keyHash: Buffer): Promise<string | null> {
-  return (await queryRow(db, findIdByKeyStatement, [keyHash]))?.license_id ?? null;
-}
-
-const insertTransactionStatement = defineCommand(
-  'license_transaction_insert',
-  'insert into license_transactions (transaction_id, license_id, position) values ($1, $2, $3)',
-);
-
-/** Records which checkout made a license. */
-export async function insertLicenseTransaction(
-  db: Queryable,
-  transactionId: string,
-  licenseId: string,
-  position: number,
-): Promise<void> {
-  await execute(db, insertTransactionStatement, [transactionId, licenseId, position]);
-}
-
 const findByIdStatement = defineStatement(
   'license_find_by_id',
   LicenseRow,
@@ -141,8 +101,8 @@ export async function lockLicense(db: Queryable, id: string): Promise<LicenseRec
   return toRecord(await queryRow(db, lockByIdStatement, [id]));
 }
 
-const findByTransactionsStatement = defineStatement(
-  'license_find_by_transactions',
+const listByTransactionsStatement = defineStatement(
+  'license_list_by_transactions',
   Type.Object({ transaction_id: Type.String(), ...LicenseRow.properties }),
   `select wanted.transaction_id, ${COLUMNS.replaceAll(/(\w+)/g, 'made.$1')}
    from unnest($1::text[]) as wanted (transaction_id)
@@ -160,11 +120,11 @@ const findByTransactionsStatement = defineStatement(
  * The licenses that checkouts made: one statement for all, one list for each, in order; each list in the order of the
  * checkout's line items, and empty for a checkout that nothing is known of.
  */
-export async function findLicensesByTransactions(
+export async function listLicensesByTransactions(
   db: Queryable,
   transactionIds: readonly string[],
 ): Promise<LicenseRecord[][]> {
-  const rows = await queryRows(db, findByTransactionsStatement, [[...new Set(transactionIds)]]);
+  const rows = await queryRows(db, listByTransactionsStatement, [[...new Set(transactionIds)]]);
   const rowsOf = Map.groupBy(rows, (row) => row.transaction_id);
   return transactionIds.map((id) => (rowsOf.get(id) ?? []).map(fromRow));
 }
@@ -210,18 +170,18 @@ export async function listLicensesAfter(
   return rows.map(fromRow);
 }
 
-const findSoldTermsStatement = defineStatement(
-  'license_find_sold_terms',
+const listSoldTermsStatement = defineStatement(
+  'license_list_sold_terms',
   Type.Object({ id: Type.String(), tier: Type.String(), features: Type.Array(Type.String()) }),
   'select id, tier, features from licenses where id = any ($1::uuid[])',
 );
 
 /** What was sold with some licenses, as the catalogue said then, by their ids. */
-export async function findSoldTerms(
+export async function listSoldTerms(
   db: Queryable,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, { tier: string; features: readonly string[] }>> {
-  const rows = await queryRows(db, findSoldTermsStatement, [ids]);
+  const rows = await queryRows(db, listSoldTermsStatement, [ids]);
   return new Map(rows.map((row) => [row.id, row]));
 }
 
@@ -264,7 +224,7 @@ function toRecord(row: Static<typeof LicenseRow> | null): LicenseRecord | null {
   return row === null ? null : fromRow(row);
 }
 
-/** A license of its row. */
+/** Reads a row as a license. */
 export function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
   return {
     id: row.id,

@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+/** A key, as a keyed hash in hex digits, and the license that it belongs to. */
+export interface LicenseKeyRecord {
+  readonly keyHash: string;
+  readonly licenseId: string;
+}
+
+const insertStatement = defineCommand(
+  'license_key_insert',
+  `insert into license_keys (key_hash, license_id) values ($1, $2) on conflict (key_hash) do nothing`,
+);
+
+/** Points a key at its license; false when the key is another license's already. */
+export async function insertLicenseKey(
+  db: Queryable,
+  { keyHash, licenseId }: LicenseKeyRecord,
+): Promise<boolean> {
+  return (await execute(db, insertStatement, [toBytes(keyHash), licenseId])) === 1;
+}
+
+const insertManyStatement = defineCommand(
+  'license_key_insert_many',
+  `insert into license_keys (key_hash, license_id)
+   select key_hash, license_id from unnest($1::bytea[], $2::uuid[]) as made (key_hash, license_id)`,
+);
+
+/** Points keys that were just made at their licenses. */
+export async function insertLicenseKeys(
+  db: Queryable,
+  keys: readonly LicenseKeyRecord[],
+): Promise<void> {
+  await execute(db, insertManyStatement, [
+    keys.map(({ keyHash }) => toBytes(keyHash)),
+    keys.map(({ licenseId }) => licenseId),
+  ]);
+}
+
+const findStatement = defineStatement(
+  'license_key_find',
+  Type.Object({ license_id: Type.String() }),
+  'select license_id from license_keys where key_hash = $1',
+);
+
+/** The license that a key belongs to. */
+export async function findLicenseIdByKey(db: Queryable, keyHash: string): Promise<string | null> {
+  return (await queryRow(db, findStatement, [toBytes(keyHash)]))?.license_id ?? null;
+}
+
+function toBytes(keyHash: string): Buffer {
+  return Buffer.from(keyHash, 'hex');
+}
