@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createMetrics, type UndeliveredNumbers } from './metrics.ts';
+import type { Backlog } from './jobs/count-backlog.ts';
+import { createMetrics } from './metrics.ts';
 
 /** The lines of the scrape that begin so. */
 async function linesOf(metrics: { render(): Promise<string> }, prefix: string): Promise<string[]> {
@@ -57,16 +58,28 @@ test('queues and the database pool are read when they are scraped', async () => 
   ]);
 });
 
-test('what did not reach somebody is read when it is scraped, and not told before it was counted', async () => {
+test('the backlog is read when it is scraped, and not told before it was counted', async () => {
   const metrics = createMetrics({ version: '1' });
-  let numbers: UndeliveredNumbers | null = null;
-  metrics.setUndelivered(() => numbers);
-  assert.deepEqual(await linesOf(metrics, 'latchkey_undelivered'), []);
-  numbers = { keyEmails: 1, deliveries: 2, endpoints: 3 };
-  assert.deepEqual(await linesOf(metrics, 'latchkey_undelivered'), [
-    'latchkey_undelivered{kind="key_emails"} 1',
-    'latchkey_undelivered{kind="deliveries"} 2',
-    'latchkey_undelivered{kind="endpoints"} 3',
+  let backlog: Pick<Backlog, 'jobs' | 'events' | 'undelivered'> | null = null;
+  metrics.setBacklog(() => backlog);
+  const told = () =>
+    linesOf(metrics, 'latchkey_').then((lines) =>
+      lines.filter((line) => /^latchkey_(?:jobs|payment_events|undelivered)/u.test(line)),
+    );
+  assert.deepEqual(await told(), []);
+  backlog = {
+    jobs: { open: 1, givenUp: 2 },
+    events: { deferred: 3, failed: 4 },
+    undelivered: { keyEmails: 5, deliveries: 0, endpoints: 6 },
+  };
+  assert.deepEqual(await told(), [
+    'latchkey_jobs{state="open"} 1',
+    'latchkey_jobs{state="given_up"} 2',
+    'latchkey_payment_events_unapplied{status="deferred"} 3',
+    'latchkey_payment_events_unapplied{status="failed"} 4',
+    'latchkey_undelivered{kind="key_emails"} 5',
+    'latchkey_undelivered{kind="deliveries"} 0',
+    'latchkey_undelivered{kind="endpoints"} 6',
   ]);
 });
 

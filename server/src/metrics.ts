@@ -1,6 +1,15 @@
-import { Counter, Gauge, Registry, collectDefaultMetrics } from 'prom-client';
-import { createHistogram } from './lib/histogram.ts';
-import type { Series } from './lib/histogram.ts';
+import { Registry, collectDefaultMetrics } from 'prom-client';
+
+import type { Backlog } from './jobs/count-backlog.ts';
+import { createHistogram, type Series } from './lib/histogram.ts';
+import { createCounters } from './metrics-counters.ts';
+import {
+  addBacklogGauges,
+  addBuildInfo,
+  addPoolGauges,
+  addQueueGauge,
+  addRollupGauge,
+} from './metrics-gauges.ts';
 
 /** How many connections a pool has, has free, and how many callers wait for one. */
 export interface PoolNumbers {
@@ -9,51 +18,28 @@ export interface PoolNumbers {
   readonly waiting: number;
 }
 
-/** How many jobs are to be done, and how many were tried in vain as often as they may be. */
-export interface JobNumbers {
-  readonly open: number;
-  readonly givenUp: number;
-}
-
-/** How many events of payment providers are to be tried again, and how many were given up. */
-export interface PaymentEventNumbers {
-  readonly deferred: number;
-  readonly failed: number;
-}
-
-/** E-mails with keys and deliveries to endpoints that failed lately, and endpoints that were disabled for failing. */
-export interface UndeliveredNumbers {
-  readonly keyEmails: number;
-  readonly deliveries: number;
-  readonly endpoints: number;
-}
-
 /** Everything that is measured. Cheap to call; the work is done when it is scraped. */
 export interface Metrics {
   /** One answered request; `route` is the pattern of the route, never the path that was asked for. */
   observeRequest(route: string, method: string, status: number, seconds: number): void;
   /** One batch that was sent to the database: how many calls it carried and how long it took. */
   observeBatch(name: string, size: number, seconds: number): void;
-  /** Has the number of calls that wait for their batch read at each scrape. */
-  setQueueDepth(name: string, read: () => number): void;
-  /** Has the database pool read at each scrape. */
-  setDatabasePool(read: () => PoolNumbers): void;
   /** One request that was understood and refused; `reason` is a code of the interface, never free text. */
   countRefusal(operation: string, reason: string): void;
   /** One try of a job; `given_up` is the last one, in vain. */
   countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
   /** One e-mail that was handed to the relay and what became of it. */
   countMail(mail: string, outcome: 'sent' | 'temporary' | 'lasting' | 'unknown'): void;
-  /** Has the jobs in the database read at each scrape; null while they have not been counted. */
-  setJobs(read: () => JobNumbers | null): void;
-  /** Has the payment providers' events that were not applied read at each scrape; null while they have not been counted. */
-  setPaymentEvents(read: () => PaymentEventNumbers | null): void;
-  /** Has what did not reach somebody read at each scrape; null while it has not been counted. */
-  setUndelivered(read: () => UndeliveredNumbers | null): void;
   /** One verified event of a payment provider and what became of it. */
   countWebhook(provider: string, status: string): void;
   /** Analytics events by what became of them: `accepted`, or why they were dropped. */
   countEvents(outcome: string, count: number): void;
+  /** Has the number of calls that wait for their batch read at each scrape. */
+  setQueueDepth(name: string, read: () => number): void;
+  /** Has the database pool read at each scrape. */
+  setDatabasePool(read: () => PoolNumbers): void;
+  /** Has the backlog read at each scrape; null while it has not been counted. */
+  setBacklog(read: () => Pick<Backlog, 'jobs' | 'events' | 'undelivered'> | null): void;
   /** Has the age of the roll-ups, in seconds, read at each scrape; null while it is not known. */
   setRollupAge(read: () => number | null): void;
   /** All of it in the Prometheus text format. */
@@ -92,26 +78,24 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     help: 'Time that the database took for one batch.',
     bounds: SECONDS_BOUNDS,
   });
-  const requestSeries = cacheSeries((route, method, status) =>
+  const findRequests = keepRequestSeries((route, method, status) =>
     requests.series({ route, method, status }),
   );
-  const sizeSeries = cacheSeries((batch) => batchSizes.series({ batch }));
-  const durationSeries = cacheSeries((batch) => batchDurations.series({ batch }));
+  const findSizes = keepBatchSeries((batch) => batchSizes.series({ batch }));
+  const findDurations = keepBatchSeries((batch) => batchDurations.series({ batch }));
 
   return {
     observeRequest: (route, method, status, seconds) =>
-      requestSeries(route, method, status).observe(seconds),
+      findRequests(route, method, status).observe(seconds),
     observeBatch: (name, size, seconds) => {
-      sizeSeries(name, '', 0).observe(size);
-      durationSeries(name, '', 0).observe(seconds);
+      findSizes(name).observe(size);
+      findDurations(name).observe(seconds);
     },
-    setQueueDepth: createQueueGauge(registry),
+    setQueueDepth: addQueueGauge(registry),
     setDatabasePool: (read) => addPoolGauges(registry, read),
-    ...createCounters(registry),
-    setJobs: (read) => addJobGauge(registry, read),
+    setBacklog: (read) => addBacklogGauges(registry, read),
     setRollupAge: (read) => addRollupGauge(registry, read),
-    setPaymentEvents: (read) => addPaymentEventGauge(registry, read),
-    setUndelivered: (read) => addUndeliveredGauge(registry, read),
+    ...createCounters(registry),
     render: async () =>
       [
         await registry.metrics(),
@@ -122,53 +106,8 @@ export function createMetrics(build: { readonly version: string }): Metrics {
   };
 }
 
-/** What is counted seldom enough for the library's own counters. */
-function createCounters(
-  registry: Registry,
-): Pick<Metrics, 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob' | 'countEvents'> {
-  const refusals = new Counter({
-    name: 'latchkey_refusals_total',
-    help: 'Requests that were understood and refused.',
-    labelNames: ['operation', 'reason'],
-    registers: [registry],
-  });
-
-  const mails = new Counter({
-    name: 'latchkey_mails_total',
-    help: 'E-mails handed to the relay by what became of them; lasting is a refusal for good.',
-    labelNames: ['mail', 'outcome'],
-    registers: [registry],
-  });
-  const jobs = new Counter({
-    name: 'latchkey_job_attempts_total',
-    help: 'Tries of jobs by how they went; given_up is a last try in vain.',
-    labelNames: ['job', 'outcome'],
-    registers: [registry],
-  });
-
-  const webhooks = new Counter({
-    name: 'latchkey_webhook_events_total',
-    help: 'Verified events of payment providers.',
-    labelNames: ['provider', 'status'],
-    registers: [registry],
-  });
-  const events = new Counter({
-    name: 'latchkey_events_total',
-    help: 'Analytics events by what became of them: accepted, or why they were dropped.',
-    labelNames: ['outcome'],
-    registers: [registry],
-  });
-  return {
-    countEvents: (outcome, count) => events.inc({ outcome }, count),
-    countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
-    countWebhook: (provider, status) => webhooks.inc({ provider, status }),
-    countMail: (mail, outcome) => mails.inc({ mail, outcome }),
-    countJob: (job, outcome) => jobs.inc({ job, outcome }),
-  };
-}
-
 /** Finds a series by three lookups in nested maps, without building a key. */
-function cacheSeries(make: (route: string, method: string, status: string) => Series) {
+function keepRequestSeries(make: (route: string, method: string, status: string) => Series) {
   const routes = new Map<string, Map<string, Map<number, Series>>>();
   return (route: string, method: string, status: number): Series => {
     const found = routes.get(route)?.get(method)?.get(status);
@@ -181,115 +120,11 @@ function cacheSeries(make: (route: string, method: string, status: string) => Se
   };
 }
 
-function addBuildInfo(registry: Registry, version: string): void {
-  new Gauge({
-    name: 'latchkey_build_info',
-    help: 'Always 1; the labels tell what is running.',
-    labelNames: ['version', 'node_version'],
-    registers: [registry],
-  }).set({ version, node_version: process.versions.node }, 1);
-}
-
-function createQueueGauge(registry: Registry): Metrics['setQueueDepth'] {
-  const readers = new Map<string, () => number>();
-  const gauge = new Gauge({
-    name: 'latchkey_queue_depth',
-    help: 'Calls that wait for their batch.',
-    labelNames: ['queue'],
-    registers: [registry],
-    collect() {
-      for (const [queue, read] of readers) this.set({ queue }, read());
-    },
-  });
-  return (name, read) => {
-    readers.set(name, read);
-    gauge.set({ queue: name }, 0);
+function keepBatchSeries(make: (name: string) => Series): (name: string) => Series {
+  const kept = new Map<string, Series>();
+  return (name) => {
+    const series = kept.get(name) ?? make(name);
+    kept.set(name, series);
+    return series;
   };
-}
-
-function addJobGauge(registry: Registry, read: () => JobNumbers | null): void {
-  const gauge = new Gauge({
-    name: 'latchkey_jobs',
-    help: 'Jobs in the database, counted once a minute.',
-    labelNames: ['state'],
-    registers: [],
-    collect() {
-      const numbers = read();
-      if (numbers === null) return;
-      this.set({ state: 'open' }, numbers.open);
-      this.set({ state: 'given_up' }, numbers.givenUp);
-    },
-  });
-  registry.registerMetric(gauge);
-}
-
-function addPaymentEventGauge(registry: Registry, read: () => PaymentEventNumbers | null): void {
-  const gauge = new Gauge({
-    name: 'latchkey_payment_events_unapplied',
-    help: 'Events of payment providers that were not applied, counted once a minute.',
-    labelNames: ['status'],
-    registers: [],
-    collect() {
-      const numbers = read();
-      if (numbers === null) return;
-      this.set({ status: 'deferred' }, numbers.deferred);
-      this.set({ status: 'failed' }, numbers.failed);
-    },
-  });
-  registry.registerMetric(gauge);
-}
-
-function addUndeliveredGauge(registry: Registry, read: () => UndeliveredNumbers | null): void {
-  const gauge = new Gauge({
-    name: 'latchkey_undelivered',
-    help: 'E-mails with keys and deliveries to endpoints that failed for good in the last week, and endpoints that are disabled for failing, counted once a minute.',
-    labelNames: ['kind'],
-    registers: [],
-    collect() {
-      const numbers = read();
-      if (numbers === null) return;
-      this.set({ kind: 'key_emails' }, numbers.keyEmails);
-      this.set({ kind: 'deliveries' }, numbers.deliveries);
-      this.set({ kind: 'endpoints' }, numbers.endpoints);
-    },
-  });
-  registry.registerMetric(gauge);
-}
-
-function addRollupGauge(registry: Registry, read: () => number | null): void {
-  const gauge = new Gauge({
-    name: 'latchkey_rollup_age_seconds',
-    help: 'Time since the roll-ups of usage and events were up to date.',
-    registers: [],
-    collect() {
-      const seconds = read();
-      if (seconds === null) this.remove();
-      else this.set(seconds);
-    },
-  });
-  registry.registerMetric(gauge);
-}
-
-function addPoolGauges(registry: Registry, read: () => PoolNumbers): void {
-  const connections = new Gauge({
-    name: 'latchkey_database_pool_connections',
-    help: 'Connections to the database by state.',
-    labelNames: ['state'],
-    registers: [],
-    collect() {
-      const { total, idle } = read();
-      this.set({ state: 'idle' }, idle);
-      this.set({ state: 'used' }, total - idle);
-    },
-  });
-  const waiting = new Gauge({
-    name: 'latchkey_database_pool_waiting',
-    help: 'Callers that wait for a connection.',
-    registers: [],
-    collect() {
-      this.set(read().waiting);
-    },
-  });
-  registry.registerMetric(connections);
-  registry.registerMetric(waiting);
 }

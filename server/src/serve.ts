@@ -134,9 +134,7 @@ async function openJobs(ctx: Context): Promise<RunningJobs> {
     tasks: createTasks(ctx),
     countBacklog: () => countBacklog(ctx),
   });
-  metrics.setJobs(() => jobs.backlog()?.jobs ?? null);
-  metrics.setPaymentEvents(() => jobs.backlog()?.events ?? null);
-  metrics.setUndelivered(() => jobs.backlog()?.undelivered ?? null);
+  metrics.setBacklog(() => jobs.backlog());
   return jobs;
 }
 
