@@ -1,4 +1,6 @@
 import assert from 'node:assert/strict';
+import { symlinkSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
 
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
@@ -224,6 +226,45 @@ test('a mount over another hides it', () => {
       .collector.collect(0)
       ?.map(({ device }) => device),
     ['/dev/sdb1'],
+  );
+});
+
+test('a mount of a program that has no blocks is left out, and what is stale is shown all the same', () => {
+  using machine = copyMachine('laptop');
+  const { clock, answers, collector } = open(machine.roots);
+  const nas = () => collector.collect(clock.ms)?.find(({ network }) => network === true);
+  nas();
+  answers[0]?.({ ...disk, blocks: 0, bfree: 0, bavail: 0 });
+  assert.equal(nas(), undefined);
+  clock.ms = 5_000;
+  nas();
+  clock.ms = 7_500;
+  assert.deepEqual([nas()?.stale, nas()?.total_bytes], [true, undefined]);
+});
+
+test('where more is said to be free than there is, nothing is less than none', () => {
+  using machine = copyMachine('bare-vm');
+  const lie: Space = { ...disk, bfree: 2_000, bavail: 2 ** 52, ffree: 900 };
+  const [root] = open(machine.roots, () => lie).collector.collect(0) ?? [];
+  assert.deepEqual(
+    [root?.used_bytes, root?.free_bytes, root?.available_bytes, root?.usage_ratio],
+    [0, 4_096_000, 4_096_000, 0],
+  );
+  assert.deepEqual([root?.inodes_used, root?.inodes_usage_ratio], [0, 0]);
+});
+
+test('a filesystem that answers with an error of any kind costs no other', () => {
+  using machine = emptyMachine();
+  const loop = join(machine.roots.proc, 'loop');
+  machine.write(
+    'proc/self/mountinfo',
+    `22 1 8:1 / / rw - ext4 /dev/sda1 rw\n23 22 8:2 / ${loop} rw - ext4 /dev/sdb1 rw\n`,
+  );
+  symlinkSync(loop, loop);
+  const part = openFilesystemsCollector(machine.roots, new MountProber(() => 0)).collect(0);
+  assert.deepEqual(
+    part?.map((each) => each.mount_point),
+    ['/'],
   );
 });
 

@@ -56,19 +56,22 @@ export function openFilesystemsCollector(
 }
 
 function describeLocal(mount: ChosenMount, space: Space | null): AgentFilesystem | null {
-  // Without blocks it stores nothing, whatever it calls itself.
-  if (space === null || space.blocks === 0) return null;
-  return { ...describeMount(mount), ...describeSpace(space) };
+  return isStorage(space) ? { ...describeMount(mount), ...describeSpace(space) } : null;
+}
+
+/** Without blocks it stores nothing, whatever it calls itself. */
+function isStorage(space: Space | null): space is Space {
+  return space !== null && space.blocks > 0;
 }
 
 function describeProbed(mount: ChosenMount, prober: MountProber): AgentFilesystem | null {
   const state = prober.stateOf(mount.mountPoint);
-  if (state === null || (state.space === null && !state.stale)) return null;
+  if (state === null || (!isStorage(state.space) && !state.stale)) return null;
   return {
     ...describeMount(mount),
     ...(mount.network ? { network: true } : {}),
     ...(state.stale ? { stale: true } : {}),
-    ...(state.space === null ? {} : describeSpace(state.space)),
+    ...(isStorage(state.space) ? describeSpace(state.space) : {}),
   };
 }
 
@@ -77,15 +80,18 @@ function describeMount(mount: ChosenMount) {
   return { mount_point: mountPoint, device, type, read_only: readOnly };
 }
 
+/** A program that keeps a filesystem (FUSE) may say anything: that more is free than there is, too. */
 function describeSpace({ frsize, blocks, bfree, bavail, files, ffree }: Space) {
-  const used = blocks - bfree;
-  const inodesUsed = files - ffree;
+  const free = Math.min(bfree, blocks);
+  const available = Math.min(bavail, free);
+  const used = blocks - free;
+  const inodesUsed = Math.max(0, files - ffree);
   return present({
     total_bytes: blocks * frsize,
     used_bytes: used * frsize,
-    free_bytes: bfree * frsize,
-    available_bytes: bavail * frsize,
-    usage_ratio: shareOf(used, used + bavail),
+    free_bytes: free * frsize,
+    available_bytes: available * frsize,
+    usage_ratio: shareOf(used, used + available),
     // btrfs and others make inodes as they are needed, and say 0.
     inodes_total: files === 0 ? null : files,
     inodes_used: files === 0 ? null : inodesUsed,

@@ -1,7 +1,5 @@
 import { statfsSync } from 'node:fs';
 
-import { isMissing } from '../read/missing.ts';
-
 /** What statfs(2) says, in blocks of `frsize` bytes and in inodes. */
 export interface Space {
   readonly frsize: number;
@@ -12,12 +10,12 @@ export interface Space {
   readonly ffree: number;
 }
 
-/** Asks a filesystem for its space; null when it cannot say. It waits as long as the filesystem does. */
+/** Asks a filesystem for its space; null when it cannot say, whatever the reason. It waits as long as the filesystem does. */
 export function askSpace(mountPoint: string): Space | null {
   try {
     return statfsSync(mountPoint);
-  } catch (error) {
-    if (isMissing(error)) return null;
-    throw error;
+  } catch {
+    // One that is damaged must not cost the others.
+    return null;
   }
 }
