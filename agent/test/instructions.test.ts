@@ -60,7 +60,12 @@ function place(text: string, agentPort: number): string {
     .replaceAll(paths.proxyCertificate, proxy?.certificateFile ?? '');
 }
 
-const options = (mutualTls: boolean) => ({ domain: DOMAIN, proxyPath: '/latchkey', mutualTls });
+const options = (mutualTls: boolean) => ({
+  domain: DOMAIN,
+  proxyPath: '/latchkey',
+  mutualTls,
+  agentPort: 4096,
+});
 
 const MODULES = [
   'mpm_event',

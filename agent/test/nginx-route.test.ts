@@ -43,6 +43,7 @@ describe('the way through nginx', { skip }, () => {
     domain: DOMAIN,
     proxyPath: '/latchkey',
     mutualTls: false,
+    agentPort: 4096,
     version: nginxVersion,
     hasIpv6: false,
     needsChallenge: true,

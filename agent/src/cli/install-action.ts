@@ -52,7 +52,7 @@ async function installAlone(flags: InstallFlags, interruption: Interruption): Pr
   if (made === null) return;
   const faults = keepsConfiguration(made) ? await listConfigurationFaults(paths.configuration) : [];
   const plan = { ...made, objections: [...made.objections, ...faults] };
-  const context = installation.open(plan.installed, facts);
+  const context = installation.open(plan, facts);
   if (flags.dryRun === true) await rehearse(plan, context);
   else await carryOut(plan, context, interruption);
 }
@@ -136,7 +136,7 @@ async function carryOut(
     printNote(error instanceof UndoError ? error.message : 'The machine is as it was before.');
     return;
   }
-  process.stdout.write(`${listNextSteps(plan.installed).join('\n')}\n`);
+  process.stdout.write(`${listNextSteps(plan.installed, plan.agentPort).join('\n')}\n`);
   printAll('!', plan.notes);
 }
 

@@ -8,9 +8,11 @@ import { Changes } from '../install/apply/changes.ts';
 import type { Interruption } from '../install/apply/interruption.ts';
 import { Journal } from '../install/apply/journal.ts';
 import type { AuthorityOrder, InstallServices } from '../install/apply/step-kind.ts';
-import type { HostFacts, InstalledFacts } from '../install/facts.ts';
-import { AGENT_PORT, paths } from '../install/paths.ts';
+import type { HostFacts } from '../install/facts.ts';
+import { paths } from '../install/paths.ts';
+import type { Plan } from '../install/plan/plan.ts';
 import { runProgram, type RunProgram } from '../install/run-program.ts';
+import { findPlace } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { openProgress, showPrograms } from './install-progress.ts';
 import { printNote } from './output.ts';
@@ -18,7 +20,10 @@ import { printNote } from './output.ts';
 /** What the steps of this machine are done and undone with. */
 export interface Installation {
   readonly runProgram: RunProgram;
-  readonly open: (target: InstalledFacts | null, facts: HostFacts | null) => RunContext;
+  readonly open: (
+    plan: Pick<Plan, 'agentPort' | 'installed'> | null,
+    facts: HostFacts | null,
+  ) => RunContext;
 }
 
 export const LOCK_PATH = '/run/latchkey-agent-install.lock';
@@ -28,7 +33,7 @@ export function openInstallation(isVerbose: boolean, interruption: Interruption)
   const machine = { root: '', ownerId: 0, runProgram: run };
   return {
     runProgram: run,
-    open(target, facts) {
+    open(plan, facts) {
       const journal = new Journal(machine);
       return {
         ...machine,
@@ -38,7 +43,7 @@ export function openInstallation(isVerbose: boolean, interruption: Interruption)
         tell: printNote,
         progress: openProgress(),
         checkInterruption: interruption.check,
-        services: openServices(run, target, facts),
+        services: openServices(run, plan, facts),
       };
     },
   };
@@ -46,12 +51,14 @@ export function openInstallation(isVerbose: boolean, interruption: Interruption)
 
 function openServices(
   run: RunProgram,
-  target: InstalledFacts | null,
+  plan: Pick<Plan, 'agentPort' | 'installed'> | null,
   facts: HostFacts | null,
 ): InstallServices {
+  const target = plan?.installed ?? null;
   const context = { places: paths, runProgram: run, clock: systemClock, randomBytes };
   const wish = (order: AuthorityOrder) => {
-    return target === null ? order : { ...order, address: `wss://${findPlace(target)}` };
+    if (plan === null) return order;
+    return { ...order, address: `wss://${findPlace(plan.installed, plan.agentPort)}` };
   };
   return {
     domain: target?.domain ?? '',
@@ -64,8 +71,4 @@ function openServices(
     },
     isAuthorityReady: async (order) => isAuthorityReady(context, wish(order)),
   };
-}
-
-function findPlace({ mode, domain, proxyPath }: InstalledFacts): string {
-  return mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${AGENT_PORT}`;
 }

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { CertificateFacts } from '../install/facts.ts';
+import { paths } from '../install/paths.ts';
 import { examine } from './examine.ts';
 import type { CheckName, Fault } from './finding.ts';
 import type { Answer, ConfigurationLook, Look } from './look/look.ts';
@@ -24,12 +25,13 @@ const renewal: CertificateFacts = {
 function configuration(
   host: string,
   wish: Partial<Extract<ConfigurationLook, { kind: 'read' }>> = {},
+  port = 4096,
 ): ConfigurationLook {
   return {
     kind: 'read',
     path: '/etc/latchkey-agent/agent.yaml',
     config: {
-      listen: { host, port: 4096 },
+      listen: { host, port },
       intervalSeconds: 1,
       tls: { certificateFile: '/etc/a/cert.pem', keyFile: '/etc/a/key.pem', clients: null },
       serverName: 'm.example.com',
@@ -270,7 +272,7 @@ test('the domain leads elsewhere, or nowhere; behind a router that is a warning'
     'domain',
     'warning',
     'm.example.com leads to 198.51.100.1, and this machine has 192.168.1.5.',
-    /router forwards/u,
+    /router forwards to this machine what comes to port 80, 4096\.$/u,
   );
   assertOnly(
     { ...standalone, domain: { ...domain, addresses: [], ownAddresses: ['203.0.113.7'] } },
@@ -301,6 +303,37 @@ test('port 80 is for certificates that certbot gets, and for no given one', () =
   assert.ok(standalone.installed);
   const installed = { ...standalone.installed, certificateFiles };
   assert.deepEqual(listFaults({ ...standalone, firewall, installed, renewal: null }), []);
+});
+
+test('port 80 is for nobody where no authority asks there', () => {
+  const firewall = { tool: 'ufw', openPorts: [443] } as const;
+  assert.deepEqual(listFaults({ ...proxied, firewall, renewal: null }), []);
+  const byDns = { ...renewal, authenticator: 'dns-cloudflare' };
+  assert.deepEqual(listFaults({ ...proxied, firewall, renewal: byDns }), []);
+});
+
+test('nginx hands the route to a port that the agent no longer listens on', () => {
+  assert.ok(proxied.nginx);
+  const text = 'location = /latchkey {\n    proxy_pass https://127.0.0.1:4096/;\n}\n';
+  const file = { path: paths.nginxRoute, realPath: paths.nginxRoute, text, isWritable: true };
+  const nginx = { ...proxied.nginx, files: [file] };
+  assert.deepEqual(listFaults({ ...proxied, nginx }), []);
+  const moved = {
+    ...proxied,
+    nginx,
+    configuration: configuration('127.0.0.1', {}, 5000),
+    listeners: [
+      { port: 80, address: '0.0.0.0', process: nginxProcess },
+      { port: 5000, address: '127.0.0.1', process: agentProcess },
+    ],
+  };
+  assertOnly(
+    moved,
+    'proxy_route',
+    'problem',
+    'nginx hands it to 127.0.0.1:4096, and the agent is to listen on port 5000 by /etc/latchkey-agent/agent.yaml.',
+    /^Have nginx follow: latchkey-agent install; or set listen: 127\.0\.0\.1:4096/u,
+  );
 });
 
 test('a web server that was set up by hand may refuse with 403, and is not called nginx', () => {

@@ -13,7 +13,7 @@ export interface HostFacts {
   readonly distribution: { readonly id: string; readonly versionId: string; readonly name: string };
   /** Whether the machine has an IPv6 address, so that nginx may listen on one. */
   readonly hasIpv6: boolean;
-  /** Who listens on the ports that matter: 80, 443 and the agent's. */
+  /** Who listens on the ports that matter: 80, 443 and the agent's, which its configuration may have changed. */
   readonly listeners: readonly Listener[];
   /** Null where nginx is not installed. */
   readonly nginx: NginxFacts | null;
@@ -27,6 +27,8 @@ export interface HostFacts {
   readonly givenCertificateFault: string | null;
   /** What an earlier installation left. */
   readonly installed: InstalledFacts | null;
+  /** What the agent's configuration says; null where there is none, or none that can be used. */
+  readonly configured: ConfiguredFacts | null;
   /** What is on the machine and cannot be understood, as sentences: nothing is planned over it. */
   readonly faults: readonly string[];
 }
@@ -89,6 +91,12 @@ export interface InstalledFacts {
   readonly proxyByHand: boolean;
   /** The certificate that was given; null where it is certbot's, or nginx had one. */
   readonly certificateFiles: CertificateFiles | null;
+}
+
+/** Of the agent's configuration, which its owner may have changed. */
+export interface ConfiguredFacts {
+  readonly port: number;
+  readonly intervalSeconds: number;
 }
 
 export interface CertificateFiles {

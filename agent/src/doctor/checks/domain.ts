@@ -2,13 +2,18 @@ import { isIPv6 } from 'node:net';
 
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
+import { findAgentPort } from './agent-port.ts';
+
+const HTTP_PORT = 80;
+const HTTPS_PORT = 443;
 
 /** Addresses that only a local network knows: behind a router, the name leads to the router's. */
 const PRIVATE =
   /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd])/u;
 
 /** The domain leads to this machine, or the authority's challenges go elsewhere. */
-export function checkDomain({ domain }: Look): Finding {
+export function checkDomain(look: Look): Finding {
+  const { domain } = look;
   if (domain === null) return skipped('domain', 'No domain was given at the installation.');
   const { name, addresses, ownAddresses } = domain;
   const symptom = 'The validation of the domain fails, and viewers reach another machine.';
@@ -24,20 +29,20 @@ export function checkDomain({ domain }: Look): Finding {
   const isBehindRouter = ownAddresses.every((each) => PRIVATE.test(each) || isIPv6(each));
   const cause = `${name} leads to ${list(strange)}, and this machine has ${list(ownAddresses)}.`;
   if (isBehindRouter) {
-    const fix = 'Make sure that the router forwards ports 80, 443 and 4096 to this machine.';
+    const ports = list(listNeeded(look).map(String));
+    const fix = `Make sure that the router forwards to this machine what comes to port ${ports}.`;
     return warning('domain', { symptom, cause, fix });
   }
   return problem('domain', { symptom, cause, fix: `Correct the records of ${name} in the DNS.` });
 }
 
 /** The ports that the mode needs are open. */
-export function checkFirewall({ firewall, configuration, installed }: Look): Finding {
-  const { tool, openPorts } = firewall;
+export function checkFirewall(look: Look): Finding {
+  const { installed } = look;
+  const { tool, openPorts } = look.firewall;
   if (tool === 'none') return ok('firewall', 'No firewall of this machine refuses anything.');
-  const port = configuration.kind === 'read' ? configuration.config.listen.port : 4096;
-  // A certificate that was given is not issued through port 80.
-  const forIssue = (installed?.certificateFiles ?? null) === null ? [80] : [];
-  const needed = [...forIssue, installed?.mode === 'proxy' ? 443 : port];
+  const port = findAgentPort(look);
+  const needed = listNeeded(look);
   if (openPorts === null) {
     return skipped(
       'firewall',
@@ -60,6 +65,17 @@ export function checkFirewall({ firewall, configuration, installed }: Look): Fin
     });
   }
   return ok('firewall', `${tool} lets in port ${list(needed.map(String))}.`);
+}
+
+/** The ports that must be reached: by viewers, and by an authority that looks whose the domain is. */
+function listNeeded(look: Look): readonly number[] {
+  const { installed, renewal } = look;
+  const isGiven = (installed?.certificateFiles ?? null) !== null;
+  const isIssuedThere = !isGiven && renewal !== null && !renewal.authenticator.startsWith('dns');
+  return [
+    ...(isIssuedThere ? [HTTP_PORT] : []),
+    installed?.mode === 'proxy' ? HTTPS_PORT : findAgentPort(look),
+  ];
 }
 
 function list(items: readonly string[]): string {

@@ -1,6 +1,9 @@
+import { isOwnServerFile } from '../../install/nginx/own-files.ts';
+import { findUpstreamPort } from '../../install/nginx/render.ts';
 import { agentUnit, paths } from '../../install/paths.ts';
 import { type Fault, type Finding, ok, problem, skipped } from '../finding.ts';
 import type { Answer, Look } from '../look/look.ts';
+import { findAgentPort } from './agent-port.ts';
 
 const NO_CERTIFICATE = 496;
 
@@ -36,16 +39,23 @@ export function checkProxyHealth({ proxy, installed }: Look): Finding {
 }
 
 /** The route leads to the agent, and with mutual TLS only with a certificate. */
-export function checkProxyRoute({ proxy, installed }: Look): Finding {
+export function checkProxyRoute(look: Look): Finding {
+  const { proxy, installed } = look;
+  const port = findAgentPort(look);
   if (proxy === null || installed === null) return skipped('proxy_route', NO_PROXY);
   const { route } = proxy;
   const passed = installed.mutualTls ? proxy.routeWithCertificate : route;
   const url = `https://${installed.domain}${installed.proxyPath}`;
+  const handedTo = findHandedPort(look) ?? port;
+  if (handedTo !== port) {
+    const symptom = `${url} does not lead to the agent.`;
+    return problem('proxy_route', { symptom, ...adviseFollowing(handedTo, port) });
+  }
   if (passed?.status === BAD_GATEWAY || passed?.status === UNAVAILABLE) {
     return problem('proxy_route', {
       symptom: `${passed.status} on ${url}.`,
-      cause: 'The agent does not run, or does not listen on 127.0.0.1:4096.',
-      fix: `systemctl restart ${agentUnit}, and see that listen is 127.0.0.1:4096 in ${paths.configuration}`,
+      cause: `The agent does not run, or does not listen on 127.0.0.1:${port}.`,
+      fix: `systemctl restart ${agentUnit}, and see that listen is 127.0.0.1:${port} in ${paths.configuration}`,
     });
   }
   if (route.status === NOT_FOUND) {
@@ -57,6 +67,20 @@ export function checkProxyRoute({ proxy, installed }: Look): Finding {
     return problem('proxy_route', { symptom, ...adviseReload(passed, installed) });
   }
   return ok('proxy_route', `${url} leads to the agent.`);
+}
+
+function adviseFollowing(handedTo: number, port: number): Advice {
+  return {
+    cause: `nginx hands it to 127.0.0.1:${handedTo}, and the agent is to listen on port ${port} by ${paths.configuration}.`,
+    fix: `Have nginx follow: latchkey-agent install; or set listen: 127.0.0.1:${handedTo}, then: systemctl restart ${agentUnit}`,
+  };
+}
+
+/** Where a file of ours has nginx look for the agent; null where nginx loads none. */
+function findHandedPort({ nginx }: Look): number | null {
+  const own = nginx?.files.filter(({ path }) => path === paths.nginxRoute || isOwnServerFile(path));
+  const [port] = (own ?? []).flatMap(({ text }) => findUpstreamPort(text) ?? []);
+  return port ?? null;
 }
 
 /** Without a certificate 496; with one of the own authority, not 496. */

@@ -18,6 +18,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 import { lacksOpenssl } from '../../../test/certificates.ts';
+import { paths } from '../paths.ts';
 import { type ProgramResult, type RunProgram, runProgram } from '../run-program.ts';
 import { detectAddresses, findAddresses } from './addresses.ts';
 import { detectHost, type Surroundings } from './detect-host.ts';
@@ -55,8 +56,30 @@ test('a bare machine has nothing, and nothing is changed to find that out', asyn
     certificate: null,
     givenCertificateFault: null,
     installed: null,
+    configured: null,
     faults: [],
   });
+});
+
+test('what the agent is configured to is read, and who has that port', async (t) => {
+  const yaml = `listen: 127.0.0.1:5000
+interval_seconds: 7
+tls:
+  certificate_file: /etc/a.pem
+  key_file: /etc/a.key
+`;
+  const files = { 'proc/net/tcp': `${TABLE}${line('0100007F:1388', '0A', 9)}` };
+  const configuration = paths.configuration.slice(1);
+  const look = async (text: string) => {
+    const root = makeRoot(t, { ...files, [configuration]: text });
+    const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
+    return [facts.configured, facts.listeners];
+  };
+  assert.deepEqual(await look(yaml), [
+    { port: 5000, intervalSeconds: 7 },
+    [{ port: 5000, address: '127.0.0.1', process: null }],
+  ]);
+  assert.deepEqual(await look(`${yaml}speed: 9\n`), [null, []]);
 });
 
 test('listeners of both families are told by address, process and unit', (t) => {

@@ -7,6 +7,7 @@ import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT } from '../paths.ts';
 import { detectIpv6 } from './addresses.ts';
 import { detectCertificate, findGivenFault } from './certificates.ts';
+import { detectConfiguration } from './configuration.ts';
 import type { Detection } from './detection.ts';
 import { detectDistribution } from './distribution.ts';
 import { detectFirewall } from './firewall.ts';
@@ -44,7 +45,9 @@ export async function detectHost(
   surroundings: Surroundings,
 ): Promise<HostFacts> {
   const { now, isRoot, packageDirectory, addresses } = surroundings;
-  const listeners = detectListeners(detection, [80, 443, AGENT_PORT]);
+  const configured = await detectConfiguration(detection);
+  const ports = [80, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
+  const listeners = detectListeners(detection, ports);
   const [nginx, firewall, domainAddresses] = await Promise.all([
     detectNginx(detection, listeners),
     detectFirewall(detection),
@@ -68,6 +71,7 @@ export async function detectHost(
     certificate: detectCertificate(detection, options.domain, now),
     givenCertificateFault: findGivenFault(detection, options, now),
     installed,
+    configured,
     faults: [...(fault === null ? [] : [fault]), ...listReadOnly(detection)],
   };
 }

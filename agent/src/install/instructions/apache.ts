@@ -22,10 +22,11 @@ export function listApacheCommands({ mutualTls }: WayOptions): readonly string[]
  * words of its own to answer with; and it refuses with 403, since it takes no status that it does not know.
  */
 export function renderApache(options: WayOptions): string {
-  const { proxyPath, mutualTls } = options;
+  const { proxyPath, mutualTls, agentPort } = options;
+  const agent = `https://127.0.0.1:${agentPort}/`;
   return [
     ...(mutualTls ? listVerification(options) : []),
-    '<Proxy "https://127.0.0.1:4096/">',
+    `<Proxy "${agent}">`,
     '    SSLProxyEngine on',
     '    SSLProxyVerify none',
     '    SSLProxyCheckPeerCN off',
@@ -40,7 +41,7 @@ export function renderApache(options: WayOptions): string {
     '</Location>',
     ...[`${proxyPath}/`, proxyPath].map(
       (path) =>
-        `ProxyPass "${path}" "https://127.0.0.1:4096/" upgrade=websocket connectiontimeout=60 timeout=86400 flushpackets=on`,
+        `ProxyPass "${path}" "${agent}" upgrade=websocket connectiontimeout=60 timeout=86400 flushpackets=on`,
     ),
     '',
   ].join('\n');

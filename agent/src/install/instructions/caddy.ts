@@ -42,13 +42,13 @@ function listEnforcement(options: WayOptions): readonly string[] {
 }
 
 function listForwarding(
-  { domain, proxyPath, mutualTls }: WayOptions,
+  { domain, proxyPath, mutualTls, agentPort }: WayOptions,
   indentation: string,
 ): readonly string[] {
   const client = `${paths.proxyCertificate} ${paths.proxyCertificateKey}`;
   return [
     `uri strip_prefix ${proxyPath}`,
-    'reverse_proxy https://127.0.0.1:4096 {',
+    `reverse_proxy https://127.0.0.1:${agentPort} {`,
     '\theader_up X-Real-IP {remote_host}',
     '\tflush_interval -1',
     '\ttransport http {',

@@ -39,7 +39,8 @@ export function renderHaproxyFront({ domain, proxyPath, mutualTls }: WayOptions)
 }
 
 /** A `backend` of its own. */
-export function renderHaproxyBackend({ domain, proxyPath, mutualTls }: WayOptions): string {
+export function renderHaproxyBackend(options: WayOptions): string {
+  const { domain, proxyPath, mutualTls, agentPort } = options;
   const path = proxyPath.replaceAll('.', String.raw`\.`);
   return [
     'backend latchkey_agent',
@@ -51,7 +52,7 @@ export function renderHaproxyBackend({ domain, proxyPath, mutualTls }: WayOption
     '    timeout connect 60s',
     '    timeout server 86400s',
     '    timeout tunnel 86400s',
-    `    server agent 127.0.0.1:4096 ssl verify none sni str(${domain}) alpn http/1.1${mutualTls ? ` crt ${COMBINED}` : ''}`,
+    `    server agent 127.0.0.1:${agentPort} ssl verify none sni str(${domain}) alpn http/1.1${mutualTls ? ` crt ${COMBINED}` : ''}`,
     '',
   ].join('\n');
 }

@@ -11,10 +11,10 @@ export function renderOther(options: WayOptions): string {
   ].join('\n');
 }
 
-function listRules({ domain, proxyPath, mutualTls }: WayOptions): readonly string[] {
+function listRules({ domain, proxyPath, mutualTls, agentPort }: WayOptions): readonly string[] {
   return [
     `https://${domain}${proxyPath}/health is answered with status 200, type text/plain and the text OK with a line end.`,
-    `https://${domain}${proxyPath} and what lies below it is handed to https://127.0.0.1:4096, without ${proxyPath} in the path.`,
+    `https://${domain}${proxyPath} and what lies below it is handed to https://127.0.0.1:${agentPort}, without ${proxyPath} in the path.`,
     'Upgrades to WebSocket are handed on: HTTP/1.1, with the headers Upgrade and Connection.',
     'The headers Host, X-Real-IP, X-Forwarded-For and X-Forwarded-Proto say who asked, and how.',
     `The agent is told the name ${domain} by SNI, and its certificate is not verified: it is its own.`,

@@ -4,7 +4,12 @@ import { describe, test } from 'node:test';
 import { recogniseServer } from './recognise-server.ts';
 import { renderInstructions } from './render-instructions.ts';
 
-const options = { domain: 'monitor.test', proxyPath: '/latchkey', mutualTls: false };
+const options = {
+  domain: 'monitor.test',
+  proxyPath: '/latchkey',
+  mutualTls: false,
+  agentPort: 4096,
+};
 
 describe('the instructions for another web server', () => {
   test('are chosen by the name of its process', () => {

@@ -11,7 +11,7 @@ import type { OtherServer } from './recognise-server.ts';
 import type { WayOptions } from './way-options.ts';
 
 /**
- * Says how an agent on 127.0.0.1:4096 is reached through a web server that the installer does not set up itself: what to put
+ * Says how an agent on 127.0.0.1 is reached through a web server that the installer does not set up itself: what to put
  * where, how to load it, and how to see that it works.
  * @returns lines to be printed, with a line end
  */

@@ -4,4 +4,6 @@ export interface WayOptions {
   /** `/latchkey`, as for nginx. */
   readonly proxyPath: string;
   readonly mutualTls: boolean;
+  /** Where the agent listens on 127.0.0.1. */
+  readonly agentPort: number;
 }

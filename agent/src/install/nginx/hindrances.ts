@@ -1,7 +1,7 @@
 import type { Hindrance } from './hindrance.ts';
 import type { ProxyOptions } from './proxy-plan.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
-import { challengePath, refusedLocation, renderExemption, upstream } from './render.ts';
+import { challengePath, describeUpstream, refusedLocation, renderExemption } from './render.ts';
 import { findRewrite } from './rewrites.ts';
 import type { Server } from './servers.ts';
 
@@ -35,12 +35,13 @@ export function findAccessHindrance(levels: Levels): Hindrance | null {
 }
 
 /** Whether the agent's route stands in a block already, written by hand, with all that was asked for. */
-export function hasRouteByHand(server: Server, { proxyPath, mutualTls }: ProxyOptions): boolean {
+export function hasRouteByHand(server: Server, options: ProxyOptions): boolean {
+  const { proxyPath, mutualTls } = options;
   return listLocations(server).some(
     ({ path, node: { children } }) =>
       path === proxyPath &&
-      listNamed(children, 'proxy_pass').some(({ directive }) =>
-        directive.args[0]?.startsWith(upstream),
+      listNamed(children, 'proxy_pass').some(({ directive: { args } }) =>
+        `${args[0]}/`.startsWith(describeUpstream(options)),
       ) &&
       (!mutualTls || listNamed(children, 'if').some(checksCertificate)),
   );

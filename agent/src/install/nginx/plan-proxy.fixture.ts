@@ -18,6 +18,7 @@ export const options: ProxyOptions = {
   domain: 'shop.test',
   proxyPath: '/latchkey',
   mutualTls: false,
+  agentPort: 4096,
   version: '1.22.1',
   hasIpv6: true,
   needsChallenge: true,

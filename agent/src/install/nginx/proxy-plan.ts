@@ -7,6 +7,8 @@ export interface ProxyOptions {
   /** `/latchkey`: letters, digits, `.`, `_`, `~` and `-` between slashes, none at the end. */
   readonly proxyPath: string;
   readonly mutualTls: boolean;
+  /** Where the agent listens on 127.0.0.1. */
+  readonly agentPort: number;
   /** nginx's own: `1.22.1`. */
   readonly version: string;
   readonly hasIpv6: boolean;

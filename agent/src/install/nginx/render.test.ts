@@ -9,6 +9,7 @@ const options: ProxyOptions = {
   domain: 'monitor.test',
   proxyPath: '/latchkey',
   mutualTls: false,
+  agentPort: 4096,
   version: '1.26.3',
   hasIpv6: true,
   needsChallenge: true,

@@ -2,14 +2,22 @@ import { paths } from '../paths.ts';
 import type { ProxyOptions } from './proxy-plan.ts';
 
 /** Where the agent listens behind a proxy. */
-export const upstream = 'https://127.0.0.1:4096';
+export function describeUpstream({ agentPort }: Pick<ProxyOptions, 'agentPort'>): string {
+  return `https://127.0.0.1:${agentPort}/`;
+}
+
+/** The port of the agent that a text of ours names; null when it names none. */
+export function findUpstreamPort(text: string): number | null {
+  const port = /\bproxy_pass https:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1];
+  return port === undefined ? null : Number(port);
+}
 
 /** What takes a request whose client certificate is no good. */
 export const refusedLocation = '@latchkey_agent_refused';
 
 export const challengePath = '/.well-known/acme-challenge/';
 
-type RouteOptions = Pick<ProxyOptions, 'domain' | 'proxyPath' | 'mutualTls'>;
+type RouteOptions = Pick<ProxyOptions, 'agentPort' | 'domain' | 'proxyPath' | 'mutualTls'>;
 
 /** The server block of a domain that has none with TLS. */
 export function renderServer(options: ProxyOptions): string {
@@ -162,10 +170,11 @@ function listVerification({ proxyPath }: RouteOptions): readonly string[] {
   ];
 }
 
-function listForwarding({ domain, mutualTls }: RouteOptions): readonly string[] {
+function listForwarding(options: RouteOptions): readonly string[] {
+  const { domain, mutualTls } = options;
   return [
     ...(mutualTls ? listEnforcement() : []),
-    `proxy_pass ${upstream}/;`,
+    `proxy_pass ${describeUpstream(options)};`,
     'proxy_http_version 1.1;',
     'proxy_set_header Upgrade $http_upgrade;',
     'proxy_set_header Connection "upgrade";',

@@ -111,6 +111,12 @@ const facts: fc.Arbitrary<HostFacts> = fc
     domainAddresses: fc.array(address),
     certificate: fc.option(certificate.map((each) => ({ ...keep(''), ...each }))),
     installed: fc.option(installed),
+    configured: fc.option(
+      fc.record({
+        port: fc.integer({ min: 1, max: 65_535 }),
+        intervalSeconds: fc.integer({ min: 1, max: 60 }),
+      }),
+    ),
   })
   .map((each) => ({ ...BARE, ...each, isRoot: each.isRoot || each.hasApt }));
 

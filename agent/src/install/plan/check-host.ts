@@ -1,6 +1,6 @@
-import type { HostFacts, InstallMode, Listener } from '../facts.ts';
+import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
-import { AGENT_PORT, agentUnit } from '../paths.ts';
+import { agentUnit } from '../paths.ts';
 import { describeListener, describeStop } from './describe-listener.ts';
 
 /** What makes an installation impossible here, whatever its mode: sentences, each with its fix. */
@@ -21,7 +21,6 @@ export function listHindrances(facts: HostFacts): readonly string[] {
       : []),
     ...(facts.hasOpenssl || facts.hasApt ? [] : [explainPackage('openssl', name)]),
     ...(facts.givenCertificateFault === null ? [] : [facts.givenCertificateFault]),
-    ...facts.listeners.filter(isForeign).slice(0, 1).map(explainPort),
   ];
 }
 
@@ -31,13 +30,13 @@ export function explainPackage(program: string, distribution: string): string {
   return `${program} is missing, and only packages of Debian and Ubuntu are installed by this program (this is ${where}): install ${program} and run this again.`;
 }
 
-/** Whether somebody else has the agent's own port. */
-function isForeign({ port, process }: Listener): boolean {
-  return port === AGENT_PORT && process?.unit !== agentUnit;
-}
-
-function explainPort(listener: Listener): string {
-  return `Port ${AGENT_PORT}, which the agent needs, belongs to ${describeListener(listener)}: ${describeStop(listener)} and run this again.`;
+/** Who else has the port that the agent will listen on, as a sentence with its fix; null when nobody does. */
+export function findPortHindrance({ listeners }: HostFacts, agentPort: number): string | null {
+  const foreign = listeners.find(
+    ({ port, process }) => port === agentPort && process?.unit !== agentUnit,
+  );
+  if (foreign === undefined) return null;
+  return `Port ${agentPort}, which the agent needs, belongs to ${describeListener(foreign)}: ${describeStop(foreign)} and run this again.`;
 }
 
 /** What is left over from an installation that was another one. */

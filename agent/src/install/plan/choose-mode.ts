@@ -2,6 +2,7 @@ import type { HostFacts, InstallMode, Listener, NginxFacts } from '../facts.ts';
 import { recogniseServer } from '../instructions/recognise-server.ts';
 import { renderInstructions } from '../instructions/render-instructions.ts';
 import type { InstallOptions } from '../options.ts';
+import { findAgentPort } from './agent-port.ts';
 import { describeListener } from './describe-listener.ts';
 import { type Manual, type Refusal, refuse } from './plan.ts';
 
@@ -31,7 +32,7 @@ export function chooseMode(
   const web = listWebListeners(facts);
   const proxy = web.find((each) => isProxy(each, facts));
   if (web.length === 0) return choose('standalone', describeIdleNginx(facts));
-  return proxy === undefined ? explainByHand(options, web) : chooseProxy(options, facts);
+  return proxy === undefined ? explainByHand(options, facts, web) : chooseProxy(options, facts);
 }
 
 function choose(mode: InstallMode, ...notes: readonly string[]): ChosenMode {
@@ -40,7 +41,7 @@ function choose(mode: InstallMode, ...notes: readonly string[]): ChosenMode {
 
 function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Manual | Refusal {
   const others = listWebListeners(facts).filter((each) => !isProxy(each, facts));
-  if (others.length > 0) return explainByHand(options, others);
+  if (others.length > 0) return explainByHand(options, facts, others);
   const { nginx } = facts;
   if (nginx === null) {
     return refuse(
@@ -69,15 +70,20 @@ function isProxy({ process }: Listener, { nginx }: HostFacts): boolean {
   return process?.name === 'nginx' && nginx !== null;
 }
 
-function explainByHand(options: InstallOptions, others: readonly Listener[]): Manual {
+function explainByHand(
+  options: InstallOptions,
+  facts: HostFacts,
+  others: readonly Listener[],
+): Manual {
   const known = others.find(({ process }) => recogniseServer(process?.name ?? null) !== 'other');
   const first = known ?? others[0];
   const who = first === undefined ? 'Another web server' : describeListener(first);
   const server = recogniseServer(first?.process?.name ?? null);
+  const way = { ...options, agentPort: findAgentPort(options, 'proxy', facts) };
   return {
     kind: 'manual',
     reason: `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`,
-    instructions: `${explainOrder(options)}\n${renderInstructions(server, options)}`,
+    instructions: `${explainOrder(options)}\n${renderInstructions(server, way)}`,
   };
 }
 

@@ -36,6 +36,7 @@ export const BARE: HostFacts = {
   certificate: null,
   givenCertificateFault: null,
   installed: null,
+  configured: null,
   faults: [],
 };
 

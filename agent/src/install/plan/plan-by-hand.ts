@@ -1,6 +1,6 @@
 import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
-import { AGENT_PORT } from '../paths.ts';
+import { findAgentPort } from './agent-port.ts';
 import { listAgentSteps, listGroundSteps } from './agent-steps.ts';
 import type { Draft } from './draft.ts';
 import { planFirewall } from './plan-firewall.ts';
@@ -9,6 +9,7 @@ import { planFirewall } from './plan-firewall.ts';
 export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
   const firewall = planFirewall(options, facts, [443]);
   const { domain, proxyPath } = options;
+  const port = findAgentPort(options, 'proxy', facts);
   return {
     kind: 'draft',
     steps: [
@@ -17,7 +18,7 @@ export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
       ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts.installed),
     ],
     notes: [
-      `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${AGENT_PORT}.`,
+      `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${port}.`,
       ...firewall.notes,
     ],
     objections: [],

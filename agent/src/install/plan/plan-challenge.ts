@@ -5,21 +5,24 @@ import { keepTaggedLines, removeTaggedLines } from '../nginx/tagged-lines.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';
+import { findAgentPort } from './agent-port.ts';
 import type { CertificatePlan } from './plan-certificate.ts';
 
 /** What the way through nginx depends on. */
 export function describeProxy(
-  { domain, proxyPath, mutualTls }: InstallOptions,
-  { hasIpv6, nginx }: HostFacts,
+  options: InstallOptions,
+  facts: HostFacts,
   {
     certificate,
     key,
     needsChallenge,
   }: Pick<CertificatePlan, 'certificate' | 'key' | 'needsChallenge'>,
 ): ProxyOptions {
+  const { domain, proxyPath, mutualTls } = options;
+  const { hasIpv6, nginx } = facts;
+  const way = { domain, proxyPath, mutualTls, agentPort: findAgentPort(options, 'proxy', facts) };
   const version = nginx?.version ?? '';
-  const request = { domain, proxyPath, mutualTls, version, hasIpv6, needsChallenge };
-  return { ...request, certificate, certificateKey: key };
+  return { ...way, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
 }
 
 /** Has nginx answer challenges from our directory; nothing where no challenge will come. */

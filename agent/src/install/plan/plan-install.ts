@@ -1,9 +1,10 @@
 import { version } from '../../version.ts';
 import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
-import { paths } from '../paths.ts';
+import { agentUnit, paths } from '../paths.ts';
+import { findAgentPort } from './agent-port.ts';
 import { keepsConfiguration } from './agent-steps.ts';
-import { listChangeNotes, listHindrances } from './check-host.ts';
+import { findPortHindrance, listChangeNotes, listHindrances } from './check-host.ts';
 import { chooseMode } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
 import { type Manual, type Plan, type Refusal, refuse } from './plan.ts';
@@ -21,6 +22,8 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   const chosen = chooseMode(options, facts);
   if (chosen.kind !== 'mode') return chosen;
   const { mode } = chosen;
+  const hindrance = findPortHindrance(facts, findAgentPort(options, mode, facts));
+  if (hindrance !== null) return refuse(hindrance);
   const draft = makeDraft(options, facts, mode);
   return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
 }
@@ -47,6 +50,7 @@ function finish(
   return {
     kind: 'plan',
     mode,
+    agentPort: findAgentPort(options, mode, facts),
     steps,
     notes: [
       ...reasons,
@@ -63,7 +67,7 @@ function finish(
 function describeConfiguration(
   options: InstallOptions,
   mode: InstallMode,
-  { installed }: HostFacts,
+  { installed, configured }: HostFacts,
 ): readonly string[] {
   const { scrapeIntervalSeconds: seconds } = options;
   if (!keepsConfiguration(options, mode, installed)) {
@@ -72,9 +76,9 @@ function describeConfiguration(
       `${paths.configuration} is written anew, for what was asked for is something else; the one before is kept as ${paths.configurationBefore}: put your own settings into the new one.`,
     ];
   }
-  if (seconds === null) return [];
+  if (seconds === null || seconds === configured?.intervalSeconds) return [];
   return [
-    `${paths.configuration} stays as it is: the interval of ${seconds} s is set there (interval_seconds).`,
+    `${paths.configuration} stays as it is, so the interval is not changed: set interval_seconds: ${seconds} in it, then systemctl restart ${agentUnit}.`,
   ];
 }
 

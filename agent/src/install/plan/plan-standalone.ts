@@ -3,8 +3,9 @@ import { isIPv6 } from 'node:net';
 import type { HostFacts } from '../facts.ts';
 import { planChallengeOnly } from '../nginx/plan-challenge-only.ts';
 import type { InstallOptions } from '../options.ts';
-import { AGENT_PORT, paths } from '../paths.ts';
+import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
+import { findAgentPort } from './agent-port.ts';
 import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
 import { explainFault } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
@@ -20,7 +21,8 @@ export function planStandalone(options: InstallOptions, facts: HostFacts): Draft
   const issue = planIssue(options, facts, certificate);
   if (issue.kind === 'refusal') return issue;
   const { certificate: file, key, lineage } = certificate;
-  const firewall = planFirewall(options, facts, [...(lineage === null ? [] : [80]), AGENT_PORT]);
+  const port = findAgentPort(options, 'standalone', facts);
+  const firewall = planFirewall(options, facts, [...(lineage === null ? [] : [80]), port]);
   const source = { kind: 'files', certificate: file, key } as const;
   return {
     kind: 'draft',
@@ -35,7 +37,7 @@ export function planStandalone(options: InstallOptions, facts: HostFacts): Draft
       ...certificate.notes,
       ...issue.notes,
       ...firewall.notes,
-      ...describeIpv6(options, facts),
+      ...describeIpv6(options, facts, port),
     ],
     objections: certificate.objections,
   };
@@ -77,9 +79,10 @@ function planIssue(
 function describeIpv6(
   { domain }: InstallOptions,
   { domainAddresses }: HostFacts,
+  port: number,
 ): readonly string[] {
   if (!domainAddresses.some((address) => isIPv6(address))) return [];
   return [
-    `${domain} has an IPv6 address, too: with listen: "[::]:${AGENT_PORT}" in ${paths.configuration} the agent is reached there as well.`,
+    `${domain} has an IPv6 address, too: with listen: "[::]:${port}" in ${paths.configuration} the agent is reached there as well.`,
   ];
 }

@@ -5,6 +5,8 @@ import type { Step } from '../steps.ts';
 export interface Plan {
   readonly kind: 'plan';
   readonly mode: InstallMode;
+  /** The port that the agent will listen on. */
+  readonly agentPort: number;
   /** In their order. */
   readonly steps: readonly Step[];
   /** Sentences for the person who installs: what was found, and what is left to be done. */

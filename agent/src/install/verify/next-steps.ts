@@ -1,15 +1,23 @@
 import type { InstalledFacts } from '../facts.ts';
-import { AGENT_PORT, paths } from '../paths.ts';
+import { paths } from '../paths.ts';
+
+/** Where viewers connect: the address of the stream and of the live page, without `wss://` and `https://`. */
+export function findPlace(
+  { mode, domain, proxyPath }: Pick<InstalledFacts, 'domain' | 'mode' | 'proxyPath'>,
+  agentPort: number,
+): string {
+  return mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${agentPort}`;
+}
 
 /** What is good to know once it is installed, line by line. */
-export function listNextSteps({ mode, domain, proxyPath, mutualTls }: InstalledFacts): string[] {
-  const place = mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${AGENT_PORT}`;
+export function listNextSteps(installed: InstalledFacts, agentPort: number): string[] {
+  const place = findPlace(installed, agentPort);
   return [
     `Viewers connect to   wss://${place}`,
     `The live page is at  https://${place}/`,
     `The configuration is ${paths.configuration}`,
     `What the agent says  journalctl --unit latchkey-agent`,
-    ...(mutualTls
+    ...(installed.mutualTls
       ? ['Each viewer needs a certificate of its own: latchkey-agent client-cert create NAME']
       : []),
     'Trouble is found by  latchkey-agent doctor',

@@ -57,7 +57,11 @@ async function lookOnce({ installed, runProgram }: Verified): Promise<void> {
 function checkAddress({ mode }: InstalledFacts, runProgram: RunProgram, port: number): void {
   const found = detectListeners({ root: '', runProgram }, [port]);
   const addresses = found.map(({ address }) => address);
-  if (addresses.length === 0) throw new Error(`Nothing listens on port ${port}.`);
+  if (addresses.length === 0) {
+    throw new Error(
+      `Nothing listens on port ${port}, which ${paths.configuration} names: put it into force (systemctl restart ${agentUnit}) and run this again.`,
+    );
+  }
   const isLocal = addresses.every((address) => address === LOOPBACK || address === '::1');
   if (isLocal === (mode === 'proxy')) return;
   const wanted = mode === 'proxy' ? '127.0.0.1 only' : 'every address';

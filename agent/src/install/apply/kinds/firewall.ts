@@ -1,4 +1,4 @@
-import { AGENT_PORT, paths } from '../../paths.ts';
+import { paths } from '../../paths.ts';
 import type { FirewallStep } from '../../steps.ts';
 import { type Machine, mustRun } from '../machine.ts';
 import { listInputChains, listRules } from '../nft-ruleset.ts';
@@ -6,6 +6,9 @@ import type { StepContext, StepKind } from '../step-kind.ts';
 
 /** How our rules are known among others. */
 const COMMENT = 'latchkey-agent';
+
+/** All others that are opened are the agent's own. */
+const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 type Tool = FirewallStep['tool'];
 
@@ -36,11 +39,11 @@ export const firewall: StepKind<FirewallStep> = {
   },
 
   // An upgrade that does not ask for open ports once more must not lock viewers out; behind a proxy nobody needs the agent's.
-  isWanted({ subject: { port } }, names) {
+  isWanted({ subject: { port = '' } }, names) {
     const isProxied = [paths.nginxServer, paths.nginxRoute].some((path) =>
       names.includes(`file ${path}`),
     );
-    return port !== `${AGENT_PORT}` || !isProxied;
+    return WEB_PORTS.has(port) || !isProxied;
   },
 };
 

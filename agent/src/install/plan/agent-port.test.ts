@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { HostFacts, InstalledFacts } from '../facts.ts';
+import type { InstallOptions } from '../options.ts';
+import { paths } from '../paths.ts';
+import { BARE, DOMAIN, keep, listenOn, OPTIONS, OVER_HTTPS, withNginx } from './hosts.fixture.ts';
+import type { Plan } from './plan.ts';
+import { planInstall } from './plan-install.ts';
+
+function install(mode: InstalledFacts['mode']): InstalledFacts {
+  return {
+    version: '1.0.0',
+    mode,
+    domain: DOMAIN,
+    proxyPath: '/latchkey',
+    mutualTls: false,
+    proxyByHand: false,
+    certificateFiles: null,
+  };
+}
+
+function accept(options: InstallOptions, facts: HostFacts): Plan {
+  const plan = planInstall(options, facts);
+  assert.ok(plan.kind === 'plan', JSON.stringify(plan));
+  return plan;
+}
+
+const configured = { port: 5000, intervalSeconds: 5 };
+const proxied = { ...withNginx(OVER_HTTPS), installed: install('proxy'), configured };
+
+test('a port that is configured is followed by nginx, and by what is printed for a person', () => {
+  const plan = accept(OPTIONS, proxied);
+  const route = plan.steps.find((step) => 'path' in step && step.path === paths.nginxRoute);
+  assert.ok(route?.kind === 'file');
+  assert.deepEqual([...new Set(route.text.match(/127\.0\.0\.1:\d+/gu))], ['127.0.0.1:5000']);
+  assert.equal(plan.agentPort, 5000);
+  const apache = { ...proxied, listeners: [listenOn(443, 'apache2')] };
+  const byHand = planInstall({ ...OPTIONS, mode: 'proxy' }, apache);
+  assert.ok(byHand.kind === 'manual');
+  assert.match(byHand.instructions, /127\.0\.0\.1:5000/u);
+  assert.doesNotMatch(byHand.instructions, /4096/u);
+});
+
+test('a port that is configured is the one that a firewall must let in, and that nobody else may have', () => {
+  const direct = {
+    ...BARE,
+    installed: install('standalone'),
+    certificate: keep('standalone'),
+    configured,
+  };
+  const opened = accept({ ...OPTIONS, opensFirewall: true }, { ...direct, firewall: 'nft' });
+  assert.deepEqual(
+    opened.steps.flatMap((step) => (step.kind === 'firewall' ? [step.port] : [])),
+    [80, 5000],
+  );
+  assert.equal(accept(OPTIONS, { ...direct, listeners: [listenOn(4096, 'java')] }).agentPort, 5000);
+  assert.match(
+    JSON.stringify(planInstall(OPTIONS, { ...direct, listeners: [listenOn(5000, 'java')] })),
+    /"Port 5000, which the agent needs, belongs to java/u,
+  );
+});
+
+test('a port that is configured counts for nothing where it is written anew', () => {
+  assert.equal(accept({ ...OPTIONS, mutualTls: true }, proxied).agentPort, 4096);
+});
+
+test('an interval that is asked for beside a configuration that stays is told to be without effect', () => {
+  const [same, other] = [5, 2].map((scrapeIntervalSeconds) =>
+    accept({ ...OPTIONS, scrapeIntervalSeconds }, proxied).notes.filter((note) =>
+      note.includes('interval'),
+    ),
+  );
+  assert.deepEqual(same, []);
+  assert.deepEqual(other, [
+    `${paths.configuration} stays as it is, so the interval is not changed: set interval_seconds: 2 in it, then systemctl restart latchkey-agent.service.`,
+  ]);
+});
