@@ -13,6 +13,8 @@ export interface SensorFiles {
   readonly chip: string;
   readonly label: string | null;
   readonly input: string;
+  /** Says 1 where the input is not to be trusted; null where the chip cannot tell. */
+  readonly fault: string | null;
   /** Limits of a temperature, which seldom change. */
   readonly high: string | null;
   readonly critical: string | null;
@@ -55,6 +57,7 @@ function listOfChip(directory: string): SensorFiles[] {
       chip,
       label: label === null ? null : readText(label),
       input: join(directory, file),
+      fault: pathOf('fault'),
       high: isTemperature ? pathOf('max') : null,
       critical: isTemperature ? pathOf('crit') : null,
     };
@@ -74,6 +77,7 @@ function listOfZone(directory: string, chips: ReadonlySet<string>): SensorFiles[
       chip: type,
       label: null,
       input: join(directory, 'temp'),
+      fault: null,
       high: null,
       critical: findCriticalTrip(directory),
     },

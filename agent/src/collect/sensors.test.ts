@@ -98,6 +98,28 @@ test('a zone with a chip of its own is told once, as that chip', async () => {
   );
 });
 
+test('what the chip itself calls faulty is not shown, until that is mended', async () => {
+  using machine = copyMachine('server');
+  const hwmon = 'sys/class/hwmon/hwmon5';
+  machine.write(`${hwmon}/name`, 'w83795\n');
+  for (const [name, value] of [
+    ['temp1', 127_000],
+    ['fan1', 37],
+  ] as const) {
+    machine.write(`${hwmon}/${name}_input`, `${value}\n`);
+    machine.write(`${hwmon}/${name}_fault`, '1\n');
+  }
+  const collect = openOn(machine);
+  const ids = async (atMs: number) => {
+    const part = await collect(atMs);
+    const all = [...(part?.temperatures ?? []), ...(part?.fans ?? [])];
+    return all.filter(({ chip }) => chip === 'w83795').map(({ id }) => id);
+  };
+  assert.deepEqual(await ids(0), []);
+  machine.write(`${hwmon}/temp1_fault`, '0\n');
+  assert.deepEqual(await ids(2_000), ['w83795/temp1']);
+});
+
 test('sensors are read again every two seconds', async () => {
   using machine = copyMachine('raspberry-pi');
   const collect = openOn(machine);

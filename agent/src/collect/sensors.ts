@@ -6,6 +6,7 @@ import type { BackgroundReader } from '../read/background-reader.ts';
 import { isAsleep } from '../read/power-state.ts';
 import { parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
+import { toCelsius } from './celsius.ts';
 import { listSensors, type SensorFiles } from './sensor-files.ts';
 
 type Temperature = NonNullable<AgentSensors['temperatures']>[number];
@@ -15,10 +16,6 @@ const INTERVAL_MS = 2_000;
 
 /** Sensors are looked for again this often, and their limits read anew. */
 const LOOK_INTERVAL_MS = 60_000;
-
-/** A sensor that is not connected tells of the absolute zero, 210 °C or 65261.85 °C; nothing real is outside of this. */
-const COLDEST_CELSIUS = -60;
-const HOTTEST_CELSIUS = 200;
 
 /** A fan that is not connected may tell of 65,535 turns. */
 const FASTEST_RPM = 60_000;
@@ -51,7 +48,9 @@ export function openSensorsCollector(
     const quiet = listSleeping(sensors).union(leftAlone);
     const awake = new Set(sensors.filter(({ device }) => device === null || !quiet.has(device)));
     reader.forget(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
-    reader.refresh([...awake].flatMap((each) => (known.has(each) ? [each.input] : pathsOf(each))));
+    reader.refresh(
+      [...awake].flatMap((each) => (known.has(each) ? readings(each) : pathsOf(each))),
+    );
     known = awake;
   }
 
@@ -77,8 +76,13 @@ function listSleeping(sensors: readonly SensorFiles[]): ReadonlySet<string> {
   return new Set([...devices].filter(isAsleep));
 }
 
-function pathsOf({ input, high, critical }: SensorFiles): string[] {
-  return [input, high, critical].filter((path) => path !== null);
+function pathsOf(sensor: SensorFiles): string[] {
+  return [...readings(sensor), sensor.high, sensor.critical].filter((path) => path !== null);
+}
+
+/** What changes all the time. */
+function readings({ input, fault }: SensorFiles): string[] {
+  return fault === null ? [input] : [fault, input];
 }
 
 function summarise(temperatures: Temperature[], fans: Fan[]): AgentSensors | null {
@@ -90,7 +94,7 @@ function summarise(temperatures: Temperature[], fans: Fan[]): AgentSensors | nul
 }
 
 function describeTemperature(sensor: SensorFiles, reader: BackgroundReader): Temperature | null {
-  if (sensor.kind !== 'temperature') return null;
+  if (sensor.kind !== 'temperature' || isFaulty(sensor, reader)) return null;
   const celsius = readCelsius(sensor.input, reader);
   if (celsius === null) return null;
   return present({
@@ -103,16 +107,18 @@ function describeTemperature(sensor: SensorFiles, reader: BackgroundReader): Tem
   });
 }
 
-/** Thousandths of a degree; null when it cannot be true. */
 function readCelsius(path: string | null, reader: BackgroundReader): number | null {
-  const thousandths = path === null ? null : parseNumber(reader.textOf(path));
-  if (thousandths === null) return null;
-  const celsius = thousandths / 1000;
-  return celsius > COLDEST_CELSIUS && celsius < HOTTEST_CELSIUS ? celsius : null;
+  return path === null ? null : toCelsius(parseNumber(reader.textOf(path)));
+}
+
+/** The chip itself says that what it measures there is not to be trusted: nothing is connected, or the wire is broken. */
+function isFaulty({ fault }: SensorFiles, reader: BackgroundReader): boolean {
+  return fault !== null && reader.textOf(fault) === '1';
 }
 
 function describeFan(sensor: SensorFiles, reader: BackgroundReader): Fan | null {
-  const rpm = sensor.kind === 'fan' ? parseNumber(reader.textOf(sensor.input)) : null;
+  if (sensor.kind !== 'fan' || isFaulty(sensor, reader)) return null;
+  const rpm = parseNumber(reader.textOf(sensor.input));
   if (rpm === null || rpm < 0 || rpm > FASTEST_RPM) return null;
   return present({ id: sensor.id, chip: sensor.chip, label: sensor.label, speed_rpm: rpm });
 }

@@ -89,13 +89,26 @@ test('a card that wakes up is read again, and one that falls asleep no more', as
   assert.equal(gpus.collect(2000)?.[0]?.usage_ratio, undefined);
 });
 
-/** What the first card says of its temperature at these moments, which is the number of seconds. */
+test('an accelerator that is not measured at its edge is as warm as where it is hottest, and 511 °C are none', async () => {
+  using machine = copyMachine('gpu-amd');
+  const hwmon = `${card0}/device/hwmon/hwmon4`;
+  machine.remove(`${hwmon}/temp1_input`);
+  machine.write(`${hwmon}/temp2_input`, '63000\n');
+  using gpus = open(machine);
+  const celsius = async (atMs: number) => (await gpus.settle(atMs))?.[0]?.temperature_celsius;
+  assert.equal(await celsius(0), 63);
+  machine.write(`${hwmon}/temp2_input`, '511000\n');
+  assert.equal(await celsius(1000), undefined);
+});
+
+/** What the first card says of its temperature at these moments, in tenths of a degree: the number of seconds. */
 async function listDegrees(machine: Machine, seconds: readonly number[]) {
   using gpus = open(machine);
   const degrees: (number | undefined)[] = [];
   for (const second of seconds) {
-    machine.write(`${card0}/device/hwmon/hwmon4/temp1_input`, `${second * 1000}\n`);
-    degrees.push((await gpus.settle(second * 1000))?.[0]?.temperature_celsius);
+    machine.write(`${card0}/device/hwmon/hwmon4/temp1_input`, `${second * 100}\n`);
+    const celsius = (await gpus.settle(second * 1000))?.[0]?.temperature_celsius;
+    degrees.push(celsius === undefined ? undefined : Math.round(celsius * 10));
   }
   return degrees;
 }

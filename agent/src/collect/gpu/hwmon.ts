@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 
 import { round } from '../../rate.ts';
+import { toCelsius } from '../celsius.ts';
 import { toShare } from './units.ts';
 
-const MILLIDEGREES = 1000;
 const MICROWATTS = 1_000_000;
 
 /** What a card measures of itself; null each where it does not. */
@@ -33,10 +33,7 @@ export function openHwmon(directory: string | null, read: (path: string) => numb
     number,
     watts,
     limitWatts: (name) => watts(name) || null,
-    celsius(name) {
-      const millidegrees = number(name);
-      return millidegrees === null ? null : millidegrees / MILLIDEGREES;
-    },
+    celsius: (name) => toCelsius(number(name)),
     fanRatio() {
       const told = toShare(number('pwm1'), number('pwm1_max'));
       const turning = toShare(number('fan1_input'), number('fan1_max'));
