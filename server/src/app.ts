@@ -4,7 +4,7 @@ import { authenticateApiKey } from './features/api-keys/authenticate.ts';
 import { registerBillingRoutes } from './features/billing/routes.ts';
 import { registerKeySetRoute } from './features/entitlements/routes.ts';
 import type { HealthDependencies } from './features/health/dependencies.ts';
-import { healthRoutes } from './features/health/routes.ts';
+import { registerHealthRoutes } from './features/health/routes.ts';
 import { registerLicenseRoutes } from './features/licenses/routes.ts';
 import { registerOutreachRoutes } from './features/outreach/routes.ts';
 import { registerSubscriberRoutes } from './features/subscribers/routes.ts';
@@ -40,10 +40,10 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerUnsubscribeRoutes(scope, ctx);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
+    registerHealthRoutes(scope, dependencies.health);
   });
   addMetricsRoute(app, { render: () => ctx.metrics.render() }, (presented) =>
     authenticateApiKey(ctx, presented, 'metrics:read'),
   );
-  app.register(healthRoutes, { health: dependencies.health });
   return app;
 }

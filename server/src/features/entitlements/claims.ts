@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { LicenseStanding } from '../licenses/rules/facts.ts';
+import type { LicenseStanding, LicenseTerms } from '../licenses/rules/facts.ts';
 import { usableUntil, type UsableStatus } from '../licenses/rules/status.ts';
 
 const DAY_SECONDS = 86_400;
@@ -30,20 +30,12 @@ export interface EntitlementClaims {
   readonly trial: boolean;
 }
 
-/** What the license gives its holder. */
-export interface EntitledTerms {
-  readonly tier: string | null;
-  readonly features: readonly string[];
-  /** The product's `offline_days`. */
-  readonly offlineDays: number;
-}
-
 /** What an entitlement is made of. */
 export interface EntitlementSubject {
   /** The service's public URL. */
   readonly issuer: string;
   readonly license: LicenseStanding;
-  readonly terms: EntitledTerms;
+  readonly terms: LicenseTerms;
   /** The license's present status. */
   readonly status: UsableStatus;
   /** The license's present public expiry. */

@@ -11,7 +11,7 @@ import {
   reuseOrSign,
   type StoredEntitlement,
 } from './issue-entitlement.ts';
-import { jwks } from './jwks.ts';
+import { buildKeySet } from './build-key-set.ts';
 import { generateSigningKey } from './signing-key.ts';
 
 const now = at('2026-03-01T12:00:00.789Z');
@@ -236,7 +236,7 @@ test('old public keys are shown until their last token is over', () => {
     { publicJwk: present, retiredAt: null },
   ];
   const end = plus(now, 15 * DAY_MS);
-  assert.deepEqual(jwks(keys, 14, now), { keys: [old, present] });
-  assert.deepEqual(jwks(keys, 14, plus(end, -1)), { keys: [old, present] });
-  assert.deepEqual(jwks(keys, 14, end), { keys: [present] });
+  assert.deepEqual(buildKeySet(keys, 14, now), { keys: [old, present] });
+  assert.deepEqual(buildKeySet(keys, 14, plus(end, -1)), { keys: [old, present] });
+  assert.deepEqual(buildKeySet(keys, 14, end), { keys: [present] });
 });

@@ -2,8 +2,8 @@ import { createPublicKey } from 'node:crypto';
 
 import { foreignMasterSecret } from '#server/config/master-secret.ts';
 
+import type { PublishedKey } from './build-key-set.ts';
 import { findCurrentKey } from './current-key.ts';
-import type { PublishedKey } from './jwks.ts';
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
 import { signingKeyLabel, type SigningKeyContext } from './rotate-signing-key.ts';
 import { importSigningKey, toPublicJwk, type SigningKey } from './signing-key.ts';

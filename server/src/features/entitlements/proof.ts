@@ -1,6 +1,6 @@
 import type { StoredEntitlement } from './issue-entitlement.ts';
+import { JTI_CHARACTERS } from './token.ts';
 
-const JTI_CHARACTERS = 22;
 const SIGNATURE_CHARACTERS = 86;
 /** `.jti.signature` */
 const TAIL_CHARACTERS = 1 + JTI_CHARACTERS + 1 + SIGNATURE_CHARACTERS;

@@ -4,7 +4,7 @@ import { DEFAULT_OFFLINE_DAYS } from '#server/config/catalog-model.ts';
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
-import { jwks } from './jwks.ts';
+import { buildKeySet } from './build-key-set.ts';
 
 /** A client may keep the key set this long; a new key is published longer than that before it signs. */
 const MAX_AGE_SECONDS = 240;
@@ -27,8 +27,7 @@ export function registerKeySetRoute(app: App, ctx: Context): void {
       const offlineDays = products.map((product) => product.offlineDays);
       const maxOfflineDays = Math.max(DEFAULT_OFFLINE_DAYS, ...offlineDays);
       reply.header('cache-control', `public, max-age=${MAX_AGE_SECONDS}`);
-      const { keys } = jwks(ctx.signingKeys.published, maxOfflineDays, ctx.clock.now());
-      return { keys: [...keys] };
+      return buildKeySet(ctx.signingKeys.published, maxOfflineDays, ctx.clock.now());
     },
   );
 }

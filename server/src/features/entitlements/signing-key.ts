@@ -1,17 +1,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, hash } from 'node:crypto';
 import type { KeyObject } from 'node:crypto';
 
-/** An Ed25519 public key as a JSON Web Key (RFC 8037), as clients find it in the key set. */
-export interface PublicJwk {
-  readonly kty: 'OKP';
-  readonly crv: 'Ed25519';
-  /** The public key, base64url. */
-  readonly x: string;
-  /** RFC 7638 thumbprint. */
-  readonly kid: string;
-  readonly alg: 'EdDSA';
-  readonly use: 'sig';
-}
+import type { PublicJwk } from '@latchkey/contract';
 
 /** A key that entitlements are signed with. */
 export interface SigningKey {

@@ -2,7 +2,8 @@ import { hash, sign } from 'node:crypto';
 import type { EntitlementClaims } from './claims.ts';
 import type { SigningKey } from './signing-key.ts';
 
-const JTI_CHARACTERS = 22;
+/** 128 bits in base64url. */
+export const JTI_CHARACTERS = 22;
 
 /** What is signed: a token without its signature. */
 export interface SigningInput {

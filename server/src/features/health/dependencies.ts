@@ -26,8 +26,8 @@ export interface HealthDependencies {
   /** The version of the program. */
   readonly version: string;
   readonly log: Pick<Logger, 'warn'>;
-  /** Resolves when the database answered; may give up when the signal aborts. */
-  readonly pingDatabase: (signal: AbortSignal) => Promise<void>;
+  /** Resolves when the database has answered. */
+  readonly pingDatabase: () => Promise<void>;
   readonly migrationsPending: () => Promise<boolean> | boolean;
   /** What waits for somebody; it may be a minute old. */
   readonly readBacklog: () => Promise<HealthBacklog>;

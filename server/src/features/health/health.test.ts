@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { namedSchemas } from '@latchkey/contract';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
 import type { HealthBacklog, HealthDependencies } from './dependencies.ts';
-import { healthRoutes } from './routes.ts';
+import { registerHealthRoutes } from './routes.ts';
 
 /** The health of a process that is all well except for what the test says; `time.ms` is its clock. */
 function setUp(overrides: Partial<HealthDependencies> = {}) {
@@ -23,9 +24,9 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
     isDraining: () => false,
     ...overrides,
   };
-  const app = fastify();
+  const app = fastify().withTypeProvider<TypeBoxTypeProvider>();
   for (const schema of namedSchemas) app.addSchema(schema);
-  app.register(healthRoutes, { health });
+  registerHealthRoutes(app, health);
   const get = async (path: string) => {
     const response = await app.inject(`/api/v1/health${path}`);
     assert.equal(response.headers['cache-control'], 'no-store');

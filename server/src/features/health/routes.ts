@@ -1,14 +1,13 @@
-import type { FastifyPluginAsyncTypebox } from '@fastify/type-provider-typebox';
 import { HealthResponse, LiveResponse, ReadyResponse, ref } from '@latchkey/contract';
+
+import type { App } from '#server/http/app-instance.ts';
+
 import { createHealth } from './check-health.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
 /** The probes and the health report. They ask for no credentials and tell nothing secret. */
-export const healthRoutes: FastifyPluginAsyncTypebox<{ health: HealthDependencies }> = async (
-  app,
-  options,
-) => {
-  const health = createHealth(options.health);
+export function registerHealthRoutes(app: App, dependencies: HealthDependencies): void {
+  const health = createHealth(dependencies);
 
   app.get(
     '/api/v1/health/live',
@@ -66,4 +65,4 @@ export const healthRoutes: FastifyPluginAsyncTypebox<{ health: HealthDependencie
         .send(answer);
     },
   );
-};
+}

@@ -20,8 +20,9 @@ import {
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
 import { readMachine, type PresentedMachine } from './read-machine.ts';
 import { decideActivation } from './rules/decide-activation.ts';
+import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
-import { readTerms, type LicenseTerms } from './terms.ts';
+import { readTerms } from './terms.ts';
 
 /** A machine that holds a slot now. */
 export interface Activation {

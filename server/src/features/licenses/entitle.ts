@@ -4,9 +4,8 @@ import { hashMachineId } from '../entitlements/claims.ts';
 import { reuseOrSign } from '../entitlements/issue-entitlement.ts';
 import type { SigningKeyRing } from '../entitlements/key-ring.ts';
 import { formatProof, parseProof } from '../entitlements/proof.ts';
-import type { LicenseStanding } from './rules/facts.ts';
+import type { LicenseStanding, LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
-import type { LicenseTerms } from './terms.ts';
 
 /** What signing needs of the context. */
 export interface EntitlementContext {

@@ -5,9 +5,10 @@ import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 import { findLicense, type LicenseRecord } from './queries/licenses.ts';
 import { resolveLicenseId } from './resolve-license.ts';
+import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, licenseStatus, type LicenseStatus } from './rules/status.ts';
 import { licenseKeyLabel } from './seal-license-key.ts';
-import { readTerms, type LicenseTerms } from './terms.ts';
+import { readTerms } from './terms.ts';
 
 const MAX_LISTED = 1_000;
 

@@ -3,15 +3,7 @@ import type { Catalog } from '#server/config/catalog.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
 import { listSoldTerms } from './queries/licenses.ts';
-import type { LicenseStanding } from './rules/facts.ts';
-
-/** What a license gives its holder. */
-export interface LicenseTerms {
-  readonly tier: string | null;
-  readonly features: readonly string[];
-  /** How long a client may run without asking again. */
-  readonly offlineDays: number;
-}
+import type { LicenseStanding, LicenseTerms } from './rules/facts.ts';
 
 type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
 

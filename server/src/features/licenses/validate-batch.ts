@@ -7,7 +7,8 @@ import { entitle, type EntitlementContext } from './entitle.ts';
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
 import { recordValidationsOf, type ValidationRecord } from './queries/record-validations.ts';
 import { decideValidation, type ValidationDecision } from './rules/decide-validation.ts';
-import { readTermsOfAll, type LicenseTerms } from './terms.ts';
+import type { LicenseTerms } from './rules/facts.ts';
+import { readTermsOfAll } from './terms.ts';
 
 /** One client's question whether its activation may run. */
 export interface ValidationQuestion extends KeyLookup {

@@ -8,9 +8,10 @@ import { entitle } from '../licenses/entitle.ts';
 import { trialClaims } from '../licenses/fingerprint/trial-claims.ts';
 import { storeEntitlementProof } from '../licenses/queries/activations.ts';
 import { readMachine, type PresentedMachine } from '../licenses/read-machine.ts';
+import type { LicenseTerms } from '../licenses/rules/facts.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { licenseKeyLabel } from '../licenses/seal-license-key.ts';
-import { findCatalogTerms, readTerms, type LicenseTerms, TRIAL_TIER } from '../licenses/terms.ts';
+import { findCatalogTerms, readTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { Trial } from './trial.ts';
 
 /** The slot that a trial answers with. */

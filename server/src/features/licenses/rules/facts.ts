@@ -32,6 +32,14 @@ export interface LicenseFacts extends LicenseStanding {
   readonly createdAt: Date;
 }
 
+/** What a license gives its holder. */
+export interface LicenseTerms {
+  readonly tier: string | null;
+  readonly features: readonly string[];
+  /** How long a client may run without asking again. */
+  readonly offlineDays: number;
+}
+
 /** What is stored about an activation, as far as validate and deactivate ask. */
 export interface ActivationFacts {
   readonly id: string;

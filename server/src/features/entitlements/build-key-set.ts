@@ -1,8 +1,8 @@
-import type { PublicJwk } from './signing-key.ts';
+import type { JwkSet, PublicJwk } from '@latchkey/contract';
 
 const DAY_MS = 86_400_000;
 
-/** A process that has not heard of a rotation may sign with the old key for a while. */
+/** A process that has not yet heard of a rotation goes on signing with the old key for a while. */
 const ROTATION_SLACK_DAYS = 1;
 
 /** A signing key's public half and whether it is still used. */
@@ -12,17 +12,16 @@ export interface PublishedKey {
   readonly retiredAt: Date | null;
 }
 
-/** A JSON Web Key Set (RFC 7517). */
-export interface JwkSet {
-  readonly keys: readonly PublicJwk[];
-}
-
 /**
  * The public keys that clients need now: the present one, and old ones until the last token signed with them is over.
- * @param maxOfflineDays the longest that a token is believed to live: the longest `offline_days` known today. A token of
- * a product whose `offline_days` were longer when it was signed may outlive its key here
+ * @param maxOfflineDays the longest life that a token is assumed to have: the longest `offline_days` of today. A token
+ * that was signed while its product's were longer may outlive its key here
  */
-export function jwks(keys: readonly PublishedKey[], maxOfflineDays: number, now: Date): JwkSet {
+export function buildKeySet(
+  keys: readonly PublishedKey[],
+  maxOfflineDays: number,
+  now: Date,
+): JwkSet {
   const keptMs = (maxOfflineDays + ROTATION_SLACK_DAYS) * DAY_MS;
   const isNeeded = ({ retiredAt }: PublishedKey): boolean =>
     retiredAt === null || now.getTime() < retiredAt.getTime() + keptMs;
