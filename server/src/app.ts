@@ -40,10 +40,10 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
     registerUnsubscribeRoutes(scope, ctx);
     registerRootRoute(scope);
     registerDocumentationRoutes(scope);
-    registerHealthRoutes(scope, dependencies.health);
   });
   addMetricsRoute(app, { render: () => ctx.metrics.render() }, (presented) =>
     authenticateApiKey(ctx, presented, 'metrics:read'),
   );
+  app.register(async (scope: App) => registerHealthRoutes(scope, dependencies.health));
   return app;
 }
