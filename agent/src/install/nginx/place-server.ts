@@ -3,7 +3,8 @@ import type { Hindrance } from './hindrance.ts';
 import { findAccessHindrance } from './hindrances.ts';
 import { isOnPort } from './listens.ts';
 import { describeNode, readConfiguration } from './read-configuration.ts';
-import { listOnPort, listServers, type Server } from './servers.ts';
+import { hasHttp2Directive } from './render.ts';
+import { listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
 
 /** Where a server block of ours goes, or why it can go nowhere. */
 export type Place = { readonly path: string } | Hindrance;
@@ -76,6 +77,15 @@ function findNarrow(servers: readonly Server[], port: number): Hindrance | null 
 export function mayUseIpv6(servers: readonly Server[], port: number): boolean {
   const others = listOnPort(servers, port);
   return others.length === 0 || others.some((server) => listAddresses(server, port).has('[::]'));
+}
+
+/**
+ * Whether a block of ours may offer HTTP/2. Before nginx 1.25.1 that is up to the socket, and the other sites on it would offer
+ * it from then on, too.
+ */
+export function mayOfferHttp2(servers: readonly Server[], version: string): boolean {
+  const others = listOnPort(servers, 443);
+  return hasHttp2Directive(version) || others.length === 0 || others.some(offersHttp2);
 }
 
 /** Whether our block would answer for all names that nobody has, in place of another site. */

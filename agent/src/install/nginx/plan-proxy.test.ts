@@ -173,8 +173,7 @@ describe("the domain's own block with TLS", () => {
 
   test('is named in a note, with what it lacks', () => {
     const place = `The server block of shop.test is at ${SITE}, line 1.`;
-    const lack =
-      'It offers no HTTP/2: "http2 on;" adds that, or before nginx 1.25.1 "listen 443 ssl http2;".';
+    const lack = 'It offers no HTTP/2, which "listen 443 ssl http2;" adds.';
     assert.deepEqual(listNotes('listen 443 ssl;'), [place, lack]);
     assert.deepEqual(listNotes('listen 443 ssl;', 'http2 off;\n'), [place, lack]);
     assert.deepEqual(listNotes('listen 443 ssl http2;'), [place]);

@@ -9,7 +9,7 @@ import { planDedicated, writeFile } from './plan-dedicated.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
 import { describeNode, type Node, readConfiguration } from './read-configuration.ts';
 import { refuseRoute, refuseVerification } from './refuse.ts';
-import { renderRoute } from './render.ts';
+import { hasHttp2Directive, renderRoute } from './render.ts';
 import {
   type Choice,
   chooseServer,
@@ -109,14 +109,13 @@ function planExisting(
 function listNotes(
   server: Server,
   servers: readonly Server[],
-  { domain, mutualTls }: ProxyOptions,
+  { domain, mutualTls, version }: ProxyOptions,
 ): readonly string[] {
   const place = describeNode(server.node);
   const notes = [`The server block of ${domain} is at ${place}.`];
   if (!listOnPort(servers, 443).some(offersHttp2)) {
-    notes.push(
-      `It offers no HTTP/2: "http2 on;" adds that, or before nginx 1.25.1 "listen 443 ssl http2;".`,
-    );
+    const line = hasHttp2Directive(version) ? 'http2 on;' : 'listen 443 ssl http2;';
+    notes.push(`It offers no HTTP/2, which "${line}" adds.`);
   }
   if (speaksPlainly(server)) {
     notes.push('It answers without TLS, too: from there the path of the agent leads to https.');

@@ -107,14 +107,18 @@ function listChallenge(): readonly string[] {
   ];
 }
 
-/** `http2` has been a directive since nginx 1.25.1, and before that part of `listen`. */
-function renderListens({ version, hasIpv6 }: ProxyOptions): readonly string[] {
-  const isNew = isAtLeast(version, [1, 25, 1]);
-  const suffix = isNew ? 'ssl;' : 'ssl http2;';
+/** Whether `http2` is a directive of a block, as since nginx 1.25.1, and not part of `listen`. */
+export function hasHttp2Directive(version: string): boolean {
+  return isAtLeast(version, [1, 25, 1]);
+}
+
+function renderListens({ version, hasIpv6, hasHttp2 }: ProxyOptions): readonly string[] {
+  const isNew = hasHttp2Directive(version);
+  const suffix = hasHttp2 && !isNew ? 'ssl http2;' : 'ssl;';
   return [
     `listen 443 ${suffix}`,
     ...(hasIpv6 ? [`listen [::]:443 ${suffix}`] : []),
-    ...(isNew ? ['http2 on;'] : []),
+    ...(hasHttp2 && isNew ? ['http2 on;'] : []),
   ];
 }
 

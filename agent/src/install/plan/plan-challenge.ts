@@ -22,7 +22,15 @@ export function describeProxy(
   const { hasIpv6, nginx } = facts;
   const way = { domain, proxyPath, mutualTls, agentPort: findAgentPort(options, 'proxy', facts) };
   const version = nginx?.version ?? '';
-  return { ...way, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
+  return {
+    ...way,
+    version,
+    hasIpv6,
+    hasHttp2: true,
+    needsChallenge,
+    certificate,
+    certificateKey: key,
+  };
 }
 
 /** Has nginx answer challenges from our directory; nothing where no challenge will come. */
