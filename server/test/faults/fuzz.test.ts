@@ -3,17 +3,21 @@ import { request as sendRequest, Agent, type OutgoingHttpHeaders } from 'node:ht
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 
+import { namedSchemas, nameOf } from '@latchkey/contract';
 import * as fc from 'fast-check';
+import type { TSchema } from 'typebox';
 
 import { assertConforms } from '../conformance.ts';
 import { makeExternalHome, type ExternalHome } from '../external-service.ts';
 import { anyAddress, createHttpClient } from '../http-client.ts';
 import { activate } from '../license-steps.ts';
+import { valuesOf, type RequestSchema } from '../schema-values.ts';
 import { issueKeys, type ServiceProcess } from '../service-process.ts';
 
 /** How long each property is tried, with inputs that differ from run to run; a failure prints how to repeat it. */
 const FUZZ_MS = 3_000;
 const MANY_RUNS = 100_000;
+const OUTREACH_KEY = 'a key of the configuration';
 
 let external: ExternalHome;
 let service: ServiceProcess;
@@ -23,7 +27,10 @@ let bodies: readonly (readonly [string, Record<string, unknown>])[] = [];
 
 before(async () => {
   external = await makeExternalHome();
-  service = await external.start({ LATCHKEY_BILLING_SECRETS: 'a secret that no fuzz knows' });
+  service = await external.start({
+    LATCHKEY_BILLING_SECRETS: 'a secret that no fuzz knows',
+    LATCHKEY_OUTREACH_API_KEY: OUTREACH_KEY,
+  });
   const order = { count: 1, maxActivations: 1_000 };
   const [licenseKey = ''] = await issueKeys(external.home, order, external.settings);
   bodies = await makeBodies(licenseKey);
@@ -78,14 +85,15 @@ interface FuzzedRequest {
 }
 
 /** Sends one request, whose answer must be one that the interface has, and no failure of ours. */
-async function proveAnswered({ method, path, headers, body }: FuzzedRequest): Promise<void> {
+async function proveAnswered({ method, path, headers, body }: FuzzedRequest): Promise<number> {
   const { status, headers: answerHeaders, content } = await exchange(method, path, headers, body);
   assert.ok(status < 500, `${status} ${content}`);
   const isOperation = method === 'POST' || method === 'GET';
-  if (!isOperation) return;
+  if (!isOperation) return status;
   const isJson = /json/u.test(answerHeaders.get('content-type') ?? '');
   const answer = { status, headers: answerHeaders, body: isJson ? JSON.parse(content) : content };
   assertConforms(method, service.url + path, answer);
+  return status;
 }
 
 function exchange(
@@ -111,8 +119,15 @@ function exchange(
   });
 }
 
-function prove(requests: fc.Arbitrary<FuzzedRequest>): Promise<void> {
-  return fc.assert(fc.asyncProperty(requests, proveAnswered), {
+function prove(
+  requests: fc.Arbitrary<FuzzedRequest>,
+  isRight: (status: number) => boolean = () => true,
+): Promise<void> {
+  const property = fc.asyncProperty(requests, async (request) => {
+    const status = await proveAnswered(request);
+    assert.ok(isRight(status), `answered with ${status}`);
+  });
+  return fc.assert(property, {
     interruptAfterTimeLimit: FUZZ_MS,
     numRuns: MANY_RUNS,
     endOnFailure: true,
@@ -185,6 +200,39 @@ const mutatedBody = fc
 
 test('no body makes the service fail, however near to a right one', async () => {
   await prove(mutatedBody);
+  proveUnharmed();
+});
+
+const requestSchemas = new Map<string, TSchema>();
+for (const schema of namedSchemas) requestSchemas.set(`${nameOf(schema)}#`, schema);
+
+function resolveSchema(ref: string): RequestSchema {
+  const schema = requestSchemas.get(ref);
+  if (schema === undefined) throw new RangeError(`there is no schema ${ref}`);
+  return schema;
+}
+
+/** A body for each operation that takes what it is told, made of nothing but its schema. */
+const fittingBody = fc.oneof(
+  ...Object.entries({
+    '/api/v1/licenses/activate': 'LicenseActivate#',
+    '/api/v1/licenses/validate': 'LicenseValidate#',
+    '/api/v1/licenses/deactivate': 'LicenseDeactivate#',
+    '/api/v1/trial/start': 'TrialStartRequest#',
+    '/api/v1/usage/heartbeat': 'HeartbeatRequest#',
+    '/api/v1/subscribers': 'SubscriberCreate#',
+    '/api/v1/outreach/send': 'OutreachRequest#',
+    '/api/v1/events': 'EventBatch#',
+  }).map(([path, $ref]) =>
+    valuesOf({ $ref }, resolveSchema).map((body): FuzzedRequest => {
+      const headers = { 'content-type': 'application/json', 'x-api-key': OUTREACH_KEY };
+      return { method: 'POST', path, headers, body: JSON.stringify(body) };
+    }),
+  ),
+);
+
+test('whatever fits its schema is taken, or refused for what it asks, never for its form', async () => {
+  await prove(fittingBody, (status) => status !== 422);
   proveUnharmed();
 });
 
