@@ -103,7 +103,7 @@ const freeObjects = fc.dictionary(
   { minKeys: 1, maxKeys: 4 },
 );
 
-function textsOf(format: string | undefined, maxLength = Infinity): fc.Arbitrary<string> {
+function textsOf(format = 'text', maxLength = Infinity): fc.Arbitrary<string> {
   switch (format) {
     case 'uuid':
       return uuids;
