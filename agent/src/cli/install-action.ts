@@ -93,7 +93,7 @@ function makePlan(options: InstallOptions, facts: HostFacts): Plan | null {
   if (plan.kind === 'plan') return plan;
   if (plan.kind === 'refusal') {
     printAll('✗', plan.reasons);
-    process.exitCode = 1;
+    process.exitCode = plan.lacksOption ? CONFIG_EXIT_CODE : 1;
   } else {
     printNote(`✗ ${plan.reason}`);
     process.stdout.write(`${plan.instructions.trimEnd()}\n`);

@@ -27,7 +27,7 @@ const OPTIONS: readonly (readonly [string, string])[] = [
 /** `latchkey-agent install`. What it needs is loaded only when it is used. */
 export function installCommand(): Command {
   const command = new Command('install').description(
-    'Set the agent up on this machine, or upgrade it; for root. Exit code 0; 1: it failed and was undone; 3: to be done by hand, as printed; 78: a wrong option.',
+    'Set the agent up on this machine, or upgrade it; for root. Exit code 0; 1: it failed and was undone; 3: to be done by hand, as printed; 78: a wrong or missing option.',
   );
   for (const [flags, description] of OPTIONS) command.addOption(new Option(flags, description));
   command.action(async (flags: InstallFlags) => {

@@ -26,7 +26,9 @@ for (const hardship of HARDSHIPS) {
     const { machine } = installation;
     await hardship.arrange?.(installation, getPackages());
     const before = takeSnapshot(machine);
-    const outcome = await installation.install(getPackages().current, hardship.args);
+    const { args, without } = hardship;
+    const prefix = without === undefined ? [] : ['env', `--unset=${without}`];
+    const outcome = await installation.install(getPackages().current, args, prefix);
     assert.equal(outcome.code, hardship.code, describeOutcome(outcome));
     assert.match(outcome.stderr + outcome.stdout, hardship.says);
     assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);

@@ -9,6 +9,8 @@ export interface Hardship {
   readonly webServer: WebServer;
   /** What is said wrongly. */
   readonly args?: readonly string[];
+  /** A variable that is not said. */
+  readonly without?: string;
   readonly arrange?: (installation: Installation, packages: Packages) => Promise<unknown>;
   /** Of the installer. */
   readonly code: number;
@@ -33,6 +35,20 @@ export const HARDSHIPS: readonly Hardship[] = [
     args: ['--mode', 'sideways'],
     code: 78,
     says: /--mode.*standalone/,
+  },
+  {
+    name: 'there is no e-mail address',
+    webServer: 'no web server',
+    without: 'LATCHKEY_EMAIL',
+    code: 78,
+    says: /e-mail address .* --email or LATCHKEY_EMAIL/,
+  },
+  {
+    name: 'the certificate that is given is not there',
+    webServer: 'no web server',
+    args: ['--cert-file', '/root/none.pem', '--key-file', '/root/none.key'],
+    code: 1,
+    says: /there is no file \/root\/none\.pem\./,
   },
   {
     name: 'port 4096 is taken',

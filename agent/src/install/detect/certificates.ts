@@ -1,5 +1,5 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { listDirectory, readText } from '../../read/small-file.ts';
@@ -83,15 +83,23 @@ export function findGivenFault(
   if (certificateFiles === null) return null;
   const { certificate: certificateFile, key: keyFile } = certificateFiles;
   try {
-    const text = readFileSync(join(root, certificateFile), 'utf8');
+    const text = readGiven(root, certificateFile);
     if (!text.includes('-----BEGIN CERTIFICATE-----')) throw new Error('the first is not in PEM');
     const certificate = new X509Certificate(text);
-    const key = createPrivateKey(readFileSync(join(root, keyFile)));
+    const key = createPrivateKey(readGiven(root, keyFile));
     return judge(certificateFiles, certificate, certificate.checkPrivateKey(key), domain, now);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     return `${certificateFile} and ${keyFile} cannot be used: ${why}. Give a certificate with its chain, and its key without a passphrase, both in PEM.`;
   }
+}
+
+/** @throws Error saying in words what is not there */
+function readGiven(root: string, path: string): string {
+  const stats = statSync(join(root, path), { throwIfNoEntry: false });
+  if (stats === undefined) throw new Error(`there is no file ${path}`);
+  if (!stats.isFile()) throw new Error(`${path} is no file`);
+  return readFileSync(join(root, path), 'utf8');
 }
 
 function judge(

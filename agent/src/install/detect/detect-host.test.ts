@@ -288,9 +288,10 @@ test(
       /cannot be used: the first is not in PEM\. Give a certificate/u,
     );
     assert.match(
-      (await judge('/nowhere', '/nowhere')) ?? '',
-      /^\/nowhere and \/nowhere cannot be used: ENOENT/u,
+      (await judge(`${live}/good/fullchain.pem`, '/nowhere')) ?? '',
+      /fullchain\.pem and \/nowhere cannot be used: there is no file \/nowhere\. Give/u,
     );
+    assert.match((await judge('/tls', '/tls')) ?? '', /cannot be used: \/tls is no file\. Give/u);
   },
 );
 

@@ -111,7 +111,8 @@ function planIssue(
       : [explainPackage('certbot', facts.distribution.name)]),
     ...('kind' in challenge ? [] : [explainPort80(challenge)]),
   ];
-  if (email === null || reasons.length > 0 || !('kind' in challenge)) return refuse(...reasons);
+  if (email === null) return { ...refuse(...reasons), lacksOption: true };
+  if (reasons.length > 0 || !('kind' in challenge)) return refuse(...reasons);
   const directory = `/etc/letsencrypt/live/${domain}`;
   const issue: CertificateStep = { kind: 'certificate', domain, email, acmeServer, challenge };
   const verdict = judgeAddresses(domain, facts);

@@ -21,6 +21,8 @@ export interface Plan {
 export interface Refusal {
   readonly kind: 'refusal';
   readonly reasons: readonly string[];
+  /** Whether something is missing among the options, which is told apart by its exit code. */
+  readonly lacksOption: boolean;
 }
 
 /** A person must do it, for nobody else can tell what is right. */
@@ -33,5 +35,5 @@ export interface Manual {
 }
 
 export function refuse(...reasons: readonly string[]): Refusal {
-  return { kind: 'refusal', reasons };
+  return { kind: 'refusal', reasons, lacksOption: false };
 }
