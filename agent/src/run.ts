@@ -55,7 +55,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   // What is opened is closed in the opposite order, also when something later cannot be opened.
   await using opened = new AsyncDisposableStack();
   const { sampler, isStuck } = openSampling(options, opened);
-  const hub = new Hub({ sampler, host: readHost(roots), clock, intervalSeconds });
+  const hub = new Hub({ sampler, readHost: () => readHost(roots), clock, intervalSeconds });
   const { server, reload } = openServer(options, hub);
   await server.listen(config.listen.host, config.listen.port);
   opened.defer(() => server.close());

@@ -51,7 +51,7 @@ const sampler = openSampler(
   clock,
   log,
 );
-const hub = new Hub({ sampler, host: readHost(roots), clock, intervalSeconds });
+const hub = new Hub({ sampler, readHost: () => readHost(roots), clock, intervalSeconds });
 
 const received = new Map<AgentSubprotocol, number>();
 const subprotocols: readonly AgentSubprotocol[] = [

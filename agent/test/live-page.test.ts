@@ -42,7 +42,7 @@ class Machine {
     };
     const clock = { now, monotonicMs: () => this.tick * 1000 };
     const sampler = { sample, wake: () => undefined };
-    return new Hub({ host: this.host, sampler, clock, intervalSeconds: 1 });
+    return new Hub({ readHost: () => this.host, sampler, clock, intervalSeconds: 1 });
   }
 }
 
@@ -205,7 +205,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const log = { warn: () => undefined };
     const sampler = openSampler(collectors, systemClock, log);
     const host = readHost(files.roots);
-    const hub = new Hub({ sampler, host, clock: systemClock, intervalSeconds: 1 });
+    const hub = new Hub({ sampler, readHost: () => host, clock: systemClock, intervalSeconds: 1 });
     await using stream = await openStream({ tls, hub });
     const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('live'));

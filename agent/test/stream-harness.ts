@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { request } from 'node:https';
-import type { AgentSnapshot } from '@latchkey/contract';
+import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
 import { type ClientOptions, WebSocket } from 'ws';
 
 import type { Clock } from '#agent/clock.ts';
@@ -14,12 +14,10 @@ import { exampleHost, exampleSnapshot } from './example-snapshot.ts';
 /** A clock that a test moves. */
 export class TestClock implements Clock {
   ms = Date.parse('2026-11-21T12:00:00Z');
-  now(): Date {
-    return new Date(this.ms);
-  }
-  monotonicMs(): number {
-    return this.ms;
-  }
+  /** What somebody set it by. */
+  leapMs = 0;
+  readonly now = (): Date => new Date(this.ms + this.leapMs);
+  readonly monotonicMs = (): number => this.ms;
 }
 
 /** Gives the example again and again, numbered by its time; and remembers what it was asked for. */
@@ -29,6 +27,8 @@ export class TestSampler {
   wakes = 0;
   /** Added to the snapshots. */
   extra: Partial<AgentSnapshot> = {};
+  /** Added to what the machine is. */
+  host: Partial<AgentHost> = {};
 
   sample(only?: ReadonlySet<PartName>): AgentSnapshot {
     this.asked.push(only);
@@ -60,7 +60,8 @@ export async function openStream(options: Options, wishedPort = 0): Promise<Stre
   const sampler = new TestSampler();
   const warnings: string[] = [];
   const log = { warn: (message: string) => void warnings.push(message) };
-  const hub = new Hub({ sampler, host: exampleHost, clock, intervalSeconds: 1 });
+  const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
+  const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1 });
   const server = new StreamServer({
     hub,
     clock,

@@ -24,7 +24,7 @@ let tick = 0;
 const startedAtMs = Date.parse('2026-11-21T14:00:00Z');
 const now = () => new Date(startedAtMs + tick * 1000);
 const hub = new Hub({
-  host: livelyHost,
+  readHost: () => livelyHost,
   sampler: { sample: () => toLivelySnapshot((tick += 1), now()), wake: () => undefined },
   clock: { now, monotonicMs: () => tick * 1000 },
   intervalSeconds: 1,

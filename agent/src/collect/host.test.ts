@@ -71,6 +71,12 @@ test('what a machine does not say is left out', () => {
   });
 });
 
+test('a boot before 1970, which the kernel writes as a huge number, is not told', () => {
+  using machine = emptyMachine();
+  machine.write('proc/stat', 'cpu 1 1 1 1\nbtime 18446744073709551000\n');
+  assert.equal(readHost(machine.roots).boot_time, undefined);
+});
+
 test('the processors of a large machine are all counted', () => {
   using machine = emptyMachine();
   const flags = 'fpu '.repeat(200);

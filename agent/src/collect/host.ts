@@ -63,7 +63,9 @@ function readBootTime(roots: Roots): string | null {
   const seconds = readWhole(join(roots.proc, 'stat'), (bytes) =>
     parseKeyValues(bytes, keys('btime')).get('btime'),
   );
-  return seconds == null ? null : new Date(seconds * 1000).toISOString();
+  const time = new Date((seconds ?? Number.NaN) * 1000);
+  // Where the clock says less than the machine has run, the kernel writes a time below 0 as a huge one.
+  return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
 function readMachineType(roots: Roots, isVirtualCpu: boolean): AgentHost['machine_type'] {

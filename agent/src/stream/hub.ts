@@ -18,10 +18,14 @@ export interface Viewer {
 /** What a hub is made of. */
 export interface HubOptions {
   readonly sampler: Pick<Sampler, 'sample' | 'wake'>;
-  readonly host: AgentHost;
+  /** Asked at first, and again when the clock of the machine was set: its boot is told by that clock. */
+  readonly readHost: () => AgentHost;
   readonly clock: Clock;
   readonly intervalSeconds: number;
 }
+
+/** A clock that leaps further was set; on machines without one of their own that happens a while after boot. */
+const LEAP_MS = 1000;
 
 /** Takes a snapshot at each tick and sends it to all viewers, serialised once for each subprotocol. */
 export class Hub {
@@ -30,9 +34,13 @@ export class Hub {
   readonly #viewers = new Set<Viewer>();
   #hello: Frames | null = null;
   #wholeAtMs = Number.NEGATIVE_INFINITY;
+  #host: AgentHost;
+  #clockAheadMs: number;
 
   constructor(options: HubOptions) {
     this.#options = options;
+    this.#host = options.readHost();
+    this.#clockAheadMs = measureAhead(options.clock);
   }
 
   get viewers(): ReadonlySet<Viewer> {
@@ -52,7 +60,8 @@ export class Hub {
 
   /** Takes a snapshot. While nobody watches, only what the history holds is collected. */
   tick(): void {
-    const { sampler, host } = this.#options;
+    const { sampler } = this.#options;
+    this.#noticeLeap();
     const isWatched = this.#viewers.size > 0;
     const snapshot = isWatched ? this.#sampleAll() : sampler.sample(HISTORY_PARTS);
     this.#history.add(snapshot);
@@ -61,7 +70,7 @@ export class Hub {
     for (const viewer of this.#viewers) {
       let frames = encoded.get(viewer.subprotocol);
       if (frames === undefined) {
-        frames = encodeSnapshot(viewer.subprotocol, snapshot, host);
+        frames = encodeSnapshot(viewer.subprotocol, snapshot, this.#host);
         encoded.set(viewer.subprotocol, frames);
       }
       viewer.send(frames);
@@ -74,16 +83,23 @@ export class Hub {
   }
 
   #greet(): Frames {
-    const { host, intervalSeconds } = this.#options;
+    const { intervalSeconds } = this.#options;
     this.#hello ??= encodeHello({
       type: 'hello',
       schema_version: 1,
       agent_version: version,
       interval_seconds: intervalSeconds,
-      host,
+      host: this.#host,
       history: this.#history.points,
     });
     return this.#hello;
+  }
+
+  #noticeLeap(): void {
+    const aheadMs = measureAhead(this.#options.clock);
+    if (Math.abs(aheadMs - this.#clockAheadMs) <= LEAP_MS) return;
+    this.#clockAheadMs = aheadMs;
+    this.#host = this.#options.readHost();
   }
 
   #sampleAll(): ReturnType<Sampler['sample']> {
@@ -100,4 +116,9 @@ export class Hub {
     // What was asked at every tick stays as it is: the history would be over the moment since now.
     sampler.wake(HISTORY_PARTS);
   }
+}
+
+/** By how much the clock for people is ahead of the one that only goes forward. */
+function measureAhead({ now, monotonicMs }: Clock): number {
+  return now().getTime() - monotonicMs();
 }

@@ -13,6 +13,7 @@ import { Value } from 'typebox/value';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
 import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { until } from '../../test/until.ts';
 import { toVectorEvents } from '../formats/vector.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
@@ -130,6 +131,28 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     stream.hub.tick();
     for (const viewer of viewers) await viewer.receive(2);
     assert.equal(serialised, 1);
+  });
+
+  test('when the clock was set, the boot is told anew: a machine without a clock of its own began in another year', async () => {
+    await using stream = await openStream({ tls });
+    const { hub, clock, sampler } = stream;
+    const vector = await connect(stream.port, ['latchkey.vector.v1']);
+    const bootTime = () =>
+      vector.messages
+        .map((each): { name: string; gauge?: { value: number } } => JSON.parse(each))
+        .findLast(({ name }) => name === 'boot_time')?.gauge?.value;
+    sampler.host = { boot_time: '2027-03-01T00:00:00Z' };
+    clock.ms += 1000;
+    hub.tick();
+    await until(() => bootTime() !== undefined);
+    assert.equal(bootTime(), Date.parse(exampleHost.boot_time ?? '') / 1000);
+    clock.ms += 1000;
+    clock.leapMs = 8_000_000_000;
+    hub.tick();
+    await until(() => bootTime() === Date.parse('2027-03-01T00:00:00Z') / 1000);
+    const viewer = await connect(stream.port);
+    const [hello = ''] = await viewer.receive(1);
+    assert.equal(JSON.parse(hello).host.boot_time, '2027-03-01T00:00:00Z');
   });
 
   test('200 viewers all get every snapshot, in order', async () => {
