@@ -464,18 +464,6 @@ function refuse(options: InstallOptions, facts: HostFacts): readonly string[] {
   return plan.reasons;
 }
 
-test('a missing e-mail address is told apart as an option that is missing, also beside other reasons', () => {
-  const busy = { ...BARE, listeners: [{ port: 80, address: '::', process: null }] };
-  const lacks = [null, 'ops@example.com'].map((email) => {
-    const plan = planInstall({ ...OPTIONS, mode: 'standalone', email }, busy);
-    return plan.kind === 'refusal' && [plan.reasons.length, plan.lacksOption];
-  });
-  assert.deepEqual(lacks, [
-    [2, true],
-    [1, false],
-  ]);
-});
-
 /** What the second does not name would be undone, but for packages and certificates. */
 function assertNothingLeft(first: Plan, second: Plan): void {
   assert.equal(second.mode, first.mode);
