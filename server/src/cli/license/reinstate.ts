@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { reinstateAndSend } from '#server/features/billing/key-emails/resend-key-emails.ts';
+import { reinstateAndSend } from '#server/features/billing/reinstate-license.ts';
 import { licenseArgument } from './argument.ts';
 import { type ChangeOptions, runChange } from './change.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
@@ -7,7 +7,7 @@ import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
 export function licenseReinstateCommand(): Command {
   const command = new Command('reinstate')
     .description(
-      'Let a suspended or revoked license work again; a key that was not e-mailed meanwhile is.',
+      'Let a suspended or revoked license work again, also one whose payment is in dispute; a key that was not e-mailed meanwhile is.',
     )
     .addArgument(licenseArgument())
     .addOption(reasonOption())

@@ -13,6 +13,7 @@ import {
   paddleTransactionCompleted,
 } from '../../../test/paddle-events.ts';
 import { deliverPaddle, makePaddlePurchase } from '../../../test/paddle-steps.ts';
+import { takeFollowed } from '../../../test/take-followed.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 
 const service = await startTestService();
@@ -22,14 +23,6 @@ await addEndpoint(
   { url: 'https://all.example.com/', eventTypes: [], description: null },
   { actor: 'test', reason: null },
 );
-
-/** What has followed since this was asked last: the outgoing messages' types, and the jobs' keys. */
-async function takeFollowed(): Promise<{ messages: string[]; jobs: string[] }> {
-  const { rows: messages } = await pool.query('select type from webhook_messages order by type');
-  const { rows: jobs } = await pool.query('select key from graphile_worker.jobs order by key');
-  await pool.query('truncate webhook_messages, webhook_deliveries, graphile_worker._private_jobs');
-  return { messages: messages.map(({ type }) => type), jobs: jobs.map(({ key }) => key) };
-}
 
 function makePurchase() {
   return { ...makePaddlePurchase().monthly, period: paddlePeriod(TEST_START, 31) };
@@ -47,12 +40,12 @@ async function subscribe() {
 }
 
 beforeEach(async () => {
-  await takeFollowed();
+  await takeFollowed(pool);
 });
 
 test('a purchase is told once, and its keys are sent', async () => {
   const { transactionId } = await subscribe();
-  assert.deepEqual(await takeFollowed(), {
+  assert.deepEqual(await takeFollowed(pool), {
     messages: ['license.created'],
     jobs: [`send_key_email:paddle:${transactionId}`],
   });
@@ -61,7 +54,7 @@ test('a purchase is told once, and its keys are sent', async () => {
 test('a purchase of which no event told the buyer has it looked up besides', async () => {
   const of = makePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(of));
-  assert.deepEqual(await takeFollowed(), {
+  assert.deepEqual(await takeFollowed(pool), {
     messages: ['license.created'],
     jobs: [`look_up_customer:paddle:${of.customerId}`, `send_key_email:paddle:${of.transactionId}`],
   });
@@ -69,23 +62,23 @@ test('a purchase of which no event told the buyer has it looked up besides', asy
 
 test('what says nothing new of a purchase, or says it again, is followed by nothing', async () => {
   const of = await subscribe();
-  await takeFollowed();
+  await takeFollowed(pool);
   const created = paddleSubscription('created', of);
   await deliverPaddle(service, created);
   await deliverPaddle(service, created);
   await deliverPaddle(service, paddleTransactionCompleted(of));
-  assert.deepEqual(await takeFollowed(), { messages: [], jobs: [] });
+  assert.deepEqual(await takeFollowed(pool), { messages: [], jobs: [] });
 });
 
 test('the address of a purchase that had none has its keys sent', async () => {
   const of = makePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(of));
-  await takeFollowed();
+  await takeFollowed(pool);
   await deliverPaddle(
     service,
     paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }),
   );
-  assert.deepEqual(await takeFollowed(), {
+  assert.deepEqual(await takeFollowed(pool), {
     messages: [],
     jobs: [`send_key_email:paddle:${of.transactionId}`],
   });
@@ -93,22 +86,22 @@ test('the address of a purchase that had none has its keys sent', async () => {
 
 test('a renewal is told once, and sends no key', async () => {
   const of = await subscribe();
-  await takeFollowed();
+  await takeFollowed(pool);
   const later = new Date(TEST_START.getTime() + 31 * DAY_MS);
   const renewal = { ...of, transactionId: paddleId('txn'), origin: 'subscription_recurring' };
   await deliverPaddle(
     service,
     paddleTransactionCompleted({ ...renewal, occurredAt: later, period: paddlePeriod(later, 31) }),
   );
-  assert.deepEqual(await takeFollowed(), { messages: ['license.renewed'], jobs: [] });
+  assert.deepEqual(await takeFollowed(pool), { messages: ['license.renewed'], jobs: [] });
 });
 
 test('a refund is told once, and sends no key', async () => {
   const { transactionId, subscriptionId, customerId } = await subscribe();
-  await takeFollowed();
+  await takeFollowed(pool);
   await deliverPaddle(
     service,
     paddleAdjustment('created', { transactionId, subscriptionId, customerId }),
   );
-  assert.deepEqual(await takeFollowed(), { messages: ['license.status_changed'], jobs: [] });
+  assert.deepEqual(await takeFollowed(pool), { messages: ['license.status_changed'], jobs: [] });
 });

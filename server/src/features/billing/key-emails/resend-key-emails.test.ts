@@ -6,7 +6,8 @@ import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
 import { startTestService } from '../../../../test/harness.ts';
 import { readHeader, readParts, startMailRelay } from '../../../../test/mail-relay.ts';
-import { reinstateAndSend, resendKeyEmails } from './resend-key-emails.ts';
+import { reinstateAndSend } from '../reinstate-license.ts';
+import { resendKeyEmails } from './resend-key-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 
 const relay = await startMailRelay();

@@ -2,14 +2,8 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../../audit/queries.ts';
-import { reinstateLicense, type ManualChange } from '../../licenses/change-license.ts';
-import type { LicenseRecord } from '../../licenses/queries/licenses.ts';
 import { queueKeyEmails } from './queue-key-emails.ts';
-import {
-  listUnsentKeyEmailsOfLicense,
-  resetKeyEmail,
-  resetRefusedKeyEmails,
-} from './resend-queries.ts';
+import { resetKeyEmail, resetRefusedKeyEmails } from './resend-queries.ts';
 import { ABANDONED_AFTER_MS } from './send-key-email.ts';
 
 /** Which e-mails with keys are sent again by hand, by whom and why. */
@@ -52,11 +46,4 @@ export async function resendKeyEmails(
     });
     return names.length;
   });
-}
-
-/** Lets a license run again, and has its key sent when that was withheld meanwhile. */
-export async function reinstateAndSend(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
-  const license = await reinstateLicense(ctx, change);
-  await queueKeyEmails(ctx.pool, await listUnsentKeyEmailsOfLicense(ctx.pool, license.id));
-  return license;
 }

@@ -120,6 +120,25 @@ export async function listBilledLines(
   }));
 }
 
+const listOfLicenseStatement = defineStatement(
+  'billing_license_list_transactions',
+  Type.Object({ provider: Provider, transaction_id: Type.String() }),
+  'select distinct provider, transaction_id from billing_licenses where license_id = $1',
+);
+
+/** The transactions that made a license; none for one that nobody bought. */
+export async function listTransactionsOfLicense(
+  db: Queryable,
+  licenseId: string,
+): Promise<PurchaseName[]> {
+  const rows = await queryRows(db, listOfLicenseStatement, [licenseId]);
+  return rows.map((row) => ({
+    provider: row.provider,
+    kind: 'transaction',
+    id: row.transaction_id,
+  }));
+}
+
 const insertLicensesStatement = defineCommand(
   'billing_license_insert',
   `insert into billing_licenses (provider, transaction_id, line_key, license_id)

@@ -42,27 +42,35 @@ export function findDispute(
   payments: readonly PaymentFact[],
   adjustments: readonly AdjustmentFact[],
 ): Date | null {
-  const open = payments.flatMap(({ transactionId }) => {
+  const open = listOpenDisputes(payments, adjustments);
+  if (open.length === 0) return null;
+  return new Date(Math.min(...open.map(({ occurredAt }) => occurredAt.getTime())));
+}
+
+/** The chargebacks and warnings of a purchase's payments that nothing has taken back yet. */
+export function listOpenDisputes(
+  payments: readonly PaymentFact[],
+  adjustments: readonly AdjustmentFact[],
+): AdjustmentFact[] {
+  return payments.flatMap(({ transactionId }) => {
     const concerned = adjustments.filter((each) => each.transactionId === transactionId);
     return DISPUTES.flatMap((kind) => listOpen(concerned, kind));
   });
-  return open.length === 0 ? null : new Date(Math.min(...open.map((since) => since.getTime())));
 }
 
 /**
- * Since when a payment's disputes of one kind are open. Each reversal takes back one of them, the oldest first; but one
- * that is told to be reversed has used a reversal up, which must not speak for a later one as well.
+ * A payment's disputes of one kind that are open. Each reversal takes back one of them, the oldest first; but one that is
+ * told to be reversed has used a reversal up, which must not speak for a later one as well.
  */
 function listOpen(
   adjustments: readonly AdjustmentFact[],
   { effect, reversal }: (typeof DISPUTES)[number],
-): Date[] {
+): AdjustmentFact[] {
   const of = (wanted: AdjustmentFact['effect'], status: AdjustmentFact['status']) =>
     adjustments.filter((each) => each.effect === wanted && each.status === status);
   const unspent = of(reversal, 'approved').length - of(effect, 'reversed').length;
   return of(effect, 'approved')
-    .map(({ occurredAt }) => occurredAt)
-    .sort((a, b) => a.getTime() - b.getTime())
+    .sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
     .slice(Math.max(0, unspent));
 }
 

@@ -1,0 +1,150 @@
+import assert from 'node:assert/strict';
+import { beforeEach, describe, test } from 'node:test';
+
+import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
+import { suspendLicense } from '#server/features/licenses/change-license.ts';
+
+import { startTestService } from '../../../test/harness.ts';
+import {
+  paddleAdjustment,
+  paddleCustomer,
+  paddleId,
+  paddleTransactionCompleted,
+} from '../../../test/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../../../test/paddle-steps.ts';
+import { takeFollowed } from '../../../test/take-followed.ts';
+import { TEST_PRICES } from '../../../test/test-catalog.ts';
+import { HOUR_MS } from '../../../test/test-clock.ts';
+import { reinstateAndSend } from './reinstate-license.ts';
+import { replayEvents } from './replay-events.ts';
+
+const service = await startTestService();
+const { ctx, pool } = service;
+const by = { actor: 'tester', reason: 'a test' };
+await addEndpoint(
+  ctx,
+  { url: 'https://all.example.com/', eventTypes: [], description: null },
+  { actor: 'test', reason: null },
+);
+
+/** A purchase of some licenses, of whose buyer an event has told. */
+async function buy(lines = [{ priceId: TEST_PRICES.personal }]) {
+  const { transactionId, customerId } = makePaddlePurchase();
+  const email = `${customerId}@example.org`;
+  await deliverPaddle(service, paddleCustomer('created', { customerId, email }));
+  await deliverPaddle(service, paddleTransactionCompleted({ transactionId, customerId, lines }));
+  return transactionId;
+}
+
+/** Delivers a word on a payment, an hour after the one before. */
+async function tell(transactionId: string, action: string, adjustmentId = paddleId('adj')) {
+  service.clock.advance(HOUR_MS);
+  const occurredAt = service.clock.now();
+  const event = paddleAdjustment('created', { transactionId, action, adjustmentId, occurredAt });
+  await deliverPaddle(service, event);
+  return event;
+}
+
+async function listLicenses(transactionId: string) {
+  const { rows } = await pool.query<{ id: string; disputed: boolean; suspended: boolean }>(
+    `select id, disputed_at is not null as disputed, suspended_at is not null as suspended
+     from licenses join billing_licenses made on made.license_id = id
+     where made.transaction_id = $1 order by made.line_key`,
+    [transactionId],
+  );
+  return rows;
+}
+
+async function listDisputed(transactionId: string): Promise<boolean[]> {
+  return (await listLicenses(transactionId)).map(({ disputed }) => disputed);
+}
+
+async function reinstate(transactionId: string) {
+  service.clock.advance(HOUR_MS);
+  const [license] = await listLicenses(transactionId);
+  return reinstateAndSend(ctx, { keyOrId: license?.id ?? '', ...by });
+}
+
+beforeEach(async () => {
+  await takeFollowed(pool);
+});
+
+describe('a dispute that the provider never takes back', () => {
+  for (const action of ['chargeback_warning', 'chargeback']) {
+    test(`ends on an operator's word, for all licenses of the payment: ${action}`, async () => {
+      const transactionId = await buy([
+        { priceId: TEST_PRICES.personal },
+        { priceId: TEST_PRICES.personal },
+      ]);
+      await tell(transactionId, action);
+      assert.deepEqual(await listDisputed(transactionId), [true, true]);
+      await takeFollowed(pool);
+      assert.equal((await reinstate(transactionId)).disputedAt, null);
+      assert.deepEqual(await listDisputed(transactionId), [false, false]);
+      assert.deepEqual(await takeFollowed(pool), {
+        messages: ['license.status_changed', 'license.status_changed'],
+        jobs: [`send_key_email:paddle:${transactionId}`],
+      });
+    });
+  }
+
+  test('stays ended when it is told again, and by a replay', async () => {
+    const transactionId = await buy();
+    const event = await tell(transactionId, 'chargeback_warning');
+    await reinstate(transactionId);
+    await deliverPaddle(service, { ...event, event_id: paddleId('evt') });
+    const filter = { eventId: event.event_id, status: null, provider: null, since: null };
+    await replayEvents(ctx, { filter, ...by }, () => {});
+    assert.deepEqual(await listDisputed(transactionId), [false]);
+  });
+
+  test('does not keep what comes after it from counting: a chargeback, and its reversal', async () => {
+    const transactionId = await buy();
+    await tell(transactionId, 'chargeback_warning');
+    await reinstate(transactionId);
+    await tell(transactionId, 'chargeback');
+    assert.deepEqual(await listDisputed(transactionId), [true]);
+    await tell(transactionId, 'chargeback_reverse');
+    assert.deepEqual(await listDisputed(transactionId), [false]);
+    await tell(transactionId, 'chargeback_warning_reverse');
+    assert.deepEqual(await listDisputed(transactionId), [false]);
+  });
+
+  test('counts again when the provider says more of it', async () => {
+    const transactionId = await buy();
+    const adjustmentId = paddleId('adj');
+    await tell(transactionId, 'chargeback', adjustmentId);
+    await reinstate(transactionId);
+    await tell(transactionId, 'chargeback', adjustmentId);
+    assert.deepEqual(await listDisputed(transactionId), [true]);
+  });
+
+  test('opens no other one again, which a reversal had taken back', async () => {
+    const transactionId = await buy();
+    await tell(transactionId, 'chargeback');
+    await tell(transactionId, 'chargeback_reverse');
+    await tell(transactionId, 'chargeback');
+    await reinstate(transactionId);
+    assert.deepEqual(await listDisputed(transactionId), [false]);
+  });
+
+  test('ends also where the clock of the provider is ahead', async () => {
+    const transactionId = await buy();
+    const occurredAt = new Date(service.clock.now().getTime() + 5 * HOUR_MS);
+    const about = { transactionId, action: 'chargeback_warning', occurredAt };
+    await deliverPaddle(service, paddleAdjustment('created', about));
+    await reinstate(transactionId);
+    assert.deepEqual(await listDisputed(transactionId), [false]);
+  });
+});
+
+test('a license that was suspended by hand and is in dispute runs again at once, and a refund stays one', async () => {
+  const transactionId = await buy();
+  const [license] = await listLicenses(transactionId);
+  await suspendLicense(ctx, { keyOrId: license?.id ?? '', ...by });
+  await tell(transactionId, 'chargeback');
+  await tell(transactionId, 'refund');
+  const reinstated = await reinstate(transactionId);
+  assert.deepEqual([reinstated.suspendedAt, reinstated.disputedAt], [null, null]);
+  assert.notEqual(reinstated.refundedAt, null);
+});
