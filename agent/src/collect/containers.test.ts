@@ -60,6 +60,21 @@ test('memory is without contents of files, and rates are of the time between two
   assert.equal(later.write_bytes_per_second, 4000);
 });
 
+test('what a container used while nobody watched is not told as if it were of now', () => {
+  using machine = copyMachine('container-host');
+  const containers = openContainersCollector(machine.roots);
+  const use = (seconds: number, atMs: number) => {
+    machine.write(`${DOCKER}/cpu.stat`, `usage_usec ${seconds * 1_000_000}\n`);
+    return containers.collect(atMs)?.find(({ id }) => id === '4c01db0b339c')?.cpu_cores;
+  };
+  use(10, 0);
+  assert.equal(use(12, 2_000), 1);
+  containers.rest?.(3_000);
+  assert.equal(use(3_612, 3_602_000), undefined);
+  assert.equal(use(3_612.25, 3_603_000), undefined);
+  assert.equal(use(3_612.5, 3_604_000), 0.25);
+});
+
 test('a container without a limit has none, and memory is never less than nothing', () => {
   using machine = copyMachine('container-host');
   const part = openContainersCollector(machine.roots).collect(0);

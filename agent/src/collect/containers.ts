@@ -33,7 +33,7 @@ const FILES = [
 interface Watched {
   readonly group: ContainerGroup;
   readonly files: Readonly<Record<(typeof FILES)[number], KeptFile>>;
-  readonly rates: Rates<'cpu' | 'read' | 'write'>;
+  rates: Rates<'cpu' | 'read' | 'write'>;
 }
 
 /**
@@ -43,7 +43,7 @@ interface Watched {
 export function openContainersCollector(roots: Roots): Collector<AgentContainer[]> {
   const root = join(roots.sys, 'fs/cgroup');
   const isLookDue = every(LOOK_INTERVAL_MS);
-  const isDue = every(INTERVAL_MS);
+  let isDue = every(INTERVAL_MS);
   let watched: ReadonlyMap<string, Watched> = new Map();
   let last: AgentContainer[] | null = null;
 
@@ -65,6 +65,13 @@ export function openContainersCollector(roots: Roots): Collector<AgentContainer[
       const shown = parts.filter((part) => part !== null);
       last = shown.length === 0 ? null : shown;
       return last;
+    },
+    rest() {
+      if (last === null) return;
+      last = null;
+      isDue = every(INTERVAL_MS);
+      // They are kept for two seconds: over all of a rest they would be shown to who comes then.
+      for (const each of watched.values()) each.rates = new Rates();
     },
     close: () => watched.forEach(unwatch),
   };
