@@ -32,7 +32,7 @@ test('a machine is printed in columns, and what it lacks is not', () => {
     [
       'db-1  up 2 h 1 min',
       '',
-      'Load  0.5  0.4, 0.3',
+      'Load  0.50  0.40, 0.30',
       '',
       'DISK  READ     WRITE  BUSY  READ TAKES  WRITE TAKES',
       'sda   2 MiB/s  –      42 %  –           1.50 ms',
@@ -63,6 +63,20 @@ test('graphics processors have a row each, and one that sleeps says so', () => {
     'NVIDIA L4         42 %    1 GiB   23 GiB  61 °C        28.7 W  2.52 GHz',
     'amd 0000:0a:00.0  asleep  –       –       –            –',
   ]);
+});
+
+test('graphics processors of one name are told apart by their numbers', () => {
+  const gpu = { vendor: 'nvidia', name: 'NVIDIA H100' } as const;
+  const text = formatSnapshot(host, {
+    time: '2026-11-21T00:00:00.000Z',
+    gpus: [
+      { ...gpu, index: 0 },
+      { ...gpu, index: 1 },
+      { ...gpu, name: 'NVIDIA L4', index: 2 },
+    ],
+  });
+  const names = text.split('\n').map((line) => line.split('  ')[0]);
+  assert.deepEqual(names.slice(-3), ['0: NVIDIA H100', '1: NVIDIA H100', 'NVIDIA L4']);
 });
 
 test('names cannot rewrite the terminal', () => {

@@ -1,5 +1,6 @@
 import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
 
+import { nameGpu } from './name-gpu.ts';
 import { paint } from './output.ts';
 import { listPiTroubles } from './pi-troubles.ts';
 import { alignColumns, formatTable, type Rows } from './table.ts';
@@ -9,6 +10,7 @@ import {
   formatDuration,
   formatFigure,
   formatLatency,
+  formatLoad,
   formatRatio,
 } from './units.ts';
 
@@ -40,7 +42,11 @@ function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapsh
       `user ${formatRatio(shares?.user_ratio)}, system ${formatRatio(shares?.system_ratio)}, iowait ${formatRatio(shares?.iowait_ratio)}, steal ${formatRatio(shares?.steal_ratio)}`,
       part.frequency_hertz === undefined ? '' : formatFigure(part.frequency_hertz / GIGA, 'GHz'),
     ]),
-    ...row(load, (part) => ['Load', `${part.load_1m}`, `${part.load_5m}, ${part.load_15m}`]),
+    ...row(load, (part) => [
+      'Load',
+      formatLoad(part.load_1m),
+      `${formatLoad(part.load_5m)}, ${formatLoad(part.load_15m)}`,
+    ]),
     ...row(memory, (part) => [
       'Memory',
       formatRatio(part.usage_ratio),
@@ -87,7 +93,10 @@ function listTables(snapshot: AgentSnapshot): [readonly string[], Rows][] {
   return [
     [['disk', 'read', 'write', 'busy', 'read takes', 'write takes'], disks.map(describeDisk)],
     [['mounted at', 'used', 'of', 'available', 'type'], filesystems.map(describeFilesystem)],
-    [['gpu', 'busy', 'memory', 'of', 'temperature', 'power', 'clock'], gpus.map(describeGpu)],
+    [
+      ['gpu', 'busy', 'memory', 'of', 'temperature', 'power', 'clock'],
+      gpus.map((gpu) => describeGpu(gpu, gpus)),
+    ],
     [['interface', 'received', 'sent', 'kind'], (network?.interfaces ?? []).map(describeInterface)],
     [['sensor', 'now', 'critical', 'label'], (sensors?.temperatures ?? []).map(describeSensor)],
     [['fan', 'turns', 'label'], (sensors?.fans ?? []).map(describeFan)],
@@ -122,10 +131,10 @@ function describeFilesystem(each: Item<'filesystems'>): string[] {
   ];
 }
 
-function describeGpu(gpu: Item<'gpus'>): string[] {
+function describeGpu(gpu: Item<'gpus'>, gpus: readonly Item<'gpus'>[]): string[] {
   const { frequency_hertz: hertz } = gpu;
   return [
-    clean(gpu.name ?? `${gpu.vendor} ${gpu.pci_address ?? gpu.index}`),
+    clean(nameGpu(gpu, gpus)),
     gpu.asleep === true ? 'asleep' : formatRatio(gpu.usage_ratio),
     formatBytes(gpu.memory_used_bytes),
     formatBytes(gpu.memory_total_bytes),

@@ -34,6 +34,11 @@ export function formatDuration(seconds: number): string {
   return hours > 0 ? `${hours} h ${minutes % 60} min` : `${minutes} min`;
 }
 
+/** As the kernel tells it, with two digits also where they are zeros. */
+export function formatLoad(load: number): string {
+  return load.toFixed(2);
+}
+
 /** A figure with its unit; a dash for what is not known. */
 export function formatFigure(value: number | undefined, unit = ''): string {
   return value === undefined ? '–' : `${formatFigures(value)} ${unit}`.trim();

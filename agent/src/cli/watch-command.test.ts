@@ -224,6 +224,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
   test('in a pipe it prints lines, tells of a lost connection once, and connects again', async (t) => {
     const tls = readTlsMaterial({ ...server, clients: null });
     const stream = await openTicking({ tls });
+    t.after(() => stream[Symbol.asyncDispose]());
     const child = spawn(process.execPath, [MAIN, 'watch', `wss://localhost:${stream.port}`, ...ca]);
     t.after(() => child.kill('SIGKILL'));
     const said = { out: '', err: '' };
@@ -232,7 +233,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     await waitFor(() => said.out.includes('\n'));
     assert.match(
       said.out,
-      /^\S+Z {2}cpu 25 % {2}load 0\.5 {2}memory 38 % {2}swap 25 % {2}received 2 KiB\/s {2}sent 4 KiB\/s {2}read 512 B\/s {2}written 1 KiB\/s {2}\/ 42 %\n/u,
+      /^\S+Z {2}cpu 25 % {2}load 0\.50 {2}memory 38 % {2}swap 25 % {2}received 2 KiB\/s {2}sent 4 KiB\/s {2}read 512 B\/s {2}written 1 KiB\/s {2}\/ 42 %\n/u,
     );
     const { port } = stream;
     await stream[Symbol.asyncDispose]();

@@ -1,7 +1,7 @@
 import type { AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
 
 import { listPiTroubles } from '../cli/pi-troubles.ts';
-import { formatBytes, formatBytesPerSecond, formatRatio } from '../cli/units.ts';
+import { formatBytes, formatBytesPerSecond, formatLoad, formatRatio } from '../cli/units.ts';
 import { drawBar, drawLevels, styleOfRatio } from './bars.ts';
 import { listSeries, type Series, sparkline } from './series.ts';
 import { fitText, type Line, lineWidth, span } from './text.ts';
@@ -106,7 +106,7 @@ function drawLoad({ load, pressure, processes }: AgentSnapshot): Line[] {
   return [
     ...line(load, (part) => [
       label('Load'),
-      span(`${part.load_1m}  ${part.load_5m}  ${part.load_15m}`),
+      span([part.load_1m, part.load_5m, part.load_15m].map(formatLoad).join('  ')),
       span(count, 'dim'),
     ]),
     ...(known.length === 0 ? [] : [[label('Waiting'), span(known.join('  '), 'dim')]]),

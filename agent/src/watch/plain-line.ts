@@ -1,6 +1,6 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
-import { formatBytesPerSecond, formatRatio } from '../cli/units.ts';
+import { formatBytesPerSecond, formatLoad, formatRatio } from '../cli/units.ts';
 import { toPoint } from '../stream/history.ts';
 
 /** A snapshot in one line, for a file or a pipe. */
@@ -13,7 +13,7 @@ export function describeSnapshot(snapshot: AgentSnapshot): string {
   return [
     time,
     ...tell('cpu', point.cpu_usage_ratio, formatRatio),
-    ...tell('load', load?.load_1m, String),
+    ...tell('load', load?.load_1m, formatLoad),
     ...tell('memory', point.memory_usage_ratio, formatRatio),
     ...tell('swap', swap?.usage_ratio, formatRatio),
     ...tell('received', point.receive_bytes_per_second, formatBytesPerSecond),

@@ -1,5 +1,6 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
+import { nameGpu } from '../cli/name-gpu.ts';
 import {
   formatBytes,
   formatBytesPerSecond,
@@ -85,7 +86,7 @@ function describeDisks({ disks = [] }: AgentSnapshot): Table {
 
 function describeGpus({ gpus = [] }: AgentSnapshot): Table {
   const rows = gpus.map((gpu) => [
-    gpu.name ?? `${gpu.vendor} ${gpu.index}`,
+    nameGpu(gpu, gpus),
     gpu.asleep === true ? span('asleep', 'dim') : paintRatio(gpu.usage_ratio),
     formatBytes(gpu.memory_used_bytes),
     formatFigure(gpu.temperature_celsius, '°C'),
