@@ -22,8 +22,8 @@ const ABSENT: Entry = { what: 'absent', modifiedAtMs: 0 };
 /** What a system writes by itself while it runs. */
 const RESTLESS = [
   /^\/var\/log(\/|$)/,
-  // Random seeds, stamps of timers, the clock: systemd's own.
-  /^\/var\/lib\/systemd(\/|$)/,
+  // Random seeds, stamps of its timers, the clock: systemd's own.
+  /^\/var\/lib\/systemd(?!\/timers\/stamp-latchkey)(\/|$)/,
   // Places of services with private ones, which come and go with them.
   /^\/(var\/)?tmp(\/|$)/,
   // certbot's and Python's byte code, man pages and the like.

@@ -17,6 +17,25 @@ test('a service that ran before and does not come back is told, and holds nothin
   assert.ok(host.calls.includes('systemctl enable --quiet latchkey-agent.service'));
 });
 
+test('of a timer that was not there before not even the stamp of systemd is left', async () => {
+  using host = new FakeHost();
+  const stamps = '/var/lib/systemd/timers';
+  for (const unit of ['x.timer', 'apt-daily.timer']) host.write(`${stamps}/stamp-${unit}`, '');
+  const subject = { unit: 'x.timer' };
+  const undo = async (state: string[]) =>
+    service.undo(
+      { kind: 'service', subject, before: { paths: [], facts: { state } }, after: null },
+      host.open(),
+    );
+  await undo(['enabled', 'active']);
+  assert.ok(host.has(`${stamps}/stamp-x.timer`));
+  await undo([]);
+  assert.deepEqual(
+    [host.has(`${stamps}/stamp-x.timer`), host.has(`${stamps}/stamp-apt-daily.timer`)],
+    [false, true],
+  );
+});
+
 test('a service that did not run before is not started when it is undone', async () => {
   using host = new FakeHost();
   const before = { paths: [], facts: { state: [] } };

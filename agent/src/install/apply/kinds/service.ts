@@ -1,8 +1,9 @@
+import { rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import { agentUnit, paths } from '../../paths.ts';
 import type { ServiceStep } from '../../steps.ts';
-import { lastLines, type Machine, mustRun, succeeds } from '../machine.ts';
+import { lastLines, locate, type Machine, mustRun, succeeds } from '../machine.ts';
 import type { Before, StepContext, StepKind } from '../step-kind.ts';
 
 const START_TIMEOUT_MS = 15_000;
@@ -44,6 +45,7 @@ export const service: StepKind<ServiceStep> = {
       await context.runProgram('systemctl', ['disable', '--quiet', unit]);
     }
     if (!isStated(before, 'active')) await context.runProgram('systemctl', ['stop', unit]);
+    if (!isStated(before, 'enabled')) removeStamp(unit, context);
   },
 
   async settle({ subject: { unit = '' }, before }, context) {
@@ -56,6 +58,11 @@ export const service: StepKind<ServiceStep> = {
     if (isStated(before, 'active')) await bringBack(unit, context);
   },
 };
+
+/** Where systemd keeps when a timer last ran (systemd.timer(5), Persistent=): it does not forget one that is gone. */
+function removeStamp(unit: string, machine: Machine): void {
+  rmSync(locate(machine, `/var/lib/systemd/timers/stamp-${unit}`), { force: true });
+}
 
 /** All that it reads is as before; that it does not start with it is no reason to hold up whatever comes later. */
 async function bringBack(unit: string, context: StepContext): Promise<void> {
