@@ -19,7 +19,8 @@ export function planFirewall(
 ): FirewallPlan {
   if (tool === 'none') return { steps: [], notes: [] };
   if (opensFirewall) {
-    return { steps: ports.map((port) => ({ kind: 'firewall', tool, port })), notes: [] };
+    const steps = ports.map((port) => ({ kind: 'firewall', tool, port }) as const);
+    return { steps, notes: tool === 'nft' ? [explainLoss(ports)] : [] };
   }
   const names = ports.length === 1 ? `port ${ports[0]}` : `ports ${ports.join(' and ')}`;
   const name = tool === 'ufw' ? 'ufw' : 'nftables';
@@ -31,4 +32,9 @@ export function planFirewall(
       `A firewall is active (${name}): ${names} must be open; open what is not${byHand}, or have it done with --open-firewall.`,
     ],
   };
+}
+
+/** Where its rules come from is up to each machine, so they are added to what is in force alone. */
+function explainLoss(ports: readonly number[]): string {
+  return `What is opened in nftables lasts until its rules are loaded anew, at the next start at the latest: add "tcp dport { ${ports.join(', ')} } accept" to its input chain where they are kept (mostly /etc/nftables.conf).`;
 }

@@ -69,9 +69,6 @@ async function open(tool: Tool, port: number, context: StepContext): Promise<voi
     const rule = ['tcp', 'dport', `${port}`, 'accept', 'comment', `"${COMMENT}"`];
     await mustRun(context, failure, ['nft', 'insert', 'rule', family, table, name, ...rule]);
   }
-  context.tell(
-    `The rule for port ${port} lasts until the firewall is loaded anew: add it to /etc/nftables.conf, too.`,
-  );
 }
 
 async function close(tool: Tool, port: number, machine: Machine): Promise<void> {
