@@ -3,7 +3,7 @@
  * started in, and two machines in the same would be in each other's way.
  */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
-import { basename, join } from 'node:path';
+import { join } from 'node:path';
 
 const NAME = /^latchkey-(?<pid>\d+)-\d+$/;
 
@@ -36,11 +36,13 @@ function listBelow(group: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(group, name));
 }
 
-/** What an earlier process left because it was killed. */
+/** What an earlier process left because it was killed. A group in which something runs is still needed, or not yet empty. */
 function removeStale(parent: string): void {
   for (const name of readdirSync(parent)) {
-    const pid = NAME.exec(basename(name))?.groups?.['pid'];
-    if (pid !== undefined && !existsSync(`/proc/${pid}`)) removeGroup(join(parent, name));
+    const pid = NAME.exec(name)?.groups?.['pid'];
+    if (pid === undefined || existsSync(`/proc/${pid}`)) continue;
+    const group = join(parent, name);
+    if (!hasProcesses(group)) removeGroup(group);
   }
 }
 

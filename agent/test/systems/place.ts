@@ -44,11 +44,17 @@ export class Place implements AsyncDisposable {
       stdio: ['ignore', 'pipe', 'inherit'],
       env: ENVIRONMENT,
     });
-    await Promise.race([once(holder.stdout, 'data'), failOnExit(holder)]);
-    holder.stdout.resume();
-    const pid = findDescendant(holder.pid ?? 0, (status) => status.innermostPid === 1);
-    if (pid === null) throw new Error('The place has no first process.');
-    return new Place(holder, pid, makeGroups());
+    try {
+      await Promise.race([once(holder.stdout, 'data'), failOnExit(holder)]);
+      holder.stdout.resume();
+      const pid = findDescendant(holder.pid ?? 0, (status) => status.innermostPid === 1);
+      if (pid === null) throw new Error('The place has no first process.');
+      return new Place(holder, pid, makeGroups());
+    } catch (error) {
+      // It would keep this process running for ever.
+      holder.kill('SIGKILL');
+      throw error;
+    }
   }
 
   /** Where a path within the place is found from outside. */
