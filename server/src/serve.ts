@@ -176,7 +176,7 @@ async function listenForMetrics(
   address: ListenAddress,
 ): Promise<MetricsListener> {
   try {
-    const listener = await startMetricsListener(metrics, address);
+    const listener = await startMetricsListener(metrics, address, log);
     log.info({ host: address.host, port: listener.port }, 'metrics are served');
     return listener;
   } catch (error) {

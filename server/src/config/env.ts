@@ -1,3 +1,4 @@
+import { codeOf } from '#server/lib/error-code.ts';
 import { scrub } from '#server/log-scrub.ts';
 
 import * as values from './env-values.ts';
@@ -130,7 +131,7 @@ function createReader(variables: Variables, readText: ReadText): Reader {
       if (text !== '') return text;
       problems.push(`${name}_FILE names ${path}, which is empty: write the secret into it.`);
     } catch (error) {
-      problems.push(`${name}_FILE names ${path}, which cannot be read (${codeOf(error)}).`);
+      problems.push(`${name}_FILE names ${path}, which cannot be read (${reasonOf(error)}).`);
     }
     return undefined;
   };
@@ -161,7 +162,6 @@ function quote(text: string): string {
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
 }
 
-function codeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return 'code' in error ? String(error.code) : error.message;
+function reasonOf(error: unknown): string {
+  return codeOf(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -1,5 +1,7 @@
 import { DatabaseError } from 'pg';
 
+import { codeOf } from '#server/lib/error-code.ts';
+
 /** SQLSTATEs that ask for the same work again (PostgreSQL, appendix A). */
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
 
@@ -77,8 +79,8 @@ export function isUniqueViolation(error: unknown): boolean {
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
-  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
-  return UNAVAILABLE_SYSTEM_ERRORS.has(code) || UNAVAILABLE_MESSAGES.test(error.message);
+  const isSystemError = UNAVAILABLE_SYSTEM_ERRORS.has(codeOf(error) ?? '');
+  return isSystemError || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
 /**

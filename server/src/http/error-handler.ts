@@ -49,7 +49,7 @@ function toPublic(error: unknown, request: FastifyRequest): PublicError | Invali
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
   if (error.validation !== undefined) return describeFaults(error, request);
-  return fromFastify(error);
+  return explainFastifyError(error);
 }
 
 function describeFaults(error: FastifyError, request: FastifyRequest): InvalidRequestError {
@@ -60,8 +60,8 @@ function describeFaults(error: FastifyError, request: FastifyRequest): InvalidRe
   return invalidRequest([{ loc: [part], msg: error.message, type: 'value_error' }]);
 }
 
-/** What Fastify itself refuses; see its reference of error codes. */
-function fromFastify(error: FastifyError): PublicError {
+/** What to answer where Fastify itself refuses a request; see its reference of error codes. */
+export function explainFastifyError(error: FastifyError): PublicError {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':
       return payloadTooLarge();

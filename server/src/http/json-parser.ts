@@ -10,6 +10,7 @@ import {
   unsupportedEncoding,
   unsupportedMediaType,
 } from '#server/errors.ts';
+import { hasCode } from '#server/lib/error-code.ts';
 import { locateJsonFault } from './validation/json-fault.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -85,8 +86,7 @@ async function inflateBody(body: Buffer, maxBytes: number): Promise<Buffer> {
   try {
     return await inflate(body, { maxOutputLength: maxBytes });
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : null;
-    throw code === 'ERR_BUFFER_TOO_LARGE' ? payloadTooLarge() : invalidEncoding(error);
+    throw hasCode(error, 'ERR_BUFFER_TOO_LARGE') ? payloadTooLarge() : invalidEncoding(error);
   }
 }
 

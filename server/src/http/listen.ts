@@ -1,6 +1,7 @@
 import { createServer } from 'node:net';
 
 import { StartupError } from '#server/config/startup-error.ts';
+import { codeOf } from '#server/lib/error-code.ts';
 
 /** Where something is to listen, and the settings that say so. */
 export interface ListenAddress {
@@ -32,8 +33,7 @@ export function tryToListen({
 
 /** What a failed `listen` means to the person who started the service. */
 export function explainListenFailure(error: unknown, address: ListenAddress): unknown {
-  const code = error instanceof Error && 'code' in error ? String(error.code) : '';
-  const problem = findProblem(code, address);
+  const problem = findProblem(codeOf(error) ?? '', address);
   return problem === null ? error : new StartupError([problem], { cause: error });
 }
 

@@ -1,6 +1,7 @@
 import { createServer } from 'node:http';
 import type { FastifyInstance } from 'fastify';
 import { type Metrics, metricsContentType } from '#server/metrics.ts';
+import type { FailureLog } from './failure-log.ts';
 import { type CheckApiKey, requireApiKey } from './require-api-key.ts';
 
 type Rendered = Pick<Metrics, 'render'>;
@@ -28,22 +29,29 @@ export function addMetricsRoute(app: FastifyInstance, metrics: Rendered, check: 
   );
 }
 
+const REQUEST_TIMEOUT_MS = 10_000;
+
 /**
  * Serves `GET /metrics` on a port of its own, open to all who reach it: keep it inside.
+ * @param log is told when the metrics cannot be rendered
  * @throws when the port cannot be had
  */
 export async function startMetricsListener(
   metrics: Rendered,
   { host, port }: { readonly host: string; readonly port: number },
+  log: FailureLog,
 ): Promise<MetricsListener> {
-  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+  const server = createServer({ requestTimeout: REQUEST_TIMEOUT_MS }, (request, response) => {
     if (request.url?.split('?', 1)[0] !== '/metrics') {
       response.writeHead(404).end();
       return;
     }
     metrics.render().then(
       (text) => response.writeHead(200, { 'content-type': metricsContentType }).end(text),
-      () => response.writeHead(500).end(),
+      (error: unknown) => {
+        log.error({ err: error }, 'the metrics could not be rendered');
+        response.writeHead(500).end();
+      },
     );
   });
   await new Promise<void>((resolve, reject) => {

@@ -135,7 +135,8 @@ test('/metrics shows itself to a key only, sent either way', async () => {
 
 test('the listener of its own serves /metrics and nothing else, until it is closed', async () => {
   const metrics = createMetrics({ version: '1.2.3' });
-  const listener = await startMetricsListener(metrics, { host: '127.0.0.1', port: 0 });
+  const address = { host: '127.0.0.1', port: 0 };
+  const listener = await startMetricsListener(metrics, address, { error: assert.fail });
   const base = `http://127.0.0.1:${listener.port}`;
   const served = await fetch(`${base}/metrics`);
   assert.equal(served.status, 200);
@@ -143,4 +144,16 @@ test('the listener of its own serves /metrics and nothing else, until it is clos
   assert.equal((await fetch(`${base}/`)).status, 404);
   await listener.close();
   await assert.rejects(fetch(`${base}/metrics`));
+});
+
+test('metrics that cannot be rendered are answered with 500 on their own port, and the log says why', async (t) => {
+  const told: unknown[] = [];
+  const cause = new Error('a gauge broke');
+  const broken = { render: () => Promise.reject(cause) };
+  const log = { error: (fields: object, message: string) => told.push([fields, message]) };
+  const listener = await startMetricsListener(broken, { host: '127.0.0.1', port: 0 }, log);
+  t.after(() => listener.close());
+  const { status } = await fetch(`http://127.0.0.1:${listener.port}/metrics`);
+  assert.equal(status, 500);
+  assert.deepEqual(told, [[{ err: cause }, 'the metrics could not be rendered']]);
 });

@@ -1,8 +1,7 @@
 import type { Server } from 'node:http';
 import type { FastifyHttpOptions } from 'fastify';
 import { makeClientErrorHandler } from './client-errors.ts';
-import { sendProblem } from './error-handler.ts';
-import { badRequest, uriTooLong } from '#server/errors.ts';
+import { explainFastifyError, sendProblem } from './error-handler.ts';
 import { readRequestId } from './request-id.ts';
 import { ajvOptions } from './validation/ajv-options.ts';
 
@@ -54,11 +53,7 @@ export function makeServerOptions({ trustedProxies, answerHeaders }: HttpOptions
     // Faults in the URL are found before there is a route, hence before the hooks that set these headers.
     frameworkErrors: (error, request, reply) => {
       reply.headers(answerHeaders).header('x-request-id', request.id);
-      const problem =
-        error.code === 'FST_ERR_MAX_PARAM_LENGTH'
-          ? uriTooLong()
-          : badRequest('The path holds a malformed percent-encoding.');
-      sendProblem(reply, problem);
+      sendProblem(reply, explainFastifyError(error));
     },
   } satisfies FastifyHttpOptions<Server>;
 }

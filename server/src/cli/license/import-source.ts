@@ -3,6 +3,7 @@ import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
 import { findColumnProblem, type ImportRecord } from '#server/features/licenses/import-record.ts';
 import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
+import { hasCode } from '#server/lib/error-code.ts';
 import { failed, usageError } from '../command-error.ts';
 
 /** One record of a file, or why it cannot be read. */
@@ -42,7 +43,7 @@ export async function* readRecords(
     yield* format === 'csv' ? readCsvRecords(source) : readJsonLines(source);
   } catch (error) {
     if (error instanceof CsvSyntaxError) throw failed(`Line ${error.line}: ${error.message}.`);
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
+    if (hasCode(error, 'ENOENT')) {
       throw failed('The file does not exist.', { cause: error });
     }
     throw error;

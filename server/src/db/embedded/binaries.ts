@@ -9,9 +9,9 @@ import { Type } from 'typebox';
 import { Parse } from 'typebox/schema';
 
 import { StartupError } from '#server/config/startup-error.ts';
+import { hasCode } from '#server/lib/error-code.ts';
 
 import type { Account } from './account.ts';
-import { hasCode } from './processes.ts';
 
 const run = promisify(execFile);
 

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 
+import { hasCode } from '#server/lib/error-code.ts';
+
 import { clusterDirectory } from './cluster.ts';
 import { openForSocket } from './directory-handle.ts';
 import { findPostmaster } from './postmaster-file.ts';
 import { connectionThrough, tryConnection, type EmbeddedConnection } from './readiness.ts';
-import { hasCode } from './processes.ts';
 
 /**
  * Finds the database of a service that runs on the data directory, so that a command can use it meanwhile.

@@ -79,6 +79,7 @@ test('a process is told from a later one with its id, and from none', async () =
   const own = await identifyProcess(process.pid);
   assert.equal(typeof own, 'string');
   assert.equal(await identifyProcess(process.pid), own);
-  assert.notEqual(await identifyProcess(process.ppid), own);
+  // The first process of the system: a parent may have started within the same hundredth of a second.
+  assert.notEqual(await identifyProcess(1), own);
   assert.equal(await identifyProcess(4_194_305), null);
 });

@@ -3,9 +3,10 @@ import { dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { StartupError } from '#server/config/startup-error.ts';
+import { codeOf, hasCode } from '#server/lib/error-code.ts';
 import { makeDirectory } from '#server/lib/make-directory.ts';
 
-import { hasCode, identifyProcess } from './processes.ts';
+import { identifyProcess } from './processes.ts';
 
 /** The right to run a database in a data directory. */
 export interface OwnerLock {
@@ -91,10 +92,10 @@ function inUse(dataDirectory: string, holder: string): StartupError {
 }
 
 function notWritable(dataDirectory: string, error: unknown): StartupError {
-  const reason = error instanceof Error && 'code' in error ? error.code : error;
+  const reason = codeOf(error) ?? String(error);
   return new StartupError(
     [
-      `The data directory ${dataDirectory} cannot be written (${String(reason)}): make it writable, or name another one in LATCHKEY_DATA_DIR.`,
+      `The data directory ${dataDirectory} cannot be written (${reason}): make it writable, or name another one in LATCHKEY_DATA_DIR.`,
     ],
     { cause: error },
   );

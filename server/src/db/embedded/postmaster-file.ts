@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { StartupError } from '#server/config/startup-error.ts';
+import { hasCode } from '#server/lib/error-code.ts';
 
 import type { EmbeddedPostgresLog } from './log.ts';
-import { hasCode, identifyProcess, isPostgresIn, signalProcess } from './processes.ts';
+import { identifyProcess, isPostgresIn, signalProcess } from './processes.ts';
 
 /** A fast shutdown that takes longer is stuck: then PostgreSQL leaves at once and recovers at the next start. */
 const FAST_SHUTDOWN_MS = 15_000;

@@ -2,6 +2,8 @@ import { execFile } from 'node:child_process';
 import { readFile, readlink, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
+import { hasCode } from '#server/lib/error-code.ts';
+
 const run = promisify(execFile);
 
 /**
@@ -117,9 +119,4 @@ export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   } catch (error) {
     if (!hasCode(error, 'ESRCH')) throw error;
   }
-}
-
-/** Whether an error of the system carries this code, e.g. ENOENT. */
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { Client, DatabaseError } from 'pg';
+import { Client } from 'pg';
 
-import { DATABASE_USER } from './cluster.ts';
+import { codeOf, hasCode } from '#server/lib/error-code.ts';
+
+import { DATABASE_USER } from './create-cluster.ts';
 import type { EmbeddedPostgresLog } from './log.ts';
 import type { SupervisedServer } from './supervisor.ts';
 
@@ -18,6 +20,7 @@ export interface EmbeddedConnection {
 const DATABASE = 'latchkey';
 const FIRST_DATABASE = 'postgres';
 const POLL_INTERVAL_MS = 10;
+const CONNECT_TIMEOUT_MS = 5_000;
 
 /** A recovery after a crash takes as long as it takes: it is reported, and not cut short. */
 const REPORT_INTERVAL_MS = 10_000;
@@ -58,41 +61,48 @@ export async function waitUntilReady(
 /** What came of an attempt to connect. */
 export type Attempt = 'ready' | 'not yet' | 'no database';
 
+/** What fails for a moment only, while the server starts or stops. */
+const PASSING_CODES = new Set([
+  CANNOT_CONNECT_NOW,
+  'ENOENT',
+  'ECONNREFUSED',
+  'ECONNRESET',
+  'EPIPE',
+  'EAGAIN',
+]);
+
 /** Connects once. Rejects only for reasons that waiting does not mend. */
 export async function tryConnection(connection: EmbeddedConnection): Promise<Attempt> {
-  const client = new Client({ ...connection, connectionTimeoutMillis: 5_000 });
-  client.on('error', () => {
-    // A connection that breaks while it is closed again; the next attempt tells more.
-  });
+  const client = createClient(connection);
   try {
     await client.connect();
     await client.end();
     return 'ready';
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    const code = codeOf(error);
     if (code === UNDEFINED_DATABASE) return 'no database';
     // Without a code: the server closed the connection before it answered.
-    const passing = [
-      undefined,
-      CANNOT_CONNECT_NOW,
-      'ENOENT',
-      'ECONNREFUSED',
-      'ECONNRESET',
-      'EPIPE',
-      'EAGAIN',
-    ];
-    if (passing.includes(typeof code === 'string' ? code : undefined)) return 'not yet';
+    if (code === undefined || PASSING_CODES.has(code)) return 'not yet';
     throw error;
   }
 }
 
+/** A client whose connection may break at any time: whoever uses it learns of that from its promises. */
+function createClient(connection: EmbeddedConnection): Client {
+  const client = new Client({ ...connection, connectionTimeoutMillis: CONNECT_TIMEOUT_MS });
+  // Without a listener, a connection that breaks would end the process.
+  client.on('error', () => {});
+  return client;
+}
+
 async function createDatabase(connection: EmbeddedConnection): Promise<void> {
-  const client = new Client({ ...connection, database: FIRST_DATABASE });
+  const client = createClient({ ...connection, database: FIRST_DATABASE });
   await client.connect();
   try {
     await client.query(`create database ${DATABASE}`);
   } catch (error) {
-    if (!(error instanceof DatabaseError && error.code === DUPLICATE_DATABASE)) throw error;
+    // Another process was faster.
+    if (!hasCode(error, DUPLICATE_DATABASE)) throw error;
   } finally {
     await client.end();
   }

@@ -2,7 +2,8 @@ import { resolve } from 'node:path';
 
 import { chooseAccount, type Account } from './account.ts';
 import { findBinaries, type Binaries } from './binaries.ts';
-import { checkCluster, clusterDirectory, createCluster, inspectCluster } from './cluster.ts';
+import { checkCluster, clusterDirectory, inspectCluster } from './cluster.ts';
+import { createCluster } from './create-cluster.ts';
 import { openForChild, openForSocket } from './directory-handle.ts';
 import { keepRunning } from './keep-running.ts';
 import type { EmbeddedPostgresLog } from './log.ts';
