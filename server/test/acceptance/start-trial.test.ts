@@ -2,6 +2,9 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 
+import { extendLicense } from '#server/features/licenses/change-license.ts';
+import { LicenseRefusal } from '#server/features/licenses/license-refusal.ts';
+
 import { verifyEntitlement } from '../entitlements.ts';
 import { TEST_ISSUER } from '../harness.ts';
 import {
@@ -251,6 +254,20 @@ describe('200', () => {
     const again = await startTrial(service, machine);
     assert.deepEqual(again, { ...trial, status: 'revoked', entitlement: null });
   });
+
+  test(
+    'an operator moves its end, but not to never, for the answer always tells one',
+    inside,
+    async () => {
+      const machine = anyMachine();
+      const { license_key: keyOrId } = await startTrial(service, machine);
+      const change = { keyOrId, actor: 'test', reason: 'a test asks for it' };
+      await assert.rejects(extendLicense(service.own.ctx, change, { until: null }), LicenseRefusal);
+      await extendLicense(service.own.ctx, change, { until: fromStart(30 * DAY_MS) });
+      const again = await startTrial(service, machine);
+      assert.equal(again.expires_at, fromStart(30 * DAY_MS).toISOString());
+    },
+  );
 
   test('install_id is kept', inside, async () => {
     const installId = randomUUID();

@@ -5,6 +5,7 @@ import { licenseNotFound } from '#server/errors.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
+import { trialMustEnd } from './license-refusal.ts';
 import {
   lockLicense,
   recordExtension,
@@ -53,15 +54,19 @@ export async function revokeLicense(ctx: Context, change: ManualChange): Promise
  * Moves the end of a license. Days are added to its present end, or to now when it is over; a perpetual license stays so,
  * and no end lies beyond the year 9999, which no date-time could tell. A subscription's next payment moves the end
  * further, never back.
+ * @throws LicenseRefusal for a trial that is to have no end
  */
 export async function extendLicense(
   ctx: Context,
   change: ManualChange,
   extension: Extension,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, 'license.extend', (license, now) => ({
-    expiresAt: 'until' in extension ? extension.until : addDays(license, extension.days, now),
-  }));
+  return changeLicense(ctx, change, 'license.extend', (license, now) => {
+    const expiresAt =
+      'until' in extension ? extension.until : addDays(license, extension.days, now);
+    if (license.trial && expiresAt === null) throw trialMustEnd();
+    return { expiresAt };
+  });
 }
 
 function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | null {
