@@ -1,8 +1,8 @@
-import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
 import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type EventHead } from '../adapter.ts';
+import { defineDataReader, type DataReader } from '../define-data-reader.ts';
 import { readName, readObject } from '../json-fields.ts';
 import { readAdjustment } from './adjustments.ts';
 import { toCustomerFact } from './customers.ts';
@@ -12,19 +12,17 @@ import { readSubscription } from './subscriptions.ts';
 import { readTime } from '../times.ts';
 import { readTransaction } from './transactions.ts';
 
-type Reader = (envelope: Envelope, occurredAt: Date) => Reading;
-
 const isEnvelope = Compile(Envelope);
 
-const readSubscriptionEvent = defineReader(Subscription, readSubscription);
-const readAdjustmentEvent = defineReader(Adjustment, readAdjustment);
-const readCustomerEvent = defineReader(Customer, (customer, occurredAt) => ({
+const readSubscriptionEvent = defineDataReader(Subscription, readSubscription);
+const readAdjustmentEvent = defineDataReader(Adjustment, readAdjustment);
+const readCustomerEvent = defineDataReader(Customer, (customer, occurredAt) => ({
   fact: toCustomerFact(customer, occurredAt),
 }));
 
 /** Of a payment only its end counts, for the subscription and the totals are sure only then. */
-const READERS: ReadonlyMap<string, Reader> = new Map([
-  ['transaction.completed', defineReader(Transaction, readTransaction)],
+const READERS: ReadonlyMap<string, DataReader<Reading>> = new Map([
+  ['transaction.completed', defineDataReader(Transaction, readTransaction)],
   ['subscription.created', readSubscriptionEvent],
   ['subscription.imported', readSubscriptionEvent],
   ['subscription.trialing', readSubscriptionEvent],
@@ -54,29 +52,15 @@ export function normalizePaddle(body: unknown): BillingEvent {
   if (occurredAt === null) {
     throw new MalformedEventError('The time of the event cannot be read.', readHead(body));
   }
-  const reading = READERS.get(body.event_type)?.(body, occurredAt) ?? ignoreType(body.event_type);
+  const { event_id: eventId, event_type: type, data } = body;
+  const reading = READERS.get(type)?.(data, { id: eventId, type, occurredAt }) ?? ignoreType(type);
   return {
     provider: 'paddle',
-    eventId: body.event_id,
-    type: body.event_type,
+    eventId,
+    type,
     occurredAt,
     facts: reading.fact === null ? [] : [reading.fact],
     ignoredBecause: reading.fact === null ? reading.ignoredBecause : null,
-  };
-}
-
-function defineReader<Schema extends TSchema>(
-  schema: Schema,
-  read: (data: Static<Schema>, occurredAt: Date) => Reading,
-): Reader {
-  const validator = Compile(schema);
-  return (envelope, occurredAt) => {
-    const { data } = envelope;
-    if (validator.Check(data)) return read(data, occurredAt);
-    const [, [first]] = validator.Errors(data);
-    const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
-    const message = `The data of ${envelope.event_type} are wrong at data${field}.`;
-    throw new MalformedEventError(message, readHead(envelope));
   };
 }
 

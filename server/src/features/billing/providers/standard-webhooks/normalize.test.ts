@@ -221,7 +221,15 @@ describe('what is not understood', () => {
         }),
         'The data of purchase.completed are wrong at data.lines.0.quantity.',
       ],
-      [standardEvent('payment.refunded', {}), 'The data of payment.refunded are wrong at data.'],
+      [standardEvent('payment.refunded', {}), 'The data of payment.refunded lack data.refund_id.'],
+      [
+        standardEvent('purchase.completed', { transaction_id: 'a', lines: [{}] }),
+        'The data of purchase.completed lack data.lines.0.price_id.',
+      ],
+      [
+        { ...standardEvent('payment.refunded', {}), data: null },
+        'The data of payment.refunded are wrong at data.',
+      ],
     ];
     for (const [body, message] of cases) {
       assert.throws(

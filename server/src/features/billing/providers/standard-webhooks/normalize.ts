@@ -1,8 +1,8 @@
-import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
 import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type WebhookDelivery } from '../adapter.ts';
+import { defineDataReader, type DataReader } from '../define-data-reader.ts';
 import { readId, readName, readObject } from '../json-fields.ts';
 import { readTime } from '../times.ts';
 import { toBillingEvent, type Reading } from '../reading.ts';
@@ -15,30 +15,24 @@ import {
 } from './facts.ts';
 import { CustomerChange, Dispute, Envelope, Payment, Refund, Subscription } from './schemas.ts';
 
-/** What of an event its reader needs. */
-interface Occurrence {
-  readonly id: string;
-  readonly type: string;
-  readonly occurredAt: Date;
-}
-
-type Reader = (data: unknown, occurrence: Occurrence) => Reading;
-
 const envelope = Compile(Envelope);
 
-const readSnapshot = defineReader(Subscription, readSubscription);
-const readCustomer = defineReader(CustomerChange, readCustomerChange);
+const readSnapshot = defineDataReader(Subscription, readSubscription);
+const readCustomer = defineDataReader(CustomerChange, readCustomerChange);
 
-const READERS: ReadonlyMap<string, Reader> = new Map([
-  ['purchase.completed', defineReader(Payment, (data, at) => readPayment(data, 'purchase', at))],
-  ['purchase.renewed', defineReader(Payment, (data, at) => readPayment(data, 'renewal', at))],
-  ['purchase.changed', defineReader(Payment, (data, at) => readPayment(data, 'change', at))],
+const READERS: ReadonlyMap<string, DataReader<Reading>> = new Map([
+  [
+    'purchase.completed',
+    defineDataReader(Payment, (data, at) => readPayment(data, 'purchase', at)),
+  ],
+  ['purchase.renewed', defineDataReader(Payment, (data, at) => readPayment(data, 'renewal', at))],
+  ['purchase.changed', defineDataReader(Payment, (data, at) => readPayment(data, 'change', at))],
   ['subscription.created', readSnapshot],
   ['subscription.updated', readSnapshot],
   ['subscription.canceled', readSnapshot],
-  ['payment.refunded', defineReader(Refund, readRefund)],
-  ['payment.disputed', defineReader(Dispute, (data, at) => readDispute(data, false, at))],
-  ['payment.dispute_won', defineReader(Dispute, (data, at) => readDispute(data, true, at))],
+  ['payment.refunded', defineDataReader(Refund, readRefund)],
+  ['payment.disputed', defineDataReader(Dispute, (data, at) => readDispute(data, false, at))],
+  ['payment.dispute_won', defineDataReader(Dispute, (data, at) => readDispute(data, true, at))],
   ['customer.created', readCustomer],
   ['customer.updated', readCustomer],
 ]);
@@ -71,18 +65,4 @@ export function normalizeStandardWebhook(
     { provider: 'standard', eventId: id, type, occurredAt },
     READERS.get(type)?.(data, { id, type, occurredAt }),
   );
-}
-
-function defineReader<Schema extends TSchema>(
-  schema: Schema,
-  read: (data: Static<Schema>, occurredAt: Date) => Reading,
-): Reader {
-  const validator = Compile(schema);
-  return (data, { id, type, occurredAt }) => {
-    if (validator.Check(data)) return read(data, occurredAt);
-    const [, [first]] = validator.Errors(data);
-    const field = (first?.instancePath ?? '').replaceAll('/', '.').slice(0, 200);
-    const message = `The data of ${type} are wrong at data${field}.`;
-    throw new MalformedEventError(message, { eventId: id, type, occurredAt });
-  };
 }
