@@ -7,9 +7,7 @@ const uptimeSeconds = Type.Integer({ examples: [86_400] });
 /** One thing that the service depends on. */
 export const HealthCheck = Type.Object(
   {
-    status: oneOf(['healthy', 'degraded', 'unhealthy', 'disabled'], {
-      description: '`disabled` when it is not configured.',
-    }),
+    status: oneOf(['healthy', 'degraded', 'unhealthy']),
     latency_ms: Type.Optional(
       Type.Unsafe<number | null>({ type: ['number', 'null'], examples: [0.8] }),
     ),
