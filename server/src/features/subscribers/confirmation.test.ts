@@ -136,8 +136,11 @@ test('a link that is 48 hours old, wrong or cut off confirms nothing', async () 
   await subscribe();
   const path = linkOf('s');
   const wrong = `${path.slice(0, -1)}${path.endsWith('A') ? 'E' : 'A'}`;
-  for (const other of [wrong, path.slice(0, -3), '/s/x', `/s/${'A'.repeat(43)}`]) {
-    assert.deepEqual([(await press(other)).status, await state()], [404, 'pending'], other);
+  const mangled = [`${path}/`, `${path}/x`, `${path}%3E`, `/s/${'A'.repeat(400)}`];
+  for (const other of [wrong, path.slice(0, -3), '/s/x', `/s/${'A'.repeat(43)}`, ...mangled]) {
+    const answer = await press(other);
+    assert.deepEqual([answer.status, await state()], [404, 'pending'], other);
+    assert.equal(titleOf(answer), 'This link no longer works', other);
   }
   clock.advance(48 * HOUR_MS);
   const answer = await press(path);

@@ -65,10 +65,13 @@ function limitSubscriptions({ clock, metrics }: Context) {
   });
 }
 
-/** The link of the mail that asks for a confirmation. */
-const PATH = '/s/:token';
+/**
+ * The link of the mail that asks for a confirmation. The token is all that is left of the path: whoever follows a link that
+ * a mail program has mangled is shown a page, too.
+ */
+const PATH = '/s/*';
 
-type TokenRequest = FastifyRequest<{ Params: { token: string } }>;
+type TokenRequest = FastifyRequest<{ Params: { '*': string } }>;
 
 /** `GET` shows a page and changes nothing, for link scanners open everything; the page's button posts. */
 function registerConfirmationRoutes(app: App, ctx: Context): void {
@@ -77,12 +80,12 @@ function registerConfirmationRoutes(app: App, ctx: Context): void {
     showFailuresAsPages(scope, () => nameSender(ctx));
 
     scope.get(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const view = await viewConfirmation(ctx, request.params.token);
+      const view = await viewConfirmation(ctx, request.params['*']);
       return answer(ctx, request, reply, view, askToConfirmPage);
     });
 
     scope.post(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const view = await confirmSubscription(ctx, request.params.token);
+      const view = await confirmSubscription(ctx, request.params['*']);
       return answer(ctx, request, reply, view, confirmedPage);
     });
   });
