@@ -123,6 +123,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     await page.until(tellsUsageOf(machine.tick - 150));
     const stoppedAt = machine.tick;
 
+    await noteAtEachState(page, "getComputedStyle(document.querySelector('#panels')).opacity");
     await stream.server.close();
     await page.until(isState('waiting'));
     assert.match(String(await page.read('#state')), /^Reconnecting\s+in \d+ s$/);
@@ -131,13 +132,17 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const next = machine.openHub();
     await using again = await openStream({ tls, hub: next }, stream.port);
     await page.until(isState('live'));
+    assert.deepEqual(
+      await page.evaluate("[...new Set(noted.join(' ').match(/[a-z]+ [\\d.]+/g))].sort()"),
+      ['connecting 0.72', 'live 1', 'waiting 0.72'],
+    );
     assert.equal(await page.read('#state-note'), null);
     next.tick();
     await pointAt(page, 0.4);
     await page.until(tellsUsageOf(machine.tick - 180));
     const gapAt = 1 - (machine.tick - stoppedAt) / 300;
-    assert.equal(await isPainted(page, gapAt - 0.05), true);
-    assert.equal(await isPainted(page, gapAt + 0.05), false);
+    assert.equal(await isPainted(page, '#cpu', gapAt - 0.05), true);
+    assert.equal(await isPainted(page, '#cpu', gapAt + 0.05), false);
     assert.equal(again.warnings.length, 0);
   });
 
@@ -168,6 +173,9 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
     await page.until(isState('refused'));
     assert.match(String(await page.read('#state-note')), /certificate/);
+    // Nor does the page leap while it tries again.
+    await noteAtEachState(page, "document.querySelector('#state-note').hidden");
+    await page.until("noted.join().startsWith('connecting,false,refused,false')");
   });
 
   test('what a machine is called is text, and no script gets in', async () => {
@@ -250,12 +258,6 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
       hub.tick();
       await page.until("document.querySelector('#tile-cpu')");
       assert.equal(await page.evaluate('document.documentElement.scrollWidth'), 360);
-      const isWide = 'filter((each) => each.scrollWidth > each.clientWidth)';
-      const tables = "[...document.querySelectorAll('.table')]";
-      const wide = await page.evaluate(
-        `${tables}.${isWide}.map((each) => [each.textContent, each.scrollWidth, each.clientWidth])`,
-      );
-      assert.deepEqual(wide, []);
       const background = String(
         await page.evaluate('getComputedStyle(document.body).backgroundColor'),
       );
@@ -280,6 +282,54 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
         assert.ok(ratio >= 4.5, `${selector}: ${ratio.toFixed(2)}, dark: ${dark}`);
       }
     }
+  });
+
+  test('its tables fit into columns of every width, and a wide screen has four', async () => {
+    const machine = new Machine();
+    machine.change = withManyLost;
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    hub.tick();
+    await page.until("document.querySelector('#tile-cpu')");
+    const isWide = 'filter((each) => each.scrollWidth > each.clientWidth)';
+    for (const [width, columns] of [
+      [360, 1],
+      [800, 2],
+      [1280, 3],
+      [1600, 4],
+      [1920, 4],
+    ] as const) {
+      await page.resize(width, 900);
+      await page.until(`document.querySelector('#panels').childElementCount === ${columns}`);
+      assert.equal(await page.evaluate('document.documentElement.scrollWidth'), width);
+      const wide = await page.evaluate(
+        `[...document.querySelectorAll('.table')].${isWide}.map((each) => each.innerText)`,
+      );
+      assert.deepEqual(wide, [], `${width}`);
+    }
+  });
+
+  test('heat below zero is drawn, and fans alone are not called temperatures', async () => {
+    const machine = new Machine();
+    const frost = { id: 'a', chip: 'outside', temperature_celsius: -8 };
+    const fan = { id: 'b', chip: 'it87', speed_rpm: 900 };
+    machine.change = (snapshot) => ({
+      ...snapshot,
+      sensors: { fans: [fan], ...(machine.tick < 100 ? { temperatures: [frost] } : {}) },
+    });
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`, { height: 4000 });
+    await page.until(isState('live'));
+    for (let each = 0; each < 30; each += 1) hub.tick();
+    await page.until("document.querySelector('#sensors canvas')");
+    await page.until("document.querySelector('#sensors-title').textContent === 'Temperatures'");
+    assert.equal(await isPainted(page, '#sensors', 0.99), true);
+    machine.tick = 100;
+    hub.tick();
+    await page.until("document.querySelector('#sensors-title').textContent === 'Fans'");
   });
 
   test('it needs no more memory after hundreds of snapshots', async () => {
@@ -308,20 +358,39 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
   });
 });
 
+/** Figures that take more room than usual. */
+function withManyLost(snapshot: AgentSnapshot): AgentSnapshot {
+  const { network: { interfaces = [], ...network } = {} } = snapshot;
+  const many = { receive_drops_total: 3_580_246_881, receive_bytes_per_second: 1_030_000_000 };
+  return {
+    ...snapshot,
+    network: { ...network, interfaces: interfaces.map((each) => ({ ...each, ...many })) },
+  };
+}
+
 async function typeToken(page: Page, token: string): Promise<void> {
   await page.evaluate(`document.querySelector('#token').value = '${token}'`);
   await page.evaluate("document.querySelector('#token-form').requestSubmit()");
 }
 
-/** Whether the chart of the processor has its line at a share of its width. */
-async function isPainted(page: Page, share: number): Promise<unknown> {
+/** Notes each state from now on, and what an expression is then, in `noted`. */
+async function noteAtEachState(page: Page, expression: string): Promise<void> {
+  await page.evaluate(`
+    window.noted = [];
+    new MutationObserver(() => noted.push(document.body.dataset.state, ${expression}))
+      .observe(document.body, { attributeFilter: ['data-state'] });
+    0`);
+}
+
+/** Whether the first chart of a panel has its first line at a share of its width. */
+async function isPainted(page: Page, panel: string, share: number): Promise<unknown> {
   return page.evaluate(`(() => {
-    const canvas = document.querySelector('#cpu canvas');
-    const over = document.querySelector('#cpu .u-over');
+    const canvas = document.querySelector('${panel} canvas');
+    const over = document.querySelector('${panel} .u-over');
     const left = parseFloat(over.style.left) + over.clientWidth * ${share};
     const context = canvas.getContext('2d');
-    const { data } = context.getImageData(Math.round(left), 0, 1, over.clientHeight);
-    const [red, green, blue] = getComputedStyle(document.querySelector('.swatch.blue'))
+    const { data } = context.getImageData(Math.round(left), 0, 1, canvas.height);
+    const [red, green, blue] = getComputedStyle(document.querySelector('${panel} .swatch'))
       .backgroundColor.match(/\\d+/g).map(Number);
     for (let at = 0; at < data.length; at += 4) {
       const isLine = data[at + 3] > 150 && Math.abs(data[at] - red) < 40 &&

@@ -109,8 +109,8 @@ export class Chart {
   #makePlot(data: UPlot.AlignedData): UPlot {
     const { format, least, most = Infinity } = this.#options;
     const width = this.#canvas.clientWidth;
-    const top = (_: UPlot, __: number, max: number | null): [number, number] => [
-      0,
+    const range = (_: UPlot, min: number | null, max: number | null): [number, number] => [
+      Math.min(0, (min ?? 0) * 1.1),
       Math.min(most, Math.max(least, (max ?? 0) * 1.1)),
     ];
     const axis = {
@@ -130,7 +130,7 @@ export class Chart {
         sync: { key: 'time' },
         points: { size: 6 },
       },
-      scales: { x: { range: () => this.#timeline.range }, y: { range: top } },
+      scales: { x: { range: () => this.#timeline.range }, y: { range } },
       axes: [
         {
           ...axis,

@@ -26,15 +26,20 @@ export class Meter {
 export class Card {
   readonly element: HTMLElement;
   readonly body = make('div.body');
+  readonly #heading = make('h2');
   readonly #note = make('p.note');
 
   constructor(id: string, title: string, ...children: readonly HTMLElement[]) {
-    const heading = make('h2', title);
-    heading.id = `${id}-title`;
-    this.element = make('section.card', make('div.head', heading, this.#note), this.body);
+    this.setTitle(title);
+    this.#heading.id = `${id}-title`;
+    this.element = make('section.card', make('div.head', this.#heading, this.#note), this.body);
     this.element.id = id;
-    this.element.setAttribute('aria-labelledby', heading.id);
+    this.element.setAttribute('aria-labelledby', this.#heading.id);
     this.body.append(...children);
+  }
+
+  setTitle(title: string): void {
+    setText(this.#heading, title);
   }
 
   setNote(...parts: readonly (string | undefined)[]): void {

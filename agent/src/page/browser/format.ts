@@ -1,6 +1,7 @@
-/** Figures as people read them; every function gives a number and its unit, with a narrow space between. */
+/** Figures as people read them; every function gives a number and its unit, which stay in one line. */
 
-const SPACE = ' ';
+/** No line ends there. */
+const SPACE = '\u00a0';
 
 /** Two or three digits that count. */
 function round(value: number): string {
@@ -27,8 +28,11 @@ export function formatByteRate(bytesPerSecond: number): string {
   return scale(bytesPerSecond, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s']);
 }
 
+/** Of a link: what it was made for, and no figure that was measured to its last digit. */
 export function formatBitRate(bitsPerSecond: number): string {
-  return scale(bitsPerSecond, 1000, ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s']);
+  const units = ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'];
+  const [digits, unit = ''] = scale(bitsPerSecond, 1000, units).split(SPACE);
+  return `${Number(digits)}${SPACE}${unit}`;
 }
 
 export function formatHertz(hertz: number): string {
@@ -50,7 +54,12 @@ export function formatWatts(watts: number): string {
 }
 
 export function formatAmount(value: number): string {
-  return value >= 1000 ? scale(value, 1000, ['', 'k', 'M', 'G']).trim() : round(value);
+  return value >= 1000 ? scale(value, 1000, ['', 'k', 'M', 'G']) : round(value);
+}
+
+/** How many there are: exactly, unless they are very many. */
+export function formatCount(count: number): string {
+  return count < 100_000 ? String(count) : formatAmount(count);
 }
 
 /** How long a request took. */

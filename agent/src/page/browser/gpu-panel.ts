@@ -5,6 +5,7 @@ import { Card, type MeterItem, MeterList } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
 import { divide, gpuKey } from './figures.ts';
 import { formatBytes, formatCelsius, formatHertz, formatPercent, formatWatts } from './format.ts';
+import { nameGpu } from './name-gpu.ts';
 import type { Panel, PanelContext } from './panel.ts';
 
 interface GpuBlock {
@@ -14,8 +15,6 @@ interface GpuBlock {
   readonly chart: Chart;
   readonly list: MeterList;
 }
-
-const VENDORS = { nvidia: 'NVIDIA', amd: 'AMD', intel: 'Intel' } as const;
 
 export function makeGpuPanel({ timeline }: PanelContext): Panel {
   const card = new Card('gpus', 'Graphics');
@@ -33,15 +32,17 @@ export function makeGpuPanel({ timeline }: PanelContext): Panel {
       for (const { chart } of blocks) chart.draw();
     },
     update({ gpus = [] }) {
-      fillChildren(card.body, blocks, gpus, create, showGpu);
+      fillChildren(card.body, blocks, gpus, create, (block, gpu) => {
+        setText(block.heading, nameGpu(gpu, gpus));
+        showGpu(block, gpu);
+      });
       return gpus.length > 0;
     },
   };
 }
 
-function showGpu({ heading, state, chart, list }: GpuBlock, gpu: AgentGpu): void {
+function showGpu({ state, chart, list }: GpuBlock, gpu: AgentGpu): void {
   const key = gpuKey(gpu);
-  setText(heading, gpu.name ?? `${VENDORS[gpu.vendor]} ${gpu.index}`);
   state.hidden = gpu.asleep !== true;
   chart.element.hidden = gpu.usage_ratio === undefined;
   const hasMemory = gpu.memory_used_bytes !== undefined && gpu.memory_total_bytes !== undefined;

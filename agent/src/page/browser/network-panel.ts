@@ -2,7 +2,7 @@ import type { AgentInterface } from '@latchkey/contract';
 
 import { Chart } from './chart.ts';
 import { Card, type Cell, Table } from './components.ts';
-import { formatBitRate, formatByteRate } from './format.ts';
+import { formatBitRate, formatByteRate, formatCount } from './format.ts';
 import type { Panel, PanelContext } from './panel.ts';
 
 export function makeNetworkPanel({ timeline }: PanelContext): Panel {
@@ -36,7 +36,7 @@ function toInterfaceRow(each: AgentInterface): Cell[] {
     describeLink(each),
     received === undefined ? undefined : formatByteRate(received),
     sent === undefined ? undefined : formatByteRate(sent),
-    String(lost),
+    formatCount(lost),
   ];
 }
 

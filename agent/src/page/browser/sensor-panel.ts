@@ -22,6 +22,7 @@ export function makeSensorPanel({ timeline }: PanelContext): Panel {
     draw: () => chart.draw(),
     update({ sensors }) {
       const temperatures = sensors?.temperatures ?? [];
+      card.setTitle(temperatures.length === 0 ? 'Fans' : 'Temperatures');
       chart.element.hidden = temperatures.length === 0;
       chart.setLines(chooseLines(temperatures));
       list.show(temperatures.slice(COLOURS.length).map(toTemperatureItem));

@@ -34,9 +34,12 @@ export function makeStatus(): (state: ConnectionState) => void {
     element.dataset['state'] = state.name;
     setText(said, STATE_TEXTS[state.name]);
     setText(countdown, '');
-    const reason = 'reason' in state && state.name !== 'token' ? state.reason : null;
-    setText(note, reason ?? '');
-    note.hidden = reason === null;
+    // Why it was lost stays until the next try is over, else the page would leap at each one.
+    if (state.name !== 'connecting') {
+      const reason = 'reason' in state && state.name !== 'token' ? state.reason : null;
+      setText(note, reason ?? '');
+      note.hidden = reason === null;
+    }
     if (!('untilMs' in state)) return;
     const count = (): void => {
       const seconds = Math.max(0, Math.ceil((state.untilMs - Date.now()) / 1000));

@@ -1,12 +1,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { AgentGpu } from '@latchkey/contract';
+
 import { exampleHost, exampleSnapshot } from '../../../test/example-snapshot.ts';
 import { decideDelayMs } from './back-off.ts';
 import {
   formatAmount,
+  formatBitRate,
   formatByteRate,
   formatBytes,
+  formatCount,
   formatDuration,
   formatLatency,
   formatPercent,
@@ -14,6 +18,7 @@ import {
 import { distribute } from './layout.ts';
 import { splitMemory } from './split-memory.ts';
 import { readMessage } from './messages.ts';
+import { nameGpu } from './name-gpu.ts';
 import { findNotices } from './notices.ts';
 import { describeHost } from './describe-host.ts';
 import { toQuestionUrl, toStreamUrl } from './stream-address.ts';
@@ -21,8 +26,13 @@ import { listTiles } from './tiles.ts';
 
 const { time } = exampleSnapshot;
 
+/** With plain spaces, which can be seen in a test. */
+function show(texts: readonly string[]): string[] {
+  return texts.map((text) => text.replaceAll('\u00a0', ' '));
+}
+
 test('figures are told with two or three digits and their unit', () => {
-  assert.deepEqual([0, 512, 1023.9, 1536, 10 * 1024 ** 3, 2 ** 60].map(formatBytes), [
+  assert.deepEqual(show([0, 512, 1023.9, 1536, 10 * 1024 ** 3, 2 ** 60].map(formatBytes)), [
     '0 B',
     '512 B',
     '1.00 KiB',
@@ -30,8 +40,12 @@ test('figures are told with two or three digits and their unit', () => {
     '10.0 GiB',
     '1024 PiB',
   ]);
-  assert.deepEqual([0, 999.9, 64_900_000].map(formatByteRate), ['0 B/s', '1.00 kB/s', '64.9 MB/s']);
-  assert.deepEqual([0, 0.004, 0.0994, 0.0999, 1, 2.43].map(formatPercent), [
+  assert.deepEqual(show([0, 999.9, 64_900_000].map(formatByteRate)), [
+    '0 B/s',
+    '1.00 kB/s',
+    '64.9 MB/s',
+  ]);
+  assert.deepEqual(show([0, 0.004, 0.0994, 0.0999, 1, 2.43].map(formatPercent)), [
     '0 %',
     '0.4 %',
     '9.9 %',
@@ -39,14 +53,56 @@ test('figures are told with two or three digits and their unit', () => {
     '100 %',
     '243 %',
   ]);
-  assert.deepEqual([0.00035, 0.0012, 2.5].map(formatLatency), ['350 µs', '1.20 ms', '2.50 s']);
-  assert.deepEqual([0, 0.5, 12.34, 1234].map(formatAmount), ['0', '0.50', '12.3', '1.23 k']);
-  assert.deepEqual([59, 61, 3660, 96_265].map(formatDuration), [
+  assert.deepEqual(show([0.00035, 0.0012, 2.5].map(formatLatency)), [
+    '350 µs',
+    '1.20 ms',
+    '2.50 s',
+  ]);
+  assert.deepEqual(show([0, 0.5, 12.34, 1234].map(formatAmount)), ['0', '0.50', '12.3', '1.23 k']);
+  assert.deepEqual(show([59, 61, 3660, 96_265].map(formatDuration)), [
     '59 s',
     '1 min',
     '1 h 1 min',
     '1 d 2 h',
   ]);
+});
+
+test('a figure and its unit stay in one line', () => {
+  assert.equal(formatBytes(1536), '1.50\u00a0KiB');
+  assert.equal(formatDuration(3660), '1\u00a0h 1\u00a0min');
+});
+
+test('the speed of a link is told without zeros that say nothing', () => {
+  assert.deepEqual(show([10e9, 2.5e9, 1e9, 100e6, 0].map(formatBitRate)), [
+    '10 Gbit/s',
+    '2.5 Gbit/s',
+    '1 Gbit/s',
+    '100 Mbit/s',
+    '0 bit/s',
+  ]);
+});
+
+test('what there is very much of is rounded', () => {
+  assert.deepEqual(show([0, 12, 99_999, 3_580_246_881].map(formatCount)), [
+    '0',
+    '12',
+    '99999',
+    '3.58 G',
+  ]);
+});
+
+test('GPUs that are called the same are told apart by their numbers', () => {
+  const gpus: AgentGpu[] = [
+    { vendor: 'nvidia', index: 0, name: 'NVIDIA H100' },
+    { vendor: 'nvidia', index: 1, name: 'NVIDIA H100', usage_ratio: 1 },
+    { vendor: 'nvidia', index: 2, name: 'NVIDIA L4' },
+    { vendor: 'amd', index: 0 },
+  ];
+  assert.deepEqual(
+    gpus.map((gpu) => nameGpu(gpu, gpus)),
+    ['0: NVIDIA H100', '1: NVIDIA H100', 'NVIDIA L4', 'AMD 0'],
+  );
+  assert.equal(listTiles({ time, gpus })[0]?.detail, '1: NVIDIA H100');
 });
 
 test('waits are doubled up to half a minute, and spread', () => {
@@ -87,23 +143,25 @@ test('what somebody should look at is told in sentences', () => {
   const pi = { now: true, since_boot: true };
   const none = { now: false, since_boot: true };
   assert.deepEqual(
-    findNotices({
-      time,
-      units: { failed: ['a.service'] },
-      sensors: {
-        temperatures: [
-          { id: 'a', chip: 'cpu', temperature_celsius: 101, critical_celsius: 100 },
-          { id: 'b', chip: 'odd', temperature_celsius: 20, critical_celsius: 0 },
-        ],
-      },
-      batteries: [{ name: 'BAT0', status: 'discharging', charge_ratio: 0.05 }],
-      raspberry_pi: {
-        under_voltage: pi,
-        frequency_capped: none,
-        throttled: none,
-        soft_temperature_limit: none,
-      },
-    }),
+    show(
+      findNotices({
+        time,
+        units: { failed: ['a.service'] },
+        sensors: {
+          temperatures: [
+            { id: 'a', chip: 'cpu', temperature_celsius: 101, critical_celsius: 100 },
+            { id: 'b', chip: 'odd', temperature_celsius: 20, critical_celsius: 0 },
+          ],
+        },
+        batteries: [{ name: 'BAT0', status: 'discharging', charge_ratio: 0.05 }],
+        raspberry_pi: {
+          under_voltage: pi,
+          frequency_capped: none,
+          throttled: none,
+          soft_temperature_limit: none,
+        },
+      }),
+    ),
     [
       'The unit a.service failed.',
       'cpu is at 101 °C.',
@@ -134,7 +192,7 @@ test('a disk that is failing or worn out is told', () => {
       { ...disk, device: 'nvme0n1', wear_ratio: 1.04 },
     ],
   });
-  assert.deepEqual(told, [
+  assert.deepEqual(show(told), [
     'The disk sda is failing.',
     'The disk sdb is failing.',
     'The disk sdc is about to fail.',
@@ -146,7 +204,7 @@ test('a disk that is failing or worn out is told', () => {
 test('a filesystem that cannot be written to is not told to be full', () => {
   const full = { mount_point: '/snap', device: 'a', type: 'squashfs', usage_ratio: 1 };
   assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: true }] }), []);
-  assert.deepEqual(findNotices({ time, filesystems: [{ ...full, read_only: false }] }), [
+  assert.deepEqual(show(findNotices({ time, filesystems: [{ ...full, read_only: false }] })), [
     '/snap is 100 % full.',
   ]);
 });
@@ -154,7 +212,7 @@ test('a filesystem that cannot be written to is not told to be full', () => {
 test('the large figures are those that the machine has', () => {
   assert.deepEqual(listTiles({ time }), []);
   assert.deepEqual(
-    listTiles(exampleSnapshot).map(({ id, value, detail }) => [id, value, detail]),
+    listTiles(exampleSnapshot).map(({ id, value, detail }) => show([id, value, detail])),
     [
       ['cpu', '25 %', 'load 0.50'],
       ['memory', '38 %', '2.93 KiB of 7.81 KiB'],

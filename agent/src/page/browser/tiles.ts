@@ -10,6 +10,7 @@ import {
   formatCelsius,
   formatPercent,
 } from './format.ts';
+import { nameGpu } from './name-gpu.ts';
 
 /** A figure that is told large. */
 export interface Tile {
@@ -83,9 +84,10 @@ function toSpaceTiles({ filesystems = [] }: AgentSnapshot): Tile[] {
 
 function toGpuTiles({ gpus = [] }: AgentSnapshot): Tile[] {
   const [busiest] = gpus
-    .flatMap(({ name, vendor, usage_ratio: ratio }) =>
-      ratio === undefined ? [] : [{ detail: name ?? vendor, ratio }],
-    )
+    .flatMap((gpu) => {
+      const { usage_ratio: ratio } = gpu;
+      return ratio === undefined ? [] : [{ detail: nameGpu(gpu, gpus), ratio }];
+    })
     .sort((one, other) => other.ratio - one.ratio);
   if (busiest === undefined) return [];
   return [{ id: 'gpu', name: 'Graphics', value: formatPercent(busiest.ratio), ...busiest }];
