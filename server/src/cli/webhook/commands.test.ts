@@ -8,6 +8,7 @@ import { runLatchkey, type CommandRun } from '../../../test/command-line.ts';
 import { startTestService, TEST_MASTER_SECRET } from '../../../test/harness.ts';
 import { paddleId, paddleTransactionCompleted } from '../../../test/paddle-events.ts';
 import { deliverPaddle } from '../../../test/paddle-steps.ts';
+import { HOUR_MS } from '../../../test/test-clock.ts';
 
 const service = await startTestService();
 const price = paddleId('pri');
@@ -100,4 +101,23 @@ test('a replay says which events are meant, and that there is none', async () =>
   const unknown = await run('replay', 'evt_nobody', '--reason', 'r');
   assert.equal(unknown.code, 1);
   assert.match(unknown.stderr, /There is no such event/);
+});
+
+test('of many events those are listed that came last, the oldest of them first, and it is said that there are more', async () => {
+  const sent: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    service.clock.advance(HOUR_MS);
+    const event = paddleTransactionCompleted({ lines: [{ priceId: price }] });
+    await deliverPaddle(service, event);
+    sent.push(event.event_id);
+  }
+  const listed = await run('list', '--limit', '2', '--json');
+  assert.equal(listed.code, 0, listed.stderr);
+  const events: { event_id: string }[] = JSON.parse(listed.stdout);
+  assert.deepEqual(
+    events.map(({ event_id: id }) => id),
+    sent.slice(1),
+  );
+  assert.equal(listed.stderr, 'Only the newest 2 are shown; --limit shows more.\n');
+  assert.equal((await run('list')).stderr, '');
 });

@@ -1,9 +1,9 @@
 import { Command } from 'commander';
 
-import { listEvents, type EventRecord } from '#server/features/billing/queries/events.ts';
+import { listNewestEvents, type ListedEvent } from '#server/features/billing/queries/event-list.ts';
 
 import { jsonOption, wholeNumber, withExamples } from '../option-values.ts';
-import { type OutputOptions, formatTable, printResult } from '../output.ts';
+import { type OutputOptions, formatTable, printNote, printResult } from '../output.ts';
 import { type EventOptions, eventOptions, toFilter } from './options.ts';
 import { withContext } from '../with-context.ts';
 
@@ -16,8 +16,10 @@ const MAX_LIMIT = 10_000;
 
 export function webhookListCommand(): Command {
   const command = new Command('list')
-    .description('List events of payment providers and what became of them, the oldest first.')
-    .option('--limit <n>', 'at most so many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
+    .description(
+      'List the events that payment providers sent last and what became of them, the oldest first.',
+    )
+    .option('--limit <n>', 'the newest so many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
     .addOption(jsonOption())
     .action(list);
   for (const option of eventOptions(['processed', 'ignored', 'deferred', 'failed'])) {
@@ -31,7 +33,10 @@ export function webhookListCommand(): Command {
 
 async function list(options: ListOptions): Promise<void> {
   await withContext(async ({ pool }) => {
-    const events = await listEvents(pool, toFilter(options), null, options.limit);
+    const events = await listNewestEvents(pool, toFilter(options), options.limit);
+    if (events.length === options.limit) {
+      printNote(`Only the newest ${options.limit} are shown; --limit shows more.`);
+    }
     printResult(options, events.map(toJson), () =>
       events.length === 0
         ? 'There is no such event.'
@@ -52,7 +57,7 @@ async function list(options: ListOptions): Promise<void> {
 }
 
 /** The body is left out: it is the buyer's. */
-function toJson(event: EventRecord) {
+function toJson(event: ListedEvent) {
   return {
     event_id: event.eventId,
     provider: event.provider,
