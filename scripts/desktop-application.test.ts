@@ -14,6 +14,7 @@ const [shown = ''] = [...page.matchAll(/^```text\n(.*?)^```$/gms)].map(readBlock
 const [withKey = '', again = '', withoutService = ''] = commands.trim().split('\n');
 
 const TERM_MS = 14 * 86_400_000;
+const TRIAL_MS = 7 * 86_400_000;
 const LATE_MS = 600_000;
 
 const service = await startDocumentedService();
@@ -52,6 +53,13 @@ test('it runs with a key, with what it has kept, and without the service', async
     const left = Date.parse(until) - Date.now();
     assert.ok(left > TERM_MS - LATE_MS && left <= TERM_MS, until);
   }
+});
+
+test('it runs on trial, with what a trial unlocks', async () => {
+  const script = `import('./licensing.mjs').then(async (it) => console.log(JSON.stringify(await it.startTrial({ machine_id: 'bob-desktop' }))))`;
+  const { offlineUntil, ...said } = JSON.parse(await run(`node -e "${script}"`));
+  assert.deepEqual(said, { mayRun: true, tier: 'trial', features: ['history'] });
+  assert.ok(Math.abs(Date.parse(offlineUntil) - Date.now() - TRIAL_MS) < LATE_MS, offlineUntil);
 });
 
 test('it says why a key is refused, and that there is none', async () => {
