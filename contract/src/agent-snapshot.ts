@@ -184,7 +184,7 @@ export const AgentInterface = object({
     description:
       'All but `physical` carry what others carry too, and so does a `physical` member of another: never add them up.',
   }),
-  member_of: Optional(name('The bond or bridge that it belongs to.', 'bond0')),
+  member_of: Optional(name('The bond, bridge or other interface that it belongs to.', 'bond0')),
   up: Optional(Type.Boolean({ description: 'Whether it can carry traffic.' })),
   speed_bits_per_second: Optional(amount('What the link was negotiated for.')),
   receive_bytes_per_second: Optional(amount('Received.')),
