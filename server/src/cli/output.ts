@@ -64,20 +64,3 @@ function formatCell(value: Cell): string {
 export function formatMoment(moment: Date): string {
   return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }
-
-/** Shows how far a long work is, on one line of standard error that is rewritten; nothing when that is no terminal. */
-export function createProgress(noun: string): { update(done: number): void; end(): void } {
-  const shown = process.stderr.isTTY;
-  let next = 0;
-  return {
-    update(done) {
-      const now = performance.now();
-      if (!shown || now < next) return;
-      next = now + 100;
-      process.stderr.write(`\r${done} ${noun}…`);
-    },
-    end() {
-      if (shown) process.stderr.write('\r\u001B[K');
-    },
-  };
-}

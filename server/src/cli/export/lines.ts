@@ -4,7 +4,8 @@ import { Option } from 'commander';
 import { formatCsvLine } from '#server/lib/csv.ts';
 import { failed } from '../command-error.ts';
 import type { Columns } from './rows.ts';
-import { createProgress, printNote } from '../output.ts';
+import { printNote } from '../output.ts';
+import { withProgress } from '../progress.ts';
 
 /** What every export takes. */
 export interface ExportOptions {
@@ -48,18 +49,20 @@ export async function writeExport(
   path: string | undefined,
   format: () => AsyncGenerator<string>,
 ): Promise<void> {
-  const progress = createProgress(noun);
-  let count = 0;
-  const lines = async function* () {
-    for await (const line of format()) {
-      yield line;
-      count += 1;
-      progress.update(count);
-    }
-  };
-  await writeLines(lines, path);
-  progress.end();
+  await withProgress(noun, (report) => writeLines(() => countLines(format(), report), path));
   if (path !== undefined) printNote(`The ${noun} are in ${path}.`);
+}
+
+async function* countLines(
+  lines: AsyncIterable<string>,
+  report: (count: number) => void,
+): AsyncGenerator<string> {
+  let count = 0;
+  for await (const line of lines) {
+    yield line;
+    count += 1;
+    report(count);
+  }
 }
 
 async function writeLines(lines: () => AsyncGenerator<string>, path?: string): Promise<void> {

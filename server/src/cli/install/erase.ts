@@ -3,7 +3,8 @@ import { eraseInstall } from '#server/features/analytics/installs/erase-install.
 import { currentActor } from '../actor.ts';
 import { installArgument } from './argument.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
-import { type OutputOptions, createProgress, printResult } from '../output.ts';
+import { type OutputOptions, printResult } from '../output.ts';
+import { withProgress } from '../progress.ts';
 import { withContext } from '../with-context.ts';
 
 interface EraseOptions extends OutputOptions {
@@ -29,10 +30,8 @@ export function installEraseCommand(): Command {
 
 async function erase(id: string, options: EraseOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const progress = createProgress('days');
     const erasure = { id, actor: currentActor(), reason: options.reason };
-    const events = await eraseInstall(ctx, erasure, (done) => progress.update(done));
-    progress.end();
+    const events = await withProgress('days', (report) => eraseInstall(ctx, erasure, report));
     printResult(options, { install_id: id, erased_events: events }, () => describe(events));
   });
 }

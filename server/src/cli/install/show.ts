@@ -5,13 +5,8 @@ import {
 } from '#server/features/analytics/installs/show-install.ts';
 import { installArgument } from './argument.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
-import {
-  type OutputOptions,
-  createProgress,
-  formatFields,
-  formatTable,
-  printResult,
-} from '../output.ts';
+import { type OutputOptions, formatFields, formatTable, printResult } from '../output.ts';
+import { withProgress } from '../progress.ts';
 import { withContext } from '../with-context.ts';
 
 /** The rest is in the JSON. */
@@ -32,9 +27,7 @@ export function installShowCommand(): Command {
 
 async function show(installId: string, options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const progress = createProgress('days');
-    const overview = await showInstall(ctx, installId, (done) => progress.update(done));
-    progress.end();
+    const overview = await withProgress('days', (report) => showInstall(ctx, installId, report));
     printResult(options, toJson(installId, overview), () => toText(installId, overview));
   });
 }

@@ -16,7 +16,8 @@ import {
 } from './import-source.ts';
 import { requireProduct } from './issue.ts';
 import { jsonOption, shortText, withExamples } from '../option-values.ts';
-import { type OutputOptions, createProgress, printNote, printResult } from '../output.ts';
+import { type OutputOptions, printNote, printResult } from '../output.ts';
+import { withProgress } from '../progress.ts';
 import { withContext } from '../with-context.ts';
 
 interface ImportOptions extends OutputOptions {
@@ -72,8 +73,13 @@ async function runImport(path: string, options: ImportOptions): Promise<void> {
     const reason = options.reason ?? `import of ${path === '-' ? 'standard input' : path}`;
     const change = { actor: currentActor(), reason };
     const records = readRecords(openSource(path), format);
-    const tally = await importAll(records, { catalog, defaultProduct }, (orders) =>
-      apply(ctx, orders, change),
+    const tally = await withProgress('licenses', (report) =>
+      importAll(
+        records,
+        { catalog, defaultProduct },
+        (orders) => apply(ctx, orders, change),
+        report,
+      ),
     );
     printTally(tally, options);
     if (tally.failed > 0) process.exitCode = 1;
@@ -84,14 +90,14 @@ async function importAll(
   records: AsyncIterable<SourceRecord>,
   rules: ImportRules,
   apply: (orders: readonly ImportOrder[]) => Promise<readonly ImportOutcome[]>,
+  report: (done: number) => void,
 ): Promise<Tally> {
   const tally: Tally = { created: 0, present: 0, failed: 0, problems: [] };
-  const progress = createProgress('licenses');
   let orders: ImportOrder[] = [];
   const flush = async () => {
     for (const outcome of await apply(orders)) tally[outcome] += 1;
     orders = [];
-    progress.update(tally.created + tally.present + tally.failed);
+    report(tally.created + tally.present + tally.failed);
   };
   for await (const { line, record } of records) {
     const parsed = record === null ? unreadable : parseImportRecord(record, rules);
@@ -100,7 +106,6 @@ async function importAll(
     if (orders.length === BATCH_ROWS) await flush();
   }
   await flush();
-  progress.end();
   return tally;
 }
 

@@ -4,7 +4,8 @@ import type { Context } from '#server/context.ts';
 import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
 import { failed } from '../command-error.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
-import { type OutputOptions, createProgress, printResult } from '../output.ts';
+import { type OutputOptions, printResult } from '../output.ts';
+import { withProgress } from '../progress.ts';
 import { withContext } from '../with-context.ts';
 
 const RETRY_MS = 500;
@@ -24,9 +25,7 @@ export function reportRefreshCommand(): Command {
 
 async function refresh(options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const progress = createProgress('steps');
-    const steps = await rollUpAll(ctx, (done) => progress.update(done));
-    progress.end();
+    const steps = await withProgress('steps', (report) => rollUpAll(ctx, report));
     printResult(options, { steps }, () => 'The reports are up to date.');
   });
 }

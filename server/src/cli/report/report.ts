@@ -3,7 +3,8 @@ import { findLastRun } from '#server/features/analytics/queries/rollup-marks.ts'
 import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/limits.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, printNote, printResult } from '../output.ts';
-import { QUESTIONS, type Question, type QuestionOptions } from './questions.ts';
+import type { Question, QuestionOptions } from './question.ts';
+import { QUESTIONS } from './questions.ts';
 import { type RangeOptions, addRangeOptions, readRange } from './range.ts';
 import { describeAge, toCsv, toObjects, toTable } from './view.ts';
 import { withContext } from '../with-context.ts';

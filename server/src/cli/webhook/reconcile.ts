@@ -7,7 +7,8 @@ import { reconcilePaddle, type Reconciliation } from '#server/features/billing/r
 import { currentActor } from '../actor.ts';
 import { failed } from '../command-error.ts';
 import { jsonOption, moment, withExamples } from '../option-values.ts';
-import { type OutputOptions, createProgress, formatTable, printResult } from '../output.ts';
+import { type OutputOptions, formatTable, printResult } from '../output.ts';
+import { withProgress } from '../progress.ts';
 import { withContext } from '../with-context.ts';
 
 interface ReconcileOptions extends OutputOptions {
@@ -52,20 +53,15 @@ async function reconcile(options: ReconcileOptions): Promise<void> {
 }
 
 async function compare(ctx: Context, since: Date | null): Promise<Reconciliation | null> {
-  const progress = createProgress('events compared');
+  const order = { actor: currentActor(), since, unlimited: true };
   try {
-    return await reconcilePaddle(ctx, {
-      actor: currentActor(),
-      since,
-      unlimited: true,
-      onCompared: (count) => progress.update(count),
-    });
+    return await withProgress('events compared', (report) =>
+      reconcilePaddle(ctx, { ...order, onCompared: report }),
+    );
   } catch (error) {
     if (!(error instanceof PaddleApiError)) throw error;
     const why = `Paddle's log cannot be read: ${error.message}.`;
     throw failed(`${why} What was applied until then stays applied.`, { cause: error });
-  } finally {
-    progress.end();
   }
 }
 

@@ -6,7 +6,8 @@ import { replayEvents } from '#server/features/billing/replay-events.ts';
 import { currentActor } from '../actor.ts';
 import { failed, usageError } from '../command-error.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
-import { type OutputOptions, createProgress, formatTable, printResult } from '../output.ts';
+import { type OutputOptions, formatTable, printResult } from '../output.ts';
+import { withProgress } from '../progress.ts';
 import { type EventOptions, eventOptions, toFilter } from './options.ts';
 import { withContext } from '../with-context.ts';
 
@@ -39,14 +40,14 @@ async function replay(eventId: string | undefined, options: ReplayOptions): Prom
   }
   await withContext(async (ctx) => {
     const outcomes: EventOutcome[] = [];
-    const progress = createProgress('events');
     const filter = toFilter(options, eventId ?? null);
     const order = { filter, actor: currentActor(), reason: options.reason };
-    await replayEvents(ctx, order, (outcome) => {
-      outcomes.push(outcome);
-      progress.update(outcomes.length);
-    });
-    progress.end();
+    await withProgress('events', (report) =>
+      replayEvents(ctx, order, (outcome) => {
+        outcomes.push(outcome);
+        report(outcomes.length);
+      }),
+    );
     if (outcomes.length === 0 && eventId !== undefined) throw failed('There is no such event.');
     printResult(options, outcomes.map(toJson), () => describe(outcomes));
     const isAmiss = outcomes.some(({ status }) => status === 'failed' || status === 'deferred');

@@ -1,0 +1,38 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { withProgress } from './progress.ts';
+
+/** A terminal whose screen is kept. */
+function openTerminal(isTTY: boolean) {
+  const written: string[] = [];
+  const write = (text: unknown): boolean => written.push(String(text)) > 0;
+  return { terminal: { isTTY, write }, written };
+}
+
+test('a terminal shows how far the work is, and the line is wiped at its end', async () => {
+  const { terminal, written } = openTerminal(true);
+  const result = await withProgress(
+    'events',
+    async (report) => {
+      report(7);
+      return 'result';
+    },
+    terminal,
+  );
+  assert.equal(result, 'result');
+  assert.deepEqual(written, ['\r7 events…', '\r\u001B[K']);
+});
+
+test('the line of a work that fails is wiped before anybody says why', async () => {
+  const { terminal, written } = openTerminal(true);
+  const failed = withProgress('events', () => Promise.reject(new Error('no')), terminal);
+  await assert.rejects(failed, /no/u);
+  assert.deepEqual(written, ['\r\u001B[K']);
+});
+
+test('nothing is shown to a file', async () => {
+  const { terminal, written } = openTerminal(false);
+  await withProgress('events', async (report) => report(7), terminal);
+  assert.deepEqual(written, []);
+});
