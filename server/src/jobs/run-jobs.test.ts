@@ -108,6 +108,7 @@ test('two jobs are done at once and no more', async () => {
   start(async () => {
     underWay += 1;
     most = Math.max(most, underWay);
+    await eventually(() => most >= 2);
     // Several looks long, so that a third one would be begun if it could.
     await sleep(5 * POLL_MS);
     underWay -= 1;
@@ -125,8 +126,10 @@ test('a job that fails is tried again later; what is logged and kept says neithe
   await eventually(async () => (await listJobs(pool, ['waiting'], 9))[0]?.attempts === 1);
   const [job] = await listJobs(pool, ['waiting'], 9);
   assert.equal(job?.lastError, '550 <[e-mail]> refused [license key]');
-  const pauseMs = (job?.nextAt.getTime() ?? 0) - Date.now();
-  assert.ok(pauseMs > 1_000 && pauseMs < 3_000, `${pauseMs} ms`);
+  const pausedUntil = job?.nextAt.getTime() ?? 0;
+  const pauseMs = Math.floor(Math.E * 1_000);
+  assert.ok(pausedUntil >= (job?.addedAt.getTime() ?? 0) + pauseMs, 'not sooner');
+  assert.ok(pausedUntil <= Date.now() + pauseMs + 1, 'nor later');
   const entry = logged().find(({ level }) => level === 'warn');
   assert.equal(entry.msg, 'a job failed and will be tried again');
   assert.deepEqual([entry.job, entry.attempt], ['send_key_email', 1]);
@@ -216,7 +219,7 @@ test('a stop tells a job that does not end to do so, and the job is tried again'
   running = [];
   await jobs.stop();
   const tookMs = performance.now() - startedAt;
-  assert.ok(tookMs > 4_000 && tookMs < 9_000, `${tookMs} ms`);
+  assert.ok(tookMs > 4_000 && tookMs < 20_000, `${tookMs} ms`);
   assert.equal((await listJobs(pool, ['waiting'], 9))[0]?.attempts, 1);
 });
 
