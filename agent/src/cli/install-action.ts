@@ -21,6 +21,7 @@ import type { Plan } from '../install/plan/plan.ts';
 import { planInstall } from '../install/plan/plan-install.ts';
 import { listConfigurationFaults } from '../install/verify/check-kept-configuration.ts';
 import { listNextSteps } from '../install/verify/next-steps.ts';
+import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { verifyInstallation } from '../install/verify/verify-installation.ts';
 import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
 import { printNote } from './output.ts';
@@ -108,9 +109,11 @@ function keepsConfiguration({ steps }: Plan): boolean {
   );
 }
 
-async function rehearse({ steps, notes, objections }: Plan, context: RunContext): Promise<void> {
+async function rehearse(plan: Plan, context: RunContext): Promise<void> {
+  const { steps, notes, objections } = plan;
   const lines = await describeSteps(steps, context);
   process.stdout.write(`${lines.join('\n')}\n`);
+  await printHandwork(plan);
   printAll('!', notes);
   printAll('✗', objections);
 }
@@ -137,7 +140,15 @@ async function carryOut(
     return;
   }
   process.stdout.write(`${listNextSteps(plan.installed, plan.agentPort).join('\n')}\n`);
+  await printHandwork(plan);
   printAll('!', plan.notes);
+}
+
+/** Last of what is printed, for it is what is left to do. */
+async function printHandwork({ handwork, installed }: Plan): Promise<void> {
+  if (handwork === null) return;
+  if (handwork.isRepeated && (await probeProxy(installed)).problem === null) return;
+  process.stdout.write(`\nThe web server is yours to set up:\n\n${handwork.instructions}`);
 }
 
 function printAll(mark: string, sentences: readonly string[]): void {

@@ -71,7 +71,7 @@ server {
 `;
 
 /** Of an authority of the owner's: nothing that an installation could have brought. */
-const MAKE_OWN_CERTIFICATE = `
+export const MAKE_OWN_CERTIFICATE = `
 set -e
 mkdir -p /etc/ssl/own; cd /etc/ssl/own
 new_key='-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes'

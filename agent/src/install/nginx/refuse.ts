@@ -9,10 +9,23 @@ export function refuseRoute(
   options: ProxyOptions,
   place: string | null,
 ): RefusedPlan {
-  const { domain } = options;
+  const instructions = instructRoute(options, place, advice);
+  return { kind: 'refused', reason, instructions };
+}
+
+/**
+ * Says what to put into the domain's block by hand.
+ * @param place where it is; null when it is not known
+ * @param advice what must be minded beside; null when that is all
+ */
+export function instructRoute(
+  options: ProxyOptions,
+  place: string | null,
+  advice: string | null,
+): string {
   const at = place === null ? '' : ` (${place})`;
-  return refuse(reason, options, [
-    `Put this into the server block that answers https://${domain}${at}, before its closing "}":`,
+  return instruct(options, [
+    `Put this into the server block that answers https://${options.domain}${at}, before its closing "}":`,
     renderRoute(options),
     ...(advice === null ? [] : [advice]),
   ]);
@@ -54,15 +67,14 @@ export function refuseChallenge(reason: string, options: ProxyOptions): RefusedP
   ]);
 }
 
-function refuse(
-  reason: string,
-  { domain, proxyPath }: ProxyOptions,
-  parts: readonly string[],
-): RefusedPlan {
+function refuse(reason: string, options: ProxyOptions, parts: readonly string[]): RefusedPlan {
+  return { kind: 'refused', reason, instructions: instruct(options, parts) };
+}
+
+function instruct({ domain, proxyPath }: ProxyOptions, parts: readonly string[]): string {
   const end = [
     'Test it and load it:\n\n    nginx -t && systemctl reload nginx',
     `Look at it (it answers OK): curl https://${domain}${proxyPath}/health`,
   ];
-  const instructions = `${[...parts, ...end].map((part) => part.trimEnd()).join('\n\n')}\n`;
-  return { kind: 'refused', reason, instructions };
+  return `${[...parts, ...end].map((part) => part.trimEnd()).join('\n\n')}\n`;
 }

@@ -33,6 +33,17 @@ export function describeProxy(
   };
 }
 
+/** What a block of ours would show, before it is known whether there must be one. */
+export function guessCertificate(
+  { certificateFiles, domain }: InstallOptions,
+  { certificate: kept }: HostFacts,
+): Pick<CertificatePlan, 'certificate' | 'key' | 'needsChallenge'> {
+  if (certificateFiles !== null) return { ...certificateFiles, needsChallenge: false };
+  const directory = kept?.directory ?? `/etc/letsencrypt/live/${domain}`;
+  const files = { certificate: `${directory}/fullchain.pem`, key: `${directory}/privkey.pem` };
+  return { ...files, needsChallenge: kept === null };
+}
+
 /** Has nginx answer challenges from our directory; nothing where no challenge will come. */
 export function listChallengeSteps(
   challenge: Challenge,

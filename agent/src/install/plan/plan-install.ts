@@ -40,7 +40,7 @@ function makeDraft(
 }
 
 function finish(
-  { steps, notes, objections }: Draft,
+  { steps, notes, objections, handwork = null }: Draft,
   mode: InstallMode,
   reasons: readonly string[],
   options: InstallOptions,
@@ -59,6 +59,7 @@ function finish(
       ...describeConfiguration(options, mode, facts),
       ...describeAdmission(options),
     ],
+    handwork,
     objections,
     installed: { version, mode, domain, proxyPath, mutualTls, proxyByHand, certificateFiles },
   };

@@ -7,8 +7,13 @@ import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts
 import { explainOrder } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
 import type { Manual, Refusal } from './plan.ts';
-import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
-import { describeProxy, listEdits, listChallengeSteps } from './plan-challenge.ts';
+import { planCertificate } from './plan-certificate.ts';
+import {
+  describeProxy,
+  guessCertificate,
+  listEdits,
+  listChallengeSteps,
+} from './plan-challenge.ts';
 import { planFirewall } from './plan-firewall.ts';
 
 type Dedicated = Extract<ProxyPlan, { readonly kind: 'dedicated' }>;
@@ -42,17 +47,6 @@ export function planThroughNginx(
     notes: [...way.notes, ...note, ...firewall.notes],
     objections: [],
   };
-}
-
-/** Enough to learn whether there must be a certificate at all. */
-function guessCertificate(
-  { certificateFiles, domain }: InstallOptions,
-  { certificate: kept }: HostFacts,
-): Pick<CertificatePlan, 'certificate' | 'key' | 'needsChallenge'> {
-  if (certificateFiles !== null) return { ...certificateFiles, needsChallenge: false };
-  const directory = kept?.directory ?? `/etc/letsencrypt/live/${domain}`;
-  const files = { certificate: `${directory}/fullchain.pem`, key: `${directory}/privkey.pem` };
-  return { ...files, needsChallenge: kept === null };
 }
 
 function planDedicated(

@@ -11,10 +11,19 @@ export interface Plan {
   readonly steps: readonly Step[];
   /** Sentences for the person who installs: what was found, and what is left to be done. */
   readonly notes: readonly string[];
+  /** What a person must put into the web server; null where nothing is left to do. */
+  readonly handwork: Handwork | null;
   /** Sentences that stand against doing it now: a rehearsal tells them, and without one nothing is begun. */
   readonly objections: readonly string[];
   /** What is written down once it is done. */
   readonly installed: InstalledFacts;
+}
+
+/** Lines for a web server that a person sets up. */
+export interface Handwork {
+  readonly instructions: string;
+  /** Whether an earlier installation asked for the same: then it is told again only where the way does not work. */
+  readonly isRepeated: boolean;
 }
 
 /** Nothing can be done here: why, each a sentence with its fix. */

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import type { HostFacts } from '../facts.ts';
+import {
+  BARE,
+  DOMAIN,
+  listenOn,
+  OPTIONS,
+  OVER_HTTPS,
+  SHOP,
+  withNginx,
+  writeSite,
+} from './hosts.fixture.ts';
+import type { InstallOptions } from '../options.ts';
+import type { Handwork } from './plan.ts';
+import { planInstall } from './plan-install.ts';
+
+const BY_HAND: InstallOptions = { ...OPTIONS, proxyByHand: true, email: null };
+const APACHE = { ...BARE, listeners: [listenOn(80, 'apache2'), listenOn(443, 'apache2')] };
+
+function plan(facts: HostFacts, options = BY_HAND): Handwork | null {
+  const found = planInstall(options, facts);
+  assert.ok(found.kind === 'plan', JSON.stringify(found));
+  return found.handwork;
+}
+
+test('what a person has to put into the web server that is there comes with the plan', () => {
+  assert.match(plan(APACHE)?.instructions ?? '', /<VirtualHost \*:443>.*ProxyPass/su);
+  assert.match(plan(BARE)?.instructions ?? '', /A web server that is not known here/u);
+  const route = /^Put this into the server block that answers.*location = \/latchkey \{/su;
+  for (const site of [OVER_HTTPS, SHOP]) {
+    assert.match(plan(withNginx(site))?.instructions ?? '', route);
+  }
+  const balanced = OVER_HTTPS.text.replace('ssl;', 'ssl proxy_protocol;');
+  assert.match(plan(withNginx(writeSite(balanced)))?.instructions ?? '', /\$proxy_protocol_addr/u);
+});
+
+test('nothing has to be put into nginx where it is already', () => {
+  const route = 'location = /latchkey { proxy_pass https://127.0.0.1:4096/; }';
+  const pasted = OVER_HTTPS.text.replace('root', `${route}\n    root`);
+  assert.equal(plan(withNginx(writeSite(pasted))), null);
+});
+
+test('what an earlier installation has told already is known to be so', () => {
+  const installed = {
+    version: '1.0.0',
+    mode: 'proxy',
+    domain: DOMAIN,
+    proxyPath: '/latchkey',
+    mutualTls: false,
+    proxyByHand: true,
+    certificateFiles: null,
+  } as const;
+  const after = { ...APACHE, installed };
+  assert.deepEqual(
+    [APACHE, { ...APACHE, installed: { ...installed, proxyByHand: false } }, after].map(
+      (facts) => plan(facts)?.isRepeated,
+    ),
+    [false, false, true],
+  );
+  assert.equal(plan(after, { ...BY_HAND, mutualTls: true })?.isRepeated, false);
+});
+
+test('nothing is left to a person where this program does it', () => {
+  assert.equal(plan(withNginx(OVER_HTTPS), { ...OPTIONS, proxyByHand: false }), null);
+});
