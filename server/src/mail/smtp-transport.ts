@@ -85,7 +85,9 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
     close() {
       relay?.then(
         (opened) => opened.close(),
-        () => {},
+        () => {
+          // It never opened, which whoever sent a message was told.
+        },
       );
     },
   };

@@ -1,4 +1,5 @@
-import { renderMail, type MailBlock, type RenderedMail } from '#server/mail/render-mail.ts';
+import type { MailBlock } from '#server/mail/mail-content.ts';
+import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
 
 import { keyEmailTexts, type KeyEmailLanguage } from './key-email-texts.ts';
 

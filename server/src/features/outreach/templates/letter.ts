@@ -1,7 +1,7 @@
 import type { OutreachTemplate } from '@latchkey/contract';
 
 import type { OutreachLink } from '#server/config/catalog-model.ts';
-import type { MailBlock } from '#server/mail/render-mail.ts';
+import type { MailBlock } from '#server/mail/mail-content.ts';
 
 /** What letters are made of, whatever their language: all of it is shown as it is. */
 export interface LetterFacts {

@@ -1,6 +1,7 @@
 import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
 
-import { renderMail, type MailBlock, type RenderedMail } from '#server/mail/render-mail.ts';
+import type { MailBlock } from '#server/mail/mail-content.ts';
+import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
 
 import type { LanguageLetters, LetterFacts } from './letter.ts';
 import { english } from './letters-en.ts';
