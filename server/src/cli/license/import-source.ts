@@ -77,7 +77,9 @@ async function* readJsonLines(source: Readable): AsyncGenerator<SourceRecord> {
   let line = 0;
   for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
     line += 1;
-    if (text.trim() !== '') yield { line, record: parseObject(text) };
+    // The mark of byte order, which some editors put first, is white space to `trim` and none to JSON.
+    const trimmed = text.trim();
+    if (trimmed !== '') yield { line, record: parseObject(trimmed) };
   }
 }
 
