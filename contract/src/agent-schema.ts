@@ -1,8 +1,14 @@
 import { type TNumber, type TObject, type TProperties, type TString, Type } from 'typebox';
 
-/** Nothing else than these properties. */
-export function object<T extends TProperties>(properties: T): TObject<T> {
-  return Type.Object(properties, { additionalProperties: false });
+/**
+ * These properties and no others.
+ * @param $id the name under which it is referred to; left out: it has none
+ */
+export function object<T extends TProperties>(properties: T, $id?: string): TObject<T> {
+  return Type.Object(properties, {
+    additionalProperties: false,
+    ...($id === undefined ? {} : { $id }),
+  });
 }
 
 /** From 0 to 1. */

@@ -1,11 +1,13 @@
 import { type Static, Type } from 'typebox';
 import { AgentGpu } from './agent-gpu.ts';
+import { AgentNetwork } from './agent-network.ts';
 import { amount, measure, name, object, ratio } from './agent-schema.ts';
+import { AgentDisk, AgentDiskHealth, AgentFilesystem } from './agent-storage.ts';
 import { dateTime, oneOf } from './schema.ts';
 
 const { Optional, Array: List } = Type;
 
-/**
+/*
  * What the agent says about a machine. Names follow OpenTelemetry's and Prometheus' words with the unit last.
  * What a machine lacks is left out, never 0. A field ending in `_total` counts since boot; what is per second,
  * and every ratio over time, is over the time since the snapshot before, and left out in the first one,
@@ -114,101 +116,6 @@ export const AgentPressure = object({
 });
 export type AgentPressure = Static<typeof AgentPressure>;
 
-export const AgentDisk = object({
-  device: name('As in /dev.', 'nvme0n1'),
-  kind: oneOf(['disk', 'mapper', 'raid'], {
-    description: '`mapper` and `raid` lie on other devices: never add them to those.',
-  }),
-  name: Optional(name('What a mapped device is called.', 'vg0-root')),
-  members: Optional(List(Type.String(), { description: 'What a mapper or raid lies on.' })),
-  size_bytes: Optional(amount('Its size.')),
-  read_bytes_per_second: Optional(amount('Read.')),
-  write_bytes_per_second: Optional(amount('Written.')),
-  reads_per_second: Optional(amount('Reads completed.')),
-  writes_per_second: Optional(amount('Writes completed.')),
-  read_latency_seconds: Optional(amount('Mean of the reads completed, left out where none was.')),
-  write_latency_seconds: Optional(amount('Mean of the writes completed, left out where none was.')),
-  busy_ratio: Optional(ratio('Time with a request under way; a fast disk at 1 can do more.')),
-  queue_depth: Optional(amount('Requests under way, on average.')),
-  read_bytes_total: amount('Since boot.'),
-  written_bytes_total: amount('Since boot.'),
-  reads_total: amount('Since boot.'),
-  writes_total: amount('Since boot.'),
-});
-export type AgentDisk = Static<typeof AgentDisk>;
-
-/** What a disk says of itself (SMART), as smartctl tells it. It is asked seldom, and a disk that sleeps is not woken up. */
-export const AgentDiskHealth = object({
-  device: name('As in /dev.', 'sda'),
-  read_at: dateTime({ description: 'When the disk said so, by the clock of the machine.' }),
-  model: Optional(name('As its maker calls it.', 'WDC WD40EFRX-68N32N0')),
-  passed: Optional(Type.Boolean({ description: 'How the disk judges itself.' })),
-  failing: Type.Boolean({ description: 'It says that it is failing.' }),
-  prefail_now: Type.Boolean({ description: 'A figure that tells of a failure is at its limit.' }),
-  prefail_past: Type.Boolean({ description: 'A figure was at its limit once.' }),
-  error_log: Type.Boolean({ description: 'It has written down errors, old ones included.' }),
-  self_test_failed: Type.Boolean({ description: 'It failed a test of itself.' }),
-  temperature_celsius: Optional(measure('When it was asked.')),
-  power_on_seconds: Optional(amount('How long it was switched on in its life.')),
-  wear_ratio: Optional(amount('Used of the writing that it was made for; may be above 1.')),
-  spare_ratio: Optional(ratio('Spare blocks that are left.')),
-  reallocated_sectors: Optional(amount('Broken, and replaced by spare ones.')),
-  pending_sectors: Optional(amount('Cannot be read, and wait to be replaced.')),
-  media_errors: Optional(amount('Data that it could not give back (NVMe).')),
-});
-export type AgentDiskHealth = Static<typeof AgentDiskHealth>;
-
-export const AgentFilesystem = object({
-  mount_point: name('Where it is mounted.', '/home'),
-  device: name('What is mounted.', '/dev/sda1'),
-  type: name('As the kernel calls it.', 'ext4'),
-  read_only: Type.Boolean(),
-  network: Optional(Type.Boolean({ description: 'True when another machine keeps it.' })),
-  stale: Optional(
-    Type.Boolean({ description: 'True while it does not answer: old figures, or none.' }),
-  ),
-  total_bytes: Optional(amount('Its size.')),
-  used_bytes: Optional(amount('In use.')),
-  free_bytes: Optional(amount('Not in use, what is reserved for root included.')),
-  available_bytes: Optional(amount('What programs can have.')),
-  usage_ratio: Optional(ratio('Used of used and available, as df says it.')),
-  inodes_total: Optional(amount('Left out where there is no limit.')),
-  inodes_used: Optional(amount('In use.')),
-  inodes_usage_ratio: Optional(ratio('Used of total.')),
-});
-export type AgentFilesystem = Static<typeof AgentFilesystem>;
-
-export const AgentInterface = object({
-  interface: name('Its name.', 'eth0'),
-  kind: oneOf(['physical', 'bond', 'bridge', 'vlan', 'tunnel', 'virtual'], {
-    description:
-      'All but `physical` carry what others carry too, and so does a `physical` member of another: never add them up.',
-  }),
-  member_of: Optional(name('The bond, bridge or other interface that it belongs to.', 'bond0')),
-  up: Optional(Type.Boolean({ description: 'Whether it can carry traffic.' })),
-  speed_bits_per_second: Optional(amount('What the link was negotiated for.')),
-  receive_bytes_per_second: Optional(amount('Received.')),
-  transmit_bytes_per_second: Optional(amount('Sent.')),
-  receive_packets_per_second: Optional(amount('Packets received.')),
-  transmit_packets_per_second: Optional(amount('Packets sent.')),
-  receive_bytes_total: amount('Since it was made.'),
-  transmit_bytes_total: amount('Since it was made.'),
-  receive_packets_total: amount('Since it was made.'),
-  transmit_packets_total: amount('Since it was made.'),
-  receive_errors_total: amount('Broken packets.'),
-  transmit_errors_total: amount('Packets that could not be sent.'),
-  receive_drops_total: amount('Packets that nobody took.'),
-  transmit_drops_total: amount('Packets given up before they were sent.'),
-});
-export type AgentInterface = Static<typeof AgentInterface>;
-
-export const AgentNetwork = object({
-  receive_bytes_per_second: Optional(amount('Of the whole machine: each packet counted once.')),
-  transmit_bytes_per_second: Optional(amount('Of the whole machine.')),
-  interfaces: List(AgentInterface),
-});
-export type AgentNetwork = Static<typeof AgentNetwork>;
-
 const sensorId = name('Stays the same over restarts.', 'coretemp.0/temp1');
 const chip = name('The driver.', 'coretemp');
 const label = Optional(name('What the driver calls it.', 'Package id 0'));
@@ -285,7 +192,7 @@ export const AgentRaspberryPi = object({
 export type AgentRaspberryPi = Static<typeof AgentRaspberryPi>;
 
 /** A machine at one moment. */
-export const AgentSnapshot = Type.Object(
+export const AgentSnapshot = object(
   {
     time: dateTime({ description: 'By the clock of the machine.' }),
     uptime_seconds: Optional(amount('Since boot.')),
@@ -306,29 +213,6 @@ export const AgentSnapshot = Type.Object(
     units: Optional(AgentUnits),
     raspberry_pi: Optional(AgentRaspberryPi),
   },
-  { $id: 'AgentSnapshot', additionalProperties: false },
+  'AgentSnapshot',
 );
 export type AgentSnapshot = Static<typeof AgentSnapshot>;
-
-/** What a machine is: it does not change while the agent runs. */
-export const AgentHost = Type.Object(
-  {
-    hostname: name('Its name.', 'db-1'),
-    os_name: Optional(name('The distribution.', 'Debian GNU/Linux 12 (bookworm)')),
-    os_id: Optional(name('Its short name.', 'debian')),
-    os_version: Optional(name('Its version.', '12')),
-    kernel_version: Optional(name('As uname says it.', '6.1.0-18-amd64')),
-    architecture: name('What it was built for.', 'x64'),
-    cpu_model: Optional(name('As its maker calls it.')),
-    cpu_logical_count: Optional(Type.Integer({ minimum: 1 })),
-    cpu_physical_count: Optional(
-      Type.Integer({ minimum: 1, description: 'Cores without threads.' }),
-    ),
-    memory_total_bytes: Optional(amount('Memory that the kernel manages.')),
-    boot_time: Optional(dateTime()),
-    machine_type: oneOf(['physical', 'virtual', 'container']),
-    machine_model: Optional(name('As its maker calls it.', 'Raspberry Pi 5 Model B Rev 1.0')),
-  },
-  { $id: 'AgentHost', additionalProperties: false },
-);
-export type AgentHost = Static<typeof AgentHost>;

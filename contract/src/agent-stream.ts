@@ -1,29 +1,22 @@
-import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { AgentHost, AgentSnapshot } from './agent-snapshot.ts';
+import { type Static, Type } from 'typebox';
+import { AgentHost } from './agent-host.ts';
+import { amount, object, ratio } from './agent-schema.ts';
+import { AgentSnapshot } from './agent-snapshot.ts';
 import { dateTime, oneOf } from './schema.ts';
 
-/** What the agent sends over its WebSocket: one JSON value in each text message, by the subprotocol that was agreed. */
+/*
+ * What the agent sends over its WebSocket: one JSON value in each text message, by the subprotocol that was agreed.
+ */
 
 const { Optional, Array: List } = Type;
-
-function object<T extends TProperties>(properties: T, $id?: string): TObject<T> {
-  return Type.Object(properties, {
-    additionalProperties: false,
-    ...($id === undefined ? {} : { $id }),
-  });
-}
-
-function amount(description: string) {
-  return Type.Number({ minimum: 0, description });
-}
 
 /** The figures of a chart that begins before its viewer came. */
 export const AgentHistoryPoint = object(
   {
     time: dateTime(),
-    cpu_usage_ratio: Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    cpu_usage_ratio: Optional(ratio('As in a snapshot.')),
     load_1m: Optional(amount('As in a snapshot.')),
-    memory_usage_ratio: Optional(Type.Number({ minimum: 0, maximum: 1 })),
+    memory_usage_ratio: Optional(ratio('As in a snapshot.')),
     disk_read_bytes_per_second: Optional(amount('Of all disks, each byte told once.')),
     disk_write_bytes_per_second: Optional(amount('Of all disks.')),
     receive_bytes_per_second: Optional(amount('Of the whole machine.')),

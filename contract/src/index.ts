@@ -26,7 +26,10 @@ import { TrialStartRequest, TrialStartResponse } from './trial.ts';
 import { HeartbeatRequest, HeartbeatResponse } from './usage.ts';
 
 export * from './agent-gpu.ts';
+export * from './agent-host.ts';
+export * from './agent-network.ts';
 export * from './agent-snapshot.ts';
+export * from './agent-storage.ts';
 export * from './agent-stream.ts';
 export * from './billing.ts';
 export * from './date-time.ts';
