@@ -98,13 +98,16 @@ export function addRawParser(app: FastifyInstance): void {
   });
 }
 
+const BYTE_ORDER_MARK = 0xfeff;
+
 /**
- * Parses a body.
- * @throws InvalidRequestError when it is no JSON in UTF-8 (RFC 8259 §8.1).
+ * Parses a body. A mark of byte order before it is ignored (RFC 8259 §8.1): some platforms cannot write UTF-8 without.
+ * @throws InvalidRequestError when it is no JSON in UTF-8
  */
 function parseJson(body: Buffer): unknown {
   if (!isUtf8(body)) throw invalidJson(0, 'The body is not UTF-8');
-  const text = body.toString();
+  const decoded = body.toString();
+  const text = decoded.charCodeAt(0) === BYTE_ORDER_MARK ? decoded.slice(1) : decoded;
   try {
     return JSON.parse(text);
   } catch {

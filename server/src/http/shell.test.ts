@@ -250,6 +250,22 @@ test('a body that is no JSON, or no UTF-8, is 422 at the place where it goes wro
   });
 });
 
+test('a mark of byte order before a body is ignored', async (t) => {
+  const app = setUp(t);
+  const post = (payload: string) =>
+    app.inject({
+      method: 'POST',
+      url: '/things',
+      headers: { 'content-type': 'application/json' },
+      payload,
+    });
+  const taken = await post('\uFEFF{"email":"ada@example.com"}');
+  assert.deepEqual([taken.statusCode, taken.json()], [200, { email: 'ada@example.com' }]);
+  const broken = await post('\uFEFF{"email":}');
+  assert.equal(broken.statusCode, 422);
+  assert.match(broken.body, /"loc":\["body",9\]/u);
+});
+
 test('a failure inside is logged under its id and never shown', async (t) => {
   const lines: object[] = [];
   const app = setUp(t, { log: { error: (fields) => lines.push(fields) } });

@@ -1,5 +1,6 @@
 /** Where a text stops being JSON, and why. */
 export interface JsonFault {
+  /** In characters (code points). */
   readonly offset: number;
   readonly reason: string;
 }
@@ -29,7 +30,15 @@ export function locateJsonFault(text: string): JsonFault {
     }
     if (!scanner.take(',')) scanner.fail("Expecting ',' delimiter");
   }
-  return scanner.fault ?? { offset: 0, reason: 'Expecting value' };
+  const { offset, reason } = scanner.fault ?? { offset: 0, reason: 'Expecting value' };
+  return { offset: countCharacters(text, offset), reason };
+}
+
+/** How many characters stand before `end`: the second half of a surrogate pair is none of its own. */
+function countCharacters(text: string, end: number): number {
+  let count = 0;
+  for (let at = 0; at < end; at += 1) if ((text.charCodeAt(at) & 0xfc00) !== 0xdc00) count += 1;
+  return count;
 }
 
 class Scanner {
@@ -84,12 +93,19 @@ class Scanner {
       if (character === undefined) return this.fail('Unterminated string starting at', start);
       if (character < ' ') return this.fail('Invalid control character at');
       if (character === '\\') {
-        if (!this.#match(ESCAPE)) return this.fail('Invalid \\escape');
+        if (!this.#match(ESCAPE)) return this.#failInEscape(start);
       } else {
         this.#at += 1;
         if (character === '"') return undefined;
       }
     }
+  }
+
+  #failInEscape(stringStart: number): void {
+    const letter = this.#text[this.#at + 1];
+    if (letter === undefined) this.fail('Unterminated string starting at', stringStart);
+    else if (letter === 'u') this.fail('Invalid \\uXXXX escape', this.#at + 1);
+    else this.fail('Invalid \\escape');
   }
 
   #match(pattern: RegExp): boolean {
