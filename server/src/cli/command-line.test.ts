@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { existsSync, mkdtempSync, openSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
@@ -32,6 +33,20 @@ test('every command says what it does, and shows examples of itself', async () =
       new RegExp(`Examples:\\n  # .+\\n  latchkey .*\\b${command.name()}\\b`, 'u'),
     );
   }
+});
+
+const FULL = '/dev/full';
+
+test('a full disk is told in one sentence', { skip: existsSync(FULL) ? false : FULL }, () => {
+  const { status, stderr } = spawnSync(
+    process.execPath,
+    [join(import.meta.dirname, '../main.ts'), 'mail', 'preview', 'key'],
+    { stdio: ['ignore', openSync(FULL, 'w'), 'pipe'], encoding: 'utf8' },
+  );
+  assert.deepEqual(
+    [status, stderr],
+    [1, 'latchkey: The output cannot be written (ENOSPC: no space left on device, write).\n'],
+  );
 });
 
 test('the set of commands is complete', async () => {

@@ -57,7 +57,7 @@ export async function buildProgram(only = ''): Promise<Command> {
  * @returns the exit code: 0 done, 1 not done, 2 not understood, 78 a wrong configuration
  */
 export async function runCommandLine(args: readonly string[]): Promise<number> {
-  endQuietlyWhenReaderLeaves();
+  endWhenNobodyReads();
   const program = await buildProgram(args[0]);
   if (args.length === 0) {
     program.outputHelp();
@@ -94,10 +94,11 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** `latchkey export … | head` closes the pipe early, which is no failure. */
-function endQuietlyWhenReaderLeaves(): void {
-  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-    process.exit(0);
+/** `latchkey export … | head` closes the pipe early, which is no failure; a full disk is one. */
+function endWhenNobodyReads(): void {
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') process.exit(0);
+    printNote(`latchkey: The output cannot be written (${message}).`);
+    process.exit(1);
   });
 }

@@ -1,7 +1,8 @@
-import { createWriteStream } from 'node:fs';
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { Option } from 'commander';
 import { formatCsvLine } from '#server/lib/csv.ts';
+import { codeOf, hasCode } from '#server/lib/error-code.ts';
 import { failed } from '../command-error.ts';
 import type { Columns } from './rows.ts';
 import { printNote } from '../output.ts';
@@ -66,15 +67,26 @@ async function* countLines(
 }
 
 async function writeLines(lines: () => AsyncGenerator<string>, path?: string): Promise<void> {
-  if (path === undefined) {
-    await pipeline(lines, process.stdout, { end: false });
-    return;
-  }
+  if (path === undefined) await pipeline(lines, process.stdout, { end: false });
+  else await writeFile(lines, path);
+}
+
+async function writeFile(lines: () => AsyncGenerator<string>, path: string): Promise<void> {
+  const file = await openNew(path);
   try {
-    await pipeline(lines, createWriteStream(path, { flags: 'wx', mode: FILE_MODE }));
+    await pipeline(lines, file.createWriteStream());
   } catch (error) {
-    if (!(error instanceof Error && 'code' in error && 'syscall' in error)) throw error;
-    const why = error.code === 'EEXIST' ? 'it exists already' : String(error.code);
+    // A part of the lines looks like all of them.
+    await rm(path, { force: true });
+    throw error;
+  }
+}
+
+async function openNew(path: string): Promise<FileHandle> {
+  try {
+    return await open(path, 'wx', FILE_MODE);
+  } catch (error) {
+    const why = hasCode(error, 'EEXIST') ? 'it exists already' : String(codeOf(error));
     throw failed(`${path} cannot be written (${why}): choose another --output.`, { cause: error });
   }
 }
