@@ -11,6 +11,7 @@ import { openSampler, type Sampler } from './sample.ts';
 import { openControl } from './service/control-server.ts';
 import { openAccessTokens } from './stream/access-tokens.ts';
 import { AddressReports } from './stream/address-reports.ts';
+import { HISTORY_PARTS } from './stream/history.ts';
 import { Hub } from './stream/hub.ts';
 import { StreamServer } from './stream/server.ts';
 import { listTlsFiles, readTlsMaterial } from './tls/tls-files.ts';
@@ -64,6 +65,8 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   }
   const files = [...listTlsFiles(config.tls), config.tokensFile].filter((path) => path !== null);
   opened.use(watchFiles(files, reload));
+  // The first tick has something to compare with, and the first viewer sees how busy the machine is.
+  sampler.sample(HISTORY_PARTS);
   repeat(opened, 1000 * intervalSeconds, () => {
     hub.tick();
     onTick?.(hub.viewers.size);
