@@ -21,9 +21,19 @@ const RELOAD_NGINX = 'systemctl reload nginx';
 const OTHER_SERVER = '/etc/nginx/conf.d/00-other.conf';
 
 const NEW_KEY = '-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes';
+const KEEP_CERTIFICATE = `cp -p ${paths.certificate} ${paths.certificateKey} /root`;
+const PUT_CERTIFICATE_BACK = `cp -p /root/fullchain.pem /root/privkey.pem /etc/latchkey-agent/tls && ${RESTART}`;
+
 const EXPIRED = `openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout /root/own.key -out /root/own.csr
 openssl x509 -req -in /root/own.csr -signkey /root/own.key -days -1 -out /root/own.pem
 cat /root/own.pem >${paths.certificate}; cat /root/own.key >${paths.certificateKey}`;
+
+/** The machines share the clock of what they run on, so the certificate is ahead in place of the clock being behind. */
+const AHEAD = `cd /root && : >index
+printf '[ca]\\ndefault_ca=own\\n[own]\\ndatabase=/root/index\\nnew_certs_dir=/root\\nrand_serial=yes\\ndefault_md=sha256\\npolicy=any\\n[any]\\ncommonName=supplied\\n' >ca.cnf
+openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout own.key -out own.csr
+openssl ca -config ca.cnf -batch -notext -selfsign -keyfile own.key -in own.csr -out own.pem -startdate 20990101000000Z -enddate 20991231000000Z
+cat own.pem >${paths.certificate}; cat own.key >${paths.certificateKey}`;
 
 /** With the authority's own key, as it would be written, but for the time. */
 const OUTDATED_LIST = `cd /root && : >index && echo 4096 >number
@@ -73,10 +83,15 @@ export const STANDALONE_AILMENTS: readonly Ailment[] = [
     symptom: 'certificate verify failed: expired',
     check: 'certificate',
     cause: /fullchain\.pem expired on/,
-    arrange: (at) =>
-      run(at, `cp -p ${paths.certificate} ${paths.certificateKey} /root && ${EXPIRED}`),
-    mend: (at) =>
-      run(at, `cp -p /root/fullchain.pem /root/privkey.pem /etc/latchkey-agent/tls && ${RESTART}`),
+    arrange: (at) => run(at, `${KEEP_CERTIFICATE}\n${EXPIRED}`),
+    mend: (at) => run(at, PUT_CERTIFICATE_BACK),
+  },
+  {
+    symptom: 'certificate verify failed: the clock is behind',
+    check: 'clock',
+    cause: /^The clock of this machine is behind: it says 20/,
+    arrange: (at) => run(at, `${KEEP_CERTIFICATE}\n${AHEAD}`),
+    mend: (at) => run(at, PUT_CERTIFICATE_BACK),
   },
   {
     symptom: 'domain validation failed',
@@ -109,6 +124,13 @@ export const PROXY_AILMENTS: readonly Ailment[] = [
     cause: /^The agent does not run/,
     arrange: (at) => run(at, 'systemctl stop latchkey-agent'),
     mend: (at) => run(at, RESTART),
+  },
+  {
+    symptom: '502 on the proxy route: another port',
+    check: 'proxy_route',
+    cause: /^nginx hands it to 127\.0\.0\.1:4096, and the agent is to listen on port 5000/,
+    arrange: (at) => run(at, listenOn('127.0.0.1', 5000)),
+    mend: (at) => run(at, listenOn('127.0.0.1')),
   },
   {
     symptom: '404 on the health route',
@@ -167,8 +189,8 @@ function run({ machine }: Installation, script: string): Promise<string> {
   return machine.succeed(['sh', '-ec', script]);
 }
 
-function listenOn(host: string): string {
-  return `sed -i 's#^listen: .*#listen: ${host}:4096#' ${paths.configuration} && ${RESTART}`;
+function listenOn(host: string, port = 4096): string {
+  return `sed -i 's#^listen: .*#listen: ${host}:${port}#' ${paths.configuration} && ${RESTART}`;
 }
 
 /** Has another program listen on a port. */
