@@ -136,6 +136,35 @@ export const moneyBackScenarios: readonly Scenario[] = [
     ends: [ONCE],
   },
   {
+    name: 'a warning, and the chargeback that came of it',
+    facts: [
+      payment(),
+      adjustment({ effect: 'chargeback_warning' }),
+      adjustment({ adjustmentId: 'adj_2', effect: 'chargeback', occurredAt: month(4) }),
+    ],
+    ends: [{ ...ONCE, disputedAt: month(3, 2) }],
+  },
+  {
+    name: 'a warning that only the chargeback that came of it ended, which was taken back',
+    facts: [
+      payment(),
+      adjustment({ effect: 'chargeback_warning' }),
+      adjustment({ adjustmentId: 'adj_2', effect: 'chargeback', occurredAt: month(4) }),
+      adjustment({ adjustmentId: 'adj_3', effect: 'chargeback_reverse', occurredAt: month(5) }),
+    ],
+    ends: [ONCE],
+  },
+  {
+    name: 'a warning after a chargeback that was taken back',
+    facts: [
+      payment(),
+      adjustment({ effect: 'chargeback' }),
+      adjustment({ adjustmentId: 'adj_2', effect: 'chargeback_reverse', occurredAt: month(4) }),
+      adjustment({ adjustmentId: 'adj_3', effect: 'chargeback_warning', occurredAt: month(5) }),
+    ],
+    ends: [{ ...ONCE, disputedAt: month(5) }],
+  },
+  {
     name: 'fought over, and told of again',
     facts: [
       payment(),

@@ -28,11 +28,18 @@ export function findRefund(
   return null;
 }
 
-/** What counts as money that is fought over, and what takes it back: a warning is as good as the chargeback to come. */
-const DISPUTES = [
-  { effect: 'chargeback', reversal: 'chargeback_reverse' },
-  { effect: 'chargeback_warning', reversal: 'chargeback_warning_reverse' },
-] as const;
+/** What counts as money that is fought over, and what takes it back. */
+interface DisputeKind {
+  readonly effect: AdjustmentFact['effect'];
+  readonly reversal: AdjustmentFact['effect'];
+}
+
+const CHARGEBACK: DisputeKind = { effect: 'chargeback', reversal: 'chargeback_reverse' };
+
+const WARNING: DisputeKind = {
+  effect: 'chargeback_warning',
+  reversal: 'chargeback_warning_reverse',
+};
 
 /**
  * Since when a purchase's money is fought over: the oldest chargeback or warning that nothing has taken back yet; null
@@ -47,15 +54,28 @@ export function findDispute(
   return new Date(Math.min(...open.map(({ occurredAt }) => occurredAt.getTime())));
 }
 
-/** The chargebacks and warnings of a purchase's payments that nothing has taken back yet. */
+/**
+ * The chargebacks and warnings of a purchase's payments that nothing has taken back yet. A warning is as good as the
+ * chargeback to come, and over with it: that is the one of which the end is told.
+ */
 export function listOpenDisputes(
   payments: readonly PaymentFact[],
   adjustments: readonly AdjustmentFact[],
 ): AdjustmentFact[] {
   return payments.flatMap(({ transactionId }) => {
     const concerned = adjustments.filter((each) => each.transactionId === transactionId);
-    return DISPUTES.flatMap((kind) => listOpen(concerned, kind));
+    const chargebacks = listOpen(concerned, CHARGEBACK);
+    const warnings = listOpen(concerned, WARNING);
+    if (chargebacks.length > 0) return [...chargebacks, ...warnings];
+    return warnings.filter((warning) => !cameTrue(warning, concerned));
   });
+}
+
+function cameTrue(warning: AdjustmentFact, adjustments: readonly AdjustmentFact[]): boolean {
+  return adjustments.some(
+    ({ effect, status, occurredAt }) =>
+      effect === 'chargeback' && status !== 'pending' && occurredAt >= warning.occurredAt,
+  );
 }
 
 /**
@@ -64,7 +84,7 @@ export function listOpenDisputes(
  */
 function listOpen(
   adjustments: readonly AdjustmentFact[],
-  { effect, reversal }: (typeof DISPUTES)[number],
+  { effect, reversal }: DisputeKind,
 ): AdjustmentFact[] {
   const of = (wanted: AdjustmentFact['effect'], status: AdjustmentFact['status']) =>
     adjustments.filter((each) => each.effect === wanted && each.status === status);
