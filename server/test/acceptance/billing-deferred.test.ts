@@ -4,8 +4,12 @@ import { test } from 'node:test';
 import { retryDueEvents } from '#server/features/billing/replay-events.ts';
 
 import { startTestService } from '../harness.ts';
-import { paddleCustomer, paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../paddle-steps.ts';
+import {
+  paddleCustomer,
+  paddleId,
+  paddleTransactionCompleted,
+} from '../payment-providers/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
 import { HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';
 

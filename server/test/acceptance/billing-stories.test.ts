@@ -8,8 +8,8 @@ import {
   paddleId,
   paddleSubscription,
   paddleTransactionCompleted,
-} from '../paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../paddle-steps.ts';
+} from '../payment-providers/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, HOUR_MS, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';

@@ -22,9 +22,9 @@ import {
   paddlePeriod,
   paddleSubscription,
   paddleTransactionCompleted,
-} from '../paddle-events.ts';
-import { makePaddleSamples } from '../paddle-samples.ts';
-import { deliverPaddle } from '../paddle-steps.ts';
+} from '../payment-providers/paddle-events.ts';
+import { makePaddleSamples } from '../payment-providers/paddle-samples.ts';
+import { deliverPaddle } from '../payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';

@@ -11,15 +11,15 @@ import {
   lemonSqueezyInvoice,
   lemonSqueezyOrder,
   lemonSqueezySubscription,
-} from '../lemon-squeezy-events.ts';
-import { standardEvent } from '../standard-webhooks-events.ts';
+} from '../payment-providers/lemon-squeezy-events.ts';
+import { standardEvent } from '../payment-providers/standard-webhooks-events.ts';
 import {
   stripeCheckoutCompleted,
   stripeInvoicePaid,
   stripeInvoicePaymentPaid,
   stripeRefund,
   stripeSubscription,
-} from '../stripe-events.ts';
+} from '../payment-providers/stripe-events.ts';
 import { testCatalog } from '../test-catalog.ts';
 import { DAY_MS, TEST_START } from '../test-clock.ts';
 import { readBody } from './bodies.ts';

@@ -11,8 +11,8 @@ import {
   paddleTransaction,
   paddleTransactionCompleted,
   signPaddle,
-} from '../paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../paddle-steps.ts';
+} from '../payment-providers/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../payment-providers/paddle-steps.ts';
 import { fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { faultsOf, problem, readBody } from './bodies.ts';
 

@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import { Client } from 'pg';
 
 import { startTestService } from '../harness.ts';
-import { paddleId, paddleTransactionCompleted } from '../paddle-events.ts';
-import { postPaddle } from '../paddle-steps.ts';
+import { paddleId, paddleTransactionCompleted } from '../payment-providers/paddle-events.ts';
+import { postPaddle } from '../payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 
 /** What payment providers wait for an answer. */

@@ -16,7 +16,7 @@ import {
   paddleId,
   paddleTransactionCompleted,
   type PaddleEvent,
-} from '../paddle-events.ts';
+} from '../payment-providers/paddle-events.ts';
 import type { ServiceProcess, Settings } from '../service-process.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 

@@ -6,7 +6,7 @@ import { describe, test } from 'node:test';
 import type { Pool } from 'pg';
 
 import { eventually } from '../eventually.ts';
-import type { PaddleEvent } from '../paddle-events.ts';
+import type { PaddleEvent } from '../payment-providers/paddle-events.ts';
 import type { ServiceProcess } from '../service-process.ts';
 import {
   assertOneOfEach,

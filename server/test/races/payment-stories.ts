@@ -7,13 +7,13 @@ import {
   paddlePeriod,
   paddleSubscription,
   paddleTransactionCompleted,
-} from '../paddle-events.ts';
+} from '../payment-providers/paddle-events.ts';
 import {
   stripeCheckoutCompleted,
   stripeCustomer,
   stripeDelivery,
   stripeRefund,
-} from '../stripe-events.ts';
+} from '../payment-providers/stripe-events.ts';
 import { TEST_WEBHOOK_SECRETS } from '../harness.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';

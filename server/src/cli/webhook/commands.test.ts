@@ -6,8 +6,11 @@ import { after, before, test } from 'node:test';
 
 import { runLatchkey, type CommandRun } from '../../../test/command-line.ts';
 import { startTestService, TEST_MASTER_SECRET } from '../../../test/harness.ts';
-import { paddleId, paddleTransactionCompleted } from '../../../test/paddle-events.ts';
-import { deliverPaddle } from '../../../test/paddle-steps.ts';
+import {
+  paddleId,
+  paddleTransactionCompleted,
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
 
 const service = await startTestService();

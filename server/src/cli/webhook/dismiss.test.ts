@@ -13,8 +13,12 @@ import {
   TEST_MASTER_SECRET,
   TEST_WEBHOOK_SECRETS,
 } from '../../../test/harness.ts';
-import { paddleId, paddleTransactionCompleted, signPaddle } from '../../../test/paddle-events.ts';
-import { deliverPaddle } from '../../../test/paddle-steps.ts';
+import {
+  paddleId,
+  paddleTransactionCompleted,
+  signPaddle,
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { SECOND_MS } from '../../../test/test-clock.ts';
 import { checkPayments } from '../doctor/check-payments.ts';
 

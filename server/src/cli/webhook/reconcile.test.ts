@@ -6,13 +6,17 @@ import { after, test } from 'node:test';
 
 import { runLatchkey, type CommandRun } from '../../../test/command-line.ts';
 import { startTestService, TEST_MASTER_SECRET } from '../../../test/harness.ts';
-import { answerJson, answerLog, startPaddleApiStub } from '../../../test/paddle-api-stub.ts';
+import {
+  answerJson,
+  answerLog,
+  startPaddleApiStub,
+} from '../../../test/payment-providers/paddle-api-stub.ts';
 import {
   paddleId,
   paddleTransactionCompleted,
   type PaddleEvent,
-} from '../../../test/paddle-events.ts';
-import { deliverPaddle } from '../../../test/paddle-steps.ts';
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
 

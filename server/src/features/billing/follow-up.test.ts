@@ -11,8 +11,8 @@ import {
   paddlePeriod,
   paddleSubscription,
   paddleTransactionCompleted,
-} from '../../../test/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../../../test/paddle-steps.ts';
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
 import { takeFollowed } from '../../../test/take-followed.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 

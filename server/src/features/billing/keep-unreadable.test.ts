@@ -8,7 +8,7 @@ import {
   paddleDelivery,
   paddleId,
   signPaddle,
-} from '../../../test/paddle-events.ts';
+} from '../../../test/payment-providers/paddle-events.ts';
 import { replayEvents } from './replay-events.ts';
 
 const PATH = '/api/v1/webhooks/billing';

@@ -14,8 +14,8 @@ import {
   paddleCustomer,
   paddleId,
   paddleTransactionCompleted,
-} from '../../../test/paddle-events.ts';
-import { deliverPaddle } from '../../../test/paddle-steps.ts';
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { TEST_START } from '../../../test/test-clock.ts';
 import type { CustomerDetails } from './facts.ts';

@@ -2,14 +2,18 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { startTestService } from '../../../test/harness.ts';
-import { answerJson, answerLog, startPaddleApiStub } from '../../../test/paddle-api-stub.ts';
+import {
+  answerJson,
+  answerLog,
+  startPaddleApiStub,
+} from '../../../test/payment-providers/paddle-api-stub.ts';
 import {
   paddleEvent,
   paddleId,
   paddleTransactionCompleted,
   type PaddleEvent,
-} from '../../../test/paddle-events.ts';
-import { deliverPaddle } from '../../../test/paddle-steps.ts';
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
 import { createPaddleApi, PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';

@@ -8,8 +8,11 @@ import { createTasks } from '#server/jobs/tasks.ts';
 
 import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
-import { paddleEvent, paddleTransactionCompleted } from '../../../test/paddle-events.ts';
-import { deliverPaddle } from '../../../test/paddle-steps.ts';
+import {
+  paddleEvent,
+  paddleTransactionCompleted,
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import { findReconciliation } from './queries/reconciliations.ts';

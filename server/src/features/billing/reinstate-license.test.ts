@@ -10,8 +10,8 @@ import {
   paddleCustomer,
   paddleId,
   paddleTransactionCompleted,
-} from '../../../test/paddle-events.ts';
-import { deliverPaddle, makePaddlePurchase } from '../../../test/paddle-steps.ts';
+} from '../../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
 import { takeFollowed } from '../../../test/take-followed.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { lemonSqueezyOrder } from '../../../../test/lemon-squeezy-events.ts';
-import { paddleTransactionCompleted } from '../../../../test/paddle-events.ts';
-import { standardEvent } from '../../../../test/standard-webhooks-events.ts';
-import { stripeCheckoutCompleted } from '../../../../test/stripe-events.ts';
+import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
+import { paddleTransactionCompleted } from '../../../../test/payment-providers/paddle-events.ts';
+import { standardEvent } from '../../../../test/payment-providers/standard-webhooks-events.ts';
+import { stripeCheckoutCompleted } from '../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
 import { MalformedEventError } from './adapter.ts';
 import { findAdapter } from './adapters.ts';

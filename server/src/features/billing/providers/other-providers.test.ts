@@ -10,8 +10,11 @@ import {
   lemonSqueezyInvoice,
   lemonSqueezyOrder,
   lemonSqueezySubscription,
-} from '../../../../test/lemon-squeezy-events.ts';
-import { standardEvent, standardPurchase } from '../../../../test/standard-webhooks-events.ts';
+} from '../../../../test/payment-providers/lemon-squeezy-events.ts';
+import {
+  standardEvent,
+  standardPurchase,
+} from '../../../../test/payment-providers/standard-webhooks-events.ts';
 import {
   stripeChargeRefunded,
   stripeCheckoutCompleted,
@@ -20,7 +23,7 @@ import {
   stripeInvoicePaymentPaid,
   stripeRefund,
   stripeSubscription,
-} from '../../../../test/stripe-events.ts';
+} from '../../../../test/payment-providers/stripe-events.ts';
 import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from '../rules/compute-licenses.ts';

@@ -1,14 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { lemonSqueezyOrder } from '../../../../test/lemon-squeezy-events.ts';
-import { paddleCustomer, paddleTransactionCompleted } from '../../../../test/paddle-events.ts';
-import { standardEvent } from '../../../../test/standard-webhooks-events.ts';
+import { lemonSqueezyOrder } from '../../../../test/payment-providers/lemon-squeezy-events.ts';
+import {
+  paddleCustomer,
+  paddleTransactionCompleted,
+} from '../../../../test/payment-providers/paddle-events.ts';
+import { standardEvent } from '../../../../test/payment-providers/standard-webhooks-events.ts';
 import {
   stripeCheckoutCompleted,
   stripeCustomer,
   stripeInvoicePaid,
-} from '../../../../test/stripe-events.ts';
+} from '../../../../test/payment-providers/stripe-events.ts';
 import type { BillingProvider } from '../facts.ts';
 import { findAdapter } from './adapters.ts';
 

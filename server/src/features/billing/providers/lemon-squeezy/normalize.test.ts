@@ -8,7 +8,7 @@ import {
   lemonSqueezyInvoice,
   lemonSqueezyOrder,
   lemonSqueezySubscription,
-} from '../../../../../test/lemon-squeezy-events.ts';
+} from '../../../../../test/payment-providers/lemon-squeezy-events.ts';
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
 import type { BillingFact } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';

@@ -7,7 +7,7 @@ import {
   paddleCustomer,
   paddleId,
   paddleLineId,
-} from '../../../../../test/paddle-events.ts';
+} from '../../../../../test/payment-providers/paddle-events.ts';
 import type { AdjustmentFact, BillingFact, CustomerFact } from '../../facts.ts';
 import { normalizePaddle } from './normalize.ts';
 

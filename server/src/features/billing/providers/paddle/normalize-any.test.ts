@@ -8,7 +8,7 @@ import {
   paddleCustomer,
   paddleSubscription,
   paddleTransactionCompleted,
-} from '../../../../../test/paddle-events.ts';
+} from '../../../../../test/payment-providers/paddle-events.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { normalizePaddle } from './normalize.ts';
 

@@ -12,8 +12,8 @@ import {
   TransactionNotification,
 } from '@paddle/paddle-node-sdk';
 
-import { signPaddle } from '../../../../../test/paddle-events.ts';
-import { makePaddleSamples } from '../../../../../test/paddle-samples.ts';
+import { signPaddle } from '../../../../../test/payment-providers/paddle-events.ts';
+import { makePaddleSamples } from '../../../../../test/payment-providers/paddle-samples.ts';
 import type { BillingFact } from '../../facts.ts';
 import { normalizePaddle } from './normalize.ts';
 

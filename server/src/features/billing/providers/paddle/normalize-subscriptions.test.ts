@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { PADDLE_IDS, paddleSubscription } from '../../../../../test/paddle-events.ts';
+import {
+  PADDLE_IDS,
+  paddleSubscription,
+} from '../../../../../test/payment-providers/paddle-events.ts';
 
 import { AT, NOBODY, MONTHLY, ONCE, factOf, pick, assertIgnored } from './read-event.fixture.ts';
 

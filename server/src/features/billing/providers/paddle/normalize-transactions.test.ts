@@ -8,7 +8,7 @@ import {
   paddleLineId,
   paddlePeriod,
   paddleTransactionCompleted,
-} from '../../../../../test/paddle-events.ts';
+} from '../../../../../test/payment-providers/paddle-events.ts';
 import { normalizePaddle } from './normalize.ts';
 
 import { AT, NOBODY, MONTHLY, ONCE, receive, factOf, pick } from './read-event.fixture.ts';

@@ -8,7 +8,7 @@ import {
   paddleSubscription,
   paddleTransaction,
   paddleTransactionCompleted,
-} from '../../../../../test/paddle-events.ts';
+} from '../../../../../test/payment-providers/paddle-events.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { normalizePaddle } from './normalize.ts';
 

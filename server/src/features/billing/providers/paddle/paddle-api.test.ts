@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { answerJson, startPaddleApiStub } from '../../../../../test/paddle-api-stub.ts';
+import {
+  answerJson,
+  startPaddleApiStub,
+} from '../../../../../test/payment-providers/paddle-api-stub.ts';
 import { createTestClock } from '../../../../../test/test-clock.ts';
 import { createPaddleApi, PaddleApiError } from './paddle-api.ts';
 

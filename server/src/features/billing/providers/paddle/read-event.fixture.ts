@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import { paddleId, type PaddleEvent } from '../../../../../test/paddle-events.ts';
+import { paddleId, type PaddleEvent } from '../../../../../test/payment-providers/paddle-events.ts';
 import type { BillingFact } from '../../facts.ts';
 import { normalizePaddle } from './normalize.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { signPaddle } from '../../../../../test/paddle-events.ts';
+import { signPaddle } from '../../../../../test/payment-providers/paddle-events.ts';
 import type { Verification } from '../adapter.ts';
 import { verifyPaddle } from './verify.ts';
 

@@ -4,7 +4,10 @@ import { describe, test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { standardEvent, standardPurchase } from '../../../../../test/standard-webhooks-events.ts';
+import {
+  standardEvent,
+  standardPurchase,
+} from '../../../../../test/payment-providers/standard-webhooks-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { normalizeStandardWebhook } from './normalize.ts';

@@ -5,7 +5,7 @@ import {
   stripeCheckoutCompleted,
   stripeInvoicePaid,
   type StripeTestEvent,
-} from '../../../../../test/stripe-events.ts';
+} from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { ANN, read, only } from './read-event.fixture.ts';

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { stripeInvoicePaid, stripeInvoicePaymentPaid } from '../../../../../test/stripe-events.ts';
+import {
+  stripeInvoicePaid,
+  stripeInvoicePaymentPaid,
+} from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { ANN, VERSIONS, only } from './read-event.fixture.ts';

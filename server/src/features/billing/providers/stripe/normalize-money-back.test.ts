@@ -5,7 +5,7 @@ import {
   stripeChargeRefunded,
   stripeDispute,
   stripeRefund,
-} from '../../../../../test/stripe-events.ts';
+} from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { read, only } from './read-event.fixture.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { stripeSubscription } from '../../../../../test/stripe-events.ts';
+import { stripeSubscription } from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { MONTH_END, VERSIONS, pause, read, only } from './read-event.fixture.ts';

@@ -12,7 +12,7 @@ import {
   stripeInvoicePaymentPaid,
   stripeRefund,
   stripeSubscription,
-} from '../../../../../test/stripe-events.ts';
+} from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { normalizeStripe } from './normalize.ts';

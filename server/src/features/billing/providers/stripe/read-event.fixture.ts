@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-import type { StripeTestEvent } from '../../../../../test/stripe-events.ts';
+import type { StripeTestEvent } from '../../../../../test/payment-providers/stripe-events.ts';
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
 import type { BillingFact } from '../../facts.ts';
 import { normalizeStripe } from './normalize.ts';

@@ -22,7 +22,7 @@ import {
   type PaddleEvent,
   type PaddleEventOptions,
 } from './paddle-event-parts.ts';
-import { TEST_START } from './test-clock.ts';
+import { TEST_START } from '../test-clock.ts';
 
 export { PADDLE_IDS, PADDLE_MONTH, paddleEvent, paddleId, paddleLineId, paddlePeriod };
 export type { PaddleEvent, PaddleEventOptions };

@@ -14,7 +14,7 @@ import {
   type PaddleEvent,
   type PaddleEventOptions,
 } from './paddle-event-parts.ts';
-import { TEST_START } from './test-clock.ts';
+import { TEST_START } from '../test-clock.ts';
 
 /** What `subscription.*` tells, without its first part. */
 export type PaddleSubscriptionType =

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 
-import { TEST_WEBHOOK_SECRETS, type TestService } from './harness.ts';
-import type { Answer } from './http-client.ts';
+import { TEST_WEBHOOK_SECRETS, type TestService } from '../harness.ts';
+import type { Answer } from '../http-client.ts';
 import { PADDLE_MONTH, paddleDelivery, paddleId } from './paddle-events.ts';
-import { TEST_PRICES } from './test-catalog.ts';
+import { TEST_PRICES } from '../test-catalog.ts';
 
 type Receiver = Pick<TestService, 'clock' | 'post'>;
 

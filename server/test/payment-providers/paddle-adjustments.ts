@@ -12,7 +12,7 @@ import {
   type PaddleEvent,
   type PaddleEventOptions,
 } from './paddle-event-parts.ts';
-import { TEST_START } from './test-clock.ts';
+import { TEST_START } from '../test-clock.ts';
 
 export interface PaddleAdjustmentOptions extends PaddleEventOptions {
   readonly adjustmentId?: string;

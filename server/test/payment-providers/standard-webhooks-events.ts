@@ -1,7 +1,7 @@
 /** Webhooks of a shop that is connected by hand, for tests: an envelope around any data, and the signature. */
 import { createHmac } from 'node:crypto';
 
-import { TEST_START } from './test-clock.ts';
+import { TEST_START } from '../test-clock.ts';
 
 /** An event as such a shop writes it, before it becomes JSON. */
 export interface StandardTestEvent {

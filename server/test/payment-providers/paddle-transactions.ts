@@ -19,7 +19,7 @@ import {
   type PaddleEvent,
   type PaddleEventOptions,
 } from './paddle-event-parts.ts';
-import { TEST_START } from './test-clock.ts';
+import { TEST_START } from '../test-clock.ts';
 
 /** What `transaction.*` tells, without its first part. */
 export type PaddleTransactionType =

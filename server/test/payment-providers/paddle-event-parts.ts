@@ -1,7 +1,7 @@
 /** What Paddle's events have in common: the envelope, ids, times, amounts, prices. Tests take `paddle-events.ts`. */
 import { createHash, randomUUID } from 'node:crypto';
 
-import { DAY_MS, TEST_START } from './test-clock.ts';
+import { DAY_MS, TEST_START } from '../test-clock.ts';
 
 export type PaddleIdKind =
   | 'add'

@@ -4,7 +4,7 @@
  */
 import { createHmac } from 'node:crypto';
 
-import { DAY_MS, TEST_START } from './test-clock.ts';
+import { DAY_MS, TEST_START } from '../test-clock.ts';
 
 /** An event as Lemon Squeezy writes it, before it becomes JSON. */
 export interface LemonSqueezyTestEvent {
