@@ -10,7 +10,7 @@ import {
   MISTYPED_KEY,
   validate,
 } from '../license-steps.ts';
-import { fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
+import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
 import { problem } from './bodies.ts';
 import { describeGuessing } from './common-refusals.ts';
@@ -91,6 +91,28 @@ describe('200', () => {
           [gone.machine_id, goneId, false],
         ],
       );
+    },
+  );
+
+  test(
+    'of more than a thousand machines the last deactivated ones are left out',
+    inside,
+    async () => {
+      const { licenseKey } = await service.own.issue();
+      const { activation_id: kept } = await activate(service, licenseKey);
+      await service.own.pool.query(
+        `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at)
+       select license_id, gen_random_uuid(), components, machine_digest, activated_at - day * interval '1 day', activated_at,
+              last_validated_at
+       from activations cross join generate_series(1, 1000) as day
+       where id = $1`,
+        [kept],
+      );
+      const machines = await listMachines(service, licenseKey);
+      assert.equal(machines.length, 1_000);
+      assert.equal(machines[0]?.activation_id, kept);
+      assert.equal(machines[1]?.activated_at, fromStart(-1_000 * DAY_MS));
+      assert.equal(machines.at(-1)?.activated_at, fromStart(-2 * DAY_MS));
     },
   );
 

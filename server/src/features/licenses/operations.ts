@@ -61,6 +61,8 @@ export const listActivationsOperation = {
   operationId: 'listActivations',
   tags: ['licenses'],
   summary: 'List the machines of a license',
+  description:
+    'Those that hold a slot come first, then those that were deactivated, each the oldest first; at most 1,000 in all.',
   params: LicenseKeyPath,
   response: {
     200: Type.Array(ref(MachineInfo), {
