@@ -195,19 +195,20 @@ test('a relay that does not greet, or is not there, is given up in time', async 
     const startedAt = performance.now();
     const result = await other.send(message);
     assert.deepEqual(result, { outcome: 'temporary', reason, answer: null });
-    assert.ok(performance.now() - startedAt < 3_000);
+    // Without these limits it is waited for ten seconds.
+    assert.ok(performance.now() - startedAt < 8_000);
   }
 });
 
 const unknown = (reason: string) => ({ outcome: 'unknown', reason, answer: null });
 
 test('whether a message was taken is unknown when the relay had all of it and did not answer', async () => {
-  const limits = { answerMs: 150 };
-  const { relay, transport } = await setUp({ slowMs: 1_000 }, { limits });
-  assert.deepEqual(await transport.send(message), unknown('timeout'));
+  const impatient = await setUp({ slowMs: 1_000 }, { limits: { answerMs: 150 } });
+  assert.deepEqual(await impatient.transport.send(message), unknown('timeout'));
+  const { relay, transport } = await setUp({ slowMs: 3_000 });
   const ending = new AbortController();
   const ended = transport.send(message, ending.signal);
-  await eventually(() => relay.mails.length === 2);
+  await eventually(() => relay.mails.length === 1);
   ending.abort();
   assert.deepEqual(await ended, unknown('deadline'));
   relay.script = { hangUp: true };
@@ -218,8 +219,8 @@ test('whether a message was taken is unknown when the relay had all of it and di
 });
 
 test('a relay may take its time with the answer, which the time before does not shorten', async () => {
-  const limits = { handOverMs: 300, answerMs: 5_000 };
-  const { transport } = await setUp({ slowMs: 600 }, { limits });
+  const limits = { handOverMs: 2_000, answerMs: 20_000 };
+  const { transport } = await setUp({ slowMs: 2_500 }, { limits });
   assert.equal((await transport.send(message)).outcome, 'sent');
 });
 

@@ -192,18 +192,19 @@ test('a relay that is not there fails every recipient at once, and one that is b
 test('at the end of its time a request is answered, with what was sent and what was not begun', async () => {
   const outreach = await startOutreachService({
     script: { slowMs: 200 },
-    service: { outreachLimits: { totalMs: 700 } },
+    service: { outreachLimits: { totalMs: 2_500 } },
   });
   const startedAt = performance.now();
-  const answer = await outreach.sendWell({ recipients: manyRecipients(100) });
-  assert.ok(performance.now() - startedAt < 3_000);
+  const answer = await outreach.sendWell({ recipients: manyRecipients(500) });
+  // All of them would take twenty seconds.
+  assert.ok(performance.now() - startedAt < 10_000);
   const errors = errorsOf(answer);
   const count = (error: string | null) => errors.filter((each) => each === error).length;
-  assert.ok(count(null) >= 5 && count(null) < 30, `${count(null)} were sent`);
+  // Five at once, twelve times at most.
+  assert.ok(count(null) >= 5 && count(null) <= 60, `${count(null)} were sent`);
   // Five at once were with the relay when the time was over.
   assert.ok(count('unknown') <= 5);
-  assert.ok(count('deadline') >= 70);
-  assert.equal(count(null) + count('unknown') + count('deadline'), 100);
+  assert.equal(count(null) + count('unknown') + count('deadline'), 500);
 });
 
 test('500 recipients are mailed within six seconds by a relay on this machine, however busy it is with other tests', async () => {
