@@ -6,13 +6,13 @@ import { codeOf } from '#server/lib/error-code.ts';
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
 
 /**
- * What the database may be done with in a moment: class 08 (connection), 53 (out of connections, memory or disk), 57
- * (shutting down, starting up, a statement cut short), 25006 (a primary that has become a replica) and 55P03 (a lock
- * that was not had in time).
+ * What may be over in a moment: class 08 (connection), 53 (out of connections, memory or disk), 57 (shutting down,
+ * starting up, a statement cut short), 25006 (a primary that has become a replica) and 55P03 (a lock that was not
+ * granted in time).
  */
 const UNAVAILABLE_SQLSTATE = /^(08|53|57|25006|55P03)/;
 
-/** What a socket says when nobody answers behind it. */
+/** What a socket reports when nobody answers at the other end. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -31,13 +31,13 @@ const UNAVAILABLE_SYSTEM_ERRORS = new Set([
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
-/** Those of them that come after a long wait. */
+/** Those of these messages that come after a long wait. */
 const SILENCE_MESSAGES = /timeout/i;
 
 /** Errors that came out of the database layer: elsewhere, a code such as ENOENT says nothing about the database. */
 const databaseErrors = new WeakSet<object>();
 
-/** Waits for what the database was asked, and remembers an error as the database's. */
+/** Waits for the database's answer, and remembers an error as one of the database's. */
 export async function fromDatabase<Result>(asked: Promise<Result>): Promise<Result> {
   try {
     return await asked;
@@ -47,22 +47,22 @@ export async function fromDatabase<Result>(asked: Promise<Result>): Promise<Resu
   }
 }
 
-/** Whether an error of anything at all is one of the database, and a {@link isConnectionFailure}. */
+/** Whether an error, wherever it was caught, came from the database and is a {@link isConnectionFailure}. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof Error && databaseErrors.has(error) && isConnectionFailure(error);
 }
 
-/** Whether a transaction lost against another one and is to be run again. */
+/** Whether a transaction lost to another one and should be run again. */
 export function isTransientConflict(error: unknown): boolean {
   return error instanceof DatabaseError && TRANSIENT_CONFLICTS.has(error.code ?? '');
 }
 
-/** Whether somebody else held a lock for longer than it was waited for (SQLSTATE 55P03): only those who want it suffer. */
+/** Whether somebody else held a lock for too long (SQLSTATE 55P03): only those who want the same lock are affected. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '55P03';
 }
 
-/** Whether a row belongs into a part of a divided table that is not there (SQLSTATE 23514, without a constraint's name). */
+/** Whether a row belongs to a partition that is not there (SQLSTATE 23514, without a constraint's name). */
 export function isPartitionMissing(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
@@ -73,8 +73,8 @@ export function isUniqueViolation(error: unknown): boolean {
 }
 
 /**
- * Whether an error of the database says that it cannot be reached, or is going away, so that the very same call may work a
- * little later.
+ * Whether an error of the database says that it cannot be reached, or is going away, so that the same call may well
+ * succeed a little later.
  */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
@@ -84,8 +84,8 @@ export function isConnectionFailure(error: unknown): boolean {
 }
 
 /**
- * Whether the database took all the time that it was given and said nothing, as a frozen or unreachable one does: whoever
- * waits for the same would wait as long in vain.
+ * Whether the database used up the time that it was given and said nothing, as a frozen or unreachable one does: anybody
+ * else who waits for it would wait as long, in vain.
  */
 export function isDatabaseSilence(error: unknown): boolean {
   if (!isConnectionFailure(error) || error instanceof DatabaseError) return false;

@@ -19,11 +19,11 @@ interface Waiter {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * What all work passes that takes a connection and does not travel in a batch. The pool's own queue has no end and serves
- * whoever came first: a flood of listings would be all that a validation waits for. Here the flood waits, as far as it
- * is let in at all, and some connections are never taken by it.
+ * All work that needs a connection and does not travel in a batch goes through here. The pool's own queue is unbounded
+ * and first come, first served: behind a flood of listings, a validation would wait for all of them. Here the flood
+ * waits, as far as it is let in at all, and some connections are out of its reach.
  *
- * Work inside must not pass the gate again, or it may wait for itself.
+ * Work inside must not go through the gate again, or it may wait for itself.
  */
 export class Gate {
   readonly #options: GateOptions;
@@ -40,9 +40,9 @@ export class Gate {
   }
 
   /**
-   * Runs work when its turn has come, in the order of asking.
+   * Runs work when its turn has come, first come, first served.
    * @throws overloaded (503 with Retry-After) at once when too many wait already
-   * @throws what other work waited in vain for, when that is a database that says nothing: nobody waits for it in turn
+   * @throws the error of other work that waited in vain for a silent database: nobody waits for it one after the other
    */
   async run<Result>(work: () => Promise<Result>): Promise<Result> {
     await this.#enter();

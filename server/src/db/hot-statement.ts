@@ -2,7 +2,7 @@ import type { CustomTypesConfig, QueryArrayResult } from 'pg';
 
 import { sendArrayQuery, type Queryable } from './send-query.ts';
 
-/** A statement on a hot path: its rows come as texts, in the order of its columns, and the caller reads them itself. */
+/** A statement on a hot path: its rows come as texts in the order of its columns, for the caller to read. */
 export interface HotStatement {
   readonly name: string;
   readonly text: string;

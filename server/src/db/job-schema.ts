@@ -16,13 +16,13 @@ import {
 } from './statement.ts';
 
 /**
- * The schema that graphile-worker keeps its jobs in. The package brings its migrations as files; they are applied here and
- * not by the package, whose own way takes several transactions on a connection that holds no lock of ours: so that nodes
- * that start at once cannot meet, a half of it is never seen, and a start that finds it in place loads nothing.
+ * The schema that graphile-worker keeps its jobs in. The package brings its migrations as files. They are applied here
+ * rather than by the package, which would use several transactions on a connection that does not hold our lock: this way
+ * nodes that start at once do not collide, half of it is never visible, and a start that finds it in place loads nothing.
  */
 const SCHEMA = 'graphile_worker';
 
-/** The newest migration of the package's version; a test holds it against the package. */
+/** The newest migration of the installed package; a test compares it with the package. */
 export const JOB_SCHEMA_REVISION = 20;
 
 /** How the package marks a migration that programs older than itself cannot work with. */

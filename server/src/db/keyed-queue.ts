@@ -7,13 +7,13 @@ export interface KeyedQueueOptions {
   readonly maxWaiting: number;
   /** How many of one key may be in line, so that one key does not take all the places. */
   readonly maxPerKey: number;
-  /** Whether an error of one piece would be the error of every other; those that wait fail with it. Default: none is. */
+  /** Whether an error of one piece would hit every other too, so that those that wait fail with it. Default: none would. */
   readonly concernsAll?: (error: unknown) => boolean | Promise<boolean>;
-  /** Whether an error of one piece would be the error of those that wait in line for its key. Default: none is. */
+  /** The same for those that wait in line for its key. Default: none would. */
   readonly concernsKey?: (error: unknown) => boolean;
 }
 
-/** What those who came before a failure of all have in common. */
+/** Those who came before the same failure of everything share one. */
 interface Generation {
   failure: { readonly error: unknown } | null;
 }
@@ -27,8 +27,8 @@ interface Line extends Generation {
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Runs work one piece at a time for each key, and a bounded number of pieces in all. Whoever takes a row lock in the
- * database waits here first: a hundred callers for one row then hold one connection, not all of them.
+ * Runs work one piece at a time for each key, and a bounded number of pieces in all. Work that takes a row lock in the
+ * database waits here first: then a hundred callers for one row hold one connection, not a hundred.
  */
 export class KeyedQueue {
   readonly #options: KeyedQueueOptions;

@@ -13,13 +13,13 @@ import { defineCommand, defineStatement, execute, queryRows, type Queryable } fr
 
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 
-/** What the jobs' schema, which is another's, is called among the migrations. */
+/** What the schema of the jobs, which is not ours, is called among the migrations. */
 const JOB_SCHEMA = 'jobs';
 
 /** Any fixed number: whoever migrates this database holds this advisory lock. */
 const MIGRATION_LOCK = 4_096_000_001;
 
-/** A large table may take this long to change; other nodes wait for it as long. */
+/** A large table may take this long to change, and other nodes wait for it as long. */
 const MIGRATION_TIMEOUT_MS = 60 * 60_000;
 
 interface Migration {
@@ -68,7 +68,7 @@ export async function migrate(pool: Pool): Promise<string[]> {
   }
 }
 
-/** Applies the first pending migration; the lock is the transaction's, so that a pooler in between may share sessions. */
+/** Applies the first pending migration. The lock belongs to the transaction, so a pooler in between may share sessions. */
 async function applyNext(client: PoolClient): Promise<string | null> {
   await sendQuery(client, { text: 'set local statement_timeout = 0' });
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);

@@ -32,11 +32,11 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
     idleTimeoutMillis: 60_000,
     application_name: 'latchkey',
   });
-  // An idle connection that breaks is replaced by the pool; without a listener it would end the process.
+  // The pool replaces an idle connection that breaks; without a listener, the error would end the process.
   pool.on('error', (error) => {
     if (!pool.ending) options.log.warn({ err: error }, 'an idle database connection broke');
   });
-  // Nor may one that breaks while it is in use: whoever uses it learns of it from the query.
+  // The same for a connection in use, whose user learns of it from the query.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

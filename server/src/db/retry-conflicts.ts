@@ -4,11 +4,11 @@ import { isTransientConflict } from './database-errors.ts';
 
 const MAX_TRIES = 5;
 
-/** Two that met in a deadlock wait for random times, each longer than the last, and do not meet again. */
+/** Two that met in a deadlock wait for random times, longer after each try, and so do not meet again. */
 const RETRY_STEP_MS = 10;
 
 /**
- * Runs work again from its start when it lost a deadlock or a serialization conflict, so it must hold no state of its own
+ * Runs work again from its start when it lost a deadlock or a serialization conflict, so it must keep no state of its own
  * between tries.
  * @throws what the last of five tries threw
  */

@@ -13,13 +13,13 @@ import { fromDatabase } from './database-errors.ts';
 /** A pool or one of its connections: statements run in and out of a transaction alike. */
 export type Queryable = Pool | PoolClient;
 
-/** As a row comes from the driver. */
+/** A row as the driver gives it. */
 export type RawRow = Record<string, unknown>;
 
 /**
- * No statement of ours takes seconds, but a migration's, which brings a limit of its own: one that does is stuck, and its
- * connection is thrown away. Watched on this side, because a frozen server watches nothing, and a pooler in transaction
- * mode takes no settings at the start of a session.
+ * No statement takes seconds, except a migration's, which brings a limit of its own: one that does is stuck, and its
+ * connection is discarded. The limit is kept on this side, because a frozen server keeps none, and a pooler in
+ * transaction mode accepts no settings at the start of a session.
  */
 const QUERY_TIMEOUT_MS = 5_000;
 
@@ -56,8 +56,8 @@ export function sendArrayQuery(
 }
 
 /**
- * Works on the given connection, or on one of the pool's, which goes back there unless it is broken, or the server is
- * about to close it (severity FATAL).
+ * Uses the given connection, or one of the pool's, which goes back there unless it is broken or the server is about to
+ * close it (severity FATAL).
  */
 async function onConnection<Result>(
   db: Queryable,

@@ -2,12 +2,12 @@ import { Client, DatabaseError, type Pool } from 'pg';
 
 import { isDatabaseSilence } from './database-errors.ts';
 
-/** A database that works answers this in a millisecond. */
+/** A working database answers this within a millisecond. */
 const PING_TIMEOUT_MS = 1_000;
 
 /**
- * Whether an error means that the whole database says nothing, so that nobody need wait for it: a statement was not
- * answered in time, and neither is a ping on a connection of its own. One that waited for a lock does not mean it.
+ * Whether an error means that the whole database is silent, so that nobody need wait for it: a statement was not answered
+ * in time, and neither is a ping on a connection of its own. A statement that merely waited for a lock does not count.
  */
 export async function isWholeDatabaseSilent(
   pool: Pick<Pool, 'options'>,
@@ -29,7 +29,7 @@ async function answersPing({ options }: Pick<Pool, 'options'>): Promise<boolean>
     await client.query('select 1');
     return true;
   } catch (error) {
-    // To refuse one more connection is an answer too.
+    // A refusal of one more connection is an answer too.
     return error instanceof DatabaseError;
   } finally {
     // Not waited for: to close a connection to a silent database may take for ever, and nobody cares how it goes.

@@ -7,8 +7,8 @@ import { sendQuery, type Queryable, type RawRow } from './send-query.ts';
 export type { Queryable };
 
 /*
- * Checks come from `typebox/schema` everywhere: `typebox/compile` and `typebox/value` know how to convert and repair values
- * besides, which nobody wants of a row or a body, and cost 8 MB of memory.
+ * Checks come from `typebox/schema` everywhere: `typebox/compile` and `typebox/value` can also convert and repair values,
+ * which nobody wants for a row or a body, and cost 8 MB of memory.
  */
 
 /** A value that a statement's parameter takes. Arrays travel as PostgreSQL arrays. */
@@ -37,7 +37,7 @@ export const Nullable = {
   Moment: Type.Union([Timestamp, Type.Null()]),
 };
 
-/** Declares a statement that gives rows. The schema is the promise that every row is held against. */
+/** Declares a statement that gives rows, each of which is checked against the schema. */
 export function defineStatement<Row extends TObject>(
   name: string,
   rowSchema: Row,
@@ -48,7 +48,7 @@ export function defineStatement<Row extends TObject>(
     name,
     text,
     rowSchema,
-    // Most statements are never run by one process, and those without rows need none.
+    // Compiled late: a process never runs most of the statements, and those without rows need no validator.
     get validator() {
       validator ??= Compile(rowSchema);
       return validator;
@@ -63,7 +63,7 @@ export function defineCommand(name: string, text: string): Statement<TObject> {
 
 /**
  * Runs a statement and gives its rows.
- * @param timeoutMs left out: what is enough for all but statements that read whole tables
+ * @param timeoutMs left out: enough for any statement that does not read whole tables
  * @throws when a row is not of the declared shape, which means that schema and statement have drifted apart.
  */
 export async function queryRows<Row extends TObject>(

@@ -1,6 +1,6 @@
 /**
- * Array parameters in PostgreSQL's own notation. The driver's general encoder looks at the kind of each element and costs
- * more than the statement; these know what they are given.
+ * Array parameters in PostgreSQL's own notation. The driver's encoder examines the type of each element and costs more
+ * than the statement; these know what they are given.
  */
 
 /** UUIDs, which hold nothing but hexadecimal digits and hyphens. */

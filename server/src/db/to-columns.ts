@@ -1,7 +1,7 @@
 import type { Parameter } from './statement.ts';
 
 /**
- * Rows as columns, which is how `unnest` takes them. For a hundred rows of seven fields it takes 5 µs.
+ * Turns rows into columns, as `unnest` takes them. A hundred rows of seven fields take 5 µs.
  * @param names of the fields, in the order of the statement's parameters
  */
 export function toColumns<const Name extends string>(

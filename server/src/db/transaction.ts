@@ -5,16 +5,16 @@ import { retryConflicts } from './retry-conflicts.ts';
 import { sendQuery } from './send-query.ts';
 
 export interface TransactionOptions {
-  /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0 is without end. */
+  /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0 is for ever. */
   readonly lockTimeoutMs?: number;
 }
 
-/** Less than a statement may take as seen from here, so that it is the server that ends the waiting, and says why. */
+/** Shorter than the limit that this side sets on a statement, so that the server ends the waiting and says why. */
 const LOCK_TIMEOUT_MS = 3_000;
 
 /**
- * Runs work in one transaction and commits it; any error rolls it back and is thrown on. Work that lost a deadlock or a
- * serialization conflict is run again from its start, so it must hold no state of its own between tries.
+ * Runs work in one transaction and commits it; any error rolls it back and is rethrown. Work that lost a deadlock or a
+ * serialization conflict is run again from its start, so it must keep no state of its own between tries.
  */
 export async function inTransaction<Result>(
   pool: Pool,
@@ -46,8 +46,8 @@ async function runOnce<Result>(
 }
 
 /**
- * Gives the error when the connection is of no more use, so that the pool throws it away. A database that does not answer
- * is not asked to roll back, which it does by itself when the connection is gone.
+ * Gives the error when the connection is of no more use, so that the pool discards it. A database that does not answer is
+ * not asked to roll back: it does so by itself when the connection is gone.
  */
 async function rollBack(client: PoolClient, reason: unknown): Promise<Error | undefined> {
   if (reason instanceof Error && isDatabaseUnavailable(reason) && !isLockTimeout(reason)) {

@@ -7,12 +7,12 @@ import { sendQuery } from './send-query.ts';
 
 const RETRY_INTERVAL_MS = 250;
 
-/** The oldest PostgreSQL that is supported, as `server_version_num` has it. */
+/** The oldest supported PostgreSQL, in the form of `server_version_num`. */
 const OLDEST_VERSION = 150_000;
 
 /**
- * Waits until the database answers, as it may be starting too.
- * @param patienceMs how long to wait for one that cannot be reached; a refused password is not waited for
+ * Waits until the database answers, since it may still be starting.
+ * @param patienceMs how long to wait for one that cannot be reached; a refused password fails at once
  * @throws StartupError saying in one sentence what is wrong with DATABASE_URL
  */
 export async function waitForDatabase(pool: Pool, patienceMs: number): Promise<void> {

@@ -22,7 +22,7 @@ export function makeAnswerHeaders(publicUrl: string): Readonly<Record<string, st
 
 /**
  * What a page of another origin may see (Fetch Standard, CORS): everything that needs no credentials, so that a checkout
- * page can poll and an application with a web view can validate. Cookies and API keys are never let through.
+ * page can poll and an application in a web view can validate. Cookies and API keys are never let through.
  */
 const CROSS_ORIGIN_HEADERS = {
   'access-control-allow-origin': '*',
@@ -42,7 +42,7 @@ export function makePreflightHeaders(allow: string): Readonly<Record<string, str
   };
 }
 
-/** Puts those headers and the request's id on every answer, refusals included. */
+/** Puts these headers and the request's id on every answer, refusals included. */
 export function addAnswerHeaders(
   app: FastifyInstance,
   headers: Readonly<Record<string, string>>,

@@ -2,13 +2,13 @@ import type { Socket } from 'node:net';
 
 import type { FastifyInstance } from 'fastify';
 
-/** As long as the slowest answer may take; whoever has not sent the whole of a request by then is cut off. */
+/** As long as the slowest answer may take; a client that has not sent its whole request by then is cut off. */
 const PATIENCE_MS = 10_000;
 const SWEEP_INTERVAL_MS = 50;
 
 /**
- * Gives the way to close an instance, to be prepared before it listens: it stops listening, and resolves when every
- * request that had arrived is answered and all connections are closed.
+ * Prepares the closing of an instance, before it listens. The function that it gives stops listening, and resolves once
+ * every request that had arrived is answered and all connections are closed.
  */
 export function prepareToClose(app: FastifyInstance): () => Promise<void> {
   const connections = new Set<Socket>();

@@ -44,7 +44,7 @@ function sendFaults(reply: FastifyReply, error: InvalidRequestError): FastifyRep
 
 function toPublic(error: unknown, request: FastifyRequest): PublicError | InvalidRequestError {
   if (error instanceof PublicError || error instanceof InvalidRequestError) return error;
-  // The client went away in the middle of its body, which looks as when the database does.
+  // The client went away in the middle of its body, which looks the same as when the database does.
   if (error === request.raw.errored) return badRequest('The request broke off.');
   if (isDatabaseUnavailable(error)) return databaseUnavailable(error);
   if (!isFastifyError(error)) return internal(error);
@@ -55,7 +55,7 @@ function toPublic(error: unknown, request: FastifyRequest): PublicError | Invali
 function describeFaults(error: FastifyError, request: FastifyRequest): InvalidRequestError {
   const items = explainRequest(request.routeOptions.schema ?? {}, request);
   if (items.length > 0) return invalidRequest(items);
-  // The two judges disagree, which the tests hold to be impossible: the refusal stands, in the validator's words.
+  // Validator and explanation disagree, which the tests rule out: the refusal stands, in the validator's words.
   const part = error.validationContext === 'params' ? 'path' : (error.validationContext ?? 'body');
   return invalidRequest([{ loc: [part], msg: error.message, type: 'value_error' }]);
 }

@@ -9,8 +9,8 @@ export interface FailureLog {
 const OUTAGE_INTERVAL_MS = 1_000;
 
 /**
- * Makes what tells of requests that failed inside, with the cause. Of those that failed because the database cannot be
- * reached one in a second is told, with how many were not since the last; a flood of them would fill the disk.
+ * Makes a function that logs requests that failed inside, with the cause. While the database cannot be reached, it logs
+ * one a second, with the number of those left out since the last: a line for each would fill the disk.
  * @param now milliseconds of a clock that is never set back
  */
 export function makeFailureReporter(

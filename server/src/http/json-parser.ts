@@ -16,12 +16,12 @@ import { locateJsonFault } from './validation/json-fault.ts';
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
 
 /**
- * Reads bodies: JSON when the content type says so or nothing, 415 for any other type.
+ * Reads bodies: JSON when the content type says so or is missing, 415 for any other type.
  * Bodies are read whole before their type is judged, so that an over-long one is 413 whatever its type.
  */
 export function addJsonParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
-  // The common type by its name, which is looked up faster; the rest goes through the second.
+  // The usual type is named since that is looked up faster; all others take the second.
   app.addContentTypeParser<Buffer>(
     ['application/json', '*'],
     { parseAs: 'buffer' },
@@ -36,12 +36,12 @@ export function addJsonParser(app: FastifyInstance): void {
 }
 
 function readBody(request: FastifyRequest, body: Buffer): unknown {
-  // Nobody will look at it, and 404 says more than a fault in it.
+  // Nobody will use it, and 404 says more than a fault in the body.
   return request.is404 ? undefined : readJsonBody(request.headers, body);
 }
 
 /**
- * Reads a body by what its headers say of it; none is undefined.
+ * Reads a body as its headers describe it; undefined when there is none.
  * @throws unsupportedMediaType (415), InvalidRequestError (422)
  */
 export function readJsonBody(headers: IncomingHttpHeaders, body: Buffer): unknown {
@@ -64,8 +64,8 @@ const inflate = promisify(gunzip);
 const GZIP = new Set(['gzip', 'x-gzip']);
 
 /**
- * Reads JSON bodies as {@link addJsonParser} does, also those that are compressed by gzip; in an encapsulated instance.
- * @param maxBytes the most that a body may be, inflated; more is 413 and is not inflated to its end
+ * Reads JSON bodies as {@link addJsonParser} does, and also those compressed by gzip; for an encapsulated instance.
+ * @param maxBytes the largest that a body may be once inflated; a larger one is 413 and is not inflated to its end
  */
 export function addGzipJsonParser(app: FastifyInstance, maxBytes: number): void {
   app.removeAllContentTypeParsers();
@@ -90,7 +90,7 @@ async function inflateBody(body: Buffer, maxBytes: number): Promise<Buffer> {
   }
 }
 
-/** Hands bodies of any type on as the bytes that came, which a signature covers; in an encapsulated instance. */
+/** Hands on bodies of any type as the bytes that arrived, which a signature covers; for an encapsulated instance. */
 export function addRawParser(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
   app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (_request, body, done) => {

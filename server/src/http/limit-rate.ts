@@ -12,9 +12,9 @@ interface RateLimitOptions {
 }
 
 /**
- * Makes a hook that refuses the requests of a client that comes too often, and tells all where they stand, in the fields
- * `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). To be a route's `onRequest`, so that the
- * body of a refused request is not even read.
+ * Makes a hook that refuses the requests of a client that comes too often, and tells every client where it stands, in the
+ * fields `RateLimit-Policy` and `RateLimit` (draft-ietf-httpapi-ratelimit-headers-11). Meant as a route's `onRequest`, so
+ * that the body of a refused request is not even read.
  * @returns a hook that throws rateLimited (429)
  */
 export function limitRate({ limiter, clock, onRefusal }: RateLimitOptions) {

@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { StartupError } from '#server/config/startup-error.ts';
 import { codeOf } from '#server/lib/error-code.ts';
 
-/** Where something is to listen, and the settings that say so. */
+/** Where to listen, and the settings that say so. */
 export interface ListenAddress {
   readonly host: string;
   readonly port: number;
@@ -20,7 +20,7 @@ export async function requireFreePort(address: ListenAddress): Promise<void> {
   if (failure !== null) throw explainListenFailure(failure, address);
 }
 
-/** Listens for a moment; gives why that failed, or null when it did not. */
+/** Listens for a moment; gives the reason why that failed, or null when it worked. */
 export function tryToListen({
   host,
   port,

@@ -14,10 +14,10 @@ export interface MetricsListener {
 }
 
 /**
- * Serves `GET /metrics` on the service's own port to whoever has a key for it; to all others it is 401, whether any key
- * was made or not.
- * @param check decides over the key; one of the configuration is known without the database, whose failure the metrics
- * are to show
+ * Serves `GET /metrics` on the service's own port to whoever has a key for it; everybody else gets 401, whether or not
+ * any key exists.
+ * @param check decides over the key; a key of the configuration is checked without the database, whose failure the
+ * metrics are to show
  */
 export function addMetricsRoute(app: FastifyInstance, metrics: Rendered, check: CheckApiKey): void {
   const options = { schema: { hide: true }, preHandler: requireApiKey(check) };

@@ -8,13 +8,13 @@ export interface ObserveRequestsOptions {
   readonly metrics: Pick<Metrics, 'observeRequest'>;
 }
 
-/** A request that took longer is worth a line of the log. */
+/** A request that took longer is worth a line in the log. */
 const SLOW_MS = 1_000;
 
-/** Answers to a flood or in an outage: there are as many as there are requests. */
+/** Answers during a flood or an outage, when there may be any number of them. */
 const TOO_MANY_TO_LOG: ReadonlySet<number> = new Set([429, 503]);
 
-/** The name of requests that no route took: their paths are anybody's, so they become neither labels nor lines. */
+/** Names requests that no route took: their paths could be anything, so they become neither labels nor lines. */
 const NO_ROUTE = 'none';
 
 /**

@@ -8,7 +8,7 @@ const BEARER = /^Bearer +(?<token>\S.*)$/iu;
 
 /**
  * Makes a hook that lets only requests with an API key pass, sent as `X-API-Key` or as `Authorization: Bearer`; the
- * former counts when both are there. To be a route's `preHandler`: a request that does not fit its schema is told that
+ * former counts when both are there. Meant as a route's `preHandler`: a request that does not fit its schema is told so
  * first.
  * @param check for instance `authenticateApiKey` with the scope that the route asks for
  */

@@ -22,8 +22,8 @@ function pageHeaders({ language }: PageContent): Record<string, string> {
 }
 
 /**
- * Shows people a page where programs would be told of a problem; in an encapsulated instance whose routes are pages.
- * @param nameSender gives who speaks on the page
+ * Shows people a page where programs would get a problem; for an encapsulated instance whose routes are pages.
+ * @param nameSender gives the name that the page speaks in
  */
 export function showFailuresAsPages(app: App, nameSender: () => string): void {
   app.addHook('onSend', async (request: FastifyRequest, reply: FastifyReply, payload) => {

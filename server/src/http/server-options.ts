@@ -10,13 +10,13 @@ export const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024;
 /** The longest path parameter that is served, in characters. */
 const MAX_PARAMETER_LENGTH = 200;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** More connections at once than this are refused by the listener. */
+/** Connections at the same time; the listener refuses more. */
 export const MAX_CONNECTIONS = 10_000;
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Until the whole request, its body included, has arrived. */
 const REQUEST_TIMEOUT_MS = 30_000;
-/** How often the two limits above are looked after. */
+/** How often the two limits above are enforced. */
 const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 /** Longer than the idle time of usual load balancers (60 s), so that they are the ones to close. */
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
@@ -45,7 +45,7 @@ export function makeServerOptions({ trustedProxies, answerHeaders }: HttpOptions
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: readRequestId,
-    // What is worth a line is logged by a hook of our own; a logger per request would cost more than most requests.
+    // A hook of our own logs what is worth a line; a logger for each request would cost more than most requests.
     logger: false,
     // While closing, requests are refused with a problem of our own.
     return503OnClosing: false,

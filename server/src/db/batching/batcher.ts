@@ -11,7 +11,7 @@ export interface BatchObserver {
   setQueueDepth(name: string, read: () => number): void;
 }
 
-/** Carries one call to the database, alone or in company. */
+/** Carries one call to the database, alone or together with others. */
 export interface Carrier<Input, Output> {
   submit(input: Input): Promise<Output>;
 }
@@ -25,22 +25,22 @@ export interface BatcherOptions<Input, Output> {
   /** How much of a batch an input takes up, where they differ; one that is larger than a batch travels alone. Default: 1. */
   readonly sizeOf?: (input: Input) => number;
   /**
-   * From this size of waiting calls on, a second batch starts beside the one under way, so that the database works on one
-   * while the other is made and answered. Fewer wait for the first to end: small batches cost more than they win.
-   * Left out, there is never a second one.
+   * Once this much waits, a second batch starts beside the one under way, so that the database works on one while the
+   * other is made and answered. Less than that waits for the first to end: small batches cost more than they gain. Left
+   * out, there is never a second one.
    */
   readonly overlapFrom?: number;
   /** Calls that may wait; the next one is refused at once. Bounds memory and waiting time. */
   readonly maxQueueLength: number;
   readonly observer: BatchObserver;
-  /** The row that an input may wait for, when somebody else holds it. Default: each input has one of its own. */
+  /** The row that an input has to wait for if somebody else holds it. Default: each input has one of its own. */
   readonly rowOf?: (input: Input) => string;
   /**
-   * Whether an error of a batch that the database answered would be every other's too, as a lock that all of them want:
-   * then nobody is sent again, and those that wait fail with it. Default: none is.
+   * Whether an error that the database answered a batch with would hit every other batch too, such as a lock that all of
+   * them want: then no call is sent again, and those that wait fail with it. Default: none would.
    */
   readonly concernsAll?: (error: unknown) => boolean;
-  /** Whether an error means that the whole database says nothing. Default: by the error alone. */
+  /** Whether an error means that the whole database is silent. Default: judged by the error alone. */
   readonly isSilent?: (error: unknown) => boolean | Promise<boolean>;
 }
 
@@ -51,20 +51,20 @@ interface Call<Input, Output> {
   readonly reject: (error: unknown) => void;
 }
 
-/** Inputs of a batch that met a held row which are sent again side by side. */
+/** How many inputs of a batch that met a held row are sent again side by side. */
 const LANES_BEHIND_A_LOCK = 4;
 
-/** Seconds after which a refused caller may well be lucky: a full queue drains in much less. */
+/** A full queue drains in much less, so a refused caller has good prospects after this. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Carries single calls to the database in batches, few at a time: the calls that arrive while batches are under way
- * make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
+ * Carries single calls to the database in batches, one or two at a time: the calls that arrive while batches are under
+ * way make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
  *
- * A caller sees only its own output or error; see {@link isolateFailures}. But when a batch waited in vain for a database
- * that says nothing, those that queued behind it fail with it: nobody waits for longer than one batch may take. And when
- * it waited in vain for a row that somebody holds, its calls are sent again row by row, and the next batch need not wait.
- * What all would wait for in vain fails all at once, too.
+ * A caller sees only its own output or error; see {@link isolateFailures}. There are three exceptions. When a batch waited
+ * in vain for a silent database, those that queued behind it fail with it: nobody waits for longer than one batch may
+ * take. When it waited in vain for a row that somebody holds, its calls are sent again row by row, and the next batch
+ * does not wait for them. When it waited in vain for what every batch needs, all of them fail at once.
  */
 export class Batcher<Input, Output> implements Carrier<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
@@ -79,7 +79,7 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
   }
 
   /**
-   * Gives the output for one input, after the batch that carried it is done (and, for a change, committed).
+   * Gives the output for one input once the batch that carried it is done (and, for a change, committed).
    * @throws overloaded (503 with Retry-After) at once when the queue is full
    * @throws what the statement throws for this very input
    */
@@ -95,7 +95,7 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     });
   }
 
-  /** Sends one batch, and the next one after it while somebody waits. Rejects nobody but its callers, so that it can be left alone. */
+  /** Sends one batch, and the next one while somebody waits. It never rejects: errors go to the callers. */
   async #drain(): Promise<void> {
     this.#running++;
     // One turn of the event loop, so that the calls that arrived together travel together.
@@ -146,7 +146,7 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
   }
 
-  /** Only those that want the held row wait for it once more. Rejects nobody but its callers, so that it can be left alone. */
+  /** Only those that want the held row wait for it once more. It never rejects: errors go to the callers. */
   async #runRowByRow(calls: readonly Call<Input, Output>[]): Promise<void> {
     const { execute, rowOf } = this.#options;
     const rows = Map.groupBy(calls, (call) => rowOf?.(call.input) ?? call).values();

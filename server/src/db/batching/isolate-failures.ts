@@ -7,9 +7,9 @@ export type BatchResult<Output> =
   | { readonly ok: false; readonly error: unknown };
 
 /**
- * Runs a batch so that an error of one input stays its own. A statement fails as a whole, and rolls back as a whole, so a
- * failed batch is cut in halves until the input that the database refuses stands alone; the others get their outputs.
- * A database that cannot be reached fails everyone at once: cutting would only knock at a closed door many times.
+ * Runs a batch so that one input's error stays its own. A statement fails as a whole and rolls back as a whole, so a
+ * failed batch is cut in half until the input that the database refuses stands alone; the others get their outputs.
+ * A database that cannot be reached fails everyone at once: halving would only knock at a closed door again and again.
  */
 export async function isolateFailures<Input, Output>(
   inputs: readonly Input[],

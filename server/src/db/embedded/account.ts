@@ -12,11 +12,11 @@ export interface Account {
   readonly gid: number;
 }
 
-/** Who runs it when root starts the service and nobody was named. `nobody` is there on every system. */
+/** Who runs it when root starts the service and names no account. Every system has `nobody`. */
 const USUAL_ACCOUNTS = ['latchkey', 'nobody'];
 
 /**
- * The account for PostgreSQL, which refuses to run as root. Null: the service's own will do.
+ * Chooses the account for PostgreSQL, which refuses to run as root. Null: the service's own will do.
  * @param named what the operator asked for
  * @param cluster the existing cluster, whose owner is kept
  * @throws StartupError when the named account is unknown or root

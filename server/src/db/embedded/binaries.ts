@@ -23,16 +23,16 @@ export interface Binaries {
   readonly major: string;
 }
 
-/** Where copies go that root makes for an unprivileged account. */
+/** Where root copies the programs for an unprivileged account. */
 const SHARED_DIRECTORY = '/var/lib/latchkey';
 
 const SymbolicLinks = Type.Array(Type.Object({ source: Type.String(), target: Type.String() }));
 const Manifest = Type.Object({ version: Type.String() });
 
 /**
- * Finds PostgreSQL's programs in the platform's package. They run from a copy where they cannot from there: the account
- * may not enter the directory (a clone below /root), or npm left the links between the libraries out (it may be told to
- * run no install scripts) and the package cannot be written.
+ * Finds PostgreSQL's programs in the platform's package. They run from a copy if they cannot run from there: because the
+ * account may not enter the directory (a clone below /root), or because npm left out the links between the libraries (it
+ * may be told to run no install scripts) and the package cannot be written.
  * @param account who will run them; null for this process's own
  * @param dataDirectory where an ordinary user's copy goes
  * @param root the platform's package
@@ -99,7 +99,7 @@ async function readLinks(root: string): Promise<{ source: string; target: string
   }
 }
 
-/** For an account that is not ours, only an attempt tells: directories, groups and access lists all have a say. */
+/** For another account only an attempt tells: directories, groups and access lists all have a say. */
 async function canRun(root: string, account: Account | null): Promise<boolean> {
   if (account === null) return true;
   try {
@@ -135,7 +135,7 @@ async function copyPackage(
   ]);
 }
 
-/** Copies under a passing name first, so that a copy which broke off is never taken for a whole one. */
+/** Copies under a temporary name first, so that an interrupted copy is never taken for a whole one. */
 async function copyInto(root: string, parent: string, home: string): Promise<void> {
   // A strict umask must not keep the account out.
   if ((await mkdir(parent, { recursive: true })) !== undefined) await chmod(parent, 0o755);

@@ -48,7 +48,7 @@ export async function checkCluster(
         : `The database in ${directory} was made by PostgreSQL ${major}, and this version of Latchkey brings PostgreSQL ${binaries.major}: move its data over with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
     ]);
   }
-  // A backup that root put back belongs to root.
+  // A backup restored by root belongs to root.
   if (account !== null && found.uid !== account.uid) await giveTo(directory, account);
   // PostgreSQL refuses a directory that others may enter.
   if ((found.mode & 0o077) !== 0) await chmod(directory, 0o700);

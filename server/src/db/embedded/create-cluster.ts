@@ -73,7 +73,7 @@ async function runInitdb(
     const settings = toArguments(initialSettings(readMemoryBytes()));
     const args = [`--pgdata=${target.path}`, ...INITDB_OPTIONS, ...settings];
     if (!durable) args.push('--no-sync');
-    // Away from the terminal's signals: whether it goes on is decided by this process.
+    // Out of reach of the terminal's signals: this process decides whether it goes on.
     const child = spawn(binaries.initdb, args, {
       ...account,
       cwd: '/',

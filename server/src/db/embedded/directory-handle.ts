@@ -18,8 +18,8 @@ export interface DirectoryForChild {
 const CHILD_DESCRIPTOR = 3;
 
 /**
- * Makes a directory reachable for a program of another account, which may not be allowed to pass the directories above
- * (a clone below /root): it inherits the open directory, and /proc/self/fd leads there without passing them.
+ * Makes a directory reachable for a program that runs under another account, which may not be allowed to enter the
+ * directories above it (a clone below /root): it inherits the open directory, and /proc/self/fd leads straight there.
  */
 export function openForChild(directory: string, account: Account | null): DirectoryForChild {
   if (account === null || process.platform !== 'linux') {
@@ -33,7 +33,7 @@ export function openForChild(directory: string, account: Account | null): Direct
   };
 }
 
-/** A directory as the address of a Unix socket in it may name it. */
+/** A directory by a path that is short enough for the address of a Unix socket in it. */
 export interface SocketDirectory {
   readonly path: string;
   close(): void;

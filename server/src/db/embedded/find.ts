@@ -18,7 +18,7 @@ export async function findEmbeddedPostgres(
   try {
     if ((await findPostmaster(cluster)) === null) return null;
   } catch (error) {
-    // Somebody else's cluster: what starts a server on it says so.
+    // Somebody else's cluster: the attempt to start a server on it will say so.
     if (hasCode(error, 'EACCES')) return null;
     throw error;
   }

@@ -69,7 +69,7 @@ async function startFirst(options: KeepRunningOptions): Promise<SupervisedServer
   }
 }
 
-/** Null: the service stops meanwhile. */
+/** Null: the service was stopped in the meantime. */
 async function restart(
   options: KeepRunningOptions,
   stopping: AbortSignal,
@@ -121,7 +121,7 @@ function startFailed({ serverLog }: KeepRunningOptions, lines: string): StartupE
   );
 }
 
-/** The line that tells most; of a few kinds it is known how PostgreSQL names them. */
+/** The line that tells most, going by how PostgreSQL marks the few kinds that matter. */
 function findReason(lines: string): string {
   const line = lines.split('\n').findLast((each) => /FATAL:|PANIC:|error|not found/i.test(each));
   return (line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? 'it ended without a word').slice(0, 300);

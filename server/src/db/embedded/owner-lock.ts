@@ -14,17 +14,18 @@ export interface OwnerLock {
   release(): Promise<void>;
 }
 
-/** A command that holds the database for its own short work is waited for this long. */
+/** How long to wait for a command that holds the database for its own short work. */
 const PATIENCE_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
 
-/** A lock file is empty for the moment between its making and its writing. */
+/** A lock file is empty for a moment, between its creation and the writing of its content. */
 const WRITING_MS = 500;
 
 /**
- * Takes the data directory for this process, and makes it when it is not there. A lock whose process is gone, killed or from before a reboot, is taken over.
- * Should two take one over in the same instant, PostgreSQL's own lock still keeps a cluster to one server.
- * @param patienceMs how long to wait for who has it now
+ * Takes the data directory for this process, and creates it if necessary. A lock whose process is gone, killed or from
+ * before a reboot, is taken over. Should two processes take one over in the same instant, PostgreSQL's own lock still
+ * keeps a cluster to one server.
+ * @param patienceMs how long to wait for the process that has it now
  * @throws StartupError when another process has it, or it cannot be written
  */
 export async function lockDataDirectory(

@@ -8,7 +8,7 @@ import { hasCode } from '#server/lib/error-code.ts';
 import type { EmbeddedPostgresLog } from './log.ts';
 import { identifyProcess, isPostgresIn, signalProcess } from './processes.ts';
 
-/** A fast shutdown that takes longer is stuck: then PostgreSQL leaves at once and recovers at the next start. */
+/** A fast shutdown that takes longer is stuck: then PostgreSQL exits at once and recovers at the next start. */
 const FAST_SHUTDOWN_MS = 15_000;
 const IMMEDIATE_SHUTDOWN_MS = 10_000;
 const POLL_INTERVAL_MS = 25;
@@ -33,7 +33,7 @@ export async function findPostmaster(cluster: string): Promise<number | null> {
 }
 
 /**
- * Sees a server off whose service was killed: mostly it is about to stop already. Only for who holds the data directory.
+ * Stops a server whose service was killed; mostly it is about to stop already. Only for the holder of the data directory.
  * @throws StartupError when it does not go
  */
 export async function stopOrphan(cluster: string, log: EmbeddedPostgresLog): Promise<void> {
@@ -58,7 +58,7 @@ async function waitForEnd(cluster: string, patienceMs: number): Promise<boolean>
   return true;
 }
 
-/** After a reboot some other process may have the old server's id, and PostgreSQL would take it for the server. */
+/** After a reboot another process may have the old server's id, and PostgreSQL would take it for the server. */
 async function clearReusedPid(cluster: string): Promise<void> {
   const pid = await readPostmasterPid(cluster);
   if (pid === null || (await identifyProcess(pid)) === null) return;

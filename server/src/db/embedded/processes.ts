@@ -7,8 +7,8 @@ import { hasCode } from '#server/lib/error-code.ts';
 const run = promisify(execFile);
 
 /**
- * What tells a running process from a later one with the same id: when it started. Null when no such process runs;
- * one that has ended and waits for its parent to notice (a zombie) does not run.
+ * What tells a running process from a later one with the same id: when it started. Null when no such process runs; one
+ * that has ended and waits for its parent to notice (a zombie) is not running.
  */
 export async function identifyProcess(pid: number): Promise<string | null> {
   if (!processExists(pid)) return null;
@@ -25,7 +25,7 @@ function processExists(pid: number): boolean {
   }
 }
 
-/** The fields that follow the command in /proc/<pid>/stat, of which the command itself may hold anything (proc(5)). */
+/** The fields that follow the command in /proc/<pid>/stat; the command itself may contain anything (proc(5)). */
 const STATE_FIELD = 0;
 const START_TIME_FIELD = 19;
 
@@ -61,8 +61,8 @@ async function identifyByPs(pid: number): Promise<string | null> {
 }
 
 /**
- * Whether a process is a PostgreSQL that works in the directory: its main process makes that its own at the start.
- * @throws what the system says when it cannot be told
+ * Whether a process is a PostgreSQL that works in the directory: its main process changes into it at the start.
+ * @throws the system's error when that cannot be found out
  */
 export async function isPostgresIn(pid: number, directory: string): Promise<boolean> {
   if ((await identifyProcess(pid)) === null) return false;
@@ -81,8 +81,8 @@ async function isPostgresByProc(pid: number, directory: string): Promise<boolean
 }
 
 /**
- * The same by what everybody may see of a process: root without CAP_SYS_PTRACE, as in a container, may not see where
- * another account's process works. PostgreSQL refuses to run under another account than its cluster's owner.
+ * The same, judged by what everybody may see of a process: root without CAP_SYS_PTRACE, as in a container, may not see
+ * where another account's process works. PostgreSQL refuses to run under any account but its cluster's owner.
  */
 async function isPostgresOfOwner(pid: number, directory: string): Promise<boolean> {
   try {

@@ -22,7 +22,7 @@ const FIRST_DATABASE = 'postgres';
 const POLL_INTERVAL_MS = 10;
 const CONNECT_TIMEOUT_MS = 5_000;
 
-/** A recovery after a crash takes as long as it takes: it is reported, and not cut short. */
+/** Recovery after a crash takes as long as it takes: it is reported and not cut short. */
 const REPORT_INTERVAL_MS = 10_000;
 
 /** SQLSTATEs (PostgreSQL, appendix A). */
@@ -30,14 +30,14 @@ const CANNOT_CONNECT_NOW = '57P03';
 const UNDEFINED_DATABASE = '3D000';
 const DUPLICATE_DATABASE = '42P04';
 
-/** The connection to the database by the socket in this directory. */
+/** The connection to the database through the socket in this directory. */
 export function connectionThrough(socketDirectory: string): EmbeddedConnection {
   return { host: socketDirectory, port: 5432, user: DATABASE_USER, database: DATABASE };
 }
 
 /**
- * Waits until the server takes connections, and makes the database when it is not there yet.
- * @returns false when the server ended before
+ * Waits until the server takes connections, and creates the database if it is not there yet.
+ * @returns false when the server ended first
  */
 export async function waitUntilReady(
   server: SupervisedServer,

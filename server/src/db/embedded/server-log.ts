@@ -15,7 +15,7 @@ const LARGEST_BYTES = 8 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 60_000;
 const TAIL_BYTES = 4096;
 
-/** Opens the log of the server in a data directory, and keeps it and its one predecessor at 8 MiB each. */
+/** Opens the server's log in a data directory, and keeps it and its one predecessor below 8 MiB each. */
 export function openServerLog(dataDirectory: string): ServerLog {
   const path = join(dataDirectory, 'postgres.log');
   const descriptor = openSync(path, 'a', 0o600);

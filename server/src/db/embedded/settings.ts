@@ -25,8 +25,8 @@ const SMALLEST_BUFFERS_MB = 128;
 const LARGEST_BUFFERS_MB = 1024;
 
 /**
- * The settings of a new cluster on a machine with so much memory. An eighth of it buffers pages, for the service and
- * whatever else runs there need the rest: a million activations with all that a validation reads of them are 900 MB.
+ * The settings of a new cluster on a machine with this much memory. An eighth of it buffers pages; the service and
+ * whatever else runs there need the rest. A million activations, with all that a validation reads of them, are 900 MB.
  */
 export function initialSettings(memoryBytes: number): Settings {
   const eighthMb = Math.floor(memoryBytes / 8 / 1024 / 1024);
@@ -34,7 +34,7 @@ export function initialSettings(memoryBytes: number): Settings {
   return { ...INITIAL_SETTINGS, shared_buffers: `${buffersMb}MB` };
 }
 
-/** What this machine, or the container that the process is in, has. */
+/** The memory of this machine, or of the container that the process runs in. */
 export function readMemoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
@@ -54,12 +54,12 @@ export const FIXED_SETTINGS: Settings = {
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
-  // A batch waits for a row that somebody holds once with all its calls and once with those alone that want it, each time
-  // perhaps behind another. Transactions of the service set their own.
+  // A batch waits for a held row twice, with all its calls and then with only those that want it, and each time perhaps
+  // behind another batch. The service's transactions set a limit of their own.
   lock_timeout: '500ms',
-  // A process that stopped in the middle of a transaction does not keep its locks.
+  // A process that hangs in the middle of a transaction loses its locks.
   idle_in_transaction_session_timeout: '30s',
-  // A statement whose caller has gone away ends soon. PostgreSQL cannot tell on Windows, and refuses to start with it.
+  // A statement whose caller has gone away ends soon. On Windows, PostgreSQL refuses to start with this.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '2s' }),
 };
 

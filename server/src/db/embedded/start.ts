@@ -19,7 +19,7 @@ export interface EmbeddedPostgresOptions {
   readonly log: EmbeddedPostgresLog;
   /** The account for PostgreSQL when root starts the service; default: the cluster's owner, `latchkey` or `nobody`. */
   readonly account?: string | undefined;
-  /** False for data that may be lost with the machine's power, as in tests; it is several times as fast. */
+  /** False where data may be lost in a power cut, as in tests; that is several times as fast. */
   readonly durable?: boolean;
 }
 
@@ -27,16 +27,16 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Stays the same however often the server is started again. */
   readonly connection: EmbeddedConnection;
-  /** Stops the server and gives the data directory free. */
+  /** Stops the server and releases the data directory. */
   stop(): Promise<void>;
 }
 
-/** Without waiting for the disk. */
+/** Nothing waits for the disk. */
 const VOLATILE_SETTINGS = { fsync: 'off', synchronous_commit: 'off', full_page_writes: 'off' };
 
 /**
- * Starts PostgreSQL on the data directory and waits until it takes connections; the cluster is made the first time.
- * While it is not stopped it is started again whenever it ends. It never outlives this process, however that ends.
+ * Starts PostgreSQL on the data directory and waits until it takes connections; the first time, it creates the cluster.
+ * Until it is stopped, it is started again whenever it ends. It never outlives this process, however that ends.
  * @throws StartupError with one clear sentence when it cannot be started
  */
 export async function startEmbeddedPostgres(

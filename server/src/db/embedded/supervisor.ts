@@ -10,8 +10,8 @@ import { signalProcess } from './processes.ts';
 /**
  * Stands between the service and PostgreSQL, in a session of its own, so that the terminal's Ctrl-C reaches neither it nor
  * PostgreSQL before the service has finished. Its standard input is a pipe from the service: when that closes, however
- * the service ended, it asks PostgreSQL for a fast shutdown, again and again until it is gone. SIGINT is such a request;
- * one that comes before PostgreSQL listens for it is lost, hence the repetition.
+ * the service ended, it asks PostgreSQL for a fast shutdown (SIGINT), again and again until PostgreSQL is gone, because a
+ * request that comes before PostgreSQL listens for it is lost.
  */
 const SCRIPT = `
 trap : HUP INT TERM
@@ -74,7 +74,7 @@ export function launchServer(launch: Launch): SupervisedServer {
     ended = true;
     child.stdin?.destroy();
   });
-  // A server must not keep a command alive that has nothing left to do: its end closes the pipe, which stops it.
+  // The server must not keep a finished command alive: the command's end closes the pipe, which stops the server.
   child.unref();
   child.stdin?.on('error', () => {
     // The supervisor is gone, which `ended` tells.

@@ -2,9 +2,8 @@ import { isStorableText, isUuid, parseDateTime, parseEmail } from '@latchkey/con
 import type { FastifyServerOptions } from 'fastify';
 
 /**
- * How Fastify's validator judges requests: the fast path, which only says yes or no.
- * Nothing is coerced or removed, and the formats are our own, stricter than the usual ones where the database is.
- * Why a request is refused is told by `explain`.
+ * How Fastify's validator judges requests: the fast path, which only says yes or no. Nothing is coerced or removed, and
+ * the formats are our own, stricter than usual wherever the database is. `explain` says why a request is refused.
  */
 export const ajvOptions: NonNullable<FastifyServerOptions['ajv']> = {
   customOptions: {

@@ -31,7 +31,7 @@ interface SchemaNode {
   readonly maxItems?: number;
 }
 
-/** No more faults than this are told in one answer. */
+/** The most faults that one answer tells. */
 export const MAX_FAULTS = 100;
 
 const schemasByRef = new Map<string, TSchema>();
@@ -39,7 +39,7 @@ for (const schema of namedSchemas) schemasByRef.set(`${nameOf(schema)}#`, schema
 
 /**
  * Says what is wrong with `value`, in the order of the schema's fields: one item per fault, at most `MAX_FAULTS`.
- * Walks only so far as it takes to fill the answer, however large the value.
+ * Walks only as far as it takes to fill the answer, however large the value.
  * @param schema a schema of the contract, or a reference to one.
  * @param loc where the value is, such as `['body']`.
  */

@@ -71,7 +71,7 @@ function findDateTimeFault(value: unknown): Fault | undefined {
     return { type: 'datetime_type', msg: 'Input should be a valid datetime' };
   }
   if (parseDateTime(value) !== undefined) return undefined;
-  // The year 0 alone has a type of its own: all else in the text is well.
+  // A year 0 has a type of its own if nothing else is wrong with the text.
   return value.startsWith('0000') && parseDateTime(`2000${value.slice(4)}`) !== undefined
     ? { type: 'datetime_parsing', msg: 'Input should be a valid datetime, year 0 is out of range' }
     : {
@@ -80,7 +80,7 @@ function findDateTimeFault(value: unknown): Fault | undefined {
       };
 }
 
-/** Booleans are strict: what merely could be read as one has a fault of its own. */
+/** Booleans are strict: what could merely be read as one has a fault of its own. */
 export function findBooleanFault(value: unknown): Fault | undefined {
   if (typeof value === 'boolean') return undefined;
   return typeof value === 'string' || Number.isInteger(value)
