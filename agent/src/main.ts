@@ -1,4 +1,4 @@
 import { runCommandLine } from './cli/program.ts';
 
 // No `await` here: the package is CommonJS, which has none outside of functions.
-void runCommandLine(process.argv.slice(2)).then((code) => (process.exitCode = code));
+void runCommandLine(process.argv.slice(2));

@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { test } from 'node:test';
 
@@ -64,15 +66,44 @@ test('every command shows examples of itself', () => {
 });
 
 test('what is not understood ends with 2 and says so on standard error only, in a line or two', () => {
-  for (const [args, problem] of [
-    [['nonsense'], "unknown command 'nonsense'"],
-    [['wacth'], "unknown command 'wacth'\n(Did you mean watch?)"],
-    [['validate', '--nope'], "unknown option '--nope'"],
-    [['validate', '--config'], "option '-c, --config <file>' argument missing"],
-    [['watch'], "missing required argument 'address'"],
-    [['once', 'more'], "too many arguments for 'once'. Expected 0 arguments but got 1: more."],
+  for (const [args, command, problem] of [
+    [['nonsense'], '', "unknown command 'nonsense'"],
+    [['wacth'], '', "unknown command 'wacth'\n(Did you mean watch?)"],
+    [['validate', '--nope'], ' validate', "unknown option '--nope'"],
+    [['validate', '--config'], ' validate', "option '-c, --config <file>' argument missing"],
+    [['watch'], ' watch', "missing required argument 'address'"],
+    [
+      ['once', 'more'],
+      ' once',
+      "too many arguments for 'once'. Expected 0 arguments but got 1: more.",
+    ],
   ] as const) {
-    const stderr = `error: ${problem}\nAdd --help to see what is understood.\n`;
+    const stderr = `error: ${problem}\nTry: latchkey-agent${command} --help\n`;
     assert.deepEqual(run(...args), { status: 2, stdout: '', stderr });
   }
+});
+
+test('who reads the output may have enough of it', async () => {
+  const child = spawn(process.execPath, [main, '--help']);
+  child.stdout.destroy();
+  let said = '';
+  child.stderr.on('data', (chunk: Buffer) => (said += chunk.toString()));
+  assert.deepEqual(await once(child, 'close'), [0, null]);
+  assert.equal(said, '');
+});
+
+const lacksFull = existsSync('/dev/full') ? false : 'Linux has a file that is always full';
+
+test('a disk that is full is told, and is a failure', { skip: lacksFull }, () => {
+  const full = openSync('/dev/full', 'w');
+  const stdio = ['ignore', full, 'pipe'] as const;
+  const ended = spawnSync(process.execPath, [main, 'version'], {
+    encoding: 'utf8',
+    stdio: [...stdio],
+  });
+  closeSync(full);
+  assert.deepEqual(
+    [ended.status, ended.stderr],
+    [1, 'The output cannot be written: ENOSPC: no space left on device, write.\n'],
+  );
 });

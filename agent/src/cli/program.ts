@@ -20,9 +20,6 @@ import { watchCommand } from './watch-command.ts';
 /** The command line was not understood. */
 const USAGE_EXIT_CODE = 2;
 
-/** The whole help is longer than a terminal is high: what is wrong would be scrolled away. */
-const HINT = 'Add --help to see what is understood.';
-
 /** The whole command line, in the order of its help. */
 export function buildProgram(): Command {
   const program = new Command('latchkey-agent')
@@ -45,9 +42,15 @@ export function buildProgram(): Command {
     ['validate && latchkey-agent run', 'Check the configuration, then collect and stream'],
   ]);
   for (const command of withCommandsBelow(program)) {
-    command.exitOverride().showHelpAfterError(HINT).allowExcessArguments(false);
+    // The whole help is longer than a terminal is high: what is wrong would be scrolled away.
+    const hint = `Try: ${pathOf(command)} --help`;
+    command.exitOverride().showHelpAfterError(hint).allowExcessArguments(false);
   }
   return program;
+}
+
+function pathOf(command: Command): string {
+  return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
 function withCommandsBelow(command: Command): Command[] {
@@ -55,12 +58,18 @@ function withCommandsBelow(command: Command): Command[] {
 }
 
 /**
- * Runs one command and prints what went wrong on standard error, as one sentence.
+ * Runs one command, prints what went wrong on standard error, as one sentence, and sets the exit code of the process: 0,
+ * 1 (it could not be done), 2 (not understood), 78 (the configuration), or what the help of the command says.
  * @param args without the program's own name
- * @returns the exit code: 0, 1 (it could not be done), 2 (not understood), 78 (the configuration), or what the help of the
- * command says
  */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
+export async function runCommandLine(args: readonly string[]): Promise<void> {
+  listenForLostOutput();
+  const code = await carryOut(args);
+  // What becomes of the output shows later, and stays a failure.
+  if (code !== 0) process.exitCode = code;
+}
+
+async function carryOut(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
@@ -80,4 +89,18 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     printNote(`This went wrong: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
+}
+
+/**
+ * `once --json | head` closes the pipe early, which is no failure; a full disk is one. A command does what it does to its
+ * end all the same: an installation must not stop half-way because a terminal is gone.
+ */
+function listenForLostOutput(): void {
+  process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
+    if (code === 'EPIPE') return;
+    process.exitCode = 1;
+    printNote(`The output cannot be written: ${message}.`);
+  });
+  // There is nowhere left to tell it.
+  process.stderr.on('error', () => undefined);
 }

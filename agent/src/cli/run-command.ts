@@ -32,9 +32,8 @@ async function run({ config: path }: ConfigOptions): Promise<void> {
   // Else lists of processes show it as Node.js's "MainThread".
   process.title = 'latchkey-agent';
   const stopped = receiveStopSignal();
-  // By itself a signal ends the process, and a log that nobody takes any more, or that finds the disk full, does too.
+  // By itself the signal would end the process.
   process.on('SIGHUP', () => undefined);
-  process.stderr.on('error', () => undefined);
   const { agent, service, status } = await start(path);
   service.ready(status);
   process.on('SIGHUP', () => {
