@@ -98,8 +98,12 @@ export class Hub {
   #noticeLeap(): void {
     const aheadMs = measureAhead(this.#options.clock);
     if (Math.abs(aheadMs - this.#clockAheadMs) <= LEAP_MS) return;
-    this.#clockAheadMs = aheadMs;
-    this.#host = this.#options.readHost();
+    try {
+      this.#host = this.#options.readHost();
+      this.#clockAheadMs = aheadMs;
+    } catch {
+      // Without a file handle left, say: it stays as it was read before, and is read again at the next tick.
+    }
   }
 
   #sampleAll(): ReturnType<Sampler['sample']> {

@@ -12,11 +12,12 @@ import { Value } from 'typebox/value';
 
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
-import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { ask, connect, openStream, TestClock, TestSampler } from '../../test/stream-harness.ts';
 import { until } from '../../test/until.ts';
 import { toVectorEvents } from '../formats/vector.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
+import { Hub } from './hub.ts';
 
 describe('the stream', { skip: lacksOpenssl }, () => {
   const workshop = new Workshop();
@@ -153,6 +154,21 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     const viewer = await connect(stream.port);
     const [hello = ''] = await viewer.receive(1);
     assert.equal(JSON.parse(hello).host.boot_time, '2027-03-01T00:00:00Z');
+  });
+
+  test('a machine that cannot be looked at just when its clock was set stops no tick', () => {
+    const clock = new TestClock();
+    const sampler = new TestSampler();
+    let asked = 0;
+    const readHost = (): typeof exampleHost => {
+      asked += 1;
+      if (asked === 2) throw new Error('EMFILE');
+      return exampleHost;
+    };
+    const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1 });
+    clock.leapMs = 60_000;
+    for (let tick = 0; tick < 3; tick += 1) hub.tick();
+    assert.deepEqual([asked, sampler.asked.length], [3, 3]);
   });
 
   test('200 viewers all get every snapshot, in order', async () => {
