@@ -99,13 +99,13 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     assert.equal(await page.read('#tile-cpu .value'), formatPercent(usage));
     assert.equal(await page.read(USAGE), formatPercent(usage));
     assert.equal(await page.read('#memory .used .value'), formatBytes(memory.used_bytes));
-    assert.equal(await page.read('#processes tbody td'), busiest.name);
+    assert.equal(await page.read('#processes tbody th'), busiest.name);
     assert.equal(
       await page.read('#processes tbody td:nth-child(3)'),
       formatPercent(busiest.cpu_cores),
     );
     await page.evaluate("document.querySelector('.choice button:last-child').click()");
-    assert.equal(await page.read('#processes tbody td'), processes?.top_by_memory[0]?.name);
+    assert.equal(await page.read('#processes tbody th'), processes?.top_by_memory[0]?.name);
     assert.deepEqual(page.problems, []);
   });
 
@@ -195,7 +195,7 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     hub.tick();
     await page.until("document.querySelector('#tile-cpu')");
     assert.equal(await page.read('h1'), evil);
-    assert.equal(await page.read('#processes tbody td'), evil);
+    assert.equal(await page.read('#processes tbody th'), evil);
     assert.equal(await page.read('#units .name'), evil);
     assert.equal(await page.evaluate("document.querySelectorAll('img, b').length"), 0);
     const inject = `
@@ -272,7 +272,8 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
         '.note',
         '.legend .label',
         'td',
-        'th',
+        'thead th',
+        'tbody th',
         '.meters .detail',
         '.meters .value.bad',
         '.choice button:last-child',

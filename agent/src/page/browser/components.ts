@@ -55,7 +55,7 @@ interface TableRow {
 /** What stands in a cell: a text, or `–` for what was not told. */
 export type Cell = string | undefined;
 
-/** Rows of figures; the first column is text, the others are numbers. */
+/** Rows of figures, each named by its first column. */
 export class Table {
   readonly element: HTMLElement;
   readonly #body = make('tbody');
@@ -64,11 +64,7 @@ export class Table {
 
   constructor(caption: string, columns: readonly string[]) {
     this.#columns = columns;
-    const headings = columns.map((column) => {
-      const heading = make('th', column);
-      heading.setAttribute('scope', 'col');
-      return heading;
-    });
+    const headings = columns.map((column) => makeHeading('col', column));
     const name = make('caption.unseen', caption);
     const table = make('table', name, make('thead', make('tr', ...headings)), this.#body);
     this.element = make('div.table', table);
@@ -76,7 +72,7 @@ export class Table {
 
   show(rows: readonly (readonly Cell[])[]): void {
     const create = (): TableRow => {
-      const cells = this.#columns.map(() => make('td'));
+      const cells = this.#columns.map((_, at) => (at === 0 ? makeHeading('row') : make('td')));
       return { element: make('tr', ...cells), cells };
     };
     fillChildren(this.#body, this.#rows, rows, create, ({ cells }, row) => {
@@ -86,6 +82,12 @@ export class Table {
       }
     });
   }
+}
+
+function makeHeading(scope: 'row' | 'col', text = ''): HTMLElement {
+  const heading = make('th', text);
+  heading.setAttribute('scope', scope);
+  return heading;
 }
 
 interface MeterRow {

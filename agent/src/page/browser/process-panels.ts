@@ -58,7 +58,10 @@ function makeChoice(onChange: () => void): { element: HTMLElement; isByMemory: (
     });
   }
   choose(false);
-  return { element: make('div.choice', byCpu, byMemory), isByMemory: () => isMemory };
+  const element = make('div.choice', byCpu, byMemory);
+  element.setAttribute('role', 'group');
+  element.setAttribute('aria-label', 'Order of the processes');
+  return { element, isByMemory: () => isMemory };
 }
 
 export function makeContainerPanel(): Panel {
