@@ -117,10 +117,11 @@ describe('200', () => {
   });
 
   test('values and versions that are too long are cut', inside, async () => {
-    const event = anyEvent({ props: { long: 'x'.repeat(1_025), emoji: `${'y'.repeat(1_023)}🙂` } });
+    const emoji = `${'y'.repeat(1_023)}🙂`;
+    const event = anyEvent({ props: { long: 'x'.repeat(1_025), emoji: `${emoji}🙂` } });
     await ingest([event], { app_version: 'v'.repeat(65), os_version: 'w'.repeat(129) });
     const stored = await readStored(event.event_id);
-    assert.deepEqual(stored?.['props'], { long: 'x'.repeat(1_024), emoji: 'y'.repeat(1_023) });
+    assert.deepEqual(stored?.['props'], { long: 'x'.repeat(1_024), emoji });
     assert.deepEqual(
       [stored?.['app_version'], stored?.['os_version']],
       ['v'.repeat(64), 'w'.repeat(128)],
