@@ -97,7 +97,10 @@ export interface AdjustmentFact {
   readonly adjustmentId: string;
   readonly transactionId: string;
   readonly occurredAt: Date;
-  /** `credit` and warnings of no consequence are `none`: only recorded. A reversal takes back one of its own kind. */
+  /**
+   * `credit` and warnings of no consequence are `none`: only recorded. A reversal takes back one of its own kind, and that
+   * of a chargeback the warning before it, too.
+   */
   readonly effect:
     | 'refund'
     | 'chargeback'
