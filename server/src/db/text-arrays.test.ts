@@ -4,7 +4,13 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { toByteaArray, toPlainArray, toTextArray, toUuidArray } from './text-arrays.ts';
+import {
+  toByteaArray,
+  toJsonArray,
+  toPlainArray,
+  toTextArray,
+  toUuidArray,
+} from './text-arrays.ts';
 
 const pool = await openTestPool();
 
@@ -26,6 +32,30 @@ describe('arrays as PostgreSQL reads them', () => {
     const texts = fc.array(fc.option(fc.oneof(storable, special)), LENGTHS);
     const property = fc.asyncProperty(texts, async (values) => {
       assert.deepEqual(await readBack('text', toTextArray(values)), values);
+    });
+    await fc.assert(property, RUNS);
+  });
+
+  test('JSON of any texts, and nulls', async () => {
+    const storable = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'));
+    const special = fc.constantFrom(
+      '',
+      'NULL',
+      '"',
+      '\\',
+      '\\"',
+      '{',
+      '}',
+      ',',
+      '\n',
+      '\u001f',
+      '\u2028',
+    );
+    const text = fc.oneof(storable, special);
+    const documents = fc.array(fc.option(fc.dictionary(text, text, { maxKeys: 4 })), LENGTHS);
+    const property = fc.asyncProperty(documents, async (values) => {
+      const sent = values.map((value) => (value === null ? null : JSON.stringify(value)));
+      assert.deepEqual(await readBack('text', toJsonArray(sent)), sent);
     });
     await fc.assert(property, RUNS);
   });

@@ -1,7 +1,7 @@
 import { isUniqueViolation } from '#server/db/database-errors.ts';
 import { runHot, type HotStatement, type TextRow } from '#server/db/hot-statement.ts';
 import type { Queryable } from '#server/db/statement.ts';
-import { toPlainArray, toTextArray, toUuidArray } from '#server/db/text-arrays.ts';
+import { toJsonArray, toPlainArray, toTextArray, toUuidArray } from '#server/db/text-arrays.ts';
 
 /** The events of one request, all with different ids. */
 export interface EventsToStore {
@@ -136,6 +136,6 @@ function toParameters(requests: readonly EventsToStore[], receivedAt: Date): str
     toTextArray(events.map(({ name }) => name)),
     toPlainArray(events.map(({ occurredAt }) => occurredAt)),
     toPlainArray(events.map(({ toldAt }) => toldAt)),
-    toTextArray(events.map(({ props }) => (props === null ? null : JSON.stringify(props)))),
+    toJsonArray(events.map(({ props }) => (props === null ? null : JSON.stringify(props)))),
   ];
 }
