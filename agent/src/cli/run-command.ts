@@ -2,6 +2,7 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../config/config.ts';
+import { explainListenError } from '../config/explain-listen-error.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { createLog } from '../log.ts';
 import { machineRoots } from '../roots.ts';
@@ -70,10 +71,8 @@ async function start(path: string): Promise<Started> {
     printNote(`latchkey-agent listens on ${host}:${port}.`);
     return { agent, service, status };
   } catch (error) {
-    const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
-    if (!isInUse) throw error;
-    const problem = `Port ${port} is in use by another program: stop it, or change listen.`;
-    throw new ConfigError([problem]);
+    const problem = explainListenError(error, config.listen);
+    throw problem === null ? error : new ConfigError([problem]);
   }
 }
 

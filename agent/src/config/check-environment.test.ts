@@ -7,13 +7,47 @@ import { after, describe, test } from 'node:test';
 import { findPort } from '../../test/agent-program.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { checkEnvironment } from './check-environment.ts';
+import { explainListenError } from './explain-listen-error.ts';
 import { parseConfig } from './load-config.ts';
 
 const DAY_MS = 86_400_000;
+const isNobody = process.geteuid?.() === 0 ? false : 'only root may open such a port';
+
+test('why a port will never be opened is told with what to do', () => {
+  const listen = { host: '0.0.0.0', port: 443 };
+  const explain = (code: string) =>
+    explainListenError(Object.assign(new Error(code), { code }), listen);
+  assert.deepEqual(['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].map(explain), [
+    'Port 443 is in use by another program: stop it, or change listen.',
+    'This account may not listen on port 443: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.',
+    null,
+  ]);
+});
 
 describe('what a configuration needs of the machine', { skip: lacksOpenssl }, () => {
   const workshop = new Workshop();
   after(() => workshop[Symbol.dispose]());
+
+  test(
+    'a port that only root may open is told, for the service is not root',
+    { skip: isNobody },
+    async () => {
+      const { certificateFile, keyFile } = workshop.makeRoot('root').makeServer(90);
+      const tls = `tls: { certificate_file: ${certificateFile}, key_file: ${keyFile} }\n`;
+      const findFor = async (port: number) => {
+        const config = await parseConfig(`listen: 127.0.0.99:${port}\n${tls}`, 'agent.yaml');
+        const { problems, warnings } = await checkEnvironment(config, new Date());
+        return [problems, warnings.filter((each) => !each.startsWith('Everybody'))];
+      };
+      assert.deepEqual(await findFor(443), [
+        [],
+        [
+          'Port 443 is for root, which the service is not: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.',
+        ],
+      ]);
+      assert.deepEqual(await findFor(4096), [[], []]);
+    },
+  );
 
   test('an authority that expired is a problem, and a warning where another one is good', async () => {
     const [old, young] = [workshop.makeRoot('old'), workshop.makeRoot('young').makeServer(90)];

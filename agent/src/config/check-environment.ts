@@ -4,12 +4,16 @@ import { once } from 'node:events';
 import { askHealth } from '../ask-health.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
 import type { AgentConfig } from './config.ts';
+import { explainListenError } from './explain-listen-error.ts';
 import { readTokens } from './tokens.ts';
 
 const DAY_MS = 86_400_000;
 
 /** Certificates are renewed a month before they expire, so that something went wrong when less is left. */
 const EXPIRY_WARNING_DAYS = 14;
+
+/** Below it, others than root need a capability (net.ipv4.ip_unprivileged_port_start). */
+const FIRST_PORT_FOR_ALL = 1024;
 
 /** What was found beside the configuration file. */
 export interface Findings {
@@ -32,6 +36,12 @@ export async function checkEnvironment(config: AgentConfig, now: Date): Promise<
   }
   const busy = await findPortProblem(config);
   if (busy !== null) findings.problems.push(busy);
+  else if (config.listen.port < FIRST_PORT_FOR_ALL && process.geteuid?.() === 0) {
+    const { port } = config.listen;
+    findings.warnings.push(
+      `Port ${port} is for root, which the service is not: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`,
+    );
+  }
   return findings;
 }
 
@@ -95,9 +105,10 @@ async function findPortProblem(config: AgentConfig): Promise<string | null> {
     const isInUse = error instanceof Error && 'code' in error && error.code === 'EADDRINUSE';
     if (isInUse && (await askHealth(config)) === null) return null;
     const why = error instanceof Error ? error.message : String(error);
-    return isInUse
-      ? `Port ${port} is in use by another program: stop it, or change listen.`
-      : `The agent cannot listen on ${host}:${port}: ${why}.`;
+    return (
+      explainListenError(error, config.listen) ??
+      `The agent cannot listen on ${host}:${port}: ${why}.`
+    );
   } finally {
     server.close();
   }
