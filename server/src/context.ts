@@ -25,13 +25,13 @@ import type { Vault } from './lib/vault.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
 
-/** What a use case reaches the world through, made once in `make-context.ts`. */
+/** Everything through which a use case reaches the outside world; made once, in `make-context.ts`. */
 export interface Context {
   readonly config: Config;
   /** Read anew on SIGHUP, so it is asked for at each use. */
   readonly catalog: () => Catalog;
   readonly clock: Clock;
-  /** What the database's machine takes for the present moment. */
+  /** The present moment by the clock of the database's machine. */
   readonly readDatabaseTime: (db: Queryable) => Promise<Date>;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -43,7 +43,7 @@ export interface Context {
   readonly webhookSecrets: WebhookSecrets;
   /** Null while no mail is configured. */
   readonly mail: MailTransport | null;
-  /** By the same relay, over connections of its own: letters to many hold up no key. Null while no mail is configured. */
+  /** The same relay over other connections, so that letters to many hold up no key. Null while no mail is configured. */
   readonly outreachMail: MailTransport | null;
   readonly outreach: OutreachDesk;
   /** Null while there is no key for it. */
@@ -54,9 +54,9 @@ export interface Context {
     readonly heartbeats: HeartbeatBatch;
     readonly events: EventBatch;
   };
-  /** What all work passes that takes a connection and does not travel in a batch. */
+  /** Admits all work that needs a connection and does not travel in a batch. */
   readonly gate: Gate;
-  /** Work that locks one license, in line by the license's id. */
+  /** Work that locks a license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;
   readonly eventCounts: EventCounts;

@@ -48,7 +48,7 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** @param items what is wrong, in the order in which it is told. */
+/** @param items what is wrong, in the order in which to tell it. */
 export function invalidRequest(items: readonly ValidationError[]): InvalidRequestError {
   return new InvalidRequestError(items);
 }

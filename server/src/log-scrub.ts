@@ -1,12 +1,12 @@
 /**
- * Where a word begins in JSON text: after the escape of a line break, say, which is kept as `$1` so that the line
- * stays JSON.
+ * Where a word begins in JSON text: possibly after an escape, such as that of a line break, which is kept as `$1` so that
+ * the line stays JSON.
  */
 const start = String.raw`(\\u[\da-f]{4}|\\.|\b)`;
 
 /**
- * What must not be in a log is taken out of every line as it is written, whatever field or message it came in:
- * names of fields can be forgotten, and a database's error text quotes values.
+ * What must not be in a log is removed from every line as it is written, whichever field or message it came in: the name
+ * of a field can be forgotten, and a database's error text quotes values.
  */
 const patterns: readonly (readonly [RegExp, string])[] = [
   [

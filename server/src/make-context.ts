@@ -53,8 +53,9 @@ export interface ContextParts {
 }
 
 /**
- * As many batches may be under way at once: two each of validations and events, and one each of lookups, checks, trials, webhooks and heartbeats. All
- * other work passes the gate, which leaves them these connections; in a pool so small that it cannot, they share it with one piece.
+ * As many batches may be under way at once: two each of validations and events, and one each of lookups, checks, trials,
+ * webhooks and heartbeats. All other work goes through the gate, which leaves them these connections; in a pool too small
+ * for that, the gate lets in one piece of work at a time.
  */
 const CONNECTIONS_FOR_BATCHES = 9;
 
@@ -64,7 +65,7 @@ const MAX_WAITING_AT_GATE = 1_000;
 /** Activations that may wait in line. */
 const MAX_WAITING_FOR_LICENSES = 2_000;
 
-/** Of which for one license, so that it cannot keep the others out. */
+/** How many of these may be for one license, so that it cannot keep the others out. */
 const MAX_WAITING_FOR_ONE_LICENSE = 100;
 
 /** Makes the context. Nothing is connected or read yet: see {@link loadSigningKeys}. */

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 
 import { buildApp } from './app.ts';
 import { systemClock } from './clock.ts';
-import type { Config } from './config/config.ts';
 import { openLiveCatalog } from './config/live-catalog.ts';
 import type { LoadedConfiguration } from './config/load.ts';
 import type { Context } from './context.ts';
@@ -10,27 +9,26 @@ import { lacksMigrations, migrate } from './db/migrate.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
+import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
+import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
+import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
 import { beginOutreachUpkeep } from './features/outreach/delete-old-outreach.ts';
-import { beginToForgetOld } from './features/subscribers/forget-old.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
+import { beginToForgetOld } from './features/subscribers/forget-old.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/close-gracefully.ts';
-import { explainListenFailure, requireFreePort, type ListenAddress } from './http/listen.ts';
-import { startMetricsListener, type MetricsListener } from './http/metrics-endpoint.ts';
 import { observeRequests } from './http/observe-requests.ts';
 import type { ServiceState } from './http/service-state.ts';
-import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
-import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
-import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { countBacklog } from './jobs/count-backlog.ts';
 import { startJobs, type RunningJobs } from './jobs/run-jobs.ts';
 import { createTasks } from './jobs/tasks.ts';
 import { version } from './lib/version.ts';
 import { createLog, type Logger } from './log.ts';
-import { loadSigningKeys, makeContext } from './make-context.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
+import { loadSigningKeys, makeContext } from './make-context.ts';
 import { createMetrics, type PoolNumbers } from './metrics.ts';
+import { listen, listenForMetrics, requireFreePorts } from './ports.ts';
 
 /** A service that takes requests. */
 export interface RunningService {
@@ -43,7 +41,7 @@ export interface RunningService {
   stop(): Promise<void>;
 }
 
-/** Another process may rotate the signing keys; a new key is published longer than this before it signs. */
+/** Another process may rotate the signing keys. A new key is published for longer than this before it signs. */
 const KEY_REFRESH_INTERVAL_MS = 60_000;
 
 /**
@@ -55,11 +53,9 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const log = createLog(config.log);
   for (const warning of warnings) log.warn(warning);
   const catalog = openLiveCatalog(config.catalogPath, log);
-  const metricsAddress = findMetricsAddress(config);
-  await requireFreePort(serviceAddress(config));
-  if (metricsAddress !== null) await requireFreePort(metricsAddress);
+  await requireFreePorts(config);
 
-  // Whatever was opened is closed again, the newest first: when a later step fails, and at the end.
+  // Whatever was opened is closed again, newest first, both when a later step fails and at the end.
   await using resources = new AsyncDisposableStack();
   const database = await openDatabase(config, secrets, log);
   resources.defer(() => database.close());
@@ -80,23 +76,21 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const webhooks = startOutgoingWebhooks(ctx);
   resources.defer(() => webhooks.stop());
   const housekeeping = createHousekeeping(ctx);
-  // Before the application, which stops first: what its last requests drop is counted.
+  // Deferred before the application, which so stops first: what its last requests drop is still counted.
   resources.defer(() => housekeeping.stop());
   const refreshing = setInterval(() => void refreshSigningKeys(ctx), KEY_REFRESH_INTERVAL_MS);
   resources.defer(() => clearInterval(refreshing));
   metrics.setDatabasePool(() => readPoolNumbers(pool));
   const jobs = await openJobs(ctx);
   resources.defer(() => jobs.stop());
-  if (metricsAddress !== null) {
-    const listener = await listenForMetrics(ctx, metricsAddress);
-    resources.defer(() => listener.close());
-  }
+  const metricsListener = await listenForMetrics(ctx);
+  resources.defer(async () => metricsListener?.close());
 
   let state: ServiceState = 'ready';
   const app = assembleApp(ctx, jobs, () => state);
   resources.defer(prepareToClose(app));
   resources.defer(() => ctx.outreach.stop());
-  const url = await listen(app, serviceAddress(config));
+  const url = await listen(app, config);
   const queueing = startQueueing(ctx);
   resources.defer(() => queueing.stop());
 
@@ -163,46 +157,11 @@ function assembleApp(
   });
 }
 
-async function listen(app: App, address: ListenAddress): Promise<string> {
-  try {
-    return await app.listen({ host: address.host, port: address.port });
-  } catch (error) {
-    throw explainListenFailure(error, address);
-  }
-}
-
-async function listenForMetrics(
-  { metrics, log }: Pick<Context, 'log' | 'metrics'>,
-  address: ListenAddress,
-): Promise<MetricsListener> {
-  try {
-    const listener = await startMetricsListener(metrics, address, log);
-    log.info({ host: address.host, port: listener.port }, 'metrics are served');
-    return listener;
-  } catch (error) {
-    throw explainListenFailure(error, address);
-  }
-}
-
-function serviceAddress({ http: { host, port } }: Config): ListenAddress {
-  return { host, port, hostSetting: 'LATCHKEY_HOST', portSetting: 'LATCHKEY_PORT' };
-}
-
-function findMetricsAddress({ metrics: { host, port } }: Config): ListenAddress | null {
-  if (port === null) return null;
-  return {
-    host,
-    port,
-    hostSetting: 'LATCHKEY_METRICS_HOST',
-    portSetting: 'LATCHKEY_METRICS_PORT',
-  };
-}
-
 function readPoolNumbers(pool: Pool): PoolNumbers {
   return { total: pool.totalCount, idle: pool.idleCount, waiting: pool.waitingCount };
 }
 
-/** The keys in memory serve on when the database cannot be asked for new ones. */
+/** While the database cannot be asked for new keys, those in memory go on serving. */
 async function refreshSigningKeys(ctx: Context): Promise<void> {
   try {
     await ctx.signingKeys.refresh();

@@ -48,7 +48,7 @@ export interface TextRule {
   readonly must: string;
 }
 
-/** Reads a text; without a default it is required. On a problem the result is of no use, and is never used. */
+/** Reads a text; without a default it is required. After a problem the result is a placeholder that nobody uses. */
 export function readText(fields: Fields, name: string, rule: TextRule, byDefault?: string): string {
   const value = fields.values.get(name) ?? byDefault;
   if (typeof value === 'string' && rule.pattern.test(value)) return value;
@@ -56,7 +56,7 @@ export function readText(fields: Fields, name: string, rule: TextRule, byDefault
   return '';
 }
 
-/** Reads a whole number from `min` to `max`; null stands for absence and takes the default. */
+/** Reads a whole number from `min` to `max`; null counts as absent and takes the default. */
 export function readInteger<Default extends number | null = never>(
   fields: Fields,
   name: string,
@@ -72,7 +72,7 @@ export function readInteger<Default extends number | null = never>(
   return min;
 }
 
-/** Reads a list of texts, each once; absent it is the default. */
+/** Reads a list of different texts; an absent one is the default. */
 export function readTexts(
   fields: Fields,
   name: string,

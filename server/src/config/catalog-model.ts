@@ -1,4 +1,4 @@
-/** How long software may run offline where the catalogue does not say, and for a product that has left it. */
+/** How long software may run offline when the catalogue does not say, or no longer has the product. */
 export const DEFAULT_OFFLINE_DAYS = 14;
 
 /** What is sold: read from `catalog.yaml`, never changed by the service. */
@@ -24,13 +24,13 @@ export const CATALOG_LANGUAGES = ['en', 'fr', 'de'] as const;
 
 export type CatalogLanguage = (typeof CATALOG_LANGUAGES)[number];
 
-/** What outreach letters say of the software and its maker. Null: the letters do without it, unless said otherwise. */
+/** What outreach letters say about the software and its maker. Null: left out of the letters, unless noted otherwise. */
 export interface CatalogOutreach {
-  /** Of the product that trials are of, where the file has no other. */
+  /** Default: the name of the product that trials are of. */
   readonly productName: string;
   /** Who signs. Null: the name that mail comes from. */
   readonly sender: string | null;
-  /** Where the sender can be found, which the law of many countries asks of a letter that advertises. */
+  /** The sender's address, which many countries require by law in advertising letters. */
   readonly postalAddress: string | null;
   /** `https://…` or `http://…`. Null: that of the domain that mail comes from. */
   readonly website: string | null;

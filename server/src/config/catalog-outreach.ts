@@ -34,7 +34,7 @@ export function readOutreach(
   const highlights = openMapping(fields, 'highlights', CATALOG_LANGUAGES);
   const links = openMapping(fields, 'links', OUTREACH_LINKS);
   return {
-    // Without a product to be named after, there is a problem already, and nothing of this is used.
+    // Without that product there is a problem already, and nothing of this is used.
     productName: readOptional(fields, 'product_name', NAME_RULE) ?? trialProduct?.name ?? '',
     sender: readOptional(fields, 'sender', NAME_RULE),
     postalAddress: readOptional(fields, 'postal_address', NAME_RULE),

@@ -28,7 +28,7 @@ const PRODUCT_FIELDS = [
 
 /** Reads `products`; what is wrong is added to the problems. */
 export function readProducts(root: unknown, problems: CatalogProblem[]): readonly Product[] {
-  // A top level that is no mapping is reported where the rest of it is read.
+  // readTopLevel reports a top level that is no mapping.
   if (typeof root !== 'object' || root === null || Array.isArray(root)) return [];
   const list: unknown = 'products' in root ? root.products : undefined;
   if (!Array.isArray(list) || list.length === 0 || list.length > MAX_PRODUCTS) {
@@ -83,7 +83,7 @@ function reportRepeatedIds(products: readonly Product[], problems: CatalogProble
   }
 }
 
-/** A price must say what was bought: it belongs to one product only. */
+/** A price says what was bought, so it may belong to one product only. */
 function reportRepeatedPrices(products: readonly Product[], problems: CatalogProblem[]): void {
   for (const provider of PRICE_PROVIDERS) {
     const owners = new Map<string, number>();

@@ -9,7 +9,7 @@ export interface CatalogSource {
   readonly findLine: (path: CatalogPath) => number;
 }
 
-/** Anchors are for saving a few lines; more uses than this are an attack or a mistake. */
+/** Aliases save a few lines; more of them than this are an attack or a mistake. */
 const MAX_ALIASES = 100;
 
 /** Parses YAML 1.2. What is wrong with it is added to the problems. */

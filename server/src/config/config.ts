@@ -52,7 +52,7 @@ export interface Config {
     readonly dkim: { readonly domain: string; readonly selector: string } | null;
   };
   readonly subscribers: {
-    /** Whether who asks for news is asked to confirm it from his mailbox, once mail is configured. */
+    /** Whether new subscribers are asked to confirm by e-mail, once mail is configured. */
     readonly doubleOptIn: boolean;
   };
 }
@@ -102,7 +102,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
   };
 }
 
-/** What is wrong between settings that are right one by one; one sentence each. */
+/** Which settings contradict each other, though each is right by itself; one sentence each. */
 export function findConflicts(environment: Environment): readonly string[] {
   const problems: string[] = [];
   const dkim = [environment.dkimDomain, environment.dkimSelector, environment.dkimPrivateKey];
@@ -161,7 +161,7 @@ function toDkim({ dkimDomain, dkimSelector }: Environment): Config['mail']['dkim
   return { domain: dkimDomain, selector: dkimSelector };
 }
 
-/** Where a browser on this machine finds a service listening so. */
+/** Where a browser on this machine finds a service that listens there. */
 function localUrl(host: string, port: number): string {
   const everywhere = host === '0.0.0.0' || host === '::';
   const name = everywhere ? 'localhost' : isIPv6(host) ? `[${host}]` : host;

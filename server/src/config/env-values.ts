@@ -69,7 +69,7 @@ export const webUrl: Parse<string> = (text) => {
 
 /**
  * Addresses and CIDR networks of the proxies whose `X-Forwarded-For` is believed, comma separated; `none` for nobody.
- * Whatever would trust everyone is refused, because it lets any caller choose the address it is counted under.
+ * Trusting everyone is refused, because any caller could then choose the address that it is counted under.
  */
 export const trustedProxies: Parse<readonly string[]> = (text) => {
   if (text === 'none') return { value: [] };
@@ -128,8 +128,8 @@ const MIN_STANDARD_SECRET_BYTES = 24;
 const ED25519_KEY_BYTES = 32;
 
 /**
- * Secrets of the Standard Webhooks specification, separated by commas. Base64 is held to its form: what is none would be
- * read as far as it goes, and sign nothing, or next to nothing.
+ * Secrets of the Standard Webhooks specification, separated by commas. Malformed base64 is refused: it would be decoded
+ * as far as it goes, and sign with nothing, or next to nothing.
  */
 export const standardSecretList: Parse<readonly string[]> = (text) => {
   const entries = text.split(',').map((entry) => entry.trim());

@@ -23,7 +23,7 @@ export interface EnvironmentReading {
 /** Every setting that was given, typed; undefined where the variable is absent or blank. */
 export type Environment = ReturnType<typeof readVariables>;
 
-/** Reads every variable of the service, those of parts that are not in use too, so that no mistake waits. */
+/** Reads every variable of the service, even those of parts not in use, so that no mistake lies in wait. */
 export function readEnvironment(variables: Variables, readText: ReadText): EnvironmentReading {
   const reader = createReader(variables, readText);
   const environment = readVariables(reader);

@@ -45,7 +45,7 @@ export function readConfiguration(
 }
 
 /**
- * Reads the configuration and its secrets; at the first start of the embedded default the master secret is made.
+ * Reads the configuration and its secrets. The first start with the embedded database makes the master secret.
  * @throws StartupError with every problem at once
  */
 export function loadConfiguration(
@@ -70,7 +70,7 @@ export function loadConfiguration(
   };
 }
 
-/** Who has to mend the settings mends the catalogue in the same go. */
+/** Told together with wrong settings, so that both can be corrected in one go. */
 function findCatalogProblems(path: string): readonly string[] {
   try {
     loadCatalog(path);
@@ -81,7 +81,7 @@ function findCatalogProblems(path: string): readonly string[] {
   }
 }
 
-/** With a database of the operator's own, several processes may share it: a secret made by one would be unknown to the rest. */
+/** Several processes may share an external database: a secret made by one of them would be unknown to the others. */
 function findMissing(environment: Environment, variables: Variables): readonly string[] {
   const given = variables['LATCHKEY_SECRET'] ?? variables['LATCHKEY_SECRET_FILE'] ?? '';
   if (environment.databaseUrl === undefined || given.trim() !== '') return [];

@@ -4,8 +4,8 @@ import { findSlip } from '#server/lib/slip.ts';
 const SERVICE_LINK = /^LATCHKEY_(?:SERVICE_|PORT_\d)/u;
 
 /**
- * Looks for `LATCHKEY_` names that nobody reads. One that is a slip of the pen away from a known name is a mistake
- * that would go unseen; the rest may belong to another version or another program. One sentence each.
+ * Looks for `LATCHKEY_` names that nobody reads. One that is a slip of the pen away from a known name is a mistake that
+ * would go unnoticed; the rest may belong to another version or another program. One sentence each.
  */
 export function findUnknownVariables(
   names: readonly string[],

@@ -4,8 +4,8 @@ import { isIPv6 } from 'node:net';
 const MAPPED_IPV4 = /^::ffff:(\d+(?:\.\d+){3})$/i;
 
 /**
- * What limits on a client count by: an IPv4 address, or the /64 of an IPv6 address, for a household or a server has a whole
- * /64 to choose from. What is no address is given back as it is.
+ * What limits on clients count by: an IPv4 address, or the /64 of an IPv6 address, since a household or a server has a
+ * whole /64 to choose from. Anything that is not an address is returned as it is.
  */
 export function networkOf(address: string): string {
   const [, mapped] = MAPPED_IPV4.exec(address) ?? [];

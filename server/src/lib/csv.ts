@@ -2,8 +2,8 @@
 export type CsvCell = string | number | boolean | Date | null;
 
 /**
- * What a spreadsheet would take for a formula: OWASP, CSV Injection. Some take the wide forms of East Asian text for the
- * plain ones.
+ * What a spreadsheet would take for a formula (OWASP, CSV Injection). Some read the full-width characters of East Asian
+ * text like the plain ones.
  */
 const FORMULA_START = /^[=+\-@\t\r\n＝＋－＠]/u;
 
@@ -45,7 +45,7 @@ export class CsvSyntaxError extends Error {
   }
 }
 
-/** The longest record that is taken: a quote that is never closed must not swallow a whole file. */
+/** The longest record that is accepted: a quote that is never closed must not swallow a whole file. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
 /**

@@ -13,7 +13,7 @@ export interface Series {
 
 /** A histogram that is counted on the hot path and written out only when it is scraped. */
 export interface Histogram {
-  /** The series of these labels, made at its first use; keep it, since finding it costs more than counting. */
+  /** The series with these labels, made at its first use; keep it, since finding it costs more than counting. */
   series(labels: Readonly<Record<string, string>>): Series;
   /** The Prometheus text format (version 0.0.4) of all series. */
   render(): string;

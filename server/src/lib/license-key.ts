@@ -11,7 +11,7 @@ const CHECK_MODULUS = 1021;
 const SYMBOLS = 25;
 const GROUP_SYMBOLS = 5;
 
-/** The longest text that is looked at; a longer one is unknown without further work. */
+/** The longest text that is examined; a longer one is unknown without further work. */
 export const MAX_LICENSE_KEY_CHARACTERS = 512;
 
 /** What a prefix may be: one to eight ASCII letters and digits. */

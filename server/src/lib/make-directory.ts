@@ -2,8 +2,8 @@ import { mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 /**
- * Makes a directory, and those above it, unless they are there. Where the file system refuses, as in /proc, this throws:
- * `mkdir` of Node with `recursive` tries again for ever there.
+ * Makes a directory, and those above it, unless they are there. Where the file system refuses, as in /proc, this throws,
+ * whereas Node's `mkdir` with `recursive` would try again for ever.
  * @param mode permissions of each directory that is made
  * @throws the error of the file system
  */

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 
-/** So many requests at once, and as many again in each window, evenly. */
+/** `quota` requests at once, and as many again, evenly spread, in each window. */
 export interface RatePolicy {
   /** Shows in the header fields; a word of letters and hyphens. */
   readonly name: string;
@@ -20,16 +20,17 @@ export interface RateStanding {
 /** Whether a request may pass. */
 export interface RateVerdict {
   readonly standings: readonly RateStanding[];
-  /** 0: it may. */
+  /** 0 when it may. */
   readonly retryAfterSeconds: number;
 }
 
-/** Bounds memory; the clients that came least recently are forgotten first. */
+/** Bounds memory; the clients that have not come for longest are forgotten first. */
 const MAX_CLIENTS = 50_000;
 
 /**
- * Limits how often each client may come, by the generic cell rate algorithm (ITU-T I.371): for each policy one number, the
- * moment by which all requests so far would have come had they come evenly. A refused request does not count.
+ * Limits how often each client may come, by the generic cell rate algorithm (ITU-T I.371). It keeps one number for each
+ * policy: the moment by which all requests so far would have come had they been evenly spread. A refused request does not
+ * count.
  */
 export class RateLimiter {
   readonly #policies: readonly RatePolicy[];
@@ -50,7 +51,7 @@ export class RateLimiter {
     const waitMs = Math.max(
       ...this.#policies.map((policy, index) => (next[index] ?? now) - now - windowOf(policy)),
     );
-    // Fractions of a millisecond are the sums' and not the client's.
+    // Fractions of a millisecond come from rounding, not from the client.
     const allowed = waitMs < 1;
     if (allowed) next.forEach((moment, index) => (arrivals[index] = moment));
     return {
@@ -70,7 +71,7 @@ export class RateLimiter {
   }
 }
 
-/** What lies further ahead than requests can come was written before the clock was set back. */
+/** A moment further ahead than requests can reach was written before the clock was set back. */
 function readArrival(arrival: number | undefined, policy: RatePolicy, now: number): number {
   if (arrival === undefined || arrival > now + windowOf(policy) + 1) return now;
   return Math.max(arrival, now);

@@ -1,6 +1,6 @@
 /**
- * The known name that an unknown one was probably meant to be: one or two letters away (Levenshtein distance), and not
- * a different word altogether. Undefined when none is near.
+ * The known name that an unknown one was probably meant to be: one or two letters away (Levenshtein distance), and not a
+ * different word altogether. Undefined when none is close.
  */
 export function findSlip(name: string, known: Iterable<string>): string | undefined {
   for (const candidate of known) {

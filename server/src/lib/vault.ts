@@ -8,7 +8,7 @@ import {
   type KeyObject,
 } from 'node:crypto';
 
-/** The shortest master secret that is taken; shorter is no secret. */
+/** The shortest master secret that is accepted. */
 export const MIN_MASTER_SECRET_BYTES = 32;
 
 /**
@@ -47,7 +47,7 @@ export function createVault(secret: string | Uint8Array): Vault {
   const lookupHmac = createHexHmac(deriveKey(masterSecret, 'lookup'));
   const componentHmac = createHexHmac(deriveKey(masterSecret, 'component'));
   const textHmac = createHexHmac(deriveKey(masterSecret, 'text'));
-  // As a key object: of bytes, the cipher makes one each time, which took three quarters of a sealing's 80 µs.
+  // A key object: from bytes the cipher would make one each time, which took three quarters of the 80 µs of a sealing.
   const sealingKey = createSecretKey(deriveKey(masterSecret, 'seal'));
   return {
     hashLookup: lookupHmac,

@@ -5,9 +5,9 @@ import { readRelayUrl } from './smtp-transport.ts';
 const TIMEOUT_MS = 10_000;
 
 /**
- * Connects to a relay, logs in where it is to, and hangs up: no e-mail is sent. Never throws.
+ * Connects to a relay, logs in if that is configured, and hangs up: no e-mail is sent. Never throws.
  * @param timeoutMs for all of it
- * @returns why it cannot be used; null: it can
+ * @returns why the relay cannot be used; null when it can
  */
 export async function checkRelay(
   url: string,

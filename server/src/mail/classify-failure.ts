@@ -3,7 +3,7 @@ import { Check } from 'typebox/schema';
 
 import type { FailedResult } from './mail-transport.ts';
 
-/** What nodemailer's errors carry, as far as it decides. */
+/** What nodemailer's errors carry, as far as it matters here. */
 const Failure = Type.Object({
   code: Type.Optional(Type.String()),
   command: Type.Optional(Type.String()),
@@ -23,8 +23,8 @@ const REASONS: Readonly<Record<string, string>> = {
 };
 
 /**
- * What a failure to send means. Lasting is only what the relay refuses for good (5xx, RFC 5321 §4.2.1) once it has taken
- * our login and our sender: before that it is the set-up that is wrong, which an operator can put right.
+ * What a failure to send means. It is lasting only when the relay refuses for good (5xx, RFC 5321 §4.2.1) after it has
+ * accepted our login and our sender: before that the configuration is wrong, which an operator can put right.
  */
 export function classifyFailure(error: unknown): FailedResult {
   const { code, command, responseCode, response } = Check(Failure, error) ? error : {};

@@ -4,9 +4,9 @@ export interface MailMessage {
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** What is left of the `@` in the Message-ID; the same for what may be sent again, so that the repetition shows. */
+  /** The part of the Message-ID left of the `@`; it stays the same when a message is sent again, so that this shows. */
   readonly messageToken: string;
-  /** Beside those of every message. */
+  /** In addition to those of every message. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 

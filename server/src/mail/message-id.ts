@@ -2,7 +2,7 @@ import { domainOf } from './parse-mailbox.ts';
 
 /**
  * The Message-ID (RFC 5322 §3.6.4) of a message.
- * @param token what is left of the `@`, of letters, digits and hyphens
+ * @param token the part left of the `@`: letters, digits and hyphens
  * @param from the address that the message comes from
  */
 export function makeMessageId(token: string, from: string): string {

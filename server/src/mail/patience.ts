@@ -7,7 +7,7 @@ export interface PatienceLimits {
   readonly answerMs: number;
 }
 
-/** How long a message is waited for, and what its failure means: that depends on whether the relay had all of it. */
+/** Limits the wait for a message, and says what a failure means: that depends on whether the relay had all of it. */
 export class Patience {
   /** Ends the sending. */
   readonly signal: AbortSignal;
@@ -38,7 +38,7 @@ export class Patience {
     clearTimeout(this.#timer);
   }
 
-  /** What it means that the sending failed. An answer of the relay says it; without one, it may have taken the message. */
+  /** What a failure means. The relay's answer says it; without one, the relay may have taken the message. */
   explain(error: unknown): SendResult {
     const failure = this.#explainEnd() ?? classifyFailure(error);
     const unanswered = this.#handedOver && failure.answer === null;

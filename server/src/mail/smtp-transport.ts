@@ -34,8 +34,8 @@ const defaultLimits = {
   /** Until the relay has all of a message. */
   handOverMs: 30_000,
   /**
-   * From then on until it says whether it takes it. RFC 5321 §4.5.3.2.6 asks for ten minutes, for who hangs up earlier
-   * sends again what was taken; with the time before, this is what a job may take.
+   * From then on, until it says whether it accepts the message. RFC 5321 §4.5.3.2.6 asks for ten minutes, because whoever
+   * hangs up earlier may repeat a message that was accepted; but together with the time before, a job may take no longer.
    */
   answerMs: 80_000,
 };
@@ -45,7 +45,7 @@ const MAX_CONNECTIONS = 2;
 
 /**
  * The transport that is configured, or null.
- * @param maxConnections so many messages are sent at once; the others wait in line
+ * @param maxConnections how many messages are sent at once; the others wait in line
  */
 export function createMailTransport(
   { mail }: Pick<Config, 'mail'>,
@@ -93,10 +93,13 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
   };
 }
 
-/** A text that is not exactly one address must not become several, or another one. */
+/** A text that is not exactly one address must not turn into several, or into another one. */
 const NO_ADDRESS: SendResult = { outcome: 'lasting', reason: 'address', answer: null };
 
-/** What DKIM vouches for: nodemailer's own list lacks the last, without which no button unsubscribes (RFC 8058 §4). */
+/**
+ * The fields that DKIM signs. Nodemailer's own list lacks the last, without which unsubscribing by one click does not work
+ * (RFC 8058 §4).
+ */
 const SIGNED_FIELDS =
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:List-Id:List-Unsubscribe:List-Unsubscribe-Post';
 
@@ -108,12 +111,12 @@ async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
     ...readRelayUrl(options.url),
     pool: true,
     maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
-    // What was under way when a connection broke may have been taken: whoever asked decides, not the pool.
+    // A message under way when its connection broke may have been accepted: the caller decides, not the pool.
     maxRequeues: 0,
     connectionTimeout: limits.connectMs,
     dnsTimeout: limits.connectMs,
     greetingTimeout: limits.greetingMs,
-    // Longer than the patience that counts.
+    // Longer than the limits above, which are the ones to count.
     socketTimeout: limits.handOverMs + limits.answerMs + limits.connectMs,
     disableFileAccess: true,
     disableUrlAccess: true,
@@ -123,7 +126,7 @@ async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
           dkim: {
             domainName: dkim.domain,
             keySelector: dkim.selector,
-            // As a key object: read anew for each message, as PEM it is, signing takes thrice the time (0.6 ms for 0.2).
+            // A key object: parsing PEM anew for each message would triple the time of signing (0.6 ms instead of 0.2).
             privateKey: createPrivateKey(dkim.privateKey),
             headerFieldNames: SIGNED_FIELDS,
           },
@@ -171,7 +174,7 @@ function isLoopback(host: string): boolean {
 function compose(message: MailMessage, from: Mailbox) {
   const { address, name } = message.to;
   return {
-    // Objects, never texts that are parsed again: nodemailer reads a text as a list of recipients with names.
+    // Objects, never texts: nodemailer would parse a text as a list of recipients with names.
     from,
     to: { address, name: oneLine(name ?? '') },
     envelope: { from: { address: from.address, name: '' }, to: { address, name: '' } },
@@ -180,7 +183,7 @@ function compose(message: MailMessage, from: Mailbox) {
     html: message.html,
     messageId: makeMessageId(message.messageToken, from.address),
     headers: {
-      // RFC 3834: answers of absent people go to nobody.
+      // RFC 3834: keeps automatic replies, such as those of absent people, away.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       ...message.headers,

@@ -7,7 +7,7 @@ export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 const MAX_RANGES = 20;
 
 /**
- * Which of our languages somebody would like best.
+ * Which of our languages somebody prefers.
  * @param header `Accept-Language` (RFC 9110 §12.5.4), such as `fr-CH, fr;q=0.9, en;q=0.8`
  * @returns null when it names none of them
  */

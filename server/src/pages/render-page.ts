@@ -70,7 +70,7 @@ button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** What the page may do: show its own style, and post to where it came from. No script runs, nothing is loaded. */
+/** What the page may do: show its own style, and post to its own origin. No script runs and nothing is loaded. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
@@ -79,7 +79,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Writes the page. It is whole without its style too: a heading, paragraphs, a button. */
+/** Writes the page. It is complete even without its style: a heading, paragraphs, a button. */
 export function renderPage(content: PageContent): string {
   const { language, sender, title, paragraphs, button, note } = content;
   const body = [

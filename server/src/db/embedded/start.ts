@@ -44,7 +44,7 @@ export async function startEmbeddedPostgres(
 ): Promise<EmbeddedPostgres> {
   const dataDirectory = resolve(options.dataDirectory);
 
-  // Whatever was opened is closed again, the newest first: when a later step fails, and at the end.
+  // Whatever was opened is closed again, newest first, both when a later step fails and at the end.
   await using resources = new AsyncDisposableStack();
   const lock = await lockDataDirectory(dataDirectory);
   resources.defer(() => lock.release());
