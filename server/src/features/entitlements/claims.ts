@@ -46,7 +46,7 @@ export interface EntitlementSubject {
 }
 
 /**
- * The claims of an entitlement issued at a moment, all but `jti`, which is computed from the others.
+ * The claims of an entitlement issued at a moment, except `jti`, which is computed from the others.
  * @param issuedAt whole seconds since 1970
  */
 export function buildClaims(

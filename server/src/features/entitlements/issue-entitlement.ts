@@ -2,10 +2,10 @@ import { buildClaims, toSeconds, type EntitlementSubject } from './claims.ts';
 import { encodeSigningInput, signEntitlement } from './token.ts';
 import type { SigningKey } from './signing-key.ts';
 
-/** How long a token is handed out again before a new one is signed. */
+/** For how long a token is handed out again before a new one is signed. */
 export const REFRESH_INTERVAL_SECONDS = 3600;
 
-/** What is kept of the last token of an activation: enough to hand it out again, and nothing that tells anything. */
+/** What is kept of an activation's last token: enough to hand it out again, and nothing that gives anything away. */
 export interface StoredEntitlement {
   /** The token's `iat`: whole seconds since 1970. */
   readonly issuedAt: number;

@@ -23,7 +23,7 @@ export class SigningKeyRing {
   }
 
   /**
-   * Reads the keys from the database; to be called at start and every minute, since any process may rotate.
+   * Reads the keys from the database; to be called at the start and every minute, since any process may rotate them.
    * @throws StartupError when they were sealed under another master secret
    */
   async refresh(): Promise<void> {

@@ -10,7 +10,7 @@ export function formatProof(stored: StoredEntitlement): string {
   return `${stored.issuedAt}.${stored.jti}.${stored.signature}`;
 }
 
-/** Reads what `formatProof` wrote; null when there is nothing, and a new token is signed then. */
+/** Reads what `formatProof` wrote; null when there is nothing, so that a new token is signed. */
 export function parseProof(proof: string | null): StoredEntitlement | null {
   if (proof === null || proof.length <= TAIL_CHARACTERS) return null;
   const jtiAt = proof.length - TAIL_CHARACTERS + 1;

@@ -21,8 +21,8 @@ export interface SigningKeyContext {
 }
 
 /**
- * A new key is published this long before it signs: every process has read it by then, and no client meets a token
- * whose key is not in the key set yet.
+ * A new key is published this long before it signs: by then every process has read it, and no client meets a token whose
+ * key is not in the key set yet.
  */
 export const PUBLISH_LEAD_MS = 5 * 60_000;
 
@@ -33,7 +33,7 @@ export function signingKeyLabel(kid: string): string {
 
 /**
  * Makes a new signing key, which takes over after {@link PUBLISH_LEAD_MS}, and leaves an audit row.
- * @param options.immediately it takes over at once, for a key that must not be used any longer
+ * @param options.immediately it takes over at once, because the present key must not be used any longer
  * @param change who does it and why
  */
 export async function rotateSigningKey(

@@ -6,7 +6,7 @@ import type { App } from '#server/http/app-instance.ts';
 
 import { buildKeySet } from './build-key-set.ts';
 
-/** A client may keep the key set this long; a new key is published longer than that before it signs. */
+/** A client may cache the key set this long; a new key is published for longer than that before it signs. */
 const MAX_AGE_SECONDS = 240;
 
 /** The public keys that entitlements are verified with (RFC 7517). */

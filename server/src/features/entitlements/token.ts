@@ -14,7 +14,7 @@ export interface SigningInput {
 
 /**
  * Encodes claims for signing. The result is a pure function of key and claims: `jti` is 128 bits of the SHA-256 of the
- * key's id and all other claims, so it identifies the token and stands for its content at once, and one hash does.
+ * key's id and all other claims, so that a single hash both identifies the token and stands for its content.
  *
  * It takes about 6 µs: a third each for the JSON, the hash and base64url. Putting the JSON together by hand won nothing,
  * because the engine then flattens the pieces when they are hashed.

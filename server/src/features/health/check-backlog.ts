@@ -2,7 +2,7 @@ import type { HealthCheck } from '@latchkey/contract';
 
 import type { HealthBacklog, HealthDependencies } from './dependencies.ts';
 
-/** What is amiss, a sentence for each; none: it is well. */
+/** A sentence for each thing that is wrong; none when all is well. */
 type Explain = (backlog: HealthBacklog) => readonly string[];
 
 const CHECKS: readonly (readonly [name: string, subject: string, explain: Explain])[] = [
@@ -13,8 +13,8 @@ const CHECKS: readonly (readonly [name: string, subject: string, explain: Explai
 ];
 
 /**
- * Whether what the service does beside answering requests was done. Never throws, and never worse than degraded: what waits
- * for somebody is kept, and licenses are served.
+ * Whether the work beside requests gets done. Never throws, and never says worse than degraded: what needs attention is
+ * kept, and licenses are served.
  */
 export async function checkBacklog({
   readBacklog,

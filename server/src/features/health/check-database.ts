@@ -1,7 +1,7 @@
 import type { HealthCheck } from '@latchkey/contract';
 import type { HealthDependencies } from './dependencies.ts';
 
-/** A database that does not answer in this time is not there. */
+/** A database that does not answer within this time counts as gone. */
 const PING_TIMEOUT_MS = 2_000;
 
 /** Slower than this is worth a look; a ping takes well under a millisecond. */

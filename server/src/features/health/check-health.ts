@@ -15,7 +15,7 @@ export interface Health {
   report(): Promise<HealthResponse>;
 }
 
-/** How long a result is shown again: whoever may ask for health cannot load the database with it. */
+/** For how long a result is shown again, so that nobody can load the database by asking for health. */
 const FRESH_MS = 1_000;
 
 /** Makes the three answers; however often they are asked for, the checks run once per second. */
@@ -61,7 +61,7 @@ function worstOf(checks: readonly HealthCheck[]): HealthResponse['status'] {
   return statuses.has('degraded') ? 'degraded' : 'healthy';
 }
 
-/** Callers of the same second share one run; so do those who come while it is under way. */
+/** Callers within the same second share one run, and so do those who come while it is under way. */
 function keepFresh<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
   let kept: { readonly at: number; readonly value: Promise<T>; done: boolean } | null = null;
   return () => {

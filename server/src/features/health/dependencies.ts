@@ -1,7 +1,7 @@
 import type { Logger } from 'pino';
 import type { Clock } from '#server/clock.ts';
 
-/** What waits for somebody. */
+/** What needs somebody's attention. */
 export interface HealthBacklog {
   /** Tried as often as they may be, in vain. */
   readonly jobs: { readonly givenUp: number };
@@ -29,7 +29,7 @@ export interface HealthDependencies {
   /** Resolves when the database has answered. */
   readonly pingDatabase: () => Promise<void>;
   readonly migrationsPending: () => Promise<boolean> | boolean;
-  /** What waits for somebody; it may be a minute old. */
+  /** What needs somebody's attention; it may be a minute old. */
   readonly readBacklog: () => Promise<HealthBacklog>;
   /** True from the moment that the process was asked to stop. */
   readonly isDraining: () => boolean;

@@ -34,7 +34,7 @@ export interface Activation {
 }
 
 /**
- * Gives a machine a slot of a license, or gives it back the slot that it holds.
+ * Gives a machine a slot of a license, or the slot that it already holds.
  * @throws InvalidRequestError (422) for a fingerprint that is empty or too large
  * @throws licenseNotFound, licenseNotUsable, activationLimitReached
  */
@@ -58,8 +58,8 @@ export async function activateLicense(
 }
 
 /**
- * Takes a slot in a short transaction that locks the one license, so that however many machines ask at once the limit
- * holds. Callers for one license stand in line before they take a connection.
+ * Takes a slot in a short transaction that locks the one license, so that the limit holds however many machines ask at
+ * once. Callers for the same license queue up before they take a connection.
  */
 export async function activateMachine(
   ctx: Context,

@@ -10,13 +10,13 @@ import {
   type ValidationVerdict,
 } from './validate-batch.ts';
 
-/** Calls in one statement: larger batches win nothing more, and their last caller waits longer. */
+/** Calls in one statement: larger batches gain nothing, and their last caller waits longer. */
 const MAX_BATCH_SIZE = 256;
 
-/** Enough calls that a batch of them spends little on itself; fewer wait for the batch that is under way. */
+/** Enough calls to make the overhead of a batch small; fewer wait for the batch under way. */
 const OVERLAP_FROM = 64;
 
-/** At 10,000 calls a second this many wait for less than a second; a client's patience is longer than that. */
+/** At 10,000 calls a second, the last of these waits for less than a second, which any client does. */
 const MAX_QUEUE_LENGTH = 8_192;
 
 /** The statements of the license operations that travel in batches. */

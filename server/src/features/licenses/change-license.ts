@@ -35,7 +35,7 @@ export async function suspendLicense(ctx: Context, change: ManualChange): Promis
   }));
 }
 
-/** Lets a license run again that was suspended or revoked by hand; a dispute about its payment is not ended by this. */
+/** Lets a license that was suspended or revoked by hand run again; a dispute about its payment goes on. */
 export async function reinstateLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
   return changeLicense(ctx, change, 'license.reinstate', () => ({
     suspendedAt: null,
@@ -43,7 +43,7 @@ export async function reinstateLicense(ctx: Context, change: ManualChange): Prom
   }));
 }
 
-/** Ends a license; stronger than a suspension or refund, and lifted by a reinstatement alone. */
+/** Ends a license. This outranks a suspension or refund, and only a reinstatement lifts it. */
 export async function revokeLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
   return changeLicense(ctx, change, 'license.revoke', (license, now) => ({
     revokedAt: license.revokedAt ?? now,

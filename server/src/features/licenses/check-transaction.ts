@@ -19,8 +19,8 @@ const PENDING: LicenseCheckResponse = {
 };
 
 /**
- * What has become of a checkout: `pending` until its license exists. The key is shown for some hours only, because a
- * transaction's id stands in receipts and browser histories, and never once the money went back.
+ * What has become of a checkout: `pending` until its license exists. The key is shown for some hours only, because
+ * transaction ids end up in receipts and browser histories, and never once the money went back.
  * @throws notFound (404) for the empty id, which names no checkout
  */
 export async function checkTransaction(

@@ -18,8 +18,8 @@ export type BilledOrder = Omit<BilledFacts, 'id' | 'terms'> & { readonly terms: 
 export type IssuingContext = Pick<Context, 'catalog' | 'clock' | 'vault'>;
 
 /**
- * Makes the licenses of purchases, all with a few statements, in the transaction of the caller; one license for each
- * order, in their order. Nothing was done by hand, so there is no audit row.
+ * Makes the licenses of purchases in a few statements, in the transaction of the caller: one license for each order, in
+ * their order. Nothing was done by hand, so there is no audit row.
  */
 export async function createBilledLicenses(
   ctx: IssuingContext,

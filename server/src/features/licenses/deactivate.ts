@@ -18,7 +18,7 @@ import { decideDeactivation, type DeactivationDecision } from './rules/decide-de
 type RefusalCode = Extract<DeactivationDecision, { kind: 'refused' }>['code'];
 
 /**
- * Frees the slot of an activation, whatever the state of its license; doing it again changes nothing.
+ * Frees the slot of an activation, whatever the status of its license; doing so again changes nothing.
  * @throws licenseNotFound, activationNotFound (404), machineMismatch (403)
  */
 export async function deactivateLicense(
@@ -36,12 +36,12 @@ export async function deactivateLicense(
   const freed = await ctx.gate.run(() =>
     freeSlot(ctx, license.id, { activationId, machineId }, now),
   );
-  // Bound or freed by somebody else since it was read: what holds now decides.
+  // Bound or freed by somebody else since it was read: decide again on what holds now.
   if (!freed) return deactivateLicense(ctx, request, clientAddress);
   return answer(activationId, 'The activation was deactivated.');
 }
 
-/** One statement, unless somebody is to be told of it. */
+/** A single statement, unless an endpoint wants to be told. */
 async function freeSlot(
   ctx: Context,
   licenseId: string,

@@ -8,13 +8,13 @@ const FAILURES_PER_WINDOW = 10;
 const FIRST_PAUSE_MS = 30_000;
 const LONGEST_PAUSE_MS = 30 * 60_000;
 
-/** After this long without a failure an address starts anew. */
+/** After this long without a failure, an address starts afresh. */
 const FORGET_AFTER_MS = 60 * 60_000;
 
-/** Bounds memory; the addresses that failed least recently are forgotten first. */
+/** Bounds memory; the addresses whose failures are oldest are forgotten first. */
 const MAX_ADDRESSES = 50_000;
 
-/** The limit as the structured field `RateLimit-Policy` tells it (draft-ietf-httpapi-ratelimit-headers-11). */
+/** The limit in the form of the structured field `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11). */
 export const GUESS_POLICY = `"guesses";q=${FAILURES_PER_WINDOW};w=${WINDOW_MS / 1000}`;
 
 /** What is known of one address. */

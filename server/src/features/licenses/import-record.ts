@@ -3,7 +3,7 @@ import type { Catalog, Product } from '#server/config/catalog.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 import type { LicenseOrder } from './issue.ts';
 
-/** A license to be imported, by the names of its columns, as a file had it. */
+/** A license to be imported, as it stands in a file: values by the names of their columns. */
 export type ImportRecord = Readonly<Record<string, unknown>>;
 
 /** What an import is judged by. */
@@ -13,7 +13,7 @@ export interface ImportRules {
   readonly defaultProduct: Product | null;
 }
 
-/** A license that can be made, or why not, in a sentence without the key. */
+/** A license that can be made, or the reason why not, in a sentence without the key. */
 export type ParsedRecord =
   | { readonly order: LicenseOrder & { readonly licenseKey: string } }
   | { readonly problem: string };

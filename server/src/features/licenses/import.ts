@@ -6,15 +6,15 @@ import { requireKeyHash } from './hash-license-key.ts';
 import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
 
-/** What became of an imported license: its key was new, or is a license's already, which stays as it is. */
+/** What became of an imported license: `present` when its key already belonged to one, which is left as it is. */
 export type ImportOutcome = 'created' | 'present';
 
 /** A license with a key that was made elsewhere. */
 export type ImportOrder = LicenseOrder & { readonly licenseKey: string };
 
 /**
- * Makes licenses of keys that were made elsewhere, all in one transaction with one audit row. A key that is known
- * already is left alone, so that an import may be run again.
+ * Makes licenses for keys that were made elsewhere, all in one transaction with one audit row. A key that is already
+ * known is left alone, so that an import can be run again.
  * @param change who does it and why, for the audit log
  * @returns one outcome per order, in their order
  */

@@ -17,7 +17,7 @@ import { sealLicenseKey } from './seal-license-key.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What a license is made of; whatever is left out follows the product. */
+/** What a license is made from; whatever is left out follows the product. */
 export interface LicenseOrder {
   readonly product: Product;
   /** Null is perpetual; left out, the product's own term begins now. */
@@ -33,7 +33,7 @@ export interface LicenseOrder {
   readonly note?: string | null;
 }
 
-/** A license that was made, with its key in plain: the only moment when nobody has to unseal it. */
+/** A new license with its key in plain: later the key has to be unsealed. */
 export interface IssuedLicense {
   readonly license: LicenseRecord;
   readonly licenseKey: string;
@@ -94,7 +94,7 @@ export class LicenseKeyTakenError extends Error {
   }
 }
 
-/** When the product's own term ends that begins at a moment; null is perpetual. */
+/** The end of the product's own term when it begins at a moment; null is perpetual. */
 function endOfTerm(product: Product, from: Date): Date | null {
   if (product.durationDays === null) return null;
   return new Date(from.getTime() + product.durationDays * DAY_MS);

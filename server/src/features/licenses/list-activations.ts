@@ -7,7 +7,7 @@ import { listLastUses, type LastUse } from '../usage/queries.ts';
 import { requireByKey } from './find-license.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 
-/** A license with more machines than this is managed by its vendor, not from a list. */
+/** Nobody manages a license with more machines than this from a list. */
 const MAX_LISTED = 1_000;
 
 /**
@@ -37,7 +37,7 @@ function keyOf(ctx: Context, machineId: string | null): string | null {
   return machineId === null ? null : toMachineKey(ctx.vault, machineId);
 }
 
-/** Of the versions, what was told last counts: with the last activation or with a heartbeat since. */
+/** The versions are those told last: with the last activation, or with a heartbeat since. */
 function toMachineInfo(activation: ActivationRecord, lastUse: LastUse | undefined): MachineInfo {
   const use = lastUse !== undefined && lastUse.lastAt >= activation.versionsToldAt ? lastUse : null;
   return {

@@ -6,8 +6,8 @@ import { hashLicenseKey } from './hash-license-key.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
 
 /**
- * The id of the license that an operator names by its key or its id; null when there is none of that key. A key that was
- * imported in the form of a UUID is found as a key first.
+ * The id of the license that an operator names by its key or its id; null when no license has that key. An imported key
+ * that looks like a UUID is found as a key first.
  */
 export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<string | null> {
   const keyHash = hashLicenseKey(ctx, keyOrId);

@@ -11,8 +11,8 @@ type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
 export const TRIAL_TIER = 'trial';
 
 /**
- * The terms of a license as the catalogue has them today, so that a feature added to a product reaches everyone who
- * bought it; null when the product has left the catalogue.
+ * The terms of a license by today's catalogue, so that a feature added to a product reaches everyone who bought it; null
+ * when the product is no longer in the catalogue.
  */
 export function findCatalogTerms(
   catalog: Catalog,
@@ -25,7 +25,7 @@ export function findCatalogTerms(
   return { tier: product.tier, features: product.features, offlineDays };
 }
 
-/** The terms of a license: the catalogue's, or else those that it was sold under. */
+/** The terms of a license: the catalogue's, or else those under which it was sold. */
 export async function readTerms(
   db: Queryable,
   catalog: Catalog,
@@ -37,8 +37,8 @@ export async function readTerms(
 }
 
 /**
- * The terms of many licenses, in their order; null where there is no license. The database is asked only for products
- * that have left the catalogue, and once for all of them.
+ * The terms of many licenses, in their order; null where there is no license. The database is asked only about products
+ * that are no longer in the catalogue, and once for all of them.
  */
 export async function readTermsOfAll(
   db: Queryable,

@@ -25,7 +25,7 @@ export interface ValidationVerdict {
   /** Null for a key that nobody has. */
   readonly licenseId: string | null;
   readonly terms: LicenseTerms | null;
-  /** The signed statement that goes with a yes; null while the machine is still to be bound. */
+  /** The signed statement that comes with a yes; null while the machine is still to be bound. */
   readonly entitlement: string | null;
   readonly decidedAt: Date;
 }

@@ -9,9 +9,9 @@ import { daysUntilExpiry } from './rules/status.ts';
 import type { ValidationVerdict } from './validate-batch.ts';
 
 /**
- * Says whether an activation may run now. Every well-formed question gets its answer in the body; a valid one is counted,
- * durably, before it is given.
- * @param clientAddress the client's IP address, which is slowed down when it asks for many keys that nobody has
+ * Says whether an activation may run now. Every well-formed question is answered in the body; a yes is counted durably
+ * before it is given.
+ * @param clientAddress the client's IP address, which is slowed down when it asks for many unknown keys
  * @throws rateLimited (429) for an unknown key while the address is slowed down
  */
 export async function validateLicense(
@@ -31,7 +31,7 @@ export async function validateLicense(
   const { decision, licenseId } = verdict;
   if (licenseId === null) return refuseUnknownKey(ctx, clientAddress);
   if (decision.valid && decision.bindMachineId !== null) {
-    // Whoever lost the race for the binding finds the winner's machine when it asks again.
+    // If another machine won the race for the binding, asking again finds that out.
     const { bindMachineId } = decision;
     await ctx.gate.run(() =>
       bindMachine(ctx.pool, licenseId, request.activation_id, bindMachineId),

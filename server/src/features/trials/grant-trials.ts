@@ -21,7 +21,7 @@ import { standingOfTrial } from './standing.ts';
 import { toTrial, type Trial } from './trial.ts';
 import type { TrialBatch, TrialRequest } from './trial-request.ts';
 
-/** Makes what is stored for a request that has no trial yet. */
+/** Makes what is to be stored for a request that has no trial yet. */
 export type PrepareTrial = (request: TrialRequest, terms: TrialTerms) => NewTrial;
 
 export interface TrialBatchOptions {
@@ -38,11 +38,11 @@ export interface TrialBatchOptions {
   ) => Promise<void>;
 }
 
-/** A grant costs a signature and four inserts; smaller batches than a validation's keep the latency. */
+/** A grant costs a signature and four inserts: batches smaller than a validation's keep the latency low. */
 const MAX_BATCH_SIZE = 64;
 const MAX_QUEUE_LENGTH = 4_096;
 
-/** Each round finds or grants at least one more; a request waits for another's grant once, or twice in a chain. */
+/** Each round finds or grants at least one more trial; a request waits for another's grant once, or twice in a chain. */
 const MAX_ROUNDS = 10;
 
 /** Makes the batcher that grants trials. */
@@ -58,8 +58,8 @@ export function createTrialBatch(options: TrialBatchOptions): TrialBatch {
 }
 
 /**
- * Gives each request its trial: the earlier one of its machine, or a new one. The unique key over the claims decides who
- * is first, within a batch, between batches and between processes.
+ * Gives each request its trial: the one that its machine was granted earlier, or a new one. The unique key over the claims
+ * decides who is first, within a batch, between batches and between processes.
  */
 async function grantTrials(
   options: TrialBatchOptions,
@@ -83,7 +83,7 @@ async function grantTrials(
   );
 }
 
-/** Grants whom nobody forestalls; the others find the winner's grant in the next round. */
+/** Grants trials to those whose claims nobody else has taken; the others find the winner's grant in the next round. */
 async function grantNew(
   { pool, readTerms, prepare, recordEvents }: TrialBatchOptions,
   requests: readonly TrialRequest[],
@@ -119,7 +119,7 @@ function toEvent({ licenseId, keyHint, activationId }: NewTrial, terms: TrialTer
   };
 }
 
-/** The first of each group that shares a claim; one transaction cannot tell two of them apart. */
+/** The first of each group that shares a claim: one transaction could not tell which of them took it. */
 function withoutOverlaps(requests: readonly TrialRequest[]): TrialRequest[] {
   const taken = new Set<string>();
   return requests.filter(({ claims }) => {
@@ -133,7 +133,7 @@ function uniqueClaims(requests: readonly TrialRequest[]): string[] {
   return [...new Set(requests.flatMap(({ claims }) => claims))];
 }
 
-/** A machine made of parts of two others leads to both their grants: the older one counts (UUIDv7 sort by time). */
+/** A machine built from parts of two others leads to both their grants: the older counts (UUIDv7 sort by time). */
 function oldestGrant(
   { claims }: TrialRequest,
   claimed: ReadonlyMap<string, string>,

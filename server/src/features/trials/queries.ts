@@ -85,8 +85,8 @@ export interface Claim {
 }
 
 /**
- * Takes claims that are free and gives those it took. Waits for another transaction that is taking the same ones; the
- * order of the rows keeps two of them from waiting for each other.
+ * Takes the claims that are free, and gives them. It waits for another transaction that is taking the same ones; the order
+ * of the rows keeps the two from waiting for each other.
  */
 export async function takeClaims(
   db: Queryable,

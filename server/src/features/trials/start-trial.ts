@@ -28,7 +28,7 @@ interface SlotRequest {
 }
 
 /**
- * Grants the one trial of a machine, or recovers the one that it was granted earlier, also when that is over.
+ * Grants the one trial of a machine, or recovers the one that it was granted earlier, even if that is over.
  * @throws InvalidRequestError (422) for a fingerprint that is empty or too large
  */
 export async function startTrial(
@@ -57,7 +57,7 @@ export async function startTrial(
   };
 }
 
-/** The slot of the trial; a machine that was deactivated, or has changed since, takes it as by activating. */
+/** The slot of the trial; a machine that was deactivated or has changed since takes it as if by activating. */
 async function findSlot(
   ctx: Context,
   { trial, terms, machine, installId }: SlotRequest,
@@ -86,7 +86,7 @@ function isUnchanged({ activation }: Trial, machine: PresentedMachine): boolean 
   );
 }
 
-/** A trial is matched more greedily than an activation: a mere relative of the machine gets the grant, but no slot. */
+/** Trials match machines more loosely than activations do: a mere relative of the machine gets the grant but no slot. */
 async function takeSlotAgain(
   ctx: Context,
   { license, activation }: Trial,

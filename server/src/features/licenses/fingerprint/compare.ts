@@ -4,8 +4,8 @@ import { componentName, type HashedIdentity } from './hashed-identity.ts';
  * Whether two identities are one machine: they are identical, or a strong component agrees, or at least two and at
  * least half of the comparable components agree, one of them of medium strength. Symmetric.
  *
- * Comparable is what both sides name. Of a name with several values (hardware addresses) as many are comparable as the
- * side with fewer has: a docking station that adds an address takes nothing away.
+ * Comparable is what both sides name. Of a name with several values (hardware addresses), as many are comparable as the
+ * side with fewer has: a docking station that adds an address does no harm.
  */
 export function isSameMachine(stored: HashedIdentity, presented: HashedIdentity): boolean {
   if (stored.digest === presented.digest) return true;
@@ -17,7 +17,7 @@ export function isSameMachine(stored: HashedIdentity, presented: HashedIdentity)
   return agreeing >= Math.max(2, Math.ceil(comparable / 2));
 }
 
-/** Whether a component that is made to be unique agrees. */
+/** Whether they have a component in common that is unique by design. */
 export function sharesStrongComponent(one: HashedIdentity, other: HashedIdentity): boolean {
   return countShared(one.strong, other.strong) > 0;
 }

@@ -4,10 +4,10 @@ import { MAC_KEY } from './key-classes.ts';
 import { readMacAddresses } from './mac-address.ts';
 import { normalizeValue } from './normalize-value.ts';
 
-/** More hardware addresses than this say nothing more, and would crowd out what else is known. */
+/** More hardware addresses than this add nothing, and would crowd out everything else. */
 const MAX_MAC_ADDRESSES = 8;
 
-/** The components of a fingerprint's entries: sorted by name and value, each once; what says nothing is left out. */
+/** The components of a fingerprint's entries, sorted by name and value, each once, without those that say nothing. */
 export function collectComponents(entries: readonly FingerprintEntry[]): readonly Component[] {
   const sorted = entries.flatMap(readComponents).sort(compareComponents);
   const unique = sorted.filter((component, index) => {

@@ -1,6 +1,6 @@
 import { classifyKey, type KnownKey } from './key-classes.ts';
 
-/** One value of a fingerprint with what its key says. */
+/** One value of a fingerprint and what its key means. */
 export interface FingerprintEntry {
   readonly key: KnownKey;
   /** As the client sent it. */
@@ -8,8 +8,8 @@ export interface FingerprintEntry {
 }
 
 /**
- * The entries of a fingerprint, nested objects opened: `{disk: {serial: "x"}}` reads as `disk_serial`, and a known key
- * counts wherever it stands. The value of a known key is not opened further. Sorted, so that key order never matters.
+ * The entries of a fingerprint, with nested objects flattened: `{disk: {serial: "x"}}` reads as `disk_serial`, and a known
+ * key counts wherever it stands. The value of a known key is not flattened. Sorted, so that key order never matters.
  */
 export function flattenFingerprint(
   fingerprint: Readonly<Record<string, unknown>>,
@@ -30,7 +30,7 @@ function flattenObject(object: object, path: string): FingerprintEntry[] {
   return entries;
 }
 
-/** The whole path says more than the last key (`os.version`); an unknown path still ends in a key that may be known. */
+/** The whole path says more than the last key (`os.version`), but an unknown path may still end in a known key. */
 function classifyNested(path: string, key: string): KnownKey {
   const whole = classifyKey(path + key);
   if (whole.class !== 'weak' || path === '') return whole;

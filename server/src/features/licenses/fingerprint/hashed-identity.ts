@@ -7,7 +7,7 @@
  */
 export interface HashedIdentity {
   readonly strong: readonly string[];
-  /** Hardware addresses last, for trials look at a bounded number of them. */
+  /** Hardware addresses last, since trials look at a bounded number of components. */
   readonly medium: readonly string[];
   readonly weak: readonly string[];
   /** Hash of the whole identity, 32 hex digits: two machines without any usable component are compared by it. */

@@ -1,17 +1,17 @@
 import type { KeyClass } from './key-classes.ts';
 
-/** One value that helps to know a machine again, normalised. */
+/** One normalised value that helps to recognise a machine. */
 export interface Component {
   readonly class: Exclude<KeyClass, 'volatile'>;
   readonly name: string;
   readonly value: string;
 }
 
-/** What a fingerprint says, still readable: it lives in memory only and is hashed before it is stored. */
+/** What a fingerprint says, still readable: it is kept in memory only and hashed before it is stored. */
 export interface MachineIdentity {
-  /** Sorted, without doubles. */
+  /** Sorted, without duplicates. */
   readonly components: readonly Component[];
-  /** Canonical JSON (RFC 8785): of the components, or of the whole fingerprint when it has no usable one. */
+  /** Canonical JSON (RFC 8785) of the components, or of the whole fingerprint when none is usable. */
   readonly canonical: string;
   /** What the client calls this machine, verbatim; null when the fingerprint does not say. */
   readonly machineId: string | null;

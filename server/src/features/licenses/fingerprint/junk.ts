@@ -1,4 +1,4 @@
-/** What firmware, drivers and scripts say when they have nothing to say, in lower case. */
+/** What firmware, drivers and scripts fill in when they know nothing, in lower case. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'none',
   'null',

@@ -1,9 +1,9 @@
 /**
  * How much a key of a fingerprint says about the machine.
- * - `strong`: made to be unique; one that agrees is enough.
- * - `medium`: unique as a rule, but parts get swapped and virtual machines share them; it takes two.
- * - `weak`: anything else; adds weight, never decides.
- * - `volatile`: changes from day to day; kept as information, never identity.
+ * - `strong`: unique by design; one in common is enough.
+ * - `medium`: usually unique, but parts get swapped and virtual machines share them; it takes two.
+ * - `weak`: anything else; adds weight but never decides.
+ * - `volatile`: changes from day to day; kept as information, never as identity.
  */
 export type KeyClass = 'strong' | 'medium' | 'weak' | 'volatile';
 

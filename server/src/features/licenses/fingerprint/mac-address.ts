@@ -4,9 +4,9 @@ const LOCALLY_ADMINISTERED = 0x02;
 const HEX_DIGITS = /^[0-9a-f]{12}$/u;
 
 /**
- * The hardware addresses in a value of any shape: a text (several may be parted by commas, semicolons or blanks), an
- * array, or an object by interface. Locally administered ones (containers, `02:42:…`, random Wi-Fi) and zeros are left
- * out, for they change or are everybody's.
+ * The hardware addresses in a value of any shape: a text (several separated by commas, semicolons or blanks), an array,
+ * or an object by interface. Locally administered ones (containers, `02:42:…`, random Wi-Fi) and zeros are left out,
+ * since they change or are shared by many machines.
  */
 export function readMacAddresses(value: unknown): readonly string[] {
   if (typeof value === 'object' && value !== null) {

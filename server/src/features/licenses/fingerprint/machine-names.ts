@@ -5,8 +5,8 @@ import { normalizeValue } from './normalize-value.ts';
 const MAX_NOTE_CHARACTERS = 200;
 
 /**
- * What the client calls its machine: `machine_id`, else the first strong component. Verbatim, for the client repeats it
- * with every validation; a value that is no text counts as its JSON text.
+ * What the client calls its machine: `machine_id`, or else the first strong component. Verbatim, since the client repeats
+ * it with every validation; a value that is not text counts as its JSON text.
  */
 export function findMachineId(entries: readonly FingerprintEntry[]): string | null {
   for (const name of STRONG_KEYS) {
@@ -19,7 +19,7 @@ export function findMachineId(entries: readonly FingerprintEntry[]): string | nu
   return null;
 }
 
-/** A `machine_id` may be a placeholder and still be what the client goes by; a stand-in for it may not. */
+/** A `machine_id` may be a placeholder, since the client repeats it anyway; a stand-in for it may not. */
 function isTelling(name: string, raw: unknown): boolean {
   if (name !== 'machineid') return normalizeValue(raw) !== undefined;
   return typeof raw === 'string' ? raw.trim() !== '' : raw !== null;

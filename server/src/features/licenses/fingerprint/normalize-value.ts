@@ -2,8 +2,8 @@ import canonicalize from 'canonicalize';
 import { isJunk } from './junk.ts';
 
 /**
- * The text by which a value is compared: trimmed, in lower case, in Unicode's composed form (NFC); of an array its
- * sorted elements, of an object its members.
+ * The text by which a value is compared: trimmed, in lower case, in Unicode's composed form (NFC); for an array its sorted
+ * elements, for an object its members.
  * @returns undefined when nothing of use is in it
  */
 export function normalizeValue(value: unknown): string | undefined {
@@ -22,7 +22,7 @@ export function toCanonicalJson(value: unknown): string {
 }
 
 function normalizeText(text: string): string | undefined {
-  // Composed last: lower case can leave a letter and its mark apart.
+  // Composed last: lower-casing can separate a letter from its mark.
   const normalized = text.trim().toLowerCase().normalize('NFC');
   return isJunk(normalized) ? undefined : normalized;
 }

@@ -7,12 +7,12 @@ import { findMachineId, findNote } from './machine-names.ts';
 import { flattenFingerprint } from './flatten.ts';
 import { toCanonicalJson } from './normalize-value.ts';
 
-/** A fingerprint that was read, or why it is none: a sentence for a 422 at `["body", "machine_fingerprint"]`. */
+/** A fingerprint as it was read, or why it cannot be: a sentence for a 422 at `["body", "machine_fingerprint"]`. */
 export type FingerprintReading =
   | { readonly ok: true; readonly identity: MachineIdentity }
   | { readonly ok: false; readonly message: string };
 
-/** Refused here, for the machine could not validate with it. */
+/** Refused here because the machine could never validate with it. */
 const TOO_LONG_A_NAME = `machine_fingerprint must not name the machine in more than ${MAX_MACHINE_ID_LENGTH} characters`;
 
 /**

@@ -3,7 +3,7 @@ import type { HashedIdentity } from './hashed-identity.ts';
 
 /**
  * How many medium components are paired: five serial numbers and eight hardware addresses, which is all of them unless a
- * client gives one in several spellings of its key. They make 78 pairs.
+ * client sends one under several spellings of its key. They make 78 pairs.
  */
 const MAX_CLAIMING_MEDIUMS = 13;
 

@@ -167,7 +167,7 @@ const refreshStatement = defineCommand(
    where license_id = $1 and id = $2`,
 );
 
-/** Keeps step with a machine that comes back changed: a new disk, a new version of the system. */
+/** Updates the slot of a machine that comes back changed: with a new disk, or a new version of the system. */
 export async function refreshActivation(
   db: Queryable,
   activation: ActivationChange,

@@ -43,7 +43,7 @@ export async function insertLicenses(
   await execute(db, insertStatement, [JSON.stringify(made)]);
 }
 
-/** What billing knows of a license; all else on it is the operator's. */
+/** What billing decides about a license; everything else on it is up to the operator. */
 export interface BilledFacts {
   readonly id: string;
   /** What is sold under it; null: as it was. */
@@ -107,8 +107,8 @@ const updateStatement = defineStatement(
 );
 
 /**
- * Writes what billing knows of licenses and gives those that this has changed, as they are now. What an operator set by
- * hand stays; an end that one moved beyond what was paid counts.
+ * Writes what billing decides about licenses, and gives those that this changed as they are now. What an operator set by
+ * hand stays; so does an end that an operator moved beyond what was paid.
  */
 export async function updateBilledLicenses(
   db: Queryable,

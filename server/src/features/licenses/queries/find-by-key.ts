@@ -22,8 +22,8 @@ export interface KeyFinding {
 }
 
 /**
- * One row for each key that is known. What nearly no license has (a pause, a refund ...) comes packed in one column that
- * is null for all others: each column costs Node about 0.3 µs a row, also when it is empty.
+ * One row for each key that is known. What hardly any license has (a pause, a refund …) comes packed in one column that
+ * is null for all others: each column costs Node about 0.3 µs a row, even when it is empty.
  */
 const findLicensesByKey = {
   name: 'license_find_by_key',

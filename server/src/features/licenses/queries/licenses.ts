@@ -96,7 +96,7 @@ const lockByIdStatement = defineStatement(
   `select ${COLUMNS} from licenses where id = $1 for update`,
 );
 
-/** A license by its id, locked until the transaction ends: its limit and facts hold still meanwhile. */
+/** A license by its id, locked until the transaction ends: nobody changes it in the meantime. */
 export async function lockLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
   return toRecord(await queryRow(db, lockByIdStatement, [id]));
 }
@@ -149,7 +149,7 @@ const listPageStatement = defineStatement(
   `select ${COLUMNS} from licenses where id > $1 order by id limit $2`,
 );
 
-/** Of its own, for the index of trials serves only a statement that says that it wants no others. */
+/** A statement of its own: the index of trials serves only a statement that asks for nothing else. */
 const listTrialsPageStatement = defineStatement(
   'license_list_trials_page',
   LicenseRow,
@@ -157,7 +157,7 @@ const listTrialsPageStatement = defineStatement(
 );
 
 /**
- * A page of all licenses, or of the trials among them, in the order of their ids, which is that of their making.
+ * A page of all licenses, or of the trials among them, in the order of their ids, which is that of their creation.
  * @param afterId the last id of the page before, or the nil UUID
  */
 export async function listLicensesAfter(
@@ -176,7 +176,7 @@ const listSoldTermsStatement = defineStatement(
   'select id, tier, features from licenses where id = any ($1::uuid[])',
 );
 
-/** What was sold with some licenses, as the catalogue said then, by their ids. */
+/** What was sold with some licenses, as the catalogue said at the time, by their ids. */
 export async function listSoldTerms(
   db: Queryable,
   ids: readonly string[],

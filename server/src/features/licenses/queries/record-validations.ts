@@ -12,7 +12,7 @@ export interface ValidationRecord {
   readonly freshProof: string | null;
 }
 
-/** No column of an index changes, and nothing is returned: the usual batch is all hits, and its count says so. */
+/** It changes no indexed column and returns nothing: in the usual batch all are hits, and the row count says so. */
 const recordValidations = {
   name: 'activation_record_validations',
   text: `
@@ -38,8 +38,8 @@ const findStillActive = {
 };
 
 /**
- * Counts valid answers, durably: one statement for all. Gives the ids of the activations that were deactivated in the
- * meantime, whose answers are not counted. Several answers about one activation are counted together, for one statement
+ * Counts valid answers durably, all in one statement. Gives the ids of the activations that were deactivated in the
+ * meantime, whose answers are not counted. Several answers about one activation are added up first, since one statement
  * changes a row only once.
  */
 export async function recordValidationsOf(
@@ -49,8 +49,8 @@ export async function recordValidationsOf(
 ): Promise<ReadonlySet<string>> {
   const counts = countByActivation(records);
   const hits = counts.size === records.length ? records.slice() : mergeByActivation(records);
-  // In the order of their ids: two processes then hardly ever deadlock. The plan may still take another order, so a batch
-  // that loses a deadlock is run again.
+  // Sorted by id, so that two processes hardly ever deadlock. The plan may still use another order, so a batch that loses
+  // a deadlock is run again.
   hits.sort((a, b) => (a.activationId < b.activationId ? -1 : 1));
   const ids = [
     toUuidArray(hits.map((hit) => hit.licenseId)),

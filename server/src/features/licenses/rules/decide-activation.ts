@@ -18,8 +18,8 @@ export type ActivationDecision =
   | { readonly kind: 'refused'; readonly status: RefusedStatus };
 
 /**
- * Decides an activation. To be called with the license locked, for N machines at once must not pass the limit.
- * A machine that is active stays so when the limit was lowered below the slots taken; only new ones are refused.
+ * Decides an activation. To be called with the license locked, since machines that ask at once must not exceed the limit
+ * together. When the limit was lowered below the slots taken, active machines stay active; only new ones are refused.
  * @param activeCount how many of the license's machines are not deactivated
  * @param candidates those of them that may be this machine, in any settled order: at least all that share its digest, or
  * a strong or medium component with it
@@ -41,7 +41,7 @@ export function decideActivation(
   return { kind: 'new', status };
 }
 
-/** Among several alike, the one that shares a strong component is the surer one. */
+/** Of several that match, one that shares a strong component is the surest. */
 function findMachine(
   candidates: readonly ActiveMachine[],
   identity: HashedIdentity,

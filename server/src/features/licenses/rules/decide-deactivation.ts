@@ -12,8 +12,8 @@ export type DeactivationDecision =
     };
 
 /**
- * Decides a deactivation. The license's state does not matter: a slot can always be freed. While no machine id is bound
- * any is taken, for the key and the activation's id are proof enough.
+ * Decides a deactivation. The license's status does not matter: a slot can always be freed. While no machine id is bound,
+ * any is accepted, since the key and the activation's id are proof enough.
  * @param license null when no license has the key
  * @param activation null when there is none of that id; one of another license counts as none
  * @param machineId as the client sent it

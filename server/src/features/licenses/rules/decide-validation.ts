@@ -9,7 +9,7 @@ import {
   type UsableStatus,
 } from './status.ts';
 
-/** The answer to a validation; what it does not say (tier, days left) follows from the license. */
+/** The answer to a validation, apart from what follows from the license (tier, days left). */
 export type ValidationDecision =
   | {
       readonly valid: true;
@@ -26,11 +26,11 @@ export type ValidationDecision =
     };
 
 /**
- * Decides a validation. The first reason that holds is given, in this order: license_not_found, activation_not_found,
+ * Decides a validation. It gives the first reason that applies, in this order: license_not_found, activation_not_found,
  * the license's own, activation_inactive, machine_mismatch.
  *
- * Binding races: two machines may both be told to bind. Whoever writes must bind only where nothing is bound yet, and
- * decide again on what is bound then.
+ * Two machines may both be told to bind. So the caller must bind only where nothing is bound yet, and then decide again
+ * on what is bound.
  * @param license null when no license has the key
  * @param activation null when there is none of that id; one of another license counts as none
  * @param machineId as the client sent it

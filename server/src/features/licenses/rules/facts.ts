@@ -12,13 +12,13 @@ export interface LicenseStanding {
   readonly subscription: boolean;
   /** The end of the fixed term, or of what was paid; null: perpetual. */
   readonly expiresAt: Date | null;
-  /** When a cancellation that was announced is to take effect. */
+  /** When an announced cancellation takes effect. */
   readonly cancelScheduledFor: Date | null;
   readonly pausedAt: Date | null;
   readonly canceledAt: Date | null;
   /** By the operator. */
   readonly suspendedAt: Date | null;
-  /** Since when the payment is fought over, as the provider says; suspends too. */
+  /** Since when the payment has been disputed, as the provider says; this suspends too. */
   readonly disputedAt: Date | null;
   readonly refundedAt: Date | null;
   readonly revokedAt: Date | null;

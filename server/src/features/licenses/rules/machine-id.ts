@@ -1,5 +1,5 @@
 /**
- * What a presented machine id is to an activation: `same`, `other`, or `unbound` when the activation has none yet.
+ * How a presented machine id compares to an activation's: `same`, `other`, or `unbound` when the activation has none yet.
  * Compared verbatim: the id is the client's own text, and nothing is known about its form.
  */
 export function compareMachineId(

@@ -45,8 +45,8 @@ export function isUsable(status: LicenseStatus): status is UsableStatus {
 }
 
 /**
- * The moment a usable license stops being usable when nothing more is heard, or null when it never does.
- * Grace is counted in; an offline token must not live longer than this.
+ * The moment at which a usable license stops being usable if nothing changes, grace included; null when it never does.
+ * An offline token must not live longer than this.
  */
 export function usableUntil(facts: LicenseStanding): Date | null {
   return earliest(facts.pausedAt, facts.canceledAt, endOfGrace(facts));
@@ -63,7 +63,7 @@ export function publicExpiry(facts: LicenseStanding, now: Date): Date | null {
   return earliest(facts.canceledAt, facts.expiresAt);
 }
 
-/** Whole days left, a begun day counted as one; 0 once over, null for perpetual. */
+/** Whole days left, where a part of a day counts as one; 0 once over, null for perpetual. */
 export function daysUntilExpiry(expiresAt: Date | null, now: Date): number | null {
   if (expiresAt === null) return null;
   return Math.max(0, Math.ceil((expiresAt.getTime() - now.getTime()) / DAY_MS));
