@@ -27,6 +27,7 @@ export function toLicenseJson({ license, status, expiresAt }: ViewedLicense) {
     tier: license.tier,
     features: license.features,
     status,
+    disputed_at: license.disputedAt,
     expires_at: expiresAt,
     max_activations: license.maxActivations,
     trial: license.trial,
@@ -41,12 +42,13 @@ export function toLicenseJson({ license, status, expiresAt }: ViewedLicense) {
 /** A license for people. */
 export function toLicenseFields(viewed: ViewedLicense): (readonly [string, Cell])[] {
   const { license, status, expiresAt } = viewed;
+  const inDispute = status === 'suspended' && license.disputedAt !== null;
   const customer = [license.customerName, license.customerEmail].filter((text) => text !== null);
   return [
     ['license', license.id],
     ['key', `…${license.keyHint}`],
     ['product', license.productId],
-    ['status', status],
+    ['status', inDispute ? 'suspended: its payment is in dispute' : status],
     ['expires', expiresAt ?? 'never'],
     ['machines', license.maxActivations],
     ['customer', customer.length === 0 ? null : customer.join(', ')],
