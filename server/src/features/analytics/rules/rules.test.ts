@@ -106,6 +106,30 @@ describe('createNameFilter', () => {
     ]);
   });
 
+  test('a name fits a pattern exactly when a regular expression says so', () => {
+    const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '_', '\n', '🙂'), maxLength: 8 });
+    const pattern = fc
+      .array(text, { minLength: 1, maxLength: 4 })
+      .map((pieces) => pieces.join('*'));
+    fc.assert(
+      fc.property(pattern, text, (glob, name) => {
+        const pieces = glob.split('*').map((piece) => RegExp.escape(piece));
+        const expression = new RegExp(`^${pieces.join('.*')}$`, 'su');
+        assert.equal(createNameFilter([glob])(name), expression.test(name));
+      }),
+      { numRuns: 2_000 },
+    );
+  });
+
+  test('no name takes long to be looked through, whatever the patterns', () => {
+    const filter = createNameFilter([`${'*a'.repeat(50)}*b`]);
+    const names = Array.from({ length: 500 }, () => 'a'.repeat(120));
+    const startedAt = performance.now();
+    assert.ok(!names.some(filter));
+    // A regular expression would take days.
+    assert.ok(performance.now() - startedAt < 5_000);
+  });
+
   test('without patterns all names are taken', () => {
     assert.equal(ALL('anything'), true);
   });
