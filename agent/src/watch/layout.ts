@@ -25,7 +25,10 @@ export function spreadPanels(
   return spread.map((each, at) => (at === 0 ? [fixed, ...each] : each));
 }
 
-/** Shortens panels until they fit: the longest by a line at a time, then the last as a whole. */
+/**
+ * Shortens panels until they fit: the longest by a line at a time, then the last as a whole. Those before it get the room
+ * that it leaves.
+ */
 export function shortenPanels(panels: readonly Panel[], height: number): readonly Panel[] {
   const limits = panels.map((panel) => panel.length);
   const sum = (): number => limits.reduce((total, each) => total + each, 0);
@@ -36,6 +39,10 @@ export function shortenPanels(panels: readonly Panel[], height: number): readonl
     limits[at] = most - 1;
   }
   while (limits.length > 1 && sum() > height) limits.pop();
+  for (const [at, limit] of limits.entries()) {
+    const missing = (panels[at]?.length ?? 0) - limit;
+    limits[at] = limit + Math.max(0, Math.min(missing, height - sum()));
+  }
   return limits.map((limit, at) => cutPanel(panels[at] ?? [], Math.min(limit, height)));
 }
 

@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
+import { type Panel, shortenPanels } from './layout.ts';
 import { renderLines } from './render.ts';
 import { drawScreen, type Size } from './screen.ts';
-import { lineWidth } from './text.ts';
+import { lineWidth, span } from './text.ts';
 import { addMessage, emptyView, type View } from './view.ts';
 
 const hello = {
@@ -163,4 +164,20 @@ test('colours are those of the terminal, and only where it has them', () => {
   assert.deepEqual(renderLines([line], true), [
     '\u001b[1mdb-1\u001b[22m\u001b[2m  …\u001b[22m \u001b[33m○ connecting\u001b[39m',
   ]);
+});
+
+function panelOf(length: number): Panel {
+  return Array.from({ length }, (_, at) => [span(`${at}`)]);
+}
+
+test('the room that a part left out leaves goes to those before it', () => {
+  const shown = shortenPanels([3, 6, 8, 8].map(panelOf), 15);
+  assert.deepEqual(
+    shown.map((panel) => panel.map(([first]) => first?.text)),
+    [
+      ['0', '1', '2'],
+      ['0', '1', '2', '3', '4', '5'],
+      ['0', '1', '2', '3', '4', '… 3 more'],
+    ],
+  );
 });
