@@ -76,7 +76,11 @@ test("with a key, it says how the comparison with Paddle's log goes, and why it 
   await look();
   const missed = 'Events of Paddle that never arrive are missed: its log was';
   assert.deepEqual(findings, [
-    ['ok', "Paddle's log has not been compared yet.", undefined],
+    [
+      'ok',
+      'No event of Paddle has come yet; its log is compared from the first one on.',
+      undefined,
+    ],
     ['ok', "Paddle's log is being compared; its end has not been reached yet.", undefined],
     ['warning', `${missed} never read.`, 'Paddle answers 403.'],
     ['ok', "Paddle's log was compared to its end at 2027-03-01 11:00 UTC.", undefined],

@@ -70,7 +70,10 @@ async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
       fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
     });
   }
-  if (record === null) return ok(check, "Paddle's log has not been compared yet.");
+  if (record === null) {
+    const none = 'No event of Paddle has come yet; its log is compared from the first one on.';
+    return ok(check, dueSince === null ? none : "Paddle's log has not been compared yet.");
+  }
   if (reconciledAt === null) {
     return ok(check, "Paddle's log is being compared; its end has not been reached yet.");
   }
