@@ -108,8 +108,10 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
   function reload(): string | null {
     try {
       const tokens = openAccessTokens(readTokens(config.tokensFile));
-      server.setTls(readTlsMaterial(config.tls));
+      const tls = readTlsMaterial(config.tls);
+      // Viewers are judged by both.
       isToken = tokens;
+      server.setTls(tls);
       return null;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);

@@ -57,8 +57,11 @@ function judgeOrigin({ origin, host }: Visitor, rules: AdmissionRules): Refusal 
   return { status: 403, text };
 }
 
-/** A good certificate or a token lets in; so does nothing at all where neither is asked for. */
-function judgeIdentity(visitor: Visitor, rules: AdmissionRules): Refusal | null {
+/**
+ * Whether a visitor is somebody who may watch: a good certificate or a token lets in; so does nothing at all where neither
+ * is asked for.
+ */
+export function judgeIdentity(visitor: Visitor, rules: AdmissionRules): Refusal | null {
   if (rules.needsCertificate && visitor.certificateFault === null) return null;
   const token = readBearer(visitor.authorization) ?? findOfferedToken(visitor.offer);
   if (rules.isToken !== null && token !== null) {

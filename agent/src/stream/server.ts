@@ -13,7 +13,13 @@ import { explainHandshake, findCertificateFault, findExpiry } from '../tls/clien
 import type { TlsMaterial } from '../tls/tls-files.ts';
 import type { AddressReports } from './address-reports.ts';
 import { toVisitor } from './addresses.ts';
-import { type Admission, type AdmissionRules, decideAdmission } from './admission.ts';
+import {
+  type Admission,
+  type AdmissionRules,
+  decideAdmission,
+  judgeIdentity,
+  type Visitor,
+} from './admission.ts';
 import { ConnectionLimits } from './connection-limits.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
@@ -49,6 +55,8 @@ interface Watching {
   readonly viewer: SocketViewer;
   /** Null when something else let the viewer in. */
   readonly certificate: X509Certificate | null;
+  /** What the viewer said of itself, to be judged again. */
+  readonly visitor: Visitor;
 }
 
 /** The one port of the agent: the stream by WebSocket over TLS, the live page, and `/health`. */
@@ -98,17 +106,24 @@ export class StreamServer {
     return address;
   }
 
-  /** From now on handshakes are done by these; viewers whose certificate is no longer good are sent away. */
+  /** From now on handshakes are done by these; viewers whose certificate or token is no longer good are sent away. */
   setTls(tls: TlsMaterial): void {
     this.#server.setSecureContext(tls.context);
     this.#tls = tls;
-    this.#dismiss((certificate) => this.#findFault(certificate));
+    const rules = this.#readRules();
+    this.#dismiss(({ certificate, visitor }) =>
+      certificate === null
+        ? (judgeIdentity(visitor, rules)?.text ?? null)
+        : this.#findFault(certificate),
+    );
   }
 
   /** Sends viewers away whose certificate has expired while they watched. */
   checkViewers(): void {
     const now = this.#options.clock.now();
-    this.#dismiss((certificate) => findExpiry(certificate, now));
+    this.#dismiss(({ certificate }) =>
+      certificate === null ? null : findExpiry(certificate, now),
+    );
   }
 
   /** Says goodbye to the viewers and closes the port. */
@@ -144,7 +159,7 @@ export class StreamServer {
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Without a listener, a connection that breaks would end the program.
     socket.on('error', () => socket.destroy());
-    const { refusal, subprotocol, certificate } = this.#judge(request, socket);
+    const { refusal, subprotocol, certificate, visitor } = this.#judge(request, socket);
     if (refusal !== null) {
       refuse(socket, refusal.status, refusal.text);
       return;
@@ -155,22 +170,25 @@ export class StreamServer {
         clock: this.#options.clock,
         onFault: (problem) => this.#report(addressOf(socket), problem),
       });
-      this.#welcome({ viewer, certificate }, webSocket);
+      this.#welcome({ viewer, certificate, visitor }, webSocket);
     });
   }
 
   /** Whether somebody may watch, by what came with a request; a refusal is logged. */
-  #judge(request: IncomingMessage, socket: Duplex): Admission & Pick<Watching, 'certificate'> {
+  #judge(request: IncomingMessage, socket: Duplex): Admission & Omit<Watching, 'viewer'> {
     const { certificate, fault } = this.#identify(socket);
     const { authorization, origin, host } = request.headers;
     const offer = readOffer(request.headers['sec-websocket-protocol']);
     const visitor = { authorization, origin, host, offer, certificateFault: fault };
-    const rules = { ...this.#options.readRules(), needsCertificate: this.#tls.clients !== null };
-    const admission = decideAdmission(visitor, rules);
+    const admission = decideAdmission(visitor, this.#readRules());
     if (admission.refusal !== null) {
       this.#report(addressOf(socket), `A viewer was refused: ${admission.refusal.text}`);
     }
-    return { ...admission, certificate };
+    return { ...admission, certificate, visitor };
+  }
+
+  #readRules(): AdmissionRules {
+    return { ...this.#options.readRules(), needsCertificate: this.#tls.clients !== null };
   }
 
   #welcome(watching: Watching, webSocket: { once(event: 'close', on: () => void): unknown }): void {
@@ -193,10 +211,10 @@ export class StreamServer {
     return { certificate: fault === null ? (certificate ?? null) : null, fault };
   }
 
-  #dismiss(findFault: (certificate: X509Certificate) => string | null): void {
-    for (const { viewer, certificate } of this.#watching) {
-      const fault = certificate === null ? null : findFault(certificate);
-      if (fault !== null) viewer.close(POLICY_VIOLATION, fault);
+  #dismiss(findFault: (watching: Watching) => string | null): void {
+    for (const watching of this.#watching) {
+      const fault = findFault(watching);
+      if (fault !== null) watching.viewer.close(POLICY_VIOLATION, fault);
     }
   }
 

@@ -142,6 +142,27 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     assert.equal((await viewer.receive(2)).length, 2);
   });
 
+  test('a token that was taken away ends the watching when the files are read again, and no other', async () => {
+    const [leaked, kept] = ['a-token-that-was-leaked', 'a-token-that-is-kept'];
+    let isToken = openAccessTokens([leaked, kept]);
+    const readRules = () => ({ isToken, allowedOrigins: new Set<string>() });
+    await using stream = await openStream({ tls: read(), readRules });
+    const headers = { authorization: `Bearer ${kept}` };
+    const [stranger, friend, annas] = [
+      await connect(stream.port, [`latchkey.token.${leaked}`, 'latchkey.snapshot.v1']),
+      await connect(stream.port, [], { headers }),
+      await connect(stream.port, [], show(anna)),
+    ];
+    isToken = openAccessTokens([kept]);
+    stream.server.setTls(read());
+    assert.deepEqual(await stranger.closed, {
+      code: 1008,
+      reason: 'The access token is not known.',
+    });
+    stream.hub.tick();
+    for (const viewer of [friend, annas]) assert.equal((await viewer.receive(2)).length, 2);
+  });
+
   test('a new certificate of the server is used from the next handshake on, and viewers stay', async () => {
     const renewed = workshop.makeRoot('web').makeServer();
     await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients: null }) });
