@@ -46,36 +46,53 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
   return findings.length > 0 ? findings : [ok(check, 'All that came are applied.')];
 }
 
-/** It is compared every hour; two in a row may fall into a restart. */
-const OLD_AFTER_MS = 3 * 60 * 60_000;
+const RECONCILIATION = 'reconciliation';
 
 async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
-  const check = 'reconciliation';
   const record = await findReconciliation(pool, 'paddle');
-  const { reconciledAt = null, failure = null } = record ?? {};
-  const last =
-    reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
-  if (record !== null && isFailing(record)) {
-    return warning(check, {
-      symptom: `Events of Paddle that never arrive are missed: its log ${last}.`,
+  if (record === null) return judgeBeforeFirst(await findFirstReceipt(pool, 'paddle'), now);
+  const { reconciledAt, failure } = record;
+  if (isFailing(record)) {
+    return warnOfMissed(reconciledAt, {
       cause: `${failure}.`,
       fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and start again; latchkey webhook reconcile tries it now.',
     });
   }
-  const dueSince = record === null ? await findFirstReceipt(pool, 'paddle') : reconciledAt;
-  if (dueSince !== null && now.getTime() - dueSince.getTime() > OLD_AFTER_MS) {
-    return warning(check, {
-      symptom: `Events of Paddle that never arrive are missed: its log ${last}.`,
-      cause: 'The service reads it every hour: it does not run, or its jobs stand still.',
-      fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
-    });
-  }
-  if (record === null) {
-    const none = 'No event of Paddle has come yet; its log is compared from the first one on.';
-    return ok(check, dueSince === null ? none : "Paddle's log has not been compared yet.");
-  }
   if (reconciledAt === null) {
-    return ok(check, "Paddle's log is being compared; its end has not been reached yet.");
+    return ok(RECONCILIATION, "Paddle's log is being compared; its end has not been reached yet.");
   }
-  return ok(check, `Paddle's log was compared to its end at ${formatMoment(reconciledAt)}.`);
+  if (isOld(reconciledAt, now)) return warnOfMissed(reconciledAt, STANDSTILL);
+  const when = formatMoment(reconciledAt);
+  return ok(RECONCILIATION, `Paddle's log was compared to its end at ${when}.`);
+}
+
+function judgeBeforeFirst(firstReceiptAt: Date | null, now: Date): Finding {
+  if (firstReceiptAt === null) {
+    const none = 'No event of Paddle has come yet; its log is compared from the first one on.';
+    return ok(RECONCILIATION, none);
+  }
+  if (isOld(firstReceiptAt, now)) return warnOfMissed(null, STANDSTILL);
+  return ok(RECONCILIATION, "Paddle's log has not been compared yet.");
+}
+
+/** It is compared every hour; two in a row may fall into a restart. */
+const OLD_AFTER_MS = 3 * 60 * 60_000;
+
+function isOld(moment: Date, now: Date): boolean {
+  return now.getTime() - moment.getTime() > OLD_AFTER_MS;
+}
+
+const STANDSTILL = {
+  cause: 'The service reads it every hour: it does not run, or its jobs stand still.',
+  fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
+};
+
+function warnOfMissed(
+  reconciledAt: Date | null,
+  why: { readonly cause: string; readonly fix: string },
+): Finding {
+  const last =
+    reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
+  const symptom = `Events of Paddle that never arrive are missed: its log ${last}.`;
+  return warning(RECONCILIATION, { symptom, ...why });
 }
