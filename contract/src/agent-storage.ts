@@ -55,7 +55,9 @@ export const AgentFilesystem = object({
   device: name('What is mounted.', '/dev/sda1'),
   type: name('As the kernel calls it.', 'ext4'),
   read_only: Type.Boolean(),
-  network: Optional(Type.Boolean({ description: 'True when another machine keeps it.' })),
+  network: Optional(
+    Type.Boolean({ description: 'True when another machine keeps it, or a program (FUSE).' }),
+  ),
   stale: Optional(
     Type.Boolean({ description: 'True while it does not answer: old figures, or none.' }),
   ),
