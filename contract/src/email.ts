@@ -1,4 +1,4 @@
-/** What came of reading an e-mail address: the address as it is kept, or why it is none. */
+/** What an e-mail address reads as: the address in the form in which it is kept, or why it is not one. */
 export type EmailResult = { readonly email: string } | { readonly fault: string };
 
 const ATEXT = "a-zA-Z0-9_!#$%&'*+\\-/=?^`{|}~";
@@ -10,6 +10,8 @@ const LOCAL_PART = new RegExp(
 /** Unassigned, private, control, format and separator characters have no place in an address. */
 const UNSAFE = /[\p{C}\p{Z}]/u;
 const DOMAIN_LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
+/** Hyphens at the ends of a label, and third and fourth in one that is no Punycode (RFC 5891 §4.2.3.1), in any script. */
+const MISPLACED_HYPHEN = /(?:^|\.)(?:-|(?!xn--)[^.]{2}--)|-(?:\.|$)/u;
 /** RFC 6761 and its kin: names under these never receive mail. */
 const SPECIAL_USE = new Set(['arpa', 'invalid', 'local', 'localhost', 'onion', 'test']);
 
@@ -31,7 +33,7 @@ const bytes = new TextEncoder();
  * Refused: display names, quoted local parts, address literals, domains without a dot or of special use.
  */
 export function parseEmail(text: string): EmailResult {
-  // Longer than any address could be: say so before regular expressions look at it.
+  // Longer than any address could be: refused before regular expressions look at it.
   if (text.length > 2048) return { fault: 'The email address is too long.' };
   const trimmed = text.trim().normalize('NFC');
   const at = trimmed.lastIndexOf('@');
@@ -60,7 +62,7 @@ function findLocalFault(local: string): string | undefined {
 function findDomainFault(domain: string): string | undefined {
   if (domain === '') return 'There must be something after the @-sign.';
   const ascii = toAsciiDomain(domain);
-  if (ascii === undefined || !ascii.split('.').every((label) => DOMAIN_LABEL.test(label))) {
+  if (ascii === undefined || MISPLACED_HYPHEN.test(domain) || !isDomainName(ascii)) {
     return 'The part after the @-sign is not a valid domain name.';
   }
   if (ascii.length > MAX_DOMAIN_BYTES) return 'The email address is too long after the @-sign.';
@@ -77,10 +79,14 @@ function findDomainFault(domain: string): string | undefined {
   return undefined;
 }
 
-/** The domain as DNS knows it. Only names beyond ASCII take the way through the URL parser (UTS #46). */
+function isDomainName(ascii: string): boolean {
+  return ascii.split('.').every((label) => DOMAIN_LABEL.test(label));
+}
+
+/** The domain as DNS knows it. Only names beyond ASCII go through the URL parser (UTS #46). */
 function toAsciiDomain(domain: string): string | undefined {
   if (/^[a-z0-9.-]*$/.test(domain)) return domain;
-  // What the URL parser would read as something else than a host's letters.
+  // What the URL parser would not read as part of a host name.
   if (/[\p{C}\p{Z}%/?#@:\\[\]]/u.test(domain)) return undefined;
   return URL.canParse(`http://${domain}`) ? new URL(`http://${domain}`).hostname : undefined;
 }
