@@ -1,7 +1,7 @@
 import { credentialsOf } from './credentials.ts';
 import type { NextBody } from './http-load.ts';
 
-/** Bodies are prepared before the load starts, so that making them costs nearly nothing during it. */
+/** Bodies are prepared before the load starts, so that making them costs next to nothing during it. */
 const POOL_SIZE = 100_000;
 
 /** A body with a gap, into which each request puts a text of its own: no two bodies are alike. */
@@ -12,7 +12,7 @@ interface PreparedBody {
 
 /**
  * Validations of seeded activations, picked at random, no two of them alike: each has a number, which nobody reads. What an
- * application tells of itself is the same each time, as it is in life.
+ * application says about itself is the same each time, as in real life.
  */
 export function validationBodies(activations: number): NextBody {
   const pool = Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>

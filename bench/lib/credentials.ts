@@ -10,7 +10,7 @@ export interface Credentials {
   readonly machineId: string;
 }
 
-/** The credentials of the n-th seeded activation: seeder and load generator make the same ones without telling. */
+/** The credentials of the n-th seeded activation; seeder and load generator each derive the same ones. */
 export function credentialsOf(index: number): Credentials {
   const digest = hash('sha256', `license ${index}`, 'buffer');
   const activation = hash('sha256', `activation ${index}`, 'hex');

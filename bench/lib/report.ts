@@ -55,7 +55,7 @@ export function median(values: readonly number[]): number {
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
 }
 
-/** A load with refused requests measures something else than it says. */
+/** A load with refused requests does not measure what it claims to. */
 export function requireNoFailures(result: LoadResult): LoadResult {
   if (result.failures === 0 && result.requests > 0) return result;
   throw new Error(`${result.failures} of ${result.requests} requests failed`);

@@ -10,7 +10,7 @@ const MAX_OFFSET_MINUTES = 15 * 60 + 59;
 /**
  * Reads an ISO 8601 date-time as this interface takes it: seconds may be left out, no offset means UTC.
  * Refused: bare dates, numbers in text, second 60, offsets beyond ±15:59, instants outside the years 0001 to 9999.
- * @returns the instant, cut to milliseconds, or undefined when the text is no such date-time.
+ * @returns the instant, cut to milliseconds, or undefined when the text is not such a date-time.
  */
 export function parseDateTime(text: string): Date | undefined {
   const match = DATE_TIME.exec(text);

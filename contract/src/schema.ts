@@ -1,6 +1,6 @@
 import { type Static, type TSchema, type TUnsafe, Type } from 'typebox';
 
-/** What documentation every field may carry. */
+/** The documentation that any field may carry. */
 interface Notes {
   readonly description?: string;
   readonly examples?: readonly unknown[];
@@ -45,7 +45,7 @@ export function textMap(notes: Notes = {}): TUnsafe<Record<string, string>> {
   });
 }
 
-/** Any JSON object. What may be in it is for the use case to say. */
+/** Any JSON object; the use case decides what may be in it. */
 export function freeObject(notes: Notes = {}): TUnsafe<Record<string, unknown>> {
   return Type.Unsafe<Record<string, unknown>>({
     type: 'object',

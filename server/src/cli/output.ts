@@ -12,7 +12,7 @@ type Style = Parameters<typeof styleText>[0];
 /** What a table shows in a cell; null is shown as a dash. */
 export type Cell = string | number | boolean | Date | null;
 
-/** Prints the result of a command on standard output, and nothing else goes there. */
+/** Prints the result of a command on standard output, where nothing else goes. */
 export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
   const shown = options.json === true ? cleanJson(JSON.stringify(result, null, 2)) : text();
   process.stdout.write(`${shown.trimEnd()}\n`);

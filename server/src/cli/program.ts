@@ -30,8 +30,8 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 
 /**
  * The command line.
- * @param only the command that is asked for. The others are left out then, with all that they import: the service is
- * smaller without them by 6 MB. Left out, or no command's name: all of them.
+ * @param only the command that was asked for: the others are then left out with everything that they import, which makes
+ * the service 6 MB smaller. Left out, or not the name of a command: all of them
  */
 export async function buildProgram(only = ''): Promise<Command> {
   const program = new Command('latchkey')
@@ -67,7 +67,7 @@ export async function runCommandLine(args: readonly string[]): Promise<number> {
     await program.parseAsync(args, { from: 'user' });
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // Commander has said already what was wrong with the arguments.
+    // Commander has already said what was wrong with the arguments.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
     const { lines, exitCode } = explainError(error);
     for (const line of lines) printNote(`latchkey: ${line}`);

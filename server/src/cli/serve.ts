@@ -14,7 +14,7 @@ import { withExamples } from './option-values.ts';
  */
 const STOP_DEADLINE_MS = 38_000;
 
-/** What is left after a stop has this long to end by itself. */
+/** Whatever is left after a stop has this long to end by itself. */
 const LINGER_MS = 1_000;
 
 /** `latchkey serve`: runs until it is told to stop. */
@@ -31,7 +31,7 @@ export function serveCommand(): Command {
 async function serve(): Promise<void> {
   const configuration = loadConfiguration();
   const doneStarting = endAtSignals();
-  // Loaded only here: every other command, and the word on a wrong setting, is faster without the HTTP server.
+  // Loaded only here: other commands, and the report of a wrong setting, are faster without the HTTP server.
   const { startService } = await import('#server/serve.ts');
   const service = await startService(configuration);
   doneStarting();
@@ -49,8 +49,8 @@ function endBy(signal: NodeJS.Signals): void {
 function ignore(): void {}
 
 /**
- * While the service starts there is nothing to finish: a signal ends it at once. Said explicitly, since a process that is
- * the first of its container gets only signals that it listens for. Gives the way to end this.
+ * Lets a signal end the process at once, since there is nothing to finish while the service starts. This has to be said:
+ * the first process of a container receives only signals that it listens for. Gives the function that undoes this.
  */
 function endAtSignals(): () => void {
   process.on('SIGINT', endBy).on('SIGTERM', endBy).on('SIGHUP', ignore);
@@ -59,10 +59,10 @@ function endAtSignals(): () => void {
   };
 }
 
-/** One Ctrl-C may arrive twice, from the terminal and from npm; only a later one is meant as a second. */
+/** One Ctrl-C may arrive twice, from the terminal and from npm; only a later one counts as a second. */
 const SECOND_SIGNAL_AFTER_MS = 1_000;
 
-/** Resolves at the first signal to stop; at the second one the process ends as it stands. */
+/** Resolves at the first signal to stop; a second one ends the process as it stands. */
 async function receiveStopSignal(): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   let askedAt: number | null = null;

@@ -17,10 +17,10 @@ import { createMetrics } from '#server/metrics.ts';
 import { failed } from './command-error.ts';
 import { printNote } from './output.ts';
 
-/** One command needs few connections, and the service wants the others. */
+/** A command needs few connections, and the service needs the others. */
 const POOL_SIZE = 5;
 
-/** What a command works with when it needs no more than the database. */
+/** What a command works with when it needs nothing but the database. */
 export interface CommandDatabase extends OpenDatabase {
   readonly config: Config;
   readonly secrets: Secrets;
@@ -28,8 +28,8 @@ export interface CommandDatabase extends OpenDatabase {
 }
 
 /**
- * Opens what the use cases need, does the work, and closes it again. The embedded database is the one that the running
- * service has, or else it is started for as long as the work takes.
+ * Opens what the use cases need, does the work, and closes it again. The embedded database is that of the running service,
+ * or else it is started for as long as the work takes.
  * @throws StartupError for a wrong configuration, CommandError for a database that has not been migrated
  */
 export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promise<T> {

@@ -20,7 +20,7 @@ import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
 const MAX_SKEW_MS = 2_000;
 
-/** Everything that can be asked of a database that answers. */
+/** Every check of a database that answers. */
 export async function checkDatabase(
   pool: Pool,
   config: Config,

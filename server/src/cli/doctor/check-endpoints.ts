@@ -9,7 +9,7 @@ const CHECK = 'outgoing webhooks';
 
 const MAX_COUNTED = 1_000;
 
-/** Whether everybody who wants to be told is. */
+/** Whether every endpoint gets its events. */
 export async function checkEndpoints(pool: Pool): Promise<Finding[]> {
   const endpoints = await listEndpoints({ pool });
   const findings = endpoints.flatMap(examine);

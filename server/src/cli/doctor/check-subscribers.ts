@@ -9,7 +9,7 @@ import { type Finding, warning } from './finding.ts';
 /** Long enough for a mail to be sent by a service that runs. */
 const PATIENCE_MS = 15 * 60_000;
 
-/** Whether those who asked for news were asked to confirm it; nothing is said when all were. The database has been migrated. */
+/** Whether new subscribers were asked to confirm; says nothing when all were. The database has been migrated. */
 export async function checkSubscribers(
   pool: Pool,
   { subscribers }: Pick<Config, 'subscribers'>,

@@ -32,7 +32,7 @@ async function runDoctor(options: OutputOptions): Promise<void> {
   if (!healthy) process.exitCode = 1;
 }
 
-/** Runs every check; one that breaks is a finding itself and keeps no other from running. */
+/** Runs every check; one that fails to run is itself a finding and does not keep the others from running. */
 async function examine(): Promise<readonly Finding[]> {
   const reading = readConfiguration();
   const { config, problems } = reading;

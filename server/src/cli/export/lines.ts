@@ -21,7 +21,7 @@ export function formatOption(): Option {
     .default('csv');
 }
 
-/** An export names customers, so it is for its owner only. */
+/** An export names customers, so only its owner may read it. */
 const FILE_MODE = 0o600;
 
 /** The lines of an export, with their line breaks. */

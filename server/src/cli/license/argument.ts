@@ -3,8 +3,8 @@ import { Argument } from 'commander';
 import { usageError } from '../command-error.ts';
 
 /**
- * Names a license by its key or its id. Arguments show in the list of processes and in the shell's history, so `-` reads
- * the name from the first line of standard input.
+ * Names a license by its key or its id. Arguments are visible in the list of processes and in the shell's history, so `-`
+ * reads the name from the first line of standard input.
  */
 export function licenseArgument(): Argument {
   return new Argument('<license>', "the license's key or id; - reads it from standard input");

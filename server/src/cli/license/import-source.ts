@@ -18,7 +18,7 @@ export type ImportFormat = 'csv' | 'jsonl';
 
 const MAX_LINE_CHARACTERS = 65_536;
 
-/** What the file's name tells about its format; standard input tells nothing. */
+/** The format that the file's name suggests; standard input suggests none. */
 export function guessFormat(path: string): ImportFormat {
   if (/\.csv$/iu.test(path)) return 'csv';
   if (/\.(?:jsonl|ndjson)$/iu.test(path)) return 'jsonl';
@@ -68,7 +68,7 @@ function toRecord(header: readonly string[], cells: readonly string[]): ImportRe
   return Object.fromEntries(header.map((name, column) => [name, readDefused(cells[column] ?? '')]));
 }
 
-/** Takes away the apostrophe with which an export defuses what looks like a formula. */
+/** Removes the apostrophe with which an export defuses what looks like a formula. */
 function readDefused(cell: string): string {
   return /^'[=+\-@\t\r]/u.test(cell) ? cell.slice(1) : cell;
 }

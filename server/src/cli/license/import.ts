@@ -30,7 +30,7 @@ interface ImportOptions extends OutputOptions {
 /** Licenses per transaction. */
 const BATCH_ROWS = 200;
 
-/** Problems that are told one by one; the rest is only counted. */
+/** How many problems are told one by one; the others are only counted. */
 const MAX_TOLD_PROBLEMS = 100;
 
 interface Tally {

@@ -68,7 +68,7 @@ async function issue(options: IssueOptions): Promise<void> {
         made.push(await issueOne(ctx, product, options));
       }
     } finally {
-      // Also those made before one failed: their keys are shown now or by their id only.
+      // Even when one of them failed: the keys of those made before would otherwise have to be looked up by their ids.
       if (made.length > 0) printIssued(ctx, made, options);
     }
   });

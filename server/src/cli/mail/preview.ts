@@ -94,10 +94,10 @@ function writeExampleConfirmation(language: KeyEmailLanguage): RenderedMail {
   });
 }
 
-/** While no mail is configured, letters come from here. */
+/** The sender of letters while no mail is configured. */
 const EXAMPLE_SENDER = 'robin@example.com';
 
-/** Said by the catalogue that is configured: what it says is what one wants to look at. */
+/** Uses the configured catalogue, since the point is to see what it makes of a letter. */
 function writeExampleLetter(
   template: (typeof OUTREACH_TEMPLATES)[number],
   language: KeyEmailLanguage,

@@ -5,7 +5,7 @@ import type { DayRange } from '#server/features/analytics/rules/periods.ts';
 
 import type { Answer } from './view.ts';
 
-/** What a question may be told besides the days. */
+/** The options of a question besides the days. */
 export interface QuestionOptions {
   readonly by?: string;
   readonly name?: string;

@@ -20,7 +20,7 @@ export function day(text: string): Day {
   throw new InvalidArgumentError('It must be a day of the calendar such as 2027-03-01.');
 }
 
-/** Adds the options of the days that a report is about. @param defaultDays so many up to today, when none are named */
+/** Adds the options for the days that a report covers. @param defaultDays how many, up to today, when none are named */
 export function addRangeOptions(command: Command, defaultDays: number): Command {
   return command
     .option('--from <date>', `the first day (default: the last ${defaultDays} days)`, day)

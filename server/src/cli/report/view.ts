@@ -3,18 +3,18 @@ import { formatCsvLine } from '#server/lib/csv.ts';
 import { type Cell, formatMoment, formatTable } from '../output.ts';
 import { shortenText } from '../terminal-text.ts';
 
-/** How a value is shown to people: a text of a client may be missing, and a share is told in percent. */
+/** How a value is shown to people: a client's text may be missing, and a share is shown in percent. */
 type ColumnKind = 'plain' | 'name' | 'version' | 'share';
 
 /** What a report found. */
 export interface Answer {
   readonly columns: readonly (readonly [name: string, kind: ColumnKind])[];
   readonly rows: readonly (readonly Cell[])[];
-  /** For people, where that is not one line for each row. */
+  /** The form for people, where that is not one line for each row. */
   readonly table?: () => string;
 }
 
-/** After so long a note says of when a report is. */
+/** A report older than this gets a note that says so. */
 const FRESH_MS = 15 * 60_000;
 
 /** In columns of a terminal: one long value must not push the numbers of all rows out of sight. JSON and CSV have it whole. */
@@ -58,7 +58,7 @@ export function formatShare(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-/** What is to be said when a report lacks the latest; null: nothing. */
+/** What to say when a report lacks the latest data; null: nothing. */
 export function describeAge(last: RollupRun | null, now: Date): string | null {
   if (last === null) return 'Nothing has been summed up yet; latchkey report refresh does it now.';
   if (now.getTime() - last.finishedAt.getTime() <= FRESH_MS) return null;

@@ -1,5 +1,6 @@
 import { LATEST_DATE_TIME_MS } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
 
@@ -30,24 +31,26 @@ export type Extension = { readonly days: number } | { readonly until: Date | nul
 
 /** Stops a license from running until it is reinstated. */
 export async function suspendLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, 'license.suspend', (license, now) => ({
-    suspendedAt: license.suspendedAt ?? now,
-  }));
+  return changeLicense(ctx, change, {
+    action: 'license.suspend',
+    decide: (license, now) => ({ suspendedAt: license.suspendedAt ?? now }),
+  });
 }
 
 /** Lets a license that was suspended or revoked by hand run again; a dispute about its payment goes on. */
 export async function reinstateLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, 'license.reinstate', () => ({
-    suspendedAt: null,
-    revokedAt: null,
-  }));
+  return changeLicense(ctx, change, {
+    action: 'license.reinstate',
+    decide: () => ({ suspendedAt: null, revokedAt: null }),
+  });
 }
 
 /** Ends a license. This outranks a suspension or refund, and only a reinstatement lifts it. */
 export async function revokeLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, 'license.revoke', (license, now) => ({
-    revokedAt: license.revokedAt ?? now,
-  }));
+  return changeLicense(ctx, change, {
+    action: 'license.revoke',
+    decide: (license, now) => ({ revokedAt: license.revokedAt ?? now }),
+  });
 }
 
 /**
@@ -61,11 +64,15 @@ export async function extendLicense(
   change: ManualChange,
   extension: Extension,
 ): Promise<LicenseRecord> {
-  return changeLicense(ctx, change, 'license.extend', (license, now) => {
-    const expiresAt =
-      'until' in extension ? extension.until : addDays(license, extension.days, now);
-    if (license.trial && expiresAt === null) throw trialMustEnd();
-    return { expiresAt };
+  return changeLicense(ctx, change, {
+    action: 'license.extend',
+    decide(license, now) {
+      const expiresAt =
+        'until' in extension ? extension.until : addDays(license, extension.days, now);
+      if (license.trial && expiresAt === null) throw trialMustEnd();
+      return { expiresAt };
+    },
+    record: (db, { id, expiresAt }) => recordExtension(db, id, expiresAt),
   });
 }
 
@@ -75,11 +82,19 @@ function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | n
   return new Date(Math.min(from + days * DAY_MS, LATEST_DATE_TIME_MS));
 }
 
+/** A kind of change by hand. */
+interface KindOfChange {
+  /** As the audit log calls it. */
+  readonly action: string;
+  readonly decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>;
+  /** Writes what else is to be kept of the changed license. */
+  readonly record?: (db: Queryable, changed: LicenseRecord) => Promise<void>;
+}
+
 async function changeLicense(
   ctx: Context,
   change: ManualChange,
-  action: string,
-  decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>,
+  { action, decide, record }: KindOfChange,
 ): Promise<LicenseRecord> {
   const id = await resolveLicenseId(ctx, change.keyOrId);
   if (id === null) throw licenseNotFound();
@@ -89,7 +104,7 @@ async function changeLicense(
     const now = ctx.clock.now();
     const changed = { ...license, ...decide(license, now) };
     await updateLicenseFacts(client, changed);
-    if (action === 'license.extend') await recordExtension(client, id, changed.expiresAt);
+    await record?.(client, changed);
     await insertAuditEntry(client, {
       occurredAt: now,
       actor: change.actor,
