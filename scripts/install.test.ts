@@ -107,6 +107,16 @@ test('what it starts by the name of node is the Node.js of the lock file, whatev
   assert.equal(stdout, `${dirname(realpathSync(process.execPath))}\n`);
 });
 
+test('an older Node.js starts the service, and is refused in words where the tools could not be installed with it', async () => {
+  const aged =
+    'Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.17.0" } })';
+  const variables = { NODE_OPTIONS: `--import=data:text/javascript,${encodeURIComponent(aged)}` };
+  const { code, stdout, stderr } = await run('tool.ts', variables);
+  assert.deepEqual([code, stdout], [78, '']);
+  assert.match(stderr, /^The tools for tests and checks need Node\.js 20\.19, .*\n$/);
+  assert.equal((await run('server/src/main.ts', variables)).stdout, 'it ran\n');
+});
+
 test('two at once install once', async () => {
   const both = await Promise.all([run(), run()]);
   assert.deepEqual(

@@ -15,10 +15,22 @@ import { giveUp, say } from './say.mjs';
 export async function ensureDependencies(root, { development }) {
   // A packaged copy has no lock file: what it needs came with it.
   if (!existsSync(join(root, 'package-lock.json'))) return;
+  if (development && !canInstallTools(process.versions.node)) {
+    giveUp(
+      `The tools for tests and checks need Node.js 20.19, 22.13 or 24 to be installed, and this is ${process.version}: take one of those, and remove node_modules first if this one made it. The service starts with this one, too.`,
+    );
+  }
   if (isInstalled(root, development)) return;
   await withInstallLock(join(root, '.install-lock'), sayWaiting, async () => {
     if (!isInstalled(root, development)) await install(root);
   });
+}
+
+/** With an older Node npm leaves the programs of linter and formatter out and says nothing: they are optional packages. */
+function canInstallTools(version) {
+  const [major, minor] = version.split('.').map(Number);
+  const oldest = { 20: 19, 22: 13, 23: 5 };
+  return major >= 24 || minor >= (oldest[major] ?? Infinity);
 }
 
 function sayWaiting() {
