@@ -50,6 +50,23 @@ test('a small terminal shows what people look at first', () => {
   ]);
 });
 
+test('who was greeted sees what was before, for the first snapshot may be a minute away', () => {
+  assert.deepEqual(draw(viewOf(null), 40, 12), [
+    'db-1  Debian GNU/Linux 12 (bookw… ● live',
+    '',
+    'CPU  full height is 100 %',
+    '                                       █',
+    '                                      ▄█',
+    '                                     ▁██',
+    '',
+    'Received  full height is 97.7 KiB/s',
+    '                                       █',
+    '                                       █',
+    '                                      ██',
+    '                                     ▁██',
+  ]);
+});
+
 test('more room shows more parts, and charts in what is left', () => {
   assert.deepEqual(draw(viewOf(exampleSnapshot), 80, 24), [
     'db-1  up 1 d 2 h  Debian GNU/Linux 12 (bookworm)                          ● live',
@@ -162,7 +179,7 @@ test('every size is filled and none overflows, whatever the figures are', () => 
 test('colours are those of the terminal, and only where it has them', () => {
   const [line = []] = drawScreen(viewOf(null), { columns: 20, rows: 1 });
   assert.deepEqual(renderLines([line], true), [
-    '\u001b[1mdb-1\u001b[22m\u001b[2m  …\u001b[22m \u001b[33m○ connecting\u001b[39m',
+    '\u001b[1mdb-1\u001b[22m\u001b[2m  Debian…\u001b[22m \u001b[32m● live\u001b[39m',
   ]);
 });
 

@@ -35,7 +35,8 @@ export function emptyView(address: string): View {
 export function addMessage(view: View, message: Message): View {
   if (message.kind === 'hello') {
     const { hello } = message;
-    return { ...view, hello, points: joinPoints(view.points, hello.history) };
+    const points = joinPoints(view.points, hello.history);
+    return { ...view, state: { kind: 'live' }, hello, points };
   }
   const { snapshot } = message;
   const points = [...view.points.slice(1 - MAX_POINTS), toPoint(snapshot)];
