@@ -79,7 +79,7 @@ async function receiveStopSignal(): Promise<void> {
 
 async function stopInTime(service: RunningService): Promise<void> {
   const deadline = setTimeout(() => {
-    service.log.error('requests were still under way at the deadline; stopping without them');
+    service.log.error('the service did not stop in time: ending it as it is');
     process.exit(1);
   }, STOP_DEADLINE_MS);
   try {
