@@ -258,6 +258,25 @@ test('a certificate that certbot does not renew', () => {
   );
 });
 
+test('the domain leads to IPv6 addresses alone, and the agent listens on IPv4', () => {
+  const addresses = ['2001:db8::7'];
+  const domain = { name: 'm.example.com', addresses, ownAddresses: addresses };
+  assertOnly(
+    { ...standalone, domain },
+    'bind_address',
+    'problem',
+    'm.example.com leads to IPv6 addresses alone, and the agent listens on 0.0.0.0.',
+    /^Set listen: "\[::\]:4096" in /u,
+  );
+  assert.deepEqual(listFaults({ ...standalone, domain, configuration: configuration('::') }), []);
+  const both = {
+    ...domain,
+    addresses: ['203.0.113.7', ...addresses],
+    ownAddresses: ['203.0.113.7', ...addresses],
+  };
+  assert.deepEqual(listFaults({ ...standalone, domain: both }), []);
+});
+
 test('the domain leads elsewhere, or nowhere; behind a router that is a warning', () => {
   const domain = { name: 'm.example.com', addresses: ['198.51.100.1'] };
   assertOnly(

@@ -95,6 +95,7 @@ export interface InstalledFacts {
 
 /** Of the agent's configuration, which its owner may have changed. */
 export interface ConfiguredFacts {
+  readonly host: string;
   readonly port: number;
   readonly intervalSeconds: number;
 }

@@ -1,3 +1,5 @@
+import { isIPv4, isIPv6 } from 'node:net';
+
 import type { Listener } from '../../install/facts.ts';
 import { agentUnit } from '../../install/paths.ts';
 import { type Finding, ok, problem, skipped } from '../finding.ts';
@@ -32,28 +34,40 @@ export function checkPorts(look: Look): Finding {
 }
 
 /** The agent listens for everybody by itself, and for the proxy alone behind one. */
-export function checkBindAddress({ configuration, installed }: Look): Finding {
+export function checkBindAddress({ configuration, installed, domain }: Look): Finding {
   if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is not known.');
   if (installed === null) return skipped('bind_address', 'The agent was not installed in a mode.');
   const { host, port } = configuration.config.listen;
   const isLocal = LOOPBACK.has(host);
   const change = (to: string): string =>
-    `Set listen: ${to}:${port} in ${configuration.path}, then: systemctl restart ${agentUnit}`;
+    `Set listen: ${to} in ${configuration.path}, then: systemctl restart ${agentUnit}`;
   if (installed.mode === 'standalone' && isLocal) {
     return problem('bind_address', {
       symptom: 'The agent cannot be reached from the internet.',
       cause: `It was installed to be reached directly, and listens on ${host} only.`,
-      fix: `${change('0.0.0.0')}; and open port ${port} in the firewall.`,
+      fix: `${change(`0.0.0.0:${port}`)}; and open port ${port} in the firewall.`,
+    });
+  }
+  if (installed.mode === 'standalone' && isIPv4(host) && isIpv6Only(domain)) {
+    return problem('bind_address', {
+      symptom: 'The agent cannot be reached from the internet.',
+      cause: `${installed.domain} leads to IPv6 addresses alone, and the agent listens on ${host}.`,
+      fix: change(`"[::]:${port}"`),
     });
   }
   if (installed.mode === 'proxy' && !isLocal) {
     return problem('bind_address', {
       symptom: `Port ${port} is exposed, though a proxy stands before it.`,
       cause: `The agent listens on ${host}, so that everybody reaches it past the proxy.`,
-      fix: `${change('127.0.0.1')}; and close port ${port} in the firewall.`,
+      fix: `${change(`127.0.0.1:${port}`)}; and close port ${port} in the firewall.`,
     });
   }
   return ok('bind_address', `It listens on ${host}, as ${installed.mode} mode wants it.`);
+}
+
+function isIpv6Only(domain: Look['domain']): boolean {
+  const addresses = domain?.addresses ?? [];
+  return addresses.length > 0 && addresses.every(isIPv6);
 }
 
 /** The unit says it where it can be asked; a process that cannot be seen answers as the agent does. */

@@ -15,7 +15,7 @@ export async function detectConfiguration({
   if (!existsSync(path)) return null;
   try {
     const { listen, intervalSeconds } = await loadConfig(path);
-    return { port: listen.port, intervalSeconds };
+    return { ...listen, intervalSeconds };
   } catch (error) {
     // Where it is to stay as it is, its faults are told before anything is done.
     if (error instanceof ConfigError) return null;

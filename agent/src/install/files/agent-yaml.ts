@@ -7,9 +7,13 @@ export interface AgentYamlOptions {
   readonly mode: InstallMode;
   readonly mutualTls: boolean;
   readonly intervalSeconds: number;
+  /** Whether viewers come by IPv6 alone: without a proxy the agent must then listen there. */
+  readonly isIpv6Only: boolean;
 }
 
-const LISTEN: Readonly<Record<InstallMode, string>> = {
+const LISTEN: Readonly<Record<InstallMode | 'standalone by IPv6', string>> = {
+  'standalone by IPv6': `# Where viewers connect: all addresses of IPv6, and of IPv4 as well.
+listen: "[::]:${AGENT_PORT}"`,
   standalone: `# Where viewers connect; "[::]:${AGENT_PORT}" is all addresses of IPv6 as well.
 listen: 0.0.0.0:${AGENT_PORT}`,
   proxy: `# Where the reverse proxy on this machine connects. Viewers come through it, and this port is not open to them.
@@ -30,13 +34,14 @@ const CERTIFICATES: Readonly<Record<InstallMode, string>> = {
 
 /** The agent's configuration, with what may be changed in it. */
 export function renderAgentYaml(options: AgentYamlOptions): string {
-  const { domain, mode, intervalSeconds } = options;
+  const { domain, mode, intervalSeconds, isIpv6Only } = options;
+  const way = mode === 'standalone' && isIpv6Only ? 'standalone by IPv6' : mode;
   return `# The configuration of the Latchkey agent, written by latchkey-agent install, in ${mode} mode for ${domain}.
 # Change it as you like: it stays as it is when the same is installed again. latchkey-agent validate checks it;
 # systemctl restart latchkey-agent puts it into force. Every setting is explained in
 # ${paths.program}/agent.example.yaml
 
-${LISTEN[mode]}
+${LISTEN[way]}
 
 # Seconds between two snapshots, 1 to 60; 5 for less load.
 interval_seconds: ${intervalSeconds}

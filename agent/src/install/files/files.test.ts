@@ -31,6 +31,7 @@ test('the configuration of a standalone agent is open to all, with the certifica
     mode: 'standalone',
     mutualTls: false,
     intervalSeconds: 5,
+    isIpv6Only: false,
   });
   const defaults = await parseConfig(SMALLEST, 'smallest');
   assert.deepEqual(await parseConfig(text, 'agent.yaml'), {
@@ -41,12 +42,25 @@ test('the configuration of a standalone agent is open to all, with the certifica
   });
 });
 
+test('the configuration of a standalone agent that is reached by IPv6 alone listens there', async () => {
+  const text = renderAgentYaml({
+    domain: DOMAIN,
+    mode: 'standalone',
+    mutualTls: false,
+    intervalSeconds: 1,
+    isIpv6Only: true,
+  });
+  const { listen } = await parseConfig(text, 'agent.yaml');
+  assert.deepEqual(listen, { host: '::', port: 4096 });
+});
+
 test('the configuration behind a proxy listens for this machine alone, and mutual TLS asks for certificates of the own authority', async () => {
   const text = renderAgentYaml({
     domain: DOMAIN,
     mode: 'proxy',
     mutualTls: true,
     intervalSeconds: 1,
+    isIpv6Only: true,
   });
   const { listen, tls, intervalSeconds } = await parseConfig(text, 'agent.yaml');
   assert.deepEqual(listen, { host: '127.0.0.1', port: 4096 });

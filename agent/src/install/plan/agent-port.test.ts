@@ -26,7 +26,7 @@ function accept(options: InstallOptions, facts: HostFacts): Plan {
   return plan;
 }
 
-const configured = { port: 5000, intervalSeconds: 5 };
+const configured = { host: '127.0.0.1', port: 5000, intervalSeconds: 5 };
 const proxied = { ...withNginx(OVER_HTTPS), installed: install('proxy'), configured };
 
 test('a port that is configured is followed by nginx, and by what is printed for a person', () => {
@@ -75,4 +75,22 @@ test('an interval that is asked for beside a configuration that stays is told to
   assert.deepEqual(other, [
     `${paths.configuration} stays as it is, so the interval is not changed: set interval_seconds: 2 in it, then systemctl restart latchkey-agent.service.`,
   ]);
+});
+
+test('an agent listens on IPv6 where its domain leads there alone, and is told how to where it does not', () => {
+  const [four, six] = ['203.0.113.7', '2001:db8::9'];
+  const look = (domainAddresses: readonly string[], changes: Partial<HostFacts> = {}) => {
+    const facts = { ...BARE, addresses: [four, six], domainAddresses, ...changes };
+    const plan = accept({ ...OPTIONS, mode: 'standalone' }, facts);
+    const file = plan.steps.find((step) => 'path' in step && step.path === paths.configuration);
+    const [, listen] = (file?.kind === 'file' && /^listen: (.*)$/mu.exec(file.text)) || [];
+    return [listen, plan.notes.some((note) => note.includes('IPv6'))];
+  };
+  assert.deepEqual(look([four]), ['0.0.0.0:4096', false]);
+  assert.deepEqual(look([six]), ['"[::]:4096"', false]);
+  assert.deepEqual(look([four, six]), ['0.0.0.0:4096', true]);
+  const kept = { installed: install('standalone'), certificate: keep('standalone') };
+  const configuredOn = (host: string) => ({ ...kept, configured: { ...configured, host } });
+  assert.equal(look([four, six], configuredOn('0.0.0.0'))[1], true);
+  assert.equal(look([four, six], configuredOn('::'))[1], false);
 });

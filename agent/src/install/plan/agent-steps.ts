@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import { dirname } from 'node:path';
 
 import { renderAgentYaml } from '../files/agent-yaml.ts';
@@ -33,14 +34,14 @@ export function listAgentSteps(
   options: InstallOptions,
   mode: InstallMode,
   source: OwnCertificateStep['source'],
-  installed: InstalledFacts | null,
+  facts: HostFacts,
 ): readonly Step[] {
   const { domain, mutualTls } = options;
   const withProxyCertificate = mode === 'proxy';
   return [
     { kind: 'own-certificate', domain, source },
     ...(mutualTls ? [{ kind: 'authority', domain, withProxyCertificate } as const] : []),
-    writeConfiguration(options, mode, installed),
+    writeConfiguration(options, mode, facts),
     writeForAll(paths.unit, renderServiceUnit()),
     ...(mutualTls
       ? [
@@ -76,14 +77,15 @@ export function keepsConfiguration(
 function writeConfiguration(
   options: InstallOptions,
   mode: InstallMode,
-  installed: InstalledFacts | null,
+  { installed, domainAddresses }: HostFacts,
 ): FileStep {
   const { domain, mutualTls } = options;
+  const isIpv6Only = domainAddresses.length > 0 && domainAddresses.every(isIPv6);
   const intervalSeconds = options.scrapeIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS;
   return {
     kind: 'file',
     path: paths.configuration,
-    text: renderAgentYaml({ domain, mode, mutualTls, intervalSeconds }),
+    text: renderAgentYaml({ domain, mode, mutualTls, intervalSeconds, isIpv6Only }),
     mode: 0o640,
     group: agentUser,
     keepsExisting: keepsConfiguration(options, mode, installed),

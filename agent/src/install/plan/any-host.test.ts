@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { isIPv6 } from 'node:net';
 import { test } from 'node:test';
 
 import * as fc from 'fast-check';
@@ -113,6 +114,7 @@ const facts: fc.Arbitrary<HostFacts> = fc
     installed: fc.option(installed),
     configured: fc.option(
       fc.record({
+        host: fc.constantFrom('0.0.0.0', '127.0.0.1', '::'),
         port: fc.integer({ min: 1, max: 65_535 }),
         intervalSeconds: fc.integer({ min: 1, max: 60 }),
       }),
@@ -157,10 +159,10 @@ test('no plan opens the port of an agent behind a proxy, or hides that of one th
         step.kind === 'file' && step.path.endsWith('agent.yaml') ? [step.text] : [],
       );
       const { listen, tls } = await parseConfig(text, 'agent.yaml');
-      assert.deepEqual(listen, {
-        host: plan.mode === 'proxy' ? '127.0.0.1' : '0.0.0.0',
-        port: 4096,
-      });
+      const { domainAddresses } = host;
+      const isByIpv6 = domainAddresses.length > 0 && domainAddresses.every(isIPv6);
+      const open = isByIpv6 ? '::' : '0.0.0.0';
+      assert.deepEqual(listen, { host: plan.mode === 'proxy' ? '127.0.0.1' : open, port: 4096 });
       assert.equal(tls.clients !== null, asked.mutualTls);
       const opened = plan.steps.flatMap((step) => (step.kind === 'firewall' ? [step.port] : []));
       assert.ok(plan.mode === 'standalone' || !opened.includes(4096));

@@ -16,7 +16,7 @@ export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
     steps: [
       ...listGroundSteps(facts, false),
       ...firewall.steps,
-      ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts.installed),
+      ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts),
     ],
     notes: [
       `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${port}.`,

@@ -6,7 +6,12 @@ import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { findAgentPort } from './agent-port.ts';
-import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
+import {
+  keepsConfiguration,
+  listAgentSteps,
+  listGroundSteps,
+  listHookSteps,
+} from './agent-steps.ts';
 import { explainFault } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
 import { type Refusal, refuse } from './plan.ts';
@@ -30,14 +35,14 @@ export function planStandalone(options: InstallOptions, facts: HostFacts): Draft
       ...listGroundSteps(facts, certificate.issue !== null),
       ...firewall.steps,
       ...issue.steps,
-      ...listAgentSteps(options, 'standalone', source, facts.installed),
+      ...listAgentSteps(options, 'standalone', source, facts),
       ...listHookSteps('standalone', lineage),
     ],
     notes: [
       ...certificate.notes,
       ...issue.notes,
       ...firewall.notes,
-      ...describeIpv6(options, facts, port),
+      ...describeIpv6(options, facts),
     ],
     objections: certificate.objections,
   };
@@ -76,13 +81,14 @@ function planIssue(
   };
 }
 
-function describeIpv6(
-  { domain }: InstallOptions,
-  { domainAddresses }: HostFacts,
-  port: number,
-): readonly string[] {
-  if (!domainAddresses.some((address) => isIPv6(address))) return [];
+function describeIpv6(options: InstallOptions, facts: HostFacts): readonly string[] {
+  const { installed, configured, domainAddresses } = facts;
+  const isKept = keepsConfiguration(options, 'standalone', installed);
+  const isByIpv6 = isKept && configured !== null && isIPv6(configured.host);
+  const hasBoth = new Set(domainAddresses.map(isIPv6)).size === 2;
+  if (isByIpv6 || !hasBoth) return [];
+  const port = findAgentPort(options, 'standalone', facts);
   return [
-    `${domain} has an IPv6 address, too: with listen: "[::]:${port}" in ${paths.configuration} the agent is reached there as well.`,
+    `${options.domain} has an IPv6 address, too: with listen: "[::]:${port}" in ${paths.configuration} the agent is reached there as well.`,
   ];
 }

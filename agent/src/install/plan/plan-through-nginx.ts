@@ -41,7 +41,7 @@ export function planThroughNginx(
     steps: [
       ...listGroundSteps(facts, false),
       ...firewall.steps,
-      ...listAgentSteps(options, 'proxy', OWN, facts.installed),
+      ...listAgentSteps(options, 'proxy', OWN, facts),
       ...(way.kind === 'existing' ? listRouteSteps(way, nginx) : []),
     ],
     notes: [...way.notes, ...note, ...firewall.notes],
@@ -69,7 +69,7 @@ function planDedicated(
       ...firewall.steps,
       ...(way.kind === 'dedicated' ? listChallengeSteps(way.challenge, nginx.files) : []),
       ...(certificate.issue === null ? [] : [certificate.issue]),
-      ...listAgentSteps(options, 'proxy', OWN, facts.installed),
+      ...listAgentSteps(options, 'proxy', OWN, facts),
       ...(way.kind === 'dedicated' ? listServerSteps(way) : []),
       ...listHookSteps('proxy', certificate.lineage),
     ],
