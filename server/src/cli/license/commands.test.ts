@@ -53,6 +53,7 @@ test('an issued license shows its key once, its terms, and how to activate it', 
   assert.match(key, /^LK(-[\dA-Z]{5}){5}$/u);
   assert.match(stdout, /^product +personal$/mu);
   assert.match(stdout, /^expires +never$/mu);
+  assert.match(stdout, /^machines +at most 2$/mu);
   assert.match(
     stdout,
     new RegExp(`curl .*/api/v1/licenses/activate .*"license_key":"${key}"`, 'su'),

@@ -50,7 +50,7 @@ export function toLicenseFields(viewed: ViewedLicense): (readonly [string, Cell]
     ['product', license.productId],
     ['status', inDispute ? 'suspended: its payment is in dispute' : status],
     ['expires', expiresAt ?? 'never'],
-    ['machines', license.maxActivations],
+    ['machines', `at most ${license.maxActivations}`],
     ['customer', customer.length === 0 ? null : customer.join(', ')],
     ['note', license.note],
     ['created', license.createdAt],
