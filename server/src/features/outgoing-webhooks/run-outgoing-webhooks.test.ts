@@ -51,13 +51,14 @@ test('an endpoint that does not answer holds no other back, and fills only its o
 
 test('what comes by time is told, and the log is cleared, by the loop itself', async () => {
   await pool.query('truncate webhook_messages, webhook_deliveries');
+  dead.answer(500);
   const { license } = await service.issue({ productId: 'yearly' });
-  await deliverDue({ ...ctx, sendTimeoutMs: 50 }, 10);
-  const begun = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 50 }, { pollIntervalMs: 20 });
+  await deliverDue(ctx, 10);
+  const begun = startOutgoingWebhooks(ctx, { pollIntervalMs: 20 });
   await eventually(async () => (await service.count('webhook_expiry_cursor')) === 1);
   await begun.stop();
   service.clock.advance(400 * DAY_MS);
-  const running = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 50 }, { pollIntervalMs: 20 });
+  const running = startOutgoingWebhooks(ctx, { pollIntervalMs: 20 });
   await eventually(async () => {
     const { rows } = await pool.query('select type, license_id from webhook_messages');
     return rows.length === 1 && rows[0].type === 'license.expired';
