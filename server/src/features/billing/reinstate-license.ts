@@ -49,7 +49,7 @@ function findLatest(entries: readonly LedgerEntry[], now: Date): Date {
   return new Date(Math.max(now.getTime(), ...told));
 }
 
-/** As if the provider had refused them: one that it reversed would speak for a reversal that has not come. */
+/** As if the provider had rejected them: `reversed` would use up a reversal, which may have taken another one back. */
 function describeLift({ facts }: Purchase, liftedAt: Date): BillingEvent {
   const disputes = listOpenDisputes(facts.payments, facts.adjustments);
   return {
