@@ -22,14 +22,15 @@ test('a port from PORT counts as set', () => {
 });
 
 test('names of events are all names until some are given', () => {
-  const describe = (variables: Record<string, string>) => {
-    const { environment } = readEnvironment(variables, () => '');
-    const settings = describeConfiguration(toConfig(environment, '/srv'), environment);
-    return settings.find(({ name }) => name === 'LATCHKEY_EVENT_NAMES')?.value;
-  };
-  assert.equal(describe({}), 'all');
+  assert.equal(describeEventNames({}), 'all');
   assert.equal(
-    describe({ LATCHKEY_EVENT_NAMES: 'app_*, export_finished' }),
+    describeEventNames({ LATCHKEY_EVENT_NAMES: 'app_*, export_finished' }),
     'app_*,export_finished',
   );
 });
+
+function describeEventNames(variables: Record<string, string>): string | null | undefined {
+  const { environment } = readEnvironment(variables, () => '');
+  const settings = describeConfiguration(toConfig(environment, '/srv'), environment);
+  return settings.find(({ name }) => name === 'LATCHKEY_EVENT_NAMES')?.value;
+}
