@@ -19,7 +19,7 @@ test('why a port will never be opened is told with what to do', () => {
     explainListenError(Object.assign(new Error(code), { code }), listen);
   assert.deepEqual(['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].map(explain), [
     'Port 443 is in use by another program: stop it, or change listen.',
-    'This account may not listen on port 443: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.',
+    'Port 443 is not for this account: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.',
     null,
   ]);
 });

@@ -10,7 +10,7 @@ export function explainListenError(error: unknown, { port }: AgentConfig['listen
     return `Port ${port} is in use by another program: stop it, or change listen.`;
   }
   if (code === 'EACCES') {
-    return `This account may not listen on port ${port}: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`;
+    return `Port ${port} is not for this account: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`;
   }
   return null;
 }
