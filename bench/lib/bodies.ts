@@ -1,5 +1,5 @@
 import { credentialsOf } from './credentials.ts';
-import type { NextBody } from './http-load.ts';
+import type { NextBody } from './lanes.ts';
 
 /** Bodies are prepared before the load starts, so that making them costs next to nothing during it. */
 const POOL_SIZE = 100_000;

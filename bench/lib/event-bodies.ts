@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 
-import type { NextBody } from './http-load.ts';
+import type { NextBody } from './lanes.ts';
 
 const NAMES = ['app_started', 'document_opened', 'export_finished', 'settings_changed'];
 

@@ -2,7 +2,7 @@ import { fork, type ChildProcess } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
-import type { Target } from './http-load.ts';
+import type { Target } from './lanes.ts';
 import { BILLING_SECRET } from './purchases.ts';
 
 /** The service in a process of its own. */

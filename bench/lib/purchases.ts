@@ -1,6 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto';
 
-import type { NextBody, SignedBody } from './http-load.ts';
+import type { NextBody, SignedBody } from './lanes.ts';
 
 /** Signs the webhooks; the service under load is started with it. */
 export const BILLING_SECRET = 'pdl_ntfset_benchmark';

@@ -1,5 +1,3 @@
-import type { LoadResult } from './http-load.ts';
-
 /** One thing that was measured. */
 export interface Figure {
   readonly name: string;
@@ -53,10 +51,4 @@ function format(value: number): string {
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);
   return sorted[Math.floor(sorted.length / 2)] ?? Number.NaN;
-}
-
-/** A load with refused requests does not measure what it claims to. */
-export function requireNoFailures(result: LoadResult): LoadResult {
-  if (result.failures === 0 && result.requests > 0) return result;
-  throw new Error(`${result.failures} of ${result.requests} requests failed`);
 }

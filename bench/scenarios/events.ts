@@ -1,8 +1,9 @@
 import { withDatabase } from '../lib/database.ts';
 import { eventBodies } from '../lib/event-bodies.ts';
-import { runClosedLoop, type NextBody } from '../lib/http-load.ts';
+import { measureRate } from '../lib/http-load.ts';
+import type { NextBody } from '../lib/lanes.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { median, requireNoFailures, type Figure } from '../lib/report.ts';
+import { median, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const EVENTS_PER_BATCH = 100;
@@ -13,11 +14,10 @@ const PATH = '/api/v1/events';
 
 /** Events in batches against COPY and against single inserts, and single events against the empty route. */
 export async function measureEvents(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
-  const load = async (path: string, nextBody: NextBody, connections: number): Promise<number> => {
-    const { target } = service;
-    const plan = { target, path, nextBody, connections, seconds: scale.secondsPerLoad };
-    return requireNoFailures(await runClosedLoop(plan)).requestsPerSecond;
-  };
+  const { target } = service;
+  const seconds = scale.secondsPerLoad;
+  const load = (path: string, nextBody: NextBody, connections: number): Promise<number> =>
+    measureRate({ target, path, nextBody, connections, seconds });
   const loadBatches = async (path: string): Promise<number> =>
     EVENTS_PER_BATCH * (await load(path, eventBodies(EVENTS_PER_BATCH), CONNECTIONS_WITH_BATCHES));
   const rounds: { batched: number; copied: number; apart: number; one: number; empty: number }[] =

@@ -1,7 +1,7 @@
 import { validationBodies } from '../lib/bodies.ts';
-import { runClosedLoop } from '../lib/http-load.ts';
+import { measureRate } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { median, requireNoFailures, type Figure } from '../lib/report.ts';
+import { median, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 /** As many clients at once as a busy service has. */
@@ -15,16 +15,14 @@ export interface GrowthServices {
 
 /** What a validation costs among many activations, against what it costs among few. The two take turns. */
 export async function measureGrowth(services: GrowthServices, scale: Scale): Promise<Figure[]> {
-  const load = async (service: ServiceProcess, activations: number): Promise<number> => {
-    const result = await runClosedLoop({
-      target: service.target,
+  const load = ({ target }: ServiceProcess, activations: number): Promise<number> =>
+    measureRate({
+      target,
       path: '/api/v1/licenses/validate',
       nextBody: validationBodies(activations),
       connections: CONNECTIONS,
       seconds: scale.secondsPerLoad,
     });
-    return requireNoFailures(result).requestsPerSecond;
-  };
   const ratios: number[] = [];
   for (let round = 0; round < scale.rounds; round++) {
     const amongFew = await load(services.few, scale.fewActivations);

@@ -1,28 +1,22 @@
 import { heartbeatBodies } from '../lib/event-bodies.ts';
-import { runClosedLoop } from '../lib/http-load.ts';
+import { measureRate } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { median, requireNoFailures, type Figure } from '../lib/report.ts';
+import { median, type Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 256;
 const MACHINES = 100_000;
 
 /** Heartbeats against the empty route. */
-export async function measureHeartbeats(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
+export async function measureHeartbeats(
+  { target }: ServiceProcess,
+  { rounds: count, secondsPerLoad: seconds }: Scale,
+): Promise<Figure[]> {
   const nextBody = heartbeatBodies(MACHINES);
-  const load = async (path: string): Promise<number> => {
-    const { target } = service;
-    const plan = {
-      target,
-      path,
-      nextBody,
-      connections: CONNECTIONS,
-      seconds: scale.secondsPerLoad,
-    };
-    return requireNoFailures(await runClosedLoop(plan)).requestsPerSecond;
-  };
+  const load = (path: string): Promise<number> =>
+    measureRate({ target, path, nextBody, connections: CONNECTIONS, seconds });
   const rounds: { beats: number; empty: number }[] = [];
-  for (let round = 0; round < scale.rounds; round++) {
+  for (let round = 0; round < count; round++) {
     rounds.push({
       beats: await load('/api/v1/usage/heartbeat'),
       empty: await load('/bench/empty/heartbeat'),

@@ -1,7 +1,7 @@
 import { validationBodies } from '../lib/bodies.ts';
-import { runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
+import { requireNoFailures, runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { requireNoFailures, type Figure } from '../lib/report.ts';
+import type { Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 64;

@@ -1,7 +1,8 @@
 import { knownTrialBodies, newTrialBodies, trialBody } from '../lib/bodies.ts';
-import { runClosedLoop, type NextBody } from '../lib/http-load.ts';
+import { measureRate } from '../lib/http-load.ts';
+import type { NextBody } from '../lib/lanes.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { requireNoFailures, type Figure } from '../lib/report.ts';
+import type { Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 /** As many clients at once as a busy service has. */
@@ -10,18 +11,10 @@ const KNOWN_MACHINES = 1_000;
 
 /** Trials granted, and trials recovered, against the empty route. */
 export async function measureTrial(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
-  const load = async (path: string, nextBody: NextBody): Promise<number> => {
-    const { target } = service;
-    const seconds = scale.secondsPerLoad;
-    const result = await runClosedLoop({
-      target,
-      path,
-      nextBody,
-      connections: CONNECTIONS,
-      seconds,
-    });
-    return requireNoFailures(result).requestsPerSecond;
-  };
+  const { target } = service;
+  const seconds = scale.secondsPerLoad;
+  const load = (path: string, nextBody: NextBody): Promise<number> =>
+    measureRate({ target, path, nextBody, connections: CONNECTIONS, seconds });
   const known = Array.from({ length: KNOWN_MACHINES }, (_, index) => `known-${index}`);
   await startTrials(service, known);
   const empty = await load('/bench/empty/trial', newTrialBodies());

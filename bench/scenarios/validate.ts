@@ -1,7 +1,7 @@
 import { validationBodies } from '../lib/bodies.ts';
-import { runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
+import { measureRate, requireNoFailures, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { requireNoFailures, type Figure, median } from '../lib/report.ts';
+import { type Figure, median } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 /** As many clients at once as a busy service has. */
@@ -10,18 +10,10 @@ const CONNECTIONS = 256;
 /** Validate against the empty route, and batched against one statement a request; then its latency at half the rate. */
 export async function measureValidate(service: ServiceProcess, scale: Scale): Promise<Figure[]> {
   const nextBody = validationBodies(scale.fewActivations);
-  const load = async (path: string): Promise<number> => {
-    const { target } = service;
-    const seconds = scale.secondsPerLoad;
-    const result = await runClosedLoop({
-      target,
-      path,
-      nextBody,
-      connections: CONNECTIONS,
-      seconds,
-    });
-    return requireNoFailures(result).requestsPerSecond;
-  };
+  const { target } = service;
+  const seconds = scale.secondsPerLoad;
+  const load = (path: string): Promise<number> =>
+    measureRate({ target, path, nextBody, connections: CONNECTIONS, seconds });
   const rounds: { empty: number; validate: number; single: number; signed: number }[] = [];
   for (let round = 0; round < scale.rounds; round++) {
     rounds.push({
@@ -33,11 +25,11 @@ export async function measureValidate(service: ServiceProcess, scale: Scale): Pr
   }
   const maximum = median(rounds.map((round) => round.validate));
   const open = await runOpenLoop({
-    target: service.target,
+    target,
     path: '/api/v1/licenses/validate',
     nextBody,
     connections: CONNECTIONS * 2,
-    seconds: scale.secondsPerLoad * 2,
+    seconds: seconds * 2,
     requestsPerSecond: maximum / 2,
   });
   requireNoFailures(open);

@@ -1,8 +1,8 @@
 import { withDatabase } from '../lib/database.ts';
-import { runBurst, runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
+import { requireNoFailures, runBurst, runClosedLoop, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
 import { purchaseWebhooks } from '../lib/purchases.ts';
-import { requireNoFailures, type Figure } from '../lib/report.ts';
+import type { Figure } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const PATH = '/api/v1/webhooks/billing';

@@ -1,0 +1,113 @@
+import { connect, type Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
+
+/** A service under load. */
+export interface Target {
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Makes the next request: its body, or a body with the header fields that sign it. */
+export type NextBody = () => string | SignedBody;
+
+/** A body that is sent with header fields of its own. */
+export interface SignedBody {
+  readonly body: string;
+  /** Lines of `Name: value`, each with its line end. */
+  readonly headerLines: string;
+}
+
+/** What is sent, where to, and over how many connections. */
+export interface LanePlan {
+  readonly target: Target;
+  readonly path: string;
+  readonly nextBody: NextBody;
+  readonly connections: number;
+}
+
+/** A moment for the service to notice that connections were closed. */
+const CLOSE_PAUSE_MS = 100;
+
+/**
+ * One connection; one request at a time. A plain socket and no HTTP library, since the generator runs on the same cores as
+ * the service.
+ */
+export class Lane {
+  readonly #socket: Socket;
+  readonly #head: string;
+  #onAnswer: ((status: number) => void) | null = null;
+  #received = '';
+
+  constructor(socket: Socket, head: string) {
+    this.#socket = socket;
+    this.#head = head;
+    socket.setEncoding('latin1');
+    socket.on('data', (chunk: string) => this.#receive(chunk));
+    socket.on('error', () => this.#answer(0));
+  }
+
+  send(request: string | SignedBody, onAnswer: (status: number) => void): void {
+    this.#onAnswer = onAnswer;
+    const { body, headerLines } =
+      typeof request === 'string' ? { body: request, headerLines: '' } : request;
+    this.#socket.write(`${this.#head}${body.length}\r\n${headerLines}\r\n${body}`);
+  }
+
+  close(): void {
+    this.#onAnswer = null;
+    this.#socket.destroy();
+  }
+
+  /** An answer is whole when as many bytes as its content-length says follow its head. */
+  #receive(chunk: string): void {
+    this.#received += chunk;
+    const headEnd = this.#received.indexOf('\r\n\r\n');
+    if (headEnd < 0) return;
+    const length = /content-length: (\d+)/i.exec(this.#received.slice(0, headEnd))?.[1];
+    if (this.#received.length < headEnd + 4 + Number(length)) return;
+    const status = Number(this.#received.slice(9, 12));
+    this.#received = '';
+    this.#answer(status);
+  }
+
+  #answer(status: number): void {
+    const onAnswer = this.#onAnswer;
+    this.#onAnswer = null;
+    onAnswer?.(status);
+  }
+}
+
+/**
+ * Opens the connections and sends a request through each: Node accepts one connection in each turn of its loop, so under
+ * load the last of hundreds would wait for seconds, and a latency is to be that of a request.
+ */
+export async function openLanes(plan: LanePlan): Promise<Lane[]> {
+  const lanes = await connectLanes(plan);
+  for (const lane of lanes) await new Promise((resolve) => lane.send(plan.nextBody(), resolve));
+  return lanes;
+}
+
+/** Opens the connections. */
+export async function connectLanes({ target, path, connections }: LanePlan): Promise<Lane[]> {
+  const head = [
+    `POST ${path} HTTP/1.1`,
+    `Host: ${target.host}:${target.port}`,
+    'Content-Type: application/json',
+    'Content-Length: ',
+  ].join('\r\n');
+  return Promise.all(
+    Array.from({ length: connections }, async () => {
+      const socket = connect({ ...target, noDelay: true });
+      await new Promise<void>((resolve, reject) => {
+        socket.once('connect', resolve).once('error', reject);
+      });
+      return new Lane(socket, head);
+    }),
+  );
+}
+
+/** Closes the connections. */
+export async function closeLanes(lanes: readonly Lane[]): Promise<void> {
+  for (const lane of lanes) lane.close();
+  await sleep(CLOSE_PAUSE_MS);
+}
