@@ -6,6 +6,7 @@ import { after, test } from 'node:test';
 
 import { eventually } from '../../test/eventually.ts';
 import { readHeader, readParts, startMailRelay, type RelayScript } from '../../test/mail-relay.ts';
+import { classifyFailure } from './classify-failure.ts';
 import type { MailMessage } from './mail-transport.ts';
 import { createSmtpTransport, readRelayUrl, type SmtpOptions } from './smtp-transport.ts';
 
@@ -199,6 +200,33 @@ test('a relay that does not greet, or is not there, is given up in time', async 
     assert.ok(performance.now() - startedAt < 8_000);
   }
 });
+
+test('a relay that does not speak TLS where it is expected is told from one that is not there', async () => {
+  const { relay } = await setUp();
+  const url = `smtps://127.0.0.1:${relay.port}`;
+  const other = createSmtpTransport({ url, from: 'shop@example.com', dkim: null });
+  closing.push(() => other.close());
+  assert.deepEqual(await other.send(message), {
+    outcome: 'temporary',
+    reason: 'tls',
+    answer: null,
+  });
+});
+
+for (const [what, error, reason] of [
+  ['a certificate that is over', { code: 'ESOCKET', originalCode: 'CERT_HAS_EXPIRED' }, 'tls'],
+  ['one of nobody', { code: 'ESOCKET', originalCode: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'tls'],
+  ['one of another', { code: 'ESOCKET', originalCode: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'tls'],
+  ['an alert', { code: 'ESOCKET', originalCode: 'EPROTO' }, 'tls'],
+  ['STARTTLS that is refused', { code: 'ETLS', command: 'STARTTLS', responseCode: 500 }, 'tls'],
+  ['a connection that broke', { code: 'ESOCKET', originalCode: 'ECONNRESET' }, 'connection'],
+  ['a name that nobody knows', { code: 'EDNS', originalCode: 'ENOTFOUND' }, 'connection'],
+] as const) {
+  test(`${what} is told as ${reason}, and may be mended`, () => {
+    const failure = classifyFailure(Object.assign(new Error(what), error));
+    assert.deepEqual([failure.outcome, failure.reason], ['temporary', reason]);
+  });
+}
 
 const unknown = (reason: string) => ({ outcome: 'unknown', reason, answer: null });
 

@@ -44,6 +44,12 @@ test('a password that is refused is a warning with the words of the relay, and w
   assert.doesNotMatch(JSON.stringify(finding), /s3cret/u);
 });
 
+test('what is wrong with TLS is told as that, with what to do', async () => {
+  const [finding] = await examine(`smtps://127.0.0.1:${relay.port}`);
+  assert.equal(finding?.cause, 'It failed: tls.');
+  assert.match(finding.fix ?? '', /smtps:\/\/ for a port that begins with TLS/u);
+});
+
 test('a relay that is away, or says nothing, is given up in time', async () => {
   const [finding] = await examine('smtp://127.0.0.1:1');
   assert.equal(finding?.cause, 'It failed: connection.');

@@ -35,6 +35,10 @@ export async function checkMail(
   return [ok(CHECK, `From ${mail.from}; the relay lets us in, and no e-mail waits.`)];
 }
 
+const FIX = 'Check LATCHKEY_SMTP_URL (host, port, user, password) and the firewall';
+const FIX_TLS =
+  'Name in LATCHKEY_SMTP_URL the host that the certificate of the relay is for, and smtps:// for a port that begins with TLS (465), smtp:// for another; the certificate must be valid, and NODE_EXTRA_CA_CERTS names a file with an authority of your own';
+
 async function examineRelay(smtpUrl: string): Promise<Finding[]> {
   const failure = await checkRelay(smtpUrl);
   if (failure === null) return [];
@@ -43,7 +47,7 @@ async function examineRelay(smtpUrl: string): Promise<Finding[]> {
     warning(CHECK, {
       symptom: 'The mail relay cannot be used: no e-mail is sent.',
       cause: answer === null ? `It failed: ${reason}.` : `It failed: ${reason}. It says: ${answer}`,
-      fix: 'Check LATCHKEY_SMTP_URL (host, port, user, password) and the firewall; what waits is sent by itself then.',
+      fix: `${reason === 'tls' ? FIX_TLS : FIX}; what waits is sent by itself then.`,
     }),
   ];
 }
