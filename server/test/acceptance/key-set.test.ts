@@ -101,6 +101,35 @@ describe('200', () => {
     );
     assert.equal(header['kid'], kid);
   });
+
+  test(
+    'a key made in an emergency is not followed by one that was announced before it',
+    inside,
+    async () => {
+      const { clock, ctx } = service.own;
+      const { licenseKey } = await service.own.issue();
+      const machine = anyMachine();
+      const rotate = async (immediately: boolean) => {
+        clock.advance(SECOND_MS);
+        const change = { actor: 'test', reason: 'a test' };
+        const { kid } = await rotateSigningKey(ctx, { immediately }, change);
+        await ctx.signingKeys.refresh();
+        return kid;
+      };
+      const announced = await rotate(false);
+      const emergency = await rotate(true);
+      const { activation_id: id } = await activate(service, licenseKey, machine);
+      for (const waitMs of [0, PUBLISH_LEAD_MS, DAY_MS]) {
+        clock.advance(waitMs);
+        const { entitlement } = await validate(service, licenseKey, id, machine.machine_id);
+        const { header } = await verifyEntitlement(service, entitlement, clock.now());
+        assert.equal(header['kid'], emergency);
+      }
+      clock.advance(OLD_KEY_STAYS_MS);
+      const published = await publishedIds();
+      assert.deepEqual([published.includes(announced), published.at(-1)], [false, emergency]);
+    },
+  );
 });
 
 describe('405', () => {

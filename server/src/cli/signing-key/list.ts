@@ -17,7 +17,8 @@ async function list(options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
     const now = ctx.clock.now();
     const records = await listSigningKeys(ctx.pool);
-    const keys = records.map((record) => toJson(record, records, now));
+    const signing = findCurrentKey(records, now);
+    const keys = records.map((record) => toJson(record, signing));
     printResult(options, keys, () =>
       formatTable(
         ['key', 'state', 'signs from', 'created'],
@@ -27,12 +28,13 @@ async function list(options: OutputOptions): Promise<void> {
   });
 }
 
-function toJson(record: SigningKeyRecord, records: readonly SigningKeyRecord[], now: Date) {
-  const signing = findCurrentKey(records, now);
-  const later = record.activeFrom > now ? 'published' : 'retired';
+/** @param signing the key that signs now; younger ones are to follow it */
+function toJson(record: SigningKeyRecord, signing: SigningKeyRecord | undefined) {
+  const isYounger = signing !== undefined && record.createdAt > signing.createdAt;
+  const other = isYounger ? 'published' : 'retired';
   return {
     kid: record.kid,
-    state: record.kid === signing?.kid ? 'signing' : later,
+    state: record.kid === signing?.kid ? 'signing' : other,
     active_from: record.activeFrom,
     created_at: record.createdAt,
   };

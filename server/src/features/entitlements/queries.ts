@@ -17,7 +17,7 @@ export interface SigningKeyRecord {
   readonly publicKey: Buffer;
   readonly privateKeySealed: Buffer;
   readonly createdAt: Date;
-  /** From this moment on it signs, until the next key's moment comes. */
+  /** From this moment on it signs, until that of a younger key comes. */
   readonly activeFrom: Date;
 }
 
@@ -31,10 +31,10 @@ const listStatement = defineStatement(
     active_from: Timestamp,
   }),
   `select kid, public_key, private_key_sealed, created_at, active_from
-   from signing_keys order by active_from, kid`,
+   from signing_keys order by created_at, active_from, kid`,
 );
 
-/** All signing keys, in the order in which they sign. */
+/** All signing keys, in the order in which they were made. */
 export async function listSigningKeys(db: Queryable): Promise<SigningKeyRecord[]> {
   const rows = await queryRows(db, listStatement);
   return rows.map((row) => ({
