@@ -285,6 +285,26 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     }
   });
 
+  test('legends and bars keep their colours where the system forces its own', async () => {
+    const hub = new Machine().openHub();
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    hub.tick();
+    await page.until("document.querySelector('#tile-cpu')");
+    const readColours = async (): Promise<unknown> =>
+      page.evaluate(`['#cpu .swatch', '#tile-space .filled', '.piece', '.core .filled']
+        .map((each) => getComputedStyle(document.querySelector(each)).backgroundColor)`);
+    const usual = await readColours();
+    const features = [
+      { name: 'prefers-color-scheme', value: 'light' },
+      { name: 'forced-colors', value: 'active' },
+    ];
+    await page.send('Emulation.setEmulatedMedia', { features });
+    await page.until("matchMedia('(forced-colors: active)').matches");
+    assert.deepEqual(await readColours(), usual);
+  });
+
   test('its tables fit into columns of every width, and a wide screen has four', async () => {
     const machine = new Machine();
     machine.change = withManyLost;
