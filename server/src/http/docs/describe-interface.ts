@@ -14,7 +14,8 @@ are ignored.
 **Refusals.** A request that does not fit its schema is answered with 422 and one item per fault. All other refusals are
 problem details (RFC 9457) with a stable \`code\`; [all codes](/docs/errors). Every answer carries \`X-Request-Id\`.
 What comes instead of any operation's answer: 400 for a request that cannot be read, 404 for an unknown path, 405 with
-\`Allow\` for a method that a path does not serve, 408 for a request that does not arrive in time, 431 for too large headers.`;
+\`Allow\` for a method that a path does not serve, 408 for a request that does not arrive in time, 431 for too large headers.
+A limit on requests is told in \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers-11).`;
 
 /** How the interface document is made of the routes' own schemas. */
 export const interfaceDescription: FastifyDynamicSwaggerOptions = {
