@@ -153,9 +153,12 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     assert.equal(problems.length, 3);
     assert.equal(
       problems[0],
-      `${server.certificateFile} is not for db-1.example.com (it is for DNS:localhost, IP Address:127.0.0.1).`,
+      `${server.certificateFile} is not for db-1.example.com (it is for DNS:localhost, IP Address:127.0.0.1): get one that is, or correct tls.server_name.`,
     );
-    assert.match(problems[1], /\.crl is out of date since .*: nobody is let in\.$/u);
+    assert.match(
+      problems[1],
+      /\.crl is out of date since .*, and nobody is let in: renew it, as .* refresh-list does\.$/u,
+    );
     assert.equal(
       problems[2],
       `Port ${port} is in use by another program: stop it, or change listen.`,

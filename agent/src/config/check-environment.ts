@@ -61,13 +61,15 @@ function checkCertificates(
   if (certificate.validFromDate > now) problems.push(`${certificateFile} is not valid yet.`);
   if (serverName !== null && !isFor(certificate, serverName)) {
     const names = certificate.subjectAltName ?? 'no name';
-    problems.push(`${certificateFile} is not for ${serverName} (it is for ${names}).`);
+    const what = `${certificateFile} is not for ${serverName} (it is for ${names})`;
+    problems.push(`${what}: get one that is, or correct tls.server_name.`);
   }
   if (clients !== null) checkAuthorities({ problems, warnings }, paths, clients.authorities, now);
   const nextUpdate = clients?.revocations.nextUpdate ?? null;
   if (nextUpdate !== null && nextUpdate < now) {
     const file = paths.clients?.revocationFile ?? '';
-    problems.push(`${file} is out of date since ${nextUpdate.toISOString()}: nobody is let in.`);
+    const what = `${file} is out of date since ${nextUpdate.toISOString()}, and nobody is let in`;
+    problems.push(`${what}: renew it, as latchkey-agent client-cert refresh-list does.`);
   }
 }
 
