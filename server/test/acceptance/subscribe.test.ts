@@ -129,7 +129,14 @@ describe('201', () => {
 });
 
 describe('422', () => {
-  for (const email of ['nope', 'ada@localhost', 'Ada <ada@example.com>', '', 'a@b@example.com']) {
+  for (const email of [
+    'nope',
+    'ada@localhost',
+    'Ada <ada@example.com>',
+    '',
+    'a@b@example.com',
+    'a@example.0x7f',
+  ]) {
     test(`${JSON.stringify(email)} is no address`, async () => {
       const answer = await subscribe(email);
       assert.equal(answer.status, 422);
