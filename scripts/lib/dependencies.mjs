@@ -1,10 +1,12 @@
 import { execFileSync } from 'node:child_process';
 import { existsSync, readFileSync, rmSync } from 'node:fs';
-import { delimiter, join, sep } from 'node:path';
+import { delimiter, join } from 'node:path';
 
 import { runChild } from './child.mjs';
 import { withInstallLock } from './install-lock.mjs';
 import { giveUp, say } from './say.mjs';
+
+const OUR_NODE = /[/\\]node_modules[/\\](?:\.bin|node-[\w-]+[/\\]bin)$/;
 
 /**
  * Installs what package-lock.json names, unless it is there already. Asks npm's own record of its last complete
@@ -92,10 +94,10 @@ function npmCommand() {
   return [process.env.npm_node_execpath ?? process.execPath, npm];
 }
 
-/** Without node_modules/.bin, where a Node lies that `npm ci` is about to delete. */
+/** Without the places of a Node that `npm ci` is about to delete: its link, and its package. */
 function pathWithoutOurNode() {
   const parts = (process.env.PATH ?? '').split(delimiter);
-  return parts.filter((part) => !part.endsWith(`node_modules${sep}.bin`)).join(delimiter);
+  return parts.filter((part) => !OUR_NODE.test(part)).join(delimiter);
 }
 
 /** Where the packaged Node does not run (musl), it must not stand before the machine's own in npm's path. */
