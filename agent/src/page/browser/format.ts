@@ -46,7 +46,7 @@ export function formatPercent(ratio: number): string {
 }
 
 export function formatCelsius(celsius: number): string {
-  return `${celsius.toFixed(0)}${SPACE}°C`;
+  return `${Math.round(celsius)}${SPACE}°C`;
 }
 
 export function formatWatts(watts: number): string {

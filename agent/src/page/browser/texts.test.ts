@@ -10,6 +10,7 @@ import {
   formatBitRate,
   formatByteRate,
   formatBytes,
+  formatCelsius,
   formatCount,
   formatDuration,
   formatLatency,
@@ -70,6 +71,10 @@ test('figures are told with two or three digits and their unit', () => {
 test('a figure and its unit stay in one line', () => {
   assert.equal(formatBytes(1536), '1.50\u00a0KiB');
   assert.equal(formatDuration(3660), '1\u00a0h 1\u00a0min');
+});
+
+test('heat is told in whole degrees, and never as less than nothing', () => {
+  assert.deepEqual(show([51.4, -7.6, -0.4].map(formatCelsius)), ['51 °C', '-8 °C', '0 °C']);
 });
 
 test('the speed of a link is told without zeros that say nothing', () => {
