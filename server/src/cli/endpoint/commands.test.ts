@@ -1,37 +1,16 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, test } from 'node:test';
 
 import { Webhook } from 'standardwebhooks';
 
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
+import { openCommandLine } from '../../../test/test-command-line.ts';
 import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
 const receiver = await startWebhookReceiver();
-after(async () => {
-  await receiver[Symbol.asyncDispose]();
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const settings = {
-  DATABASE_URL: database.url,
-  LATCHKEY_SECRET: 'a-secret-for-the-tests-of-the-command-line',
-};
-const latchkey = (...args: string[]) => runLatchkey(args, { directory, settings });
+after(() => receiver[Symbol.asyncDispose]());
+const { run: latchkey, runJson: latchkeyJson } = await openCommandLine();
 const run = (...args: string[]) => latchkey('endpoint', ...args);
-
-/** Runs a command that must succeed, and reads its JSON. */
-async function runJson(...args: string[]) {
-  const { code, stdout, stderr } = await run(...args, '--json');
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout);
-}
+const runJson = (...args: string[]) => latchkeyJson('endpoint', ...args);
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 

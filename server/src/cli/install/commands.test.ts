@@ -1,32 +1,16 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 
 import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
 import { toMachineKey } from '#server/features/usage/machine-key.ts';
-import { createPool } from '#server/db/pool.ts';
 import { createVault } from '#server/lib/vault.ts';
-import { createLog } from '#server/log.ts';
 
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
+import { COMMAND_LINE_SECRET, openCommandLine } from '../../../test/test-command-line.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
-const log = createLog({ level: 'silent' });
-const pool = createPool(database.connection, { maxConnections: 2, log });
-after(async () => {
-  await pool.end();
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const secret = 'a-secret-for-the-tests-of-the-command-line';
-const settings = { DATABASE_URL: database.url, LATCHKEY_SECRET: secret };
-const run = (...args: string[]) => runLatchkey(args, { directory, settings });
+const { directory, pool, run } = await openCommandLine();
 
 test('an install is shown, exported to a file of its own, and erased with a reason', async () => {
   const install = randomUUID();
@@ -72,7 +56,7 @@ test('one event, and one day of use, are told as one', async () => {
      values (gen_random_uuid(), '2026-03-03T12:00:00Z', $1, gen_random_uuid(), 'opened', now(), '1')`,
     [install],
   );
-  const key = toMachineKey(createVault(Buffer.from(secret)), 'one');
+  const key = toMachineKey(createVault(COMMAND_LINE_SECRET), 'one');
   await pool.query(
     `insert into usage_days (machine_key, day, first_at, last_at, beats) values ($1, '2026-03-03', now(), now(), 1)`,
     [key],
@@ -92,7 +76,7 @@ test('what is no id is refused with one sentence', async () => {
 });
 
 test('the use of a machine is erased by the id that its heartbeats tell', async () => {
-  const key = toMachineKey(createVault(Buffer.from(secret)), ' a machine');
+  const key = toMachineKey(createVault(COMMAND_LINE_SECRET), ' a machine');
   await pool.query(
     `insert into usage_days (machine_key, day, first_at, last_at, beats)
      select $1, day, now(), now(), 1 from generate_series('2026-03-01'::date, '2026-03-02'::date, '1 day') as day`,

@@ -1,31 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 
 import { addJobs } from '#server/jobs/add-jobs.ts';
-import { createPool } from '#server/db/pool.ts';
-import { createLog } from '#server/log.ts';
 
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
+import { openCommandLine } from '../../../test/test-command-line.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
-const log = createLog({ level: 'silent' });
-const pool = createPool(database.connection, { maxConnections: 2, log });
-after(async () => {
-  await pool.end();
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const settings = {
-  DATABASE_URL: database.url,
-  LATCHKEY_SECRET: 'a-secret-for-the-tests-of-the-command-line',
-};
-const run = (...args: string[]) => runLatchkey(args, { directory, settings });
+const { directory, pool, run } = await openCommandLine();
 
 /** A job that was tried in vain. Gives its id. */
 async function giveUp(transactionId: string): Promise<number> {

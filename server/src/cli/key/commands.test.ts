@@ -1,31 +1,11 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 import { isApiKey } from '#server/lib/api-key.ts';
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
+import { openCommandLine } from '../../../test/test-command-line.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
-after(async () => {
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const settings = {
-  DATABASE_URL: database.url,
-  LATCHKEY_SECRET: 'a-secret-for-the-tests-of-the-command-line',
-};
-const run = (...args: string[]) => runLatchkey(['key', ...args], { directory, settings });
-
-/** Runs a command that must succeed, and reads its JSON. */
-async function runJson(...args: string[]) {
-  const { code, stdout, stderr } = await run(...args, '--json');
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout);
-}
+const commands = await openCommandLine();
+const run = (...args: string[]) => commands.run('key', ...args);
+const runJson = (...args: string[]) => commands.runJson('key', ...args);
 
 const DAY_MS = 86_400_000;
 

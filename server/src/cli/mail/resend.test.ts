@@ -1,32 +1,9 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, beforeEach, test } from 'node:test';
+import { beforeEach, test } from 'node:test';
 
-import { createPool } from '#server/db/pool.ts';
-import { createLog } from '#server/log.ts';
+import { openCommandLine } from '../../../test/test-command-line.ts';
 
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
-
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
-const pool = createPool(database.connection, {
-  maxConnections: 2,
-  log: createLog({ level: 'silent' }),
-});
-after(async () => {
-  await pool.end();
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const settings = {
-  DATABASE_URL: database.url,
-  LATCHKEY_SECRET: 'a-secret-for-the-tests-of-the-command-line',
-};
-const run = (...args: string[]) => runLatchkey(args, { directory, settings });
+const { pool, run } = await openCommandLine();
 
 async function refuse(transactionId: string, reason: string): Promise<void> {
   await pool.query(

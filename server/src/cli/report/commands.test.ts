@@ -1,32 +1,13 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { before, test } from 'node:test';
 
 import { upsertRun } from '#server/features/analytics/queries/rollup-marks.ts';
 import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
-import { createPool } from '#server/db/pool.ts';
-import { createLog } from '#server/log.ts';
 
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
+import { openCommandLine } from '../../../test/test-command-line.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
-const log = createLog({ level: 'silent' });
-const pool = createPool(database.connection, { maxConnections: 2, log });
-after(async () => {
-  await pool.end();
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const settings = {
-  DATABASE_URL: database.url,
-  LATCHKEY_SECRET: 'a-secret-for-the-tests-of-the-command-line',
-};
-const run = (...args: string[]) => runLatchkey(['report', ...args], { directory, settings });
+const { pool, run: latchkey } = await openCommandLine();
+const run = (...args: string[]) => latchkey('report', ...args);
 
 /** Long over, so that all of it is final. */
 const DAYS = ['--from', '2026-03-01', '--to', '2026-03-08'];

@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, test } from 'node:test';
+import { test } from 'node:test';
 
-import { createPool } from '#server/db/pool.ts';
 import { createVault } from '#server/lib/vault.ts';
 import { insertMessages, listMessages } from '#server/features/outreach/queries/messages.ts';
 import { hashAddress } from '#server/features/suppressions/hash-address.ts';
@@ -12,30 +10,11 @@ import { insertSuppression } from '#server/features/suppressions/queries.ts';
 import { upsertSubscriber } from '#server/features/subscribers/queries/subscribers.ts';
 import { subscriberIdOf } from '#server/features/subscribers/subscriber-id.ts';
 
-import { runLatchkey } from '../../../test/command-line.ts';
-import { createTestDatabase } from '../../../test/database.ts';
+import { COMMAND_LINE_SECRET, openCommandLine } from '../../../test/test-command-line.ts';
 import { checkSubscribers } from '../doctor/check-subscribers.ts';
 
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const database = await createTestDatabase();
-const pool = createPool(database.connection, { maxConnections: 2, log: { warn: () => {} } });
-after(async () => {
-  await pool.end();
-  await database.drop();
-  rmSync(directory, { recursive: true });
-});
-
-const SECRET = 'a-secret-for-the-tests-of-the-command-line';
-const vault = createVault(SECRET);
-const settings = { DATABASE_URL: database.url, LATCHKEY_SECRET: SECRET };
-const run = (...args: string[]) => runLatchkey(args, { directory, settings });
-
-/** Runs a command that must succeed, and reads its JSON. */
-async function runJson(...args: string[]) {
-  const { code, stdout, stderr } = await run(...args, '--json');
-  assert.equal(code, 0, stderr);
-  return JSON.parse(stdout);
-}
+const { directory, pool, run, runJson } = await openCommandLine();
+const vault = createVault(COMMAND_LINE_SECRET);
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute));
 

@@ -1,0 +1,35 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after } from 'node:test';
+
+import { createPool } from '#server/db/pool.ts';
+
+import { runLatchkey, type CommandRun } from './command-line.ts';
+import { createTestDatabase } from './database.ts';
+
+/** The master secret of the commands that `openCommandLine` runs. */
+export const COMMAND_LINE_SECRET = 'a-secret-for-the-tests-of-the-command-line';
+
+/** Runs `latchkey` on a database of the test file's own, in a directory of its own; both end with the file. */
+export async function openCommandLine() {
+  const directory = await mkdtemp(join(tmpdir(), 'latchkey-cli-'));
+  const database = await createTestDatabase();
+  const pool = createPool(database.connection, { maxConnections: 2, log: { warn: () => {} } });
+  after(async () => {
+    await pool.end();
+    await database.drop();
+    await rm(directory, { recursive: true });
+  });
+  const settings = { DATABASE_URL: database.url, LATCHKEY_SECRET: COMMAND_LINE_SECRET };
+  const run = (...args: string[]): Promise<CommandRun> =>
+    runLatchkey(args, { directory, settings });
+  /** Runs a command that must succeed, and gives the JSON that it prints. */
+  const runJson = async (...args: string[]) => {
+    const { code, stdout, stderr } = await run(...args, '--json');
+    assert.equal(code, 0, stderr);
+    return JSON.parse(stdout);
+  };
+  return { directory, pool, run, runJson };
+}
