@@ -1,15 +1,10 @@
-import { isIPv6 } from 'node:net';
-
+import { mayBeTranslated } from '../../install/plan/judge-addresses.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
 import { findAgentPort } from './agent-port.ts';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
-
-/** Addresses that only a local network knows: behind a router, the name leads to the router's. */
-const PRIVATE =
-  /^(?:10\.|192\.168\.|172\.(?:1[6-9]|2\d|3[01])\.|100\.(?:6[4-9]|[7-9]\d|1[01]\d|12[0-7])\.|f[cd])/u;
 
 /** The domain leads to this machine, or the authority's challenges go elsewhere. */
 export function checkDomain(look: Look): Finding {
@@ -26,9 +21,8 @@ export function checkDomain(look: Look): Finding {
   }
   const strange = addresses.filter((each) => !ownAddresses.includes(each));
   if (strange.length === 0) return ok('domain', `${name} leads to this machine.`);
-  const isBehindRouter = ownAddresses.every((each) => PRIVATE.test(each) || isIPv6(each));
   const cause = `${name} leads to ${list(strange)}, and this machine has ${list(ownAddresses)}.`;
-  if (isBehindRouter) {
+  if (strange.some((each) => mayBeTranslated(each, ownAddresses))) {
     const ports = list(listNeeded(look).map(String));
     const fix = `Make sure that the router forwards to this machine what comes to port ${ports}.`;
     return warning('domain', { symptom, cause, fix });

@@ -46,7 +46,7 @@ export function judgeAddresses(
       `${domain} also leads to ${elsewhere.join(', ')}, which is not an address of this machine: an authority that asks there issues no certificate.`,
     );
   }
-  if (addresses.every(isUnreachable) && !elsewhere.every(isUnreachable)) {
+  if (elsewhere.some((address) => mayBeTranslated(address, addresses))) {
     return note(
       `${domain} leads to ${there}, and this machine knows only its private addresses (${here}): the certificate needs port 80 to be handed on to it.`,
     );
@@ -54,6 +54,16 @@ export function judgeAddresses(
   return object(
     `${domain} leads to ${there} and not to this machine (${here}): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`,
   );
+}
+
+/**
+ * Whether what comes to an address may reach a machine that does not know it: one on the internet, where the machine's own of the
+ * same kind are private.
+ */
+export function mayBeTranslated(address: string, own: readonly string[]): boolean {
+  const alike = own.filter((each) => isIPv6(each) === isIPv6(address));
+  const isHidden = alike.length > 0 ? alike.every(isUnreachable) : own.length === 0;
+  return isHidden && !isUnreachable(address);
 }
 
 function isUnreachable(address: string): boolean {
