@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingHttpHeaders } from 'node:http';
-import { promisify } from 'node:util';
-import { gunzip } from 'node:zlib';
+import { gunzipSync } from 'node:zlib';
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import {
   invalidEncoding,
@@ -11,6 +10,7 @@ import {
   unsupportedMediaType,
 } from '#server/errors.ts';
 import { hasCode } from '#server/lib/error-code.ts';
+import { weighInflated } from './limit-load.ts';
 import { locateJsonFault } from './validation/json-fault.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -20,14 +20,21 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * Bodies are read whole before their type is judged, so that an over-long one is 413 whatever its type.
  */
 export function addJsonParser(app: FastifyInstance): void {
+  addParser(app, readBody);
+}
+
+function addParser(
+  app: FastifyInstance,
+  read: (request: FastifyRequest, body: Buffer) => unknown,
+): void {
   app.removeAllContentTypeParsers();
-  // The usual type is named since that is looked up faster; all others take the second.
+  // The common type by its name, which is looked up faster; the rest goes through the second.
   app.addContentTypeParser<Buffer>(
     ['application/json', '*'],
     { parseAs: 'buffer' },
     (request, body, done) => {
       try {
-        done(null, readBody(request, body));
+        done(null, read(request, body));
       } catch (error) {
         done(error instanceof Error ? error : new Error('unreadable body', { cause: error }));
       }
@@ -58,8 +65,6 @@ function readEncoding({ 'content-encoding': encoding }: IncomingHttpHeaders): st
   return encoding?.trim().toLowerCase() ?? 'identity';
 }
 
-const inflate = promisify(gunzip);
-
 /** `x-gzip` is another name of it (RFC 9110 §8.4.1.3). */
 const GZIP = new Set(['gzip', 'x-gzip']);
 
@@ -68,23 +73,22 @@ const GZIP = new Set(['gzip', 'x-gzip']);
  * @param maxBytes the largest that a body may be once inflated; a larger one is 413 and is not inflated to its end
  */
 export function addGzipJsonParser(app: FastifyInstance, maxBytes: number): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>(
-    ['application/json', '*'],
-    { parseAs: 'buffer' },
-    async ({ headers }: FastifyRequest, body: Buffer) => {
-      requireJsonType(headers);
-      const encoding = readEncoding(headers);
-      if (encoding === 'identity') return body.length === 0 ? undefined : parseJson(body);
-      if (!GZIP.has(encoding)) throw unsupportedEncoding(['gzip', 'identity']);
-      return parseJson(await inflateBody(body, maxBytes));
-    },
-  );
+  addParser(app, (request, body) => {
+    const { headers } = request;
+    requireJsonType(headers);
+    const encoding = readEncoding(headers);
+    if (encoding === 'identity') return body.length === 0 ? undefined : parseJson(body);
+    if (!GZIP.has(encoding)) throw unsupportedEncoding(['gzip', 'identity']);
+    const inflated = inflate(body, maxBytes);
+    weighInflated(request, inflated.length);
+    return parseJson(inflated);
+  });
 }
 
-async function inflateBody(body: Buffer, maxBytes: number): Promise<Buffer> {
+/** At once, and so one after the other: hundreds that are inflated side by side would be in memory together. */
+function inflate(body: Buffer, maxBytes: number): Buffer {
   try {
-    return await inflate(body, { maxOutputLength: maxBytes });
+    return gunzipSync(body, { maxOutputLength: maxBytes });
   } catch (error) {
     throw hasCode(error, 'ERR_BUFFER_TOO_LARGE') ? payloadTooLarge() : invalidEncoding(error);
   }

@@ -3,8 +3,10 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { gzipSync } from 'node:zlib';
 import { fastify } from 'fastify';
 import { addErrorHandler } from './error-handler.ts';
+import { addGzipJsonParser } from './json-parser.ts';
 import { limitLoad } from './limit-load.ts';
 
 test('bodies under way are bounded by their bytes, also those of clients who have gone away', async (t) => {
@@ -44,6 +46,39 @@ test('bodies under way are bounded by their bytes, also those of clients who hav
   release.resolve();
   await sleep(100);
   for (let times = 0; times < 10; times++) assert.equal((await ask(50_000)).statusCode, 200);
+});
+
+test('a compressed body weighs what it is once inflated', async (t) => {
+  const app = fastify();
+  addErrorHandler(app, { error: () => {} });
+  limitLoad(app, { usualBytes: 70_000, largeBytes: 300_000 });
+  const started = Promise.withResolvers<void>();
+  const release = Promise.withResolvers<void>();
+  let works = 0;
+  app.register(async (scope) => {
+    addGzipJsonParser(scope, 1_000_000);
+    scope.post('/first-slow', async () => {
+      started.resolve();
+      if (works++ === 0) await release.promise;
+      return 'done';
+    });
+  });
+  t.after(() => {
+    release.resolve();
+    return app.close();
+  });
+  const payload = gzipSync(JSON.stringify({ text: 'a'.repeat(200_000) }));
+  assert.ok(payload.length < 1_000);
+  const headers = { 'content-type': 'application/json', 'content-encoding': 'gzip' };
+  const ask = () => app.inject({ method: 'POST', url: '/first-slow', headers, payload });
+
+  const first = ask();
+  await started.promise;
+  const refused = await ask();
+  assert.deepEqual([refused.statusCode, refused.headers['retry-after']], [503, '1']);
+  release.resolve();
+  assert.equal((await first).statusCode, 200);
+  for (let times = 0; times < 5; times++) assert.equal((await ask()).statusCode, 200);
 });
 
 test('an instance is closed only when the work of clients who have gone away has ended', async () => {

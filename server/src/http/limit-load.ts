@@ -17,9 +17,15 @@ interface Budget {
   usedBytes: number;
 }
 
+interface Budgets {
+  readonly usual: Budget;
+  readonly large: Budget;
+}
+
 interface Share {
-  readonly budget: Budget;
-  readonly bytes: number;
+  readonly budgets: Budgets;
+  budget: Budget;
+  bytes: number;
   isWorking: boolean;
   isReleased: boolean;
 }
@@ -41,22 +47,22 @@ declare module 'fastify' {
  * Called on the root instance, before the routes.
  */
 export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX_LOAD): void {
-  const usual: Budget = { maxBytes: usualBytes, usedBytes: 0 };
-  const large: Budget = { maxBytes: largeBytes, usedBytes: 0 };
+  const budgets: Budgets = {
+    usual: { maxBytes: usualBytes, usedBytes: 0 },
+    large: { maxBytes: largeBytes, usedBytes: 0 },
+  };
   let working = 0;
   let onIdle: (() => void) | null = null;
   app.decorateRequest('loadShare', null);
 
   app.addHook('onRequest', (request, reply, done) => {
-    const bodyBytes = weighBody(request);
-    const budget = bodyBytes > DEFAULT_BODY_LIMIT_BYTES ? large : usual;
-    const bytes = REQUEST_BYTES + bodyBytes;
-    if (budget.usedBytes + bytes > budget.maxBytes && !SERVED_ALWAYS.test(request.url)) {
+    const weight = weigh(budgets, weighBody(request));
+    if (!hasRoom(weight) && !SERVED_ALWAYS.test(request.url)) {
       done(overloaded(RETRY_AFTER_SECONDS));
       return;
     }
-    const share: Share = { budget, bytes, isWorking: false, isReleased: false };
-    budget.usedBytes += bytes;
+    const share: Share = { budgets, ...weight, isWorking: false, isReleased: false };
+    share.budget.usedBytes += share.bytes;
     request.loadShare = share;
     reply.raw.once('close', () => {
       if (!share.isWorking) release(share);
@@ -84,6 +90,31 @@ export function limitLoad(app: FastifyInstance, { usualBytes, largeBytes } = MAX
   app.addHook('onClose', async () => {
     if (working > 0) await new Promise<void>((resolve) => (onIdle = resolve));
   });
+}
+
+/**
+ * Weighs a request once more, by its body as it is inflated: a few kilobytes may have become megabytes.
+ * @throws overloaded (503) when the requests under way leave no room for it
+ */
+export function weighInflated({ loadShare: share }: FastifyRequest, bodyBytes: number): void {
+  if (share === null || share.isReleased) return;
+  share.budget.usedBytes -= share.bytes;
+  const weight = weigh(share.budgets, bodyBytes);
+  const fits = hasRoom(weight);
+  if (fits) Object.assign(share, weight);
+  share.budget.usedBytes += share.bytes;
+  if (!fits) throw overloaded(RETRY_AFTER_SECONDS);
+}
+
+type Weight = Pick<Share, 'budget' | 'bytes'>;
+
+function weigh({ usual, large }: Budgets, bodyBytes: number): Weight {
+  const budget = bodyBytes > DEFAULT_BODY_LIMIT_BYTES ? large : usual;
+  return { budget, bytes: REQUEST_BYTES + bodyBytes };
+}
+
+function hasRoom({ budget, bytes }: Weight): boolean {
+  return budget.usedBytes + bytes <= budget.maxBytes;
 }
 
 /** A client may go away before its work begins, and the work end after that: it weighs nothing from the first of them. */
