@@ -1,5 +1,6 @@
 /** The life of an installation: installed, installed again, renewed, upgraded, removed. */
 import assert from 'node:assert/strict';
+import { availableParallelism, loadavg } from 'node:os';
 
 import { ask, type Credentials } from './ask.ts';
 import type { Cell } from './cells.ts';
@@ -78,7 +79,13 @@ async function install(
   const certbotSeconds = readCertbotSeconds(installation);
   const ownSeconds = outcome.seconds - certbotSeconds;
   report(`installed in ${ownSeconds.toFixed(1)} s and ${certbotSeconds.toFixed(1)} s of certbot`);
-  assert.ok(ownSeconds < MAX_INSTALL_SECONDS, describeOutcome(outcome));
+  assert.ok(ownSeconds < stretch(MAX_INSTALL_SECONDS), describeOutcome(outcome));
+}
+
+/** Where more programs want to run than there are processors, everything takes as many times as long. */
+function stretch(seconds: number): number {
+  const [lastMinute = 0] = loadavg();
+  return seconds * Math.max(1, lastMinute / availableParallelism());
 }
 
 /** From the first to the last line of its log; without one it was not asked. */
@@ -121,7 +128,7 @@ async function installAgain(
   const outcome = expectSuccess(await installation.install(current));
   assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: true }), []);
   report(`again in ${outcome.seconds.toFixed(1)} s`);
-  assert.ok(outcome.seconds < MAX_AGAIN_SECONDS, describeOutcome(outcome));
+  assert.ok(outcome.seconds < stretch(MAX_AGAIN_SECONDS), describeOutcome(outcome));
 }
 
 /** Viewers get the new certificate without anybody doing anything. */
