@@ -183,7 +183,7 @@ test('while a backup reads events, none is dropped, and nobody who stores events
     const refused = assert.rejects(removing, { code: '55P03' });
     const begun = performance.now();
     await storeEvent('2027-03-01T12:00:00Z');
-    assert.ok(performance.now() - begun < 2_000);
+    assert.ok(performance.now() - begun < 4_000);
     await refused;
   });
   assert.equal((await listEventDays(pool)).length, 2);
