@@ -29,7 +29,8 @@ export function drawScreen(view: View, { columns, rows }: Size): Line[] {
   const footer = drawFooter(view, rows);
   const height = Math.max(0, rows - 1 - footer.length);
   // The first snapshot may be a minute away; what was before comes with the greeting.
-  const drawn = view.hello === null ? [] : drawBody(view, columns, height);
+  const isEmpty = view.hello === null && view.snapshot === null;
+  const drawn = isEmpty ? [] : drawBody(view, columns, height);
   // What is shown without a connection is of the past.
   const body = view.state.kind === 'live' ? drawn : drawn.map(fade);
   const empty = Array.from({ length: Math.max(0, height - body.length) }, (): Line => []);
