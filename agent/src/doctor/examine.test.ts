@@ -312,6 +312,24 @@ test('a firewall that keeps viewers away', () => {
   );
 });
 
+test('nftables may keep viewers away from a port that no rule of it names', () => {
+  assertOnly(
+    { ...standalone, firewall: { tool: 'nft', openPorts: [80] } },
+    'firewall',
+    'warning',
+    'No rule of nftables names port 4096, and what no rule lets in is refused.',
+    /add "tcp dport \{ 4096 \} accept"/u,
+  );
+  for (const openPorts of [[80, 4096], null]) {
+    assert.deepEqual(listFaults({ ...standalone, firewall: { tool: 'nft', openPorts } }), []);
+  }
+  assert.deepEqual(
+    listFaults({ ...proxied, firewall: { tool: 'nft', openPorts: [80, 443, 4096] } }),
+    [],
+    'a rule that names it may refuse it',
+  );
+});
+
 test('port 80 is for certificates that certbot gets, and for no given one', () => {
   const firewall = { tool: 'ufw', openPorts: [22, 4096] } as const;
   assert.deepEqual(

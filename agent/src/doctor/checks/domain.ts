@@ -32,33 +32,47 @@ export function checkDomain(look: Look): Finding {
 
 /** The ports that the mode needs are open. */
 export function checkFirewall(look: Look): Finding {
-  const { installed } = look;
   const { tool, openPorts } = look.firewall;
   if (tool === 'none') return ok('firewall', 'No firewall of this machine refuses anything.');
+  if (openPorts !== null) {
+    return tool === 'ufw' ? checkUfw(look, openPorts) : checkNftables(look, openPorts);
+  }
+  const needed = list(listNeeded(look).map(String));
+  const says = `nftables refuses some connections: see to it that ${needed} are open.`;
+  return skipped('firewall', says);
+}
+
+function checkUfw(look: Look, openPorts: readonly number[]): Finding {
   const port = findAgentPort(look);
   const needed = listNeeded(look);
-  if (openPorts === null) {
-    return skipped(
-      'firewall',
-      `nftables refuses some connections: see to it that ${list(needed.map(String))} are open.`,
-    );
-  }
   const closed = needed.filter((each) => !openPorts.includes(each));
   if (closed.length > 0) {
     return problem('firewall', {
       symptom: 'Connections from outside time out, or the validation of the domain fails.',
-      cause: `${tool} does not let in port ${list(closed.map(String))}.`,
+      cause: `ufw does not let in port ${list(closed.map(String))}.`,
       fix: closed.map((each) => `ufw allow ${each}/tcp`).join(' && '),
     });
   }
-  if (installed?.mode === 'proxy' && openPorts.includes(port)) {
+  if (look.installed?.mode === 'proxy' && openPorts.includes(port)) {
     return warning('firewall', {
       symptom: `Port ${port} is open, though the agent is reached through the proxy.`,
-      cause: `${tool} lets in port ${port}, which nobody outside needs.`,
+      cause: `ufw lets in port ${port}, which nobody outside needs.`,
       fix: `ufw delete allow ${port}/tcp`,
     });
   }
-  return ok('firewall', `${tool} lets in port ${list(needed.map(String))}.`);
+  return ok('firewall', `ufw lets in port ${list(needed.map(String))}.`);
+}
+
+/** Only a warning: what is let in by its address or its interface is let in on every port. */
+function checkNftables(look: Look, namedPorts: readonly number[]): Finding {
+  const needed = listNeeded(look);
+  const closed = needed.filter((each) => !namedPorts.includes(each)).join(', ');
+  if (closed === '') return ok('firewall', `nftables has rules for port ${needed.join(', ')}.`);
+  return warning('firewall', {
+    symptom: 'Connections from outside may time out, and the validation of the domain fail.',
+    cause: `No rule of nftables names port ${closed}, and what no rule lets in is refused.`,
+    fix: `Unless it is let in otherwise: add "tcp dport { ${closed} } accept" to the input chain in /etc/nftables.conf, then: systemctl reload nftables`,
+  });
 }
 
 /** The ports that must be reached: by viewers, and by an authority that looks whose the domain is. */

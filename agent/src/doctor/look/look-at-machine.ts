@@ -38,7 +38,7 @@ export async function lookAtMachine(
     lookAtDomain(installed),
     lookAtUnit(runProgram),
     detectNginx(detection, listeners),
-    detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool)),
+    detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool, ports)),
     lookAtRevocations(config, runProgram),
     isClockSynchronized(runProgram),
   ]);

@@ -75,7 +75,7 @@ export type Answer =
 
 export interface FirewallLook {
   readonly tool: 'none' | 'nft' | 'ufw';
-  /** The ports that ufw lets in; null for a firewall whose rules are not read. */
+  /** The ports that ufw lets in, or that rules of nftables name; null where its rules do not tell. */
   readonly openPorts: readonly number[] | null;
 }
 

@@ -2,6 +2,7 @@ import { agentUnit, agentUser } from '../../install/paths.ts';
 import type { HostFacts } from '../../install/facts.ts';
 import type { RunProgram } from '../../install/run-program.ts';
 import type { FirewallLook, UnitLook } from './look.ts';
+import { listNamedPorts } from './nft-ports.ts';
 
 /** What systemd says of the agent's unit; null where it cannot be asked. */
 export async function lookAtUnit(runProgram: RunProgram): Promise<UnitLook | null> {
@@ -42,15 +43,20 @@ export async function listUnreadable(
     : [];
 }
 
-/** Which ports ufw lets in from anywhere. */
+/**
+ * Which ports are let in from anywhere.
+ * @param ports those that matter
+ */
 export async function lookAtFirewall(
   runProgram: RunProgram,
   tool: HostFacts['firewall'],
+  ports: readonly number[],
 ): Promise<FirewallLook> {
-  if (tool !== 'ufw') return { tool, openPorts: null };
+  if (tool === 'nft') return { tool, openPorts: await listNamedPorts(runProgram, ports) };
+  if (tool === 'none') return { tool, openPorts: null };
   const { stdout } = await runProgram('ufw', ['status']);
   const lines = stdout.matchAll(/^(\d[\d,]*)(?:\/tcp)? +ALLOW(?: IN)? +Anywhere/gmu);
-  const openPorts = [...lines].flatMap(([, ports = '']) => ports.split(',').map(Number));
+  const openPorts = [...lines].flatMap(([, named = '']) => named.split(',').map(Number));
   return { tool, openPorts };
 }
 
