@@ -4,6 +4,7 @@ import { ApiKeyRefusal } from '#server/features/api-keys/key-refusal.ts';
 import { LicenseRefusal } from '#server/features/licenses/license-refusal.ts';
 import { EndpointRefusal } from '#server/features/outgoing-webhooks/endpoint-refusal.ts';
 import { PublicError } from '#server/errors.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 
 /** The command line was not understood. */
 export const USAGE_EXIT_CODE = 2;
@@ -45,9 +46,4 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
     lines: [`This went wrong: ${messageOf(error)} (LATCHKEY_LOG_LEVEL=debug shows where).`],
     exitCode: 1,
   };
-}
-
-function messageOf(error: unknown): string {
-  if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
 }

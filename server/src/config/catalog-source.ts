@@ -1,4 +1,5 @@
 import { isMap, isScalar, isSeq, LineCounter, parseDocument, type Node } from 'yaml';
+import { messageOf } from '#server/lib/error-message.ts';
 import type { CatalogPath, CatalogProblem } from './catalog-problems.ts';
 
 /** A catalogue's text as values, with the lines that they stand on. */
@@ -27,8 +28,7 @@ export function openCatalogSource(text: string, problems: CatalogProblem[]): Cat
     const root: unknown = document.toJS({ maxAliasCount: MAX_ALIASES });
     return { root, findLine };
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
-    problems.push({ path: [], text: `cannot be read: ${why}` });
+    problems.push({ path: [], text: `cannot be read: ${messageOf(error)}` });
     return { root: undefined, findLine };
   }
 }

@@ -1,5 +1,6 @@
 import { readFileSync, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { messageOf } from '#server/lib/error-message.ts';
 import { PRICE_PROVIDERS, type Catalog, type Product } from './catalog-model.ts';
 import { describeProblem, type CatalogProblem } from './catalog-problems.ts';
 import { readProducts } from './catalog-products.ts';
@@ -53,9 +54,10 @@ function readCatalogFile(path: string): string {
     if (statSync(path).size > MAX_CATALOG_BYTES) throw new Error('larger than 1 MiB');
     return readFileSync(path, 'utf8');
   } catch (error) {
-    const why = error instanceof Error ? error.message : String(error);
     throw new StartupError(
-      [`The catalogue ${path} cannot be read (${why}): set LATCHKEY_CATALOG to a file that can.`],
+      [
+        `The catalogue ${path} cannot be read (${messageOf(error)}): set LATCHKEY_CATALOG to a file that can.`,
+      ],
       { cause: error },
     );
   }

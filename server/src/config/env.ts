@@ -1,4 +1,5 @@
 import { codeOf } from '#server/lib/error-code.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 import { scrub } from '#server/log-scrub.ts';
 
 import * as values from './env-values.ts';
@@ -131,7 +132,9 @@ function createReader(variables: Variables, readText: ReadText): Reader {
       if (text !== '') return text;
       problems.push(`${name}_FILE names ${path}, which is empty: write the secret into it.`);
     } catch (error) {
-      problems.push(`${name}_FILE names ${path}, which cannot be read (${reasonOf(error)}).`);
+      problems.push(
+        `${name}_FILE names ${path}, which cannot be read (${codeOf(error) ?? messageOf(error)}).`,
+      );
     }
     return undefined;
   };
@@ -160,8 +163,4 @@ function createReader(variables: Variables, readText: ReadText): Reader {
 function quote(text: string): string {
   const shown = scrub(text);
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);
-}
-
-function reasonOf(error: unknown): string {
-  return codeOf(error) ?? (error instanceof Error ? error.message : String(error));
 }

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { clusterDirectory } from '#server/db/embedded/cluster.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 import { makeDirectory } from '#server/lib/make-directory.ts';
 import { masterSecret } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
@@ -43,8 +44,7 @@ function orExplain<Result>(attempt: () => Result, explain: (why: string) => stri
     return attempt();
   } catch (error) {
     if (error instanceof StartupError) throw error;
-    const why = error instanceof Error ? error.message : String(error);
-    throw new StartupError([explain(why)], { cause: error });
+    throw new StartupError([explain(messageOf(error))], { cause: error });
   }
 }
 

@@ -1,6 +1,7 @@
 import type { Pool } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 
 import { isConnectionFailure } from './database-errors.ts';
 import { sendQuery } from './send-query.ts';
@@ -39,7 +40,6 @@ async function checkVersion(pool: Pool): Promise<void> {
 
 /** The driver's message holds host, port, user or database name, but never the password. */
 function explain(error: unknown): StartupError {
-  const why = error instanceof Error && error.message !== '' ? error.message : String(error);
-  const sentence = `The database of DATABASE_URL cannot be used (${why}): check the URL, and that the server runs.`;
+  const sentence = `The database of DATABASE_URL cannot be used (${messageOf(error)}): check the URL, and that the server runs.`;
   return new StartupError([sentence], { cause: error });
 }

@@ -1,5 +1,6 @@
 import type { Pool } from 'pg';
 
+import { messageOf } from '#server/lib/error-message.ts';
 import { scrub } from '#server/log-scrub.ts';
 import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
@@ -66,7 +67,7 @@ async function settleFailure(
   metrics.countJob(task.name, last ? 'given_up' : 'failed');
   if (last) log.error(about, 'a job failed for the last time: see latchkey jobs list');
   else log.warn(about, 'a job failed and will be tried again');
-  throw new Error(scrub(error instanceof Error ? error.message : String(error)), { cause: error });
+  throw new Error(scrub(messageOf(error)), { cause: error });
 }
 
 /** A database that cannot say must not hide why the job itself failed. */

@@ -2,7 +2,8 @@ import { accessSync, constants, existsSync, statSync, statfsSync } from 'node:fs
 import { dirname } from 'node:path';
 import type { Config } from '#server/config/config.ts';
 import { masterSecretPath } from '#server/config/master-secret.ts';
-import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
+import { messageOf } from '#server/lib/error-message.ts';
+import { type Finding, failure, ok, warning } from './finding.ts';
 
 const MIB = 1_048_576;
 const LITTLE_SPACE_MIB = 1_024;
@@ -21,7 +22,7 @@ function checkWritable(directory: string): Finding {
   } catch (error) {
     return failure(check, {
       symptom: 'Neither the embedded database nor the master secret can be kept.',
-      cause: `${existing} cannot be written (${reasonOf(error)}).`,
+      cause: `${existing} cannot be written (${messageOf(error)}).`,
       fix: `Give it to the user that runs the service, or set LATCHKEY_DATA_DIR.`,
     });
   }

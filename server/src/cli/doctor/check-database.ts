@@ -7,6 +7,7 @@ import { sendQuery } from '#server/db/send-query.ts';
 import { listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 import { checkEndpoints } from './check-endpoints.ts';
 import { checkEventDays } from './check-event-days.ts';
 import { checkJobs } from './check-jobs.ts';
@@ -15,7 +16,7 @@ import { checkPayments } from './check-payments.ts';
 import { checkRemoval } from './check-removal.ts';
 import { checkRollups } from './check-rollups.ts';
 import { checkSubscribers } from './check-subscribers.ts';
-import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
+import { type Finding, failure, ok, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
 const MAX_SKEW_MS = 2_000;
@@ -46,7 +47,7 @@ export async function checkDatabase(
 
 /** What to say when there is no database to ask. */
 export function explainNoDatabase(error: unknown): Finding[] {
-  const causes = error instanceof StartupError ? error.problems : [reasonOf(error)];
+  const causes = error instanceof StartupError ? error.problems : [messageOf(error)];
   return causes.map((cause) =>
     failure('database', {
       symptom: 'Nothing works without the database.',
@@ -90,7 +91,7 @@ async function checkMigrations(pool: Pool): Promise<Finding> {
   } catch (error) {
     return failure(check, {
       symptom: 'The service does not start on this database.',
-      cause: error instanceof StartupError ? error.problems.join(' ') : reasonOf(error),
+      cause: error instanceof StartupError ? error.problems.join(' ') : messageOf(error),
       fix: 'Start the version that the database belongs to.',
     });
   }

@@ -1,6 +1,7 @@
 import type { Config } from '#server/config/config.ts';
 import { tryToListen } from '#server/http/listen.ts';
-import { type Finding, failure, ok, reasonOf } from './finding.ts';
+import { messageOf } from '#server/lib/error-message.ts';
+import { type Finding, failure, ok } from './finding.ts';
 
 const PROBE_TIMEOUT_MS = 2_000;
 
@@ -15,7 +16,7 @@ export async function checkPort({ http: { host, port } }: Config): Promise<Findi
   }
   return failure(check, {
     symptom: `The service cannot listen on ${host}:${port}.`,
-    cause: error.code === 'EADDRINUSE' ? 'Another program listens there.' : `${reasonOf(error)}.`,
+    cause: error.code === 'EADDRINUSE' ? 'Another program listens there.' : `${messageOf(error)}.`,
     fix:
       error.code === 'EACCES'
         ? 'Choose a port above 1023 with LATCHKEY_PORT and put a proxy before it.'

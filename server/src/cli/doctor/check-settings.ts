@@ -1,7 +1,8 @@
 import { loadCatalog } from '#server/config/catalog.ts';
 import type { ConfigurationReading } from '#server/config/load.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import { type Finding, failure, ok, reasonOf, warning } from './finding.ts';
+import { messageOf } from '#server/lib/error-message.ts';
+import { type Finding, failure, ok, warning } from './finding.ts';
 
 /** Whether the environment can be understood. */
 export function checkSettings(reading: ConfigurationReading): Finding[] {
@@ -32,7 +33,7 @@ export function checkCatalog(path: string): Finding[] {
     const { products } = loadCatalog(path);
     return [ok(check, `${path} offers ${[...products.keys()].join(', ')}.`)];
   } catch (error) {
-    const causes = error instanceof StartupError ? error.problems : [reasonOf(error)];
+    const causes = error instanceof StartupError ? error.problems : [messageOf(error)];
     return causes.map((cause) =>
       failure(check, {
         symptom: 'The service does not start (exit code 78).',

@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { clusterDirectory } from '#server/db/embedded/cluster.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, paint, printResult } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
@@ -10,7 +11,7 @@ import { checkDataDirectory, checkDiskSpace } from './check-data-directory.ts';
 import { checkDatabase, explainNoDatabase } from './check-database.ts';
 import { checkPort } from './check-port.ts';
 import { checkCatalog, checkPublicUrl, checkSettings } from './check-settings.ts';
-import { type Finding, failure, ok, reasonOf } from './finding.ts';
+import { type Finding, failure, ok } from './finding.ts';
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')
@@ -71,7 +72,7 @@ async function examineDatabase(config: Config): Promise<Finding[]> {
 function unfinished(error: unknown): Finding {
   return failure('doctor', {
     symptom: 'A check could not be finished.',
-    cause: reasonOf(error),
+    cause: messageOf(error),
     fix: 'Run latchkey doctor as the user that runs the service.',
   });
 }

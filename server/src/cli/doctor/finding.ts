@@ -25,9 +25,3 @@ export function warning(check: string, trouble: Trouble): Finding {
 export function failure(check: string, trouble: Trouble): Finding {
   return { check, status: 'failed', ...trouble };
 }
-
-/** The reason in an error, as far as it helps whoever runs the doctor. */
-export function reasonOf(error: unknown): string {
-  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0]);
-  return error instanceof Error ? error.message : String(error);
-}

@@ -18,6 +18,7 @@ import { readCommonFacts } from '#server/features/outreach/templates/letter-fact
 import { writeLetter } from '#server/features/outreach/templates/write-letter.ts';
 import { writeConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
 import { nameSender } from '#server/features/suppressions/name-sender.ts';
+import { messageOf } from '#server/lib/error-message.ts';
 import { parseMailbox } from '#server/mail/parse-mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
@@ -66,8 +67,7 @@ function preview(mailName: string, { locale, text, out, name }: PreviewOptions):
   try {
     writeFileSync(out, body);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw failed(`${out} cannot be written (${reason}).`, { cause: error });
+    throw failed(`${out} cannot be written (${messageOf(error)}).`, { cause: error });
   }
   printNote(`Written to ${out}; its subject is: ${mail.subject}`);
 }

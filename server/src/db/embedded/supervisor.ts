@@ -2,6 +2,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 
+import { messageOf } from '#server/lib/error-message.ts';
+
 import type { Account } from './account.ts';
 import type { DirectoryForChild } from './directory-handle.ts';
 import { readPostmasterPid } from './postmaster-file.ts';
@@ -100,7 +102,7 @@ async function describeEnd(exit: Promise<unknown[]>): Promise<string> {
     const [code, signal] = await exit;
     return typeof signal === 'string' ? signal : `exit code ${Number(code)}`;
   } catch (error) {
-    return error instanceof Error ? error.message : String(error);
+    return messageOf(error);
   }
 }
 
