@@ -2,9 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 
-import type { LicenseFactsChange } from '../harness.ts';
 import {
-  activate,
   anyMachine,
   anyUnknownKey,
   deactivate,
@@ -14,26 +12,9 @@ import {
 } from '../license-steps.ts';
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { issueActivated, readActivation } from './activated-license.ts';
 
 const service = await openAcceptanceService();
-
-/** A license with one machine on it. */
-async function setUp(facts: LicenseFactsChange = {}) {
-  const { licenseKey, license } = await service.own.issue();
-  const machine = anyMachine();
-  const { activation_id: activationId } = await activate(service, licenseKey, machine);
-  if (Object.keys(facts).length > 0) await service.own.setFacts(license.id, facts);
-  return { licenseKey, license, activationId, machineId: machine.machine_id };
-}
-
-async function readActivation(activationId: string) {
-  const { rows } = await service.own.pool.query<Record<string, unknown>>(
-    `select machine_id, validation_count, last_validated_at, install_id, usage_sharing
-     from activations where id = $1`,
-    [activationId],
-  );
-  return rows[0];
-}
 
 describe('200, not valid', () => {
   const refusal = { valid: false, entitlement: null };
@@ -53,8 +34,8 @@ describe('200, not valid', () => {
   });
 
   test('activation_not_found: one that never was, or another license’s', inside, async () => {
-    const { licenseKey } = await setUp();
-    const other = await setUp();
+    const { licenseKey } = await issueActivated(service);
+    const other = await issueActivated(service);
     for (const id of [randomUUID(), '00000000-0000-0000-0000-000000000000', other.activationId]) {
       const answer = await validate(service, licenseKey, id, other.machineId);
       assert.deepEqual(answer, {
@@ -79,11 +60,11 @@ describe('200, not valid', () => {
 
   for (const [status, facts, times] of states) {
     test(`license_${status}: its own status, and nothing is counted`, inside, async () => {
-      const { licenseKey, activationId, machineId } = await setUp(facts);
+      const { licenseKey, activationId, machineId } = await issueActivated(service, facts);
       const answer = await validate(service, licenseKey, activationId, machineId);
       const reason = `license_${status}`;
       assert.deepEqual(answer, { ...refusal, ...times, tier: 'personal', status, reason });
-      assert.equal((await readActivation(activationId))?.['validation_count'], 0);
+      assert.equal((await readActivation(service, activationId))?.['validation_count'], 0);
     });
   }
 
@@ -103,7 +84,7 @@ describe('200, not valid', () => {
   });
 
   test('activation_inactive: the license’s own status is told', inside, async () => {
-    const { licenseKey, activationId, machineId } = await setUp();
+    const { licenseKey, activationId, machineId } = await issueActivated(service);
     await deactivate(service, licenseKey, activationId, machineId);
     const answer = await validate(service, licenseKey, activationId, machineId);
     assert.deepEqual(answer, {
@@ -116,7 +97,7 @@ describe('200, not valid', () => {
   });
 
   test('machine_mismatch: another machine, compared to the letter', inside, async () => {
-    const { licenseKey, activationId, machineId } = await setUp();
+    const { licenseKey, activationId, machineId } = await issueActivated(service);
     for (const other of ['', machineId.toUpperCase(), ` ${machineId}`]) {
       const answer = await validate(service, licenseKey, activationId, other);
       assert.deepEqual(answer, {
@@ -127,7 +108,7 @@ describe('200, not valid', () => {
         reason: 'machine_mismatch',
       });
     }
-    const [count] = [(await readActivation(activationId))?.['validation_count']];
+    const [count] = [(await readActivation(service, activationId))?.['validation_count']];
     assert.equal(count, 0);
   });
 
@@ -135,7 +116,7 @@ describe('200, not valid', () => {
     'the first reason that holds is told: activation unknown, license, inactive, machine',
     inside,
     async () => {
-      const { licenseKey, license, activationId, machineId } = await setUp();
+      const { licenseKey, license, activationId, machineId } = await issueActivated(service);
       await deactivate(service, licenseKey, activationId, machineId);
       const reasonFor = async (id: string) =>
         (await validate(service, licenseKey, id, 'another machine')).reason;
@@ -147,7 +128,7 @@ describe('200, not valid', () => {
   );
 
   test('what was refused works again when the license does', inside, async () => {
-    const { licenseKey, license, activationId, machineId } = await setUp({
+    const { licenseKey, license, activationId, machineId } = await issueActivated(service, {
       suspended_at: TEST_START,
     });
     const ask = async () => (await validate(service, licenseKey, activationId, machineId)).valid;

@@ -2,26 +2,17 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
 import { verifyEntitlement } from '../entitlements.ts';
-import type { LicenseFactsChange } from '../harness.ts';
-import { activate, anyMachine, validate } from '../license-steps.ts';
+import { activate, validate } from '../license-steps.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService } from './acceptance-service.ts';
+import { issueActivated } from './activated-license.ts';
 
 const service = await openAcceptanceService();
-
-/** A license with one machine on it. */
-async function setUp(facts: LicenseFactsChange = {}) {
-  const { licenseKey, license } = await service.own.issue();
-  const machine = anyMachine();
-  const { activation_id: activationId } = await activate(service, licenseKey, machine);
-  if (Object.keys(facts).length > 0) await service.own.setFacts(license.id, facts);
-  return { licenseKey, license, activationId, machineId: machine.machine_id };
-}
 
 describe('200, the token', () => {
   test('is handed out again for an hour, then signed anew', inside, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await setUp();
+    const { licenseKey, activationId, machineId } = await issueActivated(service);
     const ask = async (moment: number) => {
       clock.set(new Date(TEST_START.getTime() + moment));
       return (await validate(service, licenseKey, activationId, machineId)).entitlement;
@@ -36,7 +27,7 @@ describe('200, the token', () => {
   });
 
   test('changes with what it says', inside, async () => {
-    const { licenseKey, license, activationId, machineId } = await setUp();
+    const { licenseKey, license, activationId, machineId } = await issueActivated(service);
     const before = await validate(service, licenseKey, activationId, machineId);
     const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
     await service.own.setFacts(license.id, { expires_at: expiresAt });
@@ -48,7 +39,7 @@ describe('200, the token', () => {
 
   test('ends with the grace, at the latest after the offline days', inside, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await setUp({
+    const { licenseKey, activationId, machineId } = await issueActivated(service, {
       subscription: true,
       expires_at: TEST_START,
     });

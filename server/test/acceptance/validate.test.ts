@@ -5,34 +5,16 @@ import { describe, test } from 'node:test';
 import { VALIDATION_TRIGGERS } from '@latchkey/contract';
 
 import { verifyEntitlement } from '../entitlements.ts';
-import type { LicenseFactsChange } from '../harness.ts';
 import { activate, anyMachine, listMachines, validate } from '../license-steps.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { issueActivated, readActivation } from './activated-license.ts';
 import { faultsOf, readBody } from './bodies.ts';
 import { describeBodyRefusals, describeGuessing } from './common-refusals.ts';
 
 const PATH = '/api/v1/licenses/validate';
 
 const service = await openAcceptanceService();
-
-/** A license with one machine on it. */
-async function setUp(facts: LicenseFactsChange = {}) {
-  const { licenseKey, license } = await service.own.issue();
-  const machine = anyMachine();
-  const { activation_id: activationId } = await activate(service, licenseKey, machine);
-  if (Object.keys(facts).length > 0) await service.own.setFacts(license.id, facts);
-  return { licenseKey, license, activationId, machineId: machine.machine_id };
-}
-
-async function readActivation(activationId: string) {
-  const { rows } = await service.own.pool.query<Record<string, unknown>>(
-    `select machine_id, validation_count, last_validated_at, install_id, usage_sharing
-     from activations where id = $1`,
-    [activationId],
-  );
-  return rows[0];
-}
 
 describe('200, valid', () => {
   test('an activation of a perpetual license', withLicense, async () => {
@@ -76,7 +58,7 @@ describe('200, valid', () => {
 
   test('the days left are rounded up, and a fixed term ends at its second', inside, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await setUp({
+    const { licenseKey, activationId, machineId } = await issueActivated(service, {
       expires_at: new Date(TEST_START.getTime() + 2 * DAY_MS),
     });
     const ask = async (moment: number) => {
@@ -95,7 +77,7 @@ describe('200, valid', () => {
 
   test('a subscription is past_due for 14 days after what was paid', inside, async () => {
     const { clock } = service.own;
-    const { licenseKey, activationId, machineId } = await setUp({
+    const { licenseKey, activationId, machineId } = await issueActivated(service, {
       subscription: true,
       expires_at: TEST_START,
     });
@@ -113,7 +95,7 @@ describe('200, valid', () => {
   });
 
   test('an announced cancellation ends the grace', inside, async () => {
-    const { licenseKey, activationId, machineId } = await setUp({
+    const { licenseKey, activationId, machineId } = await issueActivated(service, {
       subscription: true,
       expires_at: TEST_START,
       cancel_scheduled_for: TEST_START,
@@ -123,8 +105,8 @@ describe('200, valid', () => {
   });
 
   test('a valid answer is counted and dated; the count begins at 0', inside, async () => {
-    const { licenseKey, activationId, machineId } = await setUp();
-    const before = await readActivation(activationId);
+    const { licenseKey, activationId, machineId } = await issueActivated(service);
+    const before = await readActivation(service, activationId);
     assert.deepEqual(
       [before?.['validation_count'], before?.['last_validated_at']],
       [0, TEST_START],
@@ -133,22 +115,22 @@ describe('200, valid', () => {
     for (let times = 0; times < 3; times++) {
       await validate(service, licenseKey, activationId, machineId);
     }
-    const after = await readActivation(activationId);
+    const after = await readActivation(service, activationId);
     assert.equal(after?.['validation_count'], 3);
     assert.deepEqual(after?.['last_validated_at'], new Date(TEST_START.getTime() + HOUR_MS));
   });
 
   test('install and usage sharing are kept, and null erases neither', inside, async () => {
-    const { licenseKey, activationId, machineId } = await setUp();
+    const { licenseKey, activationId, machineId } = await issueActivated(service);
     const installId = randomUUID();
     const body = { license_key: licenseKey, activation_id: activationId, machine_id: machineId };
     await service.post(PATH, { ...body, install_id: installId, usage_sharing: false });
     await service.post(PATH, { ...body, install_id: null, usage_sharing: null });
     await service.post(PATH, body);
-    const stored = await readActivation(activationId);
+    const stored = await readActivation(service, activationId);
     assert.deepEqual([stored?.['install_id'], stored?.['usage_sharing']], [installId, false]);
     await service.post(PATH, { ...body, usage_sharing: true });
-    assert.equal((await readActivation(activationId))?.['usage_sharing'], true);
+    assert.equal((await readActivation(service, activationId))?.['usage_sharing'], true);
   });
 
   test(
@@ -163,13 +145,13 @@ describe('200, valid', () => {
       assert.equal(first.valid, true);
       const { claims } = await verifyEntitlement(service, first.entitlement, TEST_START);
       assert.equal(claims['machine'], createHash('sha256').update(machineId).digest('base64url'));
-      assert.equal((await readActivation(id))?.['machine_id'], machineId);
+      assert.equal((await readActivation(service, id))?.['machine_id'], machineId);
       for (const other of [machineId.trim(), machineId.toLowerCase(), '']) {
         const answer = await validate(service, licenseKey, id, other);
         assert.deepEqual([answer.valid, answer.reason], [false, 'machine_mismatch']);
       }
       assert.equal((await validate(service, licenseKey, id, machineId)).valid, true);
-      assert.equal((await readActivation(id))?.['validation_count'], 2);
+      assert.equal((await readActivation(service, id))?.['validation_count'], 2);
     },
   );
 

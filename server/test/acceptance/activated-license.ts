@@ -1,0 +1,22 @@
+import type { LicenseFactsChange } from '../harness.ts';
+import { activate, anyMachine } from '../license-steps.ts';
+import type { AcceptanceService } from './acceptance-service.ts';
+
+/** Makes a license with one machine on it; for tests inside. */
+export async function issueActivated(service: AcceptanceService, facts: LicenseFactsChange = {}) {
+  const { licenseKey, license } = await service.own.issue();
+  const machine = anyMachine();
+  const { activation_id: activationId } = await activate(service, licenseKey, machine);
+  if (Object.keys(facts).length > 0) await service.own.setFacts(license.id, facts);
+  return { licenseKey, license, activationId, machineId: machine.machine_id };
+}
+
+/** What a validation leaves of itself; for tests inside. */
+export async function readActivation({ own }: AcceptanceService, activationId: string) {
+  const { rows } = await own.pool.query<Record<string, unknown>>(
+    `select machine_id, validation_count, last_validated_at, install_id, usage_sharing
+     from activations where id = $1`,
+    [activationId],
+  );
+  return rows[0];
+}
