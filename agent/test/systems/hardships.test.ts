@@ -60,10 +60,14 @@ for (const { webServer, how } of KILLS) {
   });
 }
 
-/** As a terminal does it: to the program and to whatever it runs, again and again until its end. */
+/**
+ * As a terminal does it: to the program and to whatever it runs, again and again until its end.
+ * @param afterSeconds from when it takes its lock, and with it signals
+ */
 function pressCtrlC(afterSeconds: number): readonly string[] {
+  const wait = 'until pgrep -x flock >/dev/null; do sleep 0.05; done';
   const press = 'while kill -INT "-$!" 2>/dev/null; do sleep 0.05; done';
-  return ['sh', '-c', `setsid "$@" & sleep ${afterSeconds}; ${press}; wait "$!"`, 'sh'];
+  return ['sh', '-c', `setsid "$@" & ${wait}; sleep ${afterSeconds}; ${press}; wait "$!"`, 'sh'];
 }
 
 for (const webServer of ['no web server', 'nginx with another site'] as const) {
@@ -81,7 +85,7 @@ for (const webServer of ['no web server', 'nginx with another site'] as const) {
       assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
       expectSuccess(await installation.install(current));
       const removal = ['latchkey-agent', 'uninstall'];
-      const removed = expectSuccess(await machine.attempt([...pressCtrlC(0.2), ...removal]));
+      const removed = expectSuccess(await machine.attempt([...pressCtrlC(0), ...removal]));
       assert.match(removed.stderr, /goes on to its end/);
       assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
     },

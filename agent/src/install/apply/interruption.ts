@@ -27,19 +27,20 @@ function ignore(): void {
 
 /**
  * Takes the signals that ask to stop, also that of a connection that broke: a step comes to its end, then its work is undone.
- * That nobody reads what is printed any more is no reason to end in the middle.
+ * That nobody reads what is printed any more is no reason to end in the middle. Once disposed of, until the process ends, signals
+ * are passed over: who presses Ctrl-C at the very end must not be told by an exit code that it was cut off.
  * @param tell says so to the person at the terminal
  */
 export function watchInterruption(tell: () => void): Interruption {
   let stopped: Interrupted | null = null;
-  const handlers = (['SIGHUP', 'SIGINT', 'SIGTERM'] as const).map((signal) => {
-    const stop = () => {
+  let isOver = false;
+  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+    process.on(signal, () => {
+      if (isOver) return;
       tell();
       stopped ??= new Interrupted(signal);
-    };
-    return { signal, stop };
-  });
-  for (const { signal, stop } of handlers) process.on(signal, stop);
+    });
+  }
   for (const stream of [process.stdout, process.stderr]) stream.on('error', ignore);
   return {
     check() {
@@ -47,8 +48,7 @@ export function watchInterruption(tell: () => void): Interruption {
     },
     stopped: () => stopped,
     [Symbol.dispose]() {
-      for (const { signal, stop } of handlers) process.off(signal, stop);
-      for (const stream of [process.stdout, process.stderr]) stream.off('error', ignore);
+      isOver = true;
     },
   };
 }

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { test } from 'node:test';
+
+const MODULE = new URL('interruption.ts', import.meta.url).href;
+
+/** Sends itself SIGINT while it is at work, or after that. */
+function interrupt(when: 'during' | 'after'): unknown {
+  const script = `
+    import { watchInterruption } from '${MODULE}';
+    // It is there before the event loop waits for anything.
+    const press = async () => {
+      process.kill(process.pid, 'SIGINT');
+      await new Promise((resolve) => setTimeout(resolve, 50));
+    };
+    {
+      using interruption = watchInterruption(() => console.log('told'));
+      if ('${when}' === 'during') await press();
+      console.log(interruption.stopped()?.exitCode ?? 'not stopped');
+    }
+    if ('${when}' === 'after') await press();
+  `;
+  const { status, signal, stdout } = spawnSync(
+    process.execPath,
+    ['--input-type=module-typescript', '--eval', script],
+    { encoding: 'utf8' },
+  );
+  return [status, signal, stdout];
+}
+
+test('a signal that asks to stop is told, and kept for whoever comes to its end', () => {
+  assert.deepEqual(interrupt('during'), [0, null, 'told\n130\n']);
+});
+
+test('a signal at the very end, when all is done, changes nothing', () => {
+  assert.deepEqual(interrupt('after'), [0, null, 'not stopped\n']);
+});
