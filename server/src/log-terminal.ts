@@ -1,5 +1,7 @@
 import { styleText } from 'node:util';
 
+import { isRecord } from './lib/is-record.ts';
+
 type Style = Parameters<typeof styleText>[0];
 
 const levelStyles: Readonly<Record<string, Style>> = {
@@ -58,8 +60,4 @@ function formatStack(error: unknown): string {
   const stack = String(error['stack'] ?? error['message']).replaceAll(/^/gmu, '  ');
   const cause = formatStack(error['cause']);
   return `${stack}\n${cause === '' ? '' : `  caused by\n${cause}`}`;
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

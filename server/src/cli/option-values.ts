@@ -13,6 +13,15 @@ export function reasonOption(): Option {
     .makeOptionMandatory();
 }
 
+const MAX_LISTED = 10_000;
+
+/** How much a list shows that begins with the newest. */
+export function limitOption(byDefault: number): Option {
+  return new Option('--limit <n>', 'the newest so many')
+    .argParser(wholeNumber(1, MAX_LISTED))
+    .default(byDefault);
+}
+
 /** Reads a whole number from `min` to `max`. */
 export function wholeNumber(min: number, max: number): (text: string) => number {
   return (text) => {

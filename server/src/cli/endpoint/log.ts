@@ -5,7 +5,7 @@ import {
   listDeliveries,
   type LoggedDelivery,
 } from '#server/features/outgoing-webhooks/queries/delivery-log.ts';
-import { jsonOption, shortText, wholeNumber, withExamples } from '../option-values.ts';
+import { jsonOption, limitOption, shortText, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';
 import { withContext } from '../with-context.ts';
 
@@ -16,14 +16,13 @@ interface LogOptions extends OutputOptions {
 }
 
 const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 10_000;
 
 export function endpointLogCommand(): Command {
   const command = new Command('log')
     .description('List what endpoints were told in the last 30 days, the newest first.')
     .option('--endpoint <endpoint>', 'only of this one, by its id or URL', shortText)
     .option('--failed', 'only what failed when it was tried last')
-    .option('--limit <n>', 'how many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
+    .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(log);
   return withExamples(command, [

@@ -4,6 +4,7 @@ import type { Readable } from 'node:stream';
 import { findColumnProblem, type ImportRecord } from '#server/features/licenses/import-record.ts';
 import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
 import { hasCode } from '#server/lib/error-code.ts';
+import { isRecord } from '#server/lib/is-record.ts';
 import { failed, usageError } from '../command-error.ts';
 
 /** One record of a file, or why it cannot be read. */
@@ -91,8 +92,4 @@ function parseObject(text: string): ImportRecord | null {
   } catch {
     return null;
   }
-}
-
-function isRecord(value: unknown): value is ImportRecord {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

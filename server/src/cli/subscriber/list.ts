@@ -6,7 +6,7 @@ import {
   SUBSCRIBER_STATES,
   type SubscriberState,
 } from '#server/features/subscribers/rules/state.ts';
-import { jsonOption, wholeNumber, withExamples } from '../option-values.ts';
+import { jsonOption, limitOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';
 import { toSubscriberJson } from './view.ts';
 import { withContext } from '../with-context.ts';
@@ -15,6 +15,8 @@ interface ListOptions extends OutputOptions {
   readonly state?: SubscriberState;
   readonly limit: number;
 }
+
+const DEFAULT_LIMIT = 50;
 
 /** Which subscribers are meant. */
 export function stateOption(): Option {
@@ -25,11 +27,7 @@ export function subscriberListCommand(): Command {
   const command = new Command('list')
     .description('List those who asked for news, the newest first.')
     .addOption(stateOption())
-    .addOption(
-      new Option('--limit <number>', 'at most so many')
-        .argParser(wholeNumber(1, 10_000))
-        .default(50),
-    )
+    .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
   return withExamples(command, [

@@ -1,12 +1,14 @@
-import { Command, Option } from 'commander';
+import { Command } from 'commander';
 import { listNewestSuppressions } from '#server/features/suppressions/queries.ts';
-import { jsonOption, wholeNumber, withExamples } from '../option-values.ts';
+import { jsonOption, limitOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';
 import { withContext } from '../with-context.ts';
 
 interface ListOptions extends OutputOptions {
   readonly limit: number;
 }
+
+const DEFAULT_LIMIT = 50;
 
 /** Enough to tell addresses apart. */
 const SHOWN_DIGITS = 12;
@@ -16,11 +18,7 @@ export function suppressionListCommand(): Command {
     .description(
       'List the addresses that get no mail, the newest first, by their HMAC: the addresses are not kept.',
     )
-    .addOption(
-      new Option('--limit <number>', 'at most so many')
-        .argParser(wholeNumber(1, 10_000))
-        .default(50),
-    )
+    .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
   return withExamples(command, [

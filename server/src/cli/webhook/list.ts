@@ -2,7 +2,7 @@ import { Command } from 'commander';
 
 import { listNewestEvents, type ListedEvent } from '#server/features/billing/queries/event-list.ts';
 
-import { jsonOption, wholeNumber, withExamples } from '../option-values.ts';
+import { jsonOption, limitOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printNote, printResult } from '../output.ts';
 import { type EventOptions, eventOptions, toFilter } from './options.ts';
 import { withContext } from '../with-context.ts';
@@ -12,14 +12,13 @@ interface ListOptions extends OutputOptions, EventOptions {
 }
 
 const DEFAULT_LIMIT = 100;
-const MAX_LIMIT = 10_000;
 
 export function webhookListCommand(): Command {
   const command = new Command('list')
     .description(
       'List the events that payment providers sent last and what became of them, the oldest first.',
     )
-    .option('--limit <n>', 'the newest so many', wholeNumber(1, MAX_LIMIT), DEFAULT_LIMIT)
+    .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
   for (const option of eventOptions(['processed', 'ignored', 'deferred', 'failed'])) {

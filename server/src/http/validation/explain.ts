@@ -1,6 +1,9 @@
 import type { ValidationError } from '@latchkey/contract';
 import { nameOf, namedSchemas } from '@latchkey/contract';
 import type { TSchema } from 'typebox';
+
+import { isRecord } from '#server/lib/is-record.ts';
+
 import {
   type Fault,
   findBooleanFault,
@@ -134,10 +137,6 @@ function visitList(node: SchemaNode, value: unknown, loc: Loc, faults: Validatio
 function findEnumFault(words: readonly (string | null)[], value: unknown): Fault | undefined {
   if (words.some((word) => word === value)) return undefined;
   return notOneOf(words.filter((word) => word !== null));
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function report(fault: Fault | undefined, loc: Loc, faults: ValidationError[]): void {
