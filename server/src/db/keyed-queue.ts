@@ -53,17 +53,8 @@ export class KeyedQueue {
    * @throws what earlier work failed with, when it concerns all or this key
    */
   async run<Result>(key: string, work: () => Promise<Result>): Promise<Result> {
-    const { maxWaiting, maxPerKey } = this.#options;
-    const line = this.#lines.get(key) ?? { length: 0, end: Promise.resolve(), failure: null };
-    if (this.#waiting >= maxWaiting || line.length >= maxPerKey)
-      throw overloaded(RETRY_AFTER_SECONDS);
-    this.#waiting++;
+    const { line, earlier, finish } = this.#standInLine(key);
     const generation = this.#generation;
-    const { promise: end, resolve: finish } = Promise.withResolvers<void>();
-    const earlier = line.end;
-    line.end = end;
-    line.length++;
-    this.#lines.set(key, line);
     await earlier;
     await this.#takeTurn();
     this.#waiting--;
@@ -72,10 +63,7 @@ export class KeyedQueue {
       if (failure !== null) throw failure.error;
       return await work();
     } catch (error) {
-      if (line.failure === null && this.#options.concernsKey?.(error) === true) {
-        line.failure = { error };
-        this.#lines.delete(key);
-      }
+      this.#failLine(key, line, error);
       await this.#failWaiting(generation, error);
       throw error;
     } finally {
@@ -83,6 +71,28 @@ export class KeyedQueue {
       if (--line.length === 0 && this.#lines.get(key) === line) this.#lines.delete(key);
       finish();
     }
+  }
+
+  /** Takes the last place in the line of a key, which is refused at once when there is none. */
+  #standInLine(key: string): { line: Line; earlier: Promise<void>; finish: () => void } {
+    const { maxWaiting, maxPerKey } = this.#options;
+    const line = this.#lines.get(key) ?? { length: 0, end: Promise.resolve(), failure: null };
+    if (this.#waiting >= maxWaiting || line.length >= maxPerKey) {
+      throw overloaded(RETRY_AFTER_SECONDS);
+    }
+    this.#waiting++;
+    const { promise: end, resolve: finish } = Promise.withResolvers<void>();
+    const earlier = line.end;
+    line.end = end;
+    line.length++;
+    this.#lines.set(key, line);
+    return { line, earlier, finish };
+  }
+
+  #failLine(key: string, line: Line, error: unknown): void {
+    if (line.failure !== null || this.#options.concernsKey?.(error) !== true) return;
+    line.failure = { error };
+    this.#lines.delete(key);
   }
 
   async #failWaiting(generation: Generation, error: unknown): Promise<void> {
