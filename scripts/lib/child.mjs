@@ -4,7 +4,7 @@ import { constants } from 'node:os';
 const FORWARDED_SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'];
 
 /**
- * Runs a program with this process's terminal, hands signals on to it, and waits for its end.
+ * Runs a program on this process's terminal, passes signals on to it, and waits for its end.
  * @param {string} command
  * @param {string[]} args
  * @param {import('node:child_process').SpawnOptions} options

@@ -14,8 +14,8 @@ export function compileCacheDirectory(root) {
 }
 
 /**
- * Compiles the service in a process of its own, unless that was done since its sources last changed. What strips the
- * types, a WebAssembly program, would otherwise stay in the memory of the first start: some 20 MB for its whole life.
+ * Compiles the service in a process of its own, unless that was done since its sources last changed. Otherwise the
+ * WebAssembly program that strips the types would stay in the memory of the first start: some 20 MB for its whole life.
  * @param {string} root directory of node_modules
  * @param {string} node the Node that will run the service
  */

@@ -1,6 +1,6 @@
 /**
  * Preloaded (`node --import`) by `runWithNode24`: ends this process when the ones that started it are gone.
- * A killed npm or wrapper closes nothing that its child would notice, so their process ids are watched instead.
+ * A killed npm or wrapper closes nothing that its child would notice, so the process ids are watched instead.
  */
 import { readFileSync } from 'node:fs';
 
@@ -20,7 +20,7 @@ export function readLineage() {
 }
 
 function findParentOfShell(pid) {
-  // Elsewhere than on Linux the usual shells make way.
+  // On other systems the usual shells make way.
   if (process.platform !== 'linux') return null;
   try {
     // proc(5): pid (command) state parent …
@@ -35,7 +35,7 @@ function findParentOfShell(pid) {
 }
 
 /**
- * Calls back once when this process has no longer the lineage that it had.
+ * Calls back once when this process no longer has the lineage that it had.
  * @param {string} lineage
  * @param {() => void} onGone
  */
@@ -49,6 +49,6 @@ export function watchLineage(lineage, onGone) {
 }
 
 const lineage = process.env[LINEAGE_VARIABLE];
-// Taken out, so that neither workers nor children take it for their own.
+// Removed, so that neither workers nor children take it for their own.
 delete process.env[LINEAGE_VARIABLE];
 if (lineage !== undefined) watchLineage(lineage, () => process.kill(process.pid, 'SIGTERM'));

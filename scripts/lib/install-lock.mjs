@@ -1,7 +1,7 @@
 import { readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** No installation takes this long: an older lock belongs to nobody, whoever has its process id today. */
+/** No installation takes this long: an older lock belongs to nobody, whichever process has its id today. */
 const STALE_AFTER_MS = 15 * 60_000;
 
 /**
@@ -40,7 +40,7 @@ function isStale(file) {
   try {
     const age = Date.now() - statSync(file).mtimeMs;
     const holder = Number(readFileSync(file, 'utf8'));
-    // Empty for a moment while its holder writes it.
+    // It is empty for a moment, until its holder has written it.
     if (holder === 0) return age > 1_000;
     return age > STALE_AFTER_MS || !isRunning(holder);
   } catch (error) {

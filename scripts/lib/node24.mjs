@@ -10,10 +10,10 @@ import { giveUp } from './say.mjs';
 const NODE_FLAGS = ['--disable-warning=ExperimentalWarning'];
 
 /**
- * The service is to stay small. A limit on the old generation makes V8 let it grow by a third instead of to twice or
- * four times what is alive before it collects: under load 155 MB resident instead of 250. Live data are below 40 MB.
- * The young generation is not to be smaller: with 4 MB, what hundreds of requests under way hold was copied again and
- * again, a tenth of all processor time. With 16 MB nothing was faster than with 8, for 20 MB more.
+ * Keeps the service small. With a limit on the old generation, V8 lets it grow by a third, instead of to two or four times
+ * the live data, before it collects: under load, 155 MB are resident instead of 250. Live data are below 40 MB. The young
+ * generation should not be smaller: with 4 MB, the data of hundreds of requests under way were copied again and again,
+ * which took a tenth of all processor time. With 16 MB nothing was faster than with 8, at the cost of 20 MB.
  */
 const SERVICE_FLAGS = ['--max-semi-space-size=8', '--max-old-space-size=256'];
 
@@ -23,7 +23,7 @@ const SERVICE_ENVIRONMENT = { MALLOC_ARENA_MAX: '1' };
 /** Since 24.12 Node runs TypeScript without a warning. */
 const OLDEST = [24, 12];
 
-/** Read at once: the starter may be gone by the time the dependencies are installed. */
+/** Read at the start: the starter may be gone by the time the dependencies are installed. */
 const LINEAGE = readLineage();
 
 const FOLLOW_PARENT = new URL('./follow-parent.mjs', import.meta.url).href;
@@ -90,7 +90,7 @@ function findPackagedNode(root) {
   const program = join(root, 'node_modules', name, 'bin', isWindows ? 'node.exe' : 'node');
   if (!existsSync(program)) return null;
   const node = realpathSync(program);
-  // npm puts node_modules/.bin first in the path, so mostly this is that very Node, and no proof is needed.
+  // npm puts node_modules/.bin first in the path, so mostly this is that very Node, and need not be tried out.
   if (node === realpathSync(process.execPath)) return node;
   try {
     return isRecent(execFileSync(node, ['--version'], { encoding: 'utf8' }).slice(1)) ? node : null;

@@ -15,8 +15,8 @@ const TEST_TIMEOUT_MS = 120_000;
 const SKIPPED_DIRECTORIES = new Set(['node_modules', 'data', '.git']);
 
 /**
- * Runs tests with node's own runner on one PostgreSQL. All that they write goes below one temporary directory, which is
- * removed whatever becomes of them.
+ * Runs tests with Node's own runner on one PostgreSQL. Everything that they write goes below one temporary directory,
+ * which is removed however they end.
  * @param selection test files, directories of them and options of `node --test`; empty for every test
  * @returns whether all went well
  */

@@ -29,7 +29,7 @@ export const INTERFACE_CHECK: Step = {
 };
 
 /**
- * Runs every step, whatever became of the ones before, and prints how each went; what a step said only when it failed.
+ * Runs every step, even after one has failed, and prints how each went, with its output when it failed.
  * @returns the names of those that failed
  */
 export async function runSteps(steps: readonly Step[], stop: AbortSignal): Promise<string[]> {

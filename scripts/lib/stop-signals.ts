@@ -1,6 +1,6 @@
 import { constants } from 'node:os';
 
-/** That the person at the keyboard, or whoever started this, wants it to end. */
+/** Whether the person at the keyboard, or whoever started this, wants it to end. */
 export interface StopRequest {
   readonly signal: AbortSignal;
   /** The exit code that says so, 128 + the signal's number; null while nobody asked. */

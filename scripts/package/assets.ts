@@ -19,8 +19,8 @@ const FOLDER = 'assets';
 
 /**
  * Packs every file that a source names as `new URL('./file', import.meta.url)` or `import.meta.resolve('package/file')`,
- * and turns both to where it lies in the package. Any other use of `import.meta` is refused, for it would be found
- * wrong only where the package runs.
+ * and points both to where it lies in the package. Any other use of `import.meta` is refused, since it would fail only
+ * where the package runs.
  */
 export function packAssets(): PackedAssets {
   const files = new Map<string, string>();

@@ -65,7 +65,7 @@ function listChunks({ output }: RolldownOutput): [string, Buffer][] {
   });
 }
 
-/** With a single other character, V8 keeps two bytes for each one of the file. They stand in literals only. */
+/** A single non-ASCII character makes V8 keep two bytes for each character of the file. They occur in literals only. */
 function toAscii(code: string): string {
   return code.replaceAll(/[^\0-\x7f]/g, (unit) => {
     return `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`;

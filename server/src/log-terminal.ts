@@ -14,8 +14,8 @@ const levelStyles: Readonly<Record<string, Style>> = {
 };
 
 /**
- * A line of the log for people: time of day, level, message, the other fields as `name=value`, long lists by their
- * ends, and the stack of an error below. A line that is no JSON object is given back as it is.
+ * Writes a line of the log for people: time of day, level, message, the other fields as `name=value`, long lists by their
+ * ends, and the stack of an error below. A line that is not a JSON object is returned as it is.
  */
 export function formatForTerminal(line: string, colours: boolean): string {
   const entry = parseEntry(line);

@@ -14,7 +14,8 @@ export interface LogOptions {
 }
 
 /**
- * Makes the log: one JSON object per line, with the time in UTC; where people read it, lines made for them. No line carries keys, addresses, fingerprints or secrets, see `scrub`.
+ * Makes the log: one JSON object per line, with the time in UTC; where people read it, lines written for them. No line
+ * carries keys, addresses, fingerprints or secrets: see `scrub`.
  */
 export function createLog({ level, destination = standardOutput() }: LogOptions): Logger {
   return pino(
