@@ -46,7 +46,6 @@ describe('the way through nginx', { skip }, () => {
     agentPort: 4096,
     version: nginxVersion,
     hasIpv6: false,
-    hasHttp2: true,
     needsChallenge: true,
     certificate: web.certificateFile,
     certificateKey: web.keyFile,

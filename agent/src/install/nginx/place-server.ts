@@ -79,13 +79,10 @@ export function mayUseIpv6(servers: readonly Server[], port: number): boolean {
   return others.length === 0 || others.some((server) => listAddresses(server, port).has('[::]'));
 }
 
-/**
- * Whether a block of ours may offer HTTP/2. Before nginx 1.25.1 that is up to the socket, and the other sites on it would offer
- * it from then on, too.
- */
-export function mayOfferHttp2(servers: readonly Server[], version: string): boolean {
+/** Whether other sites offer HTTP/2 from our block on: before nginx 1.25.1 that is up to the socket. */
+export function spreadsHttp2(servers: readonly Server[], version: string): boolean {
   const others = listOnPort(servers, 443);
-  return hasHttp2Directive(version) || others.length === 0 || others.some(offersHttp2);
+  return !hasHttp2Directive(version) && others.length > 0 && !others.some(offersHttp2);
 }
 
 /** Whether our block would answer for all names that nobody has, in place of another site. */

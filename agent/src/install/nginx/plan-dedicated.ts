@@ -4,7 +4,7 @@ import type { EditStep, FileStep } from '../steps.ts';
 import { findChallengeHindrance } from './hindrances.ts';
 import { findFileHindrance, includeSnippet } from './include-snippet.ts';
 import { challengePlaces, serverPlaces } from './own-files.ts';
-import { mayOfferHttp2, mayUseIpv6, placeServer } from './place-server.ts';
+import { mayUseIpv6, placeServer, spreadsHttp2 } from './place-server.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
 import { refuseChallenge, refuseServer } from './refuse.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
@@ -23,14 +23,12 @@ export interface Surroundings {
   readonly servers: readonly Server[];
 }
 
-const NO_HTTP2 =
-  'The server block of the agent offers no HTTP/2, for before nginx 1.25.1 the other sites on port 443 would offer it, too; "http2" in their "listen" lines adds it for all.';
+const SPREADS_HTTP2 =
+  'With this block the other sites on port 443 offer HTTP/2, too: before nginx 1.25.1 it belongs to the port.';
 
 /** Plans a server block of our own, with what answers the challenge for its certificate. */
 export function planDedicated(around: Surroundings, wanted: ProxyOptions): ProxyPlan {
-  const hasIpv6 = wanted.hasIpv6 && mayUseIpv6(around.servers, 443);
-  const hasHttp2 = wanted.hasHttp2 && mayOfferHttp2(around.servers, wanted.version);
-  const options = { ...wanted, hasIpv6, hasHttp2 };
+  const options = { ...wanted, hasIpv6: wanted.hasIpv6 && mayUseIpv6(around.servers, 443) };
   const text = renderServer(options);
   const place = placeServer(around.files, around.others, {
     text,
@@ -42,7 +40,7 @@ export function planDedicated(around: Surroundings, wanted: ProxyOptions): Proxy
     ? planChallenge(around, wanted)
     : { files: [], edits: [] };
   if (typeof challenge === 'string') return refuseChallenge(challenge, options);
-  const notes = hasHttp2 ? [] : [NO_HTTP2];
+  const notes = spreadsHttp2(around.servers, wanted.version) ? [SPREADS_HTTP2] : [];
   return { kind: 'dedicated', server: writeFile(place.path, text), challenge, notes };
 }
 

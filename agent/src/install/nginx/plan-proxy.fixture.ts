@@ -21,7 +21,6 @@ export const options: ProxyOptions = {
   agentPort: 4096,
   version: '1.22.1',
   hasIpv6: true,
-  hasHttp2: true,
   needsChallenge: true,
   certificate: '/c.pem',
   certificateKey: '/c.key',

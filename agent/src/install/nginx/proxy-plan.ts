@@ -12,8 +12,6 @@ export interface ProxyOptions {
   /** nginx's own: `1.22.1`. */
   readonly version: string;
   readonly hasIpv6: boolean;
-  /** Whether a block of ours offers HTTP/2. */
-  readonly hasHttp2: boolean;
   /** Whether a certificate is to come by http-01 through this nginx, if the domain has no TLS yet. */
   readonly needsChallenge: boolean;
   /** What a server block of ours shows: the chain and its key. */

@@ -12,7 +12,6 @@ const options: ProxyOptions = {
   agentPort: 4096,
   version: '1.26.3',
   hasIpv6: true,
-  hasHttp2: true,
   needsChallenge: true,
   certificate: '/etc/letsencrypt/live/monitor.test/fullchain.pem',
   certificateKey: '/etc/letsencrypt/live/monitor.test/privkey.pem',

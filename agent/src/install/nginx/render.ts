@@ -112,13 +112,13 @@ export function hasHttp2Directive(version: string): boolean {
   return isAtLeast(version, [1, 25, 1]);
 }
 
-function renderListens({ version, hasIpv6, hasHttp2 }: ProxyOptions): readonly string[] {
+function renderListens({ version, hasIpv6 }: ProxyOptions): readonly string[] {
   const isNew = hasHttp2Directive(version);
-  const suffix = hasHttp2 && !isNew ? 'ssl http2;' : 'ssl;';
+  const suffix = isNew ? 'ssl;' : 'ssl http2;';
   return [
     `listen 443 ${suffix}`,
     ...(hasIpv6 ? [`listen [::]:443 ${suffix}`] : []),
-    ...(hasHttp2 && isNew ? ['http2 on;'] : []),
+    ...(isNew ? ['http2 on;'] : []),
   ];
 }
 

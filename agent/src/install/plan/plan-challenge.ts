@@ -22,15 +22,7 @@ export function describeProxy(
   const { hasIpv6, nginx } = facts;
   const way = { domain, proxyPath, mutualTls, agentPort: findAgentPort(options, 'proxy', facts) };
   const version = nginx?.version ?? '';
-  return {
-    ...way,
-    version,
-    hasIpv6,
-    hasHttp2: true,
-    needsChallenge,
-    certificate,
-    certificateKey: key,
-  };
+  return { ...way, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
 }
 
 /** What a block of ours would show, before it is known whether there must be one. */
