@@ -28,11 +28,17 @@ export async function connectStalledViewer(port: number): Promise<StalledViewer>
   await once(socket, 'secureConnect');
   socket.write(REQUEST);
   await once(socket, 'readable');
-  const local = (socket.localPort ?? 0).toString(16).toUpperCase().padStart(4, '0');
-  const line = new RegExp(`: 0100007F:${local} [0-9A-F]+:[0-9A-F]{4} (..) `);
+  const [agents, viewers] = [port, socket.localPort ?? 0].map(toAddress);
+  const line = new RegExp(`: ${agents} ${viewers} (..) `);
   return {
-    // A socket that is not read does not hear that it was closed, so the kernel is asked.
+    // A socket that is not read does not hear that it was closed: the end stands behind what it has not read. So the
+    // kernel is asked what the agent's side says.
     isKept: () => line.exec(readFileSync('/proc/net/tcp', 'utf8'))?.[1] === ESTABLISHED,
     [Symbol.dispose]: () => void socket.destroy(),
   };
+}
+
+/** As proc_net_tcp writes it. */
+function toAddress(port: number): string {
+  return `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`;
 }
