@@ -11,12 +11,13 @@ import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 
-import { findPort, MAIN, waitFor } from '../agent/test/agent-program.ts';
+import { MAIN, waitFor } from '../agent/test/agent-program.ts';
+import { findFreePort } from '../agent/test/find-free-port.ts';
 import { repository } from './lib/steps.ts';
 
 const TOKEN = 'a-token-for-the-tests-of-documents';
 const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-documents-'));
-const port = await findPort();
+const port = await findFreePort();
 const lacks =
   process.platform === 'linux'
     ? lackOf('openssl') || lackOf('curl')

@@ -18,7 +18,8 @@ import { askByHttp2, askProxy, DOMAIN, type Manner, watchProxy } from './ask-pro
 import { lacksOpenssl, Workshop } from './certificates.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
-import { findFreePort, startWebServer, type WebServer } from './web-server.ts';
+import { findFreePort } from './find-free-port.ts';
+import { startWebServer, type WebServer } from './web-server.ts';
 
 interface Server {
   readonly program: string;

@@ -13,7 +13,7 @@ import { readConfiguration } from '#agent/install/nginx/read-configuration.ts';
 import { chooseServer, listChosen, listServers } from '#agent/install/nginx/servers.ts';
 import { askPlain } from './ask-proxy.ts';
 import { lacksNginx, startNginx } from './nginx-process.ts';
-import { findFreePort } from './web-server.ts';
+import { findFreePort } from './find-free-port.ts';
 
 const SEED = 20261121;
 

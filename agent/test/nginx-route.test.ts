@@ -18,7 +18,7 @@ import { lacksNginx, type Nginx, nginxVersion, startNginx } from './nginx-proces
 import { waitFor } from './programs.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
-import { findFreePort } from './web-server.ts';
+import { findFreePort } from './find-free-port.ts';
 
 const skip = lacksNginx || lacksOpenssl;
 

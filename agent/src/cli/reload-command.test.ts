@@ -4,7 +4,8 @@ import { existsSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { findPort, MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { connect } from '../../test/stream-harness.ts';
 
@@ -14,7 +15,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
 
   test('takes good files, refuses bad ones with 1 and the reason, and viewers stay', async (t) => {
     const server = workshop.makeRoot('root').makeServer();
-    const port = await findPort();
+    const port = await findFreePort();
     const config = writeAgentConfig(workshop.directory, port, server);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
     t.after(() => child.kill('SIGKILL'));

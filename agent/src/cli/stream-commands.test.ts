@@ -12,7 +12,8 @@ import { after, describe, test } from 'node:test';
 import { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
 import { Value } from 'typebox/value';
 
-import { findPort, MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { MAIN, runAgent, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { ask, connect } from '../../test/stream-harness.ts';
 
@@ -27,7 +28,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   }
 
   test('run streams this machine, takes new files at SIGHUP, keeps the old for bad ones, and ends at SIGTERM', async (t) => {
-    const port = await findPort();
+    const port = await findFreePort();
     const config = writeConfig(port);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', config]);
     t.after(() => child.kill('SIGKILL'));
@@ -74,7 +75,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     const full = openSync('/dev/full', 'w');
     t.after(() => closeSync(full));
     for (const log of ['pipe', full] as const) {
-      const port = await findPort();
+      const port = await findFreePort();
       const args = [MAIN, 'run', '--config', writeConfig(port)];
       const child = spawn(process.execPath, args, { stdio: ['ignore', 'ignore', log] });
       t.after(() => child.kill('SIGKILL'));
@@ -86,7 +87,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   });
 
   test('SIGHUP while the agent begins does not end it', async (t) => {
-    const port = await findPort();
+    const port = await findFreePort();
     const pipe = join(workshop.directory, 'config.pipe');
     execFileSync('mkfifo', [pipe]);
     const child = spawn(process.execPath, [MAIN, 'run', '--config', pipe]);
@@ -100,7 +101,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   });
 
   test('validate is 0 where the agent would start, and warns of an open port', async () => {
-    const config = writeConfig(await findPort(), 'viewers: {}\n');
+    const config = writeConfig(await findFreePort(), 'viewers: {}\n');
     assert.deepEqual(await runAgent('validate', '--config', config), {
       code: 0,
       stdout: `! Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.\n✓ ${config} is valid.\n`,
@@ -109,7 +110,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
   });
 
   test('validate is 78 and names line and field of what is badly written', async () => {
-    const config = writeConfig(await findPort(), 'interval: 1\n');
+    const config = writeConfig(await findFreePort(), 'interval: 1\n');
     const { code, stdout } = await runAgent('validate', '--no-environment', '--config', config);
     assert.equal(code, 78);
     assert.equal(
@@ -123,7 +124,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     const key = readFileSync(server.keyFile);
     const other = createSecureServer({ cert, key }, (_request, response) => response.end('{}'));
     t.after(() => other.close());
-    const port = await findPort();
+    const port = await findFreePort();
     await once(other.listen(port, '127.0.0.1'), 'listening');
     const config = writeConfig(port);
     const { code, stdout } = await runAgent('health', '--config', config);

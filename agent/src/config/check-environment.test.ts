@@ -4,7 +4,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { findPort } from '../../test/agent-program.ts';
+import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { checkEnvironment } from './check-environment.ts';
 import { explainListenError } from './explain-listen-error.ts';
@@ -54,7 +54,7 @@ describe('what a configuration needs of the machine', { skip: lacksOpenssl }, ()
     const server = old.makeServer(90);
     const authorityFile = join(workshop.directory, 'authorities.pem');
     const config = await parseConfig(
-      `listen: 127.0.0.1:${await findPort()}
+      `listen: 127.0.0.1:${await findFreePort()}
 tls: { certificate_file: ${server.certificateFile}, key_file: ${server.keyFile} }
 viewers: { certificates: required, authority_file: ${authorityFile} }
 `,

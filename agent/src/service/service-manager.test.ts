@@ -5,7 +5,8 @@ import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 
-import { findPort, MAIN, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { MAIN, waitFor, writeAgentConfig } from '../../test/agent-program.ts';
+import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { emptyPrograms, waitFor as waitUntil } from '../../test/programs.ts';
 import { openServiceManager } from './service-manager.ts';
@@ -105,7 +106,7 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
     t.after(() => receiver.kill());
     const messages = readLines(receiver);
     await waitUntil(() => existsSync(socketPath) && messages.length > 0);
-    const port = await findPort();
+    const port = await findFreePort();
     const config = writeAgentConfig(
       workshop.directory,
       port,
