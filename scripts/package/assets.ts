@@ -10,7 +10,7 @@ export interface PackedAssets {
   readonly files: ReadonlyMap<string, string>;
 }
 
-/** `new URL('./page.css', import.meta.url)` */
+/** `new URL('./style.css', import.meta.url)` */
 const OWN_FILE = /new URL\(\s*'(?<path>\.[^']*)',\s*import\.meta\.url,?\s*\)/g;
 /** `import.meta.resolve('uplot/dist/uPlot.min.css')` */
 const FILE_OF_PACKAGE = /import\.meta\.resolve\(\s*'(?<specifier>[^']+)',?\s*\)/g;

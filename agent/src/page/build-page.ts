@@ -24,8 +24,23 @@ function readScript(file: string): string {
   return stripTypeScriptTypes(readOwn(`browser/${file}`));
 }
 
+/** In the order in which they override each other. */
+const STYLE_SHEETS = [
+  'theme',
+  'frame',
+  'cards',
+  'charts',
+  'meters',
+  'tables',
+  'token-form',
+  'media',
+];
+
 const parts: Readonly<Record<string, string>> = {
-  styles: `${readUplot('uPlot.min.css')}\n${readOwn('page.css')}`,
+  styles: [
+    readUplot('uPlot.min.css'),
+    ...STYLE_SHEETS.map((name) => readOwn(`styles/${name}.css`)),
+  ].join('\n'),
   uplot: readUplot('uPlot.iife.min.js'),
   scripts: linkScripts('main.ts', readScript),
 };

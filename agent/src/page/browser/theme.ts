@@ -1,6 +1,6 @@
 import { keep } from './kept.ts';
 
-/** The colours of lines, named for what page.css calls them. */
+/** The colours of lines, named for what styles/theme.css calls them. */
 export type Colour = 'blue' | 'teal' | 'amber' | 'rose' | 'violet' | 'grey' | 'green' | 'pink';
 
 type Scheme = 'light' | 'dark';
@@ -10,7 +10,7 @@ const resolved = new Map<string, string>();
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners: (() => void)[] = [];
 
-/** What a colour of page.css is now, as canvases take it. */
+/** What a colour of styles/theme.css is now, as canvases take it. */
 export function resolveColour(name: Colour | 'muted' | 'grid'): string {
   const known = resolved.get(name);
   if (known !== undefined) return known;
