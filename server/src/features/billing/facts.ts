@@ -19,6 +19,16 @@ export interface BillingEvent {
   readonly ignoredBecause: string | null;
 }
 
+/**
+ * When something occurred, as precisely as the provider reports it: Paddle and Lemon Squeezy write microseconds, Stripe
+ * whole seconds. Order facts by `compareOccurrences`, never by `occurredAt` alone.
+ */
+export interface Occurrence {
+  readonly occurredAt: Date;
+  /** Nanoseconds to add to `occurredAt`, up to 999,999; 0 when absent. */
+  readonly occurredNanos?: number;
+}
+
 /** One thing that an event says. */
 export type BillingFact = PaymentFact | SubscriptionFact | AdjustmentFact | CustomerFact;
 
@@ -46,7 +56,7 @@ export interface BillingLine {
 }
 
 /** Money that has come in: entered in a ledger, never changed afterwards. */
-export interface PaymentFact {
+export interface PaymentFact extends Occurrence {
   readonly kind: 'payment';
   readonly transactionId: string;
   /**
@@ -62,7 +72,6 @@ export interface PaymentFact {
   readonly origin: 'purchase' | 'renewal' | 'change' | 'other';
   readonly customerId: string | null;
   readonly customer: CustomerDetails;
-  readonly occurredAt: Date;
   /** What was paid for; null where the event does not say (a purchase's term then comes from its subscription). */
   readonly period: BillingPeriod | null;
   readonly lines: readonly BillingLine[];
@@ -71,14 +80,13 @@ export interface PaymentFact {
 }
 
 /** How a subscription is at a moment: the newest counts. */
-export interface SubscriptionFact {
+export interface SubscriptionFact extends Occurrence {
   readonly kind: 'subscription';
   readonly subscriptionId: string;
   /** The purchase that began it, where the provider says. */
   readonly transactionId: string | null;
   readonly customerId: string | null;
   readonly customer: CustomerDetails;
-  readonly occurredAt: Date;
   readonly status: 'active' | 'trialing' | 'past_due' | 'paused' | 'canceled';
   /** The present period, paid or not; null while paused and once canceled. */
   readonly period: BillingPeriod | null;
@@ -92,11 +100,10 @@ export interface SubscriptionFact {
 }
 
 /** Money that goes back, or is fought over. The newest of an id counts. */
-export interface AdjustmentFact {
+export interface AdjustmentFact extends Occurrence {
   readonly kind: 'adjustment';
   readonly adjustmentId: string;
   readonly transactionId: string;
-  readonly occurredAt: Date;
   /**
    * `credit` and warnings of no consequence are `none`: only recorded. A reversal takes back one of its own kind, and that
    * of a chargeback the warning before it, too.
@@ -124,10 +131,9 @@ export interface AdjustedLine {
 }
 
 /** Who pays. The newest of an id counts. */
-export interface CustomerFact {
+export interface CustomerFact extends Occurrence {
   readonly kind: 'customer';
   readonly customerId: string;
-  readonly occurredAt: Date;
   readonly customer: CustomerDetails;
 }
 

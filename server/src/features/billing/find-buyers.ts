@@ -2,6 +2,7 @@ import type { Queryable } from '#server/db/statement.ts';
 
 import type { CustomerDetails } from './facts.ts';
 import { listCustomers } from './queries/purchases.ts';
+import { compareOccurrences } from './rules/compare-occurrences.ts';
 import { mergeCustomer, type Purchase } from './rules/group-purchases.ts';
 
 /** Who bought. */
@@ -39,9 +40,7 @@ export async function findBuyers(
 }
 
 function readBuyer({ facts }: Purchase): Buyer {
-  const told = [...facts.payments, ...facts.snapshots].sort(
-    (a, b) => a.occurredAt.getTime() - b.occurredAt.getTime(),
-  );
+  const told = [...facts.payments, ...facts.snapshots].sort(compareOccurrences);
   return {
     customerId: told.findLast(({ customerId }) => customerId !== null)?.customerId ?? null,
     customer: told.reduce<CustomerDetails>(

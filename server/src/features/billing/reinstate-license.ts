@@ -13,6 +13,7 @@ import { listUnsentKeyEmailsOfLicense } from './key-emails/resend-queries.ts';
 import { lockBilling } from './queries/lock.ts';
 import { listPurchaseEntries, listTransactionsOfLicense } from './queries/purchases.ts';
 import { groupPurchases, type LedgerEntry, type Purchase } from './rules/group-purchases.ts';
+import { occurrenceOf } from './rules/compare-occurrences.ts';
 import { listOpenDisputes } from './rules/money-back.ts';
 
 /**
@@ -57,7 +58,11 @@ function describeLift({ facts }: Purchase, liftedAt: Date): BillingEvent {
     eventId: `by_hand:${makeUuid()}`,
     type: 'dispute.lifted',
     occurredAt: liftedAt,
-    facts: disputes.map((dispute) => ({ ...dispute, status: 'rejected', occurredAt: liftedAt })),
+    facts: disputes.map((dispute) => ({
+      ...dispute,
+      ...occurrenceOf({ occurredAt: liftedAt }),
+      status: 'rejected',
+    })),
     ignoredBecause: null,
   };
 }

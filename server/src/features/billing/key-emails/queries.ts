@@ -223,21 +223,21 @@ export async function listBoughtLicenses(
 const findLocaleStatement = defineStatement(
   'key_email_find_locale',
   Type.Object({ locale: Type.String() }),
-  `with told as (
-     select customer_id, fact, occurred_at from billing_payments
-     where transaction_id = $1 and provider = $2
+  `with facts as (
+     select customer_id, fact, occurred_at, coalesce((fact->>'occurredNanos')::integer, 0) as occurred_nanos
+     from billing_payments where transaction_id = $1 and provider = $2
      union all
-     select customer_id, fact, occurred_at from billing_subscriptions
-     where transaction_id = $1 and provider = $2
+     select customer_id, fact, occurred_at, coalesce((fact->>'occurredNanos')::integer, 0)
+     from billing_subscriptions where transaction_id = $1 and provider = $2
    )
    select locale from (
-     select known.locale, 1 as rank, known.occurred_at
-     from told join billing_customers known on known.customer_id = told.customer_id and known.provider = $2
+     select known.locale, 1 as rank, known.occurred_at, known.occurred_nanos
+     from facts join billing_customers known on known.customer_id = facts.customer_id and known.provider = $2
      union all
-     select fact -> 'customer' ->> 'locale', 2, occurred_at from told
-   ) as heard
+     select fact -> 'customer' ->> 'locale', 2, occurred_at, occurred_nanos from facts
+   ) as candidates
    where locale is not null
-   order by rank, occurred_at desc
+   order by rank, occurred_at desc, occurred_nanos desc
    limit 1`,
 );
 

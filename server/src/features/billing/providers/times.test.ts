@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { readPeriod, readTime } from './times.ts';
+import { readOccurrence, readPeriod, readTime } from './times.ts';
 
 test('times are read with any fraction and zone, cut to milliseconds', () => {
   const times = {
@@ -36,6 +36,21 @@ test('what is no time is none, the first day of the first year and what lies bey
     {},
   ]) {
     assert.equal(readTime(value), null, JSON.stringify(value));
+  }
+});
+
+test('reads when something occurred down to the nanosecond', () => {
+  const occurredAt = new Date('2027-03-01T12:00:00.799Z');
+  const occurrences = {
+    '2027-03-01T12:00:00.799Z': { occurredAt },
+    '2027-03-01T12:00:00.799000Z': { occurredAt },
+    '2027-03-01T12:00:00.799001Z': { occurredAt, occurredNanos: 1_000 },
+    '2027-03-01T14:00:00.799627882+02:00': { occurredAt, occurredNanos: 627_882 },
+    '2027-03-01T12:00:00.799999999999Z': { occurredAt, occurredNanos: 999_999 },
+    '0001-01-01T00:00:00.000001Z': null,
+  };
+  for (const [text, expected] of Object.entries(occurrences)) {
+    assert.deepEqual(readOccurrence(text), expected, text);
   }
 });
 

@@ -1,4 +1,4 @@
-import type { BillingPeriod } from '../facts.ts';
+import type { BillingPeriod, Occurrence } from '../facts.ts';
 
 /** RFC 3339, with any number of digits after the second: nanoseconds occur. */
 const DATE_TIME =
@@ -18,6 +18,18 @@ export function readTime(value: unknown): Date | null {
   const time = new Date(`${groups['second']}.${milliseconds}${groups['zone'] ?? 'Z'}`);
   const year = time.getUTCFullYear();
   return year >= FIRST_REAL_YEAR && year <= LAST_YEAR ? time : null;
+}
+
+/**
+ * Reads when something occurred, with all digits down to the nanosecond; further ones are cut. Null for what `readTime`
+ * does not read.
+ */
+export function readOccurrence(value: unknown): Occurrence | null {
+  const occurredAt = readTime(value);
+  if (occurredAt === null) return null;
+  const fraction = DATE_TIME.exec(String(value))?.groups?.['fraction'] ?? '';
+  const occurredNanos = Number(fraction.padEnd(9, '0').slice(3, 9));
+  return occurredNanos === 0 ? { occurredAt } : { occurredAt, occurredNanos };
 }
 
 /** Reads a span; null when one of its ends is not told. */

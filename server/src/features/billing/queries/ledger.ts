@@ -89,19 +89,23 @@ export async function insertAdjustments(
 
 const upsertCustomersStatement = defineCommand(
   'billing_customer_upsert',
-  `insert into billing_customers as known (customer_id, provider, occurred_at, email, name, locale)
-   select distinct on (customer_id, provider) customer_id, provider, occurred_at, email, name, locale
+  `insert into billing_customers as known (customer_id, provider, occurred_at, occurred_nanos, email, name, locale)
+   select distinct on (customer_id, provider) customer_id, provider, occurred_at, occurred_nanos, email, name, locale
    from (
      select provider, fact->>'customerId' as customer_id, (fact->>'occurredAt')::timestamptz as occurred_at,
+            coalesce((fact->>'occurredNanos')::integer, 0) as occurred_nanos,
             fact->'customer'->>'email' as email, fact->'customer'->>'name' as name,
             fact->'customer'->>'locale' as locale
      from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
    ) as told
-   order by customer_id, provider, occurred_at desc, email desc nulls last, name desc nulls last, locale desc nulls last
+   order by customer_id, provider, occurred_at desc, occurred_nanos desc,
+            email desc nulls last, name desc nulls last, locale desc nulls last
    on conflict (customer_id, provider) do update
-   set occurred_at = excluded.occurred_at, email = excluded.email, name = excluded.name, locale = excluded.locale
-   where (excluded.occurred_at, coalesce(excluded.email, ''), coalesce(excluded.name, ''), coalesce(excluded.locale, ''))
-       > (known.occurred_at, coalesce(known.email, ''), coalesce(known.name, ''), coalesce(known.locale, ''))`,
+   set occurred_at = excluded.occurred_at, occurred_nanos = excluded.occurred_nanos, email = excluded.email, name = excluded.name, locale = excluded.locale
+   where (excluded.occurred_at, excluded.occurred_nanos,
+          coalesce(excluded.email, ''), coalesce(excluded.name, ''), coalesce(excluded.locale, ''))
+       > (known.occurred_at, known.occurred_nanos,
+          coalesce(known.email, ''), coalesce(known.name, ''), coalesce(known.locale, ''))`,
 );
 
 /** Keeps the newest word on each customer; of two at the same moment always the same one. */

@@ -7,6 +7,7 @@ import type { AdjustmentFact, PaymentFact, SubscriptionFact } from '../facts.ts'
 
 const Moment = Timestamp;
 const Text = Type.String();
+const Nanoseconds = Type.Integer({ minimum: 0, maximum: 999_999 });
 
 function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
@@ -46,6 +47,7 @@ const Payment = Type.Object({
   customerId: orNull(Text),
   customer: Customer,
   occurredAt: Moment,
+  occurredNanos: Type.Optional(Nanoseconds),
   period: orNull(Period),
   lines: Type.Array(Line),
   total: orNull(Type.Number()),
@@ -58,6 +60,7 @@ const Subscription = Type.Object({
   customerId: orNull(Text),
   customer: Customer,
   occurredAt: Moment,
+  occurredNanos: Type.Optional(Nanoseconds),
   status: Type.Union([
     Type.Literal('active'),
     Type.Literal('trialing'),
@@ -82,6 +85,7 @@ const Adjustment = Type.Object({
   adjustmentId: Text,
   transactionId: Text,
   occurredAt: Moment,
+  occurredNanos: Type.Optional(Nanoseconds),
   effect: Type.Union([
     Type.Literal('refund'),
     Type.Literal('chargeback'),

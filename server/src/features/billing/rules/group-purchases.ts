@@ -3,9 +3,11 @@ import type {
   BillingFact,
   BillingProvider,
   CustomerDetails,
+  Occurrence,
   PaymentFact,
   SubscriptionFact,
 } from '../facts.ts';
+import { compareOccurrences, occurrenceOf } from './compare-occurrences.ts';
 import type { PurchaseFacts } from './purchase.ts';
 
 /** One thing that was told of a purchase, and the event that told it. */
@@ -114,7 +116,7 @@ function resolve(canonical: ReadonlyMap<string, string>, id: string | null): str
 }
 
 /** The words on each id, the oldest first. */
-function byId<Fact extends Told<{ readonly occurredAt: Date }>>(
+function byId<Fact extends Told<Occurrence>>(
   facts: readonly Fact[],
   idOf: (fact: Fact) => string,
 ): Fact[][] {
@@ -125,7 +127,7 @@ function byId<Fact extends Told<{ readonly occurredAt: Date }>>(
 function mergePayment(words: readonly Told<PaymentFact>[]): Told<PaymentFact> {
   return words.reduce((older, newer) => ({
     ...newer,
-    occurredAt: older.occurredAt,
+    ...occurrenceOf(older),
     subscriptionId: newer.subscriptionId ?? older.subscriptionId,
     customerId: newer.customerId ?? older.customerId,
     customer: mergeCustomer(older.customer, newer.customer),
@@ -137,7 +139,7 @@ function mergePayment(words: readonly Told<PaymentFact>[]): Told<PaymentFact> {
 /** The newest word counts, from the moment since which nothing else was said: telling it again changes nothing. */
 function mergeAdjustment(words: readonly Told<AdjustmentFact>[]): Told<AdjustmentFact> {
   return words.reduce((older, newer) =>
-    saysTheSame(older, newer) ? { ...newer, occurredAt: older.occurredAt } : newer,
+    saysTheSame(older, newer) ? { ...newer, ...occurrenceOf(older) } : newer,
   );
 }
 
@@ -163,21 +165,14 @@ export function mergeCustomer(older: CustomerDetails, newer: CustomerDetails): C
 }
 
 /** By time; of what was told at the same moment, by the event's id, so that the order is always the same. */
-function compareTold(
-  a: Told<{ readonly occurredAt: Date }>,
-  b: Told<{ readonly occurredAt: Date }>,
-): number {
-  const difference = a.occurredAt.getTime() - b.occurredAt.getTime();
-  if (difference !== 0) return difference;
-  return compareText(a.eventId, b.eventId);
+function compareTold(a: Told<Occurrence>, b: Told<Occurrence>): number {
+  return compareOccurrences(a, b) || compareText(a.eventId, b.eventId);
 }
 
 /** Some providers tell whole seconds only: an end that falls into the same one as a change came after it. */
 function compareSnapshots(a: Told<SubscriptionFact>, b: Told<SubscriptionFact>): number {
-  const difference = a.occurredAt.getTime() - b.occurredAt.getTime();
-  if (difference !== 0) return difference;
   const ended = Number(a.status === 'canceled') - Number(b.status === 'canceled');
-  return ended === 0 ? compareText(a.eventId, b.eventId) : ended;
+  return compareOccurrences(a, b) || ended || compareText(a.eventId, b.eventId);
 }
 
 function compareText(a: string, b: string): number {

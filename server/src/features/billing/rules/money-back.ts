@@ -1,4 +1,5 @@
 import type { AdjustmentFact, PaymentFact } from '../facts.ts';
+import { compareOccurrences } from './compare-occurrences.ts';
 
 /**
  * When a payment was given back as a whole, or as far as one of its lines is concerned; null when it was not. Several
@@ -13,7 +14,7 @@ export function findRefund(
   const refunds = adjustments
     .filter(({ effect, status }) => effect === 'refund' && status === 'approved')
     .filter(({ transactionId }) => transactionId === payment.transactionId)
-    .sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime());
+    .sort(compareOccurrences);
   const line = payment.lines.find((candidate) => candidate.lineId === lineId);
   let backForAll = 0;
   let backForLine = 0;
@@ -73,8 +74,10 @@ export function listOpenDisputes(
 
 function cameTrue(warning: AdjustmentFact, adjustments: readonly AdjustmentFact[]): boolean {
   return adjustments.some(
-    ({ effect, status, occurredAt }) =>
-      effect === 'chargeback' && status !== 'pending' && occurredAt >= warning.occurredAt,
+    (fact) =>
+      fact.effect === 'chargeback' &&
+      fact.status !== 'pending' &&
+      compareOccurrences(fact, warning) >= 0,
   );
 }
 
@@ -89,9 +92,7 @@ function listOpen(
   const of = (wanted: AdjustmentFact['effect'], status: AdjustmentFact['status']) =>
     adjustments.filter((each) => each.effect === wanted && each.status === status);
   const unspent = of(reversal, 'approved').length - of(effect, 'reversed').length;
-  return of(effect, 'approved')
-    .sort((a, b) => a.occurredAt.getTime() - b.occurredAt.getTime())
-    .slice(Math.max(0, unspent));
+  return of(effect, 'approved').sort(compareOccurrences).slice(Math.max(0, unspent));
 }
 
 function reaches(back: number, total: number | null): boolean {

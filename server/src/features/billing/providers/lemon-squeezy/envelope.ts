@@ -3,11 +3,11 @@ import { createHash } from 'node:crypto';
 import { Type } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-import type { CustomerDetails } from '../../facts.ts';
+import type { CustomerDetails, Occurrence } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { readId, readName, readObject, readText, type JsonObject } from '../json-fields.ts';
 import { readEmail } from '../read-email.ts';
-import { readTime } from '../times.ts';
+import { readOccurrence } from '../times.ts';
 
 /** What every event of Lemon Squeezy's has: the event's name, and the object that it is about (JSON:API). */
 export interface LemonSqueezyEvent {
@@ -15,7 +15,7 @@ export interface LemonSqueezyEvent {
   readonly name: string;
   readonly objectId: string;
   readonly attributes: JsonObject;
-  readonly occurredAt: Date;
+  readonly occurrence: Occurrence;
 }
 
 const Text = Type.String({ pattern: '^[!-~]{1,200}$' });
@@ -42,24 +42,24 @@ export function readEnvelope(body: unknown, rawBody: Buffer): LemonSqueezyEvent 
   }
   const { attributes, id } = body.data;
   const name = body.meta.event_name;
-  const occurredAt = readOccurredAt(attributes);
-  if (occurredAt === null) {
+  const occurrence = findOccurrence(attributes);
+  if (occurrence === null) {
     const message = 'data.attributes.updated_at is no time';
     throw new MalformedEventError(message, { eventId, type: name });
   }
-  return { eventId, name, objectId: String(id), attributes, occurredAt };
+  return { eventId, name, objectId: String(id), attributes, occurrence };
 }
 
 function readNameAndTime(body: unknown): { type: string | null; occurredAt: Date | null } {
   const { meta, data } = readObject(body);
   return {
     type: readName(readObject(meta)['event_name']),
-    occurredAt: readOccurredAt(readObject(readObject(data)['attributes'])),
+    occurredAt: findOccurrence(readObject(readObject(data)['attributes']))?.occurredAt ?? null,
   };
 }
 
-function readOccurredAt(attributes: JsonObject): Date | null {
-  return readTime(attributes['updated_at']) ?? readTime(attributes['created_at']);
+function findOccurrence(attributes: JsonObject): Occurrence | null {
+  return readOccurrence(attributes['updated_at']) ?? readOccurrence(attributes['created_at']);
 }
 
 /**
@@ -69,9 +69,13 @@ function readOccurredAt(attributes: JsonObject): Date | null {
 export function requireAttribute(event: LemonSqueezyEvent, field: string): string {
   const value = readId(event.attributes[field]);
   if (value === null) {
-    const { eventId, name: type, occurredAt } = event;
+    const { eventId, name: type, occurrence } = event;
     const message = `${type} needs data.attributes.${field}`;
-    throw new MalformedEventError(message, { eventId, type, occurredAt });
+    throw new MalformedEventError(message, {
+      eventId,
+      type,
+      occurredAt: occurrence.occurredAt,
+    });
   }
   return value;
 }

@@ -1,13 +1,13 @@
 import type { PaymentFact } from '../../facts.ts';
 import { readId, readInteger } from '../json-fields.ts';
-import { readTime } from '../times.ts';
+import { readOccurrence } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 import { readRefunded } from './order.ts';
 
 /** Reads a payment of a subscription. The first one is that of the order, which has an event of its own. */
 export function readInvoice(event: LemonSqueezyEvent): Reading {
-  const { attributes, objectId, occurredAt } = event;
+  const { attributes, objectId, occurrence } = event;
   return [
     {
       kind: 'payment',
@@ -16,7 +16,7 @@ export function readInvoice(event: LemonSqueezyEvent): Reading {
       origin: readOrigin(attributes['billing_reason']),
       customerId: readId(attributes['customer_id']),
       customer: readBuyer(attributes),
-      occurredAt: readTime(attributes['created_at']) ?? occurredAt,
+      ...(readOccurrence(attributes['created_at']) ?? occurrence),
       period: null,
       lines: [],
       total: readInteger(attributes['total']),
@@ -26,14 +26,14 @@ export function readInvoice(event: LemonSqueezyEvent): Reading {
 
 /** Reads how much of a subscription's payment was given back until now. */
 export function readRefundedInvoice(event: LemonSqueezyEvent): Reading {
-  const { attributes, objectId, occurredAt } = event;
+  const { attributes, objectId, occurrence } = event;
   const transactionId = nameObject('invoice', objectId);
   return [
     {
       kind: 'adjustment',
       adjustmentId: transactionId,
       transactionId,
-      occurredAt,
+      ...occurrence,
       effect: 'refund',
       status: 'approved',
       ...readRefunded(attributes),

@@ -29,9 +29,9 @@ const READERS: ReadonlyMap<string, (event: LemonSqueezyEvent) => Reading> = new 
  */
 export function normalizeLemonSqueezy(body: unknown, { rawBody }: WebhookDelivery): BillingEvent {
   const event = readEnvelope(body, rawBody);
-  const { eventId, name, occurredAt } = event;
+  const { eventId, name, occurrence } = event;
   return toBillingEvent(
-    { provider: 'lemonsqueezy', eventId, type: name, occurredAt },
+    { provider: 'lemonsqueezy', eventId, type: name, occurredAt: occurrence.occurredAt },
     READERS.get(name)?.(event),
   );
 }

@@ -1,6 +1,6 @@
 import type { BillingLine } from '../../facts.ts';
 import { readId, readInteger, readObject, readQuantity, type JsonObject } from '../json-fields.ts';
-import { readTime } from '../times.ts';
+import { readOccurrence } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
@@ -12,7 +12,7 @@ const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
  * whoever asked for the next ones would be shown other people's keys. Subscriptions name the order by number.
  */
 export function readOrder(event: LemonSqueezyEvent): Reading {
-  const { attributes, objectId, occurredAt } = event;
+  const { attributes, objectId, occurrence } = event;
   const transactionId = requireAttribute(event, 'identifier');
   if (!PAID.has(attributes['status'])) return 'The order is not paid.';
   return [
@@ -24,7 +24,7 @@ export function readOrder(event: LemonSqueezyEvent): Reading {
       origin: 'purchase',
       customerId: readId(attributes['customer_id']),
       customer: readBuyer(attributes),
-      occurredAt: readTime(attributes['created_at']) ?? occurredAt,
+      ...(readOccurrence(attributes['created_at']) ?? occurrence),
       period: null,
       lines: readLines(attributes),
       total: readInteger(attributes['total']),
@@ -34,13 +34,13 @@ export function readOrder(event: LemonSqueezyEvent): Reading {
 
 /** Reads how much of an order was given back until now. */
 export function readRefundedOrder(event: LemonSqueezyEvent): Reading {
-  const { attributes, objectId, occurredAt } = event;
+  const { attributes, objectId, occurrence } = event;
   return [
     {
       kind: 'adjustment',
       adjustmentId: nameObject('order', objectId),
       transactionId: requireAttribute(event, 'identifier'),
-      occurredAt,
+      ...occurrence,
       effect: 'refund',
       status: 'approved',
       ...readRefunded(attributes),

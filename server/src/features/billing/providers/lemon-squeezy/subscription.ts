@@ -1,7 +1,7 @@
-import type { BillingPeriod, PaymentFact, SubscriptionFact } from '../../facts.ts';
+import type { BillingPeriod, Occurrence, PaymentFact, SubscriptionFact } from '../../facts.ts';
 import { inferCycle } from '../infer-cycle.ts';
 import { readId, readObject, readQuantity, type JsonObject } from '../json-fields.ts';
-import { readTime } from '../times.ts';
+import { readOccurrence, readTime } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
@@ -11,7 +11,7 @@ import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from 
  * becomes `past_due` at once and `unpaid` or `expired` at the end of two weeks of retries.
  */
 export function readSubscription(event: LemonSqueezyEvent): Reading {
-  const { attributes, occurredAt } = event;
+  const { attributes, occurrence } = event;
   const status = readStatus(attributes);
   if (status === null) return 'The status of the subscription is not known.';
   const period = readPresentPeriod(event);
@@ -22,7 +22,7 @@ export function readSubscription(event: LemonSqueezyEvent): Reading {
     transactionId: null,
     customerId: readId(attributes['customer_id']),
     customer: readBuyer(attributes),
-    occurredAt,
+    ...occurrence,
     status,
     period,
     pausedAt: null,
@@ -30,12 +30,17 @@ export function readSubscription(event: LemonSqueezyEvent): Reading {
     scheduledChange: readScheduledChange(attributes, status),
     lines: readLines(event, period),
   };
-  const order = belongsTo(event, nameObject('order', requireAttribute(event, 'order_id')));
+  const orderId = nameObject('order', requireAttribute(event, 'order_id'));
+  const order = belongsTo(event, orderId, readOccurrence(attributes['created_at']) ?? occurrence);
   return period === null ? [snapshot, order] : [snapshot, order, paidUntil(event, period)];
 }
 
 /** A word on the order's payment that says nothing but which subscription it began. */
-function belongsTo(event: LemonSqueezyEvent, transactionId: string): PaymentFact {
+function belongsTo(
+  event: LemonSqueezyEvent,
+  transactionId: string,
+  occurrence: Occurrence,
+): PaymentFact {
   return {
     kind: 'payment',
     transactionId,
@@ -43,7 +48,7 @@ function belongsTo(event: LemonSqueezyEvent, transactionId: string): PaymentFact
     origin: 'other',
     customerId: null,
     customer: { email: null, name: null, locale: null },
-    occurredAt: readTime(event.attributes['created_at']) ?? event.occurredAt,
+    ...occurrence,
     period: null,
     lines: [],
     total: null,
@@ -54,9 +59,8 @@ function belongsTo(event: LemonSqueezyEvent, transactionId: string): PaymentFact
 function paidUntil(event: LemonSqueezyEvent, period: BillingPeriod): PaymentFact {
   const subscription = nameObject('subscription', event.objectId);
   return {
-    ...belongsTo(event, `${subscription}:${period.endsAt.toISOString()}`),
+    ...belongsTo(event, `${subscription}:${period.endsAt.toISOString()}`, event.occurrence),
     origin: 'change',
-    occurredAt: event.occurredAt,
     period,
   };
 }
@@ -86,10 +90,10 @@ function readStatus(attributes: JsonObject): SubscriptionFact['status'] | null {
 }
 
 /** What is paid; `renews_at` of a subscription that is past due or paused is when a payment is tried again. */
-function readPresentPeriod({ attributes, occurredAt }: LemonSqueezyEvent): BillingPeriod | null {
+function readPresentPeriod({ attributes, occurrence }: LemonSqueezyEvent): BillingPeriod | null {
   const endsAt = readEnd(attributes);
   if (endsAt === null) return null;
-  return { startsAt: readTime(attributes['created_at']) ?? occurredAt, endsAt };
+  return { startsAt: readTime(attributes['created_at']) ?? occurrence.occurredAt, endsAt };
 }
 
 function readEnd(attributes: JsonObject): Date | null {

@@ -1,4 +1,4 @@
-import type { AdjustmentFact } from '../../facts.ts';
+import type { AdjustmentFact, Occurrence } from '../../facts.ts';
 import { readAmount } from './amounts.ts';
 import { ignored, type Reading } from './reading.ts';
 import type { Adjustment } from './schemas.ts';
@@ -24,7 +24,7 @@ const STATUSES: ReadonlyMap<string, AdjustmentFact['status']> = new Map([
 const PARTS: ReadonlySet<string> = new Set(['partial', 'tax', 'proration']);
 
 /** Money goes back, or is fought over. */
-export function readAdjustment(adjustment: Adjustment, occurredAt: Date): Reading {
+export function readAdjustment(adjustment: Adjustment, occurrence: Occurrence): Reading {
   const effect = EFFECTS.get(adjustment.action);
   if (effect === undefined) return ignored('The adjustment has an action that is not known.');
   const status = STATUSES.get(adjustment.status);
@@ -33,7 +33,7 @@ export function readAdjustment(adjustment: Adjustment, occurredAt: Date): Readin
     kind: 'adjustment',
     adjustmentId: adjustment.id,
     transactionId: adjustment.transaction_id,
-    occurredAt,
+    ...occurrence,
     effect,
     status,
     full: isFull(adjustment.type),

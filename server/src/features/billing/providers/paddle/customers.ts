@@ -1,4 +1,4 @@
-import type { CustomerDetails, CustomerFact } from '../../facts.ts';
+import type { CustomerDetails, CustomerFact, Occurrence } from '../../facts.ts';
 import { readEmail } from '../read-email.ts';
 import type { Customer } from './schemas.ts';
 
@@ -9,11 +9,11 @@ const LOCALE = /^[A-Za-z0-9-]{2,35}$/;
 const CUSTOM_EMAILS = ['customer_email', 'customerEmail', 'email'];
 
 /** Who pays; what cannot be used is not known. */
-export function toCustomerFact(customer: Customer, occurredAt: Date): CustomerFact {
+export function toCustomerFact(customer: Customer, occurrence: Occurrence): CustomerFact {
   return {
     kind: 'customer',
     customerId: customer.id,
-    occurredAt,
+    ...occurrence,
     customer: readCustomerDetails(customer),
   };
 }

@@ -9,15 +9,15 @@ import { toCustomerFact } from './customers.ts';
 import { ignored, type Reading } from './reading.ts';
 import { Adjustment, Customer, Envelope, Subscription, Transaction } from './schemas.ts';
 import { readSubscription } from './subscriptions.ts';
-import { readTime } from '../times.ts';
+import { readOccurrence, readTime } from '../times.ts';
 import { readTransaction } from './transactions.ts';
 
 const isEnvelope = Compile(Envelope);
 
 const readSubscriptionEvent = defineDataReader(Subscription, readSubscription);
 const readAdjustmentEvent = defineDataReader(Adjustment, readAdjustment);
-const readCustomerEvent = defineDataReader(Customer, (customer, occurredAt) => ({
-  fact: toCustomerFact(customer, occurredAt),
+const readCustomerEvent = defineDataReader(Customer, (customer, occurrence) => ({
+  fact: toCustomerFact(customer, occurrence),
 }));
 
 /** Of a payment only its end counts, for the subscription and the totals are sure only then. */
@@ -48,17 +48,17 @@ export function normalizePaddle(body: unknown): BillingEvent {
   if (!isEnvelope.Check(body)) {
     throw new MalformedEventError('The event has no id, no type or no time.', readHead(body));
   }
-  const occurredAt = readTime(body.occurred_at);
-  if (occurredAt === null) {
+  const occurrence = readOccurrence(body.occurred_at);
+  if (occurrence === null) {
     throw new MalformedEventError('The time of the event cannot be read.', readHead(body));
   }
   const { event_id: eventId, event_type: type, data } = body;
-  const reading = READERS.get(type)?.(data, { id: eventId, type, occurredAt }) ?? ignoreType(type);
+  const reading = READERS.get(type)?.(data, { id: eventId, type, occurrence }) ?? ignoreType(type);
   return {
     provider: 'paddle',
     eventId,
     type,
-    occurredAt,
+    occurredAt: occurrence.occurredAt,
     facts: reading.fact === null ? [] : [reading.fact],
     ignoredBecause: reading.fact === null ? reading.ignoredBecause : null,
   };

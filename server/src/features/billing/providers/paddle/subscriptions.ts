@@ -1,4 +1,4 @@
-import type { SubscriptionFact } from '../../facts.ts';
+import type { Occurrence, SubscriptionFact } from '../../facts.ts';
 import { readCustomData } from './customers.ts';
 import { readSubscriptionLines } from './lines.ts';
 import { ignored, type Reading } from './reading.ts';
@@ -9,7 +9,7 @@ const STATUSES = ['active', 'trialing', 'past_due', 'paused', 'canceled'] as con
 const ACTIONS = ['cancel', 'pause', 'resume'] as const;
 
 /** How a subscription is: every event of one holds all of it. */
-export function readSubscription(subscription: Subscription, occurredAt: Date): Reading {
+export function readSubscription(subscription: Subscription, occurrence: Occurrence): Reading {
   const status = STATUSES.find((known) => known === subscription.status);
   if (status === undefined) return ignored('The subscription has a status that is not known.');
   const lines = readSubscriptionLines(subscription);
@@ -20,7 +20,7 @@ export function readSubscription(subscription: Subscription, occurredAt: Date): 
     transactionId: subscription.transaction_id ?? null,
     customerId: subscription.customer_id ?? null,
     customer: readCustomData(subscription.custom_data),
-    occurredAt,
+    ...occurrence,
     status,
     period: readPeriod(subscription.current_billing_period),
     pausedAt: readTime(subscription.paused_at),

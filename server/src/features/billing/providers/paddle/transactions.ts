@@ -1,4 +1,4 @@
-import type { PaymentFact } from '../../facts.ts';
+import type { Occurrence, PaymentFact } from '../../facts.ts';
 import { readAmount } from './amounts.ts';
 import { readCustomData } from './customers.ts';
 import { readTransactionLines } from './lines.ts';
@@ -16,7 +16,7 @@ const ORIGINS: ReadonlyMap<string, PaymentFact['origin']> = new Map([
 ]);
 
 /** Money has come in. The period and the subscription may be missing in a first payment, and there is no e-mail in it. */
-export function readTransaction(transaction: Transaction, occurredAt: Date): Reading {
+export function readTransaction(transaction: Transaction, occurrence: Occurrence): Reading {
   const lines = readTransactionLines(transaction);
   if (lines === null) return ignored('The transaction has a billing cycle that is not known.');
   const totals = transaction.details?.totals;
@@ -27,7 +27,7 @@ export function readTransaction(transaction: Transaction, occurredAt: Date): Rea
     origin: ORIGINS.get(transaction.origin ?? '') ?? 'other',
     customerId: transaction.customer_id ?? null,
     customer: readCustomData(transaction.custom_data),
-    occurredAt,
+    ...occurrence,
     period: readPeriod(transaction.billing_period),
     lines,
     // What was paid once credit had been taken off.

@@ -1,4 +1,4 @@
-import type { PaymentFact, SubscriptionFact } from '../../facts.ts';
+import type { Occurrence, PaymentFact, SubscriptionFact } from '../../facts.ts';
 import { readPeriod, readTime } from '../times.ts';
 import type { Reading } from '../reading.ts';
 import { UnknownValue, readCustomer, readKnown, readLines } from './fields.ts';
@@ -12,7 +12,7 @@ const REFUND_STATUSES = ['pending', 'approved', 'rejected', 'reversed'] as const
 export function readPayment(
   data: Payment,
   origin: PaymentFact['origin'],
-  occurredAt: Date,
+  occurrence: Occurrence,
 ): Reading {
   const lines = readLines(data.lines);
   if (lines instanceof UnknownValue) return lines.sentence;
@@ -24,7 +24,7 @@ export function readPayment(
       origin,
       customerId: data.customer?.id ?? null,
       customer: readCustomer(data.customer),
-      occurredAt,
+      ...occurrence,
       period: readPeriod(data.period),
       lines,
       total: data.total ?? null,
@@ -33,7 +33,7 @@ export function readPayment(
 }
 
 /** Reads how a subscription is. */
-export function readSubscription(data: Subscription, occurredAt: Date): Reading {
+export function readSubscription(data: Subscription, occurrence: Occurrence): Reading {
   const status = readKnown(data.status, STATUSES, 'status');
   if (status instanceof UnknownValue) return status.sentence;
   const lines = readLines(data.lines);
@@ -48,7 +48,7 @@ export function readSubscription(data: Subscription, occurredAt: Date): Reading 
       transactionId: data.transaction_id ?? null,
       customerId: data.customer?.id ?? null,
       customer: readCustomer(data.customer),
-      occurredAt,
+      ...occurrence,
       status,
       period: isRunning ? readPeriod(data.period) : null,
       pausedAt: status === 'paused' ? readTime(data.paused_at) : null,
@@ -60,7 +60,7 @@ export function readSubscription(data: Subscription, occurredAt: Date): Reading 
 }
 
 /** Reads money that goes back. */
-export function readRefund(data: Refund, occurredAt: Date): Reading {
+export function readRefund(data: Refund, occurrence: Occurrence): Reading {
   const status = readKnown(data.status ?? 'approved', REFUND_STATUSES, 'status');
   if (status instanceof UnknownValue) return status.sentence;
   return [
@@ -68,7 +68,7 @@ export function readRefund(data: Refund, occurredAt: Date): Reading {
       kind: 'adjustment',
       adjustmentId: data.refund_id,
       transactionId: data.transaction_id,
-      occurredAt,
+      ...occurrence,
       effect: 'refund',
       status,
       full: data.full ?? null,
@@ -83,13 +83,13 @@ export function readRefund(data: Refund, occurredAt: Date): Reading {
 }
 
 /** Reads a payment that is fought over, or that the seller has got back. */
-export function readDispute(data: Dispute, isWon: boolean, occurredAt: Date): Reading {
+export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrence): Reading {
   return [
     {
       kind: 'adjustment',
       adjustmentId: data.dispute_id,
       transactionId: data.transaction_id,
-      occurredAt,
+      ...occurrence,
       effect: 'chargeback',
       // A dispute that was won takes back its own word, so that it never speaks for another one.
       status: isWon ? 'reversed' : 'approved',
@@ -101,8 +101,8 @@ export function readDispute(data: Dispute, isWon: boolean, occurredAt: Date): Re
 }
 
 /** Reads what is known of a customer now. */
-export function readCustomerChange(data: CustomerChange, occurredAt: Date): Reading {
-  return [{ kind: 'customer', customerId: data.id, occurredAt, customer: readCustomer(data) }];
+export function readCustomerChange(data: CustomerChange, occurrence: Occurrence): Reading {
+  return [{ kind: 'customer', customerId: data.id, ...occurrence, customer: readCustomer(data) }];
 }
 
 function readScheduledChange({

@@ -4,7 +4,7 @@ import type { BillingEvent } from '../../facts.ts';
 import { MalformedEventError, type WebhookDelivery } from '../adapter.ts';
 import { defineDataReader, type DataReader } from '../define-data-reader.ts';
 import { readId, readName, readObject } from '../json-fields.ts';
-import { readTime } from '../times.ts';
+import { readOccurrence, readTime } from '../times.ts';
 import { toBillingEvent, type Reading } from '../reading.ts';
 import {
   readCustomerChange,
@@ -57,12 +57,12 @@ export function normalizeStandardWebhook(
     });
   }
   const { type, data, timestamp } = body;
-  const occurredAt = readTime(timestamp);
-  if (occurredAt === null) {
+  const occurrence = readOccurrence(timestamp);
+  if (occurrence === null) {
     throw new MalformedEventError('The timestamp is no time.', { eventId: id, type });
   }
   return toBillingEvent(
-    { provider: 'standard', eventId: id, type, occurredAt },
-    READERS.get(type)?.(data, { id, type, occurredAt }),
+    { provider: 'standard', eventId: id, type, occurredAt: occurrence.occurredAt },
+    READERS.get(type)?.(data, { id, type, occurrence }),
   );
 }
