@@ -1,7 +1,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import { rateLimited } from '#server/errors.ts';
-import { networkOf } from '#server/lib/client-network.ts';
 import type { RateLimiter, RateStanding } from '#server/lib/rate-limiter.ts';
 
 interface RateLimitOptions {
@@ -19,7 +18,7 @@ interface RateLimitOptions {
  */
 export function limitRate({ limiter, clock, onRefusal }: RateLimitOptions) {
   return (request: FastifyRequest, reply: FastifyReply, done: (error?: Error) => void): void => {
-    const verdict = limiter.take(networkOf(request.ip), clock.now().getTime());
+    const verdict = limiter.take(request.clientNetwork, clock.now().getTime());
     const headers = describeStandings(verdict.standings);
     if (verdict.retryAfterSeconds === 0) {
       reply.headers(headers);

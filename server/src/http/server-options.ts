@@ -22,14 +22,12 @@ const TIMEOUT_CHECK_INTERVAL_MS = 2_000;
 const KEEP_ALIVE_TIMEOUT_MS = 72_000;
 
 interface HttpOptions {
-  /** Addresses and CIDR networks whose `X-Forwarded-For` is believed. */
-  readonly trustedProxies: readonly string[];
   /** The headers of every answer, see `makeAnswerHeaders`. */
   readonly answerHeaders: Readonly<Record<string, string>>;
 }
 
 /** How Fastify and Node's HTTP server are set up: limits on everything that comes from outside. */
-export function makeServerOptions({ trustedProxies, answerHeaders }: HttpOptions) {
+export function makeServerOptions({ answerHeaders }: HttpOptions) {
   return {
     ajv: ajvOptions,
     bodyLimit: DEFAULT_BODY_LIMIT_BYTES,
@@ -43,7 +41,6 @@ export function makeServerOptions({ trustedProxies, answerHeaders }: HttpOptions
       requireHostHeader: false,
     },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
     genReqId: readRequestId,
     // A hook of our own logs what is worth a line; a logger for each request would cost more than most requests.
     logger: false,

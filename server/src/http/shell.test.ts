@@ -24,7 +24,7 @@ function setUp(t: TestContext, overrides: Partial<ShellOptions> = {}): App {
     state: () => 'ready',
     ...overrides,
   });
-  app.get('/address', (request) => ({ ip: request.ip }));
+  app.get('/address', (request) => ({ network: request.clientNetwork }));
   app.get('/things/:id', (request) => request.params);
   app.get('/rest/*', () => 'the rest');
   app.post('/things', { schema: { body: ref(SubscriberCreate) } }, (request) => request.body);
@@ -307,16 +307,35 @@ test('while starting and draining, requests are 503 and probes are served', asyn
   assert.equal((await app.inject('/address')).statusCode, 200);
 });
 
-test('the client address comes from the socket, and from trusted proxies alone', async (t) => {
+test('the client network comes from the socket, and from trusted proxies alone', async (t) => {
   const headers = { 'x-forwarded-for': '203.0.113.7, 198.51.100.1' };
-  const ipOf = async (trustedProxies: readonly string[]) => {
+  const networkFor = async (trustedProxies: readonly string[]) => {
     const response = await setUp(t, { trustedProxies }).inject({ url: '/address', headers });
-    return response.json<{ ip: string }>().ip;
+    return response.json<{ network: string }>().network;
   };
-  assert.equal(await ipOf([]), '127.0.0.1');
-  assert.equal(await ipOf(['10.0.0.0/8']), '127.0.0.1');
-  assert.equal(await ipOf(['127.0.0.0/8']), '198.51.100.1');
-  assert.equal(await ipOf(['127.0.0.0/8', '198.51.100.0/24']), '203.0.113.7');
+  assert.equal(await networkFor([]), '127.0.0.1');
+  assert.equal(await networkFor(['10.0.0.0/8']), '127.0.0.1');
+  assert.equal(await networkFor(['127.0.0.0/8']), '198.51.100.1');
+  assert.equal(await networkFor(['127.0.0.1']), '198.51.100.1');
+  assert.equal(await networkFor(['127.0.0.0/8', '198.51.100.0/24']), '203.0.113.7');
+});
+
+test('the client network is the same whatever port or text a proxy adds', async (t) => {
+  const app = setUp(t, { trustedProxies: ['127.0.0.0/8', '10.0.0.0/8'] });
+  const networkFor = async (forwardedFor: string) => {
+    const headers = { 'x-forwarded-for': forwardedFor };
+    return (await app.inject({ url: '/address', headers })).json<{ network: string }>().network;
+  };
+  for (const entry of ['203.0.113.7', '203.0.113.7:4711', '203.0.113.7:80, 10.0.0.1:443']) {
+    assert.equal(await networkFor(entry), '203.0.113.7', entry);
+  }
+  for (const entry of ['2001:db8:1:2::7', '[2001:db8:1:2::7]:4711', '[2001:db8:1:2:3::]']) {
+    assert.equal(await networkFor(entry), '2001:db8:1:2', entry);
+  }
+  for (const entry of ['guess-1', 'unknown', '203.0.113.7:port', '1.2.3.4.5', ' , ', '']) {
+    assert.equal(await networkFor(entry), '127.0.0.1', entry);
+  }
+  assert.equal(await networkFor('203.0.113.7, guess-1, 10.0.0.1'), '10.0.0.1');
 });
 
 /** Sends bytes as they are and reads until the other side closes. */

@@ -3,6 +3,7 @@ import { namedSchemas } from '@latchkey/contract';
 import { fastify } from 'fastify';
 import { addAnswerHeaders, makeAnswerHeaders } from './answer-headers.ts';
 import type { App } from './app-instance.ts';
+import { identifyClients } from './client-network.ts';
 import { addErrorHandler } from './error-handler.ts';
 import type { FailureLog } from './failure-log.ts';
 import { addJsonParser } from './json-parser.ts';
@@ -25,7 +26,7 @@ export interface ShellOptions {
 /** Makes an instance that serves nothing yet, but refuses everything as this interface does. */
 export function createShell({ publicUrl, trustedProxies, log, state }: ShellOptions): App {
   const answerHeaders = makeAnswerHeaders(publicUrl);
-  const options = makeServerOptions({ trustedProxies, answerHeaders });
+  const options = makeServerOptions({ answerHeaders });
   const app = fastify(options).withTypeProvider<TypeBoxTypeProvider>();
   app.server.maxConnections = MAX_CONNECTIONS;
   ignoreUnknownExpectations(app);
@@ -34,6 +35,7 @@ export function createShell({ publicUrl, trustedProxies, log, state }: ShellOpti
   addErrorHandler(app, log);
   addNotFoundHandler(app);
   addAnswerHeaders(app, answerHeaders);
+  identifyClients(app, trustedProxies);
   requireHost(app);
   refuseUnlessReady(app, state);
   limitLoad(app);

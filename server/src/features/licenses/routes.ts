@@ -17,21 +17,21 @@ import { validateLicense } from './validate.ts';
 /** Activation, validation and deactivation of licenses, and what can be asked about them. */
 export function registerLicenseRoutes(app: App, ctx: Context): void {
   app.post('/api/v1/licenses/activate', { schema: activateOperation }, (request) =>
-    activateLicense(ctx, request.body, request.ip),
+    activateLicense(ctx, request.body, request.clientNetwork),
   );
 
   app.post('/api/v1/licenses/validate', { schema: validateOperation }, (request) =>
-    validateLicense(ctx, request.body, request.ip),
+    validateLicense(ctx, request.body, request.clientNetwork),
   );
 
   app.post('/api/v1/licenses/deactivate', { schema: deactivateOperation }, (request) =>
-    deactivateLicense(ctx, request.body, request.ip),
+    deactivateLicense(ctx, request.body, request.clientNetwork),
   );
 
   app.get(
     '/api/v1/licenses/:license_key/activations',
     { schema: listActivationsOperation },
-    (request) => listActivations(ctx, request.params.license_key, request.ip),
+    (request) => listActivations(ctx, request.params.license_key, request.clientNetwork),
   );
 
   app.get(

@@ -1,0 +1,53 @@
+import type { IncomingMessage } from 'node:http';
+import { BlockList, isIPv6 } from 'node:net';
+import type { FastifyInstance } from 'fastify';
+import { findClientAddress, networkOf } from '#server/lib/client-network.ts';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /**
+     * What limits per client count by: the client's IPv4 address or IPv6 /64, from the socket, or from
+     * `X-Forwarded-For` where the socket's other end is a trusted proxy. `request.ip` is the socket's other end.
+     */
+    clientNetwork: string;
+  }
+}
+
+/**
+ * Sets `clientNetwork` on every request. Called on the root instance, before other hooks.
+ * @param trustedProxies addresses and CIDR networks whose `X-Forwarded-For` is believed
+ */
+export function identifyClients(app: FastifyInstance, trustedProxies: readonly string[]): void {
+  const readNetwork = createNetworkReader(createTrustCheck(trustedProxies));
+  app.decorateRequest('clientNetwork', '');
+  app.addHook('onRequest', (request, _reply, done) => {
+    request.clientNetwork = readNetwork(request.raw);
+    done();
+  });
+}
+
+function createNetworkReader(isTrusted: (address: string) => boolean) {
+  return ({ headers, socket }: IncomingMessage): string => {
+    const address = socket.remoteAddress ?? '';
+    const forwardedFor = headers['x-forwarded-for'];
+    if (typeof forwardedFor !== 'string') return networkOf(address);
+    return networkOf(findClientAddress(address, forwardedFor, isTrusted));
+  };
+}
+
+/** Makes the check whether an address is that of a trusted proxy. */
+function createTrustCheck(trustedProxies: readonly string[]): (address: string) => boolean {
+  const proxies = new BlockList();
+  for (const entry of trustedProxies) addToList(proxies, entry);
+  return (address) => proxies.check(address, familyOf(address));
+}
+
+function addToList(list: BlockList, entry: string): void {
+  const [address = '', prefix] = entry.split('/');
+  if (prefix === undefined) list.addAddress(address, familyOf(address));
+  else list.addSubnet(address, Number(prefix), familyOf(address));
+}
+
+function familyOf(address: string): 'ipv4' | 'ipv6' {
+  return isIPv6(address) ? 'ipv6' : 'ipv4';
+}

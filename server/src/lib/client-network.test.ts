@@ -1,0 +1,77 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { findClientAddress, networkOf, readForwardedAddress } from './client-network.ts';
+
+test('counts an IPv4 address by itself, in whichever form it is written', () => {
+  for (const address of ['203.0.113.7', '::ffff:203.0.113.7', '::FFFF:cb00:7107']) {
+    assert.equal(networkOf(address), '203.0.113.7');
+  }
+});
+
+test('counts an IPv6 address by its /64', () => {
+  for (const [address, network] of [
+    ['2001:db8::1', '2001:db8:0:0'],
+    ['2001:0DB8:0:0:ffff::', '2001:db8:0:0'],
+    ['::1', '0:0:0:0'],
+    ['fe80::1%eth0', 'fe80:0:0:0'],
+  ] as const) {
+    assert.equal(networkOf(address), network);
+    assert.equal(networkOf(network), network);
+  }
+});
+
+test('reads an address out of the forms in which proxies forward it', () => {
+  for (const [entry, address] of [
+    ['192.0.2.60', '192.0.2.60'],
+    ['192.0.2.60:4711', '192.0.2.60'],
+    ['"192.0.2.60:4711"', '192.0.2.60'],
+    ['2001:db8::1', '2001:db8::1'],
+    ['[2001:db8::1]', '2001:db8::1'],
+    ['[2001:db8::1]:4711', '2001:db8::1'],
+    ['[fe80::1%eth0]:4711', 'fe80::1'],
+    ['fe80::1%eth0', 'fe80::1'],
+    ['for=192.0.2.60;proto=https;by=203.0.113.43', '192.0.2.60'],
+    ['For="[2001:db8::1]:_port"', '2001:db8::1'],
+  ] as const) {
+    assert.equal(readForwardedAddress(entry), address, entry);
+  }
+});
+
+test('reads no address out of anything else', () => {
+  for (const entry of [
+    '',
+    'unknown',
+    '_hidden',
+    'for=_secret',
+    '192.0.2',
+    '192.0.2.256',
+    '192.0.2.60:',
+    '192.0.2.60:123456',
+    '0x7f.0.0.1',
+    '2001:db8::1:zz',
+    '[192.0.2.60]x',
+    '[]:80',
+    'example.com',
+    '"'.repeat(16_000),
+  ]) {
+    assert.equal(readForwardedAddress(entry), null, entry.slice(0, 40));
+  }
+});
+
+const isTrusted = (address: string) => address.startsWith('10.') || address === '127.0.0.1';
+
+test('stops at the first hop that is not trusted, and before one that has no address', () => {
+  for (const [socket, forwarded, client] of [
+    ['127.0.0.1', '192.0.2.1, 192.0.2.2', '192.0.2.2'],
+    ['127.0.0.1', '192.0.2.1, 10.0.0.2:80,10.0.0.1', '192.0.2.1'],
+    ['127.0.0.1', '10.0.0.2,10.0.0.1', '10.0.0.2'],
+    ['127.0.0.1', '192.0.2.1,, ,10.0.0.1', '192.0.2.1'],
+    ['127.0.0.1', '192.0.2.1, junk, 10.0.0.1', '10.0.0.1'],
+    ['127.0.0.1', 'junk', '127.0.0.1'],
+    ['127.0.0.1', ',', '127.0.0.1'],
+    ['192.0.2.9', '192.0.2.1', '192.0.2.9'],
+  ] as const) {
+    assert.equal(findClientAddress(socket, forwarded, isTrusted), client, forwarded);
+  }
+});
