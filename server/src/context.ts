@@ -16,6 +16,7 @@ import type { WebhookBatch } from './features/billing/received-event.ts';
 import type { WebhookSecrets } from './features/billing/webhook-secrets.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
+import type { CheckLimiter } from './features/licenses/check-limiter.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import type { OutreachDesk } from './features/outreach/outreach-desk.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
@@ -59,6 +60,7 @@ export interface Context {
   /** Work that locks a license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;
+  readonly checkLimiter: CheckLimiter;
   readonly eventCounts: EventCounts;
   /** Which names of analytics events are taken. */
   readonly wantedNames: NameFilter;

@@ -20,6 +20,7 @@ import { readWebhookSecrets } from './features/billing/webhook-secrets.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';
+import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
 import { OutreachDesk, type OutreachLimits } from './features/outreach/outreach-desk.ts';
@@ -115,13 +116,17 @@ export function makeContext(parts: ContextParts): Context {
     batches: {
       ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
       trials,
-      webhooks: createWebhookBatch({ catalog, clock, log, pool, vault, wantedEvents }, metrics),
+      webhooks: createWebhookBatch(
+        { catalog, clock, config, log, pool, vault, wantedEvents },
+        metrics,
+      ),
       heartbeats: createHeartbeatBatch({ clock, pool }, metrics),
       events: createEventBatch({ clock, pool }, metrics),
     },
     gate,
     licenseQueue,
     guesses: new GuessLimiter(clock),
+    checkLimiter: new CheckLimiter(clock),
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
     wantedNames: createNameFilter(config.events.names),
     wantedEvents,

@@ -52,7 +52,8 @@ export type LicenseFactsChange = Partial<
     | 'suspended_at'
     | 'refunded_at'
     | 'revoked_at'
-    | 'created_at',
+    | 'created_at'
+    | 'reveal_until',
     Date | null
   >
 > & { readonly subscription?: boolean };

@@ -41,6 +41,16 @@ describe('RateLimiter', () => {
     assert.deepEqual(tell(START + 60_000), [4, 12]);
   });
 
+  test('a request that is given back does not count, and none is given back that was not taken', () => {
+    const limiter = new RateLimiter(MINUTE);
+    limiter.giveBack('client', START);
+    assert.deepEqual(takeTimes(limiter, 6, START), [0, 0, 0, 0, 0, 12]);
+    limiter.giveBack('client', START);
+    assert.deepEqual(takeTimes(limiter, 2, START), [0, 12]);
+    for (let count = 0; count < 10; count++) limiter.giveBack('client', START + 60_000);
+    assert.deepEqual(takeTimes(limiter, 6, START + 60_000), [0, 0, 0, 0, 0, 12]);
+  });
+
   test('every policy must allow a request, and one that a policy refuses counts for none', () => {
     const limiter = new RateLimiter(MINUTE, DAY);
     assert.deepEqual(takeTimes(limiter, 6, START), [0, 0, 0, 0, 0, 12]);

@@ -62,6 +62,15 @@ export class RateLimiter {
     };
   }
 
+  /** Stops counting a request that was allowed. @param now in ms */
+  giveBack(client: string, now: number): void {
+    const arrivals = this.#arrivals.get(client);
+    if (arrivals === undefined) return;
+    this.#policies.forEach((policy, index) => {
+      arrivals[index] = readArrival(arrivals[index], policy, now) - intervalOf(policy);
+    });
+  }
+
   #find(client: string): number[] {
     const known = this.#arrivals.get(client);
     if (known !== undefined) return known;

@@ -9,6 +9,9 @@ import { problem, readBody } from './bodies.ts';
 
 const service = await openAcceptanceService();
 
+/** What a payment gives a license: its key is shown for a day. */
+const BILLED = { reveal_until: new Date(TEST_START.getTime() + DAY_MS) };
+
 const PENDING = {
   license_key: null,
   status: 'pending',
@@ -33,11 +36,22 @@ describe('200', () => {
     }
   });
 
-  test('polling is never slowed down, nor does it count as guessing', async () => {
+  test('a checkout may be polled without a limit, also beside many others', async () => {
     const address = anyAddress();
-    for (let poll = 0; poll < 40; poll++) {
+    const transactionId = `txn_${randomUUID()}`;
+    for (let poll = 0; poll < 300; poll++) {
+      assert.equal((await ask(transactionId, address)).status, 200);
+    }
+    for (let buyer = 0; buyer < 40; buyer++) {
       assert.equal((await ask(`txn_${randomUUID()}`, address)).status, 200);
     }
+  });
+
+  test('no key of a license that was issued by hand', inside, async () => {
+    const transactionId = `txn_${randomUUID()}`;
+    await service.own.issue({ transactionId });
+    const { licenses: _, ...body } = readBody((await ask(transactionId)).body);
+    assert.deepEqual([body['license_key'], body['status']], [null, 'active']);
   });
 
   test(
@@ -51,6 +65,7 @@ describe('200', () => {
         productId: 'yearly',
         transactionId,
         expiresAt,
+        facts: BILLED,
       });
       const license = {
         license_key: licenseKey,
@@ -71,7 +86,8 @@ describe('200', () => {
     async () => {
       const transactionId = `txn_${randomUUID()}`;
       const made = [];
-      for (let item = 0; item < 3; item++) made.push(await service.own.issue({ transactionId }));
+      for (let item = 0; item < 3; item++)
+        made.push(await service.own.issue({ transactionId, facts: BILLED }));
       // The order of the line items, which is not that of the ids.
       for (const [index, { license }] of made.entries()) {
         await service.own.pool.query(
@@ -93,7 +109,7 @@ describe('200', () => {
     const issued = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const transactionId = `txn_${randomUUID()}`;
-        const { licenseKey } = await service.own.issue({ transactionId });
+        const { licenseKey } = await service.own.issue({ transactionId, facts: BILLED });
         return { transactionId, licenseKey };
       }),
     );
@@ -107,7 +123,7 @@ describe('200', () => {
 
   test('the key is shown for 24 hours to the second', inside, async () => {
     const transactionId = `txn_${randomUUID()}`;
-    const { licenseKey } = await service.own.issue({ transactionId });
+    const { licenseKey } = await service.own.issue({ transactionId, facts: BILLED });
     const shownAfter = async (milliseconds: number) => {
       service.own.clock.set(new Date(TEST_START.getTime() + milliseconds));
       const { license_key: key, licenses, status } = readBody((await ask(transactionId)).body);
@@ -134,7 +150,10 @@ describe('200', () => {
   for (const [status, facts, isShown, expiresAt] of states) {
     test(`${status}: its key is ${isShown ? 'shown' : 'not shown'}`, inside, async () => {
       const transactionId = `txn_${randomUUID()}`;
-      const { licenseKey } = await service.own.issue({ transactionId, facts });
+      const { licenseKey } = await service.own.issue({
+        transactionId,
+        facts: { ...BILLED, ...facts },
+      });
       const { licenses: _, ...body } = readBody((await ask(transactionId)).body);
       assert.deepEqual(body, {
         license_key: isShown ? licenseKey : null,
@@ -188,6 +207,45 @@ describe('414', () => {
   test('an identifier of more than 200 characters', async () => {
     const answer = await ask('x'.repeat(201));
     assert.deepEqual([answer.status, answer.body], [414, problem('uri_too_long')]);
+  });
+});
+
+describe('429', () => {
+  test(
+    'an unknown checkout beyond 120 in an hour is refused until the next one may come',
+    inside,
+    async () => {
+      const address = anyAddress();
+      const known = `txn_${randomUUID()}`;
+      await service.own.issue({ transactionId: known });
+      await service.own.issue({ transactionId: 'seen before' });
+      assert.equal((await ask('seen before', address)).status, 200);
+      for (let miss = 0; miss < 120; miss++) {
+        assert.equal((await ask(`txn_miss_${miss}`, address)).status, 200);
+      }
+      const refused = await ask('txn_miss_120', address);
+      assert.deepEqual([refused.status, refused.body], [429, problem('rate_limited')]);
+      assert.equal(refused.headers.get('retry-after'), '30');
+      assert.equal(refused.headers.get('ratelimit-policy'), '"checks";q=120;w=3600');
+      assert.equal(refused.headers.get('ratelimit'), '"checks";r=0;t=30');
+      assert.equal((await ask(known, address)).status, 429, 'nothing is looked up');
+      assert.equal((await ask('seen before', address)).status, 200);
+      assert.equal((await ask('txn_miss_7', address)).status, 200, 'a poll goes on');
+      assert.equal((await ask('txn_miss_120')).status, 200, 'another network is served');
+      service.own.clock.advance(30 * SECOND_MS);
+      assert.equal((await ask(known, address)).status, 200);
+    },
+  );
+
+  test('a checkout whose license was created does not count', inside, async () => {
+    const address = anyAddress();
+    for (let sale = 0; sale < 130; sale++) {
+      const transactionId = `txn_${randomUUID()}`;
+      assert.equal((await ask(transactionId, address)).status, 200);
+      await service.own.issue({ transactionId });
+      const answer = await ask(transactionId, address);
+      assert.equal(readBody(answer.body)['status'], 'active');
+    }
   });
 });
 

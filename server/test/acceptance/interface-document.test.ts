@@ -30,7 +30,7 @@ const operations: readonly (readonly [string, string, string])[] = [
   ['GET', '/api/v1/health', '200 503'],
   ['GET', '/api/v1/health/live', '200'],
   ['GET', '/api/v1/health/ready', '200 503'],
-  ['GET', '/api/v1/licenses/check/{transaction_id}', '200 400 404 414 422 500 503'],
+  ['GET', '/api/v1/licenses/check/{transaction_id}', '200 400 404 414 422 429 500 503'],
   ['GET', '/api/v1/licenses/{license_key}/activations', '200 400 404 414 422 429 500 503'],
   ['POST', '/api/v1/events', '200 400 413 415 422 429 500 503'],
   ['POST', '/api/v1/licenses/activate', '200 403 404 409 413 415 422 429 500 503'],

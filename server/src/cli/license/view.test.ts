@@ -15,6 +15,7 @@ const license = {
   createdAt: NOW,
   keySealed: Buffer.alloc(0),
   keyHint: '2BF3N',
+  revealUntil: null,
   customerEmail: null,
   customerName: null,
   note: null,

@@ -27,7 +27,7 @@ import { settlePurchases } from './settle-purchases.ts';
 /** What applying events needs of the context. */
 export type ApplyContext = Pick<
   Context,
-  'catalog' | 'clock' | 'log' | 'pool' | 'vault' | 'wantedEvents'
+  'catalog' | 'clock' | 'config' | 'log' | 'pool' | 'vault' | 'wantedEvents'
 >;
 
 /**

@@ -13,7 +13,7 @@ import type { CustomerName } from './queue-look-ups.ts';
 /** What a look-up needs of the context. */
 type LookUpContext = Pick<
   Context,
-  'catalog' | 'clock' | 'log' | 'paddleApi' | 'pool' | 'vault' | 'wantedEvents'
+  'catalog' | 'clock' | 'config' | 'log' | 'paddleApi' | 'pool' | 'vault' | 'wantedEvents'
 >;
 
 /**

@@ -1,13 +1,12 @@
 import type { CheckedLicense, LicenseCheckResponse } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
-import { notFound } from '#server/errors.ts';
+import { notFound, rateLimited } from '#server/errors.ts';
 
+import { CHECK_POLICY } from './check-limiter.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
 import { licenseStatus, publicExpiry } from './rules/status.ts';
 import { licenseKeyLabel } from './seal-license-key.ts';
-
-const HOUR_MS = 3_600_000;
 
 const PENDING: LicenseCheckResponse = {
   license_key: null,
@@ -19,26 +18,41 @@ const PENDING: LicenseCheckResponse = {
 };
 
 /**
- * What has become of a checkout: `pending` until its license exists. The key is shown for some hours only, because
- * transaction ids end up in receipts and browser histories, and never once the money went back.
- * @throws notFound (404) for the empty id, which names no checkout
+ * Returns the licenses of a checkout; `pending` until they exist. The key is shown for some hours only, because transaction
+ * ids end up in receipts and browser histories, never once the money went back, and only for licenses that a payment
+ * created: the transaction id of an imported or issued license may be an order number that anybody can guess.
+ * @param clientAddress the client's IP address; it is refused when its network asks for many unknown checkouts
+ * @throws notFound (404) for the empty id, which names no checkout; rateLimited (429)
  */
 export async function checkTransaction(
   ctx: Context,
   transactionId: string,
+  clientAddress: string,
 ): Promise<LicenseCheckResponse> {
   if (transactionId === '') throw notFound();
+  admitCheck(ctx, transactionId, clientAddress);
   const records = await ctx.batches.checks.submit(transactionId);
   const licenses = records.map((record) => toChecked(ctx, record));
   const [first] = licenses;
   if (first === undefined) return PENDING;
+  ctx.checkLimiter.recordFound(clientAddress, transactionId);
   return { ...first, licenses };
+}
+
+function admitCheck(ctx: Context, transactionId: string, clientAddress: string): void {
+  const retryAfterSeconds = ctx.checkLimiter.admit(clientAddress, transactionId);
+  if (retryAfterSeconds === 0) return;
+  ctx.metrics.countRefusal('check', 'rate_limited');
+  throw rateLimited(retryAfterSeconds, {
+    'ratelimit-policy': `"${CHECK_POLICY.name}";q=${CHECK_POLICY.quota};w=${CHECK_POLICY.windowSeconds}`,
+    ratelimit: `"${CHECK_POLICY.name}";r=0;t=${retryAfterSeconds}`,
+  });
 }
 
 function toChecked(ctx: Context, license: LicenseRecord): CheckedLicense {
   const now = ctx.clock.now();
   return {
-    license_key: isKeyShown(ctx, license, now)
+    license_key: isKeyShown(license, now)
       ? ctx.vault.open(license.keySealed, licenseKeyLabel(license.id))
       : null,
     status: licenseStatus(license, now),
@@ -48,8 +62,7 @@ function toChecked(ctx: Context, license: LicenseRecord): CheckedLicense {
   };
 }
 
-function isKeyShown(ctx: Context, license: LicenseRecord, now: Date): boolean {
-  if (license.refundedAt !== null || license.revokedAt !== null) return false;
-  const shownForMs = ctx.config.billing.revealHours * HOUR_MS;
-  return now.getTime() - license.createdAt.getTime() < shownForMs;
+function isKeyShown({ refundedAt, revokedAt, revealUntil }: LicenseRecord, now: Date): boolean {
+  if (refundedAt !== null || revokedAt !== null) return false;
+  return revealUntil !== null && now < revealUntil;
 }

@@ -11,11 +11,13 @@ import { insertLicenseKeys } from './queries/license-keys.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './seal-license-key.ts';
 
+const HOUR_MS = 3_600_000;
+
 /** A license that a purchase is to make. */
 export type BilledOrder = Omit<BilledFacts, 'id' | 'terms'> & { readonly terms: BilledTerms };
 
 /** What making licenses needs of the context. */
-export type IssuingContext = Pick<Context, 'catalog' | 'clock' | 'vault'>;
+export type IssuingContext = Pick<Context, 'catalog' | 'clock' | 'config' | 'vault'>;
 
 /**
  * Makes the licenses of purchases in a few statements, in the transaction of the caller: one license for each order, in
@@ -29,11 +31,12 @@ export async function createBilledLicenses(
   if (orders.length === 0) return [];
   const { keyPrefix } = ctx.catalog();
   const createdAt = ctx.clock.now();
+  const revealUntil = new Date(createdAt.getTime() + ctx.config.billing.revealHours * HOUR_MS);
   const made = orders.map((order) => {
     const id = makeUuid();
     const licenseKey = generateLicenseKey(keyPrefix, randomBytes);
     const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
-    return { keyHash, license: { ...toRecord(order, id, createdAt), ...sealed } };
+    return { keyHash, license: { ...toRecord(order, id), createdAt, revealUntil, ...sealed } };
   });
   await insertLicenseKeys(
     db,
@@ -47,8 +50,7 @@ export async function createBilledLicenses(
 function toRecord(
   { terms, ...facts }: BilledOrder,
   id: string,
-  createdAt: Date,
-): Omit<LicenseRecord, 'keySealed' | 'keyHint'> {
+): Omit<LicenseRecord, 'createdAt' | 'revealUntil' | 'keySealed' | 'keyHint'> {
   return {
     id,
     ...terms,
@@ -57,6 +59,5 @@ function toRecord(
     suspendedAt: null,
     revokedAt: null,
     note: null,
-    createdAt,
   };
 }

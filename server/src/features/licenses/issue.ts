@@ -126,5 +126,6 @@ function toRecord(
     customerName: order.customerName ?? null,
     note: order.note ?? null,
     createdAt,
+    revealUntil: null,
   };
 }

@@ -76,8 +76,9 @@ export const checkTransactionOperation = {
   operationId: 'checkTransaction',
   tags: ['licenses'],
   summary: 'Ask whether a checkout has made its license',
-  description: 'To be polled after a checkout: `status` is `pending` until the license exists.',
+  description:
+    'To be polled after a checkout: `status` is `pending` until the license exists. One checkout may be polled for as long as it takes; a network that asks for many unknown ones gets 429.',
   params: TransactionPath,
   response: { 200: ref(LicenseCheckResponse, 'The license, or that it is still pending.') },
-  problems: ['not_found'],
+  problems: ['not_found', 'rate_limited'],
 } satisfies FastifySchema;

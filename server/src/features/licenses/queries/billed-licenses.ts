@@ -14,15 +14,15 @@ const insertStatement = defineCommand(
   'license_insert_many',
   `insert into licenses (id, product_id, tier, features, max_activations, subscription, expires_at,
                          cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
-                         key_sealed, key_hint, customer_email, customer_name, created_at)
+                         key_sealed, key_hint, customer_email, customer_name, created_at, reveal_until)
    select id, product_id, tier, features, max_activations, subscription, expires_at,
           cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
-          decode(key_sealed, 'base64'), key_hint, customer_email, customer_name, created_at
+          decode(key_sealed, 'base64'), key_hint, customer_email, customer_name, created_at, reveal_until
    from jsonb_to_recordset($1::jsonb) as made (
      id uuid, product_id text, tier text, features text[], max_activations integer, subscription boolean,
      expires_at timestamptz, cancel_scheduled_for timestamptz, canceled_at timestamptz, paused_at timestamptz,
      disputed_at timestamptz, refunded_at timestamptz, key_sealed text, key_hint text,
-     customer_email text, customer_name text, created_at timestamptz)`,
+     customer_email text, customer_name text, created_at timestamptz, reveal_until timestamptz)`,
 );
 
 /** Stores new licenses. */
@@ -39,6 +39,7 @@ export async function insertLicenses(
     key_sealed: license.keySealed.toString('base64'),
     key_hint: license.keyHint,
     created_at: license.createdAt,
+    reveal_until: license.revealUntil,
   }));
   await execute(db, insertStatement, [JSON.stringify(made)]);
 }

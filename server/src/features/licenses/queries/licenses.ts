@@ -37,6 +37,7 @@ export const LicenseRow = Type.Object({
   customer_name: Nullable.Text,
   note: Nullable.Text,
   created_at: Timestamp,
+  reveal_until: Nullable.Moment,
 });
 
 /** A whole license: its facts, its sealed key, and whom it was sold to. */
@@ -47,6 +48,8 @@ export interface LicenseRecord extends LicenseFacts {
   readonly customerEmail: string | null;
   readonly customerName: string | null;
   readonly note: string | null;
+  /** Until when `check` shows the key to whoever knows the checkout; null: never. */
+  readonly revealUntil: Date | null;
 }
 
 /** The same as a list in SQL. */
@@ -248,5 +251,6 @@ export function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
     customerName: row.customer_name,
     note: row.note,
     createdAt: row.created_at,
+    revealUntil: row.reveal_until,
   };
 }

@@ -1,0 +1,60 @@
+import { hash } from 'node:crypto';
+
+import { LRUCache } from 'lru-cache';
+
+import type { Clock } from '#server/clock.ts';
+import { networkOf } from '#server/lib/client-network.ts';
+import { RateLimiter, type RatePolicy } from '#server/lib/rate-limiter.ts';
+
+/** Checkouts without a license that a network may ask for: so many at once, and as many again in each window. */
+export const CHECK_POLICY: RatePolicy = { name: 'checks', quota: 120, windowSeconds: 3_600 };
+
+/** Bounds memory; the checkouts that were not asked for the longest are forgotten first. */
+const MAX_CHECKOUTS = 100_000;
+
+/** `missed` counts against the quota of the network, `found` does not. */
+type Outcome = 'missed' | 'found';
+
+/**
+ * Limits how many transaction ids a client network can try. It counts each id once, however often the network polls it,
+ * and stops counting it when its license is found. So a front end may poll one checkout for as long as it takes, and
+ * many buyers behind one address do not count once they have their licenses. Over the quota, an id that is new to the
+ * network is refused before anybody looks it up: the answer says nothing about it.
+ */
+export class CheckLimiter {
+  readonly #clock: Clock;
+  readonly #limiter = new RateLimiter(CHECK_POLICY);
+  /** By a hash of network and transaction id. */
+  readonly #outcomes = new LRUCache<string, Outcome>({ max: MAX_CHECKOUTS });
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  /**
+   * Admits a look-up. Returns the seconds for which to refuse it, or 0.
+   * @param address the client's IP address; IPv6 addresses count by their /64
+   */
+  admit(address: string, transactionId: string): number {
+    const network = networkOf(address);
+    const name = nameOf(network, transactionId);
+    if (this.#outcomes.get(name) !== undefined) return 0;
+    const { retryAfterSeconds } = this.#limiter.take(network, this.#clock.now().getTime());
+    if (retryAfterSeconds === 0) this.#outcomes.set(name, 'missed');
+    return retryAfterSeconds;
+  }
+
+  /** Stops counting an id that was admitted and has a license. */
+  recordFound(address: string, transactionId: string): void {
+    const network = networkOf(address);
+    const name = nameOf(network, transactionId);
+    if (this.#outcomes.get(name) !== 'missed') return;
+    this.#outcomes.set(name, 'found');
+    this.#limiter.giveBack(network, this.#clock.now().getTime());
+  }
+}
+
+/** A hash is short, however long the id is. */
+function nameOf(network: string, transactionId: string): string {
+  return hash('sha256', `${network} ${transactionId}`, 'base64url');
+}

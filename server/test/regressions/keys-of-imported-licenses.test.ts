@@ -1,0 +1,43 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { importLicenses } from '#server/features/licenses/import.ts';
+
+import { readBody } from '../acceptance/bodies.ts';
+import { startTestService } from '../harness.ts';
+import { anyAddress } from '../http-client.ts';
+
+const KEYS = ['IMPORTED-KEY-1', 'IMPORTED-KEY-2', 'IMPORTED-KEY-3'];
+
+/**
+ * `check` showed the key of a license for 24 hours after it was created, also when it was created by an import. Order
+ * numbers that were imported as transaction ids can be counted up: 3,000 requests found every imported key.
+ */
+test('check shows no key of an imported license, and limits how many transaction ids a network can try', async () => {
+  const service = await startTestService();
+  const product = service.ctx.catalog().products.get('personal');
+  assert.ok(product);
+  const orders = KEYS.map((licenseKey, index) => ({
+    product,
+    licenseKey,
+    transactionId: String(1001 + index),
+  }));
+  await importLicenses(service.ctx, orders, { actor: 'test', reason: 'moved here' });
+
+  const guesser = anyAddress();
+  const ids = Array.from({ length: 300 }, (_, index) => String(900 + index));
+  const answers = await Promise.all(
+    ids.map((id) => service.get(`/api/v1/licenses/check/${id}`, { 'x-forwarded-for': guesser })),
+  );
+  const shown = answers.filter(({ text }) => KEYS.some((key) => text.includes(key)));
+  assert.equal(shown.length, 0);
+  // The three that exist stop counting, so that three more may have been admitted.
+  assert.ok(answers.filter(({ status }) => status === 429).length >= 177);
+
+  // Not by chance of what was admitted: nobody is shown a key.
+  for (const id of ['1001', '1002', '1003']) {
+    const { body } = await service.get(`/api/v1/licenses/check/${id}`);
+    assert.equal(readBody(body)['license_key'], null);
+    assert.equal(readBody(body)['status'], 'active');
+  }
+});
