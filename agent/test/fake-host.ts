@@ -35,6 +35,9 @@ const PACKAGES = '/var/lib/packages';
 const UNITS = '/var/lib/units';
 const RULES = '/var/lib/rules';
 
+/** apt's log of its transactions, which stays. */
+const HISTORY = '/var/log/apt/history.log';
+
 export class FakeHost implements Disposable {
   readonly root: string;
   readonly calls: string[] = [];
@@ -72,14 +75,22 @@ export class FakeHost implements Disposable {
 
   /** Every file, folder and link with its mode and a digest of what it holds. */
   snapshot(): Record<string, string> {
-    const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' }).sort();
-    return Object.fromEntries(names.map((name) => [name, describe(join(this.root, name))]));
+    return Object.fromEntries(
+      this.#listNames().map((name) => [name, describe(join(this.root, name))]),
+    );
   }
 
   /** As `snapshot`, with the time of the last change. */
   times(): Record<string, number> {
-    const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' }).sort();
-    return Object.fromEntries(names.map((name) => [name, lstatSync(this.at(name)).mtimeMs]));
+    return Object.fromEntries(
+      this.#listNames().map((name) => [name, lstatSync(this.at(name)).mtimeMs]),
+    );
+  }
+
+  /** As an administrator does it beside or after an installation. */
+  installPackages(commandLine: string, names: readonly string[]): void {
+    for (const each of names) this.#change(PACKAGES, each, true);
+    this.#logTransaction(commandLine, names);
   }
 
   open(): RunContext {
@@ -135,6 +146,10 @@ export class FakeHost implements Disposable {
           .join('');
       case 'apt-get':
         return this.#manage(args);
+      case 'apt-config':
+        return `H='${HISTORY}'\n`;
+      case 'apt-mark':
+        return 'base\ncertbot\n';
       case 'useradd':
         appendFileSync(this.at('/etc/passwd'), `${agentUser}:x:999:999::/nonexistent:\n`);
         appendFileSync(this.at('/etc/group'), `${agentUser}:x:${process.getgid?.() ?? 0}:\n`);
@@ -166,15 +181,45 @@ export class FakeHost implements Disposable {
   }
 
   #manage(args: readonly string[]): string | boolean {
-    const names = args.filter((each) => !each.startsWith('-')).slice(1);
-    if (args[0] === 'check') return true;
-    if (args.includes('--simulate')) return names.map((each) => `Purg ${each} [1]\n`).join('');
-    const isInstalled = args[0] === 'install';
+    const [verb = '', ...names] = args.filter((each) => !each.startsWith('-'));
+    if (verb === 'check') return true;
+    const isSimulated = args.includes('--simulate');
+    if (verb !== 'install') {
+      if (isSimulated) return names.map((each) => `Purg ${each} [1]\n`).join('');
+      if (names.includes('certbot') && verb === 'purge') this.#purgeCertbot();
+      for (const each of names) this.#change(PACKAGES, each, false);
+      return true;
+    }
     // A package brings another one along.
-    const all = isInstalled ? names.flatMap((each) => [each, `python3-${each}`]) : names;
-    for (const each of all) this.#change(PACKAGES, each, isInstalled);
-    if (isInstalled) this.write('/etc/letsencrypt/cli.ini', '');
+    const all = names.flatMap((each) => [each, `python3-${each}`]);
+    const missing = all.filter((each) => !this.#lines(PACKAGES).includes(each));
+    if (isSimulated) return missing.map((each) => `Inst ${each} (1 Debian [all])\n`).join('');
+    if (args.includes('--download-only')) return true;
+    this.installPackages(['apt-get', ...args].join(' '), missing);
+    this.write('/etc/letsencrypt/cli.ini', '');
     return true;
+  }
+
+  #logTransaction(commandLine: string, names: readonly string[]): void {
+    if (names.length === 0) return;
+    const list = names.map((each) => `${each}:amd64 (1)`).join(', ');
+    const text = `\nStart-Date: 2027-01-01  00:00:00\nCommandline: ${commandLine}\nInstall: ${list}\n`;
+    this.write(HISTORY, (this.has(HISTORY) ? this.read(HISTORY) : '') + text);
+  }
+
+  /** As the script of Debian's package does it. */
+  #purgeCertbot(): void {
+    const live = this.at('/etc/letsencrypt/live');
+    const names = existsSync(live) ? readdirSync(live) : [];
+    if (names.every((name) => name === 'README')) {
+      rmSync(this.at('/etc/letsencrypt'), { recursive: true, force: true });
+    }
+    rmSync(this.at('/var/log/letsencrypt'), { recursive: true, force: true });
+  }
+
+  #listNames(): string[] {
+    const names = readdirSync(this.root, { recursive: true, encoding: 'utf8' });
+    return names.filter((name) => !`/${name}/`.startsWith(`${dirname(HISTORY)}/`)).sort();
   }
 
   #control(verb: string, unit: string): string | boolean {
@@ -202,7 +247,7 @@ export class FakeHost implements Disposable {
       rmSync(this.at(renewal));
       return true;
     }
-    this.write(renewal, 'authenticator = standalone\n');
+    this.write(renewal, 'authenticator = standalone\naccount = 1\n');
     this.write('/etc/letsencrypt/csr/0000_csr-certbot.pem', 'request');
     this.write('/var/log/letsencrypt/letsencrypt.log', 'log');
     mkdirSync(this.at('/var/lib/letsencrypt/backups'), { recursive: true });

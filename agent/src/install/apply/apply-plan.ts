@@ -121,7 +121,7 @@ class Run {
     if (!holds) {
       const before = await kindOf(step).remember(step.subject, this.#context);
       const entry = { kind: step.kind, subject: step.subject, before, after: null };
-      await this.#change('apply', entry, () => step.apply(this.#context));
+      await this.#change('apply', entry, () => step.apply(this.#context, before));
     }
     progress.end(step.title, !holds, (performance.now() - startedMs) / 1000);
   }

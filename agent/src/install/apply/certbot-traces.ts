@@ -1,69 +1,177 @@
-import { existsSync, readdirSync, rmdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import { existsSync, readdirSync, readFileSync, rmdirSync, rmSync, statSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
 
+import { paths } from '../paths.ts';
 import { locate, type Machine } from './machine.ts';
 import { look } from './path-state.ts';
 
-/** Where certbot keeps what belongs to no certificate alone: accounts, requests, keys and its notes. */
-const FILES = [
-  '/etc/letsencrypt/accounts',
-  '/etc/letsencrypt/csr',
-  '/etc/letsencrypt/keys',
-  '/etc/letsencrypt/live/README',
-  '/etc/letsencrypt/.certbot.lock',
-  '/var/lib/letsencrypt/.certbot.lock',
-  '/var/log/letsencrypt/.certbot.lock',
-];
-
-/** What it makes when it is first used, the deepest first. */
-const DIRECTORIES = [
-  '/etc/letsencrypt/accounts',
-  '/etc/letsencrypt/archive',
-  '/etc/letsencrypt/csr',
-  '/etc/letsencrypt/keys',
-  '/etc/letsencrypt/live',
-  '/etc/letsencrypt/renewal',
-  '/etc/letsencrypt/renewal-hooks/deploy',
-  '/etc/letsencrypt/renewal-hooks/post',
-  '/etc/letsencrypt/renewal-hooks/pre',
-  '/etc/letsencrypt/renewal-hooks',
-  '/etc/letsencrypt',
-  '/var/lib/letsencrypt/backups',
-  '/var/lib/letsencrypt',
-];
-
+const LETSENCRYPT = '/etc/letsencrypt';
+const ACCOUNTS = `${LETSENCRYPT}/accounts`;
+const RENEWALS = `${LETSENCRYPT}/renewal`;
 const LOGS = '/var/log/letsencrypt';
 
-/** What there is of certbot beside its certificates. */
+/** What certbot writes beside accounts and certificates; nothing refers to it later. */
+const DEBRIS = [
+  `${LETSENCRYPT}/csr`,
+  `${LETSENCRYPT}/keys`,
+  `${LETSENCRYPT}/live/README`,
+  `${LETSENCRYPT}/.certbot.lock`,
+  '/var/lib/letsencrypt/.certbot.lock',
+  `${LOGS}/.certbot.lock`,
+];
+
+/** The directories that certbot creates when it is first used, the deepest first. */
+const DIRECTORIES = [
+  ACCOUNTS,
+  `${LETSENCRYPT}/archive`,
+  `${LETSENCRYPT}/csr`,
+  `${LETSENCRYPT}/keys`,
+  `${LETSENCRYPT}/live`,
+  RENEWALS,
+  `${LETSENCRYPT}/renewal-hooks/deploy`,
+  `${LETSENCRYPT}/renewal-hooks/post`,
+  `${LETSENCRYPT}/renewal-hooks/pre`,
+  `${LETSENCRYPT}/renewal-hooks`,
+  LETSENCRYPT,
+  '/var/lib/letsencrypt/backups',
+  '/var/lib/letsencrypt',
+  LOGS,
+];
+
+/** certbot registers its account first of all, and gets a certificate within the second time. */
+const REGISTRATION_MS = 60_000;
+const ISSUE_MS = 300_000;
+
+/** The clock by which the kernel marks files lags behind by a few milliseconds. */
+const CLOCK_LAG_MS = 1_000;
+
+/** What is there of certbot beside its certificates. */
 export function listTraces(machine: Machine): string[] {
-  const files = FILES.flatMap((path) => [path, ...listBelow(machine, path)]);
-  return [...files, ...DIRECTORIES, LOGS].filter((path) => look(locate(machine, path)) !== null);
+  const files = [ACCOUNTS, ...DEBRIS].flatMap((path) => listBelow(machine, path));
+  return [...new Set([...files, ...DIRECTORIES])].filter((path) => exists(machine, path));
+}
+
+/** Which of the traces are a run's own. */
+export interface OwnTraces {
+  /** What `listTraces` returned before the run. */
+  readonly earlier: readonly string[];
+  /** The ACME accounts that the run registered. */
+  readonly accounts: readonly string[];
+  /** When a run started that was interrupted, of which nothing else is known. */
+  readonly interruptedAt: Date | null;
 }
 
 /**
- * Removes what certbot has made since.
- * @param earlier what `listTraces` said before
+ * Removes what a run of certbot left beside its certificate. An account that any certificate is renewed with stays, and so does
+ * whatever somebody else may have added.
  */
-export function removeTraces(machine: Machine, earlier: readonly string[]): void {
-  const kept = new Set(earlier);
-  const added = listTraces(machine).filter((path) => !kept.has(path));
-  for (const path of added) {
-    const place = locate(machine, path);
-    const isFile = look(place)?.isDirectory() === false;
-    const isCertbots = FILES.some((each) => path.startsWith(each)) || path === LOGS;
-    if (isFile || isCertbots) rmSync(place, { recursive: true, force: true });
-    else if (existsSync(place) && readdirSync(place).length === 0) rmdirSync(place);
+export function removeTraces(machine: Machine, { earlier, ...own }: OwnTraces): void {
+  const added = listTraces(machine).filter((path) => !earlier.includes(path));
+  const { interruptedAt: startedAt } = own;
+  const isRecent = (path: string, lastsMs: number) =>
+    startedAt !== null && isChangedWithin(machine, path, startedAt, lastsMs);
+  for (const account of listAccounts(machine, added)) {
+    const isOwn = own.accounts.includes(account) || isRecent(account, REGISTRATION_MS);
+    if (isOwn && !isUsed(machine, account)) removeAll(machine, account);
+  }
+  const isUnused = listRenewals(machine).length === 0;
+  for (const path of added.filter(isDebris)) {
+    const isFile = look(locate(machine, path))?.isDirectory() === false;
+    if (isFile && (isUnused || isRecent(path, ISSUE_MS))) removeAll(machine, path);
+  }
+  if (isUnused && added.includes(LOGS) && !holdsForeignFiles(machine)) removeAll(machine, LOGS);
+  for (const path of [...added].sort(deepestFirst)) removeIfEmpty(machine, path);
+}
+
+/** Whether the certificate of an interrupted run may be its own, and not one that somebody requested later. */
+export function isIssuedWithin(machine: Machine, lineage: string, startedAt: Date): boolean {
+  const first = `${LETSENCRYPT}/archive/${lineage}/cert1.pem`;
+  return !exists(machine, first) || isChangedWithin(machine, first, startedAt, ISSUE_MS);
+}
+
+/** The certificates that certbot renews, by their names. */
+export function listRenewals(machine: Machine): string[] {
+  return listNames(machine, RENEWALS)
+    .filter((name) => name.endsWith('.conf'))
+    .map((name) => name.slice(0, -'.conf'.length));
+}
+
+/** The directory of the ACME account that a certificate is renewed with; null where its configuration names none. */
+export function findAccount(machine: Machine, lineage: string): string | null {
+  const id = readAccount(machine, lineage);
+  const accounts = listAccounts(machine, listBelow(machine, ACCOUNTS));
+  return accounts.find((path) => basename(path) === id) ?? null;
+}
+
+/** Whether certbot's directory holds anything that neither certbot's package nor an installation of ours wrote there. */
+export function holdsForeignFiles(machine: Machine): boolean {
+  const known = new Set([`${LETSENCRYPT}/cli.ini`, paths.renewalHook]);
+  return listBelow(machine, LETSENCRYPT).some((path) => {
+    const isFile = look(locate(machine, path))?.isDirectory() === false;
+    return isFile && !known.has(path) && !isDebris(path);
+  });
+}
+
+/** Removes a directory and those below it as far as nothing is in them. */
+export function removeEmptyDirectories(machine: Machine, path: string): void {
+  for (const each of [path, ...listBelow(machine, path)].sort(deepestFirst)) {
+    removeIfEmpty(machine, each);
   }
 }
 
-/** Whether certbot renews any certificate, which may need what has come since. */
-export function renewsAny(machine: Machine): boolean {
-  return listBelow(machine, '/etc/letsencrypt/renewal').length > 0;
+function isDebris(path: string): boolean {
+  return DEBRIS.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
-function listBelow(machine: Machine, path: string): string[] {
+/** The directories of accounts among some paths: those with an account's own files. */
+function listAccounts(machine: Machine, among: readonly string[]): string[] {
+  const files = among.filter((path) => path.startsWith(`${ACCOUNTS}/`) && path.endsWith('.json'));
+  return [...new Set(files.map((path) => dirname(path)))].filter((path) => exists(machine, path));
+}
+
+/** certbot uses the only account where a certificate's configuration names none. */
+function isUsed(machine: Machine, account: string): boolean {
+  const used = listRenewals(machine).map((name) => readAccount(machine, name));
+  return used.some((id) => id === null || id === basename(account));
+}
+
+function readAccount(machine: Machine, lineage: string): string | null {
+  const place = locate(machine, `${RENEWALS}/${lineage}.conf`);
+  const text = existsSync(place) ? readFileSync(place, 'utf8') : '';
+  return /^account\s*=\s*(\S+)/mu.exec(text)?.[1] ?? null;
+}
+
+function isChangedWithin(machine: Machine, path: string, from: Date, lastsMs: number): boolean {
+  const passedMs = statSync(locate(machine, path)).mtimeMs - from.getTime();
+  return passedMs >= -CLOCK_LAG_MS && passedMs <= lastsMs;
+}
+
+function deepestFirst(one: string, other: string): number {
+  return other.split('/').length - one.split('/').length;
+}
+
+function removeAll(machine: Machine, path: string): void {
+  rmSync(locate(machine, path), { recursive: true, force: true });
+}
+
+function removeIfEmpty(machine: Machine, path: string): void {
   const place = locate(machine, path);
-  if (look(place)?.isDirectory() !== true) return [];
-  const names = readdirSync(place, { recursive: true, encoding: 'utf8' });
-  return names.sort().map((name) => join(path, name));
+  if (look(place)?.isDirectory() === true && readdirSync(place).length === 0) rmdirSync(place);
+}
+
+function exists(machine: Machine, path: string): boolean {
+  return look(locate(machine, path)) !== null;
+}
+
+function listNames(machine: Machine, path: string): string[] {
+  return exists(machine, path) ? readdirSync(locate(machine, path)).sort() : [];
+}
+
+/** A path, if it is there, and all below it. */
+function listBelow(machine: Machine, path: string): string[] {
+  const stats = look(locate(machine, path));
+  if (stats === null) return [];
+  if (!stats.isDirectory()) return [path];
+  const names = readdirSync(locate(machine, path), { recursive: true, encoding: 'utf8' });
+  return [path, ...names.sort().map((name) => join(path, name))];
 }

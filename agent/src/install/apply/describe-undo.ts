@@ -2,8 +2,8 @@ import { type Entry, nameEntry } from './step-kind.ts';
 
 /** What the undoing of a step does, for people. */
 export function describeUndo(entry: Entry): string[] {
-  const { kind, subject, before, after } = entry;
-  if (kind === 'packages') return [`Remove the packages ${(after?.['added'] ?? []).join(', ')}`];
+  const { kind, subject, before } = entry;
+  if (kind === 'packages') return describePackages(entry);
   if (kind === 'certificate') return [`Have certbot delete the certificate ${subject['domain']}`];
   if (kind === 'nginx') return ['Reload nginx'];
   if (kind === 'service') return [`Stop and disable ${subject['unit']}`];
@@ -13,4 +13,10 @@ export function describeUndo(entry: Entry): string[] {
   return before.paths.map(({ type, path }) =>
     type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
   );
+}
+
+function describePackages({ before, after }: Entry): string[] {
+  if (after !== null) return [`Remove the packages ${(after['added'] ?? []).join(', ')}`];
+  const planned = (before.facts['planned'] ?? []).join(', ');
+  return [`Remove what the interrupted run installed of the packages ${planned}`];
 }

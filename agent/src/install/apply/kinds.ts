@@ -12,7 +12,7 @@ import { packages } from './kinds/packages.ts';
 import { program } from './kinds/program.ts';
 import { service } from './kinds/service.ts';
 import { user } from './kinds/user.ts';
-import type { Entry, StepContext, StepKind } from './step-kind.ts';
+import type { Before, Entry, StepContext, StepKind } from './step-kind.ts';
 
 type Kinds = { readonly [Name in Step['kind']]: StepKind<Extract<Step, { kind: Name }>> };
 
@@ -52,7 +52,7 @@ export interface BoundStep {
   readonly title: string;
   readonly subject: Entry['subject'];
   readonly holds: (context: StepContext) => Promise<boolean>;
-  readonly apply: (context: StepContext) => ReturnType<StepKind<Step>['apply']>;
+  readonly apply: (context: StepContext, before: Before) => ReturnType<StepKind<Step>['apply']>;
 }
 
 /** Joins a step with its kind. */
@@ -93,6 +93,6 @@ function bind<Kind extends Step>(step: Kind, kind: StepKind<Kind>): BoundStep {
     title: kind.describe(step),
     subject: kind.findSubject(step),
     holds: (context) => kind.holds(step, context),
-    apply: (context) => kind.apply(step, context),
+    apply: (context, before) => kind.apply(step, context, before),
   };
 }

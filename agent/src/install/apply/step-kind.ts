@@ -63,8 +63,11 @@ export interface StepKind<Kind extends Step> {
   readonly holds: (step: Kind, context: StepContext) => Promise<boolean>;
   /** Looks at what the step is about to change. */
   readonly remember: (subject: Subject, context: StepContext) => Promise<Before>;
-  /** @returns what it left, for a later look whether somebody else has changed it */
-  readonly apply: (step: Kind, context: StepContext) => Promise<Facts>;
+  /**
+   * @param before what `remember` returned, which is in the journal
+   * @returns what it left, for a later look whether somebody else has changed it
+   */
+  readonly apply: (step: Kind, context: StepContext, before: Before) => Promise<Facts>;
   /** Makes it as it was before; applied twice it changes nothing more. */
   readonly undo: (entry: Entry, context: StepContext) => Promise<void>;
   /** What can be done only when everything is undone, such as a reload. */

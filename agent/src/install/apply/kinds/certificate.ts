@@ -5,7 +5,7 @@ import { X509Certificate } from 'node:crypto';
 import { paths } from '../../paths.ts';
 import type { ProgramResult } from '../../run-program.ts';
 import type { CertificateStep } from '../../steps.ts';
-import { listTraces, removeTraces, renewsAny } from '../certbot-traces.ts';
+import { findAccount, isIssuedWithin, listTraces, removeTraces } from '../certbot-traces.ts';
 import { explainCertbot } from '../explain-certbot.ts';
 import { lastLines, locate, type Machine } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
@@ -32,17 +32,20 @@ export const certificate: StepKind<CertificateStep> = {
 
   async remember({ domain = '' }, context) {
     const renewal = captureTree(context, context.backups, findRenewal(domain));
-    return { paths: renewal, facts: { traces: listTraces(context) } };
+    const startedAt = [context.services.now().toISOString()];
+    return { paths: renewal, facts: { traces: listTraces(context), startedAt } };
   },
 
-  async apply(step, context) {
+  async apply(step, context, before) {
     const isThere = readCertificate(context, step.domain) !== null;
     const args = [...listArguments(step), ...(isThere ? ['--force-renewal'] : [])];
     const result = await context.runProgram('certbot', args, { timeoutMs: CERTBOT_TIMEOUT_MS });
     if (result.code !== 0) throw new Error(explainFailure(step, result));
     await runHook(step.domain, context);
     context.changed.add(findLineage(step.domain));
-    return {};
+    const account = findAccount(context, step.domain);
+    const isNew = account !== null && before.facts['traces']?.includes(account) !== true;
+    return { added: isNew ? [account] : [] };
   },
 
   async undo(entry, context) {
@@ -90,19 +93,32 @@ async function waitForCertbot(context: StepContext): Promise<void> {
 }
 
 async function removeLineage(domain: string, entry: Entry, context: StepContext): Promise<void> {
+  const startedAt = readStart(entry);
+  const isInterrupted = entry.after === null;
+  if (isInterrupted && !isIssuedWithin(context, domain, startedAt)) {
+    context.tell(
+      `The certificate ${domain} stays, for it was requested after the interrupted installation.`,
+    );
+    return;
+  }
   if (existsSync(locate(context, findRenewal(domain)))) {
     const args = ['delete', '--non-interactive', '--cert-name', domain];
     await context.runProgram('certbot', args);
   }
-  // certbot deletes none that was cut off while it was made.
+  // certbot does not delete one whose creation was interrupted.
   const archive = join(LETSENCRYPT, 'archive', domain);
   for (const path of [findLineage(domain), archive, findRenewal(domain)]) {
     rmSync(locate(context, path), { recursive: true, force: true });
   }
-  // What came of an attempt that has just failed is nobody else's.
-  if (entry.after === null || !renewsAny(context)) {
-    removeTraces(context, entry.before.facts['traces'] ?? []);
-  }
+  removeTraces(context, {
+    earlier: entry.before.facts['traces'] ?? [],
+    accounts: entry.after?.['added'] ?? [],
+    interruptedAt: isInterrupted ? startedAt : null,
+  });
+}
+
+function readStart({ before }: Entry): Date {
+  return new Date(before.facts['startedAt']?.[0] ?? 0);
 }
 
 function readCertificate(machine: Machine, domain: string): X509Certificate | null {

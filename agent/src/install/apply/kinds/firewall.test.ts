@@ -4,6 +4,9 @@ import { test } from 'node:test';
 import { FakeHost } from '../../../../test/fake-host.ts';
 import { firewall } from './firewall.ts';
 
+/** What was there before: nothing that these steps depend on. */
+const NOTHING = { paths: [], facts: {} };
+
 const CHAIN = { table: 'filter', type: 'filter', hook: 'input', policy: 'drop' };
 
 function makeRule(port: number, handle: number, comment = 'latchkey-agent', field = 'dport') {
@@ -41,7 +44,7 @@ test('a port is opened in the chains that know ports', async () => {
     { chain: { family: 'inet', name: 'input', ...CHAIN } },
     { chain: { family: 'arp', name: 'input', ...CHAIN } },
   );
-  await firewall.apply(step, host.open());
+  await firewall.apply(step, host.open(), NOTHING);
   assert.deepEqual(
     host.calls.filter((call) => call.includes('insert')),
     ['nft insert rule inet filter input tcp dport 80 accept comment "latchkey-agent"'],

@@ -5,6 +5,9 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { paths } from '../../paths.ts';
 import { nginx } from './nginx.ts';
 
+/** What was there before: nothing that these steps depend on. */
+const NOTHING = { paths: [], facts: {} };
+
 /** Has one worker after another answer to `pgrep`; the last one stays. */
 function hostWith(...workers: readonly string[]): FakeHost {
   const host = new FakeHost();
@@ -25,14 +28,14 @@ test('nginx is waited for until none of the old workers takes connections any mo
   const sleep = async () => void (paused += 1);
   context.changed.add(paths.nginxRoute);
   const services = { ...context.services, sleep };
-  await nginx.apply({ kind: 'nginx', probesRoute: false }, { ...context, services });
+  await nginx.apply({ kind: 'nginx', probesRoute: false }, { ...context, services }, NOTHING);
   assert.equal(paused, 3);
 });
 
 test('nginx whose workers stay, or are not to be seen, is not waited for without end', async () => {
   for (const host of [hostWith('81\n'), hostWith('')]) {
     using its = host;
-    await nginx.apply({ kind: 'nginx', probesRoute: false }, its.open());
+    await nginx.apply({ kind: 'nginx', probesRoute: false }, its.open(), NOTHING);
     assert.ok(its.calls.includes('systemctl reload nginx'));
   }
 });

@@ -7,6 +7,9 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { agentUser, paths } from '../../paths.ts';
 import { ownCertificate } from './own-certificate.ts';
 
+/** What was there before: nothing that these steps depend on. */
+const NOTHING = { paths: [], facts: {} };
+
 test(
   "the agent's own key is for root and the agent's group alone",
   { skip: lacksOpenssl },
@@ -18,7 +21,7 @@ test(
       domain: 'monitor.test',
       source: { kind: 'self-signed' },
     } as const;
-    await ownCertificate.apply(step, host.open());
+    await ownCertificate.apply(step, host.open(), NOTHING);
     for (const path of [paths.certificate, paths.certificateKey])
       assert.equal(statSync(host.at(path)).mode & 0o777, 0o640, path);
     assert.equal(await ownCertificate.holds(step, host.open()), true);

@@ -1,108 +1,156 @@
-import { readdirSync, rmSync } from 'node:fs';
-
 import type { PackagesStep } from '../../steps.ts';
-import { lastLines, locate, type Machine, mustRun, ProgramError } from '../machine.ts';
+import {
+  configurePending,
+  installMarked,
+  isPresent,
+  listManual,
+  listPackageStates,
+  prepareInstall,
+  removePackages,
+  simulatePurge,
+  waitForAptLock,
+  waitForMarked,
+} from '../apt.ts';
+import { listInstalledAfter, listInstalledBy, readAptHistory } from '../apt-history.ts';
+import { holdsForeignFiles, listRenewals, removeEmptyDirectories } from '../certbot-traces.ts';
+import { locate } from '../machine.ts';
 import { look } from '../path-state.ts';
-import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+import type { Before, Entry, StepContext, StepKind } from '../step-kind.ts';
 
-const APT_OPTIONS = [
-  '--yes',
-  '--quiet',
-  // Somebody else's apt, often the daily one, ends by itself within this many seconds.
-  '-oDPkg::Lock::Timeout=120',
-  '-oDpkg::Options::=--force-confdef',
-  '-oDpkg::Options::=--force-confold',
-];
-const APT_TIMEOUT_MS = 600_000;
+const CERTBOT = 'certbot';
 
 /** What certbot leaves that its package may not know of. */
-const CERTBOT = 'certbot';
 const TRACES = ['/etc/letsencrypt', '/var/lib/letsencrypt', '/var/log/letsencrypt'];
 
+/**
+ * Undone, a package is removed only when it was absent before, was announced by apt, and was installed by the transaction that
+ * bears our mark: other programs install packages at the same time, and administrators after a crash.
+ */
 export const packages: StepKind<PackagesStep> = {
   outlivesPlans: true,
   describe: ({ names }) => `Install ${names.join(', ')}`,
-  findSubject: () => ({}),
+  findSubject: ({ names }) => ({ names: names.join(' ') }),
 
   async holds({ names }, context) {
-    const installed = new Set(await listInstalled(context));
-    return names.every((name) => installed.has(name));
+    const states = await listPackageStates(context);
+    return names.every((name) => states.get(name) === 'installed');
   },
 
-  async remember(_subject, context) {
+  async remember({ names = '' }, context) {
+    await waitForAptLock(context);
+    const announced = await prepareInstall(names.split(' '), context);
+    const states = await listPackageStates(context);
+    const planned = announced.filter((name) => !isPresent(states, name));
+    const configured = planned.filter((name) => states.get(name) === 'config-files');
     const existing = TRACES.filter((path) => look(locate(context, path)) !== null);
-    return { paths: [], facts: { installed: await listInstalled(context), existing } };
+    const mark = [`${context.services.now().getTime()}`];
+    return { paths: [], facts: { planned, configured, existing, mark } };
   },
 
-  async apply({ names }, context) {
-    const before = new Set(await listInstalled(context));
-    await install(names, context);
-    const added = (await listInstalled(context)).filter((name) => !before.has(name));
-    return { added };
+  async apply({ names }, context, before) {
+    const mark = readMark(before);
+    await installMarked(names, mark, context);
+    const own = listInstalledBy(await readAptHistory(context), mark);
+    return { added: listPlanned(before).filter((name) => own.includes(name)), mark: [mark] };
   },
 
   async undo(entry, context) {
-    const added = await findAdded(entry, context);
+    const added =
+      entry.after === null
+        ? await findInterrupted(entry, context)
+        : await findAdded(entry, context);
     const others = listRenewals(context);
     if (added.includes(CERTBOT) && others.length > 0) {
       context.tell(`certbot and what came with it stay, for it renews ${others.join(', ')}.`);
       return;
     }
-    if (added.length > 0) await purge(added, context);
-    removeTraces(entry, await listInstalled(context), context);
+    if (added.length > 0) await remove(added, entry, context);
+    await removeTraces(entry, context);
   },
 };
 
-async function purge(added: readonly string[], context: StepContext): Promise<void> {
-  const unneeded = await findUnneeded(added, context);
-  const kept = added.filter((name) => !unneeded.includes(name));
-  if (kept.length > 0) context.tell(`Other packages need ${kept.join(', ')}, so they stay.`);
-  if (unneeded.length === 0) return;
-  await mustRun(
-    context,
-    `Packages could not be removed (${unneeded.join(' ')}):`,
-    ['apt-get', 'purge', ...APT_OPTIONS, ...unneeded],
-    { timeoutMs: APT_TIMEOUT_MS },
+function readMark({ facts }: Before): string {
+  const [mark] = facts['mark'] ?? [];
+  if (mark === undefined) throw new Error('The journal has no mark for the packages of a run.');
+  return mark;
+}
+
+function listPlanned({ facts }: Before): readonly string[] {
+  return facts['planned'] ?? [];
+}
+
+/** What a run that did not come to its end has installed. */
+async function findInterrupted({ before }: Entry, context: StepContext): Promise<string[]> {
+  const mark = readMark(before);
+  await waitForMarked(mark, context);
+  const own = listInstalledBy(await readAptHistory(context), mark);
+  if (own.length === 0) return [];
+  // apt may have been killed, and its dpkg not.
+  await waitForAptLock(context);
+  await configurePending(context);
+  const states = await listPackageStates(context);
+  const planned = listPlanned(before);
+  const isLeft = makeLeftTest(before, states);
+  return own.filter((name) => planned.includes(name) && isLeft(name));
+}
+
+/** Whether anything of a package is there that was not there before, also where its removal was interrupted. */
+function makeLeftTest(
+  { facts }: Before,
+  states: ReadonlyMap<string, string>,
+): (name: string) => boolean {
+  const { configured = [] } = facts;
+  const hasFiles = (name: string) =>
+    states.get(name) === 'config-files' && !configured.includes(name);
+  return (name) => isPresent(states, name) || hasFiles(name);
+}
+
+/** What a finished run has installed, without what somebody has installed or asked apt to keep since. */
+async function findAdded(
+  { subject, before, after }: Entry,
+  context: StepContext,
+): Promise<readonly string[]> {
+  const { added = [], mark: [mark = ''] = [] } = after ?? {};
+  const states = await listPackageStates(context);
+  const again = listInstalledAfter(await readAptHistory(context), mark);
+  const named = subject['names']?.split(' ') ?? [];
+  const manual = await listManual(context);
+  const isAdopted = (name: string) => manual.has(name) && !named.includes(name);
+  const isLeft = makeLeftTest(before, states);
+  return [...new Set(added)].filter(
+    (name) => isLeft(name) && !again.includes(name) && !isAdopted(name),
   );
 }
 
-async function install(names: readonly string[], context: StepContext): Promise<void> {
-  const args = ['install', ...APT_OPTIONS, '--no-install-recommends', ...names];
-  const options = { timeoutMs: APT_TIMEOUT_MS };
-  const first = await context.runProgram('apt-get', args, options);
-  if (first.code === 0) return;
-  // The lists of packages may be missing or old: they name files that the mirror no longer has.
-  const update = ['update', '--quiet', '-oDPkg::Lock::Timeout=120'];
-  const updated = await context.runProgram('apt-get', update, options);
-  const second = await context.runProgram('apt-get', args, options);
-  if (second.code === 0) return;
-  const failure = `${names.join(', ')} could not be installed`;
-  if (updated.code !== 0) {
-    throw new ProgramError(`${failure}, and the lists of packages not be renewed:`, updated);
-  }
-  throw new ProgramError(`${failure}:`, second);
+async function remove(added: readonly string[], entry: Entry, context: StepContext): Promise<void> {
+  // Whoever holds the lock may be installing what needs one of them.
+  await waitForAptLock(context);
+  const unneeded = await findUnneeded(added, context);
+  const kept = added.filter((name) => !unneeded.includes(name));
+  if (kept.length > 0) context.tell(`Other packages need ${kept.join(', ')}, so they stay.`);
+  const keepsFiles = (name: string) => keepsConfiguration(name, entry, context);
+  const [purged, removed] = [false, true].map((isKept) =>
+    unneeded.filter((name) => keepsFiles(name) === isKept),
+  );
+  await removePackages('remove', removed ?? [], context);
+  await removePackages('purge', purged ?? [], context);
 }
 
-/** What a step installed and is still there; after a crash, all that was not there before. */
-async function findAdded({ before, after }: Entry, context: StepContext): Promise<string[]> {
-  if (after === null) {
-    // An apt whose installer was killed goes on by itself: this waits for its lock.
-    const wait = ['check', '--quiet', '-oDPkg::Lock::Timeout=300'];
-    await context.runProgram('apt-get', wait, { timeoutMs: APT_TIMEOUT_MS });
-    // A package whose installation was interrupted is none that dpkg would remove.
-    await context.runProgram('dpkg', ['--configure', '-a'], { timeoutMs: APT_TIMEOUT_MS });
-  }
-  const earlier = new Set(before.facts['installed']);
-  const now = await listInstalled(context);
-  if (after === null) return now.filter((name) => !earlier.has(name));
-  const added = new Set(after['added']);
-  return now.filter((name) => added.has(name));
+/** Debian's certbot removes all of /etc/letsencrypt when it is purged and no certificate is left. */
+function keepsConfiguration(name: string, { before }: Entry, context: StepContext): boolean {
+  const { configured = [], existing = [] } = before.facts;
+  if (configured.includes(name)) return true;
+  if (name !== CERTBOT) return false;
+  return existing.some((path) => path !== '/var/log/letsencrypt') || holdsForeignFiles(context);
 }
 
-/** Those that can go without taking a package along that somebody else has installed since. */
-async function findUnneeded(added: readonly string[], context: StepContext): Promise<string[]> {
+/** Those that can go without another package that needs them. */
+async function findUnneeded(
+  added: readonly string[],
+  context: StepContext,
+): Promise<readonly string[]> {
   const isOurs = (names: readonly string[]) => names.every((name) => added.includes(name));
-  if (isOurs(await simulatePurge(added, context))) return [...added];
+  if (isOurs(await simulatePurge(added, context))) return added;
   const unneeded = [];
   for (const name of added) {
     if (isOurs(await simulatePurge([name], context))) unneeded.push(name);
@@ -110,33 +158,11 @@ async function findUnneeded(added: readonly string[], context: StepContext): Pro
   return unneeded;
 }
 
-async function simulatePurge(names: readonly string[], context: Machine): Promise<string[]> {
-  const command = ['apt-get', '--simulate', 'purge', ...APT_OPTIONS, ...names];
-  const result = await mustRun(context, 'apt-get cannot say what goes with a package:', command);
-  return [...result.stdout.matchAll(/^(?:Purg|Remv) (\S+)/gmu)].map(([, name = '']) => name);
-}
-
-/** The certificates that certbot renews, ours no longer among them. */
-function listRenewals(machine: Machine): string[] {
-  const directory = locate(machine, '/etc/letsencrypt/renewal');
-  if (look(directory) === null) return [];
-  return readdirSync(directory).map((name) => name.replace(/\.conf$/u, ''));
-}
-
-function removeTraces({ before }: Entry, installed: readonly string[], context: StepContext): void {
-  const { installed: earlier = [], existing = [] } = before.facts;
-  if (installed.includes(CERTBOT) || earlier.includes(CERTBOT)) return;
-  for (const path of TRACES) {
-    if (!existing.includes(path)) rmSync(locate(context, path), { recursive: true, force: true });
+async function removeTraces({ before }: Entry, context: StepContext): Promise<void> {
+  if (!listPlanned(before).includes(CERTBOT)) return;
+  if (isPresent(await listPackageStates(context), CERTBOT)) return;
+  const existing = before.facts['existing'] ?? [];
+  for (const path of TRACES.filter((each) => !existing.includes(each))) {
+    removeEmptyDirectories(context, path);
   }
-}
-
-async function listInstalled(machine: Machine): Promise<string[]> {
-  const format = '${Package}\t${db:Status-Status}\n';
-  const result = await machine.runProgram('dpkg-query', ['--show', `--showformat=${format}`]);
-  if (result.code !== 0) {
-    throw new Error(`dpkg does not say what is installed: ${lastLines(result).join(' ')}`);
-  }
-  const lines = result.stdout.split('\n').map((line) => line.split('\t'));
-  return lines.flatMap(([name, status]) => (name && status === 'installed' ? [name] : []));
 }

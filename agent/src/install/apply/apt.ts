@@ -1,0 +1,144 @@
+import { lastLines, type Machine, mustRun, ProgramError } from './machine.ts';
+import type { StepContext } from './step-kind.ts';
+
+/** Another apt, often the daily one, ends by itself within this many seconds. */
+const LOCK_TIMEOUT_SECONDS = 120;
+
+const OPTIONS = [
+  '--yes',
+  '--quiet',
+  `-oDPkg::Lock::Timeout=${LOCK_TIMEOUT_SECONDS}`,
+  '-oDpkg::Options::=--force-confdef',
+  '-oDpkg::Options::=--force-confold',
+];
+
+const TIMEOUT_MS = 600_000;
+
+/** How long an apt of ours may outlive its installer. */
+const OWN_TIMEOUT_MS = 300_000;
+const PAUSE_MS = 500;
+
+/** An option that means nothing to apt, so that its history log names the transaction as ours. */
+const MARK_OPTION = '-oLatchkey-Agent::Run=';
+
+/** dpkg's states of a package of which no file is installed (dpkg(1)). */
+const ABSENT: ReadonlySet<string> = new Set(['config-files', 'not-installed']);
+
+/** The state of each package that dpkg knows, by its name: `installed`, `config-files`, `unpacked` … */
+export async function listPackageStates(machine: Machine): Promise<ReadonlyMap<string, string>> {
+  const format = '${Package}\t${db:Status-Status}\n';
+  const result = await machine.runProgram('dpkg-query', ['--show', `--showformat=${format}`]);
+  if (result.code !== 0) {
+    throw new Error(`dpkg-query failed: ${lastLines(result).join(' ')}`);
+  }
+  const lines = result.stdout.split('\n').map((line) => line.split('\t'));
+  return new Map(lines.flatMap(([name, state]) => (name && state ? [[name, state]] : [])));
+}
+
+/** Whether a package has files installed, also one whose installation was interrupted. */
+export function isPresent(states: ReadonlyMap<string, string>, name: string): boolean {
+  return !ABSENT.has(states.get(name) ?? 'not-installed');
+}
+
+/** Waits until no other apt or dpkg holds its lock, two minutes at most. */
+export async function waitForAptLock(machine: Machine): Promise<void> {
+  // It fails where dependencies are broken, too, which the command after it reports.
+  await machine.runProgram('apt-get', ['check', ...OPTIONS], { timeoutMs: TIMEOUT_MS });
+}
+
+/**
+ * Lists the packages that an installation would add, their dependencies included, and downloads them. The lists of packages
+ * are updated where they are missing, or name files that the mirror no longer has.
+ * @throws ProgramError with the end of what apt printed
+ */
+export async function prepareInstall(
+  names: readonly string[],
+  machine: Machine,
+): Promise<readonly string[]> {
+  const first = await download(names, machine);
+  if (typeof first !== 'string') return first;
+  const update = ['update', '--quiet', `-oDPkg::Lock::Timeout=${LOCK_TIMEOUT_SECONDS}`];
+  const updated = await machine.runProgram('apt-get', update, { timeoutMs: TIMEOUT_MS });
+  const second = await download(names, machine);
+  if (typeof second !== 'string') return second;
+  const failure = `${names.join(', ')} could not be installed`;
+  if (updated.code === 0) throw new Error([`${failure}:`, second].join('\n  '));
+  throw new ProgramError(`${failure}, and the lists of packages could not be updated:`, updated);
+}
+
+/** @returns the packages that are new; or the end of what apt printed when it failed */
+async function download(
+  names: readonly string[],
+  machine: Machine,
+): Promise<readonly string[] | string> {
+  const args = listInstallArguments(names);
+  const options = { timeoutMs: TIMEOUT_MS };
+  const simulated = await machine.runProgram('apt-get', ['--simulate', ...args], options);
+  if (simulated.code !== 0) return lastLines(simulated).join('\n  ');
+  const downloaded = await machine.runProgram('apt-get', ['--download-only', ...args], options);
+  if (downloaded.code !== 0) return lastLines(downloaded).join('\n  ');
+  // An upgrade has the installed version in brackets: `Inst name [1.0] (2.0 …)`.
+  return [...simulated.stdout.matchAll(/^Inst ([^\s:]+)\S* \(/gmu)].map(([, name = '']) => name);
+}
+
+function listInstallArguments(names: readonly string[]): string[] {
+  return ['install', ...OPTIONS, '--no-install-recommends', ...names];
+}
+
+/** Installs packages in one transaction that bears a mark. @throws ProgramError with the end of what apt printed */
+export async function installMarked(
+  names: readonly string[],
+  mark: string,
+  machine: Machine,
+): Promise<void> {
+  // First of all, since the history log cuts long command lines.
+  const command = ['apt-get', `${MARK_OPTION}${mark}`, ...listInstallArguments(names)];
+  const failure = `${names.join(', ')} could not be installed:`;
+  await mustRun(machine, failure, command, { timeoutMs: TIMEOUT_MS });
+}
+
+/** Waits until no apt with a mark runs any more: one whose installer was killed goes on by itself. */
+export async function waitForMarked(mark: string, context: StepContext): Promise<void> {
+  for (let waitedMs = 0; waitedMs < OWN_TIMEOUT_MS; waitedMs += PAUSE_MS) {
+    const { code } = await context.runProgram('pgrep', ['-f', `${MARK_OPTION.slice(1)}${mark}`]);
+    if (code !== 0) return;
+    await context.services.sleep(PAUSE_MS);
+  }
+}
+
+/** Lets dpkg finish packages whose installation was interrupted, without which it removes none of them. */
+export async function configurePending(machine: Machine): Promise<void> {
+  await machine.runProgram('dpkg', ['--configure', '-a'], { timeoutMs: TIMEOUT_MS });
+}
+
+/** The packages that would go together with some, themselves included. */
+export async function simulatePurge(
+  names: readonly string[],
+  machine: Machine,
+): Promise<readonly string[]> {
+  const command = ['apt-get', '--simulate', 'purge', ...OPTIONS, ...names];
+  const result = await mustRun(machine, 'apt-get could not simulate a removal:', command);
+  return [...result.stdout.matchAll(/^(?:Purg|Remv) ([^\s:]+)/gmu)].map(([, name = '']) => name);
+}
+
+/**
+ * Removes packages.
+ * @param verb `purge` removes their configuration files, too
+ * @throws ProgramError with the end of what apt printed
+ */
+export async function removePackages(
+  verb: 'purge' | 'remove',
+  names: readonly string[],
+  machine: Machine,
+): Promise<void> {
+  if (names.length === 0) return;
+  const failure = `Packages could not be removed (${names.join(' ')}):`;
+  const command = ['apt-get', verb, ...OPTIONS, ...names];
+  await mustRun(machine, failure, command, { timeoutMs: TIMEOUT_MS });
+}
+
+/** The packages that somebody installed by their names, and not as dependencies. */
+export async function listManual(machine: Machine): Promise<ReadonlySet<string>> {
+  const { stdout } = await machine.runProgram('apt-mark', ['showmanual']);
+  return new Set(stdout.split('\n').map((line) => line.replace(/:.*$/u, '')));
+}
