@@ -31,5 +31,5 @@ export async function openCommandLine() {
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
-  return { directory, pool, run, runJson };
+  return { directory, databaseUrl: database.url, pool, run, runJson };
 }

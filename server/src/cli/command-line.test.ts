@@ -109,6 +109,7 @@ test('the set of commands is complete', async () => {
       'install export',
       'install erase',
       'machine erase',
+      'audit list',
       'export',
       'version',
     ],

@@ -13,6 +13,11 @@ export function reasonOption(): Option {
     .makeOptionMandatory();
 }
 
+/** Why secrets or personal data are shown; it is kept in the audit log. */
+export function accessReasonOption(): Option {
+  return new Option('--reason <text>', 'why, for the audit log').argParser(shortText);
+}
+
 const MAX_LISTED = 10_000;
 
 /** How much a list shows that begins with the newest. */

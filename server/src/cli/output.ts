@@ -53,7 +53,8 @@ export function formatTable(header: readonly string[], rows: readonly (readonly 
   ].join('\n');
 }
 
-function formatCell(value: Cell): string {
+/** A cell as text on one line. */
+export function formatCell(value: Cell): string {
   if (value === null) return '–';
   if (value instanceof Date) return formatMoment(value);
   if (typeof value === 'boolean') return value ? 'yes' : 'no';

@@ -1,4 +1,5 @@
 import type { Context } from '#server/context.ts';
+import type { RecordedAccess } from '#server/features/audit/record-access.ts';
 import {
   type ActivationRecord,
   listActivationsAfter,
@@ -56,15 +57,17 @@ export async function* readAllActivations({
 
 /**
  * The columns of a license. Those that an import reads have the names that it knows.
- * @param options.reveal the key in full
+ * @param reveal the audit row of who is shown the keys in full; null: the keys are left out
  */
 export function licenseColumns(
   ctx: Context,
-  { reveal }: { readonly reveal: boolean },
+  reveal: RecordedAccess | null,
 ): Columns<ExportedLicense> {
   return {
     license_id: (license) => license.id,
-    ...(reveal ? { license_key: (license) => revealLicenseKey(ctx, license) } : {}),
+    ...(reveal === null
+      ? {}
+      : { license_key: (license) => revealLicenseKey(ctx, license, reveal) }),
     key_hint: (license) => license.keyHint,
     product: (license) => license.productId,
     tier: (license) => license.tier,

@@ -4,21 +4,24 @@ import {
   revealLicenseKey,
   showLicense,
 } from '#server/features/licenses/show.ts';
+import { auditAccess } from '../audit-access.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson } from './view.ts';
-import { jsonOption, withExamples } from '../option-values.ts';
+import { accessReasonOption, jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatFields, formatTable, printResult } from '../output.ts';
 import { withContext } from '../with-context.ts';
 
 interface ShowOptions extends OutputOptions {
   readonly reveal?: boolean;
+  readonly reason?: string;
 }
 
 export function licenseShowCommand(): Command {
   const command = new Command('show')
     .description('Show a license, its machines and what was done to it by hand.')
     .addArgument(licenseArgument())
-    .option('--reveal', 'show the key in full')
+    .option('--reveal', 'show the key in full; the audit log records it')
+    .addOption(accessReasonOption())
     .addOption(jsonOption())
     .action(show);
   return withExamples(command, [
@@ -31,7 +34,12 @@ async function show(argument: string, options: ShowOptions): Promise<void> {
   const name = await readLicenseName(argument);
   await withContext(async (ctx) => {
     const overview = await showLicense(ctx, name);
-    const key = options.reveal === true ? revealLicenseKey(ctx, overview.license) : null;
+    const { license } = overview;
+    const access = { action: 'license.reveal', subjectId: license.id, reason: options.reason };
+    const key =
+      options.reveal === true
+        ? revealLicenseKey(ctx, license, await auditAccess(ctx, access))
+        : null;
     printResult(options, toJson(overview, key), () => toText(overview, key));
   });
 }

@@ -6,6 +6,7 @@ import {
   SUBSCRIBER_STATES,
   type SubscriberState,
 } from '#server/features/subscribers/rules/state.ts';
+import { auditAccess } from '../audit-access.ts';
 import { jsonOption, limitOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';
 import { toSubscriberJson } from './view.ts';
@@ -25,7 +26,9 @@ export function stateOption(): Option {
 
 export function subscriberListCommand(): Command {
   const command = new Command('list')
-    .description('List those who asked for news, the newest first.')
+    .description(
+      'List newsletter subscribers, newest first. The audit log records each list, for it shows addresses.',
+    )
     .addOption(stateOption())
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
@@ -38,6 +41,8 @@ export function subscriberListCommand(): Command {
 
 async function list(options: ListOptions): Promise<void> {
   await withContext(async (ctx) => {
+    const details = { limit: options.limit, state: options.state ?? null };
+    await auditAccess(ctx, { action: 'subscriber.list', subjectId: 'subscribers', details });
     const found: SubscriberFacts[] = [];
     for await (const subscriber of readSubscribers(ctx, options.state)) {
       found.push(subscriber);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, beforeEach, test } from 'node:test';
 
@@ -20,6 +20,7 @@ import {
 } from '../../../test/payment-providers/paddle-events.ts';
 import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { SECOND_MS } from '../../../test/test-clock.ts';
+import { currentActor } from '../actor.ts';
 import { checkPayments } from '../doctor/check-payments.ts';
 
 const service = await startTestService();
@@ -78,7 +79,7 @@ async function deliverNonsense(): Promise<void> {
   assert.equal(status, 422);
 }
 
-const actor = `cli:${userInfo().username}`;
+const actor = currentActor();
 
 test('an unreadable event is dismissed for good: nothing tells of it any more, and only its id brings it back', async () => {
   await deliverNonsense();

@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
 import { copyFile, mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir, userInfo } from 'node:os';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 
+import { currentActor } from '../actor.ts';
 import { runLatchkey, type CommandRun } from '../../../test/command-line.ts';
 import { startTestService, TEST_MASTER_SECRET } from '../../../test/harness.ts';
 import {
@@ -79,7 +80,7 @@ test('it applies what was missed, says so, and the audit log says who asked', as
   const { rows } = await service.pool.query(
     `select actor, details from audit_log where action = 'webhook.reconcile'`,
   );
-  const actor = `cli:${userInfo().username}`;
+  const actor = currentActor();
   assert.deepEqual(rows, [{ actor, details: { repaired: 1 } }]);
 });
 

@@ -7,14 +7,16 @@ import {
   defineCommand,
   defineStatement,
   execute,
+  queryRow,
   queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
+import { scrub } from '#server/log-scrub.ts';
 
-/** A change made by hand. */
+/** A change made by hand, or secrets and personal data that were shown. */
 export interface AuditEntry {
   readonly occurredAt: Date;
-  /** Who: `cli:<account>`. */
+  /** Who, as the operating system says: `cli:<account>`, and more after a space; `latchkey`: the service itself. */
   readonly actor: string;
   /** What: `license.suspend`. */
   readonly action: string;
@@ -30,7 +32,10 @@ const insertStatement = defineCommand(
    values ($1, $2, $3, $4, $5, $6, $7)`,
 );
 
-/** Leaves a row for a change made by hand; in the transaction of the change itself. */
+/**
+ * Leaves a row for a change made by hand; in the transaction of the change itself. Keys, tokens and e-mail addresses in the
+ * reason are replaced, for a row is never changed again.
+ */
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
   await execute(db, insertStatement, [
     makeUuid(),
@@ -38,7 +43,7 @@ export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promis
     entry.actor,
     entry.action,
     entry.subjectId,
-    entry.reason,
+    entry.reason === null ? null : scrub(entry.reason),
     JSON.stringify(entry.details),
   ]);
 }
@@ -62,4 +67,88 @@ export async function listAuditEntries(
 ): Promise<Pick<AuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[]> {
   const rows = await queryRows(db, listStatement, [subjectId]);
   return rows.map(({ occurred_at: occurredAt, ...entry }) => ({ ...entry, occurredAt }));
+}
+
+/** Which entries are wanted; null: any. */
+export interface AuditFilter {
+  /** Then or later. */
+  readonly since: Date | null;
+  /** Before then. */
+  readonly until: Date | null;
+  /** An account under any of its sources (`anna`), or one word (`sudo:anna`). */
+  readonly actor: string | null;
+  /** An action (`license.reveal`), or all of a noun (`license`). */
+  readonly action: string | null;
+  /** What it was done to: the id of a license, a subscriber and the like. */
+  readonly subjectId: string | null;
+}
+
+/** An entry as it is stored. */
+export interface StoredAuditEntry extends AuditEntry {
+  readonly id: string;
+}
+
+const listPageStatement = defineStatement(
+  'audit_list_page',
+  Type.Object({
+    id: Type.String(),
+    occurred_at: Timestamp,
+    actor: Type.String(),
+    action: Type.String(),
+    subject_id: Type.String(),
+    reason: Nullable.Text,
+    details: Type.Record(
+      Type.String(),
+      Type.Union([Type.String(), Type.Number(), Type.Boolean(), Type.Null()]),
+    ),
+  }),
+  `select id, occurred_at, actor, action, subject_id, reason, details
+   from audit_log
+   where ($1::timestamptz is null or occurred_at >= $1)
+     and ($2::timestamptz is null or occurred_at < $2)
+     and ($3::text[] is null or string_to_array(actor, ' ') && $3)
+     and ($4::text is null or action = $4 or starts_with(action, $4 || '.'))
+     and ($5::text is null or subject_id = $5)
+     and ($6::uuid is null
+          or (occurred_at, id) < (select last.occurred_at, last.id from audit_log last where last.id = $6))
+   order by occurred_at desc, id desc
+   limit $7`,
+);
+
+/**
+ * A page of the audit log, newest first.
+ * @param afterId the id of the last entry of the page before; null: the first page
+ */
+export async function listAuditPage(
+  db: Queryable,
+  { since, until, actor, action, subjectId }: AuditFilter,
+  afterId: string | null,
+  limit: number,
+): Promise<StoredAuditEntry[]> {
+  const words = actor === null ? null : toActorWords(actor);
+  const parameters = [since, until, words, action, subjectId, afterId, limit];
+  const rows = await queryRows(db, listPageStatement, parameters);
+  return rows.map(({ occurred_at: occurredAt, subject_id: subject, ...entry }) => ({
+    ...entry,
+    occurredAt,
+    subjectId: subject,
+  }));
+}
+
+const ACTOR_SOURCES = ['cli', 'sudo', 'login', 'unit'];
+
+/** The words of an actor that a name may stand in. */
+function toActorWords(name: string): string[] {
+  return [name, ...ACTOR_SOURCES.map((source) => `${source}:${name}`)];
+}
+
+const findStatement = defineStatement(
+  'audit_find',
+  Type.Object({ id: Type.String() }),
+  'select id from audit_log where id = $1',
+);
+
+/** Whether there is an entry of this id. */
+export async function isAuditEntry(db: Queryable, id: string): Promise<boolean> {
+  return (await queryRow(db, findStatement, [id])) !== null;
 }

@@ -2,6 +2,7 @@ import type { Context } from '#server/context.ts';
 import { licenseNotFound } from '#server/errors.ts';
 
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
+import type { RecordedAccess } from '../audit/record-access.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 import { findLicense, type LicenseRecord } from './queries/licenses.ts';
 import { resolveLicenseId } from './resolve-license.ts';
@@ -42,7 +43,14 @@ export async function showLicense(ctx: Context, keyOrId: string): Promise<Licens
   };
 }
 
-/** The key of a license, unsealed. */
-export function revealLicenseKey(ctx: Context, license: LicenseRecord): string {
+/**
+ * The key of a license, unsealed.
+ * @param _access the audit row of who is shown it
+ */
+export function revealLicenseKey(
+  ctx: Pick<Context, 'vault'>,
+  license: LicenseRecord,
+  _access: RecordedAccess,
+): string {
   return ctx.vault.open(license.keySealed, licenseKeyLabel(license.id));
 }
