@@ -73,7 +73,7 @@ const MAX_WAITING_FOR_ONE_LICENSE = 100;
 export function makeContext(parts: ContextParts): Context {
   const { config, catalog, clock, log, metrics, pool } = parts;
   const vault = createVault(Buffer.from(parts.secrets.master, 'utf8'));
-  const signingKeys = new SigningKeyRing({ pool, clock, vault });
+  const signingKeys = new SigningKeyRing({ pool, clock, vault, log });
   const maxConcurrent = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
   const isSilent = (error: unknown): Promise<boolean> => isWholeDatabaseSilent(pool, error);
   const gate = new Gate({ maxConcurrent, maxWaiting: MAX_WAITING_AT_GATE, isSilent });

@@ -72,6 +72,7 @@ test('the set of commands is complete', async () => {
       'key revoke',
       'signing-key list',
       'signing-key rotate',
+      'signing-key revoke',
       'webhook list',
       'webhook replay',
       'webhook dismiss',

@@ -2,7 +2,13 @@ import { strict as assert } from 'node:assert';
 import { createHmac, hkdfSync } from 'node:crypto';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { createHexHmac, createVault, MIN_MASTER_SECRET_BYTES } from './vault.ts';
+import {
+  createHexHmac,
+  createVault,
+  MIN_MASTER_SECRET_BYTES,
+  SECRET_ID_DIGITS,
+  UnknownSecretError,
+} from './vault.ts';
 
 const secret = Buffer.alloc(32, 'latchkey');
 const vault = createVault(secret);
@@ -49,9 +55,10 @@ test('the HMAC reproduces RFC 4231, test cases 1, 2 and 3', () => {
 
 test('a look-up is hashed under the key derived for look-ups', () => {
   const key = Buffer.from(hkdfSync('sha256', secret, '', 'latchkey/v1/lookup', 32));
+  const looked = '0000000000000000000000101';
   assert.equal(
-    vault.hashLookup('0000000000000000000000101'),
-    hmac(key, '0000000000000000000000101'),
+    vault.hashLookup(looked),
+    vault.secretId + hmac(key, looked).slice(SECRET_ID_DIGITS),
   );
 });
 
@@ -95,7 +102,7 @@ test('a sealed text opens again, and never looks the same twice', () => {
 
 test('a sealed text does not open when any bit was changed', () => {
   const sealed = vault.seal('LK-00000', 'license:1');
-  assert.equal(sealed.byteLength, 1 + 12 + 8 + 16);
+  assert.equal(sealed.byteLength, 1 + 3 + 12 + 8 + 16);
   for (let bit = 0; bit < sealed.byteLength * 8; bit += 1) {
     const changed = Buffer.from(sealed);
     changed[bit >> 3] = (changed[bit >> 3] ?? 0) ^ (1 << (bit & 7));
@@ -116,4 +123,40 @@ test('a secret may be a text, and a short one is refused', () => {
   const text = 'a'.repeat(MIN_MASTER_SECRET_BYTES);
   assert.equal(createVault(text).hashLookup('x'), createVault(Buffer.from(text)).hashLookup('x'));
   assert.throws(() => createVault(text.slice(1)), RangeError);
+});
+
+test('a hash and a sealed text name the master secret that made them', () => {
+  const other = createVault(Buffer.alloc(32, 'another'));
+  assert.match(vault.secretId, /^[\da-f]{6}$/);
+  assert.notEqual(other.secretId, vault.secretId);
+  for (const hash of [
+    vault.hashLookup('x'),
+    vault.hashComponent('a', 'x'),
+    vault.hashText('a', 'x'),
+  ]) {
+    assert.match(hash, /^[\da-f]{64}$/);
+    assert.ok(hash.startsWith(vault.secretId));
+  }
+  assert.equal(vault.isCurrent(vault.seal('x', 'y')), true);
+  assert.equal(vault.isCurrent(other.seal('x', 'y')), false);
+});
+
+test('a vault with a previous secret opens and hashes under both, and seals under the new one only', () => {
+  const other = createVault(Buffer.alloc(32, 'another'));
+  const both = createVault(Buffer.alloc(32, 'another'), [secret]);
+  const sealed = vault.seal('LK-00000', 'license:1');
+  assert.equal(both.open(sealed, 'license:1'), 'LK-00000');
+  assert.equal(both.isCurrent(sealed), false);
+  assert.throws(() => both.open(sealed, 'license:2'));
+  assert.equal(other.open(both.seal('x', 'y'), 'y'), 'x');
+  assert.equal(both.hashLookup('x'), other.hashLookup('x'));
+  assert.deepEqual(
+    both.previous.map((hashes) => hashes.hashLookup('x')),
+    [vault.hashLookup('x')],
+  );
+  assert.throws(() => other.open(sealed, 'license:1'), UnknownSecretError);
+});
+
+test('a secret that is its own predecessor is refused', () => {
+  assert.throws(() => createVault(secret, [secret]), RangeError);
 });

@@ -73,7 +73,7 @@ describe('signing keys', () => {
       new Set(told.map((row) => row.subject_id)),
       new Set(made.map(({ kid }) => kid)),
     );
-    const rings = contexts.map((ctx) => new SigningKeyRing(ctx));
+    const rings = contexts.map((ctx) => new SigningKeyRing({ ...ctx, log }));
     await Promise.all(rings.map((ring) => ring.refresh()));
     const current = rings.map((ring) => ring.current(clock.now()).publicJwk.kid);
     assert.equal(new Set(current).size, 1);

@@ -4,8 +4,6 @@ import type { Secrets } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
 import { sendQuery } from '#server/db/send-query.ts';
-import { listSigningKeys } from '#server/features/entitlements/queries.ts';
-import { signingKeyLabel } from '#server/features/entitlements/rotate-signing-key.ts';
 import { createVault } from '#server/lib/vault.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 import { checkEndpoints } from './check-endpoints.ts';
@@ -15,6 +13,7 @@ import { checkMail } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkRemoval } from './check-removal.ts';
 import { checkRollups } from './check-rollups.ts';
+import { checkSigningKeys } from './check-signing-keys.ts';
 import { checkSubscribers } from './check-subscribers.ts';
 import { type Finding, failure, ok, warning } from './finding.ts';
 
@@ -33,7 +32,7 @@ export async function checkDatabase(
   return [
     ...findings,
     migrations,
-    await checkSigningKeys(pool, secrets.master),
+    await checkSigningKeys(pool, createVault(secrets.master)),
     await checkJobs(pool),
     ...(await checkPayments(pool, secrets, new Date())),
     ...(await checkMail(pool, config, secrets)),
@@ -95,29 +94,4 @@ async function checkMigrations(pool: Pool): Promise<Finding> {
       fix: 'Start the version that the database belongs to.',
     });
   }
-}
-
-async function checkSigningKeys(pool: Pool, masterSecret: string): Promise<Finding> {
-  const check = 'signing key';
-  const keys = await listSigningKeys(pool);
-  const vault = createVault(masterSecret);
-  const closed = keys.filter(({ kid, privateKeySealed }) => {
-    try {
-      vault.open(privateKeySealed, signingKeyLabel(kid));
-      return false;
-    } catch {
-      return true;
-    }
-  });
-  if (closed.length > 0) {
-    return failure(check, {
-      symptom: 'License keys are not found, and nothing can be signed.',
-      cause:
-        'The master secret does not open what this database holds: it was sealed under another one.',
-      fix: 'Put the secret back that this database was made with (LATCHKEY_SECRET, or the file secret in the data directory).',
-    });
-  }
-  if (keys.length > 0)
-    return ok(check, `${keys.length} in the database; the master secret opens them.`);
-  return ok(check, 'None yet; the first start makes one.');
 }

@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { findCurrentKey } from '#server/features/entitlements/current-key.ts';
+import { openSigningKeys } from '#server/features/entitlements/open-signing-key.ts';
 import { type SigningKeyRecord, listSigningKeys } from '#server/features/entitlements/queries.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';
@@ -17,8 +18,10 @@ async function list(options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
     const now = ctx.clock.now();
     const records = await listSigningKeys(ctx.pool);
-    const signing = findCurrentKey(records, now);
-    const keys = records.map((record) => toJson(record, signing));
+    const { opened } = openSigningKeys(ctx.vault, records);
+    const authentic = opened.map(({ record }) => record);
+    const signing = findCurrentKey(authentic, now);
+    const keys = records.map((record) => toJson(record, authentic.includes(record), signing, now));
     printResult(options, keys, () =>
       formatTable(
         ['key', 'state', 'signs from', 'created'],
@@ -28,14 +31,26 @@ async function list(options: OutputOptions): Promise<void> {
   });
 }
 
-/** @param signing the key that signs now; younger ones are to follow it */
-function toJson(record: SigningKeyRecord, signing: SigningKeyRecord | undefined) {
-  const isYounger = signing !== undefined && record.createdAt > signing.createdAt;
-  const other = isYounger ? 'published' : 'retired';
+/**
+ * @param isAuthentic whether the master secret authenticates the row
+ * @param signing the key that signs now
+ */
+function toJson(
+  record: SigningKeyRecord,
+  isAuthentic: boolean,
+  signing: SigningKeyRecord | undefined,
+  now: Date,
+) {
+  const { kid, activeFrom, createdAt, retiredAt } = record;
+  const isRetired = retiredAt !== null && retiredAt <= now;
+  const isRevoked = retiredAt !== null && retiredAt < createdAt;
+  const other = isRevoked ? 'revoked' : isRetired ? 'retired' : 'published';
+  const usable = kid === signing?.kid ? 'signing' : other;
   return {
-    kid: record.kid,
-    state: record.kid === signing?.kid ? 'signing' : other,
-    active_from: record.activeFrom,
-    created_at: record.createdAt,
+    kid,
+    state: isAuthentic ? usable : 'rejected',
+    active_from: activeFrom,
+    retired_at: retiredAt,
+    created_at: createdAt,
   };
 }

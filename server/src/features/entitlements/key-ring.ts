@@ -1,34 +1,59 @@
-import { createPublicKey } from 'node:crypto';
-
 import { foreignMasterSecret } from '#server/config/master-secret.ts';
+import type { Context } from '#server/context.ts';
 
 import type { PublishedKey } from './build-key-set.ts';
 import { findCurrentKey } from './current-key.ts';
+import {
+  openSigningKeys,
+  type OpenedSigningKey,
+  type RejectedSigningKey,
+} from './open-signing-key.ts';
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
-import { signingKeyLabel, type SigningKeyContext } from './rotate-signing-key.ts';
-import { importSigningKey, toPublicJwk, type SigningKey } from './signing-key.ts';
+import type { SigningKeyContext } from './rotate-signing-key.ts';
+import type { SigningKey } from './signing-key.ts';
 
 interface RingKey extends PublishedKey {
   readonly key: SigningKey;
   readonly activeFrom: Date;
+  readonly createdAt: Date;
 }
+
+/** What the ring needs of the context. */
+export type KeyRingContext = SigningKeyContext & Pick<Context, 'log'>;
 
 /** The signing keys in memory, as the database last showed them. */
 export class SigningKeyRing {
-  readonly #ctx: SigningKeyContext;
+  readonly #ctx: KeyRingContext;
+  #opened: readonly OpenedSigningKey[] = [];
   #keys: readonly RingKey[] = [];
+  /** Problems that were logged, so that a refresh a minute later does not log them again. */
+  #logged = new Set<string>();
 
-  constructor(ctx: SigningKeyContext) {
+  constructor(ctx: KeyRingContext) {
     this.#ctx = ctx;
   }
 
   /**
    * Reads the keys from the database; to be called at the start and every minute, since any process may rotate them.
-   * @throws StartupError when they were sealed under another master secret
+   * Rows that the master secret does not authenticate are logged and not used. A key in memory outlasts the removal of
+   * its row, and its retirement is never taken back: both would be the work of somebody who writes to the table.
+   * @throws StartupError when there are keys and none of them was sealed under a configured master secret
    */
   async refresh(): Promise<void> {
     const records = await listSigningKeys(this.#ctx.pool);
-    this.#keys = records.map((record, index) => this.#open(record, records[index + 1]));
+    const unchanged = this.#opened.filter(({ record }) =>
+      records.some((row) => isSame(row, record)),
+    );
+    const fresh = records.filter((row) => !unchanged.some(({ record }) => isSame(row, record)));
+    const { opened, rejected } = openSigningKeys(this.#ctx.vault, fresh);
+    const isEmpty = unchanged.length + opened.length + this.#keys.length === 0;
+    if (isEmpty && rejected.length > 0) {
+      throw foreignMasterSecret(new Error('no signing key can be opened'));
+    }
+    this.#opened = [...unchanged, ...opened];
+    const missing = this.#keys.filter(({ key }) => !this.#opened.some((each) => isKey(each, key)));
+    this.#keys = [...missing, ...this.#opened.map((each) => this.#toRingKey(each))].sort(byAge);
+    this.#report(rejected, missing);
   }
 
   /**
@@ -46,26 +71,54 @@ export class SigningKeyRing {
     return this.#keys;
   }
 
-  /** A key that is known already is not opened again. */
-  #open(record: SigningKeyRecord, next: SigningKeyRecord | undefined): RingKey {
-    const retiredAt = next?.activeFrom ?? null;
-    const known = this.#keys.find((entry) => entry.publicJwk.kid === record.kid);
-    if (known) return { ...known, retiredAt };
-    const exported = this.#unseal(record);
-    const publicKey = createPublicKey({ key: record.publicKey, format: 'der', type: 'spki' });
-    return {
-      key: importSigningKey(exported),
-      publicJwk: toPublicJwk(publicKey),
-      activeFrom: record.activeFrom,
-      retiredAt,
-    };
+  #toRingKey({ record, key }: OpenedSigningKey): RingKey {
+    const known = this.#keys.find((each) => each.publicJwk.kid === record.kid);
+    const { createdAt, activeFrom } = record;
+    const retiredAt = earlier(known?.retiredAt ?? null, record.retiredAt);
+    return { key, publicJwk: key.publicJwk, createdAt, activeFrom, retiredAt };
   }
 
-  #unseal({ kid, privateKeySealed }: SigningKeyRecord): string {
-    try {
-      return this.#ctx.vault.open(privateKeySealed, signingKeyLabel(kid));
-    } catch (error) {
-      throw foreignMasterSecret(error);
+  #report(rejected: readonly RejectedSigningKey[], missing: readonly RingKey[]): void {
+    const problems = [
+      ...rejected.map(({ kid, reason }) => ({ event: 'signing_key.rejected', kid, reason })),
+      ...missing
+        .filter(({ publicJwk }) => !rejected.some(({ kid }) => kid === publicJwk.kid))
+        .map(({ publicJwk }) => ({ event: 'signing_key.missing', kid: publicJwk.kid })),
+    ];
+    for (const problem of problems) {
+      if (this.#logged.has(JSON.stringify(problem))) continue;
+      const message =
+        problem.event === 'signing_key.missing'
+          ? 'a signing key was removed from the database and stays in use until the restart'
+          : 'a row of signing_keys was rejected: the master secret does not authenticate it';
+      this.#ctx.log.error(problem, message);
     }
+    this.#logged = new Set(problems.map((problem) => JSON.stringify(problem)));
   }
+}
+
+function isSame(one: SigningKeyRecord, other: SigningKeyRecord): boolean {
+  return (
+    one.kid === other.kid &&
+    one.privateKeySealed.equals(other.privateKeySealed) &&
+    one.createdAt.getTime() === other.createdAt.getTime() &&
+    one.activeFrom.getTime() === other.activeFrom.getTime() &&
+    one.retiredAt?.getTime() === other.retiredAt?.getTime()
+  );
+}
+
+function isKey({ record }: OpenedSigningKey, { publicJwk }: SigningKey): boolean {
+  return record.kid === publicJwk.kid;
+}
+
+function byAge(one: RingKey, other: RingKey): number {
+  return (
+    one.createdAt.getTime() - other.createdAt.getTime() ||
+    one.activeFrom.getTime() - other.activeFrom.getTime()
+  );
+}
+
+function earlier(one: Date | null, other: Date | null): Date | null {
+  if (one === null || other === null) return one ?? other;
+  return one < other ? one : other;
 }

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 
 import {
   Bytes,
+  Nullable,
   Timestamp,
   defineCommand,
   defineStatement,
@@ -13,24 +14,24 @@ import {
 /** A signing key as it is stored. */
 export interface SigningKeyRecord {
   readonly kid: string;
-  /** SPKI DER. */
-  readonly publicKey: Buffer;
   readonly privateKeySealed: Buffer;
   readonly createdAt: Date;
-  /** From this moment on it signs, until that of a younger key comes. */
+  /** From this moment on it signs. */
   readonly activeFrom: Date;
+  /** When another key takes over; null until one is announced. */
+  readonly retiredAt: Date | null;
 }
 
 const listStatement = defineStatement(
   'signing_key_list',
   Type.Object({
     kid: Type.String(),
-    public_key: Bytes,
     private_key_sealed: Bytes,
     created_at: Timestamp,
     active_from: Timestamp,
+    retired_at: Nullable.Moment,
   }),
-  `select kid, public_key, private_key_sealed, created_at, active_from
+  `select kid, private_key_sealed, created_at, active_from, retired_at
    from signing_keys order by created_at, active_from, kid`,
 );
 
@@ -39,10 +40,10 @@ export async function listSigningKeys(db: Queryable): Promise<SigningKeyRecord[]
   const rows = await queryRows(db, listStatement);
   return rows.map((row) => ({
     kid: row.kid,
-    publicKey: row.public_key,
     privateKeySealed: row.private_key_sealed,
     createdAt: row.created_at,
     activeFrom: row.active_from,
+    retiredAt: row.retired_at,
   }));
 }
 
@@ -58,7 +59,7 @@ export async function lockSigningKeys(db: Queryable): Promise<void> {
 
 const insertStatement = defineCommand(
   'signing_key_insert',
-  `insert into signing_keys (kid, public_key, private_key_sealed, created_at, active_from)
+  `insert into signing_keys (kid, private_key_sealed, created_at, active_from, retired_at)
    values ($1, $2, $3, $4, $5)`,
 );
 
@@ -66,9 +67,19 @@ const insertStatement = defineCommand(
 export async function insertSigningKey(db: Queryable, key: SigningKeyRecord): Promise<void> {
   await execute(db, insertStatement, [
     key.kid,
-    key.publicKey,
     key.privateKeySealed,
     key.createdAt,
     key.activeFrom,
+    key.retiredAt,
   ]);
+}
+
+const replaceStatement = defineCommand(
+  'signing_key_replace_seal',
+  'update signing_keys set private_key_sealed = $2, retired_at = $3 where kid = $1',
+);
+
+/** Stores another seal of a key, and when it retires. */
+export async function replaceSigningKeySeal(db: Queryable, key: SigningKeyRecord): Promise<void> {
+  await execute(db, replaceStatement, [key.kid, key.privateKeySealed, key.retiredAt]);
 }

@@ -3,7 +3,6 @@ import { createPublicKey, generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
 import { calculateJwkThumbprint } from 'jose';
 import {
-  exportPublicKey,
   exportSigningKey,
   generateSigningKey,
   importSigningKey,
@@ -46,8 +45,7 @@ test('a key that was exported comes back as the same key', () => {
   const back = importSigningKey(exportSigningKey(key));
   assert.deepEqual(back.publicJwk, key.publicJwk);
   assert.equal(signEntitlement(back, 'x'), signEntitlement(key, 'x'));
-  const spki = createPublicKey({ key: exportPublicKey(key), format: 'der', type: 'spki' });
-  assert.deepEqual(toPublicJwk(spki), key.publicJwk);
+  assert.deepEqual(toPublicJwk(createPublicKey(key.privateKey)), key.publicJwk);
 });
 
 test('the header of a token holds algorithm, type and key id, and nothing else', () => {

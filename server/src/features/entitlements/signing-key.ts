@@ -21,11 +21,6 @@ export function exportSigningKey(key: SigningKey): string {
   return key.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 }
 
-/** The public key as SPKI DER. */
-export function exportPublicKey(key: SigningKey): Buffer {
-  return createPublicKey(key.privateKey).export({ format: 'der', type: 'spki' });
-}
-
 /**
  * Reads what `exportSigningKey` wrote.
  * @throws {Error} when it is no Ed25519 private key

@@ -16,7 +16,7 @@ import {
   type EndpointRecord,
 } from './queries/endpoints.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
-import { openSecrets, sealSecret } from './secrets.ts';
+import { openSecrets, sealPreviousSecret, sealSecret } from './secrets.ts';
 
 /** For how long the old secret signs beside its successor, unless it is said otherwise. */
 export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000;
@@ -77,22 +77,26 @@ export async function rollEndpoint(
   const secret = generateWebhookSecret(randomBytes);
   const endpoint = await changeEndpoint(ctx, change, 'endpoint.roll', async (client, old, now) => {
     // A secret that cannot be opened is not worth keeping, and rolling is the way out.
-    const keepsOld = overlapMs > 0 && canOpen(ctx, old, now);
+    const oldSecret = overlapMs > 0 ? openCurrent(ctx, old, now) : null;
+    const until = new Date(now.getTime() + overlapMs);
     return store(client, {
       ...old,
       secretSealed: sealSecret(ctx.vault, old.id, secret),
-      previousSecretSealed: keepsOld ? old.secretSealed : null,
-      previousSecretUntil: keepsOld ? new Date(now.getTime() + overlapMs) : null,
+      previousSecretSealed:
+        oldSecret === null ? null : sealPreviousSecret(ctx.vault, old.id, oldSecret, until),
+      previousSecretUntil: oldSecret === null ? null : until,
     });
   });
   return { endpoint, secret };
 }
 
-function canOpen(ctx: Context, endpoint: EndpointRecord, now: Date): boolean {
+/** The secret that signs now; null when it cannot be opened. */
+function openCurrent(ctx: Context, endpoint: EndpointRecord, now: Date): string | null {
   try {
-    return openSecrets(ctx.vault, { ...endpoint, previousSecretSealed: null }, now).length === 1;
+    return openSecrets(ctx.vault, { ...endpoint, previousSecretSealed: null }, now)[0] ?? null;
   } catch {
-    return false;
+    // Sealed under another master secret, or changed: the roll replaces it.
+    return null;
   }
 }
 

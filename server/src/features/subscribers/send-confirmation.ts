@@ -83,7 +83,7 @@ function composeConfirmation(
       unsubscribeUrl: makeUnsubscribeUrl(ctx, email),
     }),
     to: { address: email, name: null },
-    messageToken: `confirm-${ctx.vault.hashText('confirmation-mail', token).slice(0, TOKEN_DIGITS)}`,
+    messageToken: `confirm-${ctx.vault.hashText('confirmation-mail', token).slice(-TOKEN_DIGITS)}`,
     headers: { ...makeUnsubscribeHeaders(ctx, email), 'Content-Language': language },
   };
 }

@@ -182,7 +182,7 @@ function nameMessage(
 ): string {
   const ids = licenses.map(({ id }) => id).sort();
   const about = JSON.stringify([provider, transactionId, ids, begunAt]);
-  return `key-${vault.hashText('key-email', about).slice(0, TOKEN_DIGITS)}`;
+  return `key-${vault.hashText('key-email', about).slice(-TOKEN_DIGITS)}`;
 }
 
 async function record(

@@ -26,6 +26,6 @@ export function hashIdentity(vault: Vault, identity: MachineIdentity): HashedIde
 
 function hashComponent(vault: Vault, { class: keyClass, name, value }: Component): string {
   const shownName =
-    keyClass === 'weak' ? vault.hashText('fingerprint-key', name).slice(0, NAME_HEX_DIGITS) : name;
+    keyClass === 'weak' ? vault.hashText('fingerprint-key', name).slice(-NAME_HEX_DIGITS) : name;
   return `${shownName}:${vault.hashComponent(name, value).slice(0, HASH_HEX_DIGITS)}`;
 }

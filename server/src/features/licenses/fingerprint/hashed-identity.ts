@@ -1,7 +1,8 @@
 /**
  * A machine's identity as it is stored: nothing in it can be read, only compared.
  *
- * Each component is the text `name:hash`, its hash 32 hex digits (128 bits) of a keyed hash. The name lets two
+ * Each component is the text `name:hash`, its hash 32 hex digits (128 bits) of a keyed hash, which begins with
+ * the id of the master secret. The name lets two
  * identities be compared component by component; it is the key's own for the known keys (`machineid`, `mac`) and 8 hex
  * digits of a keyed hash for all others, whose names are the client's business.
  */
