@@ -13,6 +13,7 @@ import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
+import { scheduleBodyRemoval } from './features/billing/remove-old-bodies.ts';
 import { beginOutreachUpkeep } from './features/outreach/delete-old-outreach.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { beginToForgetOld } from './features/subscribers/forget-old.ts';
@@ -119,6 +120,7 @@ async function bringUpToDate(pool: Pool, log: Logger): Promise<void> {
 async function openJobs(ctx: Context): Promise<RunningJobs> {
   const { log, metrics, pool } = ctx;
   await beginRecurringJobs(ctx);
+  await scheduleBodyRemoval(ctx);
   await beginToForgetOld(ctx);
   await beginOutreachUpkeep(ctx);
   const jobs = startJobs({

@@ -58,6 +58,11 @@ function describePlain(config: Config): readonly Plain[] {
       (env) => env.billingToleranceSeconds,
     ],
     ['LATCHKEY_CHECK_REVEAL_HOURS', String(billing.revealHours), (env) => env.checkRevealHours],
+    [
+      'LATCHKEY_BILLING_RAW_KEEP_DAYS',
+      String(billing.rawKeepDays),
+      (env) => env.billingRawKeepDays,
+    ],
     ['LATCHKEY_PADDLE_API_URL', billing.paddleApiUrl, (env) => env.paddleApiUrl],
     ['LATCHKEY_MAIL_FROM', mail.from, (env) => env.mailFrom],
     [

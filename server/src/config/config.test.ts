@@ -29,7 +29,12 @@ test('the defaults serve this machine only, on an embedded database', () => {
     database: { kind: 'embedded', poolSize: 14, account: null },
     metrics: { host: '127.0.0.1', port: null },
     events: { rate: { perSecond: 100, burst: 300 }, names: [], keepDays: 396 },
-    billing: { toleranceSeconds: 30, revealHours: 24, paddleApiUrl: 'https://api.paddle.com' },
+    billing: {
+      toleranceSeconds: 30,
+      revealHours: 24,
+      rawKeepDays: 396,
+      paddleApiUrl: 'https://api.paddle.com',
+    },
     mail: { from: null, dkim: null },
     subscribers: { doubleOptIn: true },
   });

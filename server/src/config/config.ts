@@ -44,6 +44,8 @@ export interface Config {
     readonly toleranceSeconds: number;
     /** For how long after it was made `check` shows a key. */
     readonly revealHours: number;
+    /** For how long the body of a payment event is kept. */
+    readonly rawKeepDays: number;
     readonly paddleApiUrl: string;
   };
   readonly mail: {
@@ -71,6 +73,8 @@ export const defaults = {
   // Thirteen months.
   eventsKeepDays: 396,
   billingToleranceSeconds: 30,
+  // Thirteen months: a yearly subscription is renewed once in this time.
+  billingRawKeepDays: 396,
   checkRevealHours: 24,
   paddleApiUrl: 'https://api.paddle.com',
   doubleOptIn: true,
@@ -152,6 +156,7 @@ function toBilling(environment: Environment): Config['billing'] {
   return {
     toleranceSeconds: environment.billingToleranceSeconds ?? defaults.billingToleranceSeconds,
     revealHours: environment.checkRevealHours ?? defaults.checkRevealHours,
+    rawKeepDays: environment.billingRawKeepDays ?? defaults.billingRawKeepDays,
     paddleApiUrl: environment.paddleApiUrl ?? defaults.paddleApiUrl,
   };
 }

@@ -74,6 +74,7 @@ function readVariables({ plain, secret }: Reader) {
 
     billingSecrets: secret('LATCHKEY_BILLING_SECRETS', values.secretList),
     billingToleranceSeconds: plain('LATCHKEY_BILLING_TOLERANCE_S', values.wholeNumber(1, 3_600)),
+    billingRawKeepDays: plain('LATCHKEY_BILLING_RAW_KEEP_DAYS', values.wholeNumber(30, 36_500)),
     paddleApiKey: secret('LATCHKEY_PADDLE_API_KEY', values.anyText),
     paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
     stripeSecrets: secret('LATCHKEY_STRIPE_SECRETS', values.secretList),

@@ -40,6 +40,8 @@ export const jobDefinitions = {
   retry_webhooks: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Looks in the provider's log for events that never arrived. */
   reconcile_payments: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
+  /** Removes the bodies of payment events that are older than they are kept. */
+  remove_old_event_bodies: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Forgets who asked for news and never confirmed it. */
   forget_old_subscribers: { payload: Type.Object({}), priority: UNHURRIED, followsItself: true },
   /** Deletes what is kept of outreach for a while. */

@@ -34,7 +34,7 @@ export async function checkDatabase(
     migrations,
     await checkSigningKeys(pool, createVault(secrets.master)),
     await checkJobs(pool),
-    ...(await checkPayments(pool, secrets, new Date())),
+    ...(await checkPayments(pool, secrets, new Date(), config.billing)),
     ...(await checkMail(pool, config, secrets)),
     ...(await checkSubscribers(pool, config, secrets)),
     ...(await checkEndpoints(pool)),

@@ -1,6 +1,8 @@
 import type { Pool } from 'pg';
 
+import { defaults, type Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
+import { countOldEventBodies } from '#server/features/billing/queries/event-bodies.ts';
 import { countUnfinishedEvents } from '#server/features/billing/queries/events.ts';
 import {
   findFirstReceipt,
@@ -16,8 +18,11 @@ export async function checkPayments(
   pool: Pool,
   { paddleApiKey }: Pick<Secrets, 'paddleApiKey'>,
   now: Date,
+  { rawKeepDays }: Pick<Config['billing'], 'rawKeepDays'> = {
+    rawKeepDays: defaults.billingRawKeepDays,
+  },
 ): Promise<Finding[]> {
-  const findings = await checkEvents(pool);
+  const findings = [...(await checkEvents(pool)), ...(await checkBodies(pool, rawKeepDays, now))];
   return paddleApiKey === null ? findings : [...findings, await checkReconciliation(pool, now)];
 }
 
@@ -44,6 +49,27 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
     );
   }
   return findings.length > 0 ? findings : [ok(check, 'All that came are applied.')];
+}
+
+const DAY_MS = 86_400_000;
+
+/** The job runs every hour. */
+const LATE_DAYS = 2;
+
+const MAX_COUNTED = 100_000;
+
+/** Whether the bodies of old events are removed; says nothing when they are. */
+async function checkBodies(pool: Pool, keepDays: number, now: Date): Promise<Finding[]> {
+  const before = new Date(now.getTime() - (keepDays + LATE_DAYS) * DAY_MS);
+  const bodies = await countOldEventBodies(pool, before, MAX_COUNTED);
+  if (bodies === 0) return [];
+  return [
+    warning('payment data', {
+      symptom: `Bodies of payment events older than ${keepDays} days are still stored: ${bodies}.`,
+      cause: 'The service removes them every hour: it does not run, or its jobs fail.',
+      fix: 'Start the service; latchkey jobs list --all shows the job remove_old_event_bodies. LATCHKEY_BILLING_RAW_KEEP_DAYS says how long they are kept.',
+    }),
+  ];
 }
 
 const RECONCILIATION = 'reconciliation';

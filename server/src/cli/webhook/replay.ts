@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 
-import type { EventOutcome } from '#server/features/billing/queries/events.ts';
-import { replayEvents } from '#server/features/billing/replay-events.ts';
+import { replayEvents, type ReplayOutcome } from '#server/features/billing/replay-events.ts';
 
 import { currentActor } from '../actor.ts';
 import { failed, usageError } from '../command-error.ts';
@@ -39,7 +38,7 @@ async function replay(eventId: string | undefined, options: ReplayOptions): Prom
     throw usageError('Say which: either the id of an event or --status.');
   }
   await withContext(async (ctx) => {
-    const outcomes: EventOutcome[] = [];
+    const outcomes: ReplayOutcome[] = [];
     const filter = toFilter(options, eventId ?? null);
     const order = { filter, actor: currentActor(), reason: options.reason };
     await withProgress('events', (report) =>
@@ -50,16 +49,18 @@ async function replay(eventId: string | undefined, options: ReplayOptions): Prom
     );
     if (outcomes.length === 0 && eventId !== undefined) throw failed('There is no such event.');
     printResult(options, outcomes.map(toJson), () => describe(outcomes));
-    const isAmiss = outcomes.some(({ status }) => status === 'failed' || status === 'deferred');
+    const isAmiss = outcomes.some(({ status }) => NOT_APPLIED.has(status));
     if (isAmiss) process.exitCode = 1;
   });
 }
 
-function toJson({ eventId, provider, type, status, message }: EventOutcome) {
+const NOT_APPLIED: ReadonlySet<string> = new Set(['failed', 'deferred', 'removed']);
+
+function toJson({ eventId, provider, type, status, message }: ReplayOutcome) {
   return { event_id: eventId, provider, type, status, message };
 }
 
-function describe(outcomes: readonly EventOutcome[]): string {
+function describe(outcomes: readonly ReplayOutcome[]): string {
   if (outcomes.length === 0) return 'There is no such event.';
   return formatTable(
     ['provider', 'event', 'type', 'status', 'why'],

@@ -15,6 +15,7 @@ import {
   type EventFilter,
   type EventOutcome,
   type EventRecord,
+  type EventStatus,
 } from './queries/events.ts';
 import { lockBilling } from './queries/lock.ts';
 import { isDismissed } from './rules/dismissal.ts';
@@ -28,6 +29,14 @@ export interface ReplayOrder {
   readonly reason: string;
 }
 
+/** What became of a replay; `removed`: the event has no body any more, and nothing was done. */
+export type ReplayOutcome = Omit<EventOutcome, 'status'> & {
+  readonly status: EventStatus | 'removed';
+};
+
+const REMOVED =
+  'Its body was removed, after LATCHKEY_BILLING_RAW_KEEP_DAYS or with its customer: it cannot be replayed.';
+
 /**
  * Applies kept events again, the oldest first, each in a transaction of its own; what was applied before changes nothing.
  * What an operator dismissed is taken only by its id. An audit row tells who asked.
@@ -36,12 +45,16 @@ export interface ReplayOrder {
 export async function replayEvents(
   ctx: ApplyContext,
   { filter, actor, reason }: ReplayOrder,
-  onOutcome: (outcome: EventOutcome) => void,
+  onOutcome: (outcome: ReplayOutcome) => void,
 ): Promise<void> {
   let replayed = 0;
   try {
     for await (const event of readEvents(ctx, filter)) {
       if (filter.eventId === null && isDismissed(event)) continue;
+      if (event.raw === null) {
+        onOutcome({ ...event, status: 'removed', message: REMOVED });
+        continue;
+      }
       onOutcome(await retryEvent(ctx, event));
       replayed += 1;
     }
@@ -105,6 +118,7 @@ async function applyAgain(
 ): Promise<EventOutcome> {
   await lockBilling(client);
   const { eventId, provider, type, raw, headers } = kept;
+  if (raw === null) throw new MalformedEventError('its body was removed', kept);
   const adapter = findAdapter(provider);
   if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, kept);
   if (type === UNREADABLE_TYPE) throw new MalformedEventError(explainUnreadable(kept), kept);

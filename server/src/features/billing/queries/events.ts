@@ -102,7 +102,7 @@ const EventRow = Type.Object({
   type: Type.String(),
   occurred_at: Timestamp,
   received_at: Timestamp,
-  raw: Bytes,
+  raw: Type.Union([Bytes, Type.Null()]),
   headers: Type.Record(Type.String(), Type.String()),
   status: Type.String(),
   message: Nullable.Text,
@@ -110,8 +110,10 @@ const EventRow = Type.Object({
   next_attempt_at: Nullable.Moment,
 });
 
-/** An event with its fate. */
-export interface EventRecord extends KeptEvent {
+/** A stored event and its outcome. */
+export interface EventRecord extends Omit<KeptEvent, 'raw'> {
+  /** The body as it was signed; null once it was removed. */
+  readonly raw: Buffer | null;
   readonly status: string;
   readonly message: string | null;
   readonly attempts: number;
