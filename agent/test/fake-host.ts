@@ -38,6 +38,9 @@ const RULES = '/var/lib/rules';
 /** apt's log of its transactions, which stays. */
 const HISTORY = '/var/log/apt/history.log';
 
+const REGISTER = `${paths.authority}/register.json`;
+const EMPTY_REGISTER = '[]';
+
 export class FakeHost implements Disposable {
   readonly root: string;
   readonly calls: string[] = [];
@@ -117,9 +120,14 @@ export class FakeHost implements Disposable {
         ensureAuthority: async () => {
           this.write(`${paths.authority}/ca.key`, 'secret', 0o600);
           this.write(paths.authorityCertificate, 'certificate');
+          if (!this.has(REGISTER)) this.write(REGISTER, EMPTY_REGISTER, 0o600);
         },
         isAuthorityReady: async () => this.has(paths.authorityCertificate),
+        // Its register is a list of names.
+        hasIssuedSince: (earlier) =>
+          this.has(REGISTER) && this.read(REGISTER) !== (earlier ?? EMPTY_REGISTER),
       },
+      isUninstallation: false,
     };
   }
 

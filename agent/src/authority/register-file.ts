@@ -24,11 +24,16 @@ export function readRegister(places: AuthorityPlaces): Register | null {
   const text = readText(path);
   if (text === null) return null;
   try {
-    return parseRegister(JSON.parse(text));
+    return parseRegisterText(text);
   } catch (error) {
     const message = `${path} is damaged: put it back from a backup of ${places.authority}.`;
     throw new AuthorityError(message, { cause: error });
   }
+}
+
+/** @throws Error when it is no register */
+export function parseRegisterText(text: string): Register {
+  return parseRegister(JSON.parse(text));
 }
 
 export function formatRegister(register: Register): string {

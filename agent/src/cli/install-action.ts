@@ -6,6 +6,7 @@ import {
   UndoError,
   undoUnfinished,
 } from '../install/apply/apply-plan.ts';
+import { describeUndo } from '../install/apply/describe-undo.ts';
 import { describeSteps } from '../install/apply/describe-steps.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
 import { whileAlone } from '../install/apply/lock.ts';
@@ -63,7 +64,9 @@ async function clearUnfinished(context: RunContext, isRehearsal: boolean): Promi
   if (!isRehearsal) {
     if (await undoUnfinished(context)) printNote('The machine is as it was before that run.');
   } else if (context.journal.unfinished !== null) {
-    printNote('An earlier run was cut off; an installation undoes it first.');
+    printNote('An earlier run was interrupted; an installation undoes it first:');
+    const entries = context.journal.unfinished.map(({ entry }) => entry);
+    for (const line of entries.toReversed().flatMap(describeUndo)) printNote(`  ${line}`);
   }
 }
 

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ensureAuthority, isAuthorityReady } from '../authority/ensure-authority.ts';
+import { hasIssuedSince } from '../authority/has-issued-since.ts';
 import { systemClock } from '../clock.ts';
 import type { RunContext } from '../install/apply/apply-plan.ts';
 import { Changes } from '../install/apply/changes.ts';
@@ -44,6 +45,7 @@ export function openInstallation(isVerbose: boolean, interruption: Interruption)
         progress: openProgress(),
         checkInterruption: interruption.check,
         services: openServices(run, plan, facts),
+        isUninstallation: false,
       };
     },
   };
@@ -70,5 +72,6 @@ function openServices(
       await ensureAuthority(context, wish(order));
     },
     isAuthorityReady: async (order) => isAuthorityReady(context, wish(order)),
+    hasIssuedSince: (earlier) => hasIssuedSince(paths, earlier),
   };
 }

@@ -1,3 +1,4 @@
+import { lstatSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { undoUnfinished } from '../install/apply/apply-plan.ts';
@@ -5,8 +6,9 @@ import { type Interruption, watchInterruption } from '../install/apply/interrupt
 import { whileAlone } from '../install/apply/lock.ts';
 import { describeUndo } from '../install/apply/describe-undo.ts';
 import { listUndone, uninstall } from '../install/apply/uninstall.ts';
-import { paths } from '../install/paths.ts';
-import { LOCK_PATH, openInstallation } from './open-installation.ts';
+import { challengePlaces, serverPlaces } from '../install/nginx/own-files.ts';
+import { agentUnit, agentUser, paths } from '../install/paths.ts';
+import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
 import { printNote } from './output.ts';
 
 export interface UninstallFlags {
@@ -27,16 +29,64 @@ export async function uninstallAgent(flags: UninstallFlags): Promise<void> {
 async function uninstallAlone(flags: UninstallFlags, interruption: Interruption): Promise<void> {
   const { open } = openInstallation(flags.verbose === true, interruption);
   const options = { keepsConfiguration: flags.keepConfiguration === true };
-  if (flags.dryRun === true) {
-    const { done } = open(null, null).journal;
-    print(listUndone(options, done).toReversed().flatMap(describeUndo), 'Nothing is installed.');
-    return;
-  }
-  await undoUnfinished(open(null, null));
+  const { done, unfinished } = open(null, null).journal;
+  // The unit is written by nothing but an installation.
+  if (done.length === 0 && unfinished === null && listRemains().includes(paths.unit)) {
+    printNote(explainRemains(listRemains()));
+    process.exitCode = 1;
+  } else if (flags.dryRun === true) {
+    const undone = [...listUndone(options, done), ...(unfinished ?? []).map(({ entry }) => entry)];
+    if (unfinished !== null) printNote('An earlier run was interrupted; it is undone first.');
+    print(undone.toReversed().flatMap(describeUndo), NOTHING);
+  } else await undoAll(open, options);
+}
+
+async function undoAll(
+  open: Installation['open'],
+  options: { readonly keepsConfiguration: boolean },
+): Promise<void> {
+  const wasUnfinished = await undoUnfinished(open(null, null));
+  if (wasUnfinished) printNote('The interrupted run is undone.');
   const context = open(null, null);
   const isInstalled = context.journal.done.length > 0;
   await uninstall(options, context);
-  print([], isInstalled ? describeEnd(options.keepsConfiguration) : 'Nothing is installed.');
+  const otherwise = wasUnfinished ? 'No installation was finished.' : NOTHING;
+  print([], isInstalled ? describeEnd(options.keepsConfiguration) : otherwise);
+  if (options.keepsConfiguration || listRemains().length === 0) return;
+  printNote(`Left: ${listRemains().join(', ')}`);
+}
+
+const NOTHING = 'Nothing is installed.';
+
+/** What only an installation puts there. */
+const INSTALLED = [
+  paths.program,
+  paths.command,
+  paths.unit,
+  paths.revocationsUnit,
+  paths.revocationsTimer,
+  dirname(paths.configuration),
+  paths.renewalHook,
+  paths.authority,
+  paths.challenges,
+  ...serverPlaces,
+  ...challengePlaces,
+  paths.nginxRoute,
+  paths.nginxChallenge,
+];
+
+function listRemains(): readonly string[] {
+  return INSTALLED.filter((path) => lstatSync(path, { throwIfNoEntry: false }) !== undefined);
+}
+
+function explainRemains(remains: readonly string[]): string {
+  return [
+    `The agent is installed, but its journal in ${paths.journal} is gone, so it is not known what was there before.`,
+    'Put the journal back from a backup and run this again; or remove by hand:',
+    `  systemctl disable --now ${agentUnit}`,
+    ...remains.map((path) => `  ${path}`),
+    `and lines that name these files in other files of nginx; then: userdel ${agentUser}`,
+  ].join('\n');
 }
 
 function describeEnd(keepsConfiguration: boolean): string {

@@ -187,6 +187,20 @@ describe('another plan', () => {
     assert.equal(host.has(paths.nginxRoute), false);
   });
 
+  test('does not report a file as brought back that somebody has changed since', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    host.write(paths.renewalHook, '#!/bin/sh\n# mine\n');
+    host.progress.length = 0;
+    const others = steps.filter((step) => !('path' in step) || step.path !== paths.renewalHook);
+    const again = others.filter(({ kind }) => kind !== 'edit');
+    await applyPlan({ ...order, steps: again }, host.open());
+    const told = host.progress.filter((line) => line.includes(paths.renewalHook));
+    assert.deepEqual(told, [
+      `done: No longer wanted: ${paths.renewalHook} was changed by somebody else since: it stays as it is.`,
+    ]);
+  });
+
   test('takes its lines out of a file that was renamed, and puts them back there when it fails', async () => {
     using host = new FakeHost();
     const [site, renamed] = ['/etc/nginx/sites-available/other', '/etc/nginx/renamed.conf'];

@@ -134,8 +134,10 @@ class Run {
       const title = `No longer wanted: ${describeUndo(entry).join('; ')}`;
       progress.begin(title);
       const startedMs = performance.now();
-      await this.#remove(entry);
-      progress.end(title, true, (performance.now() - startedMs) / 1000);
+      const remarks = await this.#remove(entry);
+      // What stays must not be reported as brought back.
+      const outcome = remarks.length === 0 ? title : `No longer wanted: ${remarks.join(' ')}`;
+      progress.end(outcome, true, (performance.now() - startedMs) / 1000);
     }
     for (const entry of stale) await kindOf(entry).settle?.(entry, this.#context);
     if (stale.length > 0) await this.#tellReaders(steps);
@@ -149,13 +151,17 @@ class Run {
     }
   }
 
-  async #remove(entry: Entry): Promise<void> {
+  /** @returns sentences about what was not brought back as it was */
+  async #remove(entry: Entry): Promise<readonly string[]> {
     const kind = kindOf(entry);
     const before = await kind.remember(entry.subject, this.#context);
+    const remarks: string[] = [];
+    const context = { ...this.#context, tell: (sentence: string) => void remarks.push(sentence) };
     await this.#change('remove', { ...entry, before, after: null }, async () => {
-      await kind.undo(entry, this.#context);
+      await kind.undo(entry, context);
       return {};
     });
+    return remarks;
   }
 
   async #change(

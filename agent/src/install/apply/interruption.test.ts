@@ -4,13 +4,13 @@ import { test } from 'node:test';
 
 const MODULE = new URL('interruption.ts', import.meta.url).href;
 
-/** Sends itself SIGINT while it is at work, or after that. */
-function interrupt(when: 'during' | 'after'): unknown {
+/** Sends itself a signal while it is at work, or after that. */
+function interrupt(when: 'during' | 'after', name = 'SIGINT'): unknown {
   const script = `
     import { watchInterruption } from '${MODULE}';
     // It is there before the event loop waits for anything.
     const press = async () => {
-      process.kill(process.pid, 'SIGINT');
+      process.kill(process.pid, '${name}');
       await new Promise((resolve) => setTimeout(resolve, 50));
     };
     {
@@ -34,4 +34,8 @@ test('a signal that asks to stop is told, and kept for whoever comes to its end'
 
 test('a signal at the very end, when all is done, changes nothing', () => {
   assert.deepEqual(interrupt('after'), [0, null, 'not stopped\n']);
+});
+
+test('SIGQUIT, which a terminal sends for Ctrl-\\, does not end an installation in the middle', () => {
+  assert.deepEqual(interrupt('during', 'SIGQUIT'), [0, null, 'told\n131\n']);
 });

@@ -1,7 +1,9 @@
 /** As a shell says that a program was ended by a signal. */
-const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGTERM: 143 } as const;
+const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const;
 
 type StopSignal = keyof typeof EXIT_CODES;
+
+const STOP_SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
 
 /** Somebody has asked to stop. */
 class Interrupted extends Error {
@@ -34,7 +36,7 @@ function ignore(): void {
 export function watchInterruption(tell: () => void): Interruption {
   let stopped: Interrupted | null = null;
   let isOver = false;
-  for (const signal of ['SIGHUP', 'SIGINT', 'SIGTERM'] as const) {
+  for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
       if (isOver) return;
       tell();

@@ -32,6 +32,8 @@ export interface StepContext extends Machine {
   /** Says a sentence to the person who waits. */
   readonly tell: (sentence: string) => void;
   readonly services: InstallServices;
+  /** Whether everything is undone at the owner's wish, and not a run that failed or was interrupted. */
+  readonly isUninstallation: boolean;
 }
 
 /** What steps need of the outside beside files and programs. */
@@ -47,6 +49,8 @@ export interface InstallServices {
   readonly ensureAuthority: (order: AuthorityOrder) => Promise<void>;
   /** Whether all that the authority makes is there and good. */
   readonly isAuthorityReady: (order: AuthorityOrder) => Promise<boolean>;
+  /** Whether client certificates were issued or revoked since. @param earlier the register then; null when there was none */
+  readonly hasIssuedSince: (earlier: string | null) => boolean;
 }
 
 export interface AuthorityOrder {

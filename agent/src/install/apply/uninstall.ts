@@ -13,7 +13,8 @@ export interface UninstallOptions {
  * Undoes every step of every installation. Cut off, it goes on where it was when it is started again.
  * @throws UndoError with what could not be undone; the rest is
  */
-export async function uninstall(options: UninstallOptions, context: RunContext): Promise<void> {
+export async function uninstall(options: UninstallOptions, around: RunContext): Promise<void> {
+  const context = { ...around, isUninstallation: true };
   const { journal } = context;
   const undone = listUndone(options, journal.done);
   // The program last: whoever must start again needs it.

@@ -1,11 +1,11 @@
 import { existsSync, rmSync } from 'node:fs';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 
 import { paths } from '../../paths.ts';
 import type { AuthorityStep } from '../../steps.ts';
 import { locate } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
-import type { StepKind } from '../step-kind.ts';
+import type { Before, StepContext, StepKind } from '../step-kind.ts';
 
 /** What only root reads, and what the agent and nginx read of it. */
 const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];
@@ -32,6 +32,14 @@ export const authority: StepKind<AuthorityStep> = {
   },
 
   async undo({ before }, context) {
+    const earlier = readEarlierRegister(before, context);
+    const isWholly = context.isUninstallation && earlier === null;
+    if (!isWholly && context.services.hasIssuedSince(earlier)) {
+      context.tell(
+        `${paths.authority} stays as it is, for client certificates were issued or revoked since.`,
+      );
+      return;
+    }
     for (const path of DIRECTORIES) {
       const place = locate(context, path);
       if (existsSync(place)) rmSync(place, { recursive: true });
@@ -40,3 +48,10 @@ export const authority: StepKind<AuthorityStep> = {
     for (const path of DIRECTORIES) context.changed.add(path);
   },
 };
+
+/** The register as it was before, whose certificates must not be forgotten; null when there was none. */
+function readEarlierRegister({ paths: states }: Before, { backups }: StepContext): string | null {
+  const register = states.find(({ path }) => path === join(paths.authority, 'register.json'));
+  if (register?.type !== 'file') return null;
+  return Buffer.from(backups.read(register.backup)).toString('utf8');
+}
