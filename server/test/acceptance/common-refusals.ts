@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 
 import { anyAddress, type Answer } from '../http-client.ts';
@@ -113,6 +114,24 @@ export function describeGuessing(
       assert.notEqual((await ask(licenseKey, guesser)).status, 429);
       assert.equal((await ask(anyUnknownKey(), guesser)).status, 429);
     });
+
+    test(
+      'an imported key is served to a paused address only when it was used there before',
+      inside,
+      async () => {
+        const guesser = anyAddress();
+        const keys = ['used', 'new'].map((name) => `IMPORTED-${name}-${randomUUID()}`);
+        for (const licenseKey of keys) await service.own.issue({ licenseKey });
+        const [used = '', fresh = ''] = keys;
+        assert.notEqual((await ask(used, guesser)).status, 429);
+        for (let guess = 1; guess <= 11; guess++) await ask(anyUnknownKey(), guesser);
+        assert.notEqual((await ask(used, guesser)).status, 429);
+        const refused = await ask(fresh, guesser);
+        assert.deepEqual([refused.status, refused.body], [429, problem('rate_limited')]);
+        assert.equal(refused.headers.get('retry-after'), '30');
+        assert.notEqual((await ask(fresh, anyAddress())).status, 429);
+      },
+    );
 
     test('the pause ends, and the next one is twice as long', inside, async () => {
       const { clock } = service.own;

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
 import { after, describe, test } from 'node:test';
 
 import { createPool } from '#server/db/pool.ts';
@@ -89,7 +90,7 @@ describe('imports', () => {
     const service = await startTestService();
     const product = service.ctx.catalog().products.get('personal');
     assert.ok(product);
-    const keys = Array.from({ length: 10 }, (_, index) => `IMPORTED-${index}`);
+    const keys = Array.from({ length: 10 }, () => randomUUID());
     const outcomes = await atOnce(6, () =>
       importLicenses(
         service.ctx,

@@ -162,7 +162,7 @@ test('an import makes what is new, leaves what is there, and names each wrong li
     file,
     'license_key,customer_name,max_activations\r\nOLD-1,"Ann, Lee",3\r\nOLD-2,Bob,none\r\n550e8400-e29b-41d4-a716-446655440000,Cy,\r\nOLD-1,Again,\r\n',
   );
-  const args = ['license', 'import', file, '--product', 'personal'];
+  const args = ['license', 'import', file, '--product', 'personal', '--allow-weak-keys'];
   const dry = await run([...args, '--dry-run']);
   assert.equal(dry.stdout, '2 would be made, 1 there already, 1 wrong.\n');
   assert.equal((await run(['license', 'show', 'OLD-1'])).code, 1);
@@ -180,6 +180,25 @@ test('an import makes what is new, leaves what is there, and names each wrong li
   const { created, present, failed, problems } = JSON.parse(again.stdout);
   assert.deepEqual([created, present, failed, problems[0].line], [0, 3, 1, 3]);
   assert.equal((await runJson(['license', 'show', 'OLD-1'])).customer_name, 'Ann, Lee');
+});
+
+test('an import refuses keys that can be guessed, unless it is told to take them', async () => {
+  const file = join(directory, 'weak.csv');
+  writeFileSync(file, 'license_key\nSHOP-20230001\n0f2k-9xq4-t7rb-8wzn-m3hp\nSHOP-20230002\n');
+  const args = ['license', 'import', file, '--product', 'personal'];
+  const sentence =
+    'The license_key is short or regular enough to be guessed; import it with --allow-weak-keys, or issue a new key.';
+  for (const dryRun of [['--dry-run'], []]) {
+    const { code, stdout, stderr } = await run([...args, ...dryRun]);
+    assert.equal(code, 1);
+    assert.match(stdout, /^1 (?:would be )?made, 0 there already, 2 wrong\.\n$/u);
+    assert.equal(stderr, `line 2: ${sentence}\nline 4: ${sentence}\n`);
+  }
+  const allowed = await runJson([...args, '--allow-weak-keys']);
+  assert.deepEqual([allowed.created, allowed.present, allowed.failed], [2, 1, 0]);
+  const again = await runJson(args);
+  assert.deepEqual([again.created, again.present, again.failed], [0, 3, 0]);
+  assert.equal((await runJson(['license', 'show', 'SHOP-20230001'])).key_hint, '01');
 });
 
 test('an export is a table that can be imported again, safe for a spreadsheet, and for its owner only', async () => {

@@ -6,6 +6,7 @@ import {
   previewImport,
 } from '#server/features/licenses/import.ts';
 import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
+import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
 import { currentActor } from '../actor.ts';
 import {
   type ImportFormat,
@@ -24,6 +25,7 @@ interface ImportOptions extends OutputOptions {
   readonly product?: string;
   readonly format?: ImportFormat;
   readonly dryRun?: boolean;
+  readonly allowWeakKeys?: boolean;
   readonly reason?: string;
 }
 
@@ -55,6 +57,10 @@ without that column the product's own term begins now. A subscription (true or f
     .addOption(new Option('--format <format>', 'default: by the name').choices(['csv', 'jsonl']))
     .option('--reason <text>', 'why, for the audit log; default: import of <file>', shortText)
     .option('--dry-run', 'check everything and change nothing')
+    .option(
+      '--allow-weak-keys',
+      `import keys that can be guessed too: those with less than ${MIN_KEY_BITS} secret bits`,
+    )
     .addOption(jsonOption())
     .action(runImport);
   return withExamples(command, [
@@ -71,7 +77,8 @@ async function runImport(path: string, options: ImportOptions): Promise<void> {
       options.product === undefined ? null : requireProduct(ctx, options.product);
     const apply = options.dryRun === true ? previewImport : importLicenses;
     const reason = options.reason ?? `import of ${path === '-' ? 'standard input' : path}`;
-    const change = { actor: currentActor(), reason };
+    const { allowWeakKeys = false } = options;
+    const change = { actor: currentActor(), reason, allowWeakKeys };
     const records = readRecords(openSource(path), format);
     const tally = await withProgress('licenses', (report) =>
       importAll(
@@ -93,21 +100,27 @@ async function importAll(
   report: (done: number) => void,
 ): Promise<Tally> {
   const tally: Tally = { created: 0, present: 0, failed: 0, problems: [] };
-  let orders: ImportOrder[] = [];
+  let orders: (ImportOrder & { readonly line: number })[] = [];
   const flush = async () => {
-    for (const outcome of await apply(orders)) tally[outcome] += 1;
+    for (const [index, outcome] of (await apply(orders)).entries()) {
+      if (outcome === 'weak') noteProblem(tally, orders[index]?.line ?? 0, WEAK_KEY);
+      else tally[outcome] += 1;
+    }
     orders = [];
     report(tally.created + tally.present + tally.failed);
   };
   for await (const { line, record } of records) {
     const parsed = record === null ? unreadable : parseImportRecord(record, rules);
     if ('problem' in parsed) noteProblem(tally, line, parsed.problem);
-    else orders.push(parsed.order);
+    else orders.push({ ...parsed.order, line });
     if (orders.length === BATCH_ROWS) await flush();
   }
   await flush();
   return tally;
 }
+
+const WEAK_KEY =
+  'The license_key is short or regular enough to be guessed; import it with --allow-weak-keys, or issue a new key.';
 
 const unreadable = { problem: 'The line does not have the form of the others.' };
 

@@ -65,7 +65,16 @@ test('licenses that are exported and imported elsewhere stay what they were', as
     { license_key: 'OLD-3', expires_at: lapsed, transaction_id: 'txn 1' },
     { license_key: 'OLD-4', product: 'sellers', expires_at: '2100-01-01', subscription: false },
   ].map((record) => JSON.stringify(record));
-  const importing = ['license', 'import', '-', '--format', 'jsonl', '--product', 'personal'];
+  const importing = [
+    'license',
+    'import',
+    '-',
+    '--format',
+    'jsonl',
+    '--product',
+    'personal',
+    '--allow-weak-keys',
+  ];
   const filled = await runOn(0, importing, source.join('\n'));
   assert.equal(filled.stdout, '4 made, 0 there already, 0 wrong.\n', filled.stderr);
   const exported = await exportFrom(0);
@@ -89,11 +98,11 @@ test('licenses that are exported and imported elsewhere stay what they were', as
   ] as const) {
     const file = join(directory, `licenses.${format}`);
     await runOn(0, ['export', 'licenses', '--reveal', '--format', format, '--output', file]);
-    const moved = await runOn(index, ['license', 'import', file]);
+    const moved = await runOn(index, ['license', 'import', file, '--allow-weak-keys']);
     assert.equal(moved.stdout, '4 made, 0 there already, 0 wrong.\n', moved.stderr);
     assert.deepEqual(await exportFrom(index), exported, format);
     assert.deepEqual(await query(index, IMPORTS), [
-      { action: 'license.import', reason: `import of ${file}`, details: { created: 4 } },
+      { action: 'license.import', reason: `import of ${file}`, details: { created: 4, weak: 4 } },
     ]);
   }
 });
@@ -107,6 +116,7 @@ test('an import says why in the audit log, and does not make a revoked license w
     'import',
     file,
     '--product=personal',
+    '--allow-weak-keys',
     `--reason=${reason}`,
   ]);
   assert.deepEqual(
@@ -115,6 +125,6 @@ test('an import says why in the audit log, and does not make a revoked license w
   );
   assert.deepEqual(
     await query(1, 'select reason, details from audit_log order by occurred_at desc limit 1'),
-    [{ reason, details: { created: 1 } }],
+    [{ reason, details: { created: 1, weak: 1 } }],
   );
 });

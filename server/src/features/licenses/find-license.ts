@@ -2,39 +2,46 @@ import type { Context } from '#server/context.ts';
 import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.ts';
 
 import { GUESS_POLICY } from './guess-limiter.ts';
-import { hashLicenseKey } from './hash-license-key.ts';
+import { identifyLicenseKey, type IdentifiedKey } from './hash-license-key.ts';
 import type { KeyFinding } from './queries/find-by-key.ts';
 
 /**
- * What a license key leads to, or null when nobody has it.
- * @param activationId the activation to bring along; null for none
+ * Records that a client asked for a key that nobody has.
+ * @throws rateLimited (429) while its address is paused
  */
-async function findByKey(
-  ctx: Context,
-  licenseKey: string,
-  activationId: string | null,
-): Promise<KeyFinding | null> {
-  const keyHash = hashLicenseKey(ctx, licenseKey);
-  return keyHash === null ? null : ctx.batches.lookups.submit({ keyHash, activationId });
+export function noteUnknownKey(ctx: Context, clientAddress: string): void {
+  refuseFor(ctx, ctx.guesses.recordFailure(clientAddress));
 }
 
 /**
- * Notes that a client asked for a key that nobody has.
- * @throws rateLimited (429) while its address is slowed down
+ * Admits a key before it is looked up.
+ * @throws rateLimited (429) for a foreign key that is new to an address, while that is paused
  */
-export function noteUnknownKey(ctx: Context, clientAddress: string): void {
-  const retryAfterSeconds = ctx.guesses.recordFailure(clientAddress);
-  if (retryAfterSeconds === 0) return;
+export function admitKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
+  if (key.isForeign) refuseFor(ctx, ctx.guesses.admit(clientAddress, key.keyHash));
+}
+
+/**
+ * Records that a client asked for a key that a license has.
+ * @throws rateLimited (429) for a foreign key when its address was paused during the look-up
+ */
+export function noteKnownKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
+  if (key.isForeign) refuseFor(ctx, ctx.guesses.recordSuccess(clientAddress, key.keyHash));
+}
+
+function refuseFor(ctx: Context, seconds: number): void {
+  if (seconds === 0) return;
   ctx.metrics.countRefusal('license_lookup', 'rate_limited');
-  throw rateLimited(retryAfterSeconds, {
+  throw rateLimited(seconds, {
     'ratelimit-policy': GUESS_POLICY,
-    ratelimit: `"guesses";r=0;t=${retryAfterSeconds}`,
+    ratelimit: `"guesses";r=0;t=${seconds}`,
   });
 }
 
 /**
- * The license of a key.
- * @throws licenseNotFound (404), or rateLimited (429) while the address is slowed down
+ * Finds the license of a key.
+ * @param activationId the activation to bring along; null for none
+ * @throws licenseNotFound (404), or rateLimited (429) while the address is paused
  */
 export async function requireByKey(
   ctx: Context,
@@ -42,8 +49,15 @@ export async function requireByKey(
   activationId: string | null,
   clientAddress: string,
 ): Promise<KeyFinding> {
-  const finding = await findByKey(ctx, licenseKey, activationId);
-  if (finding !== null) return finding;
+  const key = identifyLicenseKey(ctx, licenseKey);
+  if (key !== null) {
+    admitKey(ctx, key, clientAddress);
+    const finding = await ctx.batches.lookups.submit({ keyHash: key.keyHash, activationId });
+    if (finding !== null) {
+      noteKnownKey(ctx, key, clientAddress);
+      return finding;
+    }
+  }
   noteUnknownKey(ctx, clientAddress);
   throw refuse(ctx, 'license_lookup', licenseNotFound());
 }

@@ -12,7 +12,7 @@ function setUp() {
   const fail = (address = '203.0.113.7') => limiter.recordFailure(address);
   const failTimes = (times: number, address?: string) =>
     Array.from({ length: times }, () => fail(address));
-  return { time, fail, failTimes };
+  return { time, limiter, fail, failTimes };
 }
 
 const TEN_ANSWERS = Array.from({ length: 10 }, () => 0);
@@ -88,6 +88,25 @@ describe('GuessLimiter', () => {
     assert.equal(fail('2001:db8::1:0:0:0:1'), 30);
     failTimes(10, '::1');
     assert.equal(fail('0:0:0:0:1::'), 30);
+  });
+
+  test('a paused address is refused foreign keys before they are looked up, but for those that it used before', () => {
+    const { time, limiter, failTimes } = setUp();
+    const address = '203.0.113.7';
+    assert.equal(limiter.admit(address, 'used'), 0);
+    assert.equal(limiter.recordSuccess(address, 'used'), 0);
+    failTimes(11);
+    assert.deepEqual(
+      ['used', 'new'].map((key) => limiter.admit(address, key)),
+      [0, 30],
+    );
+    assert.equal(limiter.recordSuccess(address, 'used'), 0);
+    assert.equal(limiter.recordSuccess(address, 'new'), 30, 'found while the pause began');
+    assert.equal(limiter.admit('203.0.113.8', 'new'), 0);
+    assert.equal(limiter.recordSuccess('203.0.113.8', 'new'), 0);
+    assert.equal(limiter.admit(address, 'new'), 30, 'what another network used says nothing');
+    time.ms += 30 * SECOND_MS;
+    assert.equal(limiter.admit(address, 'new'), 0);
   });
 
   test('memory is bounded: of more than 50,000 addresses the oldest are forgotten', () => {

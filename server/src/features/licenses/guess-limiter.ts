@@ -14,6 +14,9 @@ const FORGET_AFTER_MS = 60 * 60_000;
 /** Bounds memory; the addresses whose failures are oldest are forgotten first. */
 const MAX_ADDRESSES = 50_000;
 
+/** Bounds memory; the keys that were not used the longest are forgotten first. */
+const MAX_KNOWN_KEYS = 50_000;
+
 /** The limit in the form of the structured field `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11). */
 export const GUESS_POLICY = `"guesses";q=${FAILURES_PER_WINDOW};w=${WINDOW_MS / 1000}`;
 
@@ -26,13 +29,17 @@ interface Tally {
 }
 
 /**
- * Slows down whoever guesses license keys: ten failed look-ups in five minutes pause an address for 30 seconds, and each
- * further pause is twice as long, up to 30 minutes. Only failures are counted and only failures are refused, so an office
- * behind one address is never punished for the customers in it.
+ * Limits guessing of license keys: ten failed look-ups in five minutes pause an address for 30 seconds, and each further
+ * pause is twice as long, up to 30 minutes. Only failures are counted. While an address is paused, its unknown keys are
+ * refused, and so are foreign keys that it has not used before, right or wrong: otherwise the refusal itself would tell
+ * which guess is right. Keys of the service's own form cannot be guessed and are served at all times, and so are foreign
+ * keys in use, so that customers behind one address go on working.
  */
 export class GuessLimiter {
   readonly #clock: Clock;
   readonly #addresses = new LRUCache<string, Tally>({ max: MAX_ADDRESSES });
+  /** Foreign keys that were found, by network and hash. */
+  readonly #knownKeys = new LRUCache<string, true>({ max: MAX_KNOWN_KEYS });
 
   constructor(clock: Clock) {
     this.#clock = clock;
@@ -57,6 +64,29 @@ export class GuessLimiter {
     return secondsUntil(tally.pausedUntil, now);
   }
 
+  /**
+   * Decides before a foreign key is looked up. Returns the seconds for which to refuse it, or 0.
+   * @param address the client's IP address
+   * @param keyHash what the key is found by
+   */
+  admit(address: string, keyHash: string): number {
+    const network = networkOf(address);
+    const now = this.#clock.now().getTime();
+    const pausedUntil = this.#addresses.get(network)?.pausedUntil ?? 0;
+    if (pausedUntil <= now || this.#knownKeys.has(nameOf(network, keyHash))) return 0;
+    return secondsUntil(pausedUntil, now);
+  }
+
+  /**
+   * Records that a foreign key was found. Returns 0, or the seconds for which to refuse it all the same, because the address
+   * was paused since it was admitted: otherwise guesses sent at once would all be answered.
+   */
+  recordSuccess(address: string, keyHash: string): number {
+    const refusedForSeconds = this.admit(address, keyHash);
+    if (refusedForSeconds === 0) this.#knownKeys.set(nameOf(networkOf(address), keyHash), true);
+    return refusedForSeconds;
+  }
+
   #find(network: string, now: number): Tally {
     const known = this.#addresses.get(network);
     if (known && now - Math.max(known.windowStartedAt, known.pausedUntil) < FORGET_AFTER_MS) {
@@ -66,6 +96,10 @@ export class GuessLimiter {
     this.#addresses.set(network, fresh);
     return fresh;
   }
+}
+
+function nameOf(network: string, keyHash: string): string {
+  return `${network} ${keyHash}`;
 }
 
 function secondsUntil(moment: number, now: number): number {

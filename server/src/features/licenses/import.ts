@@ -5,35 +5,51 @@ import { insertAuditEntry } from '../audit/queries.ts';
 import { requireKeyHash } from './hash-license-key.ts';
 import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
+import { findWeakKeys } from './rules/find-weak-keys.ts';
 
-/** What became of an imported license: `present` when its key already belonged to one, which is left as it is. */
-export type ImportOutcome = 'created' | 'present';
+/**
+ * What became of an imported license. `present`: its key already belonged to one, which is left as it is. `weak`: refused,
+ * because its key can be guessed.
+ */
+export type ImportOutcome = 'created' | 'present' | 'weak';
 
 /** A license with a key that was made elsewhere. */
 export type ImportOrder = LicenseOrder & { readonly licenseKey: string };
 
+/** Who imports licenses, why, and which of them. */
+export interface ImportChange {
+  readonly actor: string;
+  readonly reason: string;
+  /** Left out: keys that can be guessed are refused. */
+  readonly allowWeakKeys?: boolean;
+}
+
 /**
  * Makes licenses for keys that were made elsewhere, all in one transaction with one audit row. A key that is already
  * known is left alone, so that an import can be run again.
- * @param change who does it and why, for the audit log
  * @returns one outcome per order, in their order
  */
 export async function importLicenses(
   ctx: Context,
   orders: readonly ImportOrder[],
-  change: { readonly actor: string; readonly reason: string },
+  { actor, reason, allowWeakKeys = false }: ImportChange,
 ): Promise<readonly ImportOutcome[]> {
+  const isWeak = findWeak(ctx, orders);
   return inTransaction(ctx.pool, async (client) => {
     const outcomes: ImportOutcome[] = [];
-    for (const order of orders) outcomes.push(await importLicense(ctx, client, order));
+    for (const [index, order] of orders.entries()) {
+      const isRefused = isWeak[index] === true && !allowWeakKeys;
+      outcomes.push(await (isRefused ? refuseWeak : importLicense)(ctx, client, order));
+    }
     const created = outcomes.filter((outcome) => outcome === 'created').length;
     if (created > 0) {
       await insertAuditEntry(client, {
         occurredAt: ctx.clock.now(),
-        ...change,
+        actor,
+        reason,
         action: 'license.import',
         subjectId: 'import',
-        details: { created },
+        details: { created, ...(allowWeakKeys ? { weak: count(outcomes, isWeak) } : {}) },
       });
     }
     return outcomes;
@@ -54,18 +70,43 @@ async function importLicense(
   }
 }
 
-/** What {@link importLicenses} would do, without doing it. */
+/** Leaves a weak key alone; one that is there already is not refused, so that an import can be run again. */
+async function refuseWeak(
+  ctx: Context,
+  db: Queryable,
+  { licenseKey }: ImportOrder,
+): Promise<ImportOutcome> {
+  const id = await findLicenseIdByKey(db, requireKeyHash(ctx, licenseKey));
+  return id === null ? 'weak' : 'present';
+}
+
+/** Returns what {@link importLicenses} would do, without doing it. */
 export async function previewImport(
   ctx: Context,
   orders: readonly ImportOrder[],
+  { allowWeakKeys = false }: Pick<ImportChange, 'allowWeakKeys'>,
 ): Promise<readonly ImportOutcome[]> {
+  const isWeak = findWeak(ctx, orders);
   const seen = new Set<string>();
   const outcomes: ImportOutcome[] = [];
-  for (const { licenseKey } of orders) {
+  for (const [index, { licenseKey }] of orders.entries()) {
     const keyHash = requireKeyHash(ctx, licenseKey);
     const known = seen.has(keyHash) || (await findLicenseIdByKey(ctx.pool, keyHash)) !== null;
-    outcomes.push(known ? 'present' : 'created');
-    seen.add(keyHash);
+    const isRefused = isWeak[index] === true && !allowWeakKeys;
+    if (!isRefused) seen.add(keyHash);
+    outcomes.push(known ? 'present' : isRefused ? 'weak' : 'created');
   }
   return outcomes;
+}
+
+function findWeak(ctx: Context, orders: readonly ImportOrder[]): boolean[] {
+  return findWeakKeys(
+    orders.map(({ licenseKey }) => licenseKey),
+    ctx.catalog().keyPrefix,
+  );
+}
+
+/** How many weak keys were imported. */
+function count(outcomes: readonly ImportOutcome[], isWeak: readonly boolean[]): number {
+  return outcomes.filter((outcome, index) => outcome === 'created' && isWeak[index]).length;
 }

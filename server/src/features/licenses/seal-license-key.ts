@@ -1,6 +1,11 @@
+import { countSecretSymbols } from '#server/lib/key-strength.ts';
+
 import { requireKeyHash, type LicenseKeyContext } from './hash-license-key.ts';
 
-const HINT_SYMBOLS = 4;
+const MAX_HINT_SYMBOLS = 4;
+
+/** A hint shows at most this part of what is secret in a key. */
+const HINT_SHARE = 1 / 4;
 
 /** What a license key is sealed under: it opens for its own license only. */
 export function licenseKeyLabel(licenseId: string): string {
@@ -12,7 +17,7 @@ export interface StoredKey {
   /** A keyed hash, 64 hex digits. */
   readonly keyHash: string;
   readonly keySealed: Buffer;
-  /** The last symbols, for people. */
+  /** The last symbols, for people; empty when the key is too short to show any. */
   readonly keyHint: string;
 }
 
@@ -28,6 +33,11 @@ export function sealLicenseKey(
   return {
     keyHash: requireKeyHash(ctx, licenseKey),
     keySealed: ctx.vault.seal(licenseKey.trim(), licenseKeyLabel(licenseId)),
-    keyHint: licenseKey.trim().slice(-HINT_SYMBOLS),
+    keyHint: hintOf(licenseKey.trim()),
   };
+}
+
+function hintOf(key: string): string {
+  const symbols = Math.floor(countSecretSymbols(key) * HINT_SHARE);
+  return symbols === 0 ? '' : Array.from(key).slice(-Math.min(symbols, MAX_HINT_SYMBOLS)).join('');
 }

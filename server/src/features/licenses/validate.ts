@@ -2,8 +2,8 @@ import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contrac
 
 import type { Context } from '#server/context.ts';
 
-import { noteUnknownKey } from './find-license.ts';
-import { hashLicenseKey } from './hash-license-key.ts';
+import { admitKey, noteKnownKey, noteUnknownKey } from './find-license.ts';
+import { identifyLicenseKey } from './hash-license-key.ts';
 import { bindMachine } from './queries/activations.ts';
 import { daysUntilExpiry } from './rules/status.ts';
 import type { ValidationVerdict } from './validate-batch.ts';
@@ -12,17 +12,18 @@ import type { ValidationVerdict } from './validate-batch.ts';
  * Says whether an activation may run now. Every well-formed question is answered in the body; a yes is counted durably
  * before it is given.
  * @param clientAddress the client's IP address, which is slowed down when it asks for many unknown keys
- * @throws rateLimited (429) for an unknown key while the address is slowed down
+ * @throws rateLimited (429) while the address is paused, for an unknown key and for a foreign one that is new to it
  */
 export async function validateLicense(
   ctx: Context,
   request: LicenseValidate,
   clientAddress: string,
 ): Promise<LicenseValidateResponse> {
-  const keyHash = hashLicenseKey(ctx, request.license_key);
-  if (keyHash === null) return refuseUnknownKey(ctx, clientAddress);
+  const key = identifyLicenseKey(ctx, request.license_key);
+  if (key === null) return refuseUnknownKey(ctx, clientAddress);
+  admitKey(ctx, key, clientAddress);
   const verdict = await ctx.batches.validations.submit({
-    keyHash,
+    keyHash: key.keyHash,
     activationId: request.activation_id.toLowerCase(),
     machineId: request.machine_id,
     installId: request.install_id ?? null,
@@ -30,6 +31,7 @@ export async function validateLicense(
   });
   const { decision, licenseId } = verdict;
   if (licenseId === null) return refuseUnknownKey(ctx, clientAddress);
+  noteKnownKey(ctx, key, clientAddress);
   if (decision.valid && decision.bindMachineId !== null) {
     // If another machine won the race for the binding, asking again finds that out.
     const { bindMachineId } = decision;

@@ -1,0 +1,69 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { findLicenseIdByKey } from '#server/features/licenses/queries/license-keys.ts';
+import { hashLicenseKey } from '#server/features/licenses/hash-license-key.ts';
+import { validateLicense } from '#server/features/licenses/validate.ts';
+
+import { startTestService, type TestService } from '../harness.ts';
+import { anyAddress } from '../http-client.ts';
+
+const GUESSES = 10_000;
+const IMPORTED = ['SHOP-3333', 'SHOP-7777'];
+
+/** Asks about a key as the route does; the reason of the answer, or the code of the refusal. */
+async function guess(service: TestService, licenseKey: string, address: string): Promise<string> {
+  const request = {
+    license_key: licenseKey,
+    activation_id: '0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d',
+    machine_id: 'any',
+  };
+  try {
+    return (await validateLicense(service.ctx, request, address)).reason ?? 'valid';
+  } catch (error) {
+    return error instanceof Error && 'code' in error ? String(error.code) : 'failed';
+  }
+}
+
+/** Counts what a network is answered when it tries keys, so many at the same time. */
+async function countAnswers(
+  service: TestService,
+  keys: readonly string[],
+  atOnce: number,
+): Promise<Readonly<Record<string, number>>> {
+  const address = anyAddress();
+  const counts: Record<string, number> = {};
+  for (let from = 0; from < keys.length; from += atOnce) {
+    const some = keys.slice(from, from + atOnce);
+    for (const answer of await Promise.all(some.map((key) => guess(service, key, address)))) {
+      counts[answer] = (counts[answer] ?? 0) + 1;
+    }
+  }
+  return counts;
+}
+
+/**
+ * While an address was paused, each of its guesses was still looked up: 429 said that a key was wrong, 200 that it was
+ * right. 10,000 guesses in 7 seconds found both imported keys among them.
+ */
+test('10,000 guesses from one network find none of two imported keys', async () => {
+  const service = await startTestService();
+  for (const licenseKey of IMPORTED) await service.issue({ licenseKey });
+  const keys = Array.from(
+    { length: GUESSES },
+    (_, index) => `SHOP-${String(index).padStart(4, '0')}`,
+  );
+  assert.deepEqual(await countAnswers(service, keys, 500), {
+    license_not_found: 10,
+    rate_limited: GUESSES - 10,
+  });
+  assert.deepEqual(await countAnswers(service, keys.slice(3_300, 3_400), 1), {
+    license_not_found: 10,
+    rate_limited: 90,
+  });
+  for (const key of IMPORTED) {
+    const keyHash = hashLicenseKey(service.ctx, key);
+    assert.ok(keyHash !== null && (await findLicenseIdByKey(service.pool, keyHash)) !== null);
+    assert.equal(await guess(service, key, anyAddress()), 'activation_not_found');
+  }
+});
