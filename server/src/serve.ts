@@ -6,6 +6,7 @@ import { openLiveCatalog } from './config/live-catalog.ts';
 import type { LoadedConfiguration } from './config/load.ts';
 import type { Context } from './context.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
+import { chooseAccount } from './db/embedded/account.ts';
 import { openDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
@@ -17,6 +18,7 @@ import { scheduleBodyRemoval } from './features/billing/remove-old-bodies.ts';
 import { beginOutreachUpkeep } from './features/outreach/delete-old-outreach.ts';
 import { CONCURRENT_MESSAGES } from './features/outreach/deliver-messages.ts';
 import { beginToForgetOld } from './features/subscribers/forget-old.ts';
+import { giveUpRoot, loadDeferredModules } from './give-up-root.ts';
 import type { App } from './http/app-instance.ts';
 import { prepareToClose } from './http/close-gracefully.ts';
 import { observeRequests } from './http/observe-requests.ts';
@@ -58,7 +60,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
 
   // Whatever was opened is closed again, newest first, both when a later step fails and at the end.
   await using resources = new AsyncDisposableStack();
-  const database = await openDatabase(config, secrets, log);
+  const database = await openDatabase(config, secrets, log, true);
   resources.defer(() => database.close());
   const { pool } = database;
   await bringUpToDate(pool, log);
@@ -91,7 +93,10 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const app = assembleApp(ctx, jobs, () => state);
   resources.defer(prepareToClose(app));
   resources.defer(() => ctx.outreach.stop());
+  const account = database.account ?? (await chooseAccount(config.database.account, null));
+  if (account !== null) await loadDeferredModules();
   const url = await listen(app, config);
+  if (account !== null) giveUpRoot(account, log);
   const queueing = startQueueing(ctx);
   resources.defer(() => queueing.stop());
 

@@ -1,5 +1,5 @@
 import { spawn, type ChildProcess } from 'node:child_process';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -68,6 +68,8 @@ const END_PATIENCE_MS = 30_000;
 /** Makes a directory for services; when it is disposed of, they and their databases are ended and it is removed. */
 export async function makeServiceHome(): Promise<ServiceHome> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-service-'));
+  // A service that gave up root reads a changed catalogue in it.
+  await chmod(directory, 0o755);
   const dataDirectory = join(directory, 'data');
   const children: ChildProcess[] = [];
   const launch = (settings: Settings): ChildProcess => {

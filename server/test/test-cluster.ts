@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { chmod } from 'node:fs/promises';
 
 import { Client } from 'pg';
 
@@ -43,6 +44,8 @@ export async function openTestCluster(directory: string): Promise<TestCluster> {
       log,
     });
     resources.defer(() => embedded.stop());
+    // Services that gave up root pass through to the socket.
+    await chmod(directory, 0o711);
     const { user, host, port, database } = embedded.connection;
     url = `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
   }

@@ -76,7 +76,7 @@ async function openRunningOrOwn(
     config.database.kind === 'embedded' ? await findEmbeddedPostgres(config.dataDirectory) : null;
   if (running === null) return openDatabase(config, secrets, log);
   const pool = createPool(running, { maxConnections: config.database.poolSize, log });
-  return { pool, close: () => pool.end() };
+  return { pool, account: null, close: () => pool.end() };
 }
 
 async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {

@@ -24,7 +24,7 @@ export interface Config {
     /** `embedded`: a PostgreSQL of our own in the data directory; `external`: the one of `DATABASE_URL`. */
     readonly kind: 'embedded' | 'external';
     readonly poolSize: number;
-    /** The account that runs the embedded PostgreSQL when root starts the service; null: chosen. */
+    /** The account that runs the service and the embedded PostgreSQL when root starts them; null: chosen. */
     readonly account: string | null;
   };
   readonly metrics: {

@@ -136,9 +136,14 @@ async function readMigrations(): Promise<Migration[]> {
   return Promise.all((await listFiles()).map(readMigration));
 }
 
-async function listFiles(): Promise<string[]> {
-  const files = await readdir(MIGRATIONS_DIRECTORY);
-  return files.filter((file) => file.endsWith('.sql')).sort();
+let files: Promise<string[]> | undefined;
+
+/** Read once: readiness probes ask for them, and a process that gave up root may be unable to read them again. */
+function listFiles(): Promise<string[]> {
+  files ??= readdir(MIGRATIONS_DIRECTORY).then((names) =>
+    names.filter((name) => name.endsWith('.sql')).sort(),
+  );
+  return files;
 }
 
 function nameOf(file: string): string {

@@ -5,6 +5,7 @@ import type { Secrets } from '#server/config/secrets.ts';
 import type { Logger } from '#server/log.ts';
 
 import { startEmbeddedPostgres } from './embedded/start.ts';
+import type { Account } from './embedded/system-accounts.ts';
 import { createPool } from './pool.ts';
 import { requirePreparedStatements } from './require-prepared-statements.ts';
 import { waitForDatabase } from './wait-for-database.ts';
@@ -12,6 +13,8 @@ import { waitForDatabase } from './wait-for-database.ts';
 /** A database in use, and how to let it go. */
 export interface OpenDatabase {
   readonly pool: Pool;
+  /** The account of the embedded server when root started it, else null. */
+  readonly account: Account | null;
   /** Ends the connections, and the embedded server with them. */
   close(): Promise<void>;
 }
@@ -20,12 +23,14 @@ const EXTERNAL_PATIENCE_MS = 5_000;
 
 /**
  * Opens the database of DATABASE_URL, or starts the embedded one in the data directory.
+ * @param givesUpRoot whether this process will run as the returned account
  * @throws StartupError when it cannot be used
  */
 export async function openDatabase(
   config: Config,
   secrets: Secrets,
   log: Logger,
+  givesUpRoot = false,
 ): Promise<OpenDatabase> {
   const options = { maxConnections: config.database.poolSize, log };
   if (secrets.databaseUrl !== null) {
@@ -38,15 +43,15 @@ export async function openDatabase(
       await pool.end();
       throw error;
     }
-    return { pool, close: () => pool.end() };
+    return { pool, account: null, close: () => pool.end() };
   }
   const { dataDirectory, database } = config;
   const account = database.account ?? undefined;
-  const embedded = await startEmbeddedPostgres({ dataDirectory, log, account });
+  const embedded = await startEmbeddedPostgres({ dataDirectory, log, account, givesUpRoot });
   const pool = createPool(embedded.connection, options);
   const close = async (): Promise<void> => {
     await pool.end();
     await embedded.stop();
   };
-  return { pool, close };
+  return { pool, account: embedded.account, close };
 }

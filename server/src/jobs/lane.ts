@@ -52,12 +52,15 @@ export class Lane {
   }
 }
 
+/** Loads the package at the first call; later ones return the same module and read no file. */
+export const loadGraphileWorker = () => import('graphile-worker');
+
 /** Gives a function that does every job that is due; when the signal aborts, it ends after the one under way. */
 async function prepareWorker(
   options: AttemptOptions,
   tasks: readonly Task[],
 ): Promise<(signal: AbortSignal) => Promise<void>> {
-  const { Logger, runOnce } = await import('graphile-worker');
+  const { Logger, runOnce } = await loadGraphileWorker();
   const events = new EventEmitter();
   const settings: RunnerOptions = {
     pgPool: options.pool,

@@ -1,6 +1,6 @@
 import { classifyFailure } from './classify-failure.ts';
 import type { FailedResult } from './mail-transport.ts';
-import { readRelayUrl } from './smtp-transport.ts';
+import { loadNodemailer, readRelayUrl } from './smtp-transport.ts';
 
 const TIMEOUT_MS = 10_000;
 
@@ -13,7 +13,7 @@ export async function checkRelay(
   url: string,
   timeoutMs = TIMEOUT_MS,
 ): Promise<FailedResult | null> {
-  const { createTransport } = await import('nodemailer');
+  const { createTransport } = await loadNodemailer();
   const transport = createTransport({
     ...readRelayUrl(url),
     connectionTimeout: timeoutMs,

@@ -103,8 +103,11 @@ const NO_ADDRESS: SendResult = { outcome: 'lasting', reason: 'address', answer: 
 const SIGNED_FIELDS =
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:List-Id:List-Unsubscribe:List-Unsubscribe-Post';
 
+/** Loads the package at the first call; later ones return the same module and read no file. */
+export const loadNodemailer = () => import('nodemailer');
+
 async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
-  const { createTransport } = await import('nodemailer');
+  const { createTransport } = await loadNodemailer();
   const { dkim } = options;
   const patienceOf = new WeakMap<AbortSignal, Patience>();
   const transport = createTransport({

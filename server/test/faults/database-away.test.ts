@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
@@ -23,6 +23,8 @@ const Readiness = Type.Object({ status: Type.String() });
 
 test('a database of DATABASE_URL may go away and come back under a running service', async () => {
   const dataDirectory = await mkdtemp(join(tmpdir(), 'latchkey-elsewhere-'));
+  // A service that gave up root passes through to the socket.
+  await chmod(dataDirectory, 0o711);
   const options = { dataDirectory, durable: false, log: createRecordingLog() };
   let postgres = await startEmbeddedPostgres(options);
   try {

@@ -14,6 +14,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { chooseAccount } from './account.ts';
 import { findPostmaster } from './postmaster-file.ts';
 import { startEmbeddedPostgres } from './start.ts';
+import { findAccount } from './system-accounts.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -32,9 +33,21 @@ test('an ordinary user runs it under the own account', { skip: isRoot }, async (
   assert.equal(await chooseAccount('postgres', null), null);
 });
 
-test('an account that is unknown, or root, is refused', onlyRoot, async () => {
-  await assert.rejects(chooseAccount('no-such-account', null), StartupError);
-  await assert.rejects(chooseAccount('root', null), StartupError);
+test('refuses an account that is unknown, root or shared by other programs', onlyRoot, async () => {
+  for (const name of ['no-such-account', 'root', 'nobody']) {
+    await assert.rejects(chooseAccount(name, null), StartupError, name);
+  }
+});
+
+test('never leaves a cluster to root or nobody', onlyRoot, async () => {
+  for (const uid of [0, NOBODY]) {
+    const owned = join(directory, `owned-by-${uid}`);
+    await mkdir(owned);
+    await chown(owned, uid, uid);
+    const account = await chooseAccount(undefined, await stat(owned));
+    assert.deepEqual(account, await findAccount('latchkey'));
+    assert.ok(account !== null && account.uid !== 0 && account.uid !== NOBODY);
+  }
 });
 
 test('root keeps the owner that the cluster has', onlyRoot, async () => {
@@ -42,7 +55,6 @@ test('root keeps the owner that the cluster has', onlyRoot, async () => {
   await mkdir(owned);
   await chown(owned, 12_345, 54_321);
   assert.deepEqual(await chooseAccount(undefined, await stat(owned)), { uid: 12_345, gid: 54_321 });
-  assert.equal((await chooseAccount('nobody', await stat(owned)))?.uid, NOBODY);
 });
 
 test('root runs it unprivileged in a directory that only root may enter', onlyRoot, async () => {

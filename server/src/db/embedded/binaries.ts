@@ -11,7 +11,7 @@ import { Parse } from 'typebox/schema';
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/error-code.ts';
 
-import type { Account } from './account.ts';
+import type { Account } from './system-accounts.ts';
 
 const run = promisify(execFile);
 

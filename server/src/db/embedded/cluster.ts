@@ -1,12 +1,16 @@
+import { execFile } from 'node:child_process';
 import type { Stats } from 'node:fs';
-import { chmod, chown, lchown, readdir, readFile, stat } from 'node:fs/promises';
+import { chmod, readdir, readFile, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import { promisify } from 'node:util';
 
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/error-code.ts';
 
-import type { Account } from './account.ts';
+import type { Account } from './system-accounts.ts';
 import type { Binaries } from './binaries.ts';
+
+const run = promisify(execFile);
 
 /** Where the cluster of a data directory lies. */
 export function clusterDirectory(dataDirectory: string): string {
@@ -48,8 +52,8 @@ export async function checkCluster(
         : `The database in ${directory} was made by PostgreSQL ${major}, and this version of Latchkey brings PostgreSQL ${binaries.major}: move its data over with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
     ]);
   }
-  // A backup restored by root belongs to root.
-  if (account !== null && found.uid !== account.uid) await giveTo(directory, account);
+  // A backup restored by root belongs to root, and clusters used to belong to `nobody`.
+  if (account !== null && found.uid !== account.uid) await changeOwner(directory, account);
   // PostgreSQL refuses a directory that others may enter.
   if ((found.mode & 0o077) !== 0) await chmod(directory, 0o700);
 }
@@ -63,9 +67,10 @@ async function readMajorVersion(directory: string): Promise<string | null> {
   }
 }
 
-async function giveTo(directory: string, { uid, gid }: Account): Promise<void> {
-  for (const entry of await readdir(directory, { recursive: true })) {
-    await lchown(join(directory, entry), uid, gid);
-  }
-  await chown(directory, uid, gid);
+/**
+ * Changes the owner of everything in the directory. By chown(1), which descends by descriptors (fts(3), fchownat(2)): paths
+ * would follow a directory that its former owner replaces with a symbolic link meanwhile.
+ */
+async function changeOwner(directory: string, { uid, gid }: Account): Promise<void> {
+  await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, directory]);
 }

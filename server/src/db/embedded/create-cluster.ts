@@ -1,12 +1,12 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chown, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
+import { lchown, mkdtemp, open, readdir, rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
-import type { Account } from './account.ts';
+import type { Account } from './system-accounts.ts';
 import type { Binaries } from './binaries.ts';
 import { openForChild } from './directory-handle.ts';
 import { initialSettings, readMemoryBytes, toArguments } from './settings.ts';
@@ -24,7 +24,7 @@ const INITDB_OPTIONS = [
   '--locale-provider=builtin',
   '--builtin-locale=C.UTF-8',
   '--data-checksums',
-  // The way in is the socket, in a directory that only the cluster's owner may enter.
+  // The socket is in a directory that only the cluster's owner may enter, an account that no other program uses.
   '--auth-local=trust',
   '--auth-host=reject',
   '--no-instructions',
@@ -45,7 +45,7 @@ export async function createCluster(
   await removeInterruptedAttempts(parent);
   const staging = await mkdtemp(join(parent, STAGING_PREFIX));
   try {
-    if (account !== null) await chown(staging, account.uid, account.gid);
+    if (account !== null) await lchown(staging, account.uid, account.gid);
     await runInitdb(staging, binaries, account, durable);
     await rename(staging, directory);
   } catch (error) {

@@ -1,9 +1,9 @@
-import { closeSync, constants, openSync } from 'node:fs';
+import { closeSync, constants, fchmodSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
-import type { Account } from './account.ts';
+import type { Account } from './system-accounts.ts';
 
 /** A directory as a program that we start sees it. */
 export interface DirectoryForChild {
@@ -31,6 +31,24 @@ export function openForChild(directory: string, account: Account | null): Direct
     extraStdio: [descriptor],
     close: () => closeSync(descriptor),
   };
+}
+
+/** A directory by a path that stays usable for as long as it is held. */
+export interface HeldDirectory {
+  readonly path: string;
+  close(): void;
+}
+
+/**
+ * Holds a directory for a process that will give up root for the account: afterwards the account may not be allowed to
+ * enter the directories above, and the open descriptor leads straight there. Others may pass through the directory and not
+ * list it; what lies in it has permissions of its own.
+ */
+export function holdDirectory(directory: string, account: Account | null): HeldDirectory {
+  if (account === null || process.platform !== 'linux') return { path: directory, close: () => {} };
+  const descriptor = openSync(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  fchmodSync(descriptor, 0o711);
+  return { path: `/proc/self/fd/${descriptor}`, close: () => closeSync(descriptor) };
 }
 
 /** A directory by a path that is short enough for the address of a Unix socket in it. */

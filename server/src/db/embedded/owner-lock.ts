@@ -45,7 +45,16 @@ export async function lockDataDirectory(
     else if (Date.now() - startedAt > patienceMs) throw inUse(dataDirectory, holder);
     else await sleep(POLL_INTERVAL_MS);
   }
-  return { release: () => rm(file, { force: true }) };
+  return { release: () => release(file) };
+}
+
+async function release(file: string): Promise<void> {
+  try {
+    await rm(file, { force: true });
+  } catch (error) {
+    // A process that gave up root cannot remove it: its lock is taken over once it has ended.
+    if (!hasCode(error, 'EACCES')) throw error;
+  }
 }
 
 function makeDataDirectory(dataDirectory: string): void {

@@ -1,4 +1,5 @@
-import { readFile, realpath, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { open, readFile, readlink, realpath, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 
@@ -29,7 +30,18 @@ export async function readPostmasterPid(cluster: string): Promise<number | null>
 export async function findPostmaster(cluster: string): Promise<number | null> {
   const pid = await readPostmasterPid(cluster);
   if (pid === null) return null;
-  return (await isPostgresIn(pid, await realpath(cluster))) ? pid : null;
+  return (await isPostgresIn(pid, await resolveDirectory(cluster))) ? pid : null;
+}
+
+/** On Linux by an open descriptor, because a process that gave up root may not enter the directories above. */
+async function resolveDirectory(directory: string): Promise<string> {
+  if (process.platform !== 'linux') return realpath(directory);
+  const handle = await open(directory, constants.O_RDONLY | constants.O_DIRECTORY);
+  try {
+    return await readlink(`/proc/self/fd/${handle.fd}`);
+  } finally {
+    await handle.close();
+  }
 }
 
 /**

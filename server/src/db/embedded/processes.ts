@@ -71,7 +71,8 @@ export async function isPostgresIn(pid: number, directory: string): Promise<bool
 
 async function isPostgresByProc(pid: number, directory: string): Promise<boolean> {
   try {
-    return (await readlink(`/proc/${pid}/cwd`)) === directory;
+    const isThere = (await readlink(`/proc/${pid}/cwd`)) === directory;
+    return isThere && (await belongsToOwner(pid, directory));
   } catch (error) {
     if (isGone(error)) return false;
     if (hasCode(error, 'EACCES') || hasCode(error, 'EPERM'))
@@ -86,16 +87,18 @@ async function isPostgresByProc(pid: number, directory: string): Promise<boolean
  */
 async function isPostgresOfOwner(pid: number, directory: string): Promise<boolean> {
   try {
-    const [seen, { uid }, cluster] = await Promise.all([
-      readProc(pid),
-      stat(`/proc/${pid}`),
-      stat(directory),
-    ]);
-    return seen?.command === 'postgres' && uid === cluster.uid;
+    const seen = await readProc(pid);
+    return seen?.command === 'postgres' && (await belongsToOwner(pid, directory));
   } catch (error) {
     if (isGone(error)) return false;
     throw error;
   }
+}
+
+/** The process id stands in a file of the cluster's owner, who must not have root signal the processes of others. */
+async function belongsToOwner(pid: number, directory: string): Promise<boolean> {
+  const [{ uid }, cluster] = await Promise.all([stat(`/proc/${pid}`), stat(directory)]);
+  return uid === cluster.uid;
 }
 
 async function isPostgresByPs(pid: number): Promise<boolean> {

@@ -1,10 +1,11 @@
 import { resolve } from 'node:path';
 
-import { chooseAccount, type Account } from './account.ts';
+import { chooseAccount } from './account.ts';
+import type { Account } from './system-accounts.ts';
 import { findBinaries, type Binaries } from './binaries.ts';
 import { checkCluster, clusterDirectory, inspectCluster } from './cluster.ts';
 import { createCluster } from './create-cluster.ts';
-import { openForChild, openForSocket } from './directory-handle.ts';
+import { holdDirectory, openForChild, openForSocket } from './directory-handle.ts';
 import { keepRunning } from './keep-running.ts';
 import type { EmbeddedPostgresLog } from './log.ts';
 import { lockDataDirectory } from './owner-lock.ts';
@@ -17,8 +18,10 @@ export interface EmbeddedPostgresOptions {
   /** The cluster is its subdirectory `postgres`; made when it is not there. */
   readonly dataDirectory: string;
   readonly log: EmbeddedPostgresLog;
-  /** The account for PostgreSQL when root starts the service; default: the cluster's owner, `latchkey` or `nobody`. */
+  /** The account for PostgreSQL when root starts the service; default: the cluster's owner, else `latchkey`. */
   readonly account?: string | undefined;
+  /** Whether this process gives up root for the returned account; the connection is then of use to this process only. */
+  readonly givesUpRoot?: boolean;
   /** False where data may be lost in a power cut, as in tests; that is several times as fast. */
   readonly durable?: boolean;
 }
@@ -27,6 +30,8 @@ export interface EmbeddedPostgresOptions {
 export interface EmbeddedPostgres {
   /** Stays the same however often the server is started again. */
   readonly connection: EmbeddedConnection;
+  /** Runs PostgreSQL in root's place, and can run this process as well; null when this process is not root's. */
+  readonly account: Account | null;
   /** Stops the server and releases the data directory. */
   stop(): Promise<void>;
 }
@@ -52,9 +57,12 @@ export async function startEmbeddedPostgres(
   const { binaries, account, cluster } = await prepareCluster(options, dataDirectory);
   const clusterForChild = openForChild(cluster, account);
   resources.defer(() => clusterForChild.close());
-  const socketDirectory = openForSocket(cluster);
+  const successor = options.givesUpRoot === true ? account : null;
+  const held = holdDirectory(dataDirectory, successor);
+  resources.defer(() => held.close());
+  const socketDirectory = openForSocket(clusterDirectory(held.path));
   resources.defer(() => socketDirectory.close());
-  const serverLog = openServerLog(dataDirectory);
+  const serverLog = openServerLog(dataDirectory, held.path, successor);
   resources.defer(() => serverLog.close());
 
   const settings = options.durable === false ? VOLATILE_SETTINGS : {};
@@ -62,7 +70,7 @@ export async function startEmbeddedPostgres(
     postgres: binaries.postgres,
     args: toArguments({ ...settings, ...FIXED_SETTINGS }),
     account,
-    cluster,
+    cluster: clusterDirectory(held.path),
     clusterForChild,
     logDescriptor: serverLog.descriptor,
   };
@@ -71,7 +79,7 @@ export async function startEmbeddedPostgres(
   resources.defer(() => running.stop());
 
   const kept = resources.move();
-  return { connection, stop: () => kept.disposeAsync() };
+  return { connection, account, stop: () => kept.disposeAsync() };
 }
 
 async function prepareCluster(

@@ -4,19 +4,20 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '#server/lib/error-message.ts';
 
-import type { Account } from './account.ts';
+import type { Account } from './system-accounts.ts';
 import type { DirectoryForChild } from './directory-handle.ts';
-import { readPostmasterPid } from './postmaster-file.ts';
 import { signalProcess } from './processes.ts';
 
 /**
  * Stands between the service and PostgreSQL, in a session of its own, so that the terminal's Ctrl-C reaches neither it nor
  * PostgreSQL before the service has finished. Its standard input is a pipe from the service: when that closes, however
  * the service ended, it asks PostgreSQL for a fast shutdown (SIGINT), again and again until PostgreSQL is gone, because a
- * request that comes before PostgreSQL listens for it is lost.
+ * request that comes before PostgreSQL listens for it is lost. SIGUSR1 has it ask for an immediate shutdown (SIGQUIT): it
+ * knows its child, whereas the process id in a file of the cluster could be any other process's.
  */
 const SCRIPT = `
 trap : HUP INT TERM
+trap 'kill -QUIT "$postgres"' USR1
 exec 9<&0
 "$@" 9<&- </dev/null &
 postgres=$!
@@ -56,8 +57,11 @@ export interface SupervisedServer {
   readonly ended: Promise<string>;
   /** Whether it has ended. */
   hasEnded(): boolean;
-  /** Stops it: a fast shutdown, which waits for no client; when that hangs, an immediate one. */
-  stop(): Promise<void>;
+  /**
+   * Stops it: a fast shutdown, which waits for no client; when that hangs, an immediate one.
+   * @param fastShutdownMs how long the fast one may take
+   */
+  stop(fastShutdownMs?: number): Promise<void>;
 }
 
 /** Starts PostgreSQL under its supervisor; does not wait until it takes connections. */
@@ -84,12 +88,11 @@ export function launchServer(launch: Launch): SupervisedServer {
   return {
     ended: end,
     hasEnded: () => ended,
-    async stop() {
+    async stop(fastShutdownMs = FAST_SHUTDOWN_MS) {
       child.ref();
       child.stdin?.destroy();
-      if (await endsWithin(end, FAST_SHUTDOWN_MS)) return;
-      const postmaster = await readPostmasterPid(launch.cluster);
-      if (postmaster !== null) signalProcess(postmaster, 'SIGQUIT');
+      if (await endsWithin(end, fastShutdownMs)) return;
+      if (child.pid !== undefined) signalProcess(child.pid, 'SIGUSR1');
       if (await endsWithin(end, IMMEDIATE_SHUTDOWN_MS)) return;
       if (child.pid !== undefined) signalProcess(-child.pid, 'SIGKILL');
       await end;

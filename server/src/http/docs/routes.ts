@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import type { FastifyReply } from 'fastify';
 import type { App } from '../app-instance.ts';
@@ -30,7 +31,8 @@ const INTERFACE_DOCUMENT = new URL('../../../../openapi.json', import.meta.url);
 /** The interface document, the page that draws it, and the page that explains refusals. */
 export function registerDocumentationRoutes(app: App): void {
   const hidden = { schema: { hide: true } };
-  const readOnce = makeFileReader();
+  // The process may give up root after the start, and then be unable to read a clone below /root.
+  if (process.getuid?.() === 0) preload();
 
   app.get('/openapi.json', hidden, async (_request, reply) =>
     send(reply, 'application/json; charset=utf-8', await readOnce(INTERFACE_DOCUMENT)),
@@ -54,14 +56,20 @@ function send(reply: FastifyReply, type: string, body: string | Buffer): Fastify
   return reply.type(type).header('cache-control', CACHE_CONTROL).send(body);
 }
 
-/** Reads each file when it is first asked for, and keeps it: they are few and never change. */
-function makeFileReader(): (url: URL) => Promise<Buffer> {
-  const files = new Map<string, Buffer>();
-  return async (url) => {
-    const file = files.get(url.href) ?? (await readFile(url));
-    files.set(url.href, file);
-    return file;
-  };
+/** Few, and they never change. */
+const files = new Map<string, Buffer>();
+
+/** Reads a file when it is first requested, and keeps it. */
+async function readOnce(url: URL): Promise<Buffer> {
+  const file = files.get(url.href) ?? (await readFile(url));
+  files.set(url.href, file);
+  return file;
+}
+
+function preload(): void {
+  for (const url of [INTERFACE_DOCUMENT, ...Object.values(ASSETS)]) {
+    if (!files.has(url.href)) files.set(url.href, readFileSync(url));
+  }
 }
 
 function swaggerUi(file: string): URL {
