@@ -2,6 +2,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContextOptions } from 'node:tls';
 
+import { CIPHER_SUITES } from './cipher-suites.ts';
 import { noRevocations, readRevocations, type Revocations } from './revocations.ts';
 
 const MAX_BYTES = 1024 * 1024;
@@ -56,6 +57,8 @@ export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
     cert,
     key,
     minVersion: 'TLSv1.2',
+    ciphers: CIPHER_SUITES,
+    honorCipherOrder: true,
     ...(clients === null ? {} : clients.context),
   };
   try {
