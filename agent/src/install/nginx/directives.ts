@@ -93,19 +93,20 @@ class Reader {
     if (first === undefined) throw this.#fault(token.start, 'a directive lacks its name');
     this.#words = [];
     return {
-      name: this.#read(first),
-      args: rest.map((each) => this.#read(each)),
+      name: readWord(this.#text, first),
+      args: rest.map((each) => readWord(this.#text, each)),
       start: first.start,
     };
-  }
-
-  #read({ start, end }: Token): string {
-    const word = this.#text.slice(start, end);
-    const inner = /^["']/.test(word) ? word.slice(1, -1) : word;
-    return inner.replaceAll(/\\(["'\\trn])/g, (_, sign: string) => ESCAPES[sign] ?? sign);
   }
 
   #fault(offset: number, what: string): NginxFault {
     return faultAt(this.#path, this.#text, offset, what);
   }
+}
+
+/** A word as nginx understands it: without quotes and escapes. */
+export function readWord(text: string, { start, end }: Token): string {
+  const word = text.slice(start, end);
+  const inner = /^["']/.test(word) ? word.slice(1, -1) : word;
+  return inner.replaceAll(/\\(["'\\trn])/g, (_, sign: string) => ESCAPES[sign] ?? sign);
 }

@@ -1,10 +1,9 @@
 import type { NginxFile } from '../facts.ts';
 import type { EditStep } from '../steps.ts';
+import { CONFIGURATION, isIncluded } from './includes.ts';
 import { describeNode } from './read-configuration.ts';
 import type { Server } from './servers.ts';
 import { includeAtEnd, includeAtStart, keepTaggedLines, removeAround } from './tagged-lines.ts';
-
-const CONFIGURATION = '/etc/nginx/';
 
 /** The edit of a block's file that includes a snippet, and no other of ours; none where it does so already. */
 export function includeSnippet(
@@ -14,7 +13,8 @@ export function includeSnippet(
 ): readonly EditStep[] {
   if (directive.block === null) return [];
   const isThere = directives.some(
-    ({ directive: { name, args } }) => name === 'include' && args[0] === snippet,
+    ({ directive: { name, args } }) =>
+      name === 'include' && isIncluded(args[0] ?? '', snippet, CONFIGURATION),
   );
   const include = at === 'end' ? includeAtEnd : includeAtStart;
   // A line elsewhere in the file is that of another domain, which had it before.
@@ -35,7 +35,7 @@ export function findFileHindrance({ node }: Server): string | null {
   const { file } = node;
   const place = describeNode(node);
   if (!isConfiguration(file)) {
-    return `The site's server block is kept outside ${CONFIGURATION} (${place}, at ${file.realPath}).`;
+    return `The site's server block is kept outside ${CONFIGURATION}/ (${place}, at ${file.realPath}).`;
   }
   if (!file.isWritable)
     return `The file of the site's server block cannot be written to (${place}).`;
@@ -46,5 +46,5 @@ export function findFileHindrance({ node }: Server): string | null {
 }
 
 function isConfiguration({ path, realPath }: NginxFile): boolean {
-  return path.startsWith(CONFIGURATION) && realPath.startsWith(CONFIGURATION);
+  return [path, realPath].every((each) => each.startsWith(`${CONFIGURATION}/`));
 }

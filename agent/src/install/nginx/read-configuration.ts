@@ -3,6 +3,7 @@ import { posix } from 'node:path';
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import { type Directive, readDirectives } from './directives.ts';
+import { isIncluded } from './includes.ts';
 import { describePlace, NginxFault } from './nginx-fault.ts';
 
 /** A directive where nginx sees it: what is included stands behind its `include`. */
@@ -60,19 +61,12 @@ class Expander {
 
   #include({ name, args }: Directive, depth: number): readonly Node[] {
     const [pattern] = args;
-    if (name !== 'include' || pattern === undefined || OWN_SNIPPETS.has(pattern)) return [];
+    if (name !== 'include' || pattern === undefined) return [];
     return this.#files
-      .filter(({ path }) => isIncluded(pattern, path, this.#prefix))
+      .filter(({ path }) => !OWN_SNIPPETS.has(path) && isIncluded(pattern, path, this.#prefix))
       .toSorted((a, b) => (a.path < b.path ? -1 : 1))
       .flatMap((file) => this.expand(file, depth + 1));
   }
-}
-
-/** Whether an `include` means a file. The pattern is one of `glob(3)`, relative to the main file's directory. */
-function isIncluded(pattern: string, path: string, prefix: string): boolean {
-  const absolute = posix.resolve(prefix, pattern);
-  const plain = absolute.replaceAll(/\*+/g, '*').replaceAll(/[{}()]/g, String.raw`\$&`);
-  return path === absolute || posix.matchesGlob(path, plain);
 }
 
 /** Where a directive stands, for people. */

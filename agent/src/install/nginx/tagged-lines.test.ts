@@ -108,6 +108,31 @@ describe('taking out what was put in', () => {
     });
   }
 
+  const written: readonly [text: string, without: string][] = [
+    ['a;\ninclude snippets/latchkey-agent.conf;\nb;\n', 'a;\nb;\n'],
+    ['a;\n  include  "/etc/nginx/snippets/latchkey-agent.conf" ;\nb;\n', 'a;\nb;\n'],
+    ["a; include 'snippets/latchkey-agent.conf'; b;", 'a; b;'],
+    ['a;\ninclude\n  ./snippets/latchkey-agent.conf;\nb;\n', 'a;\nb;\n'],
+    ['include snippets/latchkey-agent.conf; # mine\n', '# mine\n'],
+    ['"include" snippets/latchkey-agent.conf;\n', ''],
+  ];
+  for (const [text, without] of written) {
+    test(`finds the line in any form that nginx accepts: ${JSON.stringify(text)}`, () => {
+      assert.equal(removeTaggedLines(text), without);
+    });
+  }
+
+  test('leaves patterns, comments and quoted texts that only contain the line', () => {
+    for (const text of [
+      'include snippets/*.conf;\n',
+      '# include snippets/latchkey-agent.conf;\n',
+      `return 200 "include ${ROUTE};";\n`,
+      `include ${ROUTE} more;\n`,
+      `content_by_lua_block { include ${ROUTE}; }\n`,
+    ])
+      assert.equal(removeTaggedLines(text), text);
+  });
+
   test('leaves what others wrote, also when they moved the line and lost its tag', () => {
     const text = `server {\n  a;\n\tinclude ${ROUTE};  \n  include ${paths.nginxChallenge}; # latchkey-agent\n  b;\n  # include ${ROUTE};\n  include /etc/nginx/snippets/other.conf; # latchkey-agent\n}\n`;
     assert.equal(

@@ -1,7 +1,9 @@
 import { paths } from '../paths.ts';
 import type { Block } from './directives.ts';
+import { findIncludes, type Include } from './includes.ts';
 
 const TAG = '# latchkey-agent';
+const REST_OF_LINE = /^[ \t]*(?:# latchkey-agent)?[ \t]*(?:\r?\n)?$/;
 
 /** Those of our files that a file of others may be made to load. */
 export const snippets: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];
@@ -27,17 +29,23 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
 }
 
 /**
- * Takes out what was put in, also when the rest of the file has changed since; all other characters stay.
+ * Removes the `include` directives of our files in every form, also when the rest of the file has changed since; all other
+ * characters stay. One that has its line for itself goes with the line and its tag.
  * @param taken the files of ours that are no longer to be loaded
  */
 export function removeTaggedLines(text: string, taken: readonly string[] = snippets): string {
-  const include = `include (?:${taken.map(escape).join('|')});`;
-  const lines = new RegExp(
-    String.raw`(?<![^\n])[ \t]*${include}[ \t]*(?:${TAG})?[ \t]*(?:\r?\n|$)`,
-    'g',
-  );
-  const inline = new RegExp(String.raw`(?<!#[^\n]*)${include} ?`, 'g');
-  return text.replaceAll(lines, '').replaceAll(inline, '');
+  let rest = text;
+  for (const include of findIncludes(text, taken).toReversed()) rest = cut(rest, include);
+  return rest;
+}
+
+function cut(text: string, { start, end }: Include): string {
+  const lineStart = text.lastIndexOf('\n', start - 1) + 1;
+  const lineEnd = text.indexOf('\n', end) + 1 || text.length;
+  const isAlone =
+    /^[ \t]*$/.test(text.slice(lineStart, start)) && REST_OF_LINE.test(text.slice(end, lineEnd));
+  if (isAlone) return text.slice(0, lineStart) + text.slice(lineEnd);
+  return text.slice(0, start) + text.slice(text.charAt(end) === ' ' ? end + 1 : end);
 }
 
 /**
@@ -89,8 +97,4 @@ function readIndentation(text: string, offset: number): string | null {
 
 function insert(text: string, offset: number, piece: string): string {
   return text.slice(0, offset) + piece + text.slice(offset);
-}
-
-function escape(text: string): string {
-  return text.replaceAll(/[.*+?^${}()|[\]\\]/g, String.raw`\$&`);
 }

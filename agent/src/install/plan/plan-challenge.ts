@@ -1,7 +1,8 @@
 import type { HostFacts, NginxFile } from '../facts.ts';
 import type { Challenge } from '../nginx/plan-dedicated.ts';
+import { findIncludes } from '../nginx/includes.ts';
 import type { ProxyOptions } from '../nginx/proxy-plan.ts';
-import { keepTaggedLines, removeTaggedLines } from '../nginx/tagged-lines.ts';
+import { keepTaggedLines } from '../nginx/tagged-lines.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';
@@ -63,10 +64,7 @@ export function listEdits(
 ): readonly EditStep[] {
   if (edits.length > 0) return edits;
   const places = snippets.map(({ path }) => path);
-  const edited = files.filter(({ text }) => {
-    const added = countIncludes(text, places);
-    return added > 0 && countIncludes(removeTaggedLines(text), places) < added;
-  });
+  const edited = files.filter(({ text }) => findIncludes(text, places).length > 0);
   const once = new Map(edited.map((file) => [file.realPath, file]));
   return Array.from(once.values(), ({ path, text }) => ({
     kind: 'edit',
@@ -74,8 +72,4 @@ export function listEdits(
     before: text,
     after: keepTaggedLines(text, places),
   }));
-}
-
-function countIncludes(text: string, places: readonly string[]): number {
-  return places.reduce((count, place) => count + text.split(place).length - 1, 0);
 }

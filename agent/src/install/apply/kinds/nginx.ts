@@ -1,10 +1,14 @@
+import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { snippets } from '../../nginx/tagged-lines.ts';
 import { findFatalWarnings } from '../../nginx/warnings.ts';
 import { paths } from '../../paths.ts';
 import type { NginxStep } from '../../steps.ts';
-import { type Machine, mustRun, succeeds } from '../machine.ts';
+import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+import { writeFile } from '../write-file.ts';
+import { makeParent } from './file.ts';
 
 /** What nginx reads of ours, and the files of others that we change. */
 const READ = [
@@ -19,6 +23,9 @@ const READER = 'nginx';
 /** A reload returns before the new workers are there; one that fails leaves the old ones. */
 const RELOAD_TRIES = 200;
 const RELOAD_PAUSE_MS = 100;
+
+const EMPTY =
+  '# Left empty by latchkey-agent uninstall: some file still includes this one, and nginx would not start without it.\n';
 
 const PROBE_TRIES = 25;
 const PROBE_PAUSE_MS = 200;
@@ -52,7 +59,9 @@ export const nginx: StepKind<NginxStep> = {
     if (!isLeft) return;
     if (before.facts['state']?.includes('active') !== true && (await isActive(context))) {
       await mustRun(context, 'nginx could not be stopped:', ['systemctl', 'stop', 'nginx']);
-    } else if (readsChanges(context) && (await isActive(context))) {
+    } else if (readsChanges(context)) {
+      await replaceMissingSnippets(context);
+      if (!(await isActive(context))) return;
       await mustRun(context, 'nginx refuses its configuration:', ['nginx', '-t']);
       await reload(context);
     }
@@ -61,6 +70,25 @@ export const nginx: StepKind<NginxStep> = {
 
 function readsChanges({ changed }: StepContext): boolean {
   return changed.since(READER).some((path) => READ.some((prefix) => path.startsWith(prefix)));
+}
+
+/**
+ * An `include` of ours may be left where it is not looked for, outside of /etc/nginx. nginx would not start without the file, so
+ * that all sites would be down at the next boot: an empty one takes its place.
+ */
+async function replaceMissingSnippets(context: StepContext): Promise<void> {
+  for (const path of snippets) {
+    if (existsSync(locate(context, path))) continue;
+    const { code, stderr } = await context.runProgram('nginx', ['-t']);
+    if (code === 0 || !stderr.includes(`open() "${path}" failed`)) continue;
+    makeParent(context, path);
+    const owner = { mode: 0o644, uid: context.ownerId, gid: context.ownerId };
+    writeFile(locate(context, path), EMPTY, owner);
+    const [line = ''] = stderr.split('\n').filter((each) => each.includes(path));
+    context.tell(
+      `${path} is left as an empty file, for nginx would not start without it: remove the include of it, then the file. (${line.trim()})`,
+    );
+  }
 }
 
 /** A name that two server blocks have is only a warning, yet one of them is dead. */

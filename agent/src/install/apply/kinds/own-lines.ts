@@ -1,30 +1,35 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { CONFIGURATION, findIncludes } from '../../nginx/includes.ts';
 import { removeTaggedLines, snippets } from '../../nginx/tagged-lines.ts';
 import { locate, type Machine } from '../machine.ts';
 import type { StepContext } from '../step-kind.ts';
 import { writeFile } from '../write-file.ts';
 
-const CONFIGURATION = '/etc/nginx';
-
 /** Which of our files a text has nginx load. */
 export function listIncludes(text: string): string[] {
-  return snippets.filter((path) => text.includes(`include ${path};`));
+  const found = new Set(findIncludes(text, snippets).map(({ path }) => path));
+  return snippets.filter((path) => found.has(path));
 }
 
-/** The files of nginx that load one of these, under whatever name. */
+/** The files of nginx that load one of these, under whatever name; of a link, the file that it leads to. */
 export function listIncluding(wanted: readonly string[], machine: Machine): string[] {
   const root = locate(machine, CONFIGURATION);
   if (!existsSync(root)) return [];
   const entries = readdirSync(root, { recursive: true, withFileTypes: true });
   const places = entries
-    .filter((each) => each.isFile())
-    .map(({ parentPath, name }) => join(parentPath, name));
-  const including = places.filter((place) =>
+    .filter((each) => each.isFile() || each.isSymbolicLink())
+    .flatMap(({ parentPath, name }) => findFile(join(parentPath, name)));
+  const including = [...new Set(places)].filter((place) =>
     listIncludes(readFileSync(place, 'latin1')).some((path) => wanted.includes(path)),
   );
   return including.map((place) => place.slice(machine.root.length)).sort();
+}
+
+/** Where a file lies; none for links to directories and to nothing. */
+function findFile(place: string): string[] {
+  return existsSync(place) && statSync(place).isFile() ? [realpathSync(place)] : [];
 }
 
 /**
