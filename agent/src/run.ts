@@ -10,6 +10,7 @@ import type { Roots } from './roots.ts';
 import { openSampler, type Sampler } from './sample.ts';
 import { openControl } from './service/control-server.ts';
 import { openAccessTokens } from './stream/access-tokens.ts';
+import { isLoopback } from './stream/addresses.ts';
 import { AddressReports } from './stream/address-reports.ts';
 import { HISTORY_PARTS } from './stream/history.ts';
 import { Hub } from './stream/hub.ts';
@@ -101,6 +102,7 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
     hub,
     clock,
     tls: readTlsMaterial(config.tls),
+    isBehindProxy: isLoopback(config.listen.host),
     reports: new AddressReports(clock, log),
     readRules: () => ({ isToken, allowedOrigins }),
   });

@@ -22,6 +22,8 @@ export interface Manner {
   readonly minVersion?: 'TLSv1' | 'TLSv1.2' | 'TLSv1.3';
   readonly maxVersion?: 'TLSv1.1' | 'TLSv1.2' | 'TLSv1.3';
   readonly ciphers?: string;
+  /** Resumes a TLS session. */
+  readonly session?: Buffer;
 }
 
 /** Asks a proxy of this machine by HTTP/1.1 over TLS. */

@@ -3,6 +3,8 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
+import { PROXY_NAME } from '#agent/proxy-identity.ts';
+
 /** Why tests that need certificates cannot run; false when they can. */
 export const lacksOpenssl =
   spawnSync('openssl', ['version']).status === 0 ? false : 'openssl makes the certificates';
@@ -46,7 +48,8 @@ export class Workshop implements Disposable {
   sign(issuer: Certificate, name: string, { extensions, days = 30 }: Wish): string {
     const made = this.#name(name);
     writeFileSync(join(this.directory, `${made}.ext`), extensions);
-    this.openssl(`req ${NEW_KEY} -subj /CN=${name} -keyout ${made}.key -out ${made}.csr`);
+    const subject = ['-subj', `/CN=${name}`];
+    this.openssl(`req ${NEW_KEY}`, subject, `-keyout ${made}.key -out ${made}.csr`);
     this.openssl(
       `x509 -req -in ${made}.csr -CA ${issuer.certificateFile} -CAkey ${issuer.keyFile}`,
       `-set_serial ${1000 + this.#count} -days ${days} -extfile ${made}.ext -out ${made}.pem`,
@@ -61,14 +64,15 @@ export class Workshop implements Disposable {
     return { certificateFile, keyFile, cert, key };
   }
 
-  /** Runs it with arguments that have no spaces. */
-  openssl(...lines: readonly string[]): void {
-    execFileSync('openssl', lines.join(' ').split(' '), { cwd: this.directory, stdio: 'pipe' });
+  /** Runs it with arguments: texts are split at spaces, lists are taken as they are. */
+  openssl(...lines: readonly (string | readonly string[])[]): void {
+    const args = lines.flatMap((line) => (typeof line === 'string' ? line.split(' ') : line));
+    execFileSync('openssl', args, { cwd: this.directory, stdio: 'pipe' });
   }
 
   #name(name: string): string {
     this.#count += 1;
-    return `${name}-${this.#count}`;
+    return `${name.replaceAll(' ', '-')}-${this.#count}`;
   }
 
   [Symbol.dispose](): void {
@@ -95,6 +99,11 @@ export class Authority {
 
   makeClient(name: string): Certificate {
     return this.#workshop.read(this.#workshop.sign(this.own, name, { extensions: CLIENT }));
+  }
+
+  /** What the proxy shows to the agent. */
+  makeProxy(): Certificate {
+    return this.makeClient(PROXY_NAME);
   }
 
   makeAuthority(name: string): Authority {

@@ -20,6 +20,7 @@ pid nginx.pid;
 events { worker_connections 256; }
 http {
   access_log access.log;
+  error_log error.log;
   client_body_temp_path t1;
   proxy_temp_path t2;
   fastcgi_temp_path t3;
@@ -33,6 +34,8 @@ http {
 export interface Nginx extends WebServer {
   /** What was written to its log of requests. */
   readAccessLog(): string;
+  /** What it wrote to its log of errors. */
+  readErrorLog(): string;
   /** What `nginx -t` says of it. */
   test(): string;
 }
@@ -56,6 +59,7 @@ export async function startNginx(
   return {
     ...server,
     readAccessLog: () => readFileSync(join(directory, 'access.log'), 'utf8'),
+    readErrorLog: () => readFileSync(join(directory, 'error.log'), 'utf8'),
     test: () => spawnSync('nginx', [...listOptions(directory), '-t'], { encoding: 'utf8' }).stderr,
   };
 }

@@ -8,13 +8,13 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { removeTaggedLines } from '#agent/install/nginx/tagged-lines.ts';
 import { planProxy } from '#agent/install/nginx/plan-proxy.ts';
-import type { ProxyOptions } from '#agent/install/nginx/proxy-plan.ts';
 import { renderChallenge, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
 import { paths } from '#agent/install/paths.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 import { askByHttp2, askPlain, askProxy, DOMAIN, watchProxy } from './ask-proxy.ts';
-import { type Certificate, lacksOpenssl, Workshop } from './certificates.ts';
-import { lacksNginx, type Nginx, nginxVersion, startNginx } from './nginx-process.ts';
+import { type Certificate, lacksOpenssl } from './certificates.ts';
+import { lacksNginx, type Nginx, startNginx } from './nginx-process.ts';
+import { NginxWorkshop } from './nginx-workshop.ts';
 import { waitFor } from './programs.ts';
 import { startRecordingAgent } from './recording-agent.ts';
 import { openStream, type Stream } from './stream-harness.ts';
@@ -23,44 +23,12 @@ import { findFreePort } from './find-free-port.ts';
 const skip = lacksNginx || lacksOpenssl;
 
 describe('the way through nginx', { skip }, () => {
-  const workshop = new Workshop();
+  const workshop = new NginxWorkshop();
   after(() => workshop[Symbol.dispose]());
-  const web = workshop.makeRoot('web').makeServer();
-  const authority = workshop.makeRoot('clients');
-  const anna = authority.makeClient('anna');
-  const berta = authority.makeClient('berta');
-  const expired = workshop.read(
-    workshop.sign(authority.own, 'expired', {
-      extensions: 'extendedKeyUsage=clientAuth\n',
-      days: 0,
-    }),
-  );
+  const { web, authority, anna, berta, options } = workshop;
+  const expired = workshop.makeExpired();
   const stranger = workshop.makeRoot('elsewhere').makeClient('anna');
-  const proxy = authority.makeClient('proxy');
-  const revocations = authority.writeRevocations([berta]);
-
-  const options: ProxyOptions = {
-    domain: DOMAIN,
-    proxyPath: '/latchkey',
-    mutualTls: false,
-    agentPort: 4096,
-    version: nginxVersion,
-    hasIpv6: false,
-    needsChallenge: true,
-    certificate: web.certificateFile,
-    certificateKey: web.keyFile,
-  };
-
-  /** The texts as they are, but for ports and paths of the test. */
-  function place(text: string, port: number, agentPort: number): string {
-    return text
-      .replaceAll('listen 443', `listen 127.0.0.1:${port}`)
-      .replaceAll('https://127.0.0.1:4096', `https://127.0.0.1:${agentPort}`)
-      .replaceAll(paths.authorityCertificate, authority.own.certificateFile)
-      .replaceAll(paths.revocations, revocations)
-      .replaceAll(paths.proxyCertificateKey, proxy.keyFile)
-      .replaceAll(paths.proxyCertificate, proxy.certificateFile);
-  }
+  const place = workshop.place.bind(workshop);
 
   describe('without client certificates', () => {
     let port = 0;
@@ -191,7 +159,10 @@ describe('the way through nginx', { skip }, () => {
     let nginx: Nginx;
     before(async () => {
       port = await findFreePort();
-      const clients = { authorityFile: authority.own.certificateFile, revocationFile: revocations };
+      const clients = {
+        authorityFile: authority.own.certificateFile,
+        revocationFile: workshop.revocations,
+      };
       stream = await openStream({ tls: readTlsMaterial({ ...web, clients }) });
       const text = place(renderServer({ ...options, mutualTls: true }), port, stream.port);
       nginx = await startNginx({ 'conf.d/a.conf': text }, port);
@@ -281,6 +252,7 @@ describe('the way through nginx', { skip }, () => {
       {
         'conf.d/a.conf': place(changed, port, agentPort).replace(paths.nginxRoute, 'route.conf'),
         'route.conf': route,
+        'conf.d/limits.conf': found.limits?.text ?? '',
       },
       port,
     );
@@ -299,7 +271,7 @@ describe('the way through nginx', { skip }, () => {
 
   test('leads who comes without TLS to where there is TLS, but for health', async () => {
     const [port, plain] = [await findFreePort(), await findFreePort()];
-    const route = place(renderRoute(options, true), port, 1);
+    const route = place(renderRoute(options, { isPlainToo: true }), port, 1);
     const shown = `ssl_certificate ${web.certificateFile}; ssl_certificate_key ${web.keyFile};`;
     const site = `server { listen 127.0.0.1:${port} ssl; listen 127.0.0.1:${plain}; ${shown}\n${route}}\n`;
     await using nginx = await startNginx({ 'conf.d/a.conf': site }, port);

@@ -70,6 +70,7 @@ export async function openStream(options: Options, wishedPort = 0): Promise<Stre
     refusesInHandshake: false,
     maxConnections: 2000,
     maxConnectionsPerAddress: 64,
+    isBehindProxy: false,
     ...options,
   });
   const { port } = await server.listen('127.0.0.1', wishedPort);

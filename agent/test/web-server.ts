@@ -9,6 +9,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** A web server that runs in the foreground, in a directory of its own. */
 export interface WebServer extends AsyncDisposable {
   readonly directory: string;
+  /** Sends a signal to its main process. */
+  signal(name: NodeJS.Signals): void;
 }
 
 interface Command {
@@ -47,6 +49,7 @@ export async function startWebServer({
   await waitForPort(child, port, said);
   return {
     directory,
+    signal: (name) => void child.kill(name),
     async [Symbol.asyncDispose]() {
       const ended = once(child, 'exit');
       child.kill('SIGTERM');

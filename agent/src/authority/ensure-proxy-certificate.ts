@@ -1,12 +1,10 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 
+import { PROXY_NAME } from '../proxy-identity.ts';
 import { type Authority, makeKey, readIfThere } from './authority.ts';
 import type { AuthorityContext } from './context.ts';
 import { prepareFile, writeWhole } from './prepared-file.ts';
 import { confirm } from './register.ts';
-
-/** No client's name has a space. */
-const PROXY_NAME = 'Latchkey proxy';
 
 const VALID_DAYS = 365;
 

@@ -10,9 +10,12 @@ import { refreshList } from '../authority/refresh-list.ts';
 import { revokeClient } from '../authority/revoke-client.ts';
 import { tellNginx } from '../authority/tell-nginx.ts';
 import { systemClock } from '../clock.ts';
+import { ConfigError } from '../config/config.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { detectInstalled } from '../install/detect/installed.ts';
 import { paths } from '../install/paths.ts';
 import { runProgram } from '../install/run-program.ts';
+import { askReload } from '../service/ask-reload.ts';
 import { type OutputOptions, printNote, printResult } from './output.ts';
 import { formatTable } from './table.ts';
 
@@ -90,25 +93,40 @@ export async function refresh(options: OutputOptions & RootOptions): Promise<voi
   await tellProxy(options);
 }
 
+/** Has the agent close what a revoked certificate has opened; behind a proxy, too, since the proxy passes certificates on. */
 async function spreadRevocation(options: RootOptions): Promise<void> {
-  printNote('The agent takes the new list within ten seconds, and sends away who is on it.');
+  printNote(
+    (await reloadAgent(options))
+      ? 'The agent has read the new list and closed the connections of revoked certificates.'
+      : 'The agent reads the new list within ten seconds and closes the connections of revoked certificates.',
+  );
   await tellProxy(options);
+}
+
+/** @returns whether a running agent has taken the list; else it does so by itself, or when it is started */
+async function reloadAgent({ root }: RootOptions): Promise<boolean> {
+  const path = join(root, paths.configuration);
+  if (!existsSync(path)) return false;
+  try {
+    const { controlSocket } = await loadConfig(path);
+    return controlSocket !== null && (await askReload(controlSocket)) === null;
+  } catch (error) {
+    // The certificate is revoked; what is wrong with the configuration is reported by the agent and the doctor.
+    if (error instanceof ConfigError) return false;
+    throw error;
+  }
 }
 
 async function tellProxy(options: RootOptions): Promise<void> {
   const front = findFront(options);
   if (front === 'by hand') {
     printNote(
-      'The web server in front of the agent was set up by hand: reload it, for until then it goes by the list and the certificate that it has loaded.',
+      'The web server in front of the agent was set up by hand: reload it, so that it rejects revoked certificates, too.',
     );
   }
   if (front !== 'nginx') return;
   const state = await tellNginx(openContext(options));
-  if (state === 'reloaded') {
-    printNote(
-      'nginx was reloaded, and asks the new list. What is connected through it stays so until "systemctl restart latchkey-agent".',
-    );
-  }
+  if (state === 'reloaded') printNote('nginx was reloaded and reads the new list.');
   if (state === 'stopped') printNote('nginx does not run; it reads the new list when it starts.');
 }
 

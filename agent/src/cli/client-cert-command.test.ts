@@ -77,7 +77,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     const again = await run(['create', 'anna', '--json', '--output', '../anna.tgz']);
     assert.equal(
       again.stderr,
-      'What anna had before is revoked.\nThe agent takes the new list within ten seconds, and sends away who is on it.\n',
+      'What anna had before is revoked.\nThe agent reads the new list within ten seconds and closes the connections of revoked certificates.\n',
     );
     const result = JSON.parse(again.stdout);
     assert.equal(result.path, join(workshop.root, 'anna.tgz'));
@@ -116,7 +116,8 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.deepEqual(await run(['revoke', 'anna']), {
       code: 0,
       stdout: 'The certificate of anna is revoked.\n',
-      stderr: 'The agent takes the new list within ten seconds, and sends away who is on it.\n',
+      stderr:
+        'The agent reads the new list within ten seconds and closes the connections of revoked certificates.\n',
     });
     assert.deepEqual(programs.starts(), []);
     const again = await run(['revoke', 'anna']);
@@ -129,7 +130,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     await workshop.create('anna');
     assert.match(
       (await run(['revoke', 'anna'])).stderr,
-      /\nnginx was reloaded, and asks the new list\./u,
+      /\nnginx was reloaded and reads the new list\.\n$/u,
     );
     const told = ['is-active --quiet nginx.service', 'reload nginx.service'];
     assert.deepEqual(programs.starts(), told);
@@ -147,7 +148,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     await workshop.create('anna');
     const { code, stderr } = await run(['revoke', 'anna']);
     assert.equal(code, 0);
-    assert.match(stderr, /was set up by hand: reload it, for until then it goes by the list/u);
+    assert.match(stderr, /was set up by hand: reload it, so that it rejects/u);
     assert.deepEqual(programs.starts(), []);
   });
 

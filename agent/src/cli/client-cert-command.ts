@@ -17,7 +17,7 @@ export function clientCertCommand(): Command {
   return withExamples(command, [
     ['client-cert create anna', 'A certificate for anna, as anna.tar.gz'],
     ['client-cert list', 'Who has one, and until when'],
-    ['client-cert revoke anna', 'Let anna in no more'],
+    ['client-cert revoke anna', "Revoke anna's certificate"],
   ]);
 }
 
@@ -68,7 +68,7 @@ function listCommand(): Command {
 function revokeCommand(): Command {
   const command = new Command('revoke')
     .description(
-      'Revoke every certificate of a name; who watches with one is sent away. Exit code 0 or 1.',
+      'Revoke every certificate of a name and close the connections that use one. Exit code 0 or 1.',
     )
     .argument('<name>', 'whose', parseName)
     .addOption(jsonOption())
@@ -77,7 +77,7 @@ function revokeCommand(): Command {
       const { revoke } = await import('./client-cert-actions.ts');
       await revoke(name, options);
     });
-  return withExamples(command, [['client-cert revoke anna', 'Let anna in no more']]);
+  return withExamples(command, [['client-cert revoke anna', "Revoke anna's certificate"]]);
 }
 
 function refreshCommand(): Command {

@@ -98,6 +98,8 @@ export interface ConfiguredFacts {
   readonly host: string;
   readonly port: number;
   readonly intervalSeconds: number;
+  /** `limits.connections_per_address`. */
+  readonly viewersPerAddress: number;
 }
 
 export interface CertificateFiles {

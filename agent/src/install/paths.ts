@@ -32,6 +32,8 @@ export const paths = {
   nginxServer: '/etc/nginx/conf.d/latchkey-agent.conf',
   /** Apart from the server, for it is there before the certificate is. */
   nginxChallengeServer: '/etc/nginx/conf.d/latchkey-agent-challenge.conf',
+  /** What counts the connections of each client. */
+  nginxLimits: '/etc/nginx/conf.d/latchkey-agent-limits.conf',
   nginxRoute: '/etc/nginx/snippets/latchkey-agent.conf',
   nginxChallenge: '/etc/nginx/snippets/latchkey-agent-challenge.conf',
 } as const;

@@ -4,12 +4,11 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 import { once } from 'node:events';
 import type { Duplex } from 'node:stream';
-import { TLSSocket } from 'node:tls';
 
 import { WebSocketServer } from 'ws';
 
 import type { Clock } from '../clock.ts';
-import { explainHandshake, findCertificateFault, findExpiry } from '../tls/client-certificate.ts';
+import { findCertificateFault, findExpiry } from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
 import type { AddressReports } from './address-reports.ts';
 import { toVisitor } from './addresses.ts';
@@ -23,15 +22,19 @@ import {
 import { ConnectionLimits } from './connection-limits.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
+import { identifyPeer, type Peer } from './identify-peer.ts';
 import { FAREWELL_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
-import { addressOf, listenForTrouble } from './listen-for-trouble.ts';
+import { listenForTrouble } from './listen-for-trouble.ts';
 import { chooseSubprotocol, readOffer } from './subprotocols.ts';
+import { ViewerLimits } from './viewer-limits.ts';
 
 /** Visitors have this long for a handshake, and again for a request. */
 const HANDSHAKE_MS = 10_000;
-const MAX_HEADER_BYTES = 8 * 1024;
+/** A proxy adds a certificate to what browsers send: of RSA with 4,096 bits, URL-encoded, some 3 kB. */
+const MAX_HEADER_BYTES = 16 * 1024;
 /** Viewers have nothing to say. */
 const WEB_SOCKET_LIMITS = { maxPayload: 1024, maxFragments: 16, closeTimeout: FAREWELL_MS };
+const TOO_MANY = 'Connections were refused: too many from one address.';
 /** How long viewers may take to leave when the agent stops. */
 const LEAVE_MS = 1000;
 
@@ -47,14 +50,15 @@ export interface StreamServerOptions {
   readonly refusesInHandshake: boolean;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
+  /** Whether the agent listens on a loopback address, where a proxy connects. */
+  readonly isBehindProxy: boolean;
   /** Shorter in tests. */
   readonly handshakeMs?: number;
 }
 
 interface Watching {
   readonly viewer: SocketViewer;
-  /** Null when something else let the viewer in. */
-  readonly certificate: X509Certificate | null;
+  readonly peer: Peer;
   /** What the viewer said of itself, to be judged again. */
   readonly visitor: Visitor;
 }
@@ -66,19 +70,21 @@ export class StreamServer {
   readonly #webSockets: WebSocketServer;
   readonly #connections = new Set<Socket>();
   readonly #watching = new Set<Watching>();
+  readonly #viewerLimits: ViewerLimits;
   #tls: TlsMaterial;
 
   constructor(options: StreamServerOptions) {
     this.#options = options;
     this.#tls = options.tls;
+    this.#viewerLimits = new ViewerLimits(options.maxConnectionsPerAddress);
     this.#server = createServer(toServerOptions(options), (request, response) => {
-      const { remoteAddress } = request.socket;
+      const { address } = this.#identify(request, request.socket);
       answerRequest(
         request,
         response,
         (asking) => this.#judge(asking, asking.socket).refusal,
       ).catch((error: unknown) => {
-        this.#report(remoteAddress, error instanceof Error ? error.message : String(error));
+        this.#report(address, error instanceof Error ? error.message : String(error));
       });
     });
     this.#server.maxConnections = options.maxConnections;
@@ -111,18 +117,18 @@ export class StreamServer {
     this.#server.setSecureContext(tls.context);
     this.#tls = tls;
     const rules = this.#readRules();
-    this.#dismiss(({ certificate, visitor }) =>
-      certificate === null
+    this.#dismiss(({ peer: { certificates }, visitor }) =>
+      certificates.length === 0
         ? (judgeIdentity(visitor, rules)?.text ?? null)
-        : this.#findFault(certificate),
+        : findFirst(certificates, (each) => this.#findFault(each)),
     );
   }
 
   /** Sends viewers away whose certificate has expired while they watched. */
   checkViewers(): void {
     const now = this.#options.clock.now();
-    this.#dismiss(({ certificate }) =>
-      certificate === null ? null : findExpiry(certificate, now),
+    this.#dismiss(({ peer: { certificates } }) =>
+      findFirst(certificates, (each) => findExpiry(each, now)),
     );
   }
 
@@ -139,7 +145,7 @@ export class StreamServer {
   #listenForVisitors(): void {
     const { reports, maxConnectionsPerAddress } = this.#options;
     const limits = new ConnectionLimits(maxConnectionsPerAddress, (visitor) =>
-      reports.report(visitor, 'Connections were refused: too many from one address.'),
+      reports.report(visitor, TOO_MANY),
     );
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
@@ -150,8 +156,9 @@ export class StreamServer {
       this.#report(data?.remoteAddress, 'Connections were refused: there are max_connections.');
     });
     this.#server.on('upgrade', (request, socket, head) => this.#receive(request, socket, head));
-    this.#webSockets.on('wsClientError', (error, socket) => {
-      this.#report(addressOf(socket), 'A request was refused: it is no request for a WebSocket.');
+    this.#webSockets.on('wsClientError', (error, socket, request) => {
+      const { address } = this.#identify(request, socket);
+      this.#report(address, 'A request was refused: it is no request for a WebSocket.');
       refuse(socket, 400, `This is no request for a WebSocket: ${error.message}.`);
     });
   }
@@ -159,32 +166,45 @@ export class StreamServer {
   #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
     // Without a listener, a connection that breaks would end the program.
     socket.on('error', () => socket.destroy());
-    const { refusal, subprotocol, certificate, visitor } = this.#judge(request, socket);
+    const { refusal, subprotocol, peer, visitor } = this.#judge(request, socket);
     if (refusal !== null) {
       refuse(socket, refusal.status, refusal.text);
       return;
     }
+    const release = this.#countViewer(peer, socket);
+    if (release === null) return;
+    socket.once('close', release);
     this.#webSockets.handleUpgrade(request, socket, head, (webSocket) => {
       const viewer = new SocketViewer(webSocket, socket, {
         subprotocol,
         clock: this.#options.clock,
-        onFault: (problem) => this.#report(addressOf(socket), problem),
+        onFault: (problem) => this.#report(peer.address, problem),
       });
-      this.#welcome({ viewer, certificate, visitor }, webSocket);
+      this.#welcome({ viewer, peer, visitor }, webSocket);
     });
+  }
+
+  /** @returns what releases the viewer; null for one too many, which is refused */
+  #countViewer({ isProxied, address }: Peer, socket: Duplex): (() => void) | null {
+    const release = isProxied ? this.#viewerLimits.add(address) : () => undefined;
+    if (release === null) {
+      this.#report(address, TOO_MANY);
+      refuse(socket, 429, 'Too many viewers connect from this address.');
+    }
+    return release;
   }
 
   /** Whether somebody may watch, by what came with a request; a refusal is logged. */
   #judge(request: IncomingMessage, socket: Duplex): Admission & Omit<Watching, 'viewer'> {
-    const { certificate, fault } = this.#identify(socket);
+    const peer = this.#identify(request, socket);
     const { authorization, origin, host } = request.headers;
     const offer = readOffer(request.headers['sec-websocket-protocol']);
-    const visitor = { authorization, origin, host, offer, certificateFault: fault };
+    const visitor = { authorization, origin, host, offer, certificateFault: peer.certificateFault };
     const admission = decideAdmission(visitor, this.#readRules());
     if (admission.refusal !== null) {
-      this.#report(addressOf(socket), `A viewer was refused: ${admission.refusal.text}`);
+      this.#report(peer.address, `A viewer was refused: ${admission.refusal.text}`);
     }
-    return { ...admission, certificate, visitor };
+    return { ...admission, peer, visitor };
   }
 
   #readRules(): AdmissionRules {
@@ -201,14 +221,10 @@ export class StreamServer {
     this.#options.hub.add(viewer);
   }
 
-  /** The handshake may be older than the files of now: both are asked. */
-  #identify(socket: Duplex): { certificate: X509Certificate | null; fault: string | null } {
-    if (this.#tls.clients === null || !(socket instanceof TLSSocket)) {
-      return { certificate: null, fault: null };
-    }
-    const certificate = socket.getPeerX509Certificate();
-    const fault = explainHandshake(socket) ?? this.#findFault(certificate);
-    return { certificate: fault === null ? (certificate ?? null) : null, fault };
+  #identify(request: IncomingMessage, socket: Duplex): Peer {
+    const { clock, isBehindProxy } = this.#options;
+    const { clients } = this.#tls;
+    return identifyPeer(request.headers, socket, { clients, isBehindProxy, now: clock.now() });
   }
 
   #dismiss(findFault: (watching: Watching) => string | null): void {
@@ -218,7 +234,7 @@ export class StreamServer {
     }
   }
 
-  #findFault(certificate: X509Certificate | undefined): string | null {
+  #findFault(certificate: X509Certificate): string | null {
     const { clients } = this.#tls;
     if (clients === null) return null;
     return findCertificateFault(certificate, clients, this.#options.clock.now());
@@ -231,6 +247,18 @@ export class StreamServer {
   #cutConnections(): void {
     for (const socket of this.#connections) socket.destroy();
   }
+}
+
+/** The first fault of several certificates. */
+function findFirst(
+  certificates: readonly X509Certificate[],
+  findFault: (certificate: X509Certificate) => string | null,
+): string | null {
+  for (const each of certificates) {
+    const fault = findFault(each);
+    if (fault !== null) return fault;
+  }
+  return null;
 }
 
 function toServerOptions(options: StreamServerOptions) {

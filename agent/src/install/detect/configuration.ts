@@ -14,8 +14,8 @@ export async function detectConfiguration({
   const path = join(root, paths.configuration);
   if (!existsSync(path)) return null;
   try {
-    const { listen, intervalSeconds } = await loadConfig(path);
-    return { ...listen, intervalSeconds };
+    const { listen, intervalSeconds, maxConnectionsPerAddress } = await loadConfig(path);
+    return { ...listen, intervalSeconds, viewersPerAddress: maxConnectionsPerAddress };
   } catch (error) {
     // Where it is to stay as it is, its faults are told before anything is done.
     if (error instanceof ConfigError) return null;

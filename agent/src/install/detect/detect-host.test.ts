@@ -76,7 +76,7 @@ tls:
     return [facts.configured, facts.listeners];
   };
   assert.deepEqual(await look(yaml), [
-    { host: '127.0.0.1', port: 5000, intervalSeconds: 7 },
+    { host: '127.0.0.1', port: 5000, intervalSeconds: 7, viewersPerAddress: 64 },
     [{ port: 5000, address: '127.0.0.1', process: null }],
   ]);
   assert.deepEqual(await look(`${yaml}speed: 9\n`), [null, []]);

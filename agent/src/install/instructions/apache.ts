@@ -1,3 +1,4 @@
+import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { WayOptions } from './way-options.ts';
 
@@ -38,6 +39,9 @@ export function renderApache(options: WayOptions): string {
     '    ProxyPreserveHost on',
     '    RequestHeader set X-Real-IP "expr=%{REMOTE_ADDR}"',
     '    RequestHeader set X-Forwarded-Proto "https"',
+    ...(mutualTls
+      ? [`    RequestHeader set ${CLIENT_CERTIFICATE_HEADER} "%{SSL_CLIENT_CERT}s"`]
+      : []),
     '</Location>',
     ...[`${proxyPath}/`, proxyPath].map(
       (path) =>

@@ -1,3 +1,4 @@
+import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { WayOptions } from './way-options.ts';
 
@@ -50,6 +51,11 @@ function listForwarding(
     `uri strip_prefix ${proxyPath}`,
     `reverse_proxy https://127.0.0.1:${agentPort} {`,
     '\theader_up X-Real-IP {remote_host}',
+    ...(mutualTls
+      ? [
+          `\theader_up ${CLIENT_CERTIFICATE_HEADER} {http.request.tls.client.certificate_der_base64}`,
+        ]
+      : []),
     '\tflush_interval -1',
     '\ttransport http {',
     '\t\tversions 1.1',

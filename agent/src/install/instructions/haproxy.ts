@@ -1,3 +1,4 @@
+import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { WayOptions } from './way-options.ts';
 
@@ -48,6 +49,9 @@ export function renderHaproxyBackend(options: WayOptions): string {
     '    option forwardfor',
     '    http-request set-header X-Real-IP %[src]',
     '    http-request set-header X-Forwarded-Proto https',
+    ...(mutualTls
+      ? [`    http-request set-header ${CLIENT_CERTIFICATE_HEADER} %[ssl_c_der,base64]`]
+      : []),
     String.raw`    http-request replace-path ^${path}/?(.*)$ /\1`,
     '    timeout connect 60s',
     '    timeout server 86400s',

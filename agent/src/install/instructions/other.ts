@@ -1,3 +1,4 @@
+import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { WayOptions } from './way-options.ts';
 
@@ -23,6 +24,7 @@ function listRules({ domain, proxyPath, mutualTls, agentPort }: WayOptions): rea
     ...(mutualTls
       ? [
           `Client certificates are asked for (not demanded), and verified against ${paths.authorityCertificate} and ${paths.revocations} to a depth of 2; without a good one, ${proxyPath} is answered 496.`,
+          `The header ${CLIENT_CERTIFICATE_HEADER} is set to the certificate of the client, and replaces any that the client sent: PEM, URL-encoded or with spaces as line ends, or DER in base64.`,
           `The agent is shown ${paths.proxyCertificate} with the key ${paths.proxyCertificateKey}.`,
         ]
       : []),

@@ -61,7 +61,7 @@ function listCaddy(options: WayOptions): readonly string[] {
       ? [
           'And this into its "tls { … }", which is added where there is none:',
           indent(renderCaddyTls(options)),
-          'Caddy runs as a user of its own, which must be let in to the files below /etc/latchkey-agent/pki. It reads no list of revoked certificates: who has one stays in until it expires.',
+          'Caddy runs as a user of its own, which must be let in to the files below /etc/latchkey-agent/pki. It reads no list of revoked certificates: the agent rejects revoked ones.',
         ]
       : []),
     'Test it and load it:',

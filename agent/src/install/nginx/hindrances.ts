@@ -1,3 +1,4 @@
+import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import type { Hindrance } from './hindrance.ts';
 import type { ProxyOptions } from './proxy-plan.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
@@ -43,7 +44,17 @@ export function hasRouteByHand(server: Server, options: ProxyOptions): boolean {
       listNamed(children, 'proxy_pass').some(({ directive: { args } }) =>
         `${args[0]}/`.startsWith(describeUpstream(options)),
       ) &&
-      (!mutualTls || listNamed(children, 'if').some(checksCertificate)),
+      (!mutualTls ||
+        (listNamed(children, 'if').some(checksCertificate) && children.some(passesCertificate))),
+  );
+}
+
+/** Without it the agent admits nobody. */
+function passesCertificate({ directive: { name, args } }: Node): boolean {
+  return (
+    name === 'proxy_set_header' &&
+    args[0]?.toLowerCase() === CLIENT_CERTIFICATE_HEADER.toLowerCase() &&
+    args[1] === '$ssl_client_escaped_cert'
   );
 }
 

@@ -17,9 +17,15 @@ export const challengePlaces = [
   '/etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
 ] as const;
 
-const OWN: ReadonlySet<string> = new Set([...serverPlaces, ...challengePlaces]);
+/** The same for what counts the connections of each client. */
+export const limitPlaces = [
+  paths.nginxLimits,
+  '/etc/nginx/sites-enabled/latchkey-agent-limits.conf',
+] as const;
 
-/** Whether a file holds a server block that an earlier installation wrote. */
+const OWN: ReadonlySet<string> = new Set([...serverPlaces, ...challengePlaces, ...limitPlaces]);
+
+/** Whether an earlier installation wrote a file, outside of server blocks of others. */
 export function isOwnServerFile(path: string): boolean {
   return OWN.has(path);
 }

@@ -6,12 +6,14 @@ import { paths } from '../paths.ts';
 import {
   HEADER,
   host,
+  LIMITS,
   MAIN,
   options,
   plan,
   planSite,
   reasonOf,
   SITE,
+  tls,
 } from './plan-proxy.fixture.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
 
@@ -32,14 +34,22 @@ function offer(site: string, version: string): unknown {
   return [lines.map(([, line]) => line), found.notes];
 }
 
+/** Where connections are counted, and whether the route limits them. */
+function findLimits(main: string): unknown {
+  const found = plan(host({ [SITE]: tls('') }, main));
+  assert.ok(found.kind === 'existing');
+  return [found.limits?.path, found.route.text.includes('limit_conn latchkey_agent 80;')];
+}
+
 describe('a block of its own', () => {
   test('comes with one for the challenge, where nothing serves the domain', () => {
     assert.deepEqual(plan(host({})), {
       kind: 'dedicated',
+      limits: LIMITS,
       server: {
         kind: 'file',
         path: paths.nginxServer,
-        text: HEADER + renderServer(options),
+        text: HEADER + renderServer(options, true),
         mode: 0o644,
         group: 'root',
         keepsExisting: false,
@@ -133,6 +143,16 @@ describe('a block of its own', () => {
       reasonOf(inMain),
       'A server block of the agent would come before the others on port 443, and answer for them where no name fits.',
     );
+  });
+
+  test('limits connections where nginx loads a directory for that', () => {
+    assert.deepEqual(findLimits(MAIN), ['/etc/nginx/conf.d/latchkey-agent-limits.conf', true]);
+    assert.deepEqual(findLimits(MAIN.replace('include /etc/nginx/conf.d/*.conf;', '')), [
+      '/etc/nginx/sites-enabled/latchkey-agent-limits.conf',
+      true,
+    ]);
+    const alone = `http { include ${SITE}; }`;
+    assert.deepEqual(findLimits(alone), [undefined, false]);
   });
 
   test('listens on IPv6 where other sites do, or where there are none', () => {

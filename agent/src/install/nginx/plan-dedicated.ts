@@ -4,12 +4,14 @@ import type { EditStep, FileStep } from '../steps.ts';
 import { findChallengeHindrance } from './hindrances.ts';
 import { findFileHindrance, includeSnippet } from './include-snippet.ts';
 import { challengePlaces, serverPlaces } from './own-files.ts';
+import { placeLimits } from './place-limits.ts';
 import { mayUseIpv6, placeServer, spreadsHttp2 } from './place-server.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
 import { refuseChallenge, refuseServer } from './refuse.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
 import { chooseServer, listOnPort, type Server } from './servers.ts';
 import { describeSeveral } from './describe-servers.ts';
+import { writeFile } from './write-file.ts';
 
 export interface Challenge {
   readonly files: readonly FileStep[];
@@ -29,7 +31,8 @@ const SPREADS_HTTP2 =
 /** Plans a server block of our own, with what answers the challenge for its certificate. */
 export function planDedicated(around: Surroundings, wanted: ProxyOptions): ProxyPlan {
   const options = { ...wanted, hasIpv6: wanted.hasIpv6 && mayUseIpv6(around.servers, 443) };
-  const text = renderServer(options);
+  const limits = placeLimits(around.others);
+  const text = renderServer(options, limits !== null);
   const place = placeServer(around.files, around.others, {
     text,
     port: 443,
@@ -41,7 +44,7 @@ export function planDedicated(around: Surroundings, wanted: ProxyOptions): Proxy
     : { files: [], edits: [] };
   if (typeof challenge === 'string') return refuseChallenge(challenge, options);
   const notes = spreadsHttp2(around.servers, wanted.version) ? [SPREADS_HTTP2] : [];
-  return { kind: 'dedicated', server: writeFile(place.path, text), challenge, notes };
+  return { kind: 'dedicated', limits, server: writeFile(place.path, text), challenge, notes };
 }
 
 /**
@@ -71,19 +74,4 @@ function planChallengeServer(around: Surroundings, options: ProxyOptions): Chall
     candidates: challengePlaces,
   });
   return 'reason' in place ? place.reason : { files: [writeFile(place.path, text)], edits: [] };
-}
-
-const HEADER =
-  '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
-
-/** A file of ours that everybody may read. */
-export function writeFile(path: string, text: string): FileStep {
-  return {
-    kind: 'file',
-    path,
-    text: HEADER + text,
-    mode: 0o644,
-    group: 'root',
-    keepsExisting: false,
-  };
 }

@@ -1,6 +1,9 @@
 import type { NginxFile } from '../facts.ts';
+import { limitPlaces } from './own-files.ts';
 import { planProxy } from './plan-proxy.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+import { renderLimits } from './render.ts';
+import { writeFile } from './write-file.ts';
 
 export const MAIN = `user www-data;
 events { worker_connections 768; }
@@ -10,8 +13,6 @@ http {
     include sites-enabled/*;
 }
 `;
-export const HEADER =
-  '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
 export const SITE = '/etc/nginx/sites-enabled/shop';
 
 export const options: ProxyOptions = {
@@ -19,12 +20,17 @@ export const options: ProxyOptions = {
   proxyPath: '/latchkey',
   mutualTls: false,
   agentPort: 4096,
+  viewersPerAddress: 64,
   version: '1.22.1',
   hasIpv6: true,
   needsChallenge: true,
   certificate: '/c.pem',
   certificateKey: '/c.key',
 };
+
+/** What counts the connections of each client, where nginx loads `conf.d`. */
+export const LIMITS = writeFile(limitPlaces[0], renderLimits());
+export const HEADER = LIMITS.text.slice(0, LIMITS.text.indexOf('\n') + 1);
 
 /** A host with a main file that loads the others. */
 export function host(others: Readonly<Record<string, string>>, main = MAIN): NginxFile[] {

@@ -99,7 +99,7 @@ describe("the domain's own block with TLS", () => {
         },
       ]);
       assert.equal(found.route.path, paths.nginxRoute);
-      assert.equal(found.route.text, HEADER + renderRoute(options));
+      assert.equal(found.route.text, HEADER + renderRoute(options, { isLimited: true }));
     });
   }
 
@@ -183,6 +183,28 @@ describe("the domain's own block with TLS", () => {
     ]);
     assert.deepEqual(listNotes('listen 443 ssl;', 'http2 on;\n'), [place]);
   });
+
+  const written = [
+    'include /etc/nginx/snippets/latchkey-agent.conf ;',
+    'include   /etc/nginx/snippets/latchkey-agent.conf;',
+    'include snippets/latchkey-agent.conf;',
+    'include ./snippets/../snippets/latchkey-agent.conf;',
+    'include "/etc/nginx/snippets/latchkey-agent.conf";',
+    "include 'snippets/latchkey-agent.conf';",
+    'include snippets/latchkey-*.conf;',
+    'include /etc/nginx/snippets/*.conf;',
+  ];
+  for (const line of written) {
+    test(`is left as it is when its owner wrote the line otherwise: ${line}`, () => {
+      const files = host({
+        [SITE]: tls(`    ${line}\n`),
+        [paths.nginxRoute]: renderRoute(options),
+      });
+      const found = plan(files);
+      assert.ok(found.kind === 'existing', JSON.stringify(found));
+      assert.deepEqual(found.edits, []);
+    });
+  }
 
   test('is left as it is when the line is there', () => {
     const first = planSite(tls(''));

@@ -5,7 +5,8 @@ import { findRouteHindrance, findVerificationHindrance, hasRouteByHand } from '.
 import { findFileHindrance, includeSnippet } from './include-snippet.ts';
 import { NginxFault } from './nginx-fault.ts';
 import { isOwnServerFile } from './own-files.ts';
-import { planDedicated, writeFile } from './plan-dedicated.ts';
+import { placeLimits } from './place-limits.ts';
+import { planDedicated, type Surroundings } from './plan-dedicated.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
 import { describeNode, type Node, readConfiguration } from './read-configuration.ts';
 import { refuseRoute, refuseVerification } from './refuse.ts';
@@ -22,6 +23,7 @@ import {
   speaksTls,
   takesProxyHeader,
 } from './servers.ts';
+import { writeFile } from './write-file.ts';
 
 /**
  * Decides how the agent is reached through nginx: by a line in the domain's own server block, or by a block of ours. Where it
@@ -63,7 +65,7 @@ function decide(
     return refuseRoute({ reason, advice }, options, null);
   }
   if (choice.kind === 'none') return planDedicated({ files, others, servers }, options);
-  if (choice.kind === 'one') return planExisting(choice.server, servers, options);
+  if (choice.kind === 'one') return planExisting(choice.server, { others, servers }, options);
   const advice = 'Where several fit, "nginx -t" warns of those that do not answer.';
   return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
 }
@@ -83,7 +85,7 @@ function refuseBalanced(balanced: Server, choice: Choice, options: ProxyOptions)
 
 function planExisting(
   server: Server,
-  servers: readonly Server[],
+  { others, servers }: Pick<Surroundings, 'others' | 'servers'>,
   options: ProxyOptions,
 ): ProxyPlan {
   const place = describeNode(server.node);
@@ -98,9 +100,12 @@ function planExisting(
   if (hindrance !== null) return refuseRoute(hindrance, options, place);
   const reason = findFileHindrance(server);
   if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
+  const limits = placeLimits(others);
+  const setting = { isPlainToo: speaksPlainly(server), isLimited: limits !== null };
   return {
     kind: 'existing',
-    route: writeFile(paths.nginxRoute, renderRoute(options, speaksPlainly(server))),
+    limits,
+    route: writeFile(paths.nginxRoute, renderRoute(options, setting)),
     edits: includeSnippet(server, paths.nginxRoute, 'end'),
     notes: listNotes(server, servers, options),
   };

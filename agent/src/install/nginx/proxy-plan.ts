@@ -9,6 +9,8 @@ export interface ProxyOptions {
   readonly mutualTls: boolean;
   /** Where the agent listens on 127.0.0.1. */
   readonly agentPort: number;
+  /** How many viewers the agent takes from one address. */
+  readonly viewersPerAddress: number;
   /** nginx's own: `1.22.1`. */
   readonly version: string;
   readonly hasIpv6: boolean;
@@ -24,6 +26,8 @@ export type ProxyPlan = DedicatedPlan | ExistingPlan | ByHandPlan | RefusedPlan;
 /** No block serves the domain with TLS. First the challenge, then a reload, the certificate, the server, a reload. */
 export interface DedicatedPlan {
   readonly kind: 'dedicated';
+  /** Counts the connections of each client; null where nginx loads no directory for it. */
+  readonly limits: FileStep | null;
   readonly server: FileStep;
   readonly challenge: { readonly files: readonly FileStep[]; readonly edits: readonly EditStep[] };
   readonly notes: readonly string[];
@@ -32,6 +36,8 @@ export interface DedicatedPlan {
 /** The domain's own block gets one line. Where that is there already, no edit is left. */
 export interface ExistingPlan {
   readonly kind: 'existing';
+  /** Counts the connections of each client; null where nginx loads no directory for it. */
+  readonly limits: FileStep | null;
   readonly route: FileStep;
   readonly edits: readonly EditStep[];
   readonly notes: readonly string[];

@@ -10,6 +10,7 @@ const options: ProxyOptions = {
   proxyPath: '/latchkey',
   mutualTls: false,
   agentPort: 4096,
+  viewersPerAddress: 64,
   version: '1.26.3',
   hasIpv6: true,
   needsChallenge: true,
@@ -42,6 +43,7 @@ const SERVER = `server {
     ssl_certificate /etc/letsencrypt/live/monitor.test/fullchain.pem;
     ssl_certificate_key /etc/letsencrypt/live/monitor.test/privkey.pem;
     ssl_protocols TLSv1.2 TLSv1.3;
+    ssl_ciphers ECDHE-ECDSA-AES128-GCM-SHA256:ECDHE-RSA-AES128-GCM-SHA256:ECDHE-ECDSA-AES256-GCM-SHA384:ECDHE-RSA-AES256-GCM-SHA384:ECDHE-ECDSA-CHACHA20-POLY1305:ECDHE-RSA-CHACHA20-POLY1305;
     ssl_prefer_server_ciphers on;
 
     location = /latchkey/health {

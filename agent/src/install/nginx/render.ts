@@ -1,3 +1,5 @@
+import { CLIENT_ADDRESS_HEADER, CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
+import { TLS_1_2_CIPHER_SUITES } from '../../tls/cipher-suites.ts';
 import { paths } from '../paths.ts';
 import type { ProxyOptions } from './proxy-plan.ts';
 
@@ -17,10 +19,31 @@ export const refusedLocation = '@latchkey_agent_refused';
 
 export const challengePath = '/.well-known/acme-challenge/';
 
-type RouteOptions = Pick<ProxyOptions, 'agentPort' | 'domain' | 'proxyPath' | 'mutualTls'>;
+type RouteOptions = Pick<
+  ProxyOptions,
+  'agentPort' | 'domain' | 'mutualTls' | 'proxyPath' | 'viewersPerAddress'
+>;
+
+/** What a route takes into account beside its options. */
+interface RouteSetting {
+  /** Whether the block answers without TLS as well, where nobody is to be let in to the agent. */
+  readonly isPlainToo?: boolean;
+  /** Whether nginx loads `renderLimits`. */
+  readonly isLimited?: boolean;
+}
+
+const ZONE = 'latchkey_agent';
+
+/** The agent refuses a viewer too many with a reason; nginx only what comes beyond this reserve. */
+const RESERVE = 16;
+
+/** What counts the connections of each client. nginx takes it outside of server blocks only. */
+export function renderLimits(): string {
+  return `limit_conn_zone $binary_remote_addr zone=${ZONE}:1m;\n`;
+}
 
 /** The server block of a domain that has none with TLS. */
-export function renderServer(options: ProxyOptions): string {
+export function renderServer(options: ProxyOptions, isLimited = false): string {
   const { domain, certificate, certificateKey } = options;
   return join([
     'server {',
@@ -31,9 +54,10 @@ export function renderServer(options: ProxyOptions): string {
       `ssl_certificate ${certificate};`,
       `ssl_certificate_key ${certificateKey};`,
       'ssl_protocols TLSv1.2 TLSv1.3;',
+      `ssl_ciphers ${TLS_1_2_CIPHER_SUITES.join(':')};`,
       'ssl_prefer_server_ciphers on;',
       '',
-      ...listRoute(options),
+      ...listRoute(options, { isLimited }),
       '',
       'location / {',
       '    default_type text/plain;',
@@ -44,12 +68,9 @@ export function renderServer(options: ProxyOptions): string {
   ]);
 }
 
-/**
- * What goes into a server block with TLS: health, the stream, and what client certificates need.
- * @param isPlainToo whether the block answers without TLS as well, where nobody is to be let in to the agent
- */
-export function renderRoute(options: RouteOptions, isPlainToo = false): string {
-  return join(listRoute(options, isPlainToo));
+/** What goes into a server block with TLS: health, the stream, and what client certificates need. */
+export function renderRoute(options: RouteOptions, setting: RouteSetting = {}): string {
+  return join(listRoute(options, setting));
 }
 
 /** The server block that answers challenges of a domain that has none on port 80. */
@@ -129,9 +150,17 @@ function isAtLeast(version: string, wanted: readonly [number, number, number]): 
   return index === -1 || (found[index] ?? 0) > (wanted[index] ?? 0);
 }
 
-function listRoute(options: RouteOptions, isPlainToo = false): readonly string[] {
-  const { proxyPath, mutualTls } = options;
-  const forwarding = [...(isPlainToo ? SECURE : []), ...listForwarding(options)];
+function listRoute(
+  options: RouteOptions,
+  { isPlainToo = false, isLimited = false }: RouteSetting,
+): readonly string[] {
+  const { proxyPath, mutualTls, viewersPerAddress } = options;
+  const limit = [`limit_conn ${ZONE} ${viewersPerAddress + RESERVE};`, 'limit_conn_status 429;'];
+  const forwarding = [
+    ...(isPlainToo ? SECURE : []),
+    ...(isLimited ? limit : []),
+    ...listForwarding(options),
+  ];
   return [
     ...(mutualTls ? listVerification(options) : []),
     `location = ${proxyPath}/health {`,
@@ -183,7 +212,10 @@ function listForwarding(options: RouteOptions): readonly string[] {
     'proxy_set_header Upgrade $http_upgrade;',
     'proxy_set_header Connection "upgrade";',
     'proxy_set_header Host $host;',
-    'proxy_set_header X-Real-IP $remote_addr;',
+    `proxy_set_header ${CLIENT_ADDRESS_HEADER} $remote_addr;`,
+    ...(mutualTls
+      ? [`proxy_set_header ${CLIENT_CERTIFICATE_HEADER} $ssl_client_escaped_cert;`]
+      : []),
     'proxy_set_header X-Forwarded-For $proxy_add_x_forwarded_for;',
     'proxy_set_header X-Forwarded-Proto $scheme;',
     'proxy_ssl_server_name on;',

@@ -26,7 +26,7 @@ function accept(options: InstallOptions, facts: HostFacts): Plan {
   return plan;
 }
 
-const configured = { host: '127.0.0.1', port: 5000, intervalSeconds: 5 };
+const configured = { host: '127.0.0.1', port: 5000, intervalSeconds: 5, viewersPerAddress: 64 };
 const proxied = { ...withNginx(OVER_HTTPS), installed: install('proxy'), configured };
 
 test('a port that is configured is followed by nginx, and by what is printed for a person', () => {

@@ -117,6 +117,7 @@ const facts: fc.Arbitrary<HostFacts> = fc
         host: fc.constantFrom('0.0.0.0', '127.0.0.1', '::'),
         port: fc.integer({ min: 1, max: 65_535 }),
         intervalSeconds: fc.integer({ min: 1, max: 60 }),
+        viewersPerAddress: fc.integer({ min: 1, max: 100_000 }),
       }),
     ),
   })

@@ -9,6 +9,9 @@ import type { EditStep, FileStep, Step } from '../steps.ts';
 import { findAgentPort } from './agent-port.ts';
 import type { CertificatePlan } from './plan-certificate.ts';
 
+/** What the agent takes from one address unless its configuration says otherwise. */
+const VIEWERS_PER_ADDRESS = 64;
+
 /** What the way through nginx depends on. */
 export function describeProxy(
   options: InstallOptions,
@@ -20,8 +23,10 @@ export function describeProxy(
   }: Pick<CertificatePlan, 'certificate' | 'key' | 'needsChallenge'>,
 ): ProxyOptions {
   const { domain, proxyPath, mutualTls } = options;
-  const { hasIpv6, nginx } = facts;
-  const way = { domain, proxyPath, mutualTls, agentPort: findAgentPort(options, 'proxy', facts) };
+  const { hasIpv6, nginx, configured } = facts;
+  const agentPort = findAgentPort(options, 'proxy', facts);
+  const viewersPerAddress = configured?.viewersPerAddress ?? VIEWERS_PER_ADDRESS;
+  const way = { domain, proxyPath, mutualTls, agentPort, viewersPerAddress };
   const version = nginx?.version ?? '';
   return { ...way, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
 }

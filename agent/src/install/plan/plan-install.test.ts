@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { parseConfig } from '../../config/load-config.ts';
 import type { HostFacts, InstalledFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
+import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { carryOut } from './carry-out.fixture.ts';
 import {
@@ -47,6 +48,8 @@ const STANDALONE = [
   HOOK,
 ];
 
+const LIMITS = 'file /etc/nginx/conf.d/latchkey-agent-limits.conf';
+
 const DEDICATED = [
   'packages certbot',
   ...GROUND,
@@ -57,6 +60,7 @@ const DEDICATED = [
   'own-certificate self-signed',
   YAML,
   ...SERVICE,
+  LIMITS,
   'file /etc/nginx/conf.d/latchkey-agent.conf',
   'nginx with its route',
   HOOK,
@@ -73,6 +77,7 @@ const EXISTING = [
   'own-certificate self-signed',
   YAML,
   ...SERVICE,
+  LIMITS,
   'file /etc/nginx/snippets/latchkey-agent.conf',
   `edit ${SITE_PATH}`,
   'nginx with its route',
@@ -187,7 +192,7 @@ test('behind a web server of somebody else the agent alone is installed, when th
     /--proxy-by-hand \(LATCHKEY_PROXY_BY_HAND=yes\)[\s\S]*ProxyPass/u,
   );
   const options = { ...OPTIONS, proxyByHand: true, email: null };
-  const alone = EXISTING.slice(0, EXISTING.indexOf('file /etc/nginx/snippets/latchkey-agent.conf'));
+  const alone = EXISTING.slice(0, EXISTING.indexOf(LIMITS));
   assert.deepEqual(outline(options, apache), alone);
   const { mode, installed } = accept(options, apache);
   assert.deepEqual([mode, installed.proxyByHand], ['proxy', true]);
@@ -514,9 +519,7 @@ function readFile({ steps }: Plan, path: string): string {
 }
 
 function readConfiguration({ steps }: Plan) {
-  const found = steps.find(
-    (step) => 'path' in step && step.path === '/etc/latchkey-agent/agent.yaml',
-  );
+  const found = steps.find((step) => 'path' in step && step.path === paths.configuration);
   assert.ok(found?.kind === 'file');
   return found;
 }
@@ -526,13 +529,6 @@ function listTexts({ steps }: Plan): readonly string[] {
 }
 
 function install(mode: InstalledFacts['mode']): InstalledFacts {
-  return {
-    version: '1.0.0',
-    mode,
-    domain: DOMAIN,
-    proxyPath: '/latchkey',
-    mutualTls: false,
-    proxyByHand: false,
-    certificateFiles: null,
-  };
+  const way = { proxyPath: '/latchkey', mutualTls: false, proxyByHand: false };
+  return { version: '1.0.0', mode, domain: DOMAIN, ...way, certificateFiles: null };
 }

@@ -79,12 +79,25 @@ function planDedicated(
 }
 
 /** Last of all, so that nobody is sent to an agent that is not there yet. */
-function listServerSteps({ server }: Dedicated): readonly Step[] {
-  return [server, { kind: 'nginx', probesRoute: true }];
+function listServerSteps({ limits, server }: Dedicated): readonly Step[] {
+  return [...listLimits(limits), server, { kind: 'nginx', probesRoute: true }];
 }
 
-function listRouteSteps({ route, edits }: Existing, { files }: NginxFacts): readonly Step[] {
-  return [route, ...listEdits([route], edits, files), { kind: 'nginx', probesRoute: true }];
+function listRouteSteps(
+  { limits, route, edits }: Existing,
+  { files }: NginxFacts,
+): readonly Step[] {
+  return [
+    ...listLimits(limits),
+    route,
+    ...listEdits([route], edits, files),
+    { kind: 'nginx', probesRoute: true },
+  ];
+}
+
+/** Before what refers to it: each step leaves a configuration that nginx can load. */
+function listLimits(limits: Dedicated['limits']): readonly Step[] {
+  return limits === null ? [] : [limits];
 }
 
 function explainByHand(

@@ -40,8 +40,10 @@ export async function askPage(
 export async function askWebSocket(
   target: Target,
   shown: ClientCertificate | null = null,
+  more: Readonly<Record<string, string>> = {},
 ): Promise<Answer> {
   const headers = {
+    ...more,
     Host: target.domain,
     Connection: 'Upgrade',
     Upgrade: 'websocket',

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
 import { loadConfig } from '../../config/load-config.ts';
+import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { detectListeners } from '../detect/listeners.ts';
 import type { InstalledFacts } from '../facts.ts';
 import { agentUnit, paths } from '../paths.ts';
@@ -72,7 +73,11 @@ function checkAddress({ mode }: InstalledFacts, runProgram: RunProgram, port: nu
 
 async function checkAgent({ domain, mutualTls }: InstalledFacts, port: number): Promise<void> {
   const shown = mutualTls ? readProxyCertificate() : null;
-  const answer = await askWebSocket({ host: LOOPBACK, port, domain, path: '/' }, shown);
+  // As the proxy does, with itself as the client.
+  const passedOn: Readonly<Record<string, string>> =
+    shown === null ? {} : { [CLIENT_CERTIFICATE_HEADER]: encodeURIComponent(shown.cert) };
+  const target = { host: LOOPBACK, port, domain, path: '/' };
+  const answer = await askWebSocket(target, shown, passedOn);
   if (mutualTls && shown === null) expectRefusal(answer);
   else if (answer.status !== 101 && answer.status !== 401) {
     throw new Error(`The agent opens no WebSocket on port ${port}: ${describeAnswer(answer)}.`);

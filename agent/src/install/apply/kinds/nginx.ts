@@ -84,7 +84,7 @@ async function replaceMissingSnippets(context: StepContext): Promise<void> {
     makeParent(context, path);
     const owner = { mode: 0o644, uid: context.ownerId, gid: context.ownerId };
     writeFile(locate(context, path), EMPTY, owner);
-    const [line = ''] = stderr.split('\n').filter((each) => each.includes(path));
+    const line = stderr.split('\n').find((each) => each.includes(path)) ?? '';
     context.tell(
       `${path} is left as an empty file, for nginx would not start without it: remove the include of it, then the file. (${line.trim()})`,
     );

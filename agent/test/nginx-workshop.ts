@@ -1,0 +1,46 @@
+import type { ProxyOptions } from '#agent/install/nginx/proxy-plan.ts';
+import { paths } from '#agent/install/paths.ts';
+import { DOMAIN } from './ask-proxy.ts';
+import { type Certificate, Workshop } from './certificates.ts';
+import { nginxVersion } from './nginx-process.ts';
+
+/** The certificates that nginx, the agent and viewers show to each other, and the route between them. */
+export class NginxWorkshop extends Workshop {
+  readonly web = this.makeRoot('web').makeServer();
+  readonly authority = this.makeRoot('clients');
+  readonly anna = this.authority.makeClient('anna');
+  /** Revoked. */
+  readonly berta = this.authority.makeClient('berta');
+  readonly proxy = this.authority.makeProxy();
+  readonly revocations = this.authority.writeRevocations([this.berta]);
+
+  readonly options: ProxyOptions = {
+    domain: DOMAIN,
+    proxyPath: '/latchkey',
+    mutualTls: false,
+    agentPort: 4096,
+    viewersPerAddress: 64,
+    version: nginxVersion,
+    hasIpv6: false,
+    needsChallenge: true,
+    certificate: this.web.certificateFile,
+    certificateKey: this.web.keyFile,
+  };
+
+  /** A certificate of a viewer that expires at once. */
+  makeExpired(): Certificate {
+    const extensions = 'extendedKeyUsage=clientAuth\n';
+    return this.read(this.sign(this.authority.own, 'expired', { extensions, days: 0 }));
+  }
+
+  /** The texts as they are, but for ports and paths of the test. */
+  place(text: string, port: number, agentPort: number): string {
+    return text
+      .replaceAll('listen 443', `listen 127.0.0.1:${port}`)
+      .replaceAll('https://127.0.0.1:4096', `https://127.0.0.1:${agentPort}`)
+      .replaceAll(paths.authorityCertificate, this.authority.own.certificateFile)
+      .replaceAll(paths.revocations, this.revocations)
+      .replaceAll(paths.proxyCertificateKey, this.proxy.keyFile)
+      .replaceAll(paths.proxyCertificate, this.proxy.certificateFile);
+  }
+}
