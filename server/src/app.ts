@@ -18,15 +18,15 @@ import { registerRootRoute } from './http/root.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
 /** What the application is made of. */
-export interface AppDependencies extends ShellOptions {
-  readonly health: HealthDependencies;
+export interface AppDependencies extends Omit<ShellOptions, 'metrics'> {
+  readonly health: Omit<HealthDependencies, 'readLoadState'>;
   /** Called before the routes are registered, to watch or describe them. */
   readonly prepare?: (app: App) => void;
 }
 
 /** Builds the application: the shell, then the features in this order. It does not listen yet. */
 export function buildApp(ctx: Context, dependencies: AppDependencies): App {
-  const app = createShell(dependencies);
+  const { app, readLoadState } = createShell({ metrics: ctx.metrics, ...dependencies });
   dependencies.prepare?.(app);
   app.register(async (scope: App) => {
     registerLicenseRoutes(scope, ctx);
@@ -44,6 +44,8 @@ export function buildApp(ctx: Context, dependencies: AppDependencies): App {
   addMetricsRoute(app, { render: () => ctx.metrics.render() }, (presented) =>
     authenticateApiKey(ctx, presented, 'metrics:read'),
   );
-  app.register(async (scope: App) => registerHealthRoutes(scope, dependencies.health));
+  app.register(async (scope: App) =>
+    registerHealthRoutes(scope, { readLoadState, ...dependencies.health }),
+  );
   return app;
 }

@@ -5,12 +5,21 @@ import type { Metrics } from './metrics.ts';
 /** What is counted seldom enough for the library's own counters. */
 export function createCounters(
   registry: Registry,
-): Pick<Metrics, 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob' | 'countEvents'> {
+): Pick<
+  Metrics,
+  'countHttpLimited' | 'countRefusal' | 'countWebhook' | 'countMail' | 'countJob' | 'countEvents'
+> {
   const registers = [registry];
   const refusals = new Counter({
     name: 'latchkey_refusals_total',
     help: 'Requests that were understood and refused.',
     labelNames: ['operation', 'reason'],
+    registers,
+  });
+  const limited = new Counter({
+    name: 'latchkey_http_limited_total',
+    help: 'Requests and connections that a limit of the HTTP layer refused or closed.',
+    labelNames: ['limit'],
     registers,
   });
   const mails = new Counter({
@@ -38,6 +47,7 @@ export function createCounters(
     registers,
   });
   return {
+    countHttpLimited: (limit) => limited.inc({ limit }),
     countRefusal: (operation, reason) => refusals.inc({ operation, reason }),
     countMail: (mail, outcome) => mails.inc({ mail, outcome }),
     countJob: (job, outcome) => jobs.inc({ job, outcome }),

@@ -1,6 +1,6 @@
 import { Gauge, type Registry } from 'prom-client';
 
-import type { Metrics } from './metrics.ts';
+import type { HttpLoad, Metrics } from './metrics.ts';
 
 /** What a gauge is called, and what its one label names. */
 interface LabelledGauge {
@@ -32,6 +32,54 @@ export function addQueueGauge(registry: Registry): Metrics['setQueueDepth'] {
   return (name, read) => {
     readers.set(name, read);
   };
+}
+
+/** Each of the states has a series, of which the present one is 1 (OpenMetrics, StateSet). */
+export function addHttpLoadGauges(registry: Registry): Metrics['setHttpLoad'] {
+  let read: (() => HttpLoad) | null = null;
+  const states = {
+    name: 'latchkey_http_load_state',
+    help: '1 for the present state: normal; overloaded: some requests are refused for lack of memory; refusing: most are, and the readiness probe fails.',
+    label: 'state',
+  };
+  addLabelledGauge(registry, states, () => {
+    const load = read?.();
+    if (load === undefined) return null;
+    const isState = (name: string) => Number(load.state === name);
+    return {
+      normal: isState('normal'),
+      overloaded: isState('overloaded'),
+      refusing: isState('refusing'),
+    };
+  });
+  const used = {
+    name: 'latchkey_http_memory_bytes',
+    help: 'Memory reserved for requests in progress, by the size of their bodies.',
+    label: 'bodies',
+  };
+  addLabelledGauge(registry, used, () => {
+    const memory = read?.().memory;
+    return memory === undefined ? null : mapMemory(memory, ({ usedBytes }) => usedBytes);
+  });
+  const max = {
+    name: 'latchkey_http_memory_limit_bytes',
+    help: 'Memory that requests in progress may reserve, by the size of their bodies.',
+    label: 'bodies',
+  };
+  addLabelledGauge(registry, max, () => {
+    const memory = read?.().memory;
+    return memory === undefined ? null : mapMemory(memory, ({ maxBytes }) => maxBytes);
+  });
+  return (reader) => {
+    read = reader;
+  };
+}
+
+function mapMemory(
+  { usual, large }: HttpLoad['memory'],
+  pick: (use: HttpLoad['memory']['usual']) => number,
+): Record<'usual' | 'large', number> {
+  return { usual: pick(usual), large: pick(large) };
 }
 
 export function addPoolGauges(

@@ -108,3 +108,26 @@ test('labels cannot break out of their quotes', async () => {
     String.raw`latchkey_http_request_duration_seconds_count{route="/a\"\\\n",method="GET",status="200"} 1`,
   ]);
 });
+
+test('the load of the HTTP layer: one state at a time, and its memory', async () => {
+  const metrics = createMetrics({ version: '1.2.3' });
+  assert.deepEqual(await linesOf(metrics, 'latchkey_http_load_state{'), []);
+  metrics.setHttpLoad(() => ({
+    state: 'overloaded',
+    memory: {
+      usual: { usedBytes: 5, maxBytes: 100 },
+      large: { usedBytes: 0, maxBytes: 50 },
+    },
+  }));
+  metrics.countHttpLimited('memory');
+  assert.deepEqual(await linesOf(metrics, 'latchkey_http_'), [
+    'latchkey_http_load_state{state="normal"} 0',
+    'latchkey_http_load_state{state="overloaded"} 1',
+    'latchkey_http_load_state{state="refusing"} 0',
+    'latchkey_http_memory_bytes{bodies="usual"} 5',
+    'latchkey_http_memory_bytes{bodies="large"} 0',
+    'latchkey_http_memory_limit_bytes{bodies="usual"} 100',
+    'latchkey_http_memory_limit_bytes{bodies="large"} 50',
+    'latchkey_http_limited_total{limit="memory"} 1',
+  ]);
+});

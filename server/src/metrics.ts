@@ -6,6 +6,7 @@ import { createCounters } from './metrics-counters.ts';
 import {
   addBacklogGauges,
   addBuildInfo,
+  addHttpLoadGauges,
   addPoolGauges,
   addQueueGauge,
   addRollupGauge,
@@ -16,6 +17,15 @@ export interface PoolNumbers {
   readonly total: number;
   readonly idle: number;
   readonly waiting: number;
+}
+
+/** How loaded the HTTP layer is. */
+export interface HttpLoad {
+  readonly state: 'normal' | 'overloaded' | 'refusing';
+  /** Reserved for requests with bodies of the usual length and with larger ones. */
+  readonly memory: Readonly<
+    Record<'usual' | 'large', { readonly usedBytes: number; readonly maxBytes: number }>
+  >;
 }
 
 /** Everything that is measured. Cheap to call; the work is done when it is scraped. */
@@ -34,6 +44,10 @@ export interface Metrics {
   countWebhook(provider: string, status: string): void;
   /** Analytics events by what became of them: `accepted`, or why they were dropped. */
   countEvents(outcome: string, count: number): void;
+  /** One request or connection that a limit of the HTTP layer ended. */
+  countHttpLimited(limit: string): void;
+  /** Has the load of the HTTP layer read at each scrape. */
+  setHttpLoad(read: () => HttpLoad): void;
   /** Has the number of calls that wait for their batch read at each scrape. */
   setQueueDepth(name: string, read: () => number): void;
   /** Has the database pool read at each scrape. */
@@ -92,6 +106,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
       findDurations(name).observe(seconds);
     },
     setQueueDepth: addQueueGauge(registry),
+    setHttpLoad: addHttpLoadGauges(registry),
     setDatabasePool: (read) => addPoolGauges(registry, read),
     setBacklog: (read) => addBacklogGauges(registry, read),
     setRollupAge: (read) => addRollupGauge(registry, read),

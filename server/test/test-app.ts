@@ -26,7 +26,7 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
   return buildApp(noContext, {
     publicUrl: 'https://license.example.com',
     trustedProxies: [],
-    log: { error: () => {} },
+    log: { error: () => {}, warn: () => {}, info: () => {} },
     state: () => 'ready',
     health: {
       clock: { now: () => new Date() },

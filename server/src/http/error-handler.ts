@@ -15,15 +15,30 @@ import { makeFailureReporter, type FailureLog } from './failure-log.ts';
 import { PROBLEM_TYPE, renderProblem } from './problem.ts';
 import { explainRequest } from './validation/explain-request.ts';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whether the body was read to its end and then refused. */
+    isBodyRefused: boolean;
+  }
+}
+
 /** Turns whatever a request failed with into its answer. What happened inside is logged and never shown. */
 export function addErrorHandler(app: FastifyInstance, log: FailureLog): void {
   const report = makeFailureReporter(log);
+  app.decorateRequest('isBodyRefused', false);
   app.setErrorHandler((error, request, reply) => {
+    // Fastify closes the connection of every body that cannot be parsed, which is needed only where some of it is unread.
+    if (request.isBodyRefused) keepConnection(reply);
     const failure = toPublic(error, request);
     if (failure instanceof InvalidRequestError) return sendFaults(reply, failure);
     if (failure.status >= 500 && failure.cause !== undefined) report(request.id, failure);
     return sendProblem(reply, failure);
   });
+}
+
+/** Keeps the connection unless the client asked to close it. */
+function keepConnection(reply: FastifyReply): void {
+  reply.header('connection', reply.raw.shouldKeepAlive ? 'keep-alive' : 'close');
 }
 
 /** Answers with problem details. */

@@ -10,7 +10,8 @@ import {
   unsupportedMediaType,
 } from '#server/errors.ts';
 import { hasCode } from '#server/lib/error-code.ts';
-import { weighInflated } from './limit-load.ts';
+import { reserveInflatedBytes } from './limit-load.ts';
+import { readBody } from './read-body.ts';
 import { locateJsonFault } from './validation/json-fault.ts';
 
 const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
@@ -20,30 +21,40 @@ const JSON_TYPE = /^application\/(?:[\w.-]+\+)?json\s*(?:;|$)/i;
  * Bodies are read whole before their type is judged, so that an over-long one is 413 whatever its type.
  */
 export function addJsonParser(app: FastifyInstance): void {
-  addParser(app, readBody);
+  addParser(app, parseUnlessUnrouted);
 }
 
-function addParser(
-  app: FastifyInstance,
-  read: (request: FastifyRequest, body: Buffer) => unknown,
-): void {
+type ParseBody = (request: FastifyRequest, body: Buffer) => unknown;
+
+function addParser(app: FastifyInstance, parse: ParseBody): void {
   app.removeAllContentTypeParsers();
   // The common type by its name, which is looked up faster; the rest goes through the second.
-  app.addContentTypeParser<Buffer>(
-    ['application/json', '*'],
-    { parseAs: 'buffer' },
-    (request, body, done) => {
-      try {
-        done(null, read(request, body));
-      } catch (error) {
-        done(error instanceof Error ? error : new Error('unreadable body', { cause: error }));
-      }
-    },
-  );
+  app.addContentTypeParser(['application/json', '*'], (request, payload, done) => {
+    readBody(request, payload, (error, body) => {
+      const parsed = error === null ? tryToParse(parse, request, body) : { error };
+      if ('error' in parsed) done(parsed.error);
+      else done(null, parsed.value);
+    });
+  });
 }
 
-function readBody(request: FastifyRequest, body: Buffer): unknown {
-  // Nobody will use it, and 404 says more than a fault in the body.
+function tryToParse(
+  parse: ParseBody,
+  request: FastifyRequest,
+  body: Buffer,
+): { readonly value: unknown } | { readonly error: Error } {
+  try {
+    return { value: parse(request, body) };
+  } catch (error) {
+    request.isBodyRefused = true;
+    return {
+      error: error instanceof Error ? error : new Error('unreadable body', { cause: error }),
+    };
+  }
+}
+
+/** Without a route nothing uses the body, and 404 says more than a fault in it. */
+function parseUnlessUnrouted(request: FastifyRequest, body: Buffer): unknown {
   return request.is404 ? undefined : readJsonBody(request.headers, body);
 }
 
@@ -80,7 +91,7 @@ export function addGzipJsonParser(app: FastifyInstance, maxBytes: number): void 
     if (encoding === 'identity') return body.length === 0 ? undefined : parseJson(body);
     if (!GZIP.has(encoding)) throw unsupportedEncoding(['gzip', 'identity']);
     const inflated = inflate(body, maxBytes);
-    weighInflated(request, inflated.length);
+    reserveInflatedBytes(request, inflated.length);
     return parseJson(inflated);
   });
 }
@@ -96,10 +107,7 @@ function inflate(body: Buffer, maxBytes: number): Buffer {
 
 /** Hands on bodies of any type as the bytes that arrived, which a signature covers; for an encapsulated instance. */
 export function addRawParser(app: FastifyInstance): void {
-  app.removeAllContentTypeParsers();
-  app.addContentTypeParser<Buffer>('*', { parseAs: 'buffer' }, (_request, body, done) => {
-    done(null, body);
-  });
+  addParser(app, (_request, body) => body);
 }
 
 const BYTE_ORDER_MARK = 0xfeff;

@@ -7,6 +7,7 @@ import { ref, SubscriberCreate } from '@latchkey/contract';
 import type { InjectOptions } from 'fastify';
 import { fromDatabase } from '#server/db/database-errors.ts';
 import { rateLimited } from '#server/errors.ts';
+import { createMetrics } from '#server/metrics.ts';
 import type { App } from './app-instance.ts';
 import type { ServiceState } from './service-state.ts';
 import { type ShellOptions, createShell } from './shell.ts';
@@ -15,12 +16,15 @@ const NO_ID = /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
 const unreachable = Object.assign(new Error('connect ENOENT'), { code: 'ENOENT' });
 
+const silentLog = { error: () => {}, warn: () => {}, info: () => {} };
+
 /** A shell with a few routes that show what it does. */
 function setUp(t: TestContext, overrides: Partial<ShellOptions> = {}): App {
-  const app = createShell({
+  const { app } = createShell({
     publicUrl: 'http://localhost:8080',
     trustedProxies: [],
-    log: { error: () => {} },
+    log: silentLog,
+    metrics: createMetrics({ version: 'test' }),
     state: () => 'ready',
     ...overrides,
   });
@@ -268,7 +272,7 @@ test('a mark of byte order before a body is ignored', async (t) => {
 
 test('a failure inside is logged under its id and never shown', async (t) => {
   const lines: object[] = [];
-  const app = setUp(t, { log: { error: (fields) => lines.push(fields) } });
+  const app = setUp(t, { log: { ...silentLog, error: (fields) => lines.push(fields) } });
   const response = await app.inject({ url: '/broken', headers: { 'x-request-id': 'r-1' } });
   assert.equal(response.statusCode, 500);
   assert.equal(response.json<{ code: string }>().code, 'internal_error');

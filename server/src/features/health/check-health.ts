@@ -22,6 +22,11 @@ const FRESH_MS = 1_000;
 export function createHealth(dependencies: HealthDependencies): Health {
   const { clock, version, startedAt, isDraining } = dependencies;
   const readChecks = keepFresh(clock, () => runChecks(dependencies));
+  // Read at each request and never kept: neither asks the database.
+  const readProcessChecks = () => ({
+    load: checkLoad(dependencies.readLoadState()),
+    process: checkProcess(isDraining()),
+  });
   const life = () => ({
     version,
     uptime_seconds: Math.max(0, Math.floor((clock.now().getTime() - startedAt.getTime()) / 1_000)),
@@ -30,12 +35,12 @@ export function createHealth(dependencies: HealthDependencies): Health {
   return {
     live: () => ({ status: 'alive', ...life() }),
     async ready() {
-      const checks = { ...(await readChecks()), process: checkProcess(isDraining()) };
+      const checks = { ...(await readChecks()), ...readProcessChecks() };
       const ready = Object.values(checks).every((check) => check.status !== 'unhealthy');
       return { status: ready ? 'ready' : 'not_ready', checks };
     },
     async report() {
-      const checks = { ...(await readChecks()), process: checkProcess(isDraining()) };
+      const checks = { ...(await readChecks()), ...readProcessChecks() };
       return { status: worstOf(Object.values(checks)), ...life(), checks };
     },
   };
@@ -53,6 +58,23 @@ function checkProcess(draining: boolean): HealthCheck {
   return draining
     ? { status: 'unhealthy', message: 'The process is shutting down.' }
     : { status: 'healthy' };
+}
+
+/**
+ * Refusing some requests is no reason to get none: all processes would fail their probes together, and a partial outage
+ * would become a whole one. Refusing most of them is.
+ */
+function checkLoad(state: ReturnType<HealthDependencies['readLoadState']>): HealthCheck {
+  if (state === 'normal') return { status: 'healthy' };
+  return state === 'overloaded'
+    ? {
+        status: 'degraded',
+        message: 'Some requests are refused: the memory for them is exhausted.',
+      }
+    : {
+        status: 'unhealthy',
+        message: 'Most requests are refused: the memory for them is exhausted.',
+      };
 }
 
 function worstOf(checks: readonly HealthCheck[]): HealthResponse['status'] {

@@ -33,4 +33,8 @@ export interface HealthDependencies {
   readonly readBacklog: () => Promise<HealthBacklog>;
   /** True from the moment that the process was asked to stop. */
   readonly isDraining: () => boolean;
+  /**
+   * How loaded the HTTP layer is: `overloaded` while some requests are refused, `refusing` while most are.
+   */
+  readonly readLoadState: () => 'normal' | 'overloaded' | 'refusing';
 }

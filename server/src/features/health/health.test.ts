@@ -22,6 +22,7 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
     migrationsPending: () => false,
     readBacklog: async () => WELL,
     isDraining: () => false,
+    readLoadState: () => 'normal',
     ...overrides,
   };
   const app = fastify().withTypeProvider<TypeBoxTypeProvider>();
@@ -65,7 +66,7 @@ test('all well: ready and healthy', async () => {
   assert.deepEqual(rest, { status: 'healthy', version: '1.2.3', uptime_seconds: 90 });
   assert.match(
     JSON.stringify(checks),
-    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"mail":\{"status":"healthy"\},"outgoing_webhooks":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
+    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"mail":\{"status":"healthy"\},"outgoing_webhooks":\{"status":"healthy"\},"load":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
   );
 });
 
@@ -73,6 +74,7 @@ test('without a database: not ready, unhealthy, and nothing inner is shown', asy
   const { get } = setUp({ pingDatabase: noDatabase });
   const checks = {
     database: { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' },
+    load: { status: 'healthy' },
     process: { status: 'healthy' },
   };
   assert.deepEqual(await get('/ready'), { code: 503, body: { status: 'not_ready', checks } });
@@ -93,6 +95,7 @@ test('a database that never answers counts as gone after two seconds', async () 
 for (const [why, overrides, name] of [
   ['migrations are pending', { migrationsPending: async () => true }, 'migrations'],
   ['the migrations cannot be read', { migrationsPending: noDatabase }, 'migrations'],
+  ['most requests are refused', { readLoadState: () => 'refusing' as const }, 'load'],
   ['the process is asked to stop', { isDraining: () => true }, 'process'],
 ] as const) {
   test(`not ready when ${why}`, async () => {
@@ -158,6 +161,23 @@ for (const [why, check, backlog, message] of [
     });
   });
 }
+
+test('degraded and ready while some requests are refused for lack of memory', async () => {
+  const { get } = setUp({ readLoadState: () => 'overloaded' });
+  const ready = await get('/ready');
+  assert.deepEqual([ready.code, ready.body['status']], [200, 'ready']);
+  const { code, body } = await get('');
+  assert.deepEqual([code, body['status']], [200, 'degraded']);
+  assert.match(JSON.stringify(body), /"load":\{"status":"degraded","message":"Some requests/u);
+});
+
+test('load shows at once, without waiting for the next check', async () => {
+  let state: 'normal' | 'refusing' = 'refusing';
+  const { get } = setUp({ readLoadState: () => state });
+  assert.equal((await get('/ready')).code, 503);
+  state = 'normal';
+  assert.equal((await get('/ready')).code, 200);
+});
 
 test('probes ask the database once per second, however many come at once', async () => {
   const { get, time, pings } = setUp();

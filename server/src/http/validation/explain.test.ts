@@ -16,6 +16,7 @@ import {
 } from '@latchkey/contract';
 import * as fc from 'fast-check';
 import type { TSchema } from 'typebox';
+import { createMetrics } from '#server/metrics.ts';
 import { createShell } from '../shell.ts';
 import { MAX_FAULTS, explain } from './explain.ts';
 
@@ -136,10 +137,11 @@ test('fields that no schema knows are ignored, whatever they are called', () => 
 });
 
 describe('the validator and the explanation agree on', () => {
-  const app = createShell({
+  const { app } = createShell({
     publicUrl: 'http://localhost',
     trustedProxies: [],
-    log: { error: () => {} },
+    log: { error: () => {}, warn: () => {}, info: () => {} },
+    metrics: createMetrics({ version: 'test' }),
     state: () => 'ready',
   });
   before(async () => {

@@ -1,0 +1,83 @@
+import { Episode, type EpisodeLog } from './episode.ts';
+
+/**
+ * `normal`; `overloaded`: requests were refused for lack of memory in the last ten seconds; `refusing`: for five seconds
+ * of such an episode more were refused than served, and the episode has not ended.
+ */
+export type LoadState = 'normal' | 'overloaded' | 'refusing';
+
+/** The limits of the HTTP layer that refuse requests or close connections; labels of a metric. */
+export type HttpLimit = 'memory' | 'network_memory' | 'body_progress';
+
+/** Sweeps in which most requests are refused until the service reports that it should get none. */
+const REFUSING_SWEEPS = 5;
+
+const OVERLOAD = {
+  event: 'http.overload',
+  started: 'refusing requests: the memory for request bodies is exhausted',
+  ended: 'serving all requests again',
+};
+const NETWORK_SHARE = {
+  event: 'http.network_share_exceeded',
+  started: 'refusing requests of a client network that holds its share of the memory for bodies',
+  ended: 'no client network exceeds its share of the memory for bodies any more',
+};
+const STALLED_BODIES = {
+  event: 'http.stalled_bodies',
+  started: 'closing connections whose request bodies make no progress',
+  ended: 'no request body stalls any more',
+};
+
+/** Judges how loaded the HTTP layer is, and logs when that changes. */
+export class OverloadMonitor {
+  readonly #episodes: Readonly<Record<HttpLimit, Episode>>;
+  readonly #count: (limit: HttpLimit) => void;
+  #served = 0;
+  #refused = 0;
+  #refusingSweeps = 0;
+
+  /** @param count is called for each request or connection that a limit ended */
+  constructor(log: EpisodeLog, count: (limit: HttpLimit) => void) {
+    this.#count = count;
+    this.#episodes = {
+      memory: new Episode(log, OVERLOAD),
+      network_memory: new Episode(log, NETWORK_SHARE),
+      body_progress: new Episode(log, STALLED_BODIES),
+    };
+  }
+
+  get state(): LoadState {
+    if (!this.#episodes.memory.isActive) return 'normal';
+    return this.#refusingSweeps >= REFUSING_SWEEPS ? 'refusing' : 'overloaded';
+  }
+
+  recordServed(): void {
+    this.#served++;
+  }
+
+  /** Records a request or connection that a limit ended. */
+  recordLimited(limit: HttpLimit): void {
+    if (limit === 'memory') this.#refused++;
+    this.#count(limit);
+    this.#episodes[limit].record();
+  }
+
+  /** To be called once a second. @param isExhausted whether there is still next to no memory for bodies */
+  sweep(isExhausted: boolean): void {
+    this.#judgeRefusals();
+    this.#episodes.memory.sweep(isExhausted);
+    this.#episodes.network_memory.sweep();
+    this.#episodes.body_progress.sweep();
+    if (!this.#episodes.memory.isActive) this.#refusingSweeps = 0;
+  }
+
+  /** Once reached, the verdict stands until the episode ends: traffic that went elsewhere must not flip it back. */
+  #judgeRefusals(): void {
+    const isSettled = this.#refusingSweeps >= REFUSING_SWEEPS;
+    if (!isSettled && this.#served + this.#refused > 0) {
+      this.#refusingSweeps = this.#refused > this.#served ? this.#refusingSweeps + 1 : 0;
+    }
+    this.#served = 0;
+    this.#refused = 0;
+  }
+}
