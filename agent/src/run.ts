@@ -1,3 +1,5 @@
+import { randomBytes } from 'node:crypto';
+
 import type { Clock } from './clock.ts';
 import { readHost } from './collect/host.ts';
 import { openCollectors } from './collectors.ts';
@@ -21,6 +23,9 @@ import { tidyMemory } from './tidy-memory.ts';
 
 /** Proxies end connections that say nothing for a minute, many of them sooner. */
 const PING_INTERVAL_MS = 25_000;
+
+/** Beyond guessing. */
+const PING_BYTES = 8;
 
 const TIDY_INTERVAL_MS = 60_000;
 
@@ -74,7 +79,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   });
   repeat(opened, PING_INTERVAL_MS, () => {
     server.checkViewers();
-    hub.ping();
+    hub.ping(randomBytes(PING_BYTES));
   });
   repeat(opened, TIDY_INTERVAL_MS, tidyMemory);
   const kept = opened.move();

@@ -68,6 +68,8 @@ function openViewer(subprotocol: AgentSubprotocol): Viewer {
       received.set(subprotocol, (received.get(subprotocol) ?? 0) + frames.length);
     },
     ping: () => undefined,
+    waitingBytes: 0,
+    drop: () => undefined,
   };
 }
 

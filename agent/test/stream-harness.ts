@@ -6,6 +6,7 @@ import { type ClientOptions, WebSocket } from 'ws';
 import type { Clock } from '#agent/clock.ts';
 import type { PartName } from '#agent/collector.ts';
 import { AddressReports } from '#agent/stream/address-reports.ts';
+import { MAX_BUFFERED_BYTES } from '#agent/stream/drop-slowest.ts';
 import { Hub } from '#agent/stream/hub.ts';
 import { StreamServer, type StreamServerOptions } from '#agent/stream/server.ts';
 import type { TlsMaterial } from '#agent/tls/tls-files.ts';
@@ -52,6 +53,7 @@ export interface Stream extends AsyncDisposable {
 
 type Options = Partial<StreamServerOptions> & {
   readonly tls: TlsMaterial;
+  readonly maxBufferedBytes?: number;
 };
 
 /** @param wishedPort 0: a free one */
@@ -61,7 +63,8 @@ export async function openStream(options: Options, wishedPort = 0): Promise<Stre
   const warnings: string[] = [];
   const log = { warn: (message: string) => void warnings.push(message) };
   const readHost = (): AgentHost => ({ ...exampleHost, ...sampler.host });
-  const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1 });
+  const { maxBufferedBytes = MAX_BUFFERED_BYTES, ...rest } = options;
+  const hub = new Hub({ sampler, readHost, clock, intervalSeconds: 1, maxBufferedBytes });
   const server = new StreamServer({
     hub,
     clock,
@@ -71,7 +74,7 @@ export async function openStream(options: Options, wishedPort = 0): Promise<Stre
     maxConnections: 2000,
     maxConnectionsPerAddress: 64,
     isBehindProxy: false,
-    ...options,
+    ...rest,
   });
   const { port } = await server.listen('127.0.0.1', wishedPort);
   return {

@@ -209,6 +209,56 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     assert.ok(heldMost > 0 && heldMost < 2_000_000, `${heldMost} bytes were held`);
   });
 
+  test('a viewer that only sends unsolicited pongs has not answered a ping', async () => {
+    await using stream = await openStream({ tls });
+    const viewer = await connect(stream.port, [], { autoPong: false });
+    const pinged = once(viewer.socket, 'ping');
+    stream.hub.ping(Buffer.from('random'));
+    await pinged;
+    for (const guess of ['', 'Random', 'random ']) viewer.socket.pong(guess);
+    // When this is answered, the pongs have been read.
+    viewer.socket.ping();
+    await once(viewer.socket, 'pong');
+    stream.hub.ping(Buffer.from('another'));
+    assert.equal((await viewer.closed).code, 1006);
+    assert.deepEqual(stream.warnings, ['A viewer was dropped: it did not answer a ping.']);
+  });
+
+  test('a pong with the data of the ping is an answer', async () => {
+    await using stream = await openStream({ tls });
+    const viewer = await connect(stream.port, [], { autoPong: false });
+    for (const data of ['first', 'second', 'third']) {
+      const pinged = once(viewer.socket, 'ping');
+      stream.hub.ping(Buffer.from(data));
+      viewer.socket.pong((await pinged)[0]);
+      viewer.socket.ping();
+      await once(viewer.socket, 'pong');
+    }
+    assert.equal(stream.hub.viewers.size, 1);
+  });
+
+  test('viewers that do not read are dropped, the slowest first, when too much waits for all', async () => {
+    await using stream = await openStream({ tls, maxBufferedBytes: 300_000 });
+    const reading = await connect(stream.port);
+    const stuck = [await connect(stream.port), await connect(stream.port)];
+    for (const { socket } of stuck) socket.pause();
+    stream.sampler.extra = { units: { failed: ['x'.repeat(20_000)] } };
+    let ticks = 0;
+    while (stream.hub.viewers.size > 1 && ticks < 5000) {
+      stream.hub.tick();
+      ticks += 1;
+      await reading.receive(1 + ticks);
+      reading.messages.fill('');
+    }
+    assert.deepEqual(
+      [...stream.hub.viewers].map(({ waitingBytes }) => waitingBytes),
+      [0],
+    );
+    assert.deepEqual(stream.warnings, [
+      'A viewer was dropped: too much waited for all viewers, and it reads the slowest.',
+    ]);
+  });
+
   test('connections beyond the maximum are ended; those there are stay', async () => {
     await using stream = await openStream({ tls, maxConnections: 2 });
     const viewers = [await connect(stream.port), await connect(stream.port)];

@@ -3,16 +3,20 @@ import type { AgentHost, AgentSubprotocol } from '@latchkey/contract';
 import type { Clock } from '../clock.ts';
 import type { Sampler } from '../sample.ts';
 import { version } from '../version.ts';
+import { type Buffered, dropSlowest } from './drop-slowest.ts';
 import { encodeHello, encodeSnapshot, type Frames } from './frames.ts';
 import { History, HISTORY_PARTS } from './history.ts';
 
 /** Somebody who watches. */
-export interface Viewer {
+export interface Viewer extends Buffered {
   readonly subprotocol: AgentSubprotocol;
   /** Sends messages, or ends the connection when what was sent before still waits to be read. */
   send(frames: Frames): void;
-  /** Asks for a sign of life, or ends the connection when the last question was not answered. */
-  ping(): void;
+  /**
+   * Asks for a sign of life, or ends the connection when the last question was not answered.
+   * @param data comes back with the answer
+   */
+  ping(data: Buffer): void;
 }
 
 /** What a hub is made of. */
@@ -22,6 +26,8 @@ export interface HubOptions {
   readonly readHost: () => AgentHost;
   readonly clock: Clock;
   readonly intervalSeconds: number;
+  /** What all viewers together may have waiting; less in tests. */
+  readonly maxBufferedBytes?: number;
 }
 
 /** A clock that leaps further was set; on machines without one of their own that happens a while after boot. */
@@ -52,6 +58,7 @@ export class Hub {
     if (this.#viewers.size === 0) this.#wakeCollectors();
     this.#viewers.add(viewer);
     if (viewer.subprotocol === 'latchkey.snapshot.v1') viewer.send(this.#greet());
+    dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
   remove(viewer: Viewer): void {
@@ -75,11 +82,15 @@ export class Hub {
       }
       viewer.send(frames);
     }
+    dropSlowest(this.#viewers, this.#options.maxBufferedBytes);
   }
 
-  /** Asks all viewers for a sign of life. */
-  ping(): void {
-    for (const viewer of this.#viewers) viewer.ping();
+  /**
+   * Asks all viewers for a sign of life.
+   * @param data at random, so that nobody answers before the question
+   */
+  ping(data: Buffer): void {
+    for (const viewer of this.#viewers) viewer.ping(data);
   }
 
   #greet(): Frames {

@@ -38,7 +38,8 @@ export class SocketViewer implements Viewer {
   readonly #socket: WebSocket;
   readonly #transport: Duplex;
   readonly #facts: ViewerFacts;
-  #isAnswered = true;
+  /** What the answer to the last ping must hold; null once it is there. */
+  #expectedPong: Buffer | null = null;
   #isFaultTold = false;
   #messages = 0;
   #windowEndsAtMs = 0;
@@ -51,8 +52,9 @@ export class SocketViewer implements Viewer {
     this.#facts = facts;
     socket.on('message', () => this.#countMessage());
     socket.on('ping', (data) => this.#answerPing(data));
-    socket.on('pong', () => {
-      this.#isAnswered = true;
+    socket.on('pong', (data) => {
+      // An unsolicited pong (RFC 6455, section 5.5.3) is no answer: its sender may have read nothing.
+      if (this.#expectedPong?.equals(data) === true) this.#expectedPong = null;
       this.#countMessage();
     });
     // The library has begun to close the connection with the code that fits (1002, 1007, 1008, 1009).
@@ -62,7 +64,7 @@ export class SocketViewer implements Viewer {
   send(frames: Frames): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) {
-      this.#drop('it does not read what it is sent');
+      this.drop('it does not read what it is sent');
       return;
     }
     // All messages of a tick leave in as few packets as they fit in.
@@ -71,13 +73,22 @@ export class SocketViewer implements Viewer {
     this.#transport.uncork();
   }
 
-  ping(): void {
-    if (!this.#isAnswered) {
-      this.#drop('it did not answer a ping');
+  get waitingBytes(): number {
+    return this.#socket.bufferedAmount;
+  }
+
+  ping(data: Buffer): void {
+    if (this.#expectedPong !== null) {
+      this.drop('it did not answer a ping');
       return;
     }
-    this.#isAnswered = false;
-    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping();
+    this.#expectedPong = data;
+    if (this.#socket.readyState === WebSocket.OPEN) this.#socket.ping(data);
+  }
+
+  drop(why: string): void {
+    this.#tellFault(`A viewer was dropped: ${why}.`);
+    this.#socket.terminate();
   }
 
   /** Says why, and ends the connection. The library cuts it off after `FAREWELL_MS`. */
@@ -103,11 +114,6 @@ export class SocketViewer implements Viewer {
     if (this.#messages !== MAX_MESSAGES + 1) return;
     this.#tellFault('A viewer was dropped: it sent too many messages.');
     this.close(POLICY_VIOLATION, 'Too many messages: this stream takes none.');
-  }
-
-  #drop(why: string): void {
-    this.#tellFault(`A viewer was dropped: ${why}.`);
-    this.#socket.terminate();
   }
 
   #tellFault(problem: string): void {

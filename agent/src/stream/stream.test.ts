@@ -193,12 +193,12 @@ describe('the stream', { skip: lacksOpenssl }, () => {
     const well = await connect(stream.port);
     const silent = await connect(stream.port, [], { autoPong: false });
     const pinged = new Promise((resolve) => well.socket.once('ping', resolve));
-    stream.hub.ping();
+    stream.hub.ping(Buffer.from('first'));
     await pinged;
     // When this is answered, the answer to the ping has been read.
     well.socket.ping();
     await once(well.socket, 'pong');
-    stream.hub.ping();
+    stream.hub.ping(Buffer.from('second'));
     assert.equal((await silent.closed).code, 1006);
     assert.equal(stream.hub.viewers.size, 1);
     assert.deepEqual(stream.warnings, ['A viewer was dropped: it did not answer a ping.']);
