@@ -171,7 +171,7 @@ describe('a block of its own', () => {
   test('offers HTTP/2, and says so where the sites beside it begin to', () => {
     const other = 'server { listen 443 ssl; server_name other.test; }\n';
     const note =
-      'With this block the other sites on port 443 offer HTTP/2, too: before nginx 1.25.1 it belongs to the port.';
+      'The server block of the agent turns on HTTP/2 for the other sites on port 443, too: before nginx 1.25.1 it is a setting of the port. Browsers fall back to HTTP/1.1 where they need it; a newer nginx keeps it to one site.';
     const asPartOfListen = ['listen 443 ssl http2'];
     assert.deepEqual(offer('', '1.22.1'), [asPartOfListen, []]);
     assert.deepEqual(offer(other, '1.22.1'), [asPartOfListen, [note]]);

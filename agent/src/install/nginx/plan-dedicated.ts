@@ -26,7 +26,7 @@ export interface Surroundings {
 }
 
 const SPREADS_HTTP2 =
-  'With this block the other sites on port 443 offer HTTP/2, too: before nginx 1.25.1 it belongs to the port.';
+  'The server block of the agent turns on HTTP/2 for the other sites on port 443, too: before nginx 1.25.1 it is a setting of the port. Browsers fall back to HTTP/1.1 where they need it; a newer nginx keeps it to one site.';
 
 /** Plans a server block of our own, with what answers the challenge for its certificate. */
 export function planDedicated(around: Surroundings, wanted: ProxyOptions): ProxyPlan {

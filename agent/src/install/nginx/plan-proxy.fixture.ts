@@ -42,6 +42,9 @@ export function host(others: Readonly<Record<string, string>>, main = MAIN): Ngi
   }));
 }
 
+/** What leaves nothing to say of a block. */
+export const SOUND_TLS = '    ssl_protocols TLSv1.2 TLSv1.3;\n    ssl_prefer_server_ciphers on;\n';
+
 export function tls(body: string, listen = 'listen 443 ssl;'): string {
   return `server {\n    ${listen}\n    server_name shop.test;\n${body}}\n`;
 }

@@ -10,19 +10,19 @@ import { planDedicated, type Surroundings } from './plan-dedicated.ts';
 import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
 import { describeNode, type Node, readConfiguration } from './read-configuration.ts';
 import { refuseRoute, refuseVerification } from './refuse.ts';
-import { hasHttp2Directive, renderRoute } from './render.ts';
+import { renderRoute } from './render.ts';
 import {
   type Choice,
   chooseServer,
   listChosen,
   listOnPort,
   listServers,
-  offersHttp2,
   type Server,
   speaksPlainly,
   speaksTls,
   takesProxyHeader,
 } from './servers.ts';
+import { listTlsNotes } from './tls-notes.ts';
 import { writeFile } from './write-file.ts';
 
 /**
@@ -117,11 +117,10 @@ function listNotes(
   { domain, mutualTls, version }: ProxyOptions,
 ): readonly string[] {
   const place = describeNode(server.node);
-  const notes = [`The server block of ${domain} is at ${place}.`];
-  if (!listOnPort(servers, 443).some(offersHttp2)) {
-    const line = hasHttp2Directive(version) ? 'http2 on;' : 'listen 443 ssl http2;';
-    notes.push(`It offers no HTTP/2, which "${line}" adds.`);
-  }
+  const notes = [
+    `The server block of ${domain} is at ${place}.`,
+    ...listTlsNotes(server, servers, { version }),
+  ];
   if (speaksPlainly(server)) {
     notes.push('It answers without TLS, too: from there the path of the agent leads to https.');
   }

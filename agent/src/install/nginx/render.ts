@@ -143,7 +143,8 @@ function renderListens({ version, hasIpv6 }: ProxyOptions): readonly string[] {
   ];
 }
 
-function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
+/** Whether a version of nginx is another one or newer. */
+export function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[^\d]/).map(Number);
   const found = [major, minor, patch];
   const index = wanted.findIndex((part, at) => part !== found[at]);

@@ -60,14 +60,16 @@ export function takesProxyHeader({ listens }: Server, port: number): boolean {
 }
 
 /** Whether a block offers HTTP/2, which as a word of `listen` counts for all blocks of that address. */
-export function offersHttp2({ directives, inherited }: Server): boolean {
-  const isOn = [...inherited, ...directives].findLast(
+export function offersHttp2(server: Server): boolean {
+  const isOn = [...server.inherited, ...server.directives].findLast(
     ({ directive }) => directive.name === 'http2',
   );
-  const isListening = listNamed(directives, 'listen').some(({ directive }) =>
-    directive.args.includes('http2'),
-  );
-  return isListening || isOn?.directive.args[0] === 'on';
+  return listensByHttp2(server) || isOn?.directive.args[0] === 'on';
+}
+
+/** Whether a block turns HTTP/2 on for all blocks of its address. */
+export function listensByHttp2({ directives }: Server): boolean {
+  return listNamed(directives, 'listen').some(({ directive }) => directive.args.includes('http2'));
 }
 
 /** Chooses among blocks as nginx does by the name that a visitor asks for; the default block does not count. */
