@@ -7,6 +7,7 @@ import {
   undoUnfinished,
 } from '../install/apply/apply-plan.ts';
 import { describeUndo } from '../install/apply/describe-undo.ts';
+import { loadConfig } from '../config/load-config.ts';
 import { describeSteps } from '../install/apply/describe-steps.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
 import { whileAlone } from '../install/apply/lock.ts';
@@ -21,7 +22,7 @@ import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { planInstall } from '../install/plan/plan-install.ts';
 import { listConfigurationFaults } from '../install/verify/check-kept-configuration.ts';
-import { listNextSteps } from '../install/verify/next-steps.ts';
+import { findAdmission, listNextSteps } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { verifyInstallation } from '../install/verify/verify-installation.ts';
 import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
@@ -142,7 +143,9 @@ async function carryOut(
     printNote(error instanceof UndoError ? error.message : 'The machine is as it was before.');
     return;
   }
-  process.stdout.write(`${listNextSteps(plan.installed, plan.agentPort).join('\n')}\n`);
+  const admission = findAdmission(await loadConfig(paths.configuration));
+  const lines = listNextSteps(plan.installed, plan.agentPort, admission);
+  process.stdout.write(`${lines.join('\n')}\n`);
   await printHandwork(plan);
   printAll('!', plan.notes);
 }

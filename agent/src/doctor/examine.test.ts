@@ -36,7 +36,7 @@ function configuration(
       tls: { certificateFile: '/etc/a/cert.pem', keyFile: '/etc/a/key.pem', clients: null },
       serverName: 'm.example.com',
       refusesInHandshake: false,
-      tokensFile: null,
+      tokensFile: '/etc/a/tokens',
       allowedOrigins: new Set(),
       controlSocket: null,
       maxConnections: 2000,
@@ -128,7 +128,7 @@ function assertOnly(
 test('nothing is wrong where everything is right, and every check says so', () => {
   for (const look of [standalone, proxied]) {
     const findings = examine(look);
-    assert.equal(new Set(findings.map(({ check }) => check)).size, 15);
+    assert.equal(new Set(findings.map(({ check }) => check)).size, 16);
     assert.deepEqual(listFaults(look), []);
   }
   const states = examine(proxied).map(({ check, state }) => [check, state]);
@@ -148,6 +148,17 @@ test('496 without a certificate is expected; with a valid one the authority’s 
     "nginx cannot use the authority's file /etc/latchkey-agent/pki/ca.pem or the list /etc/latchkey-agent/pki/crl.pem: client certificate rejected (FAILED:unable to get issuer).",
     /chmod 644.*refresh-list/u,
   );
+});
+
+test('a certificate that the agent rejects because the proxy does not pass it on', () => {
+  const cause = 'The proxy did not pass on the certificate of the client.';
+  const proxy = { health: answer(200, 'OK\n'), route: answer(496) };
+  const look = { ...proxied, proxy: { ...proxy, routeWithCertificate: answer(403, cause) } };
+  assertOnly(look, 'proxy_certificates', 'problem', cause, /^Install again, /u);
+  const { installed } = proxied;
+  assert.ok(installed !== null);
+  const byHand = { ...look, installed: { ...installed, proxyByHand: true } };
+  assertOnly(byHand, 'proxy_certificates', 'problem', cause, /--dry-run$/u);
 });
 
 test('a route that is open though mutual TLS is on', () => {

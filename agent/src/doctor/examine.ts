@@ -9,6 +9,7 @@ import {
   checkServerNames,
 } from './checks/proxy.ts';
 import { checkClock, checkRevocations } from './checks/time.ts';
+import { checkViewers } from './checks/viewers.ts';
 import type { Finding } from './finding.ts';
 import type { Look } from './look/look.ts';
 
@@ -29,6 +30,7 @@ const CHECKS: readonly ((look: Look) => Finding)[] = [
   checkProxyHealth,
   checkProxyRoute,
   checkProxyCertificates,
+  checkViewers,
 ];
 
 /** What each check says of a machine. */

@@ -14,7 +14,8 @@ export type CheckName =
   | 'proxy_route'
   | 'renewal'
   | 'revocations'
-  | 'server_names';
+  | 'server_names'
+  | 'viewers';
 
 /** What a check has found. */
 export type Finding = Fine | Fault;

@@ -107,6 +107,15 @@ export function checkProxyCertificates({ proxy, installed, isRoot }: Look): Find
       `Without a certificate: ${route.status}, as it should be. With one was not tried: ${why}.`,
     );
   }
+  if (isRejectedByAgent(routeWithCertificate, installed)) {
+    return problem('proxy_certificates', {
+      symptom: `${nameServer(installed)} admits a valid certificate, and the agent rejects it.`,
+      cause: readBody(routeWithCertificate),
+      fix: installed.proxyByHand
+        ? PRINT_INSTRUCTIONS
+        : 'Install again, so that nginx passes on the certificate of each client: latchkey-agent install',
+    });
+  }
   if (isRefusal(routeWithCertificate, installed)) {
     return problem('proxy_certificates', {
       symptom: `${routeWithCertificate.status}, though the client has a valid certificate.`,
@@ -118,6 +127,12 @@ export function checkProxyCertificates({ proxy, installed, isRoot }: Look): Find
     'proxy_certificates',
     `${route.status} without a client certificate, and not with one.`,
   );
+}
+
+/** A web server that was set up by a person may answer 403 itself, in other words. */
+function isRejectedByAgent(answer: Answer, { proxyByHand }: Installed): boolean {
+  if (answer.status !== FORBIDDEN) return false;
+  return !proxyByHand || /^The (?:client certificate|list|proxy)\b/u.test(answer.body);
 }
 
 type Installed = NonNullable<Look['installed']>;

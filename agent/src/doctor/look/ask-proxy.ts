@@ -20,7 +20,7 @@ export async function askProxy({
   const [health, route, routeWithCertificate] = await Promise.all([
     ask({ ...target, path: `${proxyPath}/health` }),
     ask(target),
-    identity === null ? null : ask(target, identity),
+    identity === null ? null : ask({ ...target, path: `${proxyPath}?admission` }, identity),
   ]);
   return { health, route, routeWithCertificate };
 }

@@ -65,7 +65,7 @@ export interface ProxyLook {
   readonly health: Answer;
   /** Without a client certificate. */
   readonly route: Answer;
-  /** With one that the own authority signed; null without mutual TLS, or when it cannot be read. */
+  /** Whether the agent admits one that the own authority signed; null without mutual TLS, or when it cannot be read. */
   readonly routeWithCertificate: Answer | null;
 }
 

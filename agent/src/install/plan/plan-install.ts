@@ -86,6 +86,6 @@ function describeConfiguration(
 function describeAdmission({ mutualTls }: InstallOptions): readonly string[] {
   if (mutualTls) return [];
   return [
-    `Whoever knows the address may watch, unless ${paths.configuration} says otherwise: --mtls asks viewers for a certificate, viewers.tokens_file for a token.`,
+    `Anybody who reaches the address may watch, unless ${paths.configuration} names access tokens (viewers.tokens_file). To require client certificates, install with --mtls.`,
   ];
 }
