@@ -36,7 +36,10 @@ import type { Metrics } from './metrics.ts';
 /** What a context is made of. */
 export interface ContextParts {
   readonly config: Config;
-  readonly secrets: Pick<Secrets, 'master' | 'outreachApiKey' | 'metricsToken' | 'webhooks'>;
+  readonly secrets: Pick<
+    Secrets,
+    'master' | 'previousMasters' | 'outreachApiKey' | 'metricsToken' | 'webhooks'
+  >;
   readonly catalog: () => Catalog;
   readonly clock: Clock;
   readonly log: Logger;
@@ -72,7 +75,7 @@ const MAX_WAITING_FOR_ONE_LICENSE = 100;
 /** Makes the context. Nothing is connected or read yet: see {@link loadSigningKeys}. */
 export function makeContext(parts: ContextParts): Context {
   const { config, catalog, clock, log, metrics, pool } = parts;
-  const vault = createVault(Buffer.from(parts.secrets.master, 'utf8'));
+  const vault = createVault(parts.secrets.master, parts.secrets.previousMasters);
   const signingKeys = new SigningKeyRing({ pool, clock, vault, log });
   const maxConcurrent = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
   const isSilent = (error: unknown): Promise<boolean> => isWholeDatabaseSilent(pool, error);

@@ -72,6 +72,7 @@ export interface TestServiceOptions {
   readonly catalog?: Catalog;
   readonly poolSize?: number;
   readonly masterSecret?: string;
+  readonly previousSecrets?: readonly string[];
   readonly outreachApiKey?: string;
   readonly metricsToken?: string;
   readonly webhooks?: Partial<Secrets['webhooks']>;
@@ -169,6 +170,7 @@ function makeTestContext(
     },
     secrets: {
       master: masterSecret,
+      previousMasters: options.previousSecrets ?? [],
       outreachApiKey: options.outreachApiKey ?? null,
       metricsToken: options.metricsToken ?? null,
       webhooks: { ...TEST_WEBHOOK_SECRETS, ...options.webhooks },

@@ -70,6 +70,7 @@ test('the set of commands is complete', async () => {
       'key list',
       'key roll',
       'key revoke',
+      'secret rotate',
       'signing-key list',
       'signing-key rotate',
       'signing-key revoke',

@@ -82,6 +82,7 @@ function describeSecrets(config: Config, environment: Environment): DescribedSet
       environment.masterSecret,
       `kept in ${masterSecretPath(config.dataDirectory)}`,
     ),
+    secret('LATCHKEY_PREVIOUS_SECRETS', environment.previousSecrets),
     describeDatabaseUrl(environment.databaseUrl),
     secret('REDIS_URL', environment.redisUrl),
     secret('LATCHKEY_METRICS_TOKEN', environment.metricsToken),

@@ -14,6 +14,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
   license: async () => (await import('./license/commands.ts')).licenseCommand(),
   key: async () => (await import('./key/commands.ts')).keyCommand(),
+  secret: async () => (await import('./secret/commands.ts')).secretCommand(),
   'signing-key': async () => (await import('./signing-key/commands.ts')).signingKeyCommand(),
   webhook: async () => (await import('./webhook/commands.ts')).webhookCommand(),
   endpoint: async () => (await import('./endpoint/commands.ts')).endpointCommand(),

@@ -2,7 +2,7 @@ import { systemClock } from '#server/clock.ts';
 import { loadCatalog } from '#server/config/catalog.ts';
 import type { Config } from '#server/config/config.ts';
 import { loadConfiguration } from '#server/config/load.ts';
-import type { Secrets } from '#server/config/secrets.ts';
+import { listSecretIds, type Secrets } from '#server/config/secrets.ts';
 import type { Context } from '#server/context.ts';
 import { findEmbeddedPostgres } from '#server/db/embedded/find.ts';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
@@ -75,7 +75,8 @@ async function openRunningOrOwn(
   const running =
     config.database.kind === 'embedded' ? await findEmbeddedPostgres(config.dataDirectory) : null;
   if (running === null) return openDatabase(config, secrets, log);
-  const pool = createPool(running, { maxConnections: config.database.poolSize, log });
+  const secretIds = listSecretIds(secrets);
+  const pool = createPool(running, { maxConnections: config.database.poolSize, log, secretIds });
   return { pool, account: null, close: () => pool.end() };
 }
 

@@ -63,7 +63,7 @@ test('the configuration holds no secret', () => {
     DATABASE_URL: 'postgres://a:hunter2@db/x',
     REDIS_URL: 'redis://:hunter2@r',
     LATCHKEY_METRICS_TOKEN: 'hunter2-hunter2-hunter2',
-    LATCHKEY_BILLING_SECRETS: 'hunter2',
+    LATCHKEY_BILLING_SECRETS: 'hunter2-hunter2-hunter2',
     LATCHKEY_PADDLE_API_KEY: 'hunter2',
     LATCHKEY_SMTP_URL: 'smtp://a:hunter2@m',
     LATCHKEY_MAIL_FROM: 'a@example.com',

@@ -148,24 +148,48 @@ function isStandardSecret(text: string): boolean {
   return bytes.length >= MIN_STANDARD_SECRET_BYTES;
 }
 
+const MASTER_SECRET_MUST =
+  'have at least 32 characters without commas, chosen at random (make one with: openssl rand -base64 32)';
+
 /**
  * The master secret: at least 32 characters, taken as they are (UTF-8), of at least 10 different ones,
- * so that a placeholder such as a row of x is refused. 32 random bytes as base64 or hex fit.
+ * so that a placeholder such as a row of x is refused. 32 random bytes as base64 or hex fit. A comma separates secrets
+ * in the list of previous ones.
  */
 export const masterSecret: Parse<string> = (text) =>
-  Array.from(text).length >= 32 && new Set(text).size >= 10
-    ? { value: text }
-    : {
-        must: 'have at least 32 characters, chosen at random (make one with: openssl rand -base64 32)',
-      };
+  isMasterSecret(text) ? { value: text } : { must: MASTER_SECRET_MUST };
 
-/** Secrets separated by commas, all of which are valid (for rotation). */
-export const secretList: Parse<readonly string[]> = (text) => {
-  const entries = text.split(',').map((entry) => entry.trim());
-  return entries.every((entry) => entry !== '')
+function isMasterSecret(text: string): boolean {
+  return Array.from(text).length >= 32 && new Set(text).size >= 10 && !text.includes(',');
+}
+
+/** Each one that is tried costs a failed look-up another hash. */
+const MAX_PREVIOUS_SECRETS = 3;
+
+/** Master secrets that rows may still be stored under, separated by commas or line breaks; at most 3. */
+export const masterSecretList: Parse<readonly string[]> = (text) => {
+  const entries = text.split(/[,\n]/u).map((entry) => entry.trim());
+  return entries.every(isMasterSecret) && entries.length <= MAX_PREVIOUS_SECRETS
     ? { value: entries }
-    : { must: 'be secrets separated by single commas' };
+    : {
+        must: `be at most ${MAX_PREVIOUS_SECRETS} master secrets separated by commas, each of at least 32 characters`,
+      };
 };
+
+/**
+ * Secrets separated by commas, all of which are valid (for rotation).
+ * @param minLength characters that each must have
+ */
+export function secretList(minLength: number): Parse<readonly string[]> {
+  return (text) => {
+    const entries = text.split(',').map((entry) => entry.trim());
+    return entries.every((entry) => Array.from(entry).length >= minLength)
+      ? { value: entries }
+      : {
+          must: `be secrets of at least ${minLength} characters each, separated by single commas`,
+        };
+  };
+}
 
 /** Patterns separated by commas, in which `*` stands for any characters. */
 export const patternList: Parse<readonly string[]> = (text) => {

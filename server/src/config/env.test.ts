@@ -4,6 +4,8 @@ import { test } from 'node:test';
 import { listVariableNames, readEnvironment } from './env.ts';
 import type { Variables } from './env.ts';
 
+const MASTER_SECRET = 'abcdefghijklmnopqrstuvwxyz0123456789';
+
 const STANDARD_SECRET = `whsec_${Buffer.alloc(24, 7).toString('base64')}`;
 
 const noFiles = (): never => assert.fail('no file is to be read');
@@ -46,7 +48,7 @@ test('values are typed', () => {
     LATCHKEY_PUBLIC_URL: 'https://licenses.example.com/base/',
     LATCHKEY_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.7',
     LATCHKEY_EVENTS_RATE: '5/5',
-    LATCHKEY_BILLING_SECRETS: 'new, old',
+    LATCHKEY_BILLING_SECRETS: 'the new secret of 24 chr, the old one of 24 letters',
     LATCHKEY_MAIL_FROM: 'Example <a@example.com>',
     DATABASE_URL: 'postgresql:///latchkey?host=/run/postgresql',
   });
@@ -59,7 +61,7 @@ test('values are typed', () => {
       publicUrl: 'https://licenses.example.com/base',
       trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
       eventsRate: { perSecond: 5, burst: 5 },
-      billingSecrets: ['new', 'old'],
+      billingSecrets: ['the new secret of 24 chr', 'the old one of 24 letters'],
       mailFrom: 'Example <a@example.com>',
       databaseUrl: 'postgresql:///latchkey?host=/run/postgresql',
     },
@@ -114,10 +116,18 @@ for (const [name, wrong] of Object.entries({
   LATCHKEY_DATABASE_POOL_SIZE: ['1', '501'],
   DATABASE_URL: ['mysql://a/b', 'localhost/latchkey', 'postgres://a:b:c/d'],
   REDIS_URL: ['http://a'],
-  LATCHKEY_SECRET: ['short', 'x'.repeat(64)],
+  LATCHKEY_SECRET: ['short', 'x'.repeat(64), `${MASTER_SECRET},${MASTER_SECRET}`],
   LATCHKEY_METRICS_TOKEN: ['nineteen characters'],
   LATCHKEY_EVENTS_RATE: ['100', '100/50', '0/10', 'a/b'],
-  LATCHKEY_BILLING_SECRETS: ['a,,b', ','],
+  LATCHKEY_PREVIOUS_SECRETS: [
+    'short',
+    `${MASTER_SECRET},`,
+    `${MASTER_SECRET},short`,
+    Array.from({ length: 4 }, () => MASTER_SECRET).join(','),
+  ],
+  LATCHKEY_BILLING_SECRETS: ['x', 'fifteen letters', `${MASTER_SECRET},,${MASTER_SECRET}`, ','],
+  LATCHKEY_STRIPE_SECRETS: ['x', 'whsec_123456789'],
+  LATCHKEY_LEMON_SQUEEZY_SECRETS: ['x', `${MASTER_SECRET},x`],
   LATCHKEY_STANDARD_WEBHOOKS_SECRETS: [
     'whsec_my-own-password-of-many-words-and-hyphens',
     `whsec_${Buffer.alloc(23, 7).toString('base64')}`,

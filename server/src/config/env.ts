@@ -43,6 +43,9 @@ export function listVariableNames(): readonly string[] {
   return [...reader.names];
 }
 
+/** Characters: those of Paddle and Stripe are longer; that of Lemon Squeezy is the operator's choice, of up to 40. */
+const MIN_WEBHOOK_SECRET = 16;
+
 function readVariables({ plain, secret }: Reader) {
   return {
     host: plain('LATCHKEY_HOST', values.host),
@@ -54,6 +57,7 @@ function readVariables({ plain, secret }: Reader) {
     dataDirectory: plain('LATCHKEY_DATA_DIR', values.anyText),
     catalogPath: plain('LATCHKEY_CATALOG', values.anyText),
     masterSecret: secret('LATCHKEY_SECRET', values.masterSecret),
+    previousSecrets: secret('LATCHKEY_PREVIOUS_SECRETS', values.masterSecretList),
 
     databaseUrl: secret('DATABASE_URL', values.databaseUrl),
     postgresAccount: plain('LATCHKEY_POSTGRES_USER', values.anyText),
@@ -72,13 +76,16 @@ function readVariables({ plain, secret }: Reader) {
     eventsKeepDays: plain('LATCHKEY_EVENTS_KEEP_DAYS', values.wholeNumber(1, 36_500)),
     checkRevealHours: plain('LATCHKEY_CHECK_REVEAL_HOURS', values.wholeNumber(0, 8_760)),
 
-    billingSecrets: secret('LATCHKEY_BILLING_SECRETS', values.secretList),
+    billingSecrets: secret('LATCHKEY_BILLING_SECRETS', values.secretList(MIN_WEBHOOK_SECRET)),
     billingToleranceSeconds: plain('LATCHKEY_BILLING_TOLERANCE_S', values.wholeNumber(1, 3_600)),
     billingRawKeepDays: plain('LATCHKEY_BILLING_RAW_KEEP_DAYS', values.wholeNumber(30, 36_500)),
     paddleApiKey: secret('LATCHKEY_PADDLE_API_KEY', values.anyText),
     paddleApiUrl: plain('LATCHKEY_PADDLE_API_URL', values.webUrl),
-    stripeSecrets: secret('LATCHKEY_STRIPE_SECRETS', values.secretList),
-    lemonSqueezySecrets: secret('LATCHKEY_LEMON_SQUEEZY_SECRETS', values.secretList),
+    stripeSecrets: secret('LATCHKEY_STRIPE_SECRETS', values.secretList(MIN_WEBHOOK_SECRET)),
+    lemonSqueezySecrets: secret(
+      'LATCHKEY_LEMON_SQUEEZY_SECRETS',
+      values.secretList(MIN_WEBHOOK_SECRET),
+    ),
     standardWebhooksSecrets: secret(
       'LATCHKEY_STANDARD_WEBHOOKS_SECRETS',
       values.standardSecretList,

@@ -6,7 +6,7 @@ import { findConflicts, toConfig } from './config.ts';
 import type { Config } from './config.ts';
 import { readEnvironment } from './env.ts';
 import type { Environment, Variables } from './env.ts';
-import { readOrCreateMasterSecret } from './master-secret.ts';
+import { readOrCreateMasterSecret, readPreviousSecrets } from './master-secret.ts';
 import { toSecrets } from './secrets.ts';
 import type { Secrets } from './secrets.ts';
 import { StartupError } from './startup-error.ts';
@@ -66,7 +66,7 @@ export function loadConfiguration(
   return {
     config,
     warnings: warning === null ? warnings : [...warnings, warning],
-    secrets: toSecrets(environment, secret),
+    secrets: toSecrets(environment, secret, readPreviousSecrets(config.dataDirectory)),
   };
 }
 

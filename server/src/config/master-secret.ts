@@ -1,10 +1,19 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  chownSync,
+  linkSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { clusterDirectory } from '#server/db/embedded/cluster.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 import { makeDirectory } from '#server/lib/make-directory.ts';
-import { masterSecret } from './env-values.ts';
+import { masterSecret, masterSecretList } from './env-values.ts';
 import { StartupError } from './startup-error.ts';
 
 /** A master secret and what should be known about how it was kept. */
@@ -61,6 +70,70 @@ function readSecretFile(path: string): KeptSecret {
   throw new StartupError([
     `The master secret in ${path} is damaged: it must ${parsed.must}, so restore the file from a backup.`,
   ]);
+}
+
+/** Where the master secrets are kept that were replaced, one on each line, the newest first. */
+export function previousSecretsPath(dataDirectory: string): string {
+  return `${masterSecretPath(dataDirectory)}.previous`;
+}
+
+/**
+ * The master secrets of the data directory that were replaced and may still be needed.
+ * @throws StartupError when the file cannot be read or does not hold secrets
+ */
+export function readPreviousSecrets(dataDirectory: string): readonly string[] {
+  const path = previousSecretsPath(dataDirectory);
+  if (!isFile(path)) return [];
+  return orExplain(
+    () => {
+      makePrivate(path);
+      const parsed = masterSecretList(readFileSync(path, 'utf8').trim());
+      if ('value' in parsed) return parsed.value;
+      throw new StartupError([
+        `The previous master secrets in ${path} must ${parsed.must}: restore the file from a backup, or remove it when nothing is stored under them.`,
+      ]);
+    },
+    (why) =>
+      `The previous master secrets ${path} cannot be read (${why}): make the account that runs Latchkey its owner.`,
+  );
+}
+
+/**
+ * Replaces the master secret of the data directory by a new one and keeps the old one beside it. Interrupted at any
+ * moment, it leaves a directory in which every secret that was in use is still found.
+ * @throws StartupError when there is none to replace, too many are kept already, or the files cannot be written
+ */
+export function replaceMasterSecret(dataDirectory: string): void {
+  const path = masterSecretPath(dataDirectory);
+  if (!isFile(path)) throw new StartupError([`There is no master secret ${path} to replace.`]);
+  const { secret } = readSecretFile(path);
+  const kept = readPreviousSecrets(dataDirectory).filter((each) => each !== secret);
+  const previous = [secret, ...kept].join('\n');
+  if (!('value' in masterSecretList(previous))) {
+    throw new StartupError([
+      `${previousSecretsPath(dataDirectory)} holds as many secrets as are read: finish the last rotation (latchkey secret rotate), then remove the file.`,
+    ]);
+  }
+  orExplain(
+    () => {
+      replaceFile(previousSecretsPath(dataDirectory), previous, path);
+      replaceFile(path, randomBytes(32).toString('base64url'), path);
+    },
+    (why) => `The master secret ${path} cannot be replaced (${why}).`,
+  );
+}
+
+/** Writes a file beside its place and renames it, private and owned like another file. */
+function replaceFile(path: string, text: string, model: string): void {
+  const draft = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`;
+  try {
+    writeFileSync(draft, `${text}\n`, { mode: 0o600, flag: 'wx', flush: true });
+    const { uid, gid } = statSync(model);
+    if (process.getuid?.() === 0) chownSync(draft, uid, gid);
+    renameSync(draft, path);
+  } finally {
+    rmSync(draft, { force: true });
+  }
 }
 
 /** What it means that the database holds something which the master secret does not open. */

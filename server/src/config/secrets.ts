@@ -1,9 +1,13 @@
+import { createVault } from '#server/lib/vault.ts';
+
 import type { Environment } from './env.ts';
 
 /** What must never be shown or logged. */
 export interface Secrets {
   /** From `LATCHKEY_SECRET`, or kept in the data directory: the root of all keys at rest. */
   readonly master: string;
+  /** Earlier ones that rows may still be stored under: they are read, and nothing is written with them. */
+  readonly previousMasters: readonly string[];
   /** Null: the embedded database. */
   readonly databaseUrl: string | null;
   readonly redisUrl: string | null;
@@ -21,10 +25,20 @@ export interface Secrets {
   readonly dkimPrivateKey: string | null;
 }
 
-/** Makes the secrets of what the environment gave and the master secret that was found or made for it. */
-export function toSecrets(environment: Environment, master: string): Secrets {
+/**
+ * Combines the secrets of the environment with the master secret that was found or created for it.
+ * @param kept earlier master secrets that are kept in the data directory
+ */
+export function toSecrets(
+  environment: Environment,
+  master: string,
+  kept: readonly string[] = [],
+): Secrets {
+  const previous = new Set([...(environment.previousSecrets ?? []), ...kept]);
+  previous.delete(master);
   return {
     master,
+    previousMasters: [...previous],
     databaseUrl: environment.databaseUrl ?? null,
     redisUrl: environment.redisUrl ?? null,
     metricsToken: environment.metricsToken ?? null,
@@ -39,4 +53,13 @@ export function toSecrets(environment: Environment, master: string): Secrets {
     smtpUrl: environment.smtpUrl ?? null,
     dkimPrivateKey: environment.dkimPrivateKey ?? null,
   };
+}
+
+/** The ids of the master secrets that are read, the current one first. */
+export function listSecretIds({
+  master,
+  previousMasters,
+}: Pick<Secrets, 'master' | 'previousMasters'>): string[] {
+  const { secretId, previous } = createVault(master, previousMasters);
+  return [secretId, ...previous.map((hashes) => hashes.secretId)];
 }

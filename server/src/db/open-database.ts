@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';
-import type { Secrets } from '#server/config/secrets.ts';
+import { listSecretIds, type Secrets } from '#server/config/secrets.ts';
 import type { Logger } from '#server/log.ts';
 
 import { startEmbeddedPostgres } from './embedded/start.ts';
@@ -32,7 +32,8 @@ export async function openDatabase(
   log: Logger,
   givesUpRoot = false,
 ): Promise<OpenDatabase> {
-  const options = { maxConnections: config.database.poolSize, log };
+  const secretIds = listSecretIds(secrets);
+  const options = { maxConnections: config.database.poolSize, log, secretIds };
   if (secrets.databaseUrl !== null) {
     const pool = createPool({ url: secrets.databaseUrl }, options);
     try {

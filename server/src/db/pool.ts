@@ -14,10 +14,15 @@ export type DatabaseConnection =
 export interface PoolOptions {
   readonly maxConnections: number;
   readonly log: Pick<Logger, 'warn'>;
+  /** Ids of the master secrets that this process reads, for a rotation to see; shown in `pg_stat_activity`. */
+  readonly secretIds?: readonly string[];
 }
 
 /** int8: counts stay far below 2^53, so they are numbers. */
 types.setTypeParser(types.builtins.INT8, Number);
+
+/** What connections are called, before the ids of the master secrets. */
+export const APPLICATION_NAME = 'latchkey';
 
 /** How long a caller waits for a free connection before it is told that the database is unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
@@ -30,7 +35,7 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
     connectionTimeoutMillis: CONNECT_TIMEOUT_MS,
     // No query_timeout: see send-query.ts.
     idleTimeoutMillis: 60_000,
-    application_name: 'latchkey',
+    application_name: [APPLICATION_NAME, ...(options.secretIds ?? [])].join(' '),
   });
   // The pool replaces an idle connection that breaks; without a listener, the error would end the process.
   pool.on('error', (error) => {

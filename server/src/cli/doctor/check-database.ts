@@ -10,6 +10,7 @@ import { checkEndpoints } from './check-endpoints.ts';
 import { checkEventDays } from './check-event-days.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkMail } from './check-mail.ts';
+import { checkMasterSecret } from './check-master-secret.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkRemoval } from './check-removal.ts';
 import { checkRollups } from './check-rollups.ts';
@@ -29,10 +30,12 @@ export async function checkDatabase(
   const findings = [await checkServer(pool), await checkClock(pool)];
   const migrations = await checkMigrations(pool);
   if (migrations.status !== 'ok') return [...findings, migrations];
+  const vault = createVault(secrets.master, secrets.previousMasters);
   return [
     ...findings,
     migrations,
-    await checkSigningKeys(pool, createVault(secrets.master)),
+    await checkSigningKeys(pool, vault),
+    ...(await checkMasterSecret(pool, vault)),
     await checkJobs(pool),
     ...(await checkPayments(pool, secrets, new Date(), config.billing)),
     ...(await checkMail(pool, config, secrets)),

@@ -247,7 +247,7 @@ test('doctor tells a wrong master secret from a right one', async () => {
   assert.equal(right.code, 0, right.stdout);
   assert.match(
     right.stdout,
-    /^✓ signing key: \d+ in the database; the master secret opens them\.$/mu,
+    /^✓ signing key: \d+ in the database; the master secret authenticates them\.$/mu,
   );
   const wrong = await runLatchkey(['doctor', '--json'], {
     directory,

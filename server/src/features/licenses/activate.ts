@@ -19,7 +19,7 @@ import {
 } from './queries/activations.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
 import { readMachine, type PresentedMachine } from './read-machine.ts';
-import { decideActivation } from './rules/decide-activation.ts';
+import { decideActivation, type ActivationDecision } from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
 import { readTerms } from './terms.ts';
@@ -124,16 +124,24 @@ async function decideSlot(
   ctx: Context,
   client: Queryable,
   license: LicenseRecord,
-  { identity }: PresentedMachine,
+  { identity, olderIdentities }: PresentedMachine,
   now: Date,
 ): Promise<{ status: UsableStatus; known: ActivationRecord | null }> {
   const activeCount = await countActiveActivations(client, license.id);
-  const relatives = await listActiveRelatives(client, license.id, identity);
-  const candidates = relatives.map(({ id, identity: stored }) => ({
-    activationId: id,
-    identity: stored,
-  }));
-  const decision = decideActivation(license, activeCount, candidates, identity, now);
+  // A row hashed under a previous master secret can only agree with the identity under the same one.
+  const relatives: ActivationRecord[] = [];
+  let decision: ActivationDecision | null = null;
+  for (const presented of [identity, ...olderIdentities]) {
+    const found = await listActiveRelatives(client, license.id, presented);
+    const candidates = found.map(({ id, identity: stored }) => ({
+      activationId: id,
+      identity: stored,
+    }));
+    relatives.push(...found);
+    decision = decideActivation(license, activeCount, candidates, presented, now);
+    if (decision.kind === 'again' || decision.kind === 'refused') break;
+  }
+  if (decision === null) throw new Error('a machine without an identity');
   switch (decision.kind) {
     case 'refused':
       throw refuse(ctx, 'activate', licenseNotUsable(decision.status));

@@ -3,6 +3,7 @@ import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.t
 
 import { GUESS_POLICY } from './guess-limiter.ts';
 import { identifyLicenseKey, type IdentifiedKey } from './hash-license-key.ts';
+import { findOlderKeyHash } from './find-older-key.ts';
 import type { KeyFinding } from './queries/find-by-key.ts';
 
 /**
@@ -52,7 +53,10 @@ export async function requireByKey(
   const key = identifyLicenseKey(ctx, licenseKey);
   if (key !== null) {
     admitKey(ctx, key, clientAddress);
-    const finding = await ctx.batches.lookups.submit({ keyHash: key.keyHash, activationId });
+    const { lookups } = ctx.batches;
+    let finding = await lookups.submit({ keyHash: key.keyHash, activationId });
+    const olderHash = finding === null ? await findOlderKeyHash(ctx, licenseKey) : null;
+    if (olderHash !== null) finding = await lookups.submit({ keyHash: olderHash, activationId });
     if (finding !== null) {
       noteKnownKey(ctx, key, clientAddress);
       return finding;

@@ -25,17 +25,22 @@ export function identifyLicenseKey(
   return { keyHash: ctx.vault.hashLookup(reading.lookup), isForeign: reading.kind === 'foreign' };
 }
 
-/** Returns only the hash of {@link identifyLicenseKey}. */
-export function hashLicenseKey(ctx: LicenseKeyContext, licenseKey: string): string | null {
-  return identifyLicenseKey(ctx, licenseKey)?.keyHash ?? null;
+/**
+ * The hashes of a key under the current master secret and the previous ones, the current one first.
+ * @returns an empty list for a mistyped key
+ */
+export function hashUnderAllSecrets(ctx: LicenseKeyContext, licenseKey: string): string[] {
+  const reading = readLicenseKey(licenseKey, ctx.catalog().keyPrefix);
+  if (reading.kind === 'mistyped') return [];
+  return [ctx.vault, ...ctx.vault.previous].map((hashes) => hashes.hashLookup(reading.lookup));
 }
 
 /**
- * {@link hashLicenseKey} for a key that a license is to have.
+ * Returns the hash of a key that a license is to have.
  * @throws {Error} for a mistyped one, which nobody could use
  */
 export function requireKeyHash(ctx: LicenseKeyContext, licenseKey: string): string {
-  const keyHash = hashLicenseKey(ctx, licenseKey);
-  if (keyHash === null) throw new Error('the key has a wrong checksum');
-  return keyHash;
+  const key = identifyLicenseKey(ctx, licenseKey);
+  if (key === null) throw new Error('the key has a wrong checksum');
+  return key.keyHash;
 }

@@ -2,7 +2,7 @@ import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
-import { requireKeyHash } from './hash-license-key.ts';
+import { hashUnderAllSecrets, requireKeyHash } from './hash-license-key.ts';
 import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
 import { findWeakKeys } from './rules/find-weak-keys.ts';
@@ -61,6 +61,8 @@ async function importLicense(
   db: Queryable,
   order: ImportOrder,
 ): Promise<ImportOutcome> {
+  // The unique key of the table knows one hash of a key only.
+  if (ctx.vault.previous.length > 0 && (await isKnown(ctx, db, order.licenseKey))) return 'present';
   try {
     await createLicense(ctx, db, order);
     return 'created';
@@ -76,8 +78,11 @@ async function refuseWeak(
   db: Queryable,
   { licenseKey }: ImportOrder,
 ): Promise<ImportOutcome> {
-  const id = await findLicenseIdByKey(db, requireKeyHash(ctx, licenseKey));
-  return id === null ? 'weak' : 'present';
+  return (await isKnown(ctx, db, licenseKey)) ? 'present' : 'weak';
+}
+
+async function isKnown(ctx: Context, db: Queryable, licenseKey: string): Promise<boolean> {
+  return (await findLicenseIdByKey(db, hashUnderAllSecrets(ctx, licenseKey))) !== null;
 }
 
 /** Returns what {@link importLicenses} would do, without doing it. */
@@ -91,7 +96,7 @@ export async function previewImport(
   const outcomes: ImportOutcome[] = [];
   for (const [index, { licenseKey }] of orders.entries()) {
     const keyHash = requireKeyHash(ctx, licenseKey);
-    const known = seen.has(keyHash) || (await findLicenseIdByKey(ctx.pool, keyHash)) !== null;
+    const known = seen.has(keyHash) || (await isKnown(ctx, ctx.pool, licenseKey));
     const isRefused = isWeak[index] === true && !allowWeakKeys;
     if (!isRefused) seen.add(keyHash);
     outcomes.push(known ? 'present' : isRefused ? 'weak' : 'created');

@@ -9,6 +9,8 @@ import { readFingerprint } from './fingerprint/read-fingerprint.ts';
 /** A machine that presents itself: its identity as hashes, and what the client calls it. */
 export interface PresentedMachine {
   readonly identity: HashedIdentity;
+  /** The same identity under the previous master secrets; empty except during a rotation. */
+  readonly olderIdentities: readonly HashedIdentity[];
   readonly machineId: string | null;
   readonly osVersion: string | null;
   readonly appVersion: string | null;
@@ -24,7 +26,13 @@ export function readMachine(
 ): PresentedMachine {
   const identity = requireIdentity(fingerprint);
   const { machineId, osVersion, appVersion } = identity;
-  return { identity: hashIdentity(vault, identity), machineId, osVersion, appVersion };
+  return {
+    identity: hashIdentity(vault, identity),
+    olderIdentities: vault.previous.map((hashes) => hashIdentity(hashes, identity)),
+    machineId,
+    osVersion,
+    appVersion,
+  };
 }
 
 /**

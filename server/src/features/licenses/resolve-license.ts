@@ -2,7 +2,7 @@ import { isUuid } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
 
-import { hashLicenseKey } from './hash-license-key.ts';
+import { hashUnderAllSecrets } from './hash-license-key.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
 
 /**
@@ -10,8 +10,8 @@ import { findLicenseIdByKey } from './queries/license-keys.ts';
  * that looks like a UUID is found as a key first.
  */
 export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<string | null> {
-  const keyHash = hashLicenseKey(ctx, keyOrId);
-  const id = keyHash === null ? null : await findLicenseIdByKey(ctx.pool, keyHash);
+  const keyHashes = hashUnderAllSecrets(ctx, keyOrId);
+  const id = keyHashes.length === 0 ? null : await findLicenseIdByKey(ctx.pool, keyHashes);
   if (id !== null) return id;
   return isUuid(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
 }

@@ -3,6 +3,7 @@ import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contrac
 import type { Context } from '#server/context.ts';
 
 import { admitKey, noteKnownKey, noteUnknownKey } from './find-license.ts';
+import { findOlderKeyHash } from './find-older-key.ts';
 import { identifyLicenseKey } from './hash-license-key.ts';
 import { bindMachine } from './queries/activations.ts';
 import { daysUntilExpiry } from './rules/status.ts';
@@ -22,13 +23,18 @@ export async function validateLicense(
   const key = identifyLicenseKey(ctx, request.license_key);
   if (key === null) return refuseUnknownKey(ctx, clientAddress);
   admitKey(ctx, key, clientAddress);
-  const verdict = await ctx.batches.validations.submit({
+  const question = {
     keyHash: key.keyHash,
     activationId: request.activation_id.toLowerCase(),
     machineId: request.machine_id,
     installId: request.install_id ?? null,
     usageSharing: request.usage_sharing ?? null,
-  });
+  };
+  let verdict = await ctx.batches.validations.submit(question);
+  if (verdict.licenseId === null) {
+    const keyHash = await findOlderKeyHash(ctx, request.license_key);
+    if (keyHash !== null) verdict = await ctx.batches.validations.submit({ ...question, keyHash });
+  }
   const { decision, licenseId } = verdict;
   if (licenseId === null) return refuseUnknownKey(ctx, clientAddress);
   noteKnownKey(ctx, key, clientAddress);

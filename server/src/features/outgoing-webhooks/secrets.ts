@@ -34,6 +34,29 @@ export function openSecrets(vault: Vault, endpoint: SealedSecrets, now: Date): s
   return [current, vault.open(previous, previousLabelOf(id, until))];
 }
 
+/**
+ * The secrets of an endpoint sealed under the current master secret; null when they are already. A replaced secret that
+ * has ended is left out.
+ * @throws Error when they cannot be opened
+ */
+export function resealSecrets(
+  vault: Vault,
+  endpoint: SealedSecrets,
+  now: Date,
+): Omit<SealedSecrets, 'id'> | null {
+  const { id, secretSealed, previousSecretSealed, previousSecretUntil: until } = endpoint;
+  const sealed =
+    previousSecretSealed === null ? [secretSealed] : [secretSealed, previousSecretSealed];
+  if (sealed.every((each) => vault.isCurrent(each))) return null;
+  const [current = '', previous] = openSecrets(vault, endpoint, now);
+  const isRolling = previous !== undefined && until !== null;
+  return {
+    secretSealed: sealSecret(vault, id, current),
+    previousSecretSealed: isRolling ? sealPreviousSecret(vault, id, previous, until) : null,
+    previousSecretUntil: isRolling ? until : null,
+  };
+}
+
 function labelOf(endpointId: string): string {
   return `webhook-endpoint:${endpointId}`;
 }

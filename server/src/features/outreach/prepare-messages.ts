@@ -4,7 +4,7 @@ import { makeMessageId } from '#server/mail/message-id.ts';
 import { parseMailbox } from '#server/mail/parse-mailbox.ts';
 
 import { hashAddress } from '../suppressions/hash-address.ts';
-import { listSuppressed } from '../suppressions/queries.ts';
+import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
 import { insertMessages } from './queries/messages.ts';
 import { planMessages } from './rules/plan-messages.ts';
 import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-work.ts';
@@ -18,8 +18,11 @@ export async function prepareMessages(
   const { address } = parseMailbox(config.mail.from ?? '');
   const hashed = recipients.map(({ email }) => ({ addressHash: hashAddress(vault, email) }));
   return gate.run(async () => {
-    const hashes = hashed.map(({ addressHash }) => addressHash);
-    const plan = planMessages(hashed, await listSuppressed(pool, hashes));
+    const emails = recipients.map(({ email }) => email);
+    const isSuppressed = await listSuppressedAddresses({ pool, vault }, emails);
+    const suppressed = hashed.filter((_, position) => isSuppressed[position] === true);
+    const hashes = suppressed.map(({ addressHash }) => addressHash);
+    const plan = planMessages(hashed, new Set(hashes));
     const messages = hashed.map(({ addressHash }, position) => ({
       addressHash,
       messageId: makeMessageId(`outreach-${makeUuid()}`, address),

@@ -1,5 +1,4 @@
-import { hashAddress } from '../suppressions/hash-address.ts';
-import { listSuppressed } from '../suppressions/queries.ts';
+import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
 import { createLetterWriter } from './compose-letter.ts';
 import { deliverMessages, type Delivery, type SuppressionCheck } from './deliver-messages.ts';
 import { UNKNOWN, type EndedMessage, type MessageOutcome } from './message-outcome.ts';
@@ -69,11 +68,10 @@ function createSuppressionCheck(
   { gate, pool, vault }: OutreachContext,
   recipients: readonly OutreachRecipient[],
 ): SuppressionCheck {
-  const hashes = recipients.map(({ email }) => hashAddress(vault, email));
   return async (positions) => {
-    const asked = hashes.filter((_, position) => positions.includes(position));
-    const suppressed = await gate.run(() => listSuppressed(pool, asked));
-    return new Set(positions.filter((position) => suppressed.has(hashes[position] ?? '')));
+    const asked = positions.map((position) => recipients[position]?.email ?? '');
+    const isSuppressed = await gate.run(() => listSuppressedAddresses({ pool, vault }, asked));
+    return new Set(positions.filter((_, index) => isSuppressed[index] === true));
   };
 }
 

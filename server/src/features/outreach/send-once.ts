@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { v7 as makeUuid } from 'uuid';
 
 import { idempotencyKeyReused, overloaded } from '#server/errors.ts';
+import type { KeyedHashes } from '#server/lib/vault.ts';
 
 import { UNKNOWN, type EndedMessage } from './message-outcome.ts';
 import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-work.ts';
@@ -10,6 +11,7 @@ import { prepareMessages } from './prepare-messages.ts';
 import {
   findIdempotencyKey,
   keepIdempotencyKey,
+  moveIdempotencyKey,
   recordAnswer,
   retakeIdempotencyKey,
   takeIdempotencyKey,
@@ -51,7 +53,14 @@ export async function sendOnce(
   work: OutreachWork,
   idempotencyKey: string,
 ): Promise<EndedMessage[]> {
-  const keyed = { ...work, ...hashRequest(ctx, work, idempotencyKey) };
+  const keyed = { ...work, ...hashRequest(ctx.vault, work, idempotencyKey) };
+  for (const hashes of ctx.vault.previous) {
+    // Stored under a previous master secret: without this, the request would be sent again.
+    const { key, bodyHash } = hashRequest(hashes, work, idempotencyKey);
+    const from = { keyHash: key.keyHash, bodyHash };
+    const to = { keyHash: keyed.key.keyHash, bodyHash: keyed.bodyHash };
+    await ctx.gate.run(() => moveIdempotencyKey(ctx.pool, key.apiKeyId, from, to));
+  }
   for (;;) {
     const answer = await ctx.outreach.run(() => takeTurn(ctx, keyed));
     if (answer !== null) return answer;
@@ -61,7 +70,7 @@ export async function sendOnce(
 
 /** Of the key and of what is asked for, neither of which is stored: keys may be made of addresses. */
 function hashRequest(
-  { vault }: OutreachContext,
+  hashes: Pick<KeyedHashes, 'hashText'>,
   { apiKeyId, recipients, request: { template, language = 'en' } }: OutreachWork,
   idempotencyKey: string,
 ): { key: IdempotencyKeyName; bodyHash: string } {
@@ -69,9 +78,9 @@ function hashRequest(
   return {
     key: {
       apiKeyId: apiKeyId ?? CONFIGURED_KEY,
-      keyHash: vault.hashText('idempotency-key', idempotencyKey),
+      keyHash: hashes.hashText('idempotency-key', idempotencyKey),
     },
-    bodyHash: vault.hashText('outreach-body', JSON.stringify([template, language, people])),
+    bodyHash: hashes.hashText('outreach-body', JSON.stringify([template, language, people])),
   };
 }
 

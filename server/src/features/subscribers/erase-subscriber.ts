@@ -4,6 +4,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { anonymiseMessages } from '../outreach/queries/messages-of-address.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
+import { hashAddressUnderAll, rewriteAddresses } from '../suppressions/move-addresses.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
 import { deleteConfirmations } from './queries/confirmations.ts';
 import { deleteSubscriber, lockAddress } from './queries/subscribers.ts';
@@ -28,12 +29,13 @@ export async function eraseSubscriber(
   const addressHash = hashAddress(ctx.vault, email);
   const id = subscriberIdOf(ctx.vault, addressHash);
   const now = ctx.clock.now();
+  await rewriteAddresses(ctx, [email]);
   return inTransaction(ctx.pool, async (db) => {
     await lockAddress(db, addressHash);
     await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
     const existed = await deleteSubscriber(db, addressHash);
     await deleteConfirmations(db, addressHash);
-    await anonymiseMessages(db, addressHash);
+    for (const each of hashAddressUnderAll(ctx.vault, email)) await anonymiseMessages(db, each);
     const change = { action: 'subscriber.erase', subjectId: id, details: { existed } };
     await insertAuditEntry(db, { ...change, occurredAt: now, actor, reason });
     return { id, existed };

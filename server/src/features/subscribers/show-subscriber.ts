@@ -3,6 +3,7 @@ import type { Context } from '#server/context.ts';
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import { listOutreachMails, type OutreachMail } from '../outreach/queries/messages-of-address.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
+import { hashAddressUnderAll, rewriteAddresses } from '../suppressions/move-addresses.ts';
 import { findSuppression, type Suppression } from '../suppressions/queries.ts';
 import type { SubscriberFacts } from './facts.ts';
 import { findSubscriber } from './queries/subscribers.ts';
@@ -25,11 +26,14 @@ export async function showSubscriber(
 ): Promise<AddressView> {
   const addressHash = hashAddress(vault, email);
   const id = subscriberIdOf(vault, addressHash);
+  await rewriteAddresses({ pool, vault }, [email]);
+  const hashes = hashAddressUnderAll(vault, email);
+  const outreach = await Promise.all(hashes.map((each) => listOutreachMails(pool, each)));
   return {
     id,
     subscriber: await findSubscriber(pool, addressHash),
     suppression: await findSuppression(pool, addressHash),
-    outreach: await listOutreachMails(pool, addressHash),
+    outreach: outreach.flat(),
     history: await listAuditEntries(pool, id),
   };
 }

@@ -6,6 +6,7 @@ import { addJobs } from '#server/jobs/add-jobs.ts';
 import { choosePageLanguage } from '#server/pages/page-language.ts';
 
 import { hashAddress } from '../suppressions/hash-address.ts';
+import { rewriteAddresses } from '../suppressions/move-addresses.ts';
 import { usesDoubleOptIn } from './double-opt-in.ts';
 import { lockAddress, upsertSubscriber } from './queries/subscribers.ts';
 import { subscriberIdOf } from './subscriber-id.ts';
@@ -28,8 +29,9 @@ export async function subscribe(
   const language = choosePageLanguage(acceptLanguage);
   const now = ctx.clock.now();
   const confirmed = !usesDoubleOptIn(ctx);
-  await ctx.gate.run(() =>
-    inTransaction(ctx.pool, async (db) => {
+  await ctx.gate.run(async () => {
+    await rewriteAddresses(ctx, [email]);
+    await inTransaction(ctx.pool, async (db) => {
       await lockAddress(db, addressHash);
       await upsertSubscriber(db, { addressHash, id, email, language, now, confirmed });
       // Also where everybody is taken at his word: who unsubscribed comes back by confirming, and only then.
@@ -37,7 +39,7 @@ export async function subscribe(
       await addJobs(db, [
         { name: 'send_confirmation', payload: { addressHash }, key: addressHash },
       ]);
-    }),
-  );
+    });
+  });
   return { id, subscribed_at: now.toISOString(), email };
 }

@@ -3,6 +3,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { hashAddress } from '../suppressions/hash-address.ts';
+import { rewriteAddresses } from '../suppressions/move-addresses.ts';
 import { deleteSuppression, insertSuppression } from '../suppressions/queries.ts';
 import type { ByHand } from './erase-subscriber.ts';
 import { lockAddress } from './queries/subscribers.ts';
@@ -18,6 +19,7 @@ export async function suppressByHand(
   const addressHash = hashAddress(ctx.vault, email);
   const now = ctx.clock.now();
   const subjectId = subscriberIdOf(ctx.vault, addressHash);
+  await rewriteAddresses(ctx, [email]);
   await inTransaction(ctx.pool, async (db) => {
     await lockAddress(db, addressHash);
     await insertSuppression(db, { addressHash, reason: 'by_hand', suppressedAt: now });
@@ -34,6 +36,7 @@ export async function liftByHand(
   const addressHash = hashAddress(ctx.vault, email);
   const subjectId = subscriberIdOf(ctx.vault, addressHash);
   const occurredAt = ctx.clock.now();
+  await rewriteAddresses(ctx, [email]);
   return inTransaction(ctx.pool, async (db) => {
     await lockAddress(db, addressHash);
     const lifted = await deleteSuppression(db, addressHash);

@@ -1,4 +1,4 @@
-import type { Vault } from '#server/lib/vault.ts';
+import type { KeyedHashes } from '#server/lib/vault.ts';
 
 import { normalizeAddress } from './normalize-address.ts';
 
@@ -7,6 +7,6 @@ import { normalizeAddress } from './normalize-address.ts';
  * the database can try addresses.
  * @throws RangeError for what is no address
  */
-export function hashAddress(vault: Pick<Vault, 'hashText'>, email: string): string {
+export function hashAddress(vault: Pick<KeyedHashes, 'hashText'>, email: string): string {
   return vault.hashText('address', normalizeAddress(email));
 }

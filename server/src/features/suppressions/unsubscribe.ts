@@ -1,6 +1,7 @@
 import type { Context } from '#server/context.ts';
 
 import { hashAddress } from './hash-address.ts';
+import { rewriteAddresses } from './move-addresses.ts';
 import { insertSuppression } from './queries.ts';
 import { readUnsubscribeToken } from './unsubscribe-token.ts';
 
@@ -16,8 +17,9 @@ export async function unsubscribe(
   if (email === null) return null;
   const addressHash = hashAddress(ctx.vault, email);
   const suppressedAt = ctx.clock.now();
-  await ctx.gate.run(() =>
-    insertSuppression(ctx.pool, { addressHash, reason: 'unsubscribed', suppressedAt }),
-  );
+  await ctx.gate.run(async () => {
+    await rewriteAddresses(ctx, [email]);
+    await insertSuppression(ctx.pool, { addressHash, reason: 'unsubscribed', suppressedAt });
+  });
   return email;
 }

@@ -12,6 +12,8 @@ import {
   insertTrialActivations,
   insertTrialLicenses,
   listTrials,
+  lockTrialClaims,
+  moveClaims,
   releaseClaims,
   takeClaims,
   type NewTrial,
@@ -74,6 +76,7 @@ async function grantTrials(
       const licenseId = oldestGrant(request, claimed);
       if (licenseId !== null) granted.set(request, licenseId);
     }
+    await rewriteOlderClaims(options.pool, granted, claimed);
     open = open.filter((request) => !granted.has(request));
     if (open.length > 0) await grantNew(options, withoutOverlaps(open));
   }
@@ -81,6 +84,27 @@ async function grantTrials(
     options.pool,
     requests.map((request) => granted.get(request) ?? ''),
   );
+}
+
+/**
+ * Stores the claims of machines that were found under a previous master secret under the current one. Only the claims
+ * that the machine presents are rewritten: others of the same trial stay, for the machine as it was then.
+ */
+async function rewriteOlderClaims(
+  pool: Pool,
+  granted: ReadonlyMap<TrialRequest, string>,
+  claimed: ReadonlyMap<string, string>,
+): Promise<void> {
+  const found = [...granted].filter(([{ olderClaims }]) => olderClaims.some((c) => claimed.has(c)));
+  if (found.length === 0) return;
+  const wanted = found.flatMap(([{ claims }, licenseId]) =>
+    claims.map((claim) => ({ claim, licenseId })),
+  );
+  const outdated = found.flatMap(([{ olderClaims }]) => olderClaims);
+  await inTransaction(pool, async (client) => {
+    await lockTrialClaims(client);
+    await moveClaims(client, wanted, outdated);
+  });
 }
 
 /** Grants trials to those whose claims nobody else has taken; the others find the winner's grant in the next round. */
@@ -91,6 +115,14 @@ async function grantNew(
   const terms = readTerms();
   const candidates = requests.map((request) => ({ request, trial: prepare(request, terms) }));
   await inTransaction(pool, async (client) => {
+    const olderClaims = requests.flatMap((request) => request.olderClaims);
+    if (olderClaims.length > 0) {
+      // Processes whose current secrets differ take different claims for one machine, so they take turns.
+      await lockTrialClaims(client);
+      const taken = await listTrialsByClaims(client, uniqueClaims(requests));
+      // The next round finds it.
+      if (taken.size > 0) return;
+    }
     const wanted = candidates.flatMap(({ request, trial }) =>
       request.claims.map((claim) => ({ claim, licenseId: trial.licenseId })),
     );
@@ -130,15 +162,15 @@ function withoutOverlaps(requests: readonly TrialRequest[]): TrialRequest[] {
 }
 
 function uniqueClaims(requests: readonly TrialRequest[]): string[] {
-  return [...new Set(requests.flatMap(({ claims }) => claims))];
+  return [...new Set(requests.flatMap(({ claims, olderClaims }) => [...claims, ...olderClaims]))];
 }
 
 /** A machine built from parts of two others leads to both their grants: the older counts (UUIDv7 sort by time). */
 function oldestGrant(
-  { claims }: TrialRequest,
+  { claims, olderClaims }: TrialRequest,
   claimed: ReadonlyMap<string, string>,
 ): string | null {
-  const grants = claims.flatMap((claim) => claimed.get(claim) ?? []);
+  const grants = [...claims, ...olderClaims].flatMap((claim) => claimed.get(claim) ?? []);
   return grants.sort()[0] ?? null;
 }
 

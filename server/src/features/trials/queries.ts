@@ -106,9 +106,45 @@ const releaseStatement = defineCommand(
   'delete from trial_claims where claim_hash = any ($1::bytea[])',
 );
 
-/** Gives back claims that were taken in this very transaction. */
+/** Deletes claims: those taken in this very transaction. */
 export async function releaseClaims(db: Queryable, claims: readonly string[]): Promise<void> {
   await execute(db, releaseStatement, [toBytes(claims)]);
+}
+
+/** An advisory lock of the whole service. */
+const CLAIMS_LOCK = 'latchkey trial claims';
+
+const lockStatement = defineCommand(
+  'trial_claims_lock',
+  `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
+);
+
+/** Keeps other processes from taking claims under another master secret until the transaction ends. */
+export async function lockTrialClaims(db: Queryable): Promise<void> {
+  await execute(db, lockStatement, [CLAIMS_LOCK]);
+}
+
+const copyClaimsStatement = defineCommand(
+  'trial_copy_claims',
+  `insert into trial_claims (claim_hash, license_id, claimed_at)
+   select distinct on (claim_hash) claim_hash, license_id, l.created_at
+   from unnest($1::bytea[], $2::uuid[]) as wanted (claim_hash, license_id)
+   join licenses l on l.id = wanted.license_id
+   order by claim_hash, license_id
+   on conflict (claim_hash) do nothing`,
+);
+
+/** Replaces claims by those of the same machines under another master secret. */
+export async function moveClaims(
+  db: Queryable,
+  wanted: readonly Claim[],
+  outdated: readonly string[],
+): Promise<void> {
+  await execute(db, copyClaimsStatement, [
+    toBytes(wanted.map(({ claim }) => claim)),
+    wanted.map(({ licenseId }) => licenseId),
+  ]);
+  await execute(db, releaseStatement, [toBytes(outdated)]);
 }
 
 /** A trial that is to be stored. */

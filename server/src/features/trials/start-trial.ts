@@ -38,7 +38,8 @@ export async function startTrial(
   const machine = readMachine(ctx.vault, request.machine_fingerprint);
   const installId = request.install_id ?? null;
   const claims = trialClaims(machine.identity);
-  const trial = await ctx.batches.trials.submit({ claims, machine, installId });
+  const olderClaims = machine.olderIdentities.flatMap(trialClaims);
+  const trial = await ctx.batches.trials.submit({ claims, olderClaims, machine, installId });
   const now = ctx.clock.now();
   const terms =
     findCatalogTerms(ctx.catalog(), trial.license) ??

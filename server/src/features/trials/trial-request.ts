@@ -7,6 +7,8 @@ import type { Trial } from './trial.ts';
 export interface TrialRequest {
   /** Two machines share a trial when they share one of these; sorted. */
   readonly claims: readonly string[];
+  /** The same claims under the previous master secrets; empty except during a rotation. */
+  readonly olderClaims: readonly string[];
   readonly machine: PresentedMachine;
   readonly installId: string | null;
 }

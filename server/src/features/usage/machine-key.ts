@@ -1,10 +1,10 @@
-import type { Vault } from '#server/lib/vault.ts';
+import type { KeyedHashes } from '#server/lib/vault.ts';
 
 /**
  * What the days of a machine's use are stored under: 128 bits of the keyed hash of the id that the client gives itself, in
  * the form of a UUID.
  */
-export function toMachineKey(vault: Pick<Vault, 'hashText'>, machineId: string): string {
+export function toMachineKey(vault: Pick<KeyedHashes, 'hashText'>, machineId: string): string {
   const digits = vault.hashText('usage', machineId);
   return [
     digits.slice(0, 8),

@@ -5,6 +5,7 @@ import { cutText } from '#server/lib/cut-text.ts';
 
 import { requireIdentity } from '../licenses/read-machine.ts';
 import { toMachineKey } from './machine-key.ts';
+import { rewriteUsage } from './move-machines.ts';
 
 const MAX_APP_VERSION_CHARACTERS = 64;
 const MAX_OS_VERSION_CHARACTERS = 128;
@@ -19,6 +20,9 @@ export async function recordHeartbeat(
   request: HeartbeatRequest,
 ): Promise<HeartbeatResponse> {
   const machine = requireIdentity(request.machine_fingerprint);
+  if (ctx.vault.previous.length > 0) {
+    await ctx.gate.run(() => rewriteUsage(ctx, [request.machine_id]));
+  }
   const message = await ctx.batches.heartbeats.submit({
     machineKey: toMachineKey(ctx.vault, request.machine_id),
     appVersion: cut(request.app_version || machine.appVersion, MAX_APP_VERSION_CHARACTERS),

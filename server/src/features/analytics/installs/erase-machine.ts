@@ -4,6 +4,7 @@ import type { Queryable } from '#server/db/statement.ts';
 
 import { insertAuditEntry } from '../../audit/queries.ts';
 import { toMachineKey } from '../../usage/machine-key.ts';
+import { rewriteUsage } from '../../usage/move-machines.ts';
 import { deleteFirstDay, deleteMachineDays } from '../queries/installs.ts';
 import { upsertMark, type RollupSource } from '../queries/rollup-marks.ts';
 import { dayOf, type Day } from '../rules/days.ts';
@@ -21,6 +22,7 @@ export async function eraseMachine(
 ): Promise<number> {
   const machineKey = toMachineKey(vault, id);
   const now = clock.now();
+  await rewriteUsage({ pool, vault }, [id]);
   return inTransaction(pool, async (client) => {
     const days = await deleteMachineDays(client, machineKey);
     await deleteFirstDay(client, machineKey);

@@ -21,7 +21,11 @@ import {
   type KeyEmailName,
 } from './queries.ts';
 import { queueKeyEmails } from './queue-key-emails.ts';
-import { findUnconfirmedKeyEmail, recordKeyEmailUnconfirmed } from './unconfirmed-queries.ts';
+import {
+  findUnconfirmedKeyEmail,
+  moveKeyEmailAddress,
+  recordKeyEmailUnconfirmed,
+} from './unconfirmed-queries.ts';
 
 /** What sending needs of the context. */
 type KeyEmailContext = Pick<
@@ -70,6 +74,10 @@ export async function sendKeyEmail(
   if (unknown !== null) return waitForLookUp(ctx, name, unknown);
 
   const addressHash = ctx.vault.hashText('email', address.toLowerCase());
+  for (const hashes of ctx.vault.previous) {
+    const outdated = hashes.hashText('email', address.toLowerCase());
+    await moveKeyEmailAddress(pool, name, outdated, addressHash);
+  }
   const pausedUntil = await findEndOfPause(ctx, name, addressHash);
   if (pausedUntil !== null) return queueKeyEmails(pool, [name], pausedUntil);
 

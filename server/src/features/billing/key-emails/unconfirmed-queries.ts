@@ -43,3 +43,19 @@ export async function findUnconfirmedKeyEmail(
   const parameters = [transactionId, provider, addressHash];
   return (await queryRow(db, findUnconfirmedStatement, parameters))?.unconfirmed_at ?? null;
 }
+
+const moveAddressStatement = defineCommand(
+  'key_email_move_address',
+  `update key_emails set address_hash = $4
+   where transaction_id = $1 and provider = $2 and address_hash = $3`,
+);
+
+/** Stores under another hash to which address the e-mail was sent. */
+export async function moveKeyEmailAddress(
+  db: Queryable,
+  { transactionId, provider }: KeyEmailName,
+  from: string,
+  to: string,
+): Promise<void> {
+  await execute(db, moveAddressStatement, [transactionId, provider, from, to]);
+}

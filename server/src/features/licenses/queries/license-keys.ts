@@ -5,6 +5,7 @@ import {
   defineStatement,
   execute,
   queryRow,
+  queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
 
@@ -46,13 +47,45 @@ export async function insertLicenseKeys(
 
 const findStatement = defineStatement(
   'license_key_find',
-  Type.Object({ license_id: Type.String() }),
-  'select license_id from license_keys where key_hash = $1',
+  Type.Object({ license_id: Type.String(), key_hash: Type.String() }),
+  `select license_id, encode(key_hash, 'hex') as key_hash from license_keys
+   where key_hash = any ($1::bytea[]) limit 1`,
 );
 
-/** The license that a key belongs to. */
-export async function findLicenseIdByKey(db: Queryable, keyHash: string): Promise<string | null> {
-  return (await queryRow(db, findStatement, [toBytes(keyHash)]))?.license_id ?? null;
+/**
+ * The license that a key belongs to.
+ * @param keyHashes the key's hashes under all master secrets that rows may be stored under
+ */
+export async function findLicenseIdByKey(
+  db: Queryable,
+  keyHashes: readonly string[],
+): Promise<string | null> {
+  return (await findStoredKey(db, keyHashes))?.licenseId ?? null;
+}
+
+/** Under which of its hashes a key is stored. */
+export async function findStoredKey(
+  db: Queryable,
+  keyHashes: readonly string[],
+): Promise<LicenseKeyRecord | null> {
+  const row = await queryRow(db, findStatement, [keyHashes.map(toBytes)]);
+  return row && { keyHash: row.key_hash, licenseId: row.license_id };
+}
+
+const deleteStatement = defineStatement(
+  'license_key_delete',
+  Type.Object({ license_id: Type.String(), key_hash: Type.String() }),
+  `delete from license_keys where key_hash = any ($1::bytea[])
+   returning license_id, encode(key_hash, 'hex') as key_hash`,
+);
+
+/** Removes keys, for storing them under other hashes in the same transaction. */
+export async function deleteLicenseKeys(
+  db: Queryable,
+  keyHashes: readonly string[],
+): Promise<LicenseKeyRecord[]> {
+  const rows = await queryRows(db, deleteStatement, [keyHashes.map(toBytes)]);
+  return rows.map((row) => ({ keyHash: row.key_hash, licenseId: row.license_id }));
 }
 
 function toBytes(keyHash: string): Buffer {

@@ -46,6 +46,36 @@ export async function takeIdempotencyKey(
   return (await execute(db, takeStatement, parameters)) === 1;
 }
 
+const moveStatement = defineCommand(
+  'outreach_key_move',
+  `update outreach_idempotency_keys set key_hash = decode($4, 'hex'), body_hash = decode($5, 'hex')
+   where api_key_id = $1 and key_hash = decode($2, 'hex') and body_hash = decode($3, 'hex')
+     and not exists (select from outreach_idempotency_keys
+                     where api_key_id = $1 and key_hash = decode($4, 'hex'))`,
+);
+
+/** The hashes of an idempotency key and of its request. */
+export interface HashedRequest {
+  readonly keyHash: string;
+  readonly bodyHash: string;
+}
+
+/** Stores a key under other hashes of the same request. */
+export async function moveIdempotencyKey(
+  db: Queryable,
+  apiKeyId: string,
+  from: HashedRequest,
+  to: HashedRequest,
+): Promise<void> {
+  await execute(db, moveStatement, [
+    apiKeyId,
+    from.keyHash,
+    from.bodyHash,
+    to.keyHash,
+    to.bodyHash,
+  ]);
+}
+
 const findStatement = defineStatement(
   'outreach_key_find',
   Type.Object({

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { test } from 'node:test';
+
+import { checkMasterSecret } from '#server/cli/doctor/check-master-secret.ts';
+import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
+import { countStoredRows } from '#server/features/master-secret/queries/count-rows.ts';
+import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';
+import { showSubscriber } from '#server/features/subscribers/show-subscriber.ts';
+import { suppressByHand } from '#server/features/subscribers/suppress-by-hand.ts';
+import { listSuppressedAddresses } from '#server/features/suppressions/list-suppressed-addresses.ts';
+
+import { startTestService, TEST_MASTER_SECRET, type TestService } from '../harness.ts';
+import {
+  activate,
+  anyMachine,
+  anyUnknownKey,
+  listMachines,
+  startTrial,
+  validate,
+} from '../license-steps.ts';
+
+const NEW_SECRET = 'another master secret, for after a leak';
+
+/** A process after the change of secrets. */
+function afterChange(beside: TestService): Promise<TestService> {
+  return startTestService({
+    beside,
+    masterSecret: NEW_SECRET,
+    previousSecrets: [TEST_MASTER_SECRET],
+  });
+}
+
+/** A process that was prepared for the change. */
+function beforeChange(beside: TestService): Promise<TestService> {
+  return startTestService({ beside, previousSecrets: [NEW_SECRET] });
+}
+
+async function heartbeat(service: TestService, machineId: string): Promise<void> {
+  const answer = await service.post('/api/v1/usage/heartbeat', {
+    machine_id: machineId,
+    machine_fingerprint: { machine_id: machineId },
+    app_version: '1.0.0',
+    os_version: 'test',
+  });
+  assert.equal(answer.status, 200, answer.text);
+}
+
+async function rotate({ ctx }: TestService) {
+  return rotateMasterSecret(ctx, 'test', () => {});
+}
+
+async function countOutdated({ ctx }: TestService): Promise<Record<string, number>> {
+  const counts = await countStoredRows(ctx.pool);
+  const outdated = counts.filter(({ secretId }) => secretId !== ctx.vault.secretId);
+  return Object.fromEntries(outdated.map(({ kind, rows }) => [kind, rows]));
+}
+
+test('what was stored under the previous secret is found and not granted again', async () => {
+  const service = await startTestService();
+  const machine = anyMachine();
+  const parts = { machine_id: randomUUID(), serial: 'PF2K9QX7', mac: '3c:22:fb:4e:91:07' };
+  const { license, licenseKey } = await service.issue({ maxActivations: 1 });
+  const { activation_id: id } = await activate(service, licenseKey, machine);
+  const trial = await startTrial(service, parts);
+  await suppressByHand(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
+  await heartbeat(service, machine.machine_id);
+
+  const next = await afterChange(service);
+  assert.equal((await validate(next, licenseKey, id, machine.machine_id)).valid, true);
+  assert.equal((await activate(next, licenseKey, machine)).activation_id, id);
+  assert.equal((await listMachines(next, licenseKey)).length, 1);
+  assert.equal((await startTrial(next, parts)).license_key, trial.license_key);
+  assert.equal(next.ctx.vault.open(license.keySealed, `license:${license.id}`), licenseKey);
+  assert.deepEqual(await listSuppressedAddresses(next.ctx, ['no@example.com', 'yes@example.com']), [
+    true,
+    false,
+  ]);
+  await heartbeat(next, machine.machine_id);
+  assert.equal(await next.count('usage_days'), 1);
+  const unknown = await validate(next, anyUnknownKey(), id, machine.machine_id);
+  assert.equal(unknown.reason, 'license_not_found');
+});
+
+test('a machine that is seen again and an address that is used again are rewritten', async () => {
+  const service = await startTestService();
+  const machine = anyMachine();
+  const { licenseKey } = await service.issue();
+  await activate(service, licenseKey, machine);
+  await startTrial(service, machine);
+  await suppressByHand(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
+  const next = await afterChange(service);
+  const before = await countOutdated(next);
+  assert.deepEqual([before['machines'], before['suppressions']], [2, 1]);
+  assert.ok((before['trial_claims'] ?? 0) > 0);
+  await activate(next, licenseKey, machine);
+  await startTrial(next, machine);
+  const { suppression } = await showSubscriber(next.ctx, 'no@example.com');
+  assert.equal(suppression?.reason, 'by_hand');
+  const after = await countOutdated(next);
+  assert.deepEqual(
+    [after['machines'], after['trial_claims'], after['suppressions']],
+    [undefined, undefined, undefined],
+  );
+});
+
+test('after a rotation everything but unseen machines is readable without the previous secret', async () => {
+  const service = await startTestService();
+  const machine = anyMachine();
+  const { license, licenseKey } = await service.issue({ customerEmail: 'ann@example.com' });
+  const { activation_id: id } = await activate(service, licenseKey, machine);
+  await startTrial(service, anyMachine());
+  await suppressByHand(service.ctx, { email: 'Ann@example.com', actor: 'test', reason: 'test' });
+  await heartbeat(service, machine.machine_id);
+  const kid = service.ctx.signingKeys.current(service.clock.now()).publicJwk.kid;
+
+  const next = await afterChange(service);
+  const [old] = await checkMasterSecret(next.pool, next.ctx.vault);
+  assert.deepEqual([old?.status, /2 licenses/u.test(old?.cause ?? '')], ['warning', true]);
+  const result = await rotate(next);
+  assert.deepEqual(result.licenses, { rewritten: 2, failed: 0 });
+  assert.deepEqual(result.signingKeys, { rewritten: 1, failed: 0 });
+  assert.equal(result.addresses, 1);
+  const again = await rotate(next);
+  assert.deepEqual(again.licenses, { rewritten: 0, failed: 0 });
+  const left = await countOutdated(next);
+  assert.deepEqual(Object.keys(left), ['machines', 'trial_claims']);
+
+  const alone = await startTestService({ beside: service, masterSecret: NEW_SECRET });
+  assert.equal((await validate(alone, licenseKey, id, machine.machine_id)).valid, true);
+  const { rows } = await alone.pool.query<{ key_sealed: Buffer }>(
+    'select key_sealed from licenses where id = $1',
+    [license.id],
+  );
+  const [{ key_sealed: sealed } = { key_sealed: Buffer.alloc(0) }] = rows;
+  assert.equal(alone.ctx.vault.open(sealed, `license:${license.id}`), licenseKey);
+  assert.equal(alone.ctx.signingKeys.current(alone.clock.now()).publicJwk.kid, kid);
+  assert.deepEqual(await listSuppressedAddresses(alone.ctx, ['ann@example.com']), [true]);
+  await heartbeat(alone, machine.machine_id);
+  assert.equal(await alone.count('usage_days'), 1);
+  const [unknown] = await checkMasterSecret(alone.pool, alone.ctx.vault);
+  assert.deepEqual(
+    [unknown?.status, /not configured/u.test(unknown?.cause ?? '')],
+    ['warning', true],
+  );
+});
+
+test('processes with crossed secrets read what the other wrote, before and after the rotation', async () => {
+  const service = await startTestService();
+  const old = await beforeChange(service);
+  const next = await afterChange(service);
+  const machine = anyMachine();
+  const { licenseKey } = await next.issue();
+  const { activation_id: id } = await activate(old, licenseKey, machine);
+  assert.equal((await activate(next, licenseKey, machine)).activation_id, id);
+  assert.equal((await activate(old, licenseKey, machine)).activation_id, id);
+  const trial = await startTrial(next, machine);
+  assert.equal((await startTrial(old, machine)).license_key, trial.license_key);
+  await rotate(next);
+  assert.equal((await validate(old, licenseKey, id, machine.machine_id)).valid, true);
+  assert.equal((await startTrial(old, machine)).license_key, trial.license_key);
+});
+
+test('one machine that asks processes with crossed secrets at once is granted one trial', async () => {
+  const service = await startTestService();
+  const processes = [await beforeChange(service), await afterChange(service)];
+  for (let round = 0; round < 5; round += 1) {
+    const machine = anyMachine();
+    const trials = await Promise.all(
+      [...processes, ...processes].map((each) => startTrial(each, machine)),
+    );
+    assert.equal(new Set(trials.map((trial) => trial.license_key)).size, 1);
+  }
+});
+
+test('a key that is stored under the previous secret is not imported again', async () => {
+  const service = await startTestService();
+  const { licenseKey } = await service.issue();
+  const next = await afterChange(service);
+  const product = next.ctx.catalog().products.get('personal') ?? null;
+  assert.ok(product !== null);
+  const change = { actor: 'test', reason: 'a test' };
+  assert.deepEqual(await importLicenses(next.ctx, [{ product, licenseKey }], change), ['present']);
+  assert.deepEqual(await previewImport(next.ctx, [{ product, licenseKey }], {}), ['present']);
+});
