@@ -49,6 +49,7 @@ export class FakeHost implements Disposable {
   /** What a program answers instead of what it would; null lets it do its work. */
   intercept: (command: string, count: number) => Partial<ProgramResult> | null = () => null;
   checkInterruption: () => void = () => undefined;
+  keepsCertificate: (name: string) => boolean = () => true;
 
   constructor(root: string | null = null) {
     this.root = root ?? mkdtempSync(join(tmpdir(), 'latchkey-agent-host-'));
@@ -116,6 +117,7 @@ export class FakeHost implements Disposable {
         sleep: async () => undefined,
         now: () => new Date(),
         nginxWarnings: [],
+        keepsCertificate: (name) => this.keepsCertificate(name),
         probeProxy: async () => null,
         ensureAuthority: async () => {
           this.write(`${paths.authority}/ca.key`, 'secret', 0o600);

@@ -21,11 +21,11 @@ import { printNote } from './output.ts';
 /** What the steps of this machine are done and undone with. */
 export interface Installation {
   readonly runProgram: RunProgram;
-  readonly open: (
-    plan: Pick<Plan, 'agentPort' | 'installed'> | null,
-    facts: HostFacts | null,
-  ) => RunContext;
+  readonly open: (plan: PlanContext | null, facts: HostFacts | null) => RunContext;
 }
+
+/** What steps need to know of the plan that they belong to. */
+type PlanContext = Pick<Plan, 'agentPort' | 'installed' | 'keptCertificates'>;
 
 export const LOCK_PATH = '/run/latchkey-agent-install.lock';
 
@@ -53,7 +53,7 @@ export function openInstallation(isVerbose: boolean, interruption: Interruption)
 
 function openServices(
   run: RunProgram,
-  plan: Pick<Plan, 'agentPort' | 'installed'> | null,
+  plan: PlanContext | null,
   facts: HostFacts | null,
 ): InstallServices {
   const target = plan?.installed ?? null;
@@ -66,6 +66,7 @@ function openServices(
     domain: target?.domain ?? '',
     sleep: async (ms) => sleep(ms),
     now: systemClock.now,
+    keepsCertificate: (name) => plan?.keptCertificates.includes(name) ?? true,
     nginxWarnings: facts?.nginx?.warnings ?? [],
     probeProxy: async () => (target === null ? null : (await probeProxy(target)).problem),
     async ensureAuthority(order) {

@@ -23,6 +23,10 @@ export interface HostFacts {
   readonly domainAddresses: readonly string[];
   /** A certificate that certbot keeps and that is for the domain. */
   readonly certificate: CertificateFacts | null;
+  /** Configurations that name certificates of certbot, but for files of an installation. */
+  readonly certificateUses: readonly CertificateUse[];
+  /** The certificates whose renewal needs answers from our directory for challenges, by certbot's names. */
+  readonly challenged: readonly string[];
   /** What is wrong with the certificate and the key that were given, as a sentence. */
   readonly givenCertificateFault: string | null;
   /** What an earlier installation left. */
@@ -66,6 +70,13 @@ export interface NginxFile {
   readonly realPath: string;
   readonly text: string;
   readonly isWritable: boolean;
+}
+
+export interface CertificateUse {
+  /** certbot's name for the certificate. */
+  readonly name: string;
+  /** The file or link that names it. */
+  readonly path: string;
 }
 
 export interface CertificateFacts {

@@ -132,6 +132,25 @@ test(
   },
 );
 
+test(
+  'moved to another domain, it renews what it has, and nothing of the first one is left',
+  { skip },
+  async () => {
+    await using installation = await prepare('nginx with another site');
+    const { machine } = installation;
+    const { current } = getPackages();
+    const before = takeSnapshot(machine);
+    expectSuccess(await installation.install(current));
+    const domain = 'next.example.test';
+    expectSuccess(await installation.install(current, ['--domain', domain]));
+    const renewals = await machine.succeed(['ls', '/etc/letsencrypt/renewal']);
+    assert.equal(renewals.trim(), `${domain}.conf`);
+    await machine.succeed(['certbot', 'renew', '--force-renewal', '--no-random-sleep-on-renew']);
+    expectSuccess(await installation.uninstall());
+    assert.deepEqual(compareSnapshots(before, takeSnapshot(machine), { withTimes: false }), []);
+  },
+);
+
 test('nginx follows the agent to another port when it is installed again', { skip }, async () => {
   await using installation = await prepare('nginx with the domain over https');
   const { machine } = installation;

@@ -14,7 +14,7 @@ for name in ${CERTBOT_PACKAGES.join(' ')}; do
   tree=/opt/trees/$name
   mkdir -p $tree/DEBIAN
   dpkg -L $name | while read -r path; do
-    if [ -L "$path" ] || [ -f "$path" ]; then mkdir -p "$tree$(dirname "$path")"; cp -a "$path" "$tree$path"; fi
+    if [ -f "$path" ] || { [ -L "$path" ] && [ ! -d "$path" ]; }; then mkdir -p "$tree$(dirname "$path")"; cp -a "$path" "$tree$path"; fi
   done
   dpkg-query -s $name | awk '/^[^ ]/ { skipped = /^(Status|Conffiles):/ } !skipped' >$tree/DEBIAN/control
   for script in conffiles config postinst postrm preinst prerm templates; do

@@ -1,7 +1,6 @@
 import type { Journal } from './journal.ts';
 import { kindOf } from './kinds.ts';
-import type { Machine } from './machine.ts';
-import { type Entry, nameEntry } from './step-kind.ts';
+import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
 /**
  * What an earlier installation did and a plan no longer has, such as the other mode's files: it is undone, the last one first.
@@ -11,14 +10,14 @@ import { type Entry, nameEntry } from './step-kind.ts';
 export function listStale(
   { done }: Pick<Journal, 'done'>,
   names: readonly string[],
-  machine: Machine,
+  context: StepContext,
 ): readonly Entry[] {
-  return done.filter((entry) => isStale(entry, names, machine));
+  return done.filter((entry) => isStale(entry, names, context));
 }
 
 /** Whether an entry is neither of a plan, nor stays without one. */
-function isStale(entry: Entry, names: readonly string[], machine: Machine): boolean {
+function isStale(entry: Entry, names: readonly string[], context: StepContext): boolean {
   const { outlivesPlans, isWanted } = kindOf(entry);
   if (outlivesPlans || names.includes(nameEntry(entry))) return false;
-  return isWanted?.(entry, names, machine) !== true;
+  return isWanted?.(entry, names, context) !== true;
 }

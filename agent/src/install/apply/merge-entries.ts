@@ -11,14 +11,33 @@ export function mergeEntries(
   names: readonly string[],
 ): Entry[] {
   const merged = new Map(done.map((entry) => [nameEntry(entry), entry]));
+  const removed: Entry[] = [];
   for (const { action, entry } of changes) {
     const name = nameEntry(entry);
     const earlier = merged.get(name);
-    if (action === 'remove') merged.delete(name);
-    else merged.set(name, earlier === undefined ? entry : join(earlier, entry));
+    if (action === 'remove') {
+      merged.delete(name);
+      if (earlier !== undefined) removed.push(earlier);
+    } else merged.set(name, earlier === undefined ? entry : join(earlier, entry));
   }
   const place = (entry: Entry) => names.indexOf(nameEntry(entry));
-  return [...merged.values()].sort((one, other) => place(one) - place(other));
+  const entries = [...merged.values()].sort((one, other) => place(one) - place(other));
+  return removed.reduce(inherit, entries);
+}
+
+/**
+ * What a removed certificate had added may be in use by another one, as an ACME account is. That one has it from now on, with
+ * what was there before either.
+ */
+function inherit(entries: readonly Entry[], removed: Entry): Entry[] {
+  const heir = entries.find(({ kind }) => kind === removed.kind);
+  const traces = removed.before.facts['traces'];
+  return entries.map((entry) => {
+    if (entry !== heir || traces === undefined) return entry;
+    const facts = { ...entry.before.facts, traces };
+    const added = [...(entry.after?.['added'] ?? []), ...(removed.after?.['added'] ?? [])];
+    return { ...entry, before: { ...entry.before, facts }, after: { ...entry.after, added } };
+  });
 }
 
 /** Lists of what was added grow; of everything else the last word counts. */

@@ -43,6 +43,8 @@ export interface InstallServices {
   readonly domain: string;
   /** What `nginx -t` warned of before anything was changed. */
   readonly nginxWarnings: readonly string[];
+  /** Whether the plan keeps a certificate of certbot. @param name certbot's name for it */
+  readonly keepsCertificate: (name: string) => boolean;
   /** Asks for the health route through nginx; null when it answers as it must, else what is wrong. */
   readonly probeProxy: () => Promise<string | null>;
   /** Makes the authority and what it signs, where they are missing. */
@@ -79,7 +81,7 @@ export interface StepKind<Kind extends Step> {
   /** Whether it stays until the uninstallation although a later plan no longer has it. */
   readonly outlivesPlans: boolean;
   /** For what a later plan wants without naming it. @param names those of the plan's steps */
-  readonly isWanted?: (entry: Entry, names: readonly string[], machine: Machine) => boolean;
+  readonly isWanted?: (entry: Entry, names: readonly string[], context: StepContext) => boolean;
 }
 
 /** What tells entries apart: two with the same name are about the same thing. */

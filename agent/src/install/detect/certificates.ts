@@ -53,7 +53,7 @@ function readLineage(
 }
 
 /** One for all names, with commas (`webroot_path`), or one for each (`[[webroot_map]]`). */
-function listWebroots(renewal: string): string[] {
+export function listWebroots(renewal: string): string[] {
   const [, shared = ''] = /^webroot_path\s*=\s*(.*)$/mu.exec(renewal) ?? [];
   const [, map = ''] = /^\[\[webroot_map\]\]$([\s\S]*)/mu.exec(renewal) ?? [];
   const each = [...map.matchAll(/^[^#=[\]]+=(.*)$/gmu)].map(([, path = '']) => path);

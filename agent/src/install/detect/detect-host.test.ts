@@ -54,6 +54,8 @@ test('a bare machine has nothing, and nothing is changed to find that out', asyn
     addresses: ['192.0.2.7'],
     domainAddresses: [`of ${DOMAIN}`],
     certificate: null,
+    certificateUses: [],
+    challenged: [],
     givenCertificateFault: null,
     installed: null,
     configured: null,

@@ -7,6 +7,7 @@ import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT } from '../paths.ts';
 import { detectIpv6 } from './addresses.ts';
 import { detectCertificate, findGivenFault } from './certificates.ts';
+import { detectCertificateUses, detectChallenged } from './certificate-uses.ts';
 import { detectConfiguration } from './configuration.ts';
 import type { Detection } from './detection.ts';
 import { detectDistribution } from './distribution.ts';
@@ -48,9 +49,10 @@ export async function detectHost(
   const configured = await detectConfiguration(detection);
   const ports = [80, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
   const listeners = detectListeners(detection, ports);
-  const [nginx, firewall, domainAddresses] = await Promise.all([
+  const [nginx, firewall, certificateUses, domainAddresses] = await Promise.all([
     detectNginx(detection, listeners),
     detectFirewall(detection),
+    detectCertificateUses(detection),
     surroundings.findAddresses(options.domain),
   ]);
   const { installed, fault } = detectInstalled(detection);
@@ -69,6 +71,8 @@ export async function detectHost(
     addresses,
     domainAddresses,
     certificate: detectCertificate(detection, options.domain, now),
+    certificateUses,
+    challenged: detectChallenged(detection),
     givenCertificateFault: findGivenFault(detection, options, now),
     installed,
     configured,

@@ -34,6 +34,8 @@ export const BARE: HostFacts = {
   addresses: ['203.0.113.7'],
   domainAddresses: ['203.0.113.7'],
   certificate: null,
+  certificateUses: [],
+  challenged: [],
   givenCertificateFault: null,
   installed: null,
   configured: null,

@@ -1,4 +1,4 @@
-import type { CertificateFacts, HostFacts, Listener } from '../facts.ts';
+import type { CertificateFacts, CertificateFiles, HostFacts, Listener } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { CertificateStep } from '../steps.ts';
@@ -38,6 +38,9 @@ export function planCertificate(
 ): CertificatePlan | Refusal {
   const given = options.certificateFiles;
   if (given !== null) {
+    const lineage = findLineage(given);
+    if (lineage !== null)
+      return { ...settle(given, lineage, []), needsChallenge: isChallenged(facts, lineage) };
     return settle(given, null, [
       `${given.certificate} is not renewed by this program: when it is replaced, ${isProxied ? 'reload nginx' : 'run this again'}.`,
     ]);
@@ -53,6 +56,17 @@ export function planCertificate(
   return keep(kept, [
     `certbot renews the certificate ${kept.name} by ${kept.authenticator}, which will not work as port 80 is used here: see that it is renewed otherwise (certbot certonly --cert-name ${kept.name}).`,
   ]);
+}
+
+/** certbot's directory where both files lie in it, since certbot replaces them there. */
+function findLineage({ certificate, key }: CertificateFiles): string | null {
+  const [, directory] =
+    /^(\/etc\/letsencrypt\/live\/[\w.*-]+)\/fullchain\.pem$/u.exec(certificate) ?? [];
+  return directory !== undefined && key === `${directory}/privkey.pem` ? directory : null;
+}
+
+function isChallenged({ challenged }: HostFacts, lineage: string): boolean {
+  return challenged.some((name) => lineage.endsWith(`/${name}`));
 }
 
 function keep(kept: CertificateFacts, notes: readonly string[]): CertificatePlan {

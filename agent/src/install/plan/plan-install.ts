@@ -8,6 +8,7 @@ import { findPortHindrance, listChangeNotes, listHindrances } from './check-host
 import { chooseMode } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
 import { type Manual, type Plan, type Refusal, refuse } from './plan.ts';
+import { listKeptCertificates, listRenewalObjections } from './kept-certificates.ts';
 import { planByHand } from './plan-by-hand.ts';
 import { planStandalone } from './plan-standalone.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
@@ -60,7 +61,8 @@ function finish(
       ...describeAdmission(options),
     ],
     handwork,
-    objections,
+    objections: [...objections, ...listRenewalObjections(steps, facts)],
+    keptCertificates: listKeptCertificates(steps, facts),
     installed: { version, mode, domain, proxyPath, mutualTls, proxyByHand, certificateFiles },
   };
 }

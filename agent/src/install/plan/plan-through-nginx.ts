@@ -1,8 +1,10 @@
 import type { HostFacts, NginxFacts } from '../facts.ts';
+import { planChallengeOnly } from '../nginx/plan-challenge-only.ts';
 import { planProxy } from '../nginx/plan-proxy.ts';
 import type { ProxyPlan } from '../nginx/proxy-plan.ts';
 import type { InstallOptions } from '../options.ts';
-import type { Step } from '../steps.ts';
+import { paths } from '../paths.ts';
+import type { EditStep, Step } from '../steps.ts';
 import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
 import { explainOrder } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
@@ -17,7 +19,6 @@ import {
 import { planFirewall } from './plan-firewall.ts';
 
 type Dedicated = Extract<ProxyPlan, { readonly kind: 'dedicated' }>;
-type Existing = Extract<ProxyPlan, { readonly kind: 'existing' }>;
 
 /** The agent itself is asked by nginx alone, which does not verify it. */
 const OWN = { kind: 'self-signed' } as const;
@@ -34,6 +35,8 @@ export function planThroughNginx(
   );
   if (way.kind === 'refused') return explainByHand(way, options);
   if (way.kind === 'dedicated') return planDedicated(options, facts, nginx);
+  const route = way.kind === 'existing' ? listEdits([way.route], way.edits, nginx.files) : [];
+  const renewal = planRenewal(route, options, facts, nginx);
   const note = listUnusedNote(options);
   const firewall = planFirewall(options, facts, [443]);
   return {
@@ -42,7 +45,10 @@ export function planThroughNginx(
       ...listGroundSteps(facts, false),
       ...firewall.steps,
       ...listAgentSteps(options, 'proxy', OWN, facts),
-      ...(way.kind === 'existing' ? listRouteSteps(way, nginx) : []),
+      ...(way.kind === 'existing' ? [...listLimits(way.limits), way.route, ...route] : []),
+      ...renewal.steps,
+      ...(way.kind === 'existing' ? [{ kind: 'nginx', probesRoute: true } as const] : []),
+      ...renewal.hooks,
     ],
     notes: [...way.notes, ...note, ...firewall.notes],
     objections: [],
@@ -83,21 +89,38 @@ function listServerSteps({ limits, server }: Dedicated): readonly Step[] {
   return [...listLimits(limits), server, { kind: 'nginx', probesRoute: true }];
 }
 
-function listRouteSteps(
-  { limits, route, edits }: Existing,
-  { files }: NginxFacts,
-): readonly Step[] {
-  return [
-    ...listLimits(limits),
-    route,
-    ...listEdits([route], edits, files),
-    { kind: 'nginx', probesRoute: true },
-  ];
-}
-
 /** Before what refers to it: each step leaves a configuration that nginx can load. */
 function listLimits(limits: Dedicated['limits']): readonly Step[] {
   return limits === null ? [] : [limits];
+}
+
+/** What keeps the certificate renewed that an installation obtained, and that another block shows by now. */
+interface Renewal {
+  readonly steps: readonly Step[];
+  readonly hooks: readonly Step[];
+}
+
+const NOTHING_TO_RENEW: Renewal = { steps: [], hooks: [] };
+
+function planRenewal(
+  route: readonly EditStep[],
+  options: InstallOptions,
+  facts: HostFacts,
+  { files }: NginxFacts,
+): Renewal {
+  const { certificate: kept, certificateUses } = facts;
+  const isOurs = kept?.webroots.includes(paths.challenges) === true;
+  if (!isOurs || !certificateUses.some(({ name }) => name === kept.name)) return NOTHING_TO_RENEW;
+  const shown = { ...guessCertificate(options, facts), needsChallenge: true };
+  const challenge = planChallengeOnly(files, describeProxy(options, facts, shown));
+  const hooks = listHookSteps('proxy', kept.directory);
+  // One file cannot be edited twice; what is missing then is an objection of the plan.
+  if (typeof challenge === 'string') return { steps: [], hooks };
+  const steps = listChallengeSteps(challenge, files);
+  const isEditedTwice = steps.some(
+    (step) => step.kind === 'edit' && route.some(({ path }) => path === step.path),
+  );
+  return { steps: isEditedTwice ? [] : steps, hooks };
 }
 
 function explainByHand(

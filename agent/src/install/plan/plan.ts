@@ -15,6 +15,8 @@ export interface Plan {
   readonly handwork: Handwork | null;
   /** Sentences that stand against doing it now: a rehearsal tells them, and without one nothing is begun. */
   readonly objections: readonly string[];
+  /** certbot's certificates that stay, by their names, also those that an earlier installation obtained. */
+  readonly keptCertificates: readonly string[];
   /** What is written down once it is done. */
   readonly installed: InstalledFacts;
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { utimesSync } from 'node:fs';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 
 import { FakeHost } from '../../../../test/fake-host.ts';
 import type { Step } from '../../steps.ts';
@@ -111,4 +111,49 @@ test('an uninstallation removes what renewals have left beside the certificate',
   makeLater(host, '/etc/letsencrypt/csr/0001_csr-certbot.pem');
   await uninstall({ keepsConfiguration: false }, host.open());
   assert.deepEqual(host.snapshot(), before);
+});
+
+describe('an installation for another domain', () => {
+  const OTHER = 'next.example.test';
+  const next = steps.map((step) =>
+    step.kind === 'certificate' ? { ...step, domain: OTHER } : step,
+  );
+  const lineages = (host: FakeHost) =>
+    [DOMAIN, OTHER].map((name) => host.has(`/etc/letsencrypt/renewal/${name}.conf`));
+
+  test('removes the certificate that nobody uses, and an uninstallation leaves nothing', async () => {
+    using host = new FakeHost();
+    const before = host.snapshot();
+    await applyPlan(order, host.open());
+    host.keepsCertificate = (name) => name === OTHER;
+    await applyPlan({ ...order, steps: next }, host.open());
+    assert.deepEqual(lineages(host), [false, true]);
+    assert.equal(host.has(`${ACCOUNTS}/1`), true, 'the other one is renewed with it');
+    await uninstall({ keepsConfiguration: false }, host.open());
+    assert.deepEqual(host.snapshot(), before);
+  });
+
+  test('leaves the certificate that somebody uses', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    await applyPlan({ ...order, steps: next }, host.open());
+    assert.deepEqual(lineages(host), [true, true]);
+  });
+
+  test('brings the certificate back with its account when it fails', async () => {
+    using host = new FakeHost();
+    await applyPlan(order, host.open());
+    const list = () =>
+      Object.entries(host.snapshot()).filter(([name]) =>
+        /letsencrypt.(?:accounts|live|renewal)/u.test(name),
+      );
+    const before = list();
+    host.keepsCertificate = (name) => name === OTHER;
+    const verify = async (): Promise<void> => {
+      assert.deepEqual(lineages(host), [false, false]);
+      throw new Error('nobody answers');
+    };
+    await assert.rejects(applyPlan({ ...order, steps: [], verify }, host.open()), /nobody/u);
+    assert.deepEqual(list(), before);
+  });
 });

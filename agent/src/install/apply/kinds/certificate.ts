@@ -8,17 +8,21 @@ import type { CertificateStep } from '../../steps.ts';
 import { findAccount, isIssuedWithin, listTraces, removeTraces } from '../certbot-traces.ts';
 import { explainCertbot } from '../explain-certbot.ts';
 import { lastLines, locate, type Machine } from '../machine.ts';
-import { captureTree, restore } from '../path-state.ts';
+import { captureTree, look, restore } from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
+const ACCOUNTS = `${LETSENCRYPT}/accounts`;
 
 /** The authority looks from several places, and certbot waits for it. */
 const CERTBOT_TIMEOUT_MS = 300_000;
 const PAUSE_MS = 500;
 
 export const certificate: StepKind<CertificateStep> = {
-  outlivesPlans: true,
+  outlivesPlans: false,
+  // Another domain's would only fail to be renewed, unless somebody uses it.
+  isWanted: ({ subject: { domain = '' } }, _names, { services }) =>
+    services.keepsCertificate(domain),
   describe: ({ domain, challenge }) => `Get a certificate for ${domain} (${challenge.kind})`,
   findSubject: ({ domain }) => ({ domain }),
 
@@ -31,9 +35,13 @@ export const certificate: StepKind<CertificateStep> = {
   },
 
   async remember({ domain = '' }, context) {
-    const renewal = captureTree(context, context.backups, findRenewal(domain));
+    const lineage = [findLineage(domain), findArchive(domain), ACCOUNTS];
+    const existing = lineage.filter((path) => look(locate(context, path)) !== null);
+    const states = [findRenewal(domain), ...existing].flatMap((path) =>
+      captureTree(context, context.backups, path),
+    );
     const startedAt = [context.services.now().toISOString()];
-    return { paths: renewal, facts: { traces: listTraces(context), startedAt } };
+    return { paths: states, facts: { traces: listTraces(context), startedAt } };
   },
 
   async apply(step, context, before) {
@@ -50,10 +58,12 @@ export const certificate: StepKind<CertificateStep> = {
 
   async undo(entry, context) {
     const { domain = '' } = entry.subject;
-    const [renewal] = entry.before.paths;
+    const [renewal, ...others] = entry.before.paths;
     if (entry.after === null) await waitForCertbot(context);
-    if (renewal?.type === 'file') restore(context, context.backups, renewal);
-    else await removeLineage(domain, entry, context);
+    if (renewal?.type === 'file') {
+      const missing = others.filter(({ path }) => look(locate(context, path)) === null);
+      for (const state of [...missing, renewal]) restore(context, context.backups, state);
+    } else await removeLineage(domain, entry, context);
   },
 };
 
@@ -106,8 +116,7 @@ async function removeLineage(domain: string, entry: Entry, context: StepContext)
     await context.runProgram('certbot', args);
   }
   // certbot does not delete one whose creation was interrupted.
-  const archive = join(LETSENCRYPT, 'archive', domain);
-  for (const path of [findLineage(domain), archive, findRenewal(domain)]) {
+  for (const path of [findLineage(domain), findArchive(domain), findRenewal(domain)]) {
     rmSync(locate(context, path), { recursive: true, force: true });
   }
   removeTraces(context, {
@@ -135,6 +144,10 @@ function readAuthenticator(machine: Machine, domain: string): string | null {
 
 function findLineage(domain: string): string {
   return join(LETSENCRYPT, 'live', domain);
+}
+
+function findArchive(domain: string): string {
+  return join(LETSENCRYPT, 'archive', domain);
 }
 
 function findRenewal(domain: string): string {
