@@ -21,7 +21,6 @@ import { type InstallOptions, readOptions } from '../install/options.ts';
 import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { planInstall } from '../install/plan/plan-install.ts';
-import { listConfigurationFaults } from '../install/verify/check-kept-configuration.ts';
 import { findAdmission, listNextSteps } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { verifyInstallation } from '../install/verify/verify-installation.ts';
@@ -51,10 +50,8 @@ async function installAlone(flags: InstallFlags, interruption: Interruption): Pr
   const options = readAllOptions(flags);
   if (options === null) return;
   const facts = await detect(options, installation);
-  const made = makePlan(options, facts);
-  if (made === null) return;
-  const faults = keepsConfiguration(made) ? await listConfigurationFaults(paths.configuration) : [];
-  const plan = { ...made, objections: [...made.objections, ...faults] };
+  const plan = makePlan(options, facts);
+  if (plan === null) return;
   const context = installation.open(plan, facts);
   if (flags.dryRun === true) await rehearse(plan, context);
   else await carryOut(plan, context, interruption);
@@ -105,12 +102,6 @@ function makePlan(options: InstallOptions, facts: HostFacts): Plan | null {
     process.exitCode = MANUAL_EXIT_CODE;
   }
   return null;
-}
-
-function keepsConfiguration({ steps }: Plan): boolean {
-  return steps.some(
-    (step) => step.kind === 'file' && step.path === paths.configuration && step.keepsExisting,
-  );
 }
 
 async function rehearse(plan: Plan, context: RunContext): Promise<void> {

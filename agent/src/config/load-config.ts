@@ -30,7 +30,6 @@ const ORIGIN = {
   must: 'an origin such as https://console.example.com, or "*"',
 };
 
-const TOP = ['listen', 'interval_seconds', 'tls', 'viewers', 'control_socket', 'limits'];
 const TLS = ['certificate_file', 'key_file', 'server_name'];
 const VIEWERS = [
   'certificates',
@@ -41,6 +40,19 @@ const VIEWERS = [
   'allowed_origins',
 ];
 const LIMITS = ['connections', 'connections_per_address'];
+const SECTIONS = { tls: TLS, viewers: VIEWERS, limits: LIMITS };
+const TOP = ['listen', 'interval_seconds', 'tls', 'viewers', 'control_socket', 'limits'];
+
+/** Every setting that the configuration file may have, as `section.field` or `field`. */
+export const SETTING_NAMES: readonly string[] = [
+  ...TOP.filter((name) => !(name in SECTIONS)),
+  ...Object.entries(SECTIONS).flatMap(([section, names]) =>
+    names.map((name) => `${section}.${name}`),
+  ),
+];
+
+/** The settings that a file names, by their names in `SETTING_NAMES`, with the values as they are written. */
+export type Settings = ReadonlyMap<string, unknown>;
 
 /**
  * Reads the configuration file.
@@ -48,6 +60,28 @@ const LIMITS = ['connections', 'connections_per_address'];
  */
 export async function loadConfig(path: string): Promise<AgentConfig> {
   return parseConfig(readText(path), path);
+}
+
+/**
+ * Reads the settings that the configuration file names, without the defaults of those that it leaves out.
+ * @throws ConfigError as `loadConfig`
+ */
+export async function loadSettings(path: string): Promise<Settings> {
+  const text = readText(path);
+  await parseConfig(text, path);
+  const { root } = await parseYaml(text);
+  const sections = new Set(Object.keys(SECTIONS));
+  return new Map(
+    entriesOf(root).flatMap(([name, value]): [string, unknown][] =>
+      sections.has(name)
+        ? entriesOf(value).map(([field, each]) => [`${name}.${field}`, each])
+        : [[name, value]],
+    ),
+  );
+}
+
+function entriesOf(value: unknown): [string, unknown][] {
+  return typeof value === 'object' && value !== null ? Object.entries(value) : [];
 }
 
 /**

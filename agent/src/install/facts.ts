@@ -31,7 +31,7 @@ export interface HostFacts {
   readonly givenCertificateFault: string | null;
   /** What an earlier installation left. */
   readonly installed: InstalledFacts | null;
-  /** What the agent's configuration says; null where there is none, or none that can be used. */
+  /** What the agent's configuration says; null where there is none. One that cannot be read is among the faults. */
   readonly configured: ConfiguredFacts | null;
   /** What is on the machine and cannot be understood, as sentences: nothing is planned over it. */
   readonly faults: readonly string[];
@@ -111,6 +111,8 @@ export interface ConfiguredFacts {
   readonly intervalSeconds: number;
   /** `limits.connections_per_address`. */
   readonly viewersPerAddress: number;
+  /** Every setting that the file names, as `viewers.tokens_file`, with its value as it is written. */
+  readonly settings: ReadonlyMap<string, unknown>;
 }
 
 export interface CertificateFiles {

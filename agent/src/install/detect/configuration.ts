@@ -2,23 +2,37 @@ import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
 import { ConfigError } from '../../config/config.ts';
-import { loadConfig } from '../../config/load-config.ts';
+import { loadConfig, loadSettings } from '../../config/load-config.ts';
 import type { ConfiguredFacts } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { Detection } from './detection.ts';
 
-/** What the agent's own configuration says; null where there is none, and where the agent would not start with it. */
+/** The agent's own configuration, or what is wrong with it. */
+export interface DetectedConfiguration {
+  /** Null where there is no file, and where the agent would not start with it. */
+  readonly configured: ConfiguredFacts | null;
+  /** Sentences; none where there is no file. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Reads the agent's own configuration. A file that cannot be parsed may restrict who may watch, so it is a fault and never
+ * overwritten.
+ */
 export async function detectConfiguration({
   root,
-}: Pick<Detection, 'root'>): Promise<ConfiguredFacts | null> {
+}: Pick<Detection, 'root'>): Promise<DetectedConfiguration> {
   const path = join(root, paths.configuration);
-  if (!existsSync(path)) return null;
+  if (!existsSync(path)) return { configured: null, faults: [] };
   try {
     const { listen, intervalSeconds, maxConnectionsPerAddress } = await loadConfig(path);
-    return { ...listen, intervalSeconds, viewersPerAddress: maxConnectionsPerAddress };
+    const settings = await loadSettings(path);
+    const viewersPerAddress = maxConnectionsPerAddress;
+    const configured = { ...listen, intervalSeconds, viewersPerAddress, settings };
+    return { configured, faults: [] };
   } catch (error) {
-    // Where it is to stay as it is, its faults are told before anything is done.
-    if (error instanceof ConfigError) return null;
-    throw error;
+    if (!(error instanceof ConfigError)) throw error;
+    const advice = `The agent would not start with ${path} as it is: correct it (latchkey-agent validate), or remove it for a new one, and run this again.`;
+    return { configured: null, faults: [...error.problems, advice] };
   }
 }

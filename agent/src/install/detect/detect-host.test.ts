@@ -75,13 +75,32 @@ tls:
   const look = async (text: string) => {
     const root = makeRoot(t, { ...files, [configuration]: text });
     const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
-    return [facts.configured, facts.listeners];
+    return [facts.configured, facts.listeners, facts.faults];
   };
   assert.deepEqual(await look(yaml), [
-    { host: '127.0.0.1', port: 5000, intervalSeconds: 7, viewersPerAddress: 64 },
+    {
+      host: '127.0.0.1',
+      port: 5000,
+      intervalSeconds: 7,
+      viewersPerAddress: 64,
+      settings: new Map<string, unknown>([
+        ['listen', '127.0.0.1:5000'],
+        ['interval_seconds', 7],
+        ['tls.certificate_file', '/etc/a.pem'],
+        ['tls.key_file', '/etc/a.key'],
+      ]),
+    },
     [{ port: 5000, address: '127.0.0.1', process: null }],
+    [],
   ]);
-  assert.deepEqual(await look(`${yaml}speed: 9\n`), [null, []]);
+});
+
+test('a configuration that cannot be read is a fault, so that nothing is installed over it', async (t) => {
+  const root = makeRoot(t, { [paths.configuration.slice(1)]: 'viewers: {tokens_flie: /a}\n' });
+  const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
+  assert.equal(facts.configured, null);
+  assert.match(facts.faults.join(), /tokens_flie is not a field here/u);
+  assert.match(facts.faults.at(-1) ?? '', /^The agent would not start .* run this again\.$/u);
 });
 
 test('listeners of both families are told by address, process and unit', (t) => {

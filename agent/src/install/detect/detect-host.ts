@@ -46,7 +46,7 @@ export async function detectHost(
   surroundings: Surroundings,
 ): Promise<HostFacts> {
   const { now, isRoot, packageDirectory, addresses } = surroundings;
-  const configured = await detectConfiguration(detection);
+  const { configured, faults } = await detectConfiguration(detection);
   const ports = [80, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
   const listeners = detectListeners(detection, ports);
   const [nginx, firewall, certificateUses, domainAddresses] = await Promise.all([
@@ -76,7 +76,7 @@ export async function detectHost(
     givenCertificateFault: findGivenFault(detection, options, now),
     installed,
     configured,
-    faults: [...(fault === null ? [] : [fault]), ...listReadOnly(detection)],
+    faults: [...(fault === null ? [] : [fault]), ...faults, ...listReadOnly(detection)],
   };
 }
 

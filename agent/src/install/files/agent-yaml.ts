@@ -1,23 +1,18 @@
 import type { InstallMode } from '../facts.ts';
-import { AGENT_PORT, paths } from '../paths.ts';
+import { paths } from '../paths.ts';
 
-/** What an installation settles in the agent's configuration. */
+/** What the comments of the agent's configuration depend on. */
 export interface AgentYamlOptions {
   readonly domain: string;
   readonly mode: InstallMode;
   readonly mutualTls: boolean;
-  readonly intervalSeconds: number;
-  /** Whether viewers come by IPv6 alone: without a proxy the agent must then listen there. */
-  readonly isIpv6Only: boolean;
 }
 
-const LISTEN: Readonly<Record<InstallMode | 'standalone by IPv6', string>> = {
-  'standalone by IPv6': `# Where viewers connect: all addresses of IPv6, and of IPv4 as well.
-listen: "[::]:${AGENT_PORT}"`,
-  standalone: `# Where viewers connect; "[::]:${AGENT_PORT}" is all addresses of IPv6 as well.
-listen: 0.0.0.0:${AGENT_PORT}`,
-  proxy: `# Where the reverse proxy on this machine connects. Viewers come through it, and this port is not open to them.
-listen: 127.0.0.1:${AGENT_PORT}`,
+const LISTEN: Readonly<Record<InstallMode, string>> = {
+  standalone:
+    '# Where viewers connect; 0.0.0.0 is every IPv4 address, "[::]" every address of IPv6 and IPv4.',
+  proxy:
+    '# Where the reverse proxy on this machine connects. Viewers come through it, and this port is not open to them.',
 };
 
 const TLS: Readonly<Record<InstallMode, string>> = {
@@ -32,42 +27,96 @@ const CERTIFICATES: Readonly<Record<InstallMode, string>> = {
     '# Mutual TLS: the proxy shows a certificate of its own, and asks viewers for one that latchkey-agent client-cert has made.',
 };
 
-/** The agent's configuration, with what may be changed in it. */
-export function renderAgentYaml(options: AgentYamlOptions): string {
-  const { domain, mode, intervalSeconds, isIpv6Only } = options;
-  const way = mode === 'standalone' && isIpv6Only ? 'standalone by IPv6' : mode;
+const NO_CERTIFICATES =
+  '# Mutual TLS: off or required. Install again with --mtls for an authority and all that belongs to it.';
+
+/** The settings that have a comment, in the order of the file. The others follow those of their section. */
+function listCommented({ mode, mutualTls }: AgentYamlOptions): [string, string][] {
+  return [
+    ['listen', LISTEN[mode]],
+    ['interval_seconds', '# Seconds between two snapshots, 1 to 60; 5 for less load.'],
+    ['tls.certificate_file', ''],
+    ['tls.key_file', ''],
+    ['tls.server_name', ''],
+    ['viewers.certificates', mutualTls ? CERTIFICATES[mode] : NO_CERTIFICATES],
+    ['viewers.authority_file', ''],
+    ['viewers.revocation_file', ''],
+    [
+      'viewers.tokens_file',
+      '# A file with access tokens, one in each line: a viewer without a certificate then needs one.',
+    ],
+    [
+      'viewers.allowed_origins',
+      '# Pages of other origins that may watch, such as https://console.example.com; "*" is all.',
+    ],
+  ];
+}
+
+/** What is written although it has its default value, so that it is easy to find. */
+const SHOWN = new Map<string, unknown>([
+  ['viewers.tokens_file', null],
+  ['viewers.allowed_origins', []],
+]);
+
+/** Left out, these mean the same as null. */
+const HIDDEN_WHEN_NULL = new Set(['viewers.authority_file', 'viewers.revocation_file']);
+
+/**
+ * Returns the text of the agent's configuration.
+ * @param settings every setting by its name, `viewers.tokens_file`; all of them are written
+ */
+export function renderAgentYaml(
+  options: AgentYamlOptions,
+  settings: ReadonlyMap<string, unknown>,
+): string {
+  const { domain, mode } = options;
+  const comments = new Map(listCommented(options));
+  const all = new Map([...SHOWN, ...settings]);
+  const names = [...comments.keys(), ...[...all.keys()].filter((name) => !comments.has(name))];
+  const written = names.filter((name) => all.has(name) && !isHidden(name, all.get(name)));
+  const blocks = groupBySection(written).map(([section, fields]) => {
+    const indent = section === '' ? '' : '  ';
+    const lines = fields.flatMap((name) => {
+      const comment = comments.get(name) ?? '';
+      const line = `${indent}${name.slice(name.indexOf('.') + 1)}: ${toYaml(all.get(name))}`;
+      return comment === '' ? [line] : [`${indent}${comment}`, line];
+    });
+    if (section === '') return lines.join('\n');
+    const note = section === 'tls' ? `${TLS[mode]}\n` : '';
+    return `${note}${section}:\n${lines.join('\n')}`;
+  });
   return `# The configuration of the Latchkey agent, written by latchkey-agent install, in ${mode} mode for ${domain}.
 # Change it as you like: it stays as it is when the same is installed again. latchkey-agent validate checks it;
 # systemctl restart latchkey-agent puts it into force. Every setting is explained in
 # ${paths.program}/agent.example.yaml
 
-${LISTEN[way]}
-
-# Seconds between two snapshots, 1 to 60; 5 for less load.
-interval_seconds: ${intervalSeconds}
-
-${TLS[mode]}
-tls:
-  certificate_file: ${paths.certificate}
-  key_file: ${paths.certificateKey}
-  server_name: ${domain}
-
-viewers:
-${renderViewers(options)}
-  # A file with access tokens, one in each line: a viewer without a certificate then needs one.
-  tokens_file: null
-  # Pages of other origins that may watch, such as https://console.example.com; "*" is all.
-  allowed_origins: []
+${blocks.join('\n\n')}
 `;
 }
 
-function renderViewers({ mode, mutualTls }: AgentYamlOptions): string {
-  if (!mutualTls) {
-    return `  # Mutual TLS: off or required. Install again with --mtls for an authority and all that belongs to it.
-  certificates: off`;
+function isHidden(name: string, value: unknown): boolean {
+  return HIDDEN_WHEN_NULL.has(name) && value === null;
+}
+
+/** The sections in the order of their first setting; settings without a section stand on their own. */
+function groupBySection(names: readonly string[]): [string, string[]][] {
+  const groups: [string, string[]][] = [];
+  const sections = new Map<string, string[]>();
+  for (const name of names) {
+    const section = name.includes('.') ? name.slice(0, name.indexOf('.')) : '';
+    const known = section === '' ? undefined : sections.get(section);
+    if (known === undefined) {
+      const fields = [name];
+      groups.push([section, fields]);
+      sections.set(section, fields);
+    } else known.push(name);
   }
-  return `  ${CERTIFICATES[mode]}
-  certificates: required
-  authority_file: ${paths.authorityCertificate}
-  revocation_file: ${paths.revocations}`;
+  return groups;
+}
+
+/** JSON is YAML, too; a path, and an address of IPv4 with its port, needs no quotes. */
+function toYaml(value: unknown): string {
+  const isPlain =
+    typeof value === 'string' && /^(?:\/[\w./-]*|[\d.]+:\d+|off|required)$/u.test(value);
+  return isPlain ? value : (JSON.stringify(value) ?? 'null');
 }

@@ -25,49 +25,30 @@ const LINEAGE = `/etc/letsencrypt/live/${DOMAIN}`;
 const lacksSystemd =
   spawnSync('systemd-analyze', ['--version']).status === 0 ? false : 'systemd-analyze checks units';
 
-test('the configuration of a standalone agent is open to all, with the certificate that renewals replace', async () => {
-  const text = renderAgentYaml({
-    domain: DOMAIN,
-    mode: 'standalone',
-    mutualTls: false,
-    intervalSeconds: 5,
-    isIpv6Only: false,
-  });
-  const defaults = await parseConfig(SMALLEST, 'smallest');
+test('the configuration that is written has every setting that it is given, and is one that the agent reads', async () => {
+  const options = { domain: DOMAIN, mode: 'standalone', mutualTls: false } as const;
+  const settings = new Map<string, unknown>([
+    ['limits.connections', 7],
+    ['listen', '[::]:4096'],
+    ['tls.certificate_file', '/etc/latchkey-agent/tls/fullchain.pem'],
+    ['tls.key_file', "/etc/own keys/it's.pem"],
+    ['tls.server_name', DOMAIN],
+    ['control_socket', null],
+    ['viewers.tokens_file', '/etc/tokens'],
+  ]);
+  const text = renderAgentYaml(options, settings);
   assert.deepEqual(await parseConfig(text, 'agent.yaml'), {
-    ...defaults,
-    listen: { host: '0.0.0.0', port: 4096 },
-    intervalSeconds: 5,
+    ...(await parseConfig(SMALLEST, 'smallest')),
+    listen: { host: '::', port: 4096 },
+    tls: {
+      certificateFile: settings.get('tls.certificate_file'),
+      keyFile: settings.get('tls.key_file'),
+      clients: null,
+    },
     serverName: DOMAIN,
-  });
-});
-
-test('the configuration of a standalone agent that is reached by IPv6 alone listens there', async () => {
-  const text = renderAgentYaml({
-    domain: DOMAIN,
-    mode: 'standalone',
-    mutualTls: false,
-    intervalSeconds: 1,
-    isIpv6Only: true,
-  });
-  const { listen } = await parseConfig(text, 'agent.yaml');
-  assert.deepEqual(listen, { host: '::', port: 4096 });
-});
-
-test('the configuration behind a proxy listens for this machine alone, and mutual TLS asks for certificates of the own authority', async () => {
-  const text = renderAgentYaml({
-    domain: DOMAIN,
-    mode: 'proxy',
-    mutualTls: true,
-    intervalSeconds: 1,
-    isIpv6Only: true,
-  });
-  const { listen, tls, intervalSeconds } = await parseConfig(text, 'agent.yaml');
-  assert.deepEqual(listen, { host: '127.0.0.1', port: 4096 });
-  assert.equal(intervalSeconds, 1);
-  assert.deepEqual(tls.clients, {
-    authorityFile: '/etc/latchkey-agent/pki/ca.pem',
-    revocationFile: '/etc/latchkey-agent/pki/crl.pem',
+    tokensFile: '/etc/tokens',
+    controlSocket: null,
+    maxConnections: 7,
   });
 });
 

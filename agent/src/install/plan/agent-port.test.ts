@@ -4,7 +4,16 @@ import { test } from 'node:test';
 import type { HostFacts, InstalledFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
-import { BARE, DOMAIN, keep, listenOn, OPTIONS, OVER_HTTPS, withNginx } from './hosts.fixture.ts';
+import {
+  BARE,
+  configure,
+  DOMAIN,
+  keep,
+  listenOn,
+  OPTIONS,
+  OVER_HTTPS,
+  withNginx,
+} from './hosts.fixture.ts';
 import type { Plan } from './plan.ts';
 import { planInstall } from './plan-install.ts';
 
@@ -26,7 +35,7 @@ function accept(options: InstallOptions, facts: HostFacts): Plan {
   return plan;
 }
 
-const configured = { host: '127.0.0.1', port: 5000, intervalSeconds: 5, viewersPerAddress: 64 };
+const configured = configure({}, { host: '127.0.0.1', port: 5000, intervalSeconds: 5 });
 const proxied = { ...withNginx(OVER_HTTPS), installed: install('proxy'), configured };
 
 test('a port that is configured is followed by nginx, and by what is printed for a person', () => {
@@ -61,8 +70,11 @@ test('a port that is configured is the one that a firewall must let in, and that
   );
 });
 
-test('a port that is configured counts for nothing where it is written anew', () => {
-  assert.equal(accept({ ...OPTIONS, mutualTls: true }, proxied).agentPort, 4096);
+test('a port that is configured stays when the configuration is rewritten, unless nginx needs it', () => {
+  assert.equal(accept({ ...OPTIONS, mutualTls: true }, proxied).agentPort, 5000);
+  const direct = configure({}, { port: 443 });
+  const moved = { ...proxied, installed: install('standalone'), configured: direct };
+  assert.equal(accept({ ...OPTIONS, mode: 'proxy' }, moved).agentPort, 4096);
 });
 
 test('an interval that is asked for beside a configuration that stays is told to be without effect', () => {
@@ -90,7 +102,7 @@ test('an agent listens on IPv6 where its domain leads there alone, and is told h
   assert.deepEqual(look([six]), ['"[::]:4096"', false]);
   assert.deepEqual(look([four, six]), ['0.0.0.0:4096', true]);
   const kept = { installed: install('standalone'), certificate: keep('standalone') };
-  const configuredOn = (host: string) => ({ ...kept, configured: { ...configured, host } });
+  const configuredOn = (host: string) => ({ ...kept, configured: configure({}, { host }) });
   assert.equal(look([four, six], configuredOn('0.0.0.0'))[1], true);
   assert.equal(look([four, six], configuredOn('::'))[1], false);
 });

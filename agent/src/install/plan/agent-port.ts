@@ -1,14 +1,15 @@
 import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
-import { AGENT_PORT } from '../paths.ts';
-import { keepsConfiguration } from './agent-steps.ts';
+import { keepsConfiguration } from './keeps-configuration.ts';
+import { planListen } from './plan-settings.ts';
 
-/** The port that the agent will listen on: a configuration that stays as it is may name another than the usual one. */
+/** Returns the port that the agent will listen on: its configuration may name another than the usual one. */
 export function findAgentPort(
   options: InstallOptions,
   mode: InstallMode,
-  { installed, configured }: Pick<HostFacts, 'configured' | 'installed'>,
+  facts: Pick<HostFacts, 'configured' | 'domainAddresses' | 'installed'>,
 ): number {
-  if (configured === null || !keepsConfiguration(options, mode, installed)) return AGENT_PORT;
-  return configured.port;
+  const { installed, configured } = facts;
+  const isKept = configured !== null && keepsConfiguration(options, mode, installed);
+  return isKept ? configured.port : planListen(mode, facts).port;
 }

@@ -1,16 +1,15 @@
-import { isIPv6 } from 'node:net';
 import { dirname } from 'node:path';
 
 import { renderAgentYaml } from '../files/agent-yaml.ts';
 import { renderRenewalHook } from '../files/renewal-hook.ts';
 import { renderRevocationsTimer, renderRevocationsUnit } from '../files/revocations-units.ts';
 import { renderServiceUnit } from '../files/service-unit.ts';
-import type { HostFacts, InstalledFacts, InstallMode } from '../facts.ts';
+import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, agentUser, paths } from '../paths.ts';
 import type { FileStep, OwnCertificateStep, Step } from '../steps.ts';
-
-const DEFAULT_INTERVAL_SECONDS = 1;
+import { keepsConfiguration } from './keeps-configuration.ts';
+import { planSettings } from './plan-settings.ts';
 
 /** The program, its user and its directories: what everything else is put upon. */
 export function listGroundSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {
@@ -63,32 +62,19 @@ export function listHookSteps(mode: InstallMode, lineage: string | null): readon
   return [{ ...hook, mode: 0o755 }];
 }
 
-/** Whether the configuration that is there stays: it fits what is asked for, and people may have changed it. */
-export function keepsConfiguration(
-  { domain, mutualTls }: Pick<InstallOptions, 'domain' | 'mutualTls'>,
-  mode: InstallMode,
-  installed: InstalledFacts | null,
-): boolean {
-  if (installed === null) return false;
-  const isSame = installed.domain === domain && installed.mode === mode;
-  return isSame && installed.mutualTls === mutualTls;
-}
-
 function writeConfiguration(
   options: InstallOptions,
   mode: InstallMode,
-  { installed, domainAddresses }: HostFacts,
+  facts: HostFacts,
 ): FileStep {
   const { domain, mutualTls } = options;
-  const isIpv6Only = domainAddresses.length > 0 && domainAddresses.every(isIPv6);
-  const intervalSeconds = options.scrapeIntervalSeconds ?? DEFAULT_INTERVAL_SECONDS;
   return {
     kind: 'file',
     path: paths.configuration,
-    text: renderAgentYaml({ domain, mode, mutualTls, intervalSeconds, isIpv6Only }),
+    text: renderAgentYaml({ domain, mode, mutualTls }, planSettings(options, mode, facts)),
     mode: 0o640,
     group: agentUser,
-    keepsExisting: keepsConfiguration(options, mode, installed),
+    keepsExisting: keepsConfiguration(options, mode, facts.installed),
   };
 }
 

@@ -9,6 +9,7 @@ import type { HostFacts, InstalledFacts, Listener, NginxFacts } from '../facts.t
 import type { InstallOptions } from '../options.ts';
 import {
   BARE,
+  configure,
   DOMAIN,
   keep,
   MAIN_FILE,
@@ -113,12 +114,14 @@ const facts: fc.Arbitrary<HostFacts> = fc
     certificate: fc.option(certificate.map((each) => ({ ...keep(''), ...each }))),
     installed: fc.option(installed),
     configured: fc.option(
-      fc.record({
-        host: fc.constantFrom('0.0.0.0', '127.0.0.1', '::'),
-        port: fc.integer({ min: 1, max: 65_535 }),
-        intervalSeconds: fc.integer({ min: 1, max: 60 }),
-        viewersPerAddress: fc.integer({ min: 1, max: 100_000 }),
-      }),
+      fc
+        .record({
+          host: fc.constantFrom('0.0.0.0', '127.0.0.1', '::'),
+          port: fc.integer({ min: 1, max: 65_535 }),
+          intervalSeconds: fc.integer({ min: 1, max: 60 }),
+          viewersPerAddress: fc.integer({ min: 1, max: 100_000 }),
+        })
+        .map((listen) => configure({ 'viewers.tokens_file': '/etc/tokens' }, listen)),
     ),
   })
   .map((each) => ({ ...BARE, ...each, isRoot: each.isRoot || each.hasApt }));
@@ -159,14 +162,15 @@ test('no plan opens the port of an agent behind a proxy, or hides that of one th
       const [text = ''] = plan.steps.flatMap((step) =>
         step.kind === 'file' && step.path.endsWith('agent.yaml') ? [step.text] : [],
       );
-      const { listen, tls } = await parseConfig(text, 'agent.yaml');
-      const { domainAddresses } = host;
+      const { listen, tls, tokensFile } = await parseConfig(text, 'agent.yaml');
+      const { configured, domainAddresses } = host;
       const isByIpv6 = domainAddresses.length > 0 && domainAddresses.every(isIPv6);
-      const open = isByIpv6 ? '::' : '0.0.0.0';
-      assert.deepEqual(listen, { host: plan.mode === 'proxy' ? '127.0.0.1' : open, port: 4096 });
+      const open = isByIpv6 || configured?.host === '::' ? '::' : '0.0.0.0';
+      assert.equal(listen.host, plan.mode === 'proxy' ? '127.0.0.1' : open);
       assert.equal(tls.clients !== null, asked.mutualTls);
+      assert.equal(tokensFile, configured === null ? null : '/etc/tokens');
       const opened = plan.steps.flatMap((step) => (step.kind === 'firewall' ? [step.port] : []));
-      assert.ok(plan.mode === 'standalone' || !opened.includes(4096));
+      assert.ok(plan.mode === 'standalone' || opened.every((port) => port === 80 || port === 443));
       const keeps = plan.steps.some((step) => step.kind === 'file' && step.keepsExisting);
       assert.ok(!keeps || host.installed?.mode === plan.mode);
     }),

@@ -1,4 +1,11 @@
-import type { CertificateFacts, HostFacts, Listener, NginxFacts, NginxFile } from '../facts.ts';
+import type {
+  CertificateFacts,
+  ConfiguredFacts,
+  HostFacts,
+  Listener,
+  NginxFacts,
+  NginxFile,
+} from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 
 export const DOMAIN = 'monitor.example.com';
@@ -102,4 +109,15 @@ export function keep(authenticator: string, webroots: readonly string[] = []): C
     authenticator,
     webroots,
   };
+}
+
+/** An agent's configuration that names these settings, and where it listens. */
+export function configure(
+  settings: Readonly<Record<string, unknown>> = {},
+  listen: Partial<ConfiguredFacts> = {},
+): ConfiguredFacts {
+  const { host = '0.0.0.0', port = 4096, intervalSeconds = 1, viewersPerAddress = 64 } = listen;
+  const named = { listen: host.includes(':') ? `[${host}]:${port}` : `${host}:${port}` };
+  const all = { ...named, interval_seconds: intervalSeconds, ...settings };
+  return { host, port, intervalSeconds, viewersPerAddress, settings: new Map(Object.entries(all)) };
 }

@@ -9,6 +9,7 @@ import type { Step } from '../steps.ts';
 import { carryOut } from './carry-out.fixture.ts';
 import {
   BARE,
+  configure,
   DOMAIN,
   keep,
   listenOn,
@@ -308,6 +309,7 @@ test('an upgrade moves nothing, and a move is said', () => {
   const later = {
     ...withNginx(SHOP),
     installed: install('standalone'),
+    configured: configure(),
     certificate: keep('dns-rfc2136'),
   };
   assert.equal(accept(OPTIONS, later).mode, 'standalone');
@@ -320,7 +322,7 @@ test('an upgrade moves nothing, and a move is said', () => {
   assert.equal(readConfiguration(moved).keepsExisting, false, 'its address is another one');
   assert.match(
     moved.notes.join('\n'),
-    /agent\.yaml is written anew, .* kept as \/etc\/latchkey-agent\/agent\.yaml\.before/u,
+    /agent\.yaml is rewritten with your settings in it .* kept as \/etc\/latchkey-agent\/agent\.yaml\.before/u,
   );
   const renamed = accept({ ...OPTIONS, domain: 'm2.example.com' }, standalone);
   assert.match(renamed.notes.join('\n'), /from monitor\.example\.com to m2\.example\.com/u);

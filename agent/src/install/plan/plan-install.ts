@@ -3,13 +3,14 @@ import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
 import { findAgentPort } from './agent-port.ts';
-import { keepsConfiguration } from './agent-steps.ts';
 import { findPortHindrance, listChangeNotes, listHindrances } from './check-host.ts';
 import { chooseMode } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
+import { keepsConfiguration } from './keeps-configuration.ts';
 import { type Manual, type Plan, type Refusal, refuse } from './plan.ts';
 import { listKeptCertificates, listRenewalObjections } from './kept-certificates.ts';
 import { planByHand } from './plan-by-hand.ts';
+import { describeChanges, listSettingBlockers, planSettings } from './plan-settings.ts';
 import { planStandalone } from './plan-standalone.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
@@ -23,6 +24,8 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   const chosen = chooseMode(options, facts);
   if (chosen.kind !== 'mode') return chosen;
   const { mode } = chosen;
+  const blockers = listSettingBlockers(options, mode, facts);
+  if (blockers.length > 0) return refuse(...blockers);
   const hindrance = findPortHindrance(facts, findAgentPort(options, mode, facts));
   if (hindrance !== null) return refuse(hindrance);
   const draft = makeDraft(options, facts, mode);
@@ -70,16 +73,20 @@ function finish(
 function describeConfiguration(
   options: InstallOptions,
   mode: InstallMode,
-  { installed, configured }: HostFacts,
+  facts: HostFacts,
 ): readonly string[] {
+  const { installed, configured } = facts;
   const { scrapeIntervalSeconds: seconds } = options;
+  if (configured === null) return [];
   if (!keepsConfiguration(options, mode, installed)) {
-    if (installed === null) return [];
+    const changes = describeChanges(configured.settings, planSettings(options, mode, facts));
+    const what =
+      changes.length === 0 ? 'they all stay' : `only these change: ${changes.join('; ')}`;
     return [
-      `${paths.configuration} is written anew, for what was asked for is something else; the one before is kept as ${paths.configurationBefore}: put your own settings into the new one.`,
+      `${paths.configuration} is rewritten with your settings in it (${what}); the previous file is kept as ${paths.configurationBefore}.`,
     ];
   }
-  if (seconds === null || seconds === configured?.intervalSeconds) return [];
+  if (seconds === null || seconds === configured.intervalSeconds) return [];
   return [
     `${paths.configuration} stays as it is, so the interval is not changed: set interval_seconds: ${seconds} in it, then systemctl restart ${agentUnit}.`,
   ];

@@ -6,14 +6,10 @@ import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { findAgentPort } from './agent-port.ts';
-import {
-  keepsConfiguration,
-  listAgentSteps,
-  listGroundSteps,
-  listHookSteps,
-} from './agent-steps.ts';
+import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
 import { explainFault } from './choose-mode.ts';
 import type { Draft } from './draft.ts';
+import { planListen } from './plan-settings.ts';
 import { type Refusal, refuse } from './plan.ts';
 import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
 import { describeProxy, listChallengeSteps } from './plan-challenge.ts';
@@ -82,9 +78,8 @@ function planIssue(
 }
 
 function describeIpv6(options: InstallOptions, facts: HostFacts): readonly string[] {
-  const { installed, configured, domainAddresses } = facts;
-  const isKept = keepsConfiguration(options, 'standalone', installed);
-  const isByIpv6 = isKept && configured !== null && isIPv6(configured.host);
+  const { domainAddresses } = facts;
+  const isByIpv6 = isIPv6(planListen('standalone', facts).host);
   const hasBoth = new Set(domainAddresses.map(isIPv6)).size === 2;
   if (isByIpv6 || !hasBoth) return [];
   const port = findAgentPort(options, 'standalone', facts);
