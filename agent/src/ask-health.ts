@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import { get } from 'node:https';
 
 import type { AgentConfig } from './config/config.ts';
+import { reachableHost } from './config/reachable-host.ts';
 
 /** An agent on the same machine answers in milliseconds. */
 const TIMEOUT_MS = 3_000;
@@ -52,9 +53,4 @@ function explain(error: unknown, address: string): string | null {
   if (/ALERT_CERTIFICATE_REQUIRED|ALERT_HANDSHAKE_FAILURE/u.test(code)) return null;
   const why = error.name === 'AbortError' ? 'it takes too long' : error.message;
   return `The agent does not answer on ${address}: ${why}.`;
-}
-
-function reachableHost(host: string): string {
-  if (host === '0.0.0.0') return '127.0.0.1';
-  return host === '::' ? '::1' : host;
 }

@@ -82,11 +82,7 @@ for (const [why, options, facts] of REWRITES) {
       await parseConfig(text, 'agent.yaml');
       const field = name.slice(name.indexOf('.') + 1);
       const [, written = ''] = new RegExp(`^ *${field}: (.*)$`, 'mu').exec(text) ?? [];
-      assert.equal(
-        written.replaceAll('"', ''),
-        String(JSON.stringify(value)).replaceAll('"', ''),
-        name,
-      );
+      assert.equal(written.replaceAll('"', ''), JSON.stringify(value).replaceAll('"', ''), name);
     }
   });
 

@@ -2,19 +2,16 @@ import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
 import { loadConfig } from '../../config/load-config.ts';
-import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { detectListeners } from '../detect/listeners.ts';
 import type { InstalledFacts } from '../facts.ts';
 import { agentUnit, paths } from '../paths.ts';
 import type { RunProgram } from '../run-program.ts';
-import { type Answer, askWebSocket, type ClientCertificate, describeAnswer } from './ask.ts';
+import { askWebSocket, type ClientCertificate, describeAnswer } from './ask.ts';
+import { checkAgent, expectRefusal } from './check-agent.ts';
 import { probeProxy } from './probe-proxy.ts';
 
 const HTTPS_PORT = 443;
 const LOOPBACK = '127.0.0.1';
-
-/** A viewer without a token or a certificate was told so, by the agent or by nginx: who says so is there and works. */
-const REFUSALS = new Set([401, 403, 496]);
 
 export interface Verified {
   readonly installed: InstalledFacts;
@@ -44,9 +41,9 @@ export async function verifyInstallation(verified: Verified): Promise<void> {
 async function lookOnce({ installed, runProgram }: Verified): Promise<void> {
   const { code } = await runProgram('systemctl', ['is-active', '--quiet', agentUnit]);
   if (code !== 0) throw new Error(`${agentUnit} does not run.`);
-  const { port } = (await loadConfig(paths.configuration)).listen;
-  checkAddress(installed, runProgram, port);
-  await checkAgent(installed, port);
+  const config = await loadConfig(paths.configuration);
+  checkAddress(installed, runProgram, config.listen.port);
+  await checkAgent(installed, config, installed.mutualTls ? readProxyCertificate() : null);
   // What a person sets up may come later.
   if (installed.mode === 'standalone' || installed.proxyByHand) return;
   const { host, problem } = await probeProxy(installed);
@@ -69,27 +66,6 @@ function checkAddress({ mode }: InstalledFacts, runProgram: RunProgram, port: nu
   throw new Error(
     `The agent listens on ${addresses.join(', ')} instead of ${wanted}: correct listen in ${paths.configuration}.`,
   );
-}
-
-async function checkAgent({ domain, mutualTls }: InstalledFacts, port: number): Promise<void> {
-  const shown = mutualTls ? readProxyCertificate() : null;
-  // As the proxy does, with itself as the client.
-  const passedOn: Readonly<Record<string, string>> =
-    shown === null ? {} : { [CLIENT_CERTIFICATE_HEADER]: encodeURIComponent(shown.cert) };
-  const target = { host: LOOPBACK, port, domain, path: '/' };
-  const answer = await askWebSocket(target, shown, passedOn);
-  if (mutualTls && shown === null) expectRefusal(answer);
-  else if (answer.status !== 101 && answer.status !== 401) {
-    throw new Error(`The agent opens no WebSocket on port ${port}: ${describeAnswer(answer)}.`);
-  }
-}
-
-/** Who shows no certificate gets no stream: neither an answer nor the end of the handshake is one. */
-function expectRefusal(answer: Answer): void {
-  if (answer.status === null && /certificate|alert/iu.test(answer.fault ?? '')) return;
-  if (answer.status !== null && REFUSALS.has(answer.status)) return;
-  const got = describeAnswer(answer);
-  throw new Error(`A viewer without a certificate is not refused as it must be: ${got}.`);
 }
 
 async function checkRoute(

@@ -6,6 +6,21 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { agentUser } from '../../paths.ts';
 import { user } from './user.ts';
 
+test('undo leaves the backup files of the account tools to them', async () => {
+  using host = new FakeHost();
+  const context = host.open();
+  await user.apply({ kind: 'user', name: agentUser }, context);
+  host.write('/etc/shadow-', 'root:older:\n');
+  const runProgram: typeof context.runProgram = async (...call) => {
+    if (call[0] === 'userdel') host.write('/etc/shadow-', 'root:newer:\n');
+    return context.runProgram(...call);
+  };
+  const before = { paths: [], facts: { existing: [] } };
+  const subject = { name: agentUser };
+  await user.undo({ kind: 'user', subject, before, after: null }, { ...context, runProgram });
+  assert.equal(host.read('/etc/shadow-'), 'root:newer:\n');
+});
+
 test('where no user came to be, nothing is written to undo it: the disk may be one that can only be read', async () => {
   using host = new FakeHost();
   host.write('/etc/passwd-', 'root:x:0:0::/root:\n');

@@ -2,11 +2,7 @@ import { readFileSync } from 'node:fs';
 
 import type { UserStep } from '../../steps.ts';
 import { locate, type Machine, mustRun } from '../machine.ts';
-import { capture, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
-
-/** useradd and userdel keep the version before of what they change; it would still name the user. */
-const KEPT_VERSIONS = ['/etc/passwd-', '/etc/group-', '/etc/shadow-', '/etc/gshadow-'];
 
 export const user: StepKind<UserStep> = {
   outlivesPlans: true,
@@ -37,7 +33,6 @@ export const user: StepKind<UserStep> = {
       (path) => !existing.includes(path) && isListed(context, path, name),
     );
     if (made.length === 0) return;
-    const kept = KEPT_VERSIONS.map((path) => capture(context, context.backups, path));
     if (made.includes('/etc/passwd')) {
       await mustRun(context, `The user ${name} could not be removed:`, ['userdel', name]);
     }
@@ -45,7 +40,6 @@ export const user: StepKind<UserStep> = {
     if (!existing.includes('/etc/group') && isListed(context, '/etc/group', name)) {
       await mustRun(context, `The group ${name} could not be removed:`, ['groupdel', name]);
     }
-    for (const state of kept) restore(context, context.backups, state);
   },
 };
 

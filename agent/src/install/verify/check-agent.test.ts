@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:https';
+import { after, test } from 'node:test';
+
+import { lacksOpenssl, Workshop } from '../../../test/certificates.ts';
+import { checkAgent } from './check-agent.ts';
+
+const INSTALLED = { domain: 'monitor.test' };
+const workshop = new Workshop();
+after(() => workshop[Symbol.dispose]());
+
+/** An agent that listens on one address, and answers each WebSocket with this status. */
+async function listen(host: string, status: number): Promise<{ server: Server; port: number }> {
+  const { cert, key } = workshop.makeRoot('agent').own;
+  const server = createServer({ cert, key });
+  server.on('upgrade', (_request, socket) =>
+    socket.end(`HTTP/1.1 ${status} Answer\r\nContent-Length: 0\r\n\r\n`),
+  );
+  server.listen(0, host);
+  await once(server, 'listening');
+  const bound = server.address();
+  return { server, port: typeof bound === 'object' && bound !== null ? bound.port : 0 };
+}
+
+function configure(host: string, port: number, authorityFile: string | null = null) {
+  const clients = authorityFile === null ? null : { authorityFile, revocationFile: null };
+  return { listen: { host, port }, tls: { certificateFile: '/a', keyFile: '/b', clients } };
+}
+
+test(
+  'an agent that listens on one address of the machine is checked on that address',
+  { skip: lacksOpenssl },
+  async () => {
+    const { server, port } = await listen('127.0.0.2', 401);
+    await using _server = server;
+    await checkAgent(INSTALLED, configure('127.0.0.2', port), null);
+    await assert.rejects(checkAgent(INSTALLED, configure('0.0.0.0', port), null), {
+      message: `The agent opens no WebSocket on 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}.`,
+    });
+  },
+);
+
+test(
+  'an agent that requires certificates of an own authority must refuse a viewer without one',
+  { skip: lacksOpenssl },
+  async () => {
+    const [strict, open] = [await listen('127.0.0.1', 403), await listen('127.0.0.1', 101)];
+    await using _strict = strict.server;
+    await using _open = open.server;
+    await checkAgent(INSTALLED, configure('127.0.0.1', strict.port, '/ca.pem'), null);
+    await assert.rejects(
+      checkAgent(INSTALLED, configure('127.0.0.1', open.port, '/ca.pem'), null),
+      /is not refused as it must be/u,
+    );
+  },
+);
