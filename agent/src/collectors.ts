@@ -38,7 +38,7 @@ export function openCollectors(
   const leftAlone = new Set<string>();
   return {
     uptime_seconds: openUptimeCollector(roots),
-    cpu: openCpuCollector(roots),
+    cpu: openCpuCollector(roots, reader),
     load: openLoadCollector(roots),
     memory: openMemoryCollector(roots),
     swap: openSwapCollector(roots),

@@ -18,7 +18,10 @@ export const AgentGpu = object({
   asleep: Optional(
     Type.Boolean({ description: 'True while it sleeps: it is not woken up for its figures.' }),
   ),
-  usage_ratio: Optional(ratio('Time with work; of Intel, time not in its sleep state (RC6).')),
+  usage_ratio: Optional(ratio('Time with work. Absent for Intel: see `awake_ratio`.')),
+  awake_ratio: Optional(
+    ratio('Time out of the sleep state (RC6), Intel only: more than the time with work.'),
+  ),
   memory_used_bytes: Optional(amount('In use.')),
   memory_total_bytes: Optional(amount('What it has.')),
   memory_shared: Optional(

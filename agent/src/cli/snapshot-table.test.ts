@@ -34,8 +34,8 @@ test('a machine is printed in columns, and what it lacks is not', () => {
       '',
       'Load  0.50  0.40, 0.30',
       '',
-      'DISK  READ     WRITE  BUSY  READ TAKES  WRITE TAKES',
-      'sda   2 MiB/s  –      42 %  –           1.50 ms',
+      'DISK  READ       WRITE  BUSY  READ TAKES  WRITE TAKES',
+      'sda   2.10 MB/s  –      42 %  –           1.50 ms',
     ].join('\n'),
   );
 });

@@ -1,5 +1,7 @@
 const BINARY_UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'];
 
+const DECIMAL_UNITS = ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s', 'PB/s'];
+
 /** Bytes with three figures, such as `1.46 GiB`; a dash for what is not known. */
 export function formatBytes(bytes: number | undefined): string {
   if (bytes === undefined) return '–';
@@ -8,9 +10,12 @@ export function formatBytes(bytes: number | undefined): string {
   return `${formatFigures(bytes / 1024 ** unit)} ${BINARY_UNITS[unit] ?? ''}`;
 }
 
-/** Bytes per second. */
+/** Bytes per second in decimal units, as the live page has them and as disks and networks are sold: `64.9 MB/s`. */
 export function formatBytesPerSecond(rate: number | undefined): string {
-  return rate === undefined ? '–' : `${formatBytes(rate)}/s`;
+  if (rate === undefined) return '–';
+  const step = rate < 1 ? 0 : Math.floor(Math.log10(rate) / 3);
+  const unit = Math.min(step, DECIMAL_UNITS.length - 1);
+  return `${formatFigures(rate / 1000 ** unit)} ${DECIMAL_UNITS[unit] ?? ''}`;
 }
 
 /** A ratio as a percentage, to a tenth where it is small. */

@@ -233,7 +233,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     await waitFor(() => said.out.includes('\n'));
     assert.match(
       said.out,
-      /^\S+Z {2}cpu 25 % {2}load 0\.50 {2}memory 38 % {2}swap 25 % {2}received 2 KiB\/s {2}sent 4 KiB\/s {2}read 512 B\/s {2}written 1 KiB\/s {2}\/ 42 %\n/u,
+      /^\S+Z {2}cpu 25 % {2}load 0\.50 {2}memory 38 % {2}swap 25 % {2}received 2\.05 kB\/s {2}sent 4\.10 kB\/s {2}read 512 B\/s {2}written 1\.02 kB\/s {2}\/ 42 %\n/u,
     );
     const { port } = stream;
     await stream[Symbol.asyncDispose]();

@@ -65,9 +65,10 @@ function isStorage({ type, device, mountPoint }: Mount): boolean {
   return device.startsWith('/dev/') || NETWORK.test(type) || WITHOUT_DEVICE.test(type);
 }
 
-/** Subvolumes of btrfs and bind mounts are one filesystem; datasets of ZFS are several. */
-function keyOf({ device, number }: Mount): string {
-  return device.startsWith('/dev/') ? device : `${number} ${device}`;
+/** Subvolumes of btrfs and bind mounts are one filesystem; datasets of ZFS, and mounts of FUSE by `/dev/fuse`, are several. */
+function keyOf({ device, number, type }: Mount): string {
+  const isByDevice = device.startsWith('/dev/') && !NETWORK.test(type);
+  return isByDevice ? device : `${number} ${device}`;
 }
 
 /** The whole of a filesystem rather than a part of it, then the shorter path. */

@@ -60,6 +60,34 @@ test('memory is without contents of files, and rates are of the time between two
   assert.equal(later.write_bytes_per_second, 4000);
 });
 
+test('I/O that passes LVM, LUKS and RAID is counted once, at the disks below', () => {
+  using machine = copyMachine('container-host');
+  const devices = {
+    '8:0': ['size'],
+    '8:16': ['size'],
+    '9:127': ['md/level', 'slaves/sda/size'],
+    '253:0': ['dm/name', 'slaves/md127/size'],
+    '253:1': ['dm/name', 'slaves/dm-0/size'],
+    '7:0': ['loop/backing_file'],
+    '252:0': ['slaves/sdb/size'],
+  };
+  for (const [number, files] of Object.entries(devices))
+    for (const file of files) machine.write(`sys/dev/block/${number}/${file}`, '1\n');
+  const show = (bytes: number) =>
+    machine.write(
+      `${DOCKER}/io.stat`,
+      Object.keys(devices)
+        .map((number) => `${number} rbytes=${bytes} wbytes=${2 * bytes} rios=1 wios=1\n`)
+        .join(''),
+    );
+  show(0);
+  const containers = openContainersCollector(machine.roots);
+  containers.collect(0);
+  show(1_000);
+  const part = containers.collect(2_000)?.find(({ id }) => id === '4c01db0b339c');
+  assert.deepEqual([part?.read_bytes_per_second, part?.write_bytes_per_second], [1_000, 2_000]);
+});
+
 test('what a container used while nobody watched is not told as if it were of now', () => {
   using machine = copyMachine('container-host');
   const containers = openContainersCollector(machine.roots);

@@ -10,6 +10,7 @@ import { Rates, round } from '../rate.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import { parseNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
+import { LeafDevices } from './leaf-devices.ts';
 import { type ContainerGroup, listContainers } from './list-containers.ts';
 
 const INTERVAL_MS = 2_000;
@@ -42,12 +43,14 @@ interface Watched {
  */
 export function openContainersCollector(roots: Roots): Collector<AgentContainer[]> {
   const root = join(roots.sys, 'fs/cgroup');
+  const leaves = new LeafDevices(roots);
   const isLookDue = every(LOOK_INTERVAL_MS);
   let isDue = every(INTERVAL_MS);
   let watched: ReadonlyMap<string, Watched> = new Map();
   let last: AgentContainer[] | null = null;
 
   function look(): void {
+    leaves.forget();
     const isVersion2 = readText(join(root, 'cgroup.controllers'))?.includes('memory') === true;
     const groups = isVersion2 ? listContainers(root) : [];
     const now = new Map(
@@ -61,7 +64,7 @@ export function openContainersCollector(roots: Roots): Collector<AgentContainer[
     collect(atMs) {
       if (isLookDue(atMs)) look();
       if (!isDue(atMs)) return last;
-      const parts = [...watched.values()].map((each) => describeContainer(each, atMs));
+      const parts = [...watched.values()].map((each) => describeContainer(each, leaves, atMs));
       const shown = parts.filter((part) => part !== null);
       last = shown.length === 0 ? null : shown;
       return last;
@@ -99,13 +102,17 @@ function unwatch({ files }: Watched): void {
 }
 
 /** Null when the container has ended. */
-function describeContainer(watched: Watched, atMs: number): AgentContainer | null {
+function describeContainer(
+  watched: Watched,
+  leaves: LeafDevices,
+  atMs: number,
+): AgentContainer | null {
   const { group, files, rates } = watched;
   const cpu = files['cpu.stat'].read();
   if (cpu === null) return null;
   const usage = parseKeyValues(cpu, CPU).get('usage_usec') ?? null;
   const io = files['io.stat'].read();
-  const moved = io === null ? null : sumIo(io);
+  const moved = io === null ? null : sumIo(io, leaves);
   return present({
     id: group.id,
     runtime: group.runtime,
@@ -132,10 +139,14 @@ function readFigure(file: KeptFile): number | null {
   return parseNumber(file.read()?.toString('latin1').trim() ?? null);
 }
 
-/** Lines of `8:0 rbytes=1 wbytes=2 …`, one for each disk. */
-function sumIo(bytes: Buffer): { readonly read: number; readonly written: number } {
+/** Lines of `8:0 rbytes=1 wbytes=2 …`, one for each block device. */
+function sumIo(
+  bytes: Buffer,
+  leaves: LeafDevices,
+): { readonly read: number; readonly written: number } {
   const sums = { read: 0, written: 0 };
   for (const scanner = new Scanner(bytes); !scanner.isAtEnd(); scanner.skipLine()) {
+    if (!leaves.has(scanner.readWord())) continue;
     for (let word = scanner.readWord(); word !== ''; word = scanner.readWord()) {
       if (word.startsWith('rbytes=')) sums.read += Number(word.slice(7));
       if (word.startsWith('wbytes=')) sums.written += Number(word.slice(7));

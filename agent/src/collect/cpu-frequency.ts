@@ -1,29 +1,60 @@
 import { join } from 'node:path';
 
-import { type Collector, atMostEvery } from '../collector.ts';
-import { listDirectory, readNumber } from '../read/small-file.ts';
+import { type Collector, every } from '../collector.ts';
+import type { BackgroundReader } from '../read/background-reader.ts';
+import { listDirectory, parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** Asking may wake a core that sleeps, so it is not done every second. */
 const INTERVAL_MS = 5_000;
 
+/** Cores are looked for again this often: a core may go offline. */
+const LOOK_INTERVAL_MS = 60_000;
+
 const MAX_CORES = 256;
 
 const HERTZ_PER_KILOHERTZ = 1000;
 
-/** The clocks of the cores in hertz, by number (cpufreq); null on machines that do not say, such as virtual ones. */
-export function openFrequencies(roots: Roots): Collector<ReadonlyMap<number, number>> {
-  return atMostEvery(INTERVAL_MS, { collect: () => readFrequencies(roots) });
+/**
+ * The clocks of the cores in hertz, by number (cpufreq); null on machines that do not say, such as virtual ones. On x86,
+ * kernels 4.14 to 5.17 measure a busy core for 10 ms while its file is read, so the background reader reads them.
+ */
+export function openFrequencies(
+  roots: Roots,
+  reader: BackgroundReader,
+): Collector<ReadonlyMap<number, number>> {
+  const isDue = every(INTERVAL_MS);
+  const isLookDue = every(LOOK_INTERVAL_MS);
+  let files: ReadonlyMap<number, string> = new Map();
+
+  function look(): void {
+    const before = new Set(files.values());
+    files = listFiles(roots);
+    reader.forget(before.difference(new Set(files.values())));
+  }
+
+  return {
+    collect(atMs) {
+      if (isLookDue(atMs)) look();
+      if (isDue(atMs)) reader.refresh([...files.values()]);
+      const frequencies = new Map<number, number>();
+      for (const [core, path] of files) {
+        const kilohertz = parseNumber(reader.textOf(path));
+        if (kilohertz !== null) frequencies.set(core, kilohertz * HERTZ_PER_KILOHERTZ);
+      }
+      return frequencies.size === 0 ? null : frequencies;
+    },
+    close: () => reader.forget(files.values()),
+  };
 }
 
-function readFrequencies(roots: Roots): ReadonlyMap<number, number> | null {
+function listFiles(roots: Roots): ReadonlyMap<number, string> {
   const directory = join(roots.sys, 'devices/system/cpu');
-  const frequencies = new Map<number, number>();
-  for (const name of listDirectory(directory)) {
-    const core = /^cpu(\d{1,5})$/.exec(name)?.[1];
-    if (core === undefined || frequencies.size >= MAX_CORES) continue;
-    const kilohertz = readNumber(join(directory, name, 'cpufreq/scaling_cur_freq'));
-    if (kilohertz !== null) frequencies.set(Number(core), kilohertz * HERTZ_PER_KILOHERTZ);
-  }
-  return frequencies.size === 0 ? null : frequencies;
+  const cores = listDirectory(directory)
+    .map((name) => /^cpu(\d{1,5})$/.exec(name)?.[1])
+    .filter((core) => core !== undefined)
+    .slice(0, MAX_CORES);
+  return new Map(
+    cores.map((core) => [Number(core), join(directory, `cpu${core}`, 'cpufreq/scaling_cur_freq')]),
+  );
 }

@@ -3,11 +3,20 @@ import { test } from 'node:test';
 
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
+import { until } from '../../test/until.ts';
+import { BackgroundReader } from '../read/background-reader.ts';
+import type { SlowFile } from '../read/slow-file.ts';
+import type { Roots } from '../roots.ts';
+
 import { openCpuCollector } from './cpu.ts';
+
+function open(roots: Roots, reader = new BackgroundReader(() => 0)) {
+  return openCpuCollector(roots, reader);
+}
 
 test('the first snapshot has times but no usage; the second has what happened in between', () => {
   using machine = copyMachine('bare-vm');
-  const cpu = openCpuCollector(machine.roots);
+  const cpu = open(machine.roots);
   const first = cpu.collect(0);
   assert.deepEqual(first?.times, {
     user_seconds_total: 100,
@@ -46,7 +55,7 @@ test('the first snapshot has times but no usage; the second has what happened in
 test('time of guests, which the kernel counts as user already, is not counted again', () => {
   using machine = emptyMachine();
   machine.write('proc/stat', 'cpu 0 0 0 0 0 0 0 0 0 0\ncpu0 0 0 0 0 0 0 0 0 0 0\n');
-  const cpu = openCpuCollector(machine.roots);
+  const cpu = open(machine.roots);
   cpu.collect(0);
   machine.write('proc/stat', 'cpu 50 0 0 50 0 0 0 0 50 0\ncpu0 50 0 0 50 0 0 0 0 50 0\n');
   assert.equal(cpu.collect(1000)?.usage_ratio, 0.5);
@@ -55,7 +64,7 @@ test('time of guests, which the kernel counts as user already, is not counted ag
 test('iowait that falls counts as none', () => {
   using machine = emptyMachine();
   machine.write('proc/stat', 'cpu 0 0 0 100 50 0 0 0\ncpu0 0 0 0 100 50 0 0 0\n');
-  const cpu = openCpuCollector(machine.roots);
+  const cpu = open(machine.roots);
   cpu.collect(0);
   machine.write('proc/stat', 'cpu 25 0 0 175 40 0 0 0\ncpu0 25 0 0 175 40 0 0 0\n');
   assert.deepEqual(cpu.collect(1000)?.shares?.iowait_ratio, 0);
@@ -64,7 +73,7 @@ test('iowait that falls counts as none', () => {
 
 test('a core that goes offline vanishes, and starts afresh when it is back', () => {
   using machine = copyMachine('bare-vm');
-  const cpu = openCpuCollector(machine.roots);
+  const cpu = open(machine.roots);
   const both = 'cpu 0 0 0 200 0 0 0 0\ncpu0 0 0 0 100 0 0 0 0\ncpu1 0 0 0 100 0 0 0 0\n';
   machine.write('proc/stat', both);
   cpu.collect(0);
@@ -89,7 +98,7 @@ test('a core that goes offline vanishes, and starts afresh when it is back', () 
 
 test('a reset of all counters gives no usage for that tick', () => {
   using machine = copyMachine('bare-vm');
-  const cpu = openCpuCollector(machine.roots);
+  const cpu = open(machine.roots);
   cpu.collect(0);
   machine.write('proc/stat', 'cpu 1 0 0 1 0 0 0 0\ncpu0 1 0 0 1 0 0 0 0\n');
   assert.equal(cpu.collect(1000)?.usage_ratio, undefined);
@@ -106,7 +115,7 @@ test('512 cores, and an interrupt line longer than the buffer, are read whole', 
       'btime 1795219200\n',
     ].join('\n');
   machine.write('proc/stat', table(0, 0));
-  const cpu = openCpuCollector(machine.roots);
+  const cpu = open(machine.roots);
   cpu.collect(0);
   machine.write('proc/stat', table(250, 1000));
   const part = cpu.collect(1000);
@@ -115,15 +124,32 @@ test('512 cores, and an interrupt line longer than the buffer, are read whole', 
   assert.equal(part.cores[511]?.usage_ratio, 0.25);
 });
 
-test('clocks are given in hertz where the machine has them, each with its core', () => {
+test('clocks are given in hertz where the machine has them, each with its core', async () => {
   using machine = copyMachine('raspberry-pi');
   machine.write('sys/devices/system/cpu/cpu3/cpufreq/scaling_cur_freq', '2400000\n');
-  const part = openCpuCollector(machine.roots).collect(0);
+  const reader = new BackgroundReader(() => 0);
+  const cpu = open(machine.roots, reader);
+  cpu.collect(0);
+  await until(() => !reader.isStuck());
+  const part = cpu.collect(1_000);
   assert.equal(part?.frequency_hertz, 1_725_000_000);
   assert.equal(part.cores[3]?.frequency_hertz, 2_400_000_000);
+  cpu.close?.();
+});
+
+test('clocks that take long to read, as on busy cores of older kernels, cost the snapshot nothing but themselves', () => {
+  using machine = copyMachine('raspberry-pi');
+  const asked: string[] = [];
+  const hangs = (path: string): SlowFile => ({ read: () => void asked.push(path), close() {} });
+  const cpu = open(machine.roots, new BackgroundReader(() => 0, hangs));
+  for (const atMs of [0, 5_000, 10_000]) {
+    const part = cpu.collect(atMs);
+    assert.deepEqual([part?.logical_count, part?.frequency_hertz], [4, undefined]);
+  }
+  assert.equal(asked.length, 2, 'read in the background, where two places may hang');
 });
 
 test('a machine without /proc/stat has no such part', () => {
   using machine = emptyMachine();
-  assert.equal(openCpuCollector(machine.roots).collect(0), null);
+  assert.equal(open(machine.roots).collect(0), null);
 });

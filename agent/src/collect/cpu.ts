@@ -6,6 +6,7 @@ import type { Collector } from '../collector.ts';
 import { type CpuTimes, parseCpuTimes } from '../parse/cpu-times.ts';
 import { present } from '../present.ts';
 import { toRatio } from '../rate.ts';
+import type { BackgroundReader } from '../read/background-reader.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
 import { openFrequencies } from './cpu-frequency.ts';
@@ -13,9 +14,9 @@ import { openFrequencies } from './cpu-frequency.ts';
 type Shares = NonNullable<AgentCpu['shares']>;
 
 /** Processor time of the machine and of each core, from /proc/stat, and the clocks. */
-export function openCpuCollector(roots: Roots): Collector<AgentCpu> {
+export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collector<AgentCpu> {
   const file = new KeptFile(join(roots.proc, 'stat'));
-  const frequencies = openFrequencies(roots);
+  const frequencies = openFrequencies(roots, reader);
   let total: CpuTimes | null = null;
   let cores: ReadonlyMap<number, CpuTimes> = new Map();
   return {
@@ -44,7 +45,10 @@ export function openCpuCollector(roots: Roots): Collector<AgentCpu> {
       ({ total, cores } = now);
       return part;
     },
-    close: () => file.close(),
+    close() {
+      file.close();
+      frequencies.close?.();
+    },
   };
 }
 

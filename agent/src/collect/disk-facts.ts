@@ -9,7 +9,7 @@ import type { Roots } from '../roots.ts';
 /** What does not change while a disk is there. */
 export type DiskFacts = Pick<AgentDisk, 'device' | 'kind' | 'name' | 'members' | 'size_bytes'>;
 
-/** More are not shown. */
+/** More are not shown; disks come before what lies on them. */
 const MAX_DISKS = 128;
 
 /**
@@ -26,10 +26,15 @@ export function listDisks(roots: Roots): DiskFacts[] {
   const directory = join(roots.sys, 'block');
   return listDirectory(directory)
     .filter((name) => !LEFT_OUT.test(name))
-    .slice(0, MAX_DISKS)
+    .filter((name) => readNumber(join(directory, name, 'size')) !== 0)
     .map((name) => readFacts(join(directory, name), toDevice(name)))
-    .filter(({ size_bytes }) => size_bytes !== 0)
+    .sort((a, b) => rankOf(a) - rankOf(b) || a.device.localeCompare(b.device))
+    .slice(0, MAX_DISKS)
     .sort((a, b) => a.device.localeCompare(b.device));
+}
+
+function rankOf({ kind }: DiskFacts): number {
+  return kind === 'disk' ? 0 : 1;
 }
 
 function readFacts(directory: string, device: string): DiskFacts {

@@ -177,6 +177,24 @@ test('a card reader without a card is no disk', () => {
   );
 });
 
+test('with more block devices than are shown, no disk gives way to what is empty or lies on disks', () => {
+  using machine = emptyMachine();
+  const names = Array.from({ length: 200 }, (_, at) => [`dm-${at}`, `nbd${at}`]).flat();
+  for (const name of names)
+    machine.write(`sys/block/${name}/size`, name.startsWith('nbd') ? '0\n' : '8\n');
+  for (const name of ['sda', 'zz0']) machine.write(`sys/block/${name}/size`, '8\n');
+  const lines = [...names, 'sda', 'zz0'].map(
+    (device) => `   8  0 ${device} 1 0 8 1 1 0 8 1 0 1 1\n`,
+  );
+  machine.write('proc/diskstats', lines.join(''));
+  const part = openDisksCollector(machine.roots).collect(0) ?? [];
+  assert.equal(part.length, 128);
+  assert.deepEqual(
+    part.filter(({ kind }) => kind === 'disk').map(({ device }) => device),
+    ['sda', 'zz0'],
+  );
+});
+
 test('a machine without disks has no such part', () => {
   using machine = emptyMachine();
   assert.equal(openDisksCollector(machine.roots).collect(0), null);

@@ -275,3 +275,17 @@ test('what is not there, or has no blocks, is left out', () => {
   using empty = emptyMachine();
   assert.equal(open(empty.roots).collector.collect(0), null);
 });
+
+test('mounts of FUSE whose device is /dev/fuse are filesystems of their own', () => {
+  using machine = emptyMachine();
+  machine.write(
+    'proc/self/mountinfo',
+    '30 22 0:40 / /mnt/a rw - fuse /dev/fuse rw\n31 22 0:41 / /mnt/b rw - fuse /dev/fuse rw\n',
+  );
+  const { collector, answers } = open(machine.roots);
+  collector.collect(0);
+  // They are asked one after the other, by the same worker.
+  for (const answer of [...answers, ...answers]) answer(disk);
+  const points = collector.collect(10_000)?.map(({ mount_point }) => mount_point);
+  assert.deepEqual(points, ['/mnt/a', '/mnt/b']);
+});

@@ -25,6 +25,8 @@ const KINDS: ReadonlyMap<string, AgentInterface['kind']> = new Map([
   ['geneve', 'tunnel'],
   ['gre', 'tunnel'],
   ['ppp', 'tunnel'],
+  // A port of a switch (DSA): a socket of the machine, although it is reached through another interface.
+  ['dsa', 'physical'],
 ]);
 
 const BITS_PER_MEGABIT = 1_000_000;
@@ -62,6 +64,8 @@ function readKind(directory: string, files: ReadonlySet<string>): AgentInterface
   if (files.has('tun_flags')) return 'tunnel';
   const kind = KINDS.get(type);
   if (kind !== undefined) return kind;
+  // The conduit between the processor and a switch (DSA) carries what its ports carry.
+  if (files.has('dsa')) return 'virtual';
   return files.has('device') ? 'physical' : 'virtual';
 }
 

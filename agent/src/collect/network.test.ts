@@ -134,6 +134,36 @@ test('what lies on an interface of the host is shown, and is no end of a cable',
   );
 });
 
+test('the ports of a switch count, and the conduit that leads to them does not', () => {
+  using machine = emptyMachine();
+  for (const name of ['eth0', 'lan0', 'lan1']) {
+    machine.write(`sys/class/net/${name}/type`, '1\n');
+    machine.write(`sys/class/net/${name}/device/vendor`, '1\n');
+    machine.write(`sys/class/net/${name}/ifindex`, name === 'eth0' ? '2\n' : '7\n');
+    machine.write(`sys/class/net/${name}/iflink`, '2\n');
+  }
+  machine.write('sys/class/net/eth0/dsa/tagging', 'edsa\n');
+  for (const name of ['lan0', 'lan1']) {
+    machine.write(`sys/class/net/${name}/uevent`, `DEVTYPE=dsa\nINTERFACE=${name}\n`);
+    machine.write(`sys/class/net/${name}/phys_switch_id`, '00000000\n');
+  }
+  const show = (bytes: number) =>
+    machine.write(
+      'proc/net/dev',
+      HEADING + line('eth0', 2 * bytes, 0) + line('lan0', bytes, 0) + line('lan1', bytes, 0),
+    );
+  show(0);
+  const network = openNetworkCollector(machine.roots);
+  const kinds = network.collect(0)?.interfaces.map((each) => [each.interface, each.kind]);
+  assert.deepEqual(kinds, [
+    ['lan0', 'physical'],
+    ['lan1', 'physical'],
+    ['eth0', 'virtual'],
+  ]);
+  show(1_000);
+  assert.equal(network.collect(1_000)?.receive_bytes_per_second, 2_000);
+});
+
 test("the host's ends of its containers' cables are left out", () => {
   using machine = copyMachine('container-host');
   const part = openNetworkCollector(machine.roots).collect(0);

@@ -3,6 +3,7 @@ import { basename, join } from 'node:path';
 import { resolvePath } from '../read/real-path.ts';
 import { listDirectory, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
+import { findRotatingDisk } from './drive-activity.ts';
 
 /** Where a sensor's figures lie. */
 export interface SensorFiles {
@@ -10,6 +11,8 @@ export interface SensorFiles {
   readonly id: string;
   /** The directory of the device that measures, without links; null where none is said. */
   readonly device: string | null;
+  /** The directory of the rotating disk that is asked for it (drivetemp); null for all else. */
+  readonly disk: string | null;
   readonly chip: string;
   readonly label: string | null;
   readonly input: string;
@@ -42,6 +45,7 @@ function listOfChip(directory: string): SensorFiles[] {
   // The number of hwmon changes from boot to boot; where the device sits does not.
   const device = resolvePath(join(directory, 'device'));
   const place = device === null ? chip : basename(device);
+  const disk = chip === 'drivetemp' && device !== null ? findRotatingDisk(device) : null;
   return [...files].flatMap((file) => {
     const name = /^((temp|fan)\d{1,3})_input$/.exec(file);
     const sensor = name?.[1];
@@ -54,6 +58,7 @@ function listOfChip(directory: string): SensorFiles[] {
       kind: isTemperature ? 'temperature' : 'fan',
       id: `${place}/${sensor}`,
       device,
+      disk,
       chip,
       label: label === null ? null : readText(label),
       input: join(directory, file),
@@ -74,6 +79,7 @@ function listOfZone(directory: string, chips: ReadonlySet<string>): SensorFiles[
       kind: 'temperature',
       id: `${type}/${basename(directory)}`,
       device: null,
+      disk: null,
       chip: type,
       label: null,
       input: join(directory, 'temp'),

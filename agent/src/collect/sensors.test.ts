@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { realpathSync } from 'node:fs';
+import { mkdirSync, realpathSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
@@ -186,6 +186,47 @@ test('the sensors of a card that is to be left alone are not read', async () => 
   assert.deepEqual(await ids(0), ['0000:c4:00.0/temp1']);
   leftAlone.clear();
   assert.equal((await ids(2_000))?.length, 3);
+});
+
+test('a rotating disk is asked for its temperature only while others use it, so that it can spin down', async () => {
+  using machine = emptyMachine();
+  const device = 'sys/devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0';
+  const disk = `${device}/block/sda`;
+  machine.write(`${device}/hwmon/hwmon0/name`, 'drivetemp\n');
+  machine.write(`${device}/hwmon/hwmon0/temp1_input`, '31000\n');
+  machine.write(`${disk}/queue/rotational`, '1\n');
+  const use = (requests: number) => machine.write(`${disk}/stat`, `${requests} 0 8 0 0 0 0\n`);
+  use(1);
+  mkdirSync(join(machine.roots.sys, 'class/hwmon'), { recursive: true });
+  const hwmon = join(machine.roots.sys, 'class/hwmon/hwmon0');
+  symlinkSync('../../devices/pci0000:00/ata1/host0/target0:0:0/0:0:0:0/hwmon/hwmon0', hwmon);
+  symlinkSync('../..', join(hwmon, 'device'));
+  const clock = { ms: 0 };
+  const asked: number[] = [];
+  const reader = new BackgroundReader(
+    () => clock.ms,
+    (path) => {
+      const file = openSlowFile(path);
+      return { ...file, read: (done) => (asked.push(clock.ms), file.read(done)) };
+    },
+  );
+  const collect = openOn(machine, clock, reader);
+  const celsius = async (atMs: number) =>
+    (await collect(atMs))?.temperatures?.[0]?.temperature_celsius;
+  assert.equal(await celsius(0), undefined);
+  assert.equal(await celsius(2_000), undefined, 'nobody has used it since the agent began');
+  use(2);
+  assert.equal(await celsius(4_000), 31);
+  // As on kernels that count our own question.
+  use(3);
+  for (let atMs = 6_000; atMs < 400_000; atMs += 2_000) await celsius(atMs);
+  assert.deepEqual(asked, [4_000]);
+  assert.equal(await celsius(400_000), undefined, 'it may have spun down long ago');
+  for (let atMs = 402_000; atMs <= 522_000; atMs += 2_000) {
+    use(atMs);
+    await celsius(atMs);
+  }
+  assert.deepEqual(asked, [4_000, 402_000, 462_000, 522_000]);
 });
 
 test('a machine without sensors has no such part', async () => {

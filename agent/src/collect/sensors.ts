@@ -7,6 +7,7 @@ import { isAsleep } from '../read/power-state.ts';
 import { parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { toCelsius } from './celsius.ts';
+import { DriveActivity } from './drive-activity.ts';
 import { listSensors, type SensorFiles } from './sensor-files.ts';
 
 type Temperature = NonNullable<AgentSensors['temperatures']>[number];
@@ -22,7 +23,8 @@ const FASTEST_RPM = 60_000;
 
 /**
  * Temperatures and fans, from /sys/class/hwmon and thermal zones. Their drivers may hang, so the background reader reads
- * them, and a snapshot has what it read last. Those of a device that sleeps are neither read nor shown.
+ * them, and a snapshot has what it read last. Those of a device that sleeps are neither read nor shown; a rotating disk is
+ * asked only while others use it, so that it can spin down.
  * @param leftAlone the directories of the devices that are to be left alone now, so that they can fall asleep
  */
 export function openSensorsCollector(
@@ -32,6 +34,7 @@ export function openSensorsCollector(
 ): Collector<AgentSensors> {
   const isLookDue = every(LOOK_INTERVAL_MS);
   const isDue = every(INTERVAL_MS);
+  const activity = new DriveActivity();
   let sensors: SensorFiles[] = [];
   /** Those of which the limits were read, too. */
   let known: ReadonlySet<SensorFiles> = new Set();
@@ -41,24 +44,25 @@ export function openSensorsCollector(
     sensors = listSensors(roots);
     known = new Set();
     reader.forget(before.difference(new Set(sensors.flatMap(pathsOf))));
+    activity.keep(new Set(disksOf(sensors)));
   }
 
   /** What a device said before it fell asleep or was left alone is forgotten. */
-  function refresh(): void {
+  function refresh(atMs: number): void {
     const quiet = listSleeping(sensors).union(leftAlone);
     const awake = new Set(sensors.filter(({ device }) => device === null || !quiet.has(device)));
     reader.forget(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
-    reader.refresh(
-      [...awake].flatMap((each) => (known.has(each) ? readings(each) : pathsOf(each))),
-    );
-    known = awake;
+    const idle = new Set(disksOf(sensors).filter((disk) => !activity.mayAsk(disk, atMs)));
+    const asked = [...awake].filter(({ disk }) => disk === null || !idle.has(disk));
+    reader.refresh(asked.flatMap((each) => (known.has(each) ? readings(each) : pathsOf(each))));
+    known = new Set([...known].filter((each) => awake.has(each))).union(new Set(asked));
   }
 
   return {
     collect(atMs) {
       if (isDue(atMs)) {
         if (isLookDue(atMs)) look();
-        refresh();
+        refresh(atMs);
       }
       const temperatures = sensors.map((sensor) => describeTemperature(sensor, reader));
       const fans = sensors.map((sensor) => describeFan(sensor, reader));
@@ -74,6 +78,11 @@ export function openSensorsCollector(
 function listSleeping(sensors: readonly SensorFiles[]): ReadonlySet<string> {
   const devices = new Set(sensors.map(({ device }) => device).filter((each) => each !== null));
   return new Set([...devices].filter(isAsleep));
+}
+
+/** The rotating disks, each once. */
+function disksOf(sensors: readonly SensorFiles[]): string[] {
+  return [...new Set(sensors.map(({ disk }) => disk).filter((disk) => disk !== null))];
 }
 
 function pathsOf(sensor: SensorFiles): string[] {

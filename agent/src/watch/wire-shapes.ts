@@ -139,7 +139,7 @@ export const SNAPSHOT_SHAPE: Shape = {
   'gpus?': [
     {
       ...numbers(`
-        index usage_ratio? memory_used_bytes? memory_total_bytes? host_memory_used_bytes?
+        index usage_ratio? awake_ratio? memory_used_bytes? memory_total_bytes? host_memory_used_bytes?
         temperature_celsius? power_watts? power_limit_watts? fan_ratio? frequency_hertz?
         memory_frequency_hertz?
       `),

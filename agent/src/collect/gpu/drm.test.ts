@@ -174,7 +174,7 @@ test('files that a card lacks, that cannot be read or that lie are left out, and
   assert.deepEqual((await gpus.settle(10_000))?.[0], { ...facts, memory_used_bytes: 5 });
 });
 
-test("Intel's cards with i915: usage is the time out of the sleep state, power is energy over time", () => {
+test("Intel's cards with i915: time out of the sleep state is not told as usage, power is energy over time", () => {
   using machine = copyMachine('gpu-i915');
   using gpus = open(machine);
   const facts = {
@@ -201,17 +201,17 @@ test("Intel's cards with i915: usage is the time out of the sleep state, power i
   machine.write(`${card0}/device/hwmon/hwmon3/energy1_input`, '1250500000\n');
   machine.write('sys/class/drm/card1/power/rc6_residency_ms', '125356\n');
   const [arc, old] = gpus.collect(2000) ?? [];
-  assert.deepEqual(arc, { ...facts, usage_ratio: 0.75, power_watts: 125.25 });
-  assert.equal(old?.usage_ratio, 0.05);
+  assert.deepEqual(arc, { ...facts, awake_ratio: 0.75, power_watts: 125.25 });
+  assert.deepEqual([old?.awake_ratio, old?.usage_ratio], [0.05, undefined]);
 });
 
-test('a sleep state that is switched off, or was never reached, gives no usage rather than the whole', () => {
+test('a sleep state that is switched off, or was never reached, gives no share rather than the whole', () => {
   using machine = copyMachine('gpu-i915');
   machine.write(`${card0}/gt/gt0/rc6_enable`, '0\n');
   machine.write(`${card0}/gt/gt1/rc6_residency_ms`, '0\n');
   using gpus = open(machine);
   gpus.collect(0);
-  assert.equal(gpus.collect(1000)?.[0]?.usage_ratio, undefined);
+  assert.equal(gpus.collect(1000)?.[0]?.awake_ratio, undefined);
 });
 
 test('counters of Intel that were reset give nothing for that tick, and no spike', () => {
@@ -222,7 +222,7 @@ test('counters of Intel that were reset give nothing for that tick, and no spike
   machine.write(`${card0}/gt/gt1/rc6_residency_ms`, '3\n');
   machine.write(`${card0}/device/hwmon/hwmon3/energy1_input`, '5\n');
   const [arc] = gpus.collect(1000) ?? [];
-  assert.deepEqual([arc?.usage_ratio, arc?.power_watts], [undefined, undefined]);
+  assert.deepEqual([arc?.awake_ratio, arc?.power_watts], [undefined, undefined]);
 });
 
 test("Intel's cards with xe", () => {
@@ -239,7 +239,7 @@ test("Intel's cards with xe", () => {
       index: 0,
       model_id: '8086:e20b',
       pci_address: '0000:04:00.0',
-      usage_ratio: 0.75,
+      awake_ratio: 0.75,
       temperature_celsius: 52,
       power_watts: 30,
       power_limit_watts: 190,

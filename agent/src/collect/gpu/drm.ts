@@ -84,7 +84,7 @@ function openCardCollector(
   function read(atMs: number): void {
     figures ??= card.driver === 'amdgpu' ? openAmdReader(card, reader) : openIntelReader(card);
     [last, lastAtMs] = [figures.read(atMs), atMs];
-    const { usage_ratio: usage = 1 } = last;
+    const { awake_ratio: awake = 1, usage_ratio: usage = awake } = last;
     rest.note(usage < IDLE_RATIO && canSleep(card.device), atMs);
   }
 

@@ -32,7 +32,7 @@ export function openIntelReader(card: Card): FiguresReader {
   return {
     read: (atMs) =>
       present({
-        usage_ratio: highest(engines.map((engine) => readUsage(engine, rates, atMs))),
+        awake_ratio: highest(engines.map((engine) => readAwake(engine, rates, atMs))),
         temperature_celsius: readFirst(['temp1_input', 'temp2_input'], hwmon.celsius),
         power_watts: readPower(hwmon, rates, atMs),
         power_limit_watts: readFirst(['power1_max', 'power1_cap', 'power2_max'], hwmon.limitWatts),
@@ -44,8 +44,8 @@ export function openIntelReader(card: Card): FiguresReader {
   };
 }
 
-/** Time out of the sleep state: an upper bound of the time with work. */
-function readUsage(engine: Engine, rates: Rates<string>, atMs: number): number | null {
+/** Time out of the sleep state. The time with work is shorter; it is counted for privileged programs only (perf, fdinfo). */
+function readAwake(engine: Engine, rates: Rates<string>, atMs: number): number | null {
   const { residency, residencyEnabled } = engine;
   if (residencyEnabled !== null && readNumber(residencyEnabled) === 0) return null;
   const asleepMs = readNumber(residency);
