@@ -7,6 +7,7 @@ import { afterEach, beforeEach, describe, test } from 'node:test';
 
 import { AuthorityWorkshop, wish } from '../../test/authority-workshop.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
+import type { AuthorityContext } from './context.ts';
 import { ensureAuthority, isAuthorityReady } from './ensure-authority.ts';
 import { refreshList } from './refresh-list.ts';
 
@@ -181,5 +182,32 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     assert.equal(await workshop.ensure({ withProxyCertificate: false }), false);
     workshop.passDays(2);
     assert.equal(await workshop.ensure({ withProxyCertificate: false }), true);
+  });
+
+  test('OpenSSL 1.1, which takes no times for a list, signs one that is valid as long', async () => {
+    const { runProgram } = workshop;
+    const { places, clock, randomBytes } = workshop;
+    const context: AuthorityContext = {
+      places,
+      clock,
+      randomBytes,
+      // It refuses what version 3 added, in its words.
+      runProgram: async (program, args, options) => {
+        const option = args.find((each) => /^-crl_(?:last|next)update$/u.test(each));
+        const done = { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
+        if (args[0] === 'version') return { ...done, stdout: 'OpenSSL 1.1.1w  11 Sep 2023\n' };
+        if (option === undefined) return runProgram(program, args, options);
+        const stderr = `ca: Unrecognized flag ${option.slice(1)}\nca: Use -help for summary.\n`;
+        return { ...done, code: 1, stderr };
+      },
+    };
+    assert.equal(await ensureAuthority(context, wish), true);
+    const path = workshop.places.revocations;
+    const text = execFileSync('openssl', ['crl', '-in', path, '-noout', '-text'], {
+      encoding: 'utf8',
+    });
+    const [, end = ''] = /Next Update: (.+)/u.exec(text) ?? [];
+    const days = (new Date(end).getTime() - Date.now()) / 86_400_000;
+    assert.ok(days > 399 && days < 401, end);
   });
 });

@@ -11,7 +11,9 @@ const TIMEOUT_MS = 30_000;
 /** Clocks differ, and one that is set back must not make a certificate that is not valid yet. */
 const BACKDATED_MS = 3_600_000;
 
-const LIST_VALID_MS = 400 * 86_400_000;
+const DAY_MS = 86_400_000;
+
+const LIST_VALID_MS = 400 * DAY_MS;
 
 /**
  * Everything that openssl is to know, so that nothing depends on the machine's own configuration. `$ENV::` takes any path as
@@ -127,7 +129,9 @@ export class Openssl implements Disposable {
     const list = this.#at('list.pem');
     const since = formatTime(new Date(now.getTime() - BACKDATED_MS));
     const until = formatTime(new Date(now.getTime() + LIST_VALID_MS));
-    const times = ['-crl_lastupdate', since, '-crl_nextupdate', until];
+    const times = (await this.#hasListTimes())
+      ? ['-crl_lastupdate', since, '-crl_nextupdate', until]
+      : ['-crldays', `${LIST_VALID_MS / DAY_MS}`];
     const files = ['-keyfile', keyFile, '-cert', certificateFile, '-out', list];
     const what = ['-gencrl', '-crlexts', 'list'];
     await this.#run(['ca', '-batch', ...configuration, ...what, ...times, ...files]);
@@ -165,6 +169,13 @@ export class Openssl implements Disposable {
     const asked = ['-name', name, ...algorithms, '-passout', 'stdin', '-out', kept];
     await this.#run(['pkcs12', '-export', ...files, ...asked], `${password}\n`);
     return readFileSync(kept);
+  }
+
+  /** Whether openssl takes the times of a list of revoked certificates: OpenSSL 1.1 knows only how many days from now. */
+  async #hasListTimes(): Promise<boolean> {
+    const { stdout, isMissing } = await this.#runProgram('openssl', ['version']);
+    if (isMissing) throw missing();
+    return /^OpenSSL (?:[3-9]|\d\d)/u.test(stdout);
   }
 
   #prepare(
