@@ -75,7 +75,8 @@ test('the README tells what each command of the agent does', () => {
   const rows = section.split('\n').filter((line) => line.startsWith('| `latchkey-agent '));
   const names = program.commands.map((command) => command.name());
   assert.deepEqual(
-    names.filter((name) => !hasWord(rows, name)),
+    // A unit alone runs open-port, and the help does not list it.
+    names.filter((name) => name !== 'open-port' && !hasWord(rows, name)),
     [],
   );
 });

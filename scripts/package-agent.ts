@@ -1,17 +1,34 @@
 /**
  * `npm run package:agent`: makes `dist/latchkey-agent-linux-x64.tar.gz`, which runs on Linux with x64 and needs nothing
- * installed, and its SHA-256 beside it.
+ * installed, and its SHA-256 beside it; with `-- --arch arm64` that for arm64, and with `-- --sign KEY` a signature
+ * (`ssh-keygen -Y sign`), with an install.sh that verifies it.
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { parseArgs } from 'node:util';
 
 import { repository } from './lib/steps.ts';
+import { ARCHITECTURES } from './package/fetch-node.ts';
 import { packAgent } from './package/pack-agent.ts';
+import { embedSigner, signPackage } from './package/sign-package.ts';
 
-const { name, archive, sum, summary } = await packAgent(repository);
+const { values } = parseArgs({
+  options: { arch: { type: 'string', default: 'x64' }, sign: { type: 'string' } },
+});
+const arch = ARCHITECTURES.find((each) => each === values.arch);
+if (arch === undefined) throw new Error(`--arch must be one of ${ARCHITECTURES.join(', ')}.`);
+const { name, archive, sum, summary } = await packAgent(repository, arch);
 const folder = join(repository, 'dist');
 await mkdir(folder, { recursive: true });
 await writeFile(join(folder, name), archive);
 await writeFile(join(folder, `${name}.sha256`), sum);
 console.log(`dist/${summary}`);
 console.log(`SHA-256 ${sum.split(' ', 1).join('')}`);
+if (values.sign !== undefined) {
+  console.log(`dist/${await signPackage(join(folder, name), values.sign)}`);
+  const script = join(repository, 'agent', 'install.sh');
+  await writeFile(join(folder, 'install.sh'), await embedSigner(script, values.sign), {
+    mode: 0o755,
+  });
+  console.log('dist/install.sh, which accepts packages that are signed with this key');
+}

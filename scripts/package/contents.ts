@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
 import { bundleProgram } from './bundle.ts';
+import { type Architecture, findPackedNode } from './fetch-node.ts';
 import { listLicenses } from './licenses.ts';
 import { readPackedNode } from './node-binary.ts';
 import type { ArchiveEntry } from './tar.ts';
@@ -18,11 +19,12 @@ export interface AgentPackage {
 /**
  * Gathers the agent, its Node.js, and what an administrator reads and runs.
  * @param root the repository
+ * @param arch the processor that it is for
  */
-export async function gatherAgent(root: string): Promise<AgentPackage> {
+export async function gatherAgent(root: string, arch: Architecture = 'x64'): Promise<AgentPackage> {
   const packages = join(root, 'node_modules');
   const files = join(root, 'scripts', 'package', 'files');
-  const node = await readPackedNode(packages);
+  const node = await readPackedNode(await findPackedNode(root, arch));
   const bundle = await bundleProgram(root, join(root, 'agent', 'src', 'main.ts'));
   const licenses = await listLicenses(packages, bundle.packages, node);
   const { version } = JSON.parse(await readFile(join(root, 'agent', 'package.json'), 'utf8'));
@@ -37,13 +39,17 @@ export async function gatherAgent(root: string): Promise<AgentPackage> {
     ['THIRD-PARTY-LICENSES.txt', Buffer.from(licenses)],
   ]);
   if (existsSync(installer)) contents.set('install.sh', await readFile(installer));
-  return { version, nodeVersion: node.version, entries: toEntries(version, contents) };
+  return {
+    version,
+    nodeVersion: node.version,
+    entries: toEntries(`${version}-linux-${arch}`, contents),
+  };
 }
 
 const EXECUTABLE = new Set(['bin/latchkey-agent', 'lib/node', 'install.sh']);
 
-function toEntries(version: string, contents: ReadonlyMap<string, Buffer>): ArchiveEntry[] {
-  const folder = `latchkey-agent-${version}-linux-x64`;
+function toEntries(name: string, contents: ReadonlyMap<string, Buffer>): ArchiveEntry[] {
+  const folder = `latchkey-agent-${name}`;
   return [...contents]
     .map(([path, content]) => ({ path, content, isExecutable: EXECUTABLE.has(path) }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))

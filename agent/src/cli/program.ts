@@ -9,6 +9,7 @@ import { doctorCommand } from './doctor-command.ts';
 import { healthCommand } from './health-command.ts';
 import { installCommand } from './install-command.ts';
 import { onceCommand } from './once-command.ts';
+import { openPortCommand } from './open-port-command.ts';
 import { printNote, withExamples } from './output.ts';
 import { reloadCommand } from './reload-command.ts';
 import { runCommand } from './run-command.ts';
@@ -35,6 +36,7 @@ export function buildProgram(): Command {
     .addCommand(clientCertCommand())
     .addCommand(installCommand())
     .addCommand(uninstallCommand())
+    .addCommand(openPortCommand(), { hidden: true })
     .addCommand(versionCommand());
   withExamples(program, [
     ['once', 'What this machine does now'],

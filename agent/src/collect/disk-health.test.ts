@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync } from 'node:fs';
+import { existsSync, readFileSync, utimesSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
@@ -106,7 +106,7 @@ test('a disk that may not be asked is told once, and tried again after a day', a
   assert.equal(await disks.round(MINUTE, 2, programs), null);
   assert.match(
     disks.takeProblem() ?? '',
-    /^smartctl may not ask the disk sda; give the unit of the agent the group disk and CAP_SYS_RAWIO/,
+    /^smartctl may not ask the disk sda; run latchkey-agent install again/,
   );
   assert.equal(disks.takeProblem(), null);
   for (let atMs = HALF_HOUR; atMs < DAY; atMs += HALF_HOUR) disks.collect(atMs);
@@ -206,4 +206,31 @@ test('closing ends the one that is under way', async () => {
   });
   disks[Symbol.dispose]();
   await waitFor(() => !isThere(pid));
+});
+
+test('what a unit has read as root is taken from its files, without smartctl', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  for (const device of ['sda', 'sdb', 'nvme0n1']) addDisk(machine, device);
+  const show = (device: string, status: number, file: string, readAt = READ_AT) => {
+    const text = readFileSync(join(outputs, file), 'utf8');
+    machine.write(`run/latchkey-agent-disks/${device}.json`, `${status}\n${text}`);
+    const path = join(machine.roots.run, `latchkey-agent-disks/${device}.json`);
+    utimesSync(path, new Date(readAt), new Date(readAt));
+  };
+  show('sda', 0, 'ata-healthy.json', '2026-11-21T11:40:00.000Z');
+  show('nvme0n1', 8, 'nvme-worn.json');
+  show('sdb', 0, 'ata-healthy.json', '2026-11-21T08:00:00.000Z');
+  programs.write('smartctl', say('no-permission.json', 2));
+  using disks = open(machine, programs);
+  for (let question = 0; question < 6; question += 1) disks.collect(MINUTE);
+  assert.deepEqual(
+    disks.collect(MINUTE)?.map(({ device, read_at }) => [device, read_at]),
+    [
+      ['nvme0n1', READ_AT],
+      ['sda', '2026-11-21T11:40:00.000Z'],
+    ],
+    'what is older than three hours is not shown',
+  );
+  assert.deepEqual(programs.pids(), []);
 });

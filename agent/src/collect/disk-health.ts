@@ -9,6 +9,7 @@ import { findProgram } from '../read/program.ts';
 import type { Roots } from '../roots.ts';
 import { Child } from './child.ts';
 import { listDisks } from './disk-facts.ts';
+import { readKeptDiskHealth } from './kept-disk-health.ts';
 
 export interface DiskHealthOptions {
   /** Where smartctl lies; without it, as in PATH, and where it is when PATH has no programs of root. */
@@ -53,7 +54,7 @@ const ARGS = [
 ];
 
 const TO_DO =
-  'give the unit of the agent the group disk and CAP_SYS_RAWIO (for NVMe, CAP_SYS_ADMIN), or leave it: nothing else is missing.';
+  'run latchkey-agent install again, which sets up a unit that reads them as root, or leave it: nothing else is missing.';
 
 interface Disk {
   reading: AgentDiskHealth | null;
@@ -92,7 +93,10 @@ export function openDiskHealthCollector(
 
   function askNext(atMs: number): void {
     const device = queue.shift();
-    if (device === undefined || program === null) return;
+    if (device === undefined) return;
+    const kept = readKeptDiskHealth(roots, device);
+    if (kept !== null) return note(device, kept.answer, atMs, kept.readAt);
+    if (program === null) return;
     const child = new Child(program, [...ARGS, join(roots.dev, device)], OUTPUT_BYTES);
     asked = { device, child, sinceMs: atMs };
   }
@@ -102,7 +106,7 @@ export function openDiskHealthCollector(
     const hasEnded = child.ended() !== null;
     if (!hasEnded && atMs - sinceMs <= PATIENCE_MS) return;
     asked = null;
-    if (hasEnded) note(disk, device, parseAnswer(child), atMs);
+    if (hasEnded) note(device, parseAnswer(child), atMs);
     else {
       problem = `smartctl did not answer in ${PATIENCE_MS / 1000} s about ${device}.`;
       if (disk !== undefined) disk.hanging = child;
@@ -110,13 +114,10 @@ export function openDiskHealthCollector(
     child.release();
   }
 
-  function note(disk: Disk | undefined, device: string, answer: SmartctlAnswer, atMs: number) {
-    if (disk === undefined) return;
-    if (answer.kind === 'read')
-      disk.reading = { device, read_at: now().toISOString(), ...answer.health };
-    if (answer.kind === 'read' || answer.kind === 'asleep') disk.confirmedAtMs = atMs;
-    if (answer.kind === 'forbidden' || answer.kind === 'unsupported')
-      disk.restUntilMs = atMs + REST_MS;
+  function note(device: string, answer: SmartctlAnswer, atMs: number, readAt = now()): void {
+    const disk = disks.get(device);
+    if (disk === undefined || now().getTime() - readAt.getTime() > FRESH_MS) return;
+    record(disk, device, answer, atMs, readAt);
     if (answer.kind !== 'forbidden' || wasForbidden) return;
     wasForbidden = true;
     problem = `smartctl may not ask the disk ${device}; ${TO_DO}`;
@@ -140,6 +141,20 @@ export function openDiskHealthCollector(
       asked = null;
     },
   };
+}
+
+function record(
+  disk: Disk,
+  device: string,
+  answer: SmartctlAnswer,
+  atMs: number,
+  readAt: Date,
+): void {
+  if (answer.kind === 'read')
+    disk.reading = { device, read_at: readAt.toISOString(), ...answer.health };
+  if (answer.kind === 'read' || answer.kind === 'asleep') disk.confirmedAtMs = atMs;
+  if (answer.kind === 'forbidden' || answer.kind === 'unsupported')
+    disk.restUntilMs = atMs + REST_MS;
 }
 
 /** The disks there are now that may be asked; those that were there before keep what they said. */

@@ -69,6 +69,7 @@ const standalone: Look = {
   nginx: null,
   proxy: null,
   firewall: { tool: 'ufw', openPorts: [22, 80, 4096] },
+  selinux: null,
   renewal,
   revocations: null,
   isClockSynchronized: true,
@@ -339,6 +340,37 @@ test('nftables may keep viewers away from a port that no rule of it names', () =
     [],
     'a rule that names it may refuse it',
   );
+});
+
+test('firewalld and legacy iptables may keep viewers away, too', () => {
+  assertOnly(
+    { ...standalone, firewall: { tool: 'firewalld', openPorts: [80] } },
+    'firewall',
+    'problem',
+    'firewalld does not let in port 4096.',
+    /^firewall-cmd --permanent --add-port=4096\/tcp && firewall-cmd --reload$/u,
+  );
+  assertOnly(
+    { ...standalone, firewall: { tool: 'iptables', openPorts: [80] } },
+    'firewall',
+    'warning',
+    'No rule of iptables names port 4096, and what no rule lets in is refused.',
+    /iptables -I INPUT -p tcp -m multiport --dports 4096 -j ACCEPT && ip6tables/u,
+  );
+});
+
+test('SELinux that forbids the proxy what it needs', () => {
+  const selinux = { webServerMayConnect: false, webServerMayReadChallenges: false };
+  assertOnly(
+    { ...proxied, selinux },
+    'selinux',
+    'problem',
+    'SELinux is enforced, and forbids the proxy what it needs.',
+    /^setsebool -P httpd_can_network_connect 1 && semanage fcontext -a -t httpd_sys_content_t '\/var\/lib\/latchkey-agent-challenges\(\/\.\*\)\?' && restorecon -R/u,
+  );
+  assert.deepEqual(listFaults({ ...standalone, selinux }), []);
+  const allowed = { webServerMayConnect: true, webServerMayReadChallenges: true };
+  assert.deepEqual(listFaults({ ...proxied, selinux: allowed }), []);
 });
 
 test('port 80 is for certificates that certbot gets, and for no given one', () => {

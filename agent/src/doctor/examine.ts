@@ -8,6 +8,7 @@ import {
   checkProxyRoute,
   checkServerNames,
 } from './checks/proxy.ts';
+import { checkSelinux } from './checks/selinux.ts';
 import { checkClock, checkRevocations } from './checks/time.ts';
 import { checkViewers } from './checks/viewers.ts';
 import type { Finding } from './finding.ts';
@@ -26,6 +27,7 @@ const CHECKS: readonly ((look: Look) => Finding)[] = [
   checkClock,
   checkDomain,
   checkFirewall,
+  checkSelinux,
   checkServerNames,
   checkProxyHealth,
   checkProxyRoute,

@@ -14,6 +14,7 @@ export type CheckName =
   | 'proxy_route'
   | 'renewal'
   | 'revocations'
+  | 'selinux'
   | 'server_names'
   | 'viewers';
 

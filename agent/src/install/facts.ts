@@ -7,6 +7,10 @@ export interface HostFacts {
   /** Programs that may have to be installed. */
   readonly hasCertbot: boolean;
   readonly hasOpenssl: boolean;
+  /** Where smartctl lies; null where it is not installed. */
+  readonly smartctl: string | null;
+  /** Where nvidia-modprobe lies, which comes with the driver of NVIDIA; null without. */
+  readonly nvidiaModprobe: string | null;
   /** The folder of the package that this command was started from; null when it runs from its sources. */
   readonly packageDirectory: string | null;
   /** Of os-release: `debian`, `12`. */
@@ -17,7 +21,10 @@ export interface HostFacts {
   readonly listeners: readonly Listener[];
   /** Null where nginx is not installed. */
   readonly nginx: NginxFacts | null;
-  readonly firewall: 'none' | 'nft' | 'ufw';
+  /** What refuses connections on this machine; `iptables` is the legacy one, whose rules nft does not list. */
+  readonly firewall: 'firewalld' | 'iptables' | 'nft' | 'none' | 'ufw';
+  /** Null where SELinux is not enforced. */
+  readonly selinux: SelinuxFacts | null;
   /** The machine's own addresses, and those that the domain's name leads to (empty when it has none). */
   readonly addresses: readonly string[];
   readonly domainAddresses: readonly string[];
@@ -35,6 +42,14 @@ export interface HostFacts {
   readonly configured: ConfiguredFacts | null;
   /** What is on the machine and cannot be understood, as sentences: nothing is planned over it. */
   readonly faults: readonly string[];
+}
+
+/** What the policy of SELinux lets a web server do. */
+export interface SelinuxFacts {
+  /** Whether it may connect to the agent's port. */
+  readonly webServerMayConnect: boolean;
+  /** Whether the directory of the challenges has a label that it may read. */
+  readonly webServerMayReadChallenges: boolean;
 }
 
 export interface Listener {

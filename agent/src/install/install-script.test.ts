@@ -8,6 +8,7 @@ import {
   mkdtempSync,
   readdirSync,
   readFileSync,
+  renameSync,
   rmSync,
   symlinkSync,
   writeFileSync,
@@ -17,7 +18,9 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 
-const script = fileURLToPath(new URL('../../install.sh', import.meta.url));
+import { embedSigner, signPackage } from '../../../scripts/package/sign-package.ts';
+
+const SCRIPT = fileURLToPath(new URL('../../install.sh', import.meta.url));
 const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-script-'));
 const packagePath = join(directory, 'package.tar.gz');
 const temporary = join(directory, 'tmp');
@@ -39,13 +42,13 @@ interface Outcome {
 }
 
 /**
- * Runs the script as root of a Linux on x64, whatever this is.
+ * Runs the script as root of this machine.
  * @param programs shell scripts in place of programs
  */
 function run(
   environment: Readonly<Record<string, string>>,
   programs: Readonly<Record<string, string>> = {},
-  path = script,
+  path = SCRIPT,
 ): Outcome {
   const bin = mkdtempSync(join(directory, 'bin-'));
   for (const [name, text] of Object.entries({ id: 'echo 0', ...programs })) {
@@ -74,6 +77,89 @@ function lay(...names: readonly string[]): string {
   return bin;
 }
 
+const ADDRESS = 'https://downloads.example.com/package.tar.gz';
+const UNSIGNED = { LATCHKEY_AGENT_UNSIGNED: 'yes' };
+
+/** A curl that has the package, and these files beside it by the end of their names. */
+function serve(files: Readonly<Record<string, string>>): string {
+  const cases = Object.entries(files).map(([end, path]) => `*.${end}) cp '${path}' "$2" ;;`);
+  // The last argument is the address; the file stands behind --output.
+  return `for last; do :; done
+while [ "$1" != --output ]; do shift; done
+case $last in ${cases.join(' ')} *.tar.gz) cp '${packagePath}' "$2" ;; *) exit 22 ;; esac`;
+}
+
+const lacksSsh =
+  spawnSync('ssh-keygen', ['-?']).error === undefined ? false : 'ssh-keygen signs and verifies';
+
+describe('the signature of a package', { skip: lacksSsh }, () => {
+  const sum = join(directory, 'signed-sum');
+  const signature = `${packagePath}.sig`;
+  let script = '';
+  let key = '';
+  before(async () => {
+    key = makeKey('release');
+    writeFileSync(sum, `${hash(packagePath)}  package.tar.gz\n`);
+    await signPackage(packagePath, key);
+    // Beside the package it would be verified there, too.
+    renameSync(signature, join(directory, 'signature'));
+    const text = await embedSigner(SCRIPT, key);
+    script = join(directory, 'signing-install.sh');
+    writeFileSync(script, text);
+  });
+
+  function makeKey(name: string): string {
+    const path = join(directory, name);
+    const args = ['-q', '-t', 'ed25519', '-N', '', '-f', path];
+    assert.equal(spawnSync('ssh-keygen', args).status, 0);
+    return path;
+  }
+
+  const install = (environment: Readonly<Record<string, string>>, sig: string | null) =>
+    run(
+      { LATCHKEY_AGENT_URL: ADDRESS, ...environment },
+      { curl: serve({ sha256: sum, ...(sig === null ? {} : { sig }) }) },
+      script,
+    );
+
+  test('a download that is signed with the key of the script is installed', () => {
+    const { code, said } = install({}, join(directory, 'signature'));
+    assert.deepEqual([code, said.includes('installer: install --verbose')], [3, true], said);
+  });
+
+  test('a download that is unsigned, or signed with another key, is refused', async () => {
+    const unsigned = install({}, null);
+    assert.match(unsigned.said, /^Its signature could not be downloaded from .*\.sig:/mu);
+    const other = makeKey('other');
+    await signPackage(packagePath, other);
+    renameSync(signature, join(directory, 'other-signature'));
+    const foreign = install({}, join(directory, 'other-signature'));
+    assert.match(foreign.said, /^The package is not signed with the key that was expected\./mu);
+    for (const { code, said } of [unsigned, foreign])
+      assert.deepEqual([code, said.includes('installer:')], [1, false]);
+    const named = { LATCHKEY_AGENT_SIGNER: readFileSync(`${other}.pub`, 'utf8').trim() };
+    assert.equal(install(named, join(directory, 'other-signature')).code, 3);
+  });
+
+  test('a signature for another purpose does not count', () => {
+    const path = join(directory, 'copy.tar.gz');
+    cpSync(packagePath, path);
+    const args = ['-q', '-Y', 'sign', '-f', key, '-n', 'file', path];
+    assert.equal(spawnSync('ssh-keygen', args).status, 0);
+    assert.match(install({}, `${path}.sig`).said, /not signed with the key that was expected/u);
+  });
+
+  test('a script without a key refuses a download, unless it is named by its sum or accepted unsigned', () => {
+    const programs = { curl: serve({ sha256: sum }) };
+    const refused = run({ LATCHKEY_AGENT_URL: ADDRESS }, programs);
+    assert.match(refused.said, /^No key is known that packages are signed with:/mu);
+    assert.equal(refused.code, 1);
+    const pinned = { LATCHKEY_AGENT_URL: ADDRESS, LATCHKEY_AGENT_SHA256: hash(packagePath) };
+    assert.equal(run(pinned, programs).code, 3);
+    assert.equal(run({ LATCHKEY_AGENT_URL: ADDRESS, ...UNSIGNED }, programs).code, 3);
+  });
+});
+
 describe('install.sh', () => {
   test('unpacks a package and hands over to its installer: arguments, variables, exit code', () => {
     const environment = { LATCHKEY_AGENT_FILE: packagePath, LATCHKEY_DOMAIN: 'a.example.com' };
@@ -82,26 +168,26 @@ describe('install.sh', () => {
   });
 
   test('downloads a package with the checksum beside it', () => {
-    const url = 'https://downloads.example.com/package.tar.gz';
+    const url = ADDRESS;
     const sum = join(directory, 'sum');
     writeFileSync(sum, `${hash(packagePath)}  package.tar.gz\n`);
-    // The last argument is the address; the file stands behind --output.
-    const curl = `for last; do :; done
-while [ "$1" != --output ]; do shift; done
-case $last in *.sha256) cp '${sum}' "$2" ;; *) cp '${packagePath}' "$2" ;; esac`;
-    const { code, said } = run({ LATCHKEY_AGENT_URL: url }, { curl });
+    const curl = serve({ sha256: sum });
+    const { code, said } = run({ LATCHKEY_AGENT_URL: url, ...UNSIGNED }, { curl });
     assert.deepEqual([code, said.includes('installer: install --verbose')], [3, true]);
     writeFileSync(sum, `${'0'.repeat(64)}  package.tar.gz\n`);
-    assert.match(run({ LATCHKEY_AGENT_URL: url }, { curl }).said, /is not the one that was meant/u);
+    assert.match(
+      run({ LATCHKEY_AGENT_URL: url, ...UNSIGNED }, { curl }).said,
+      /is not the one that was meant/u,
+    );
     writeFileSync(sum, '\n');
-    const unchecked = run({ LATCHKEY_AGENT_URL: url }, { curl });
+    const unchecked = run({ LATCHKEY_AGENT_URL: url, ...UNSIGNED }, { curl });
     assert.match(unchecked.said, /package\.tar\.gz\.sha256 holds no checksum/u);
     assert.deepEqual([unchecked.code, unchecked.said.includes('installer:')], [1, false]);
   });
 
   test('takes the package that it lies in', () => {
     const unpacked = join(directory, 'latchkey-agent-1.0.0-linux-x64');
-    cpSync(script, join(unpacked, 'install.sh'));
+    cpSync(SCRIPT, join(unpacked, 'install.sh'));
     const { code, said } = run({}, {}, join(unpacked, 'install.sh'));
     assert.deepEqual([code, said], [3, 'installer: install --verbose;']);
   });
@@ -112,7 +198,12 @@ case $last in *.sha256) cp '${sum}' "$2" ;; *) cp '${packagePath}' "$2" ;; esac`
     const cases: [Record<string, string>, Record<string, string>, RegExp][] = [
       [{}, { id: 'echo 1000' }, /^Only root can install/u],
       [{}, { uname: 'echo Darwin' }, /^The agent runs on Linux only\.$/u],
-      [{}, { uname: '[ "$1" = -s ] && echo Linux || echo aarch64' }, /this one is aarch64\.$/u],
+      [{}, { uname: '[ "$1" = -s ] && echo Linux || echo riscv64' }, /this one is riscv64\.$/u],
+      [
+        { LATCHKEY_AGENT_FILE: packagePath },
+        { uname: '[ "$1" = -s ] && echo Linux || echo aarch64' },
+        /is for another processor than this one: bring latchkey-agent-linux-arm64\.tar\.gz\.$/u,
+      ],
       [{}, {}, /^Say where the package is/u],
       [{ LATCHKEY_AGENT_URL: 'http://example.com/a' }, {}, /^LATCHKEY_AGENT_URL must begin with/u],
       [

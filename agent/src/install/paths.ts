@@ -26,6 +26,10 @@ export const paths = {
   unit: '/etc/systemd/system/latchkey-agent.service',
   revocationsUnit: '/etc/systemd/system/latchkey-agent-revocations.service',
   revocationsTimer: '/etc/systemd/system/latchkey-agent-revocations.timer',
+  diskHealthUnit: '/etc/systemd/system/latchkey-agent-disks.service',
+  diskHealthTimer: '/etc/systemd/system/latchkey-agent-disks.timer',
+  /** A template: its instances open a port in nftables at each start. */
+  portUnit: '/etc/systemd/system/latchkey-agent-port@.service',
   /** certbot runs what lies here after each renewal of any certificate. */
   renewalHook: '/etc/letsencrypt/renewal-hooks/deploy/latchkey-agent',
 

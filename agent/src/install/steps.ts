@@ -120,6 +120,6 @@ export interface ServiceStep {
 /** Opens a port in the firewall that is active, only when asked for. */
 export interface FirewallStep {
   readonly kind: 'firewall';
-  readonly tool: 'ufw' | 'nft';
+  readonly tool: 'firewalld' | 'nft' | 'ufw';
   readonly port: number;
 }

@@ -35,32 +35,55 @@ export function checkFirewall(look: Look): Finding {
   const { tool, openPorts } = look.firewall;
   if (tool === 'none') return ok('firewall', 'No firewall of this machine refuses anything.');
   if (openPorts !== null) {
-    return tool === 'ufw' ? checkUfw(look, openPorts) : checkNftables(look, openPorts);
+    if (tool === 'nft') return checkNftables(look, openPorts);
+    if (tool === 'iptables') return checkIptables(look, openPorts);
+    return checkManaged(look, tool, openPorts);
   }
   const needed = list(listNeeded(look).map(String));
-  const says = `nftables refuses some connections: see to it that ${needed} are open.`;
+  const says = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: see to it that ${needed} are open.`;
   return skipped('firewall', says);
 }
 
-function checkUfw(look: Look, openPorts: readonly number[]): Finding {
+interface Commands {
+  readonly open: (ports: readonly number[]) => string;
+  readonly close: (port: number) => string;
+}
+
+const COMMANDS: Readonly<Record<'firewalld' | 'ufw', Commands>> = {
+  ufw: {
+    open: (ports) => ports.map((each) => `ufw allow ${each}/tcp`).join(' && '),
+    close: (port) => `ufw delete allow ${port}/tcp`,
+  },
+  firewalld: {
+    open: (ports) =>
+      `firewall-cmd --permanent ${ports.map((each) => `--add-port=${each}/tcp`).join(' ')} && firewall-cmd --reload`,
+    close: (port) => `firewall-cmd --permanent --remove-port=${port}/tcp && firewall-cmd --reload`,
+  },
+};
+
+function checkManaged(
+  look: Look,
+  tool: 'firewalld' | 'ufw',
+  openPorts: readonly number[],
+): Finding {
   const port = findAgentPort(look);
   const needed = listNeeded(look);
   const closed = needed.filter((each) => !openPorts.includes(each));
   if (closed.length > 0) {
     return problem('firewall', {
       symptom: 'Connections from outside time out, or the validation of the domain fails.',
-      cause: `ufw does not let in port ${list(closed.map(String))}.`,
-      fix: closed.map((each) => `ufw allow ${each}/tcp`).join(' && '),
+      cause: `${tool} does not let in port ${list(closed.map(String))}.`,
+      fix: COMMANDS[tool].open(closed),
     });
   }
   if (look.installed?.mode === 'proxy' && openPorts.includes(port)) {
     return warning('firewall', {
       symptom: `Port ${port} is open, though the agent is reached through the proxy.`,
-      cause: `ufw lets in port ${port}, which nobody outside needs.`,
-      fix: `ufw delete allow ${port}/tcp`,
+      cause: `${tool} lets in port ${port}, which nobody outside needs.`,
+      fix: COMMANDS[tool].close(port),
     });
   }
-  return ok('firewall', `ufw lets in port ${list(needed.map(String))}.`);
+  return ok('firewall', `${tool} lets in port ${list(needed.map(String))}.`);
 }
 
 /** Only a warning: what is let in by its address or its interface is let in on every port. */
@@ -71,7 +94,20 @@ function checkNftables(look: Look, namedPorts: readonly number[]): Finding {
   return warning('firewall', {
     symptom: 'Connections from outside may time out, and the validation of the domain fail.',
     cause: `No rule of nftables names port ${closed}, and what no rule lets in is refused.`,
-    fix: `Unless it is let in otherwise: add "tcp dport { ${closed} } accept" to the input chain in /etc/nftables.conf, then: systemctl reload nftables`,
+    fix: `Unless it is let in otherwise: latchkey-agent install --open-firewall; or add "tcp dport { ${closed} } accept" to the input chain in /etc/nftables.conf, then: systemctl reload nftables`,
+  });
+}
+
+/** Only a warning, as for nftables. */
+function checkIptables(look: Look, namedPorts: readonly number[]): Finding {
+  const needed = listNeeded(look);
+  const closed = needed.filter((each) => !namedPorts.includes(each)).join(',');
+  if (closed === '') return ok('firewall', `iptables has rules for port ${needed.join(', ')}.`);
+  const rule = `INPUT -p tcp -m multiport --dports ${closed} -j ACCEPT`;
+  return warning('firewall', {
+    symptom: 'Connections from outside may time out, and the validation of the domain fail.',
+    cause: `No rule of iptables names port ${closed}, and what no rule lets in is refused.`,
+    fix: `Unless it is let in otherwise: iptables -I ${rule} && ip6tables -I ${rule}; then keep it: netfilter-persistent save on Debian, service iptables save on Red Hat`,
   });
 }
 

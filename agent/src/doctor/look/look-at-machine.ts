@@ -7,6 +7,7 @@ import { detectFirewall } from '../../install/detect/firewall.ts';
 import { detectInstalled } from '../../install/detect/installed.ts';
 import { detectListeners } from '../../install/detect/listeners.ts';
 import { detectNginx } from '../../install/detect/nginx.ts';
+import { detectSelinux } from '../../install/detect/selinux.ts';
 import type { InstalledFacts } from '../../install/facts.ts';
 import { AGENT_PORT } from '../../install/paths.ts';
 import type { RunProgram } from '../../install/run-program.ts';
@@ -41,8 +42,10 @@ export async function lookAtMachine(
     detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool, ports)),
     lookAtRevocations(config, runProgram),
     isClockSynchronized(runProgram),
+    detectSelinux(detection),
   ]);
-  const [agentFault, proxy, domain, unit, nginx, firewall, revocations, isSynchronized] = others;
+  const [agentFault, proxy, domain, unit, nginx, firewall, revocations, ...rest] = others;
+  const [isSynchronized, selinux] = rest;
   return {
     now,
     isRoot: process.getuid?.() === 0,
@@ -55,6 +58,7 @@ export async function lookAtMachine(
     nginx,
     proxy,
     firewall,
+    selinux,
     renewal: installed === null ? null : detectCertificate(detection, installed.domain, now),
     revocations,
     isClockSynchronized: isSynchronized,

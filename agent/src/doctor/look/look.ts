@@ -2,9 +2,11 @@ import type { AgentConfig } from '../../config/config.ts';
 import type { Findings } from '../../config/check-environment.ts';
 import type {
   CertificateFacts,
+  HostFacts,
   InstalledFacts,
   Listener,
   NginxFacts,
+  SelinuxFacts,
 } from '../../install/facts.ts';
 
 /** All that the checks know of a machine. What could not be looked at is null. */
@@ -25,6 +27,8 @@ export interface Look {
   /** Null where there is no proxy to ask. */
   readonly proxy: ProxyLook | null;
   readonly firewall: FirewallLook;
+  /** Null where SELinux is not enforced. */
+  readonly selinux: SelinuxFacts | null;
   /** The certificate that certbot renews for the domain. */
   readonly renewal: CertificateFacts | null;
   readonly revocations: RevocationsLook | null;
@@ -74,8 +78,8 @@ export type Answer =
   | { readonly status: null; readonly fault: string };
 
 export interface FirewallLook {
-  readonly tool: 'none' | 'nft' | 'ufw';
-  /** The ports that ufw lets in, or that rules of nftables name; null where its rules do not tell. */
+  readonly tool: HostFacts['firewall'];
+  /** The ports that ufw or firewalld let in, or that rules of nftables or iptables name; null where its rules do not tell. */
   readonly openPorts: readonly number[] | null;
 }
 

@@ -54,10 +54,44 @@ export async function lookAtFirewall(
 ): Promise<FirewallLook> {
   if (tool === 'nft') return { tool, openPorts: await listNamedPorts(runProgram, ports) };
   if (tool === 'none') return { tool, openPorts: null };
+  if (tool === 'firewalld') return { tool, openPorts: await listFirewalldPorts(runProgram, ports) };
+  if (tool === 'iptables') return { tool, openPorts: await listIptablesPorts(runProgram) };
   const { stdout } = await runProgram('ufw', ['status']);
   const lines = stdout.matchAll(/^(\d[\d,]*)(?:\/tcp)? +ALLOW(?: IN)? +Anywhere/gmu);
   const openPorts = [...lines].flatMap(([, named = '']) => named.split(',').map(Number));
   return { tool, openPorts };
+}
+
+/** firewalld knows some ports by the name of their service. */
+const SERVICES: ReadonlyMap<number, string> = new Map([
+  [80, 'http'],
+  [443, 'https'],
+]);
+
+async function listFirewalldPorts(
+  runProgram: RunProgram,
+  ports: readonly number[],
+): Promise<number[] | null> {
+  const { code, stdout } = await runProgram('firewall-cmd', ['--list-all']);
+  if (code !== 0) return null;
+  if (/^ *target: ACCEPT$/mu.test(stdout)) return [...ports];
+  const words = (field: string): readonly string[] =>
+    new RegExp(`^ *${field}: (.*)$`, 'mu').exec(stdout)?.[1]?.split(' ') ?? [];
+  const services = words('services');
+  const named = words('ports').map((each) => /^(\d+)(?:-(\d+))?\/tcp$/u.exec(each) ?? []);
+  return ports.filter(
+    (port) =>
+      services.includes(SERVICES.get(port) ?? '') ||
+      named.some(([, first, last = first]) => Number(first) <= port && port <= Number(last)),
+  );
+}
+
+async function listIptablesPorts(runProgram: RunProgram): Promise<number[] | null> {
+  const named = await runProgram('iptables-legacy', ['-S', 'INPUT']);
+  const result = named.isMissing ? await runProgram('iptables', ['-S', 'INPUT']) : named;
+  if (result.code !== 0) return null;
+  const lines = result.stdout.matchAll(/^-A INPUT .*--dports? ([\d,]+) .*-j ACCEPT$/gmu);
+  return [...lines].flatMap(([, list = '']) => list.split(',').map(Number));
 }
 
 /** Whether something keeps the clock right; null when nobody says. */

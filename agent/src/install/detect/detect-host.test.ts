@@ -45,12 +45,15 @@ test('a bare machine has nothing, and nothing is changed to find that out', asyn
     hasApt: true,
     hasCertbot: false,
     hasOpenssl: false,
+    smartctl: null,
+    nvidiaModprobe: null,
     packageDirectory: '/opt/package',
     distribution: { id: 'debian', versionId: '12', name: 'Debian GNU/Linux 12 (bookworm)' },
     hasIpv6: false,
     listeners: [],
     nginx: null,
     firewall: 'none',
+    selinux: null,
     addresses: ['192.0.2.7'],
     domainAddresses: [`of ${DOMAIN}`],
     certificate: null,
@@ -234,6 +237,41 @@ test('a firewall counts when it refuses somebody', async (t) => {
     const { firewall } = await detectHost({ root, runProgram: run }, OPTIONS, surroundings());
     assert.equal(firewall, expected, ufw + rules);
   }
+});
+
+test('firewalld and the rules of legacy iptables are found, which nft does not tell', async (t) => {
+  const root = makeRoot(t, { 'proc/net/ip_tables_names': 'nat\nfilter\n' });
+  const look = async (results: Parameters<typeof answer>[0]) =>
+    (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings())).firewall;
+  const rules = { stdout: 'table inet firewalld { chain x { type filter hook input; drop } }' };
+  const running = { 'firewall-cmd --state': { stdout: 'running\n' }, 'nft list ruleset': rules };
+  assert.equal(await look(running), 'firewalld');
+  const drop = { stdout: '-P INPUT DROP\n-A INPUT -i lo -j ACCEPT\n' };
+  assert.equal(await look({ 'iptables-legacy -S INPUT': drop }), 'iptables');
+  const accept = { stdout: '-P INPUT ACCEPT\n-A INPUT -j DOCKER\n' };
+  assert.equal(await look({ 'iptables-legacy -S INPUT': accept }), 'none');
+});
+
+test('what SELinux lets a web server do is told where it is enforced', async (t) => {
+  const look = async (enforce: string, results: Parameters<typeof answer>[0]) => {
+    const root = makeRoot(t, { 'sys/fs/selinux/enforce': enforce });
+    return (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings()))
+      .selinux;
+  };
+  assert.equal(await look('0', {}), null);
+  assert.deepEqual(await look('1', {}), {
+    webServerMayConnect: false,
+    webServerMayReadChallenges: false,
+  });
+  const label = `${paths.challenges}\tsystem_u:object_r:httpd_sys_content_t:s0\n`;
+  const allowed = {
+    'getsebool httpd_can_network_connect': { stdout: 'httpd_can_network_connect --> on\n' },
+    [`matchpathcon ${paths.challenges}`]: { stdout: label },
+  };
+  assert.deepEqual(await look('1', allowed), {
+    webServerMayConnect: true,
+    webServerMayReadChallenges: true,
+  });
 });
 
 test(

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 
 import { findProgram } from '../../read/program.ts';
 import type { HostFacts } from '../facts.ts';
@@ -16,6 +16,7 @@ import { detectInstalled } from './installed.ts';
 import { detectListeners } from './listeners.ts';
 import { detectNginx } from './nginx.ts';
 import { listReadOnly } from './read-only.ts';
+import { detectSelinux } from './selinux.ts';
 
 /** What only the outside of a program knows. */
 export interface Surroundings {
@@ -49,10 +50,11 @@ export async function detectHost(
   const { configured, faults } = await detectConfiguration(detection);
   const ports = [80, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
   const listeners = detectListeners(detection, ports);
-  const [nginx, firewall, certificateUses, domainAddresses] = await Promise.all([
+  const [nginx, firewall, certificateUses, selinux, domainAddresses] = await Promise.all([
     detectNginx(detection, listeners),
     detectFirewall(detection),
     detectCertificateUses(detection),
+    detectSelinux(detection),
     surroundings.findAddresses(options.domain),
   ]);
   const { installed, fault } = detectInstalled(detection);
@@ -62,12 +64,15 @@ export async function detectHost(
     hasApt: hasProgram(detection, 'apt-get'),
     hasCertbot: hasProgram(detection, 'certbot'),
     hasOpenssl: hasProgram(detection, 'openssl'),
+    smartctl: locateProgram(detection, 'smartctl'),
+    nvidiaModprobe: locateProgram(detection, 'nvidia-modprobe'),
     packageDirectory,
     distribution: detectDistribution(detection),
     hasIpv6: detectIpv6(detection),
     listeners,
     nginx,
     firewall,
+    selinux,
     addresses,
     domainAddresses,
     certificate: detectCertificate(detection, options.domain, now),
@@ -80,7 +85,12 @@ export async function detectHost(
   };
 }
 
-function hasProgram({ root }: Detection, name: string): boolean {
+function hasProgram(detection: Detection, name: string): boolean {
+  return locateProgram(detection, name) !== null;
+}
+
+function locateProgram({ root }: Detection, name: string): string | null {
   const path = SEARCH_PATH.map((directory) => join(root, '/', directory)).join(':');
-  return findProgram(name, path) !== null;
+  const found = findProgram(name, path);
+  return found === null ? null : join('/', relative(join(root, '/'), found));
 }

@@ -15,6 +15,12 @@ import { type TestContext, test } from 'node:test';
 
 import { parseConfig } from '../../config/load-config.ts';
 import { renderAgentYaml } from './agent-yaml.ts';
+import {
+  renderDiskHealthScript,
+  renderDiskHealthTimer,
+  renderDiskHealthUnit,
+} from './disk-health-units.ts';
+import { renderPortUnit } from './port-unit.ts';
 import { renderRenewalHook } from './renewal-hook.ts';
 import { renderRevocationsTimer, renderRevocationsUnit } from './revocations-units.ts';
 import { renderServiceUnit } from './service-unit.ts';
@@ -55,7 +61,10 @@ test('the configuration that is written has every setting that it is given, and 
 test('systemd finds nothing wrong with the units', { skip: lacksSystemd }, (t) => {
   const directory = makeDirectory(t);
   const units = {
-    'latchkey-agent.service': renderServiceUnit(),
+    'latchkey-agent.service': renderServiceUnit('/usr/bin/true'),
+    'latchkey-agent-disks.service': renderDiskHealthUnit('/usr/bin/true'),
+    'latchkey-agent-disks.timer': renderDiskHealthTimer(),
+    'latchkey-agent-port@.service': renderPortUnit(),
     'latchkey-agent-revocations.service': renderRevocationsUnit(),
     'latchkey-agent-revocations.timer': renderRevocationsTimer(),
   };
@@ -74,7 +83,7 @@ test('systemd finds nothing wrong with the units', { skip: lacksSystemd }, (t) =
 });
 
 test('the unit forbids what the agent does not need and nothing that a collector does', () => {
-  const settings = readSettings(renderServiceUnit());
+  const settings = readSettings(renderServiceUnit(null));
   const expected = {
     Type: 'notify',
     NotifyAccess: 'all',
@@ -107,6 +116,8 @@ test('the unit forbids what the agent does not need and nothing that a collector
     assert.equal(settings.has(name), false, name);
   }
   assert.equal(settings.get('ProtectHome'), 'read-only');
+  // Its exit status 78 would not keep systemd from trying again.
+  assert.equal(settings.has('ExecStartPre'), false);
 });
 
 test('the list of revoked certificates is renewed each week, also when the machine was off then', () => {
@@ -220,3 +231,37 @@ function makeHost(t: TestContext) {
     return lines;
   }
 }
+
+test('the health of each disk is written where the agent reads it, with the exit status of smartctl', (t) => {
+  const directory = makeDirectory(t);
+  const places = { sys: `${directory}/sys`, dev: `${directory}/dev`, output: `${directory}/out` };
+  for (const place of Object.values(places)) mkdirSync(place);
+  for (const disk of ['sda', 'nvme0n1', 'vda', 'sdz']) mkdirSync(join(places.sys, disk));
+  for (const disk of ['sda', 'nvme0n1', 'vda']) writeFileSync(join(places.dev, disk), '');
+  const smartctl = join(directory, 'smartctl');
+  const program =
+    '#!/bin/sh\nfor last; do :; done\ncat <<E\n{"a": "50 % \\u0041 $last"}\nE\nexit 7\n';
+  writeFileSync(smartctl, program, { mode: 0o755 });
+  execFileSync('sh', ['-c', renderDiskHealthScript(smartctl, places)]);
+  assert.deepEqual(readdirSync(places.output).sort(), ['nvme0n1.json', 'sda.json']);
+  const [status, json = ''] = readFileSync(join(places.output, 'sda.json'), 'utf8').split('\n');
+  assert.equal(status, '7');
+  assert.equal(json, `{"a": "50 % \\u0041 ${places.dev}/sda"}`);
+});
+
+test('the unit that asks disks has no network, and opens nothing but disks', () => {
+  const unit = renderDiskHealthUnit('/usr/sbin/smartctl');
+  for (const line of ['PrivateNetwork=yes', 'DevicePolicy=closed', 'NoNewPrivileges=yes'])
+    assert.ok(unit.includes(`\n${line}\n`), line);
+  // systemd itself reads $ and %.
+  assert.match(unit, /n=\$\$\{d##\*\/\}/u);
+  assert.match(unit, /printf "%%s\\n%%s\\n" \$\$s/u);
+});
+
+test('the devices of NVIDIA are made before the agent starts, where its driver is installed', () => {
+  assert.doesNotMatch(renderServiceUnit(null), /ExecStartPre|nvidia-modprobe/u);
+  assert.match(
+    renderServiceUnit('/usr/bin/nvidia-modprobe'),
+    /^ExecStartPre=-\+\/bin\/sh -c '.*\/usr\/bin\/nvidia-modprobe -c \$\$i;.*\/usr\/bin\/nvidia-modprobe -u'$/mu,
+  );
+});

@@ -11,8 +11,10 @@ export const UNIT_NOTE = `# Written by latchkey-agent install, and anew by the n
  * - the name of the machine may change (ProtectHostname= would keep the old one);
  * - memory may be made executable: the agent itself does without, and what the makers of GPUs do in their programs is theirs
  *   (MemoryDenyWriteExecute=).
+ * @param nvidiaModprobe its path where NVIDIA's driver is installed: without a display nobody else makes /dev/nvidia*, and with
+ *   NoNewPrivileges= the agent's nvidia-smi cannot
  */
-export function renderServiceUnit(): string {
+export function renderServiceUnit(nvidiaModprobe: string | null): string {
   return `${UNIT_NOTE}
 [Unit]
 Description=Latchkey monitoring agent
@@ -23,7 +25,7 @@ After=network-online.target
 Type=notify
 # Its messages to systemd are sent by a child, systemd-notify.
 NotifyAccess=all
-ExecStart=${paths.command} run
+${makeNvidiaDevices(nvidiaModprobe)}ExecStart=${paths.command} run
 ExecReload=${paths.command} reload
 User=${agentUser}
 Group=${agentUser}
@@ -31,7 +33,7 @@ RuntimeDirectory=latchkey-agent
 Restart=on-failure
 # Seldom enough for systemd never to give up.
 RestartSec=5
-# A wrong configuration is no better the next time.
+# A wrong configuration is no better the next time. This holds for ExecStart= alone, so validate is not run before it.
 RestartPreventExitStatus=78
 WatchdogSec=60
 TimeoutStartSec=30
@@ -63,5 +65,13 @@ SystemCallErrorNumber=EPERM
 
 [Install]
 WantedBy=multi-user.target
+`;
+}
+
+/** As root and outside of the restrictions of the unit (+); that it fails keeps no agent from starting (-). */
+function makeNvidiaDevices(program: string | null): string {
+  if (program === null) return '';
+  return `# Makes /dev/nvidia* where nobody has, as on machines without a display.
+ExecStartPre=-+/bin/sh -c 'i=0; for gpu in /proc/driver/nvidia/gpus/*; do ${program} -c $$i; i=$$((i + 1)); done; ${program} -u'
 `;
 }

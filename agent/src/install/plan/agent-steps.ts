@@ -1,6 +1,11 @@
 import { dirname } from 'node:path';
 
 import { renderAgentYaml } from '../files/agent-yaml.ts';
+import {
+  DISK_HEALTH_TIMER,
+  renderDiskHealthTimer,
+  renderDiskHealthUnit,
+} from '../files/disk-health-units.ts';
 import { renderRenewalHook } from '../files/renewal-hook.ts';
 import { renderRevocationsTimer, renderRevocationsUnit } from '../files/revocations-units.ts';
 import { renderServiceUnit } from '../files/service-unit.ts';
@@ -41,7 +46,7 @@ export function listAgentSteps(
     { kind: 'own-certificate', domain, source },
     ...(mutualTls ? [{ kind: 'authority', domain, withProxyCertificate } as const] : []),
     writeConfiguration(options, mode, facts),
-    writeForAll(paths.unit, renderServiceUnit()),
+    writeForAll(paths.unit, renderServiceUnit(facts.nvidiaModprobe)),
     ...(mutualTls
       ? [
           writeForAll(paths.revocationsUnit, renderRevocationsUnit()),
@@ -49,7 +54,18 @@ export function listAgentSteps(
         ]
       : []),
     { kind: 'service', unit: agentUnit },
+    ...listDiskHealthSteps(facts),
     ...(mutualTls ? [{ kind: 'service', unit: REVOCATIONS_TIMER } as const] : []),
+  ];
+}
+
+/** What reads the health of disks as root, where smartctl is installed. */
+function listDiskHealthSteps({ smartctl }: HostFacts): readonly Step[] {
+  if (smartctl === null) return [];
+  return [
+    writeForAll(paths.diskHealthUnit, renderDiskHealthUnit(smartctl)),
+    writeForAll(paths.diskHealthTimer, renderDiskHealthTimer()),
+    { kind: 'service', unit: DISK_HEALTH_TIMER },
   ];
 }
 

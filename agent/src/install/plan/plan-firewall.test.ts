@@ -1,16 +1,43 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
+import type { HostFacts } from '../facts.ts';
 import { BARE, OPTIONS } from './hosts.fixture.ts';
 import { planFirewall } from './plan-firewall.ts';
 
-test('what is opened in nftables is told to last until its rules are loaded anew, with the rule to keep', () => {
-  const [ufw, nft] = (['ufw', 'nft'] as const).map((firewall) =>
-    planFirewall({ ...OPTIONS, opensFirewall: true }, { ...BARE, firewall }, [80, 4096]),
+const PORTS = [80, 4096];
+
+function plan(firewall: HostFacts['firewall'], opensFirewall: boolean) {
+  return planFirewall({ ...OPTIONS, opensFirewall }, { ...BARE, firewall }, PORTS);
+}
+
+test('--open-firewall opens the ports in ufw, firewalld and nftables', () => {
+  for (const tool of ['ufw', 'firewalld', 'nft'] as const) {
+    assert.deepEqual(plan(tool, true), {
+      steps: PORTS.map((port) => ({ kind: 'firewall', tool, port })),
+      notes: [],
+    });
+  }
+});
+
+test('without --open-firewall the commands that open the ports for good are named', () => {
+  const said = (['ufw', 'firewalld', 'nft'] as const).map((tool) => plan(tool, false).notes.join());
+  assert.match(
+    said[0] ?? '',
+    /\(ufw\).*\(ufw allow 80\/tcp; ufw allow 4096\/tcp\), or install again/u,
   );
-  assert.deepEqual([ufw?.steps.length, nft?.steps.length], [2, 2]);
-  assert.deepEqual(ufw?.notes, []);
-  assert.deepEqual(nft?.notes, [
-    'What is opened in nftables lasts until its rules are loaded anew, at the next start at the latest: add "tcp dport { 80, 4096 } accept" to its input chain where they are kept (mostly /etc/nftables.conf).',
-  ]);
+  assert.match(
+    said[1] ?? '',
+    /firewall-cmd --permanent --add-port=80\/tcp --add-port=4096\/tcp; firewall-cmd --reload/u,
+  );
+  assert.match(said[2] ?? '', /\(nftables\): ports 80 and 4096 must be open.*--open-firewall/u);
+});
+
+test('legacy iptables is never changed, and the commands are named also with --open-firewall', () => {
+  const { steps, notes } = plan('iptables', true);
+  assert.deepEqual(steps, []);
+  assert.match(
+    notes.join(),
+    /iptables -I INPUT -p tcp -m multiport --dports 80,4096 -j ACCEPT; ip6tables -I .*does not change these rules/u,
+  );
 });

@@ -8,6 +8,15 @@ export interface FirewallPlan {
   readonly notes: readonly string[];
 }
 
+type Tool = Exclude<HostFacts['firewall'], 'none'>;
+
+const NAMES: Readonly<Record<Tool, string>> = {
+  ufw: 'ufw',
+  firewalld: 'firewalld',
+  nft: 'nftables',
+  iptables: 'iptables (legacy)',
+};
+
 /**
  * Opens ports in the firewall that is active, when asked for; else says which ones must be open.
  * @param ports what must be reachable
@@ -18,23 +27,36 @@ export function planFirewall(
   ports: readonly number[],
 ): FirewallPlan {
   if (tool === 'none') return { steps: [], notes: [] };
-  if (opensFirewall) {
-    const steps = ports.map((port) => ({ kind: 'firewall', tool, port }) as const);
-    return { steps, notes: tool === 'nft' ? [explainLoss(ports)] : [] };
+  if (opensFirewall && tool !== 'iptables') {
+    return { steps: ports.map((port) => ({ kind: 'firewall', tool, port }) as const), notes: [] };
   }
   const names = ports.length === 1 ? `port ${ports[0]}` : `ports ${ports.join(' and ')}`;
-  const name = tool === 'ufw' ? 'ufw' : 'nftables';
-  const byHand =
-    tool === 'ufw' ? ` (${ports.map((port) => `ufw allow ${port}/tcp`).join('; ')})` : '';
+  const commands = listCommands(tool, ports).join('; ');
+  const byCommand = commands === '' ? '' : ` (${commands})`;
+  const byOption =
+    tool === 'iptables'
+      ? 'this program does not change these rules, for each distribution keeps them elsewhere'
+      : 'or install again with --open-firewall';
   return {
     steps: [],
     notes: [
-      `A firewall is active (${name}): ${names} must be open; open what is not${byHand}, or have it done with --open-firewall.`,
+      `A firewall is active (${NAMES[tool]}): ${names} must be open; open what is not${byCommand}, ${byOption}.`,
     ],
   };
 }
 
-/** Where its rules come from is up to each machine, so they are added to what is in force alone. */
-function explainLoss(ports: readonly number[]): string {
-  return `What is opened in nftables lasts until its rules are loaded anew, at the next start at the latest: add "tcp dport { ${ports.join(', ')} } accept" to its input chain where they are kept (mostly /etc/nftables.conf).`;
+/** The commands that open ports for good. Which chain of nftables decides is up to each machine. */
+function listCommands(tool: Tool, ports: readonly number[]): readonly string[] {
+  if (tool === 'ufw') return ports.map((port) => `ufw allow ${port}/tcp`);
+  if (tool === 'firewalld') {
+    const added = ports.map((port) => `--add-port=${port}/tcp`).join(' ');
+    return [`firewall-cmd --permanent ${added}`, 'firewall-cmd --reload'];
+  }
+  if (tool === 'nft') return [];
+  const rule = `INPUT -p tcp -m multiport --dports ${ports.join(',')} -j ACCEPT`;
+  return [
+    `iptables -I ${rule}`,
+    `ip6tables -I ${rule}`,
+    'netfilter-persistent save on Debian, service iptables save on Red Hat',
+  ];
 }

@@ -1,4 +1,5 @@
 import { version } from '../../version.ts';
+
 import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
@@ -12,6 +13,7 @@ import { listKeptCertificates, listRenewalObjections } from './kept-certificates
 import { planByHand } from './plan-by-hand.ts';
 import { describeChanges, listSettingBlockers, planSettings } from './plan-settings.ts';
 import { planStandalone } from './plan-standalone.ts';
+import { listSelinuxCommands } from './selinux-commands.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
 /**
@@ -26,10 +28,16 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   const { mode } = chosen;
   const blockers = listSettingBlockers(options, mode, facts);
   if (blockers.length > 0) return refuse(...blockers);
+  const forbidden = mode === 'proxy' ? listSelinuxCommands(facts.selinux) : [];
+  if (forbidden.length > 0) return refuse(explainSelinux(forbidden));
   const hindrance = findPortHindrance(facts, findAgentPort(options, mode, facts));
   if (hindrance !== null) return refuse(hindrance);
   const draft = makeDraft(options, facts, mode);
   return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
+}
+
+function explainSelinux(commands: readonly string[]): string {
+  return `SELinux is enforced here, and forbids a web server to reach the agent: run ${commands.join(' && ')} and this again.`;
 }
 
 function makeDraft(

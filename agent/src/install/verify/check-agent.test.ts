@@ -11,7 +11,7 @@ const workshop = new Workshop();
 after(() => workshop[Symbol.dispose]());
 
 /** An agent that listens on one address, and answers each WebSocket with this status. */
-async function listen(host: string, status: number): Promise<{ server: Server; port: number }> {
+async function listen(host: string, status: number): Promise<Server> {
   const { cert, key } = workshop.makeRoot('agent').own;
   const server = createServer({ cert, key });
   server.on('upgrade', (_request, socket) =>
@@ -19,8 +19,12 @@ async function listen(host: string, status: number): Promise<{ server: Server; p
   );
   server.listen(0, host);
   await once(server, 'listening');
+  return server;
+}
+
+function portOf(server: Server): number {
   const bound = server.address();
-  return { server, port: typeof bound === 'object' && bound !== null ? bound.port : 0 };
+  return typeof bound === 'object' && bound !== null ? bound.port : 0;
 }
 
 function configure(host: string, port: number, authorityFile: string | null = null) {
@@ -32,8 +36,8 @@ test(
   'an agent that listens on one address of the machine is checked on that address',
   { skip: lacksOpenssl },
   async () => {
-    const { server, port } = await listen('127.0.0.2', 401);
-    await using _server = server;
+    await using server = await listen('127.0.0.2', 401);
+    const port = portOf(server);
     await checkAgent(INSTALLED, configure('127.0.0.2', port), null);
     await assert.rejects(checkAgent(INSTALLED, configure('0.0.0.0', port), null), {
       message: `The agent opens no WebSocket on 127.0.0.1:${port}: connect ECONNREFUSED 127.0.0.1:${port}.`,
@@ -45,12 +49,11 @@ test(
   'an agent that requires certificates of an own authority must refuse a viewer without one',
   { skip: lacksOpenssl },
   async () => {
-    const [strict, open] = [await listen('127.0.0.1', 403), await listen('127.0.0.1', 101)];
-    await using _strict = strict.server;
-    await using _open = open.server;
-    await checkAgent(INSTALLED, configure('127.0.0.1', strict.port, '/ca.pem'), null);
+    await using strict = await listen('127.0.0.1', 403);
+    await using open = await listen('127.0.0.1', 101);
+    await checkAgent(INSTALLED, configure('127.0.0.1', portOf(strict), '/ca.pem'), null);
     await assert.rejects(
-      checkAgent(INSTALLED, configure('127.0.0.1', open.port, '/ca.pem'), null),
+      checkAgent(INSTALLED, configure('127.0.0.1', portOf(open), '/ca.pem'), null),
       /is not refused as it must be/u,
     );
   },

@@ -1,4 +1,4 @@
-import { readdirSync, rmSync } from 'node:fs';
+import { existsSync, readdirSync, rmSync } from 'node:fs';
 
 import { agentUser } from '../../paths.ts';
 import type { DirectoryStep } from '../../steps.ts';
@@ -8,6 +8,9 @@ import type { StepContext, StepKind } from '../step-kind.ts';
 import { writeDirectory } from '../write-file.ts';
 import { hasOwner, makeParent, ownerOf } from './file.ts';
 import { identifyAll } from './restore-paths.ts';
+
+/** Is there where SELinux is on. */
+const SELINUX = '/sys/fs/selinux/enforce';
 
 export const directory: StepKind<DirectoryStep> = {
   outlivesPlans: false,
@@ -26,6 +29,10 @@ export const directory: StepKind<DirectoryStep> = {
   async apply(step, context) {
     makeParent(context, step.path);
     writeDirectory(locate(context, step.path), ownerOf(step, context));
+    // The label that SELinux has for it is not the one that it inherits.
+    if (existsSync(locate(context, SELINUX))) {
+      await context.runProgram('restorecon', ['-R', step.path]);
+    }
     return identifyAll(context, [step.path]);
   },
 

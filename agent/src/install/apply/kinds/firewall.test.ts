@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { test } from 'node:test';
 
 import { FakeHost } from '../../../../test/fake-host.ts';
+import { paths } from '../../paths.ts';
 import { firewall } from './firewall.ts';
 
 /** What was there before: nothing that these steps depend on. */
@@ -32,7 +34,6 @@ test('a rule of nftables is known by its port, whatever its number', async () =>
   assert.equal(await firewall.holds(step, source.open()), false);
   assert.equal(await firewall.holds(step, host.open()), false);
   using open = hostWith(makeRule(4096, 80), makeRule(80, 9));
-  assert.equal(await firewall.holds(step, open.open()), true);
   const before = { paths: [], facts: { open: [] } };
   const entry = { kind: 'firewall', subject: { tool: 'nft', port: '80' }, before, after: {} };
   await firewall.undo({ ...entry, kind: 'firewall' }, open.open());
@@ -48,5 +49,61 @@ test('a port is opened in the chains that know ports', async () => {
   assert.deepEqual(
     host.calls.filter((call) => call.includes('insert')),
     ['nft insert rule inet filter input tcp dport 80 accept comment "latchkey-agent"'],
+  );
+});
+
+test('a port that is opened in nftables is opened again at each start, until that is undone', async () => {
+  using host = hostWith({ chain: { family: 'inet', name: 'input', ...CHAIN } });
+  const before = { paths: [], facts: { open: [] } };
+  const entryOf = (port: string) => ({
+    kind: 'firewall' as const,
+    subject: { tool: 'nft', port },
+    before,
+    after: {},
+  });
+  for (const port of [80, 4096]) await firewall.apply({ ...step, port }, host.open(), before);
+  assert.match(host.read(paths.portUnit), /^ExecStart=\/usr\/bin\/latchkey-agent open-port %i$/mu);
+  assert.ok(host.calls.includes('systemctl enable --quiet latchkey-agent-port@80.service'));
+  // As systemd has it, once both are enabled.
+  const wants = '/etc/systemd/system/multi-user.target.wants';
+  for (const port of [80, 4096]) host.write(`${wants}/latchkey-agent-port@${port}.service`, '');
+  await firewall.undo(entryOf('4096'), host.open());
+  assert.ok(host.has(paths.portUnit), 'port 80 needs it');
+  rmSync(host.at(`${wants}/latchkey-agent-port@4096.service`));
+  await firewall.undo(entryOf('80'), host.open());
+  assert.equal(host.has(paths.portUnit), false);
+});
+
+test('a port whose rule is gone, or that is not opened at the next start, is opened anew', async () => {
+  using host = hostWith(makeRule(80, 9));
+  assert.equal(
+    await firewall.holds(step, host.open()),
+    false,
+    'nothing opens it at the next start',
+  );
+  host.write(paths.portUnit, '');
+  await host.runProgram('systemctl', ['enable', 'latchkey-agent-port@80.service']);
+  assert.equal(await firewall.holds(step, host.open()), true);
+});
+
+test('firewalld opens and closes a port at once and for good', async () => {
+  using host = new FakeHost();
+  const isOpen = { now: false };
+  host.intercept = (command) =>
+    command.includes('--query-port') ? { code: isOpen.now ? 0 : 1 } : null;
+  const own = { ...step, tool: 'firewalld' } as const;
+  const before = { paths: [], facts: { open: [] } };
+  await firewall.apply(own, host.open(), before);
+  isOpen.now = true;
+  const subject = { tool: 'firewalld', port: '80' };
+  await firewall.undo({ kind: 'firewall', subject, before, after: {} }, host.open());
+  assert.deepEqual(
+    host.calls.filter((call) => call.includes('-port=') && !call.includes('--query')),
+    [
+      'firewall-cmd --permanent --add-port=80/tcp',
+      'firewall-cmd --add-port=80/tcp',
+      'firewall-cmd --permanent --remove-port=80/tcp',
+      'firewall-cmd --remove-port=80/tcp',
+    ],
   );
 });

@@ -1,11 +1,10 @@
 import { paths } from '../../paths.ts';
 import type { FirewallStep } from '../../steps.ts';
-import { type Machine, mustRun } from '../machine.ts';
-import { listInputChains, listRules } from '../nft-ruleset.ts';
+import { type Machine, mustRun, succeeds } from '../machine.ts';
+import { listRules } from '../nft-ruleset.ts';
+import { COMMENT, openNftPort } from '../open-nft-port.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
-
-/** How our rules are known among others. */
-const COMMENT = 'latchkey-agent';
+import { forgetPort, isKeptOpen, keepOpen } from './kept-ports.ts';
 
 /** All others that are opened are the agent's own. */
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
@@ -18,7 +17,8 @@ export const firewall: StepKind<FirewallStep> = {
   findSubject: ({ tool, port }) => ({ tool, port: `${port}` }),
 
   async holds({ tool, port }, context) {
-    return isOpen(tool, port, context);
+    if (!(await isOpen(tool, port, context))) return false;
+    return tool !== 'nft' || isKeptOpen(port, context);
   },
 
   async remember({ tool, port }, context) {
@@ -33,6 +33,8 @@ export const firewall: StepKind<FirewallStep> = {
 
   async undo({ subject, before }, context) {
     const [tool, port] = [readTool(subject['tool']), Number(subject['port'])];
+    // What opens it at the next start goes first: its rule may be gone already.
+    if (tool === 'nft') await forgetPort(port, context);
     const wasOpen = before.facts['open']?.includes('yes') === true;
     if (wasOpen === (await isOpen(tool, port, context))) return;
     await (wasOpen ? open : close)(tool, port, context);
@@ -48,26 +50,31 @@ export const firewall: StepKind<FirewallStep> = {
 };
 
 function readTool(text: string | undefined): Tool {
-  return text === 'nft' ? 'nft' : 'ufw';
+  return text === 'nft' || text === 'firewalld' ? text : 'ufw';
 }
 
 async function isOpen(tool: Tool, port: number, machine: Machine): Promise<boolean> {
   if (tool === 'nft') return (await listRules(machine, port, COMMENT)).length > 0;
+  if (tool === 'firewalld') {
+    const asked = ['firewall-cmd', '--permanent', `--query-port=${port}/tcp`];
+    return succeeds(machine, asked);
+  }
   const { stdout } = await machine.runProgram('ufw', ['show', 'added']);
   return stdout.split('\n').some((line) => line.startsWith(`ufw allow ${port}/tcp`));
 }
 
 async function open(tool: Tool, port: number, context: StepContext): Promise<void> {
   const failure = `Port ${port} could not be opened:`;
+  if (tool === 'nft') {
+    await openNftPort(port, context);
+    return keepOpen(port, context);
+  }
   if (tool === 'ufw') {
     await mustRun(context, failure, ['ufw', 'allow', `${port}/tcp`, 'comment', COMMENT]);
     return;
   }
-  const chains = await listInputChains(context);
-  if (chains.length === 0) throw new Error('The firewall has no chain for what comes in.');
-  for (const { family, table, name } of chains) {
-    const rule = ['tcp', 'dport', `${port}`, 'accept', 'comment', `"${COMMENT}"`];
-    await mustRun(context, failure, ['nft', 'insert', 'rule', family, table, name, ...rule]);
+  for (const now of [['--permanent'], []]) {
+    await mustRun(context, failure, ['firewall-cmd', ...now, `--add-port=${port}/tcp`]);
   }
 }
 
@@ -75,6 +82,12 @@ async function close(tool: Tool, port: number, machine: Machine): Promise<void> 
   const failure = `Port ${port} could not be closed again:`;
   if (tool === 'ufw') {
     await mustRun(machine, failure, ['ufw', 'delete', 'allow', `${port}/tcp`]);
+    return;
+  }
+  if (tool === 'firewalld') {
+    for (const now of [['--permanent'], []]) {
+      await mustRun(machine, failure, ['firewall-cmd', ...now, `--remove-port=${port}/tcp`]);
+    }
     return;
   }
   for (const { family, table, name, handle } of await listRules(machine, port, COMMENT)) {

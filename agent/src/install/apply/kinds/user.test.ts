@@ -9,7 +9,7 @@ import { user } from './user.ts';
 test('undo leaves the backup files of the account tools to them', async () => {
   using host = new FakeHost();
   const context = host.open();
-  await user.apply({ kind: 'user', name: agentUser }, context);
+  await user.apply({ kind: 'user', name: agentUser }, context, { paths: [], facts: {} });
   host.write('/etc/shadow-', 'root:older:\n');
   const runProgram: typeof context.runProgram = async (...call) => {
     if (call[0] === 'userdel') host.write('/etc/shadow-', 'root:newer:\n');

@@ -1,0 +1,114 @@
+import { dirname } from 'node:path';
+
+import { paths } from '../paths.ts';
+import { UNIT_NOTE } from './service-unit.ts';
+
+/** Where the disks are and where what they say is written; another place in tests alone. */
+export interface DiskHealthPlaces {
+  readonly sys: string;
+  readonly dev: string;
+  readonly output: string;
+}
+
+const PLACES: DiskHealthPlaces = {
+  sys: '/sys/block',
+  dev: '/dev',
+  output: '/run/latchkey-agent-disks',
+};
+
+/** The arguments of smartctl are those of the agent's own question: a disk in standby is left alone, with status 7. */
+const SMARTCTL_ARGS =
+  '--json=c --quietmode=noserial --nocheck=standby,7 --info --health --attributes --log=error --log=selftest';
+
+/**
+ * A shell script that asks each disk for its health. Of each disk it writes a file with the exit status of smartctl on the
+ * first line and its JSON behind that; the agent reads the files.
+ * @param smartctl the path of the program
+ */
+export function renderDiskHealthScript(
+  smartctl: string,
+  { sys, dev, output }: DiskHealthPlaces = PLACES,
+): string {
+  return [
+    `cd ${output} || exit 1`,
+    `for d in ${sys}/sd* ${sys}/hd* ${sys}/nvme*n*; do n=\${d##*/}`,
+    `[ -e ${dev}/$n ] || continue`,
+    `o=$(timeout 30 ${smartctl} ${SMARTCTL_ARGS} ${dev}/$n)`,
+    's=$?',
+    'printf "%s\\n%s\\n" $s "$o" >.new && mv -f .new $n.json',
+    'done',
+  ].join('; ');
+}
+
+/**
+ * The unit that reads the health of disks as root, so that the agent, which strangers connect to, needs no rights to disks. It
+ * has no network, opens disks alone, and writes its own directory in /run.
+ * @param smartctl the path of the program
+ */
+export function renderDiskHealthUnit(smartctl: string): string {
+  const command = renderDiskHealthScript(smartctl).replaceAll('$', '$$$$').replaceAll('%', '%%');
+  return `${UNIT_NOTE}
+[Unit]
+Description=Latchkey monitoring agent: read the health of disks (SMART)
+ConditionFileIsExecutable=${smartctl}
+
+[Service]
+Type=oneshot
+ExecStart=/bin/sh -c '${command}'
+RuntimeDirectory=latchkey-agent-disks
+RuntimeDirectoryMode=0755
+RuntimeDirectoryPreserve=yes
+UMask=0022
+Nice=10
+TimeoutStartSec=1800
+
+# Commands of ATA and SCSI need CAP_SYS_RAWIO, those of NVMe CAP_SYS_ADMIN.
+CapabilityBoundingSet=CAP_SYS_RAWIO CAP_SYS_ADMIN
+DevicePolicy=closed
+# smartctl opens disks of SCSI and ATA for writing, too, or not at all.
+DeviceAllow=block-sd rw
+DeviceAllow=block-blkext r
+DeviceAllow=char-nvme r
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+PrivateNetwork=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+ProtectClock=yes
+ProtectHostname=yes
+RestrictAddressFamilies=AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+MemoryDenyWriteExecute=yes
+SystemCallArchitectures=native
+SystemCallFilter=@system-service
+SystemCallErrorNumber=EPERM
+`;
+}
+
+/** Runs it each half hour; the agent does not show what is older than three hours. */
+export function renderDiskHealthTimer(): string {
+  return `${UNIT_NOTE}
+[Unit]
+Description=Latchkey monitoring agent: read the health of disks each half hour
+
+[Timer]
+OnActiveSec=30s
+OnBootSec=1min
+OnUnitActiveSec=30min
+
+[Install]
+WantedBy=timers.target
+`;
+}
+
+/** The name of the timer's unit. */
+export const DISK_HEALTH_TIMER = paths.diskHealthTimer.slice(
+  dirname(paths.diskHealthTimer).length + 1,
+);
