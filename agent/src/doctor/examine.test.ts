@@ -129,7 +129,7 @@ function assertOnly(
 test('nothing is wrong where everything is right, and every check says so', () => {
   for (const look of [standalone, proxied]) {
     const findings = examine(look);
-    assert.equal(new Set(findings.map(({ check }) => check)).size, 16);
+    assert.equal(new Set(findings.map(({ check }) => check)).size, 17);
     assert.deepEqual(listFaults(look), []);
   }
   const states = examine(proxied).map(({ check, state }) => [check, state]);
