@@ -42,6 +42,7 @@ test('every code has a factory that makes it', () => {
     factories.activationNotFound().code,
     factories.machineMismatch().code,
     factories.activationLimitReached(2, 2).code,
+    factories.moveLimitReached(5, 30, new Date(0)).code,
     factories.licenseNotUsable('expired').code,
     factories.licenseNotUsable('paused').code,
     factories.licenseNotUsable('canceled').code,

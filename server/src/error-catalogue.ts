@@ -111,6 +111,12 @@ export const errorCatalogue = {
     meaning:
       'The license is active on as many machines as it allows; `max` and `current` tell how many.',
   },
+  move_limit_reached: {
+    status: 409,
+    title: 'Move limit reached',
+    meaning:
+      'The license was activated on as many different machines as it allows within `days` days; `available_at` says when the next one is possible.',
+  },
   idempotency_key_reused: {
     status: 409,
     title: 'Idempotency key reused',

@@ -85,6 +85,18 @@ export function activationLimitReached(max: number, current: number): PublicErro
   });
 }
 
+/**
+ * @param max how many different machines the license allows within the period.
+ * @param days the period.
+ * @param availableAt when another machine can be activated.
+ */
+export function moveLimitReached(max: number, days: number, availableAt: Date): PublicError {
+  return new PublicError('move_limit_reached', {
+    detail: `The license was activated on ${max} different machines within ${days} days. Use one of them again, or ask the vendor.`,
+    members: { max, days, available_at: availableAt.toISOString() },
+  });
+}
+
 export function licenseNotUsable(status: UnusableStatus): PublicError {
   return new PublicError(`license_${status}`);
 }

@@ -1,6 +1,12 @@
 /** How long software may run offline when the catalogue does not say, or no longer has the product. */
 export const DEFAULT_OFFLINE_DAYS = 14;
 
+/** How many machines a license may be activated on beyond its `max_activations` within a period, when the catalogue does not say. */
+export const DEFAULT_EXTRA_MOVES = 3;
+
+/** The period, when the catalogue does not say and `offline_days` are not more. */
+export const DEFAULT_MOVE_DAYS = 30;
+
 /** What is sold: read from `catalog.yaml`, never changed by the service. */
 export interface Catalog {
   /** What every new license key begins with. */
@@ -62,7 +68,15 @@ export interface Product {
   readonly durationDays: number | null;
   /** How long a client may run without asking again. */
   readonly offlineDays: number;
+  readonly moves: CatalogMoves;
   readonly prices: Readonly<Record<PriceProvider, readonly string[]>>;
+}
+
+/** How often the machines of a license may change. */
+export interface CatalogMoves {
+  /** How many different machines beyond the license's maximum may be activated within the period. */
+  readonly extra: number;
+  readonly days: number;
 }
 
 /** The payment providers whose prices the catalogue can name. */

@@ -1,4 +1,7 @@
 import {
+  type CatalogMoves,
+  DEFAULT_EXTRA_MOVES,
+  DEFAULT_MOVE_DAYS,
   DEFAULT_OFFLINE_DAYS,
   PRICE_PROVIDERS,
   type Product,
@@ -13,6 +16,8 @@ const MAX_PRICES = 100;
 const ACTIVATIONS = { min: 1, max: 1_000_000 };
 const DURATION_DAYS = { min: 1, max: 36_500 };
 const OFFLINE_DAYS = { min: 1, max: 365 };
+const EXTRA_MOVES = { min: 0, max: 1_000_000 };
+const MOVE_DAYS = { min: 1, max: 365 };
 
 const PRODUCT_FIELDS = [
   'id',
@@ -23,6 +28,7 @@ const PRODUCT_FIELDS = [
   'max_activations',
   'duration_days',
   'offline_days',
+  'moves',
   'prices',
 ];
 
@@ -46,6 +52,7 @@ export function readProducts(root: unknown, problems: CatalogProblem[]): readonl
 function readProduct(value: unknown, path: CatalogPath, problems: CatalogProblem[]): Product {
   const fields = openFields(value, path, PRODUCT_FIELDS, problems);
   const id = readText(fields, 'id', ID_RULE);
+  const offlineDays = readInteger(fields, 'offline_days', OFFLINE_DAYS, DEFAULT_OFFLINE_DAYS);
   return {
     id,
     name: readText(fields, 'name', NAME_RULE),
@@ -54,8 +61,21 @@ function readProduct(value: unknown, path: CatalogPath, problems: CatalogProblem
     features: readTexts(fields, 'features', LABEL_RULE, FEATURES),
     maxActivations: readInteger(fields, 'max_activations', ACTIVATIONS),
     durationDays: readInteger(fields, 'duration_days', DURATION_DAYS, null),
-    offlineDays: readInteger(fields, 'offline_days', OFFLINE_DAYS, DEFAULT_OFFLINE_DAYS),
+    offlineDays,
+    moves: readMoves(fields, offlineDays),
     prices: readPrices(fields),
+  };
+}
+
+/** The default period is as long as the longest token, so that freed machines with a valid one are counted. */
+function readMoves(product: Fields, offlineDays: number): CatalogMoves {
+  const path = [...product.path, 'moves'];
+  const value = product.values.get('moves') ?? {};
+  const fields = openFields(value, path, ['extra', 'days'], product.problems);
+  const days = Math.max(DEFAULT_MOVE_DAYS, offlineDays);
+  return {
+    extra: readInteger(fields, 'extra', EXTRA_MOVES, DEFAULT_EXTRA_MOVES),
+    days: readInteger(fields, 'days', MOVE_DAYS, days),
   };
 }
 

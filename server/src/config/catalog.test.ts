@@ -49,6 +49,7 @@ test('the example is the default and reads without a problem', () => {
     maxActivations: 2,
     durationDays: null,
     offlineDays: 14,
+    moves: { extra: 3, days: 30 },
     prices: {
       paddle: [TEST_PRICES.personal],
       stripe: [],
@@ -129,7 +130,7 @@ const single: readonly [name: string, text: string, problem: string][] = [
   [
     'an unknown field',
     `${smallest}    color: red\n`,
-    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, prices',
+    'catalog.yaml:9: products[0].color is not a field here; known are id, name, product_type, tier, features, max_activations, duration_days, offline_days, moves, prices',
   ],
   [
     'a link that leads nowhere on the web',
@@ -228,6 +229,18 @@ test('every problem is said at once, in the order of the lines', () => {
   ]);
 });
 
+/** The period of moves of a product with further fields. */
+function readPeriod(fields: string): number | undefined {
+  const text = smallest.replace('max_activations: 3', `max_activations: 3\n    ${fields}`);
+  return parseCatalog(text, 'catalog.yaml').products.values().next().value?.moves.days;
+}
+
+test('the period of moves is as long as offline_days, where those are more than 30', () => {
+  assert.equal(readPeriod('offline_days: 14'), 30);
+  assert.equal(readPeriod('offline_days: 90'), 90);
+  assert.equal(readPeriod('offline_days: 90\n    moves: { days: 7 }'), 7);
+});
+
 test('an alias bomb is a problem and not a memory fault', () => {
   let text = 'a: &a0 [x, x, x, x, x, x, x, x, x, x]\n';
   for (let depth = 1; depth < 12; depth += 1) {
@@ -255,7 +268,14 @@ test('a file that cannot be read is one clear problem', () => {
 
 test('every product field of the example is explained or shown in it', () => {
   const example = readFileSync(defaults.catalogPath, 'utf8');
-  for (const field of ['key_prefix', 'trial', 'product_type', 'duration_days', 'offline_days']) {
+  for (const field of [
+    'key_prefix',
+    'trial',
+    'product_type',
+    'duration_days',
+    'offline_days',
+    'moves',
+  ]) {
     assert.ok(example.includes(`${field}:`), field);
   }
 });

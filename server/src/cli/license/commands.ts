@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 
+import { licenseAllowMoveCommand } from './allow-move.ts';
 import { licenseExtendCommand } from './extend.ts';
 import { licenseImportCommand } from './import.ts';
 import { licenseIssueCommand } from './issue.ts';
@@ -15,6 +16,7 @@ export function licenseCommand(): Command {
     .addCommand(licenseIssueCommand())
     .addCommand(licenseShowCommand())
     .addCommand(licenseExtendCommand())
+    .addCommand(licenseAllowMoveCommand())
     .addCommand(licenseSuspendCommand())
     .addCommand(licenseReinstateCommand())
     .addCommand(licenseRevokeCommand())

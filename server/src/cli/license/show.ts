@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import {
+  type LicenseMoves,
   type LicenseOverview,
   revealLicenseKey,
   showLicense,
@@ -50,6 +51,12 @@ function toJson(overview: LicenseOverview, key: string | null) {
     ...toLicenseJson(overview),
     features: overview.terms.features,
     tier: overview.terms.tier,
+    moves: {
+      made: overview.moves.made,
+      limit: overview.moves.limit,
+      days: overview.moves.days,
+      extra: overview.moves.extra,
+    },
     activations: overview.activations.map((activation) => ({
       activation_id: activation.id,
       machine_id: activation.machineId,
@@ -87,10 +94,15 @@ function toText(overview: LicenseOverview, key: string | null): string {
     entry.reason,
   ]);
   return [
-    formatFields(fields),
+    formatFields([...fields, ['moves', describeMoves(overview.moves)]]),
     formatSection(['activation', 'machine', 'active', 'last validated', 'app'], machines),
     formatSection(['when', 'who', 'what', 'why'], history),
   ].join('');
+}
+
+function describeMoves({ made, limit, days, extra }: LicenseMoves): string {
+  const more = extra === 0 ? '' : `, ${extra} more allowed`;
+  return `${made} of ${limit} in ${days} days${more}`;
 }
 
 function formatSection(...table: Parameters<typeof formatTable>): string {

@@ -7,6 +7,7 @@ import type { Queryable } from '#server/db/statement.ts';
 import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#server/errors.ts';
 
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
+import { admitMachine } from './admit-machine.ts';
 import { entitle } from './entitle.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import {
@@ -36,7 +37,7 @@ export interface Activation {
 /**
  * Gives a machine a slot of a license, or the slot that it already holds.
  * @throws InvalidRequestError (422) for a fingerprint that is empty or too large
- * @throws licenseNotFound, licenseNotUsable, activationLimitReached
+ * @throws licenseNotFound, licenseNotUsable, activationLimitReached, moveLimitReached
  */
 export async function activateLicense(
   ctx: Context,
@@ -87,6 +88,8 @@ async function takeSlot(
 ): Promise<Activation> {
   const now = ctx.clock.now();
   const { status, known } = await decideSlot(ctx, client, license, machine, now);
+  const countsAsMove =
+    known === null && (await admitMachine(ctx, client, license, machine.identity, now));
   const terms = await readTerms(client, ctx.catalog(), license);
   const slot = {
     id: known?.id ?? makeUuid(),
@@ -101,7 +104,7 @@ async function takeSlot(
     installId,
     entitlementProof: entitlement.freshProof ?? slot.entitlementProof,
   };
-  if (known === null) await addActivation(ctx, client, license, change, now);
+  if (known === null) await addActivation(ctx, client, license, change, countsAsMove, now);
   else await refreshActivation(client, change, now);
   const expiresAt = publicExpiry(license, now);
   return { activationId: slot.id, status, expiresAt, terms, token: entitlement.token };
@@ -112,9 +115,10 @@ async function addActivation(
   client: Queryable,
   license: LicenseRecord,
   change: ActivationChange,
+  countsAsMove: boolean,
   now: Date,
 ): Promise<void> {
-  await insertActivation(client, change, now);
+  await insertActivation(client, change, now, countsAsMove);
   const details = { activation_id: change.id };
   await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
 }

@@ -13,6 +13,7 @@ import {
   updateLicenseFacts,
   type LicenseRecord,
 } from './queries/licenses.ts';
+import { addExtraMoves } from './queries/moves.ts';
 import { resolveLicenseId } from './resolve-license.ts';
 import type { LicenseFacts } from './rules/facts.ts';
 
@@ -73,6 +74,22 @@ export async function extendLicense(
       return { expiresAt };
     },
     record: (db, { id, expiresAt }) => recordExtension(db, id, expiresAt),
+  });
+}
+
+/**
+ * Allows a license to be activated on more machines than its limit of moves does, each once.
+ * @param count 1 to 1,000
+ */
+export async function allowMoves(
+  ctx: Context,
+  change: ManualChange,
+  count: number,
+): Promise<LicenseRecord> {
+  return changeLicense(ctx, change, {
+    action: 'license.allow_move',
+    decide: () => ({}),
+    record: (db, { id }) => addExtraMoves(db, id, count),
   });
 }
 

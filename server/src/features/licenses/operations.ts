@@ -25,6 +25,7 @@ export const activateOperation = {
   problems: [
     'license_not_found',
     'activation_limit_reached',
+    'move_limit_reached',
     'license_expired',
     'license_paused',
     'license_canceled',

@@ -5,13 +5,22 @@ import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import type { RecordedAccess } from '../audit/record-access.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 import { findLicense, type LicenseRecord } from './queries/licenses.ts';
+import { countMoves } from './queries/moves.ts';
 import { resolveLicenseId } from './resolve-license.ts';
 import type { LicenseTerms } from './rules/facts.ts';
+import { readMoveAllowance, type MoveAllowance } from './rules/move-allowance.ts';
 import { publicExpiry, licenseStatus, type LicenseStatus } from './rules/status.ts';
 import { licenseKeyLabel } from './seal-license-key.ts';
 import { readTerms } from './terms.ts';
 
 const MAX_LISTED = 1_000;
+
+/** How often the machines of a license changed within the period of its limit. */
+export interface LicenseMoves extends MoveAllowance {
+  readonly made: number;
+  /** Allowed by an operator beyond the limit, and not used yet. */
+  readonly extra: number;
+}
 
 /** A license as its operator sees it. */
 export interface LicenseOverview {
@@ -20,6 +29,7 @@ export interface LicenseOverview {
   readonly expiresAt: Date | null;
   readonly terms: LicenseTerms;
   readonly activations: readonly ActivationRecord[];
+  readonly moves: LicenseMoves;
   readonly history: readonly Pick<AuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[];
 }
 
@@ -38,9 +48,16 @@ export async function showLicense(ctx: Context, keyOrId: string): Promise<Licens
     status: licenseStatus(license, now),
     expiresAt: publicExpiry(license, now),
     terms: await readTerms(ctx.pool, ctx.catalog(), license),
+    moves: await readMoves(ctx, license, now),
     activations: await listActivationsOf(ctx.pool, license.id, MAX_LISTED),
     history: await listAuditEntries(ctx.pool, license.id),
   };
+}
+
+async function readMoves(ctx: Context, license: LicenseRecord, now: Date): Promise<LicenseMoves> {
+  const product = ctx.catalog().products.get(license.productId);
+  const allowance = readMoveAllowance(license, product?.moves, now);
+  return { ...allowance, ...(await countMoves(ctx.pool, license.id, allowance.since)) };
 }
 
 /**

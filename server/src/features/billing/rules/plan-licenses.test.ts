@@ -26,6 +26,7 @@ const PERSONAL: Product = {
   maxActivations: 2,
   durationDays: null,
   offlineDays: 14,
+  moves: { extra: 3, days: 30 },
   prices: { paddle: [PRICES.personal], stripe: [], lemonsqueezy: [], standard: [] },
 };
 const TERMS = { productId: 'personal', tier: 'personal', features: ['gpu'], maxActivations: 2 };

@@ -19,7 +19,8 @@ const Components = Type.Object({
   weak: Type.Array(Type.String()),
 });
 
-const ActivationRow = Type.Object({
+/** Every column of an activation that the service reads. */
+export const ActivationRow = Type.Object({
   license_id: Type.String(),
   id: Type.String(),
   machine_id: Nullable.Text,
@@ -145,17 +146,21 @@ export async function listActivationsAfter(
 const insertStatement = defineCommand(
   'activation_insert',
   `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
-                            os_version, app_version, entitlement_proof, activated_at, last_validated_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10)`,
+                            os_version, app_version, entitlement_proof, activated_at, last_validated_at, counts_as_move)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11)`,
 );
 
-/** Gives a machine a slot. */
+/**
+ * Adds an activation of a machine.
+ * @param countsAsMove whether the license had not known the machine
+ */
 export async function insertActivation(
   db: Queryable,
   activation: ActivationChange,
   activatedAt: Date,
+  countsAsMove = true,
 ): Promise<void> {
-  await execute(db, insertStatement, [...toParameters(activation), activatedAt]);
+  await execute(db, insertStatement, [...toParameters(activation), activatedAt, countsAsMove]);
 }
 
 const refreshStatement = defineCommand(
@@ -242,7 +247,8 @@ function toParameters(activation: ActivationChange): (string | null)[] {
   ];
 }
 
-function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
+/** Turns a row into a record. */
+export function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
   return {
     licenseId: row.license_id,
     id: row.id,

@@ -41,8 +41,8 @@ export function decideActivation(
   return { kind: 'new', status };
 }
 
-/** Of several that match, one that shares a strong component is the surest. */
-function findMachine(
+/** Returns which of some machines is the presented one. Of several that match, one that shares a strong component is the surest. */
+export function findMachine(
   candidates: readonly ActiveMachine[],
   identity: HashedIdentity,
 ): ActiveMachine | undefined {

@@ -1,0 +1,47 @@
+import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
+import { moveLimitReached } from '#server/errors.ts';
+
+import { refuse } from './find-license.ts';
+import type { HashedIdentity } from './fingerprint/hashed-identity.ts';
+import type { LicenseRecord } from './queries/licenses.ts';
+import { findMove, listFreedRelatives, useExtraMove } from './queries/moves.ts';
+import { findMachine } from './rules/decide-activation.ts';
+import { endOfMove, readMoveAllowance, type MoveAllowance } from './rules/move-allowance.ts';
+
+/**
+ * Decides whether a machine may take a free place of a locked license. One that the license had within the period may
+ * always come back. Another one is a move: at the limit it uses up an extra one that an operator allowed.
+ * @returns whether the activation counts as a move
+ * @throws moveLimitReached
+ */
+export async function admitMachine(
+  ctx: Context,
+  client: Queryable,
+  license: LicenseRecord,
+  identity: HashedIdentity,
+  now: Date,
+): Promise<boolean> {
+  const product = ctx.catalog().products.get(license.productId);
+  const allowance = readMoveAllowance(license, product?.moves, now);
+  if (await isKnown(client, license.id, identity, allowance)) return false;
+  const move = await findMove(client, license.id, allowance.since, allowance.limit);
+  if (move === null) return true;
+  if (await useExtraMove(client, license.id)) return false;
+  const { limit, days } = allowance;
+  throw refuse(ctx, 'activate', moveLimitReached(limit, days, endOfMove(move, allowance)));
+}
+
+async function isKnown(
+  client: Queryable,
+  licenseId: string,
+  identity: HashedIdentity,
+  { since }: MoveAllowance,
+): Promise<boolean> {
+  const freed = await listFreedRelatives(client, licenseId, identity, since);
+  const machines = freed.map(({ id, identity: stored }) => ({
+    activationId: id,
+    identity: stored,
+  }));
+  return findMachine(machines, identity) !== undefined;
+}

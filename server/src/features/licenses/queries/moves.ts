@@ -1,0 +1,98 @@
+import { Type } from 'typebox';
+
+import {
+  Timestamp,
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+
+import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
+import { ActivationRow, fromRow, type ActivationRecord } from './activations.ts';
+
+const COLUMNS = Object.keys(ActivationRow.properties).join(', ');
+
+const listFreedStatement = defineStatement(
+  'activation_list_freed_relatives',
+  ActivationRow,
+  `select ${COLUMNS} from activations
+   where license_id = $1 and deactivated_at > $5
+     and (machine_digest = $2 or components -> 'strong' ?| $3::text[] or components -> 'medium' ?| $4::text[])
+   order by activated_at, id`,
+);
+
+/** Lists the activations of a license that were deactivated since a moment and may be the machine's, oldest first. */
+export async function listFreedRelatives(
+  db: Queryable,
+  licenseId: string,
+  { digest, strong, medium }: HashedIdentity,
+  since: Date,
+): Promise<ActivationRecord[]> {
+  const parameters = [licenseId, digest, strong, medium, since];
+  return (await queryRows(db, listFreedStatement, parameters)).map(fromRow);
+}
+
+const findStatement = defineStatement(
+  'activation_find_move',
+  Type.Object({ activated_at: Timestamp }),
+  `select activated_at from activations
+   where license_id = $1 and counts_as_move and activated_at > $2
+   order by activated_at desc
+   offset $3 - 1 limit 1`,
+);
+
+/**
+ * Finds when the n-th newest move since a moment was made; null when there were fewer.
+ * @param n at least 1
+ */
+export async function findMove(
+  db: Queryable,
+  licenseId: string,
+  since: Date,
+  n: number,
+): Promise<Date | null> {
+  return (await queryRow(db, findStatement, [licenseId, since, n]))?.activated_at ?? null;
+}
+
+const countStatement = defineStatement(
+  'activation_count_moves',
+  Type.Object({ made: Type.Integer(), extra: Type.Integer() }),
+  `select (select count(*) from activations where license_id = $1 and counts_as_move and activated_at > $2) as made,
+          (select extra_moves from licenses where id = $1) as extra`,
+);
+
+/** Counts the moves of a license since a moment, and those that an operator allowed beyond the limit. */
+export async function countMoves(
+  db: Queryable,
+  licenseId: string,
+  since: Date,
+): Promise<{ readonly made: number; readonly extra: number }> {
+  return (await queryRow(db, countStatement, [licenseId, since])) ?? { made: 0, extra: 0 };
+}
+
+const addExtraStatement = defineCommand(
+  'license_add_extra_moves',
+  'update licenses set extra_moves = least(extra_moves + $2, 1000000) where id = $1',
+);
+
+/** Allows moves of a license beyond its limit. */
+export async function addExtraMoves(
+  db: Queryable,
+  licenseId: string,
+  count: number,
+): Promise<void> {
+  await execute(db, addExtraStatement, [licenseId, count]);
+}
+
+const useExtraStatement = defineCommand(
+  'license_use_extra_move',
+  'update licenses set extra_moves = extra_moves - 1 where id = $1 and extra_moves > 0',
+);
+
+/** Uses one of the moves that were allowed beyond the limit; false when there is none. */
+export async function useExtraMove(db: Queryable, licenseId: string): Promise<boolean> {
+  return (await execute(db, useExtraStatement, [licenseId])) === 1;
+}

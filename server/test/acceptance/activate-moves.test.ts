@@ -1,0 +1,120 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+
+import { allowMoves } from '#server/features/licenses/change-license.ts';
+
+import { activate, anyMachine, deactivate } from '../license-steps.ts';
+import { DAY_MS, fromStart, HOUR_MS, TEST_START } from '../test-clock.ts';
+import { inside, openAcceptanceService, withLicense } from './acceptance-service.ts';
+import { readBody } from './bodies.ts';
+
+const service = await openAcceptanceService();
+
+/** The product `personal` has two places, and the catalogue's default is three more machines within 30 days. */
+const LIMIT = 5;
+
+function ask(licenseKey: string, fingerprint: object) {
+  const body = { license_key: licenseKey, machine_fingerprint: fingerprint };
+  return service.post('/api/v1/licenses/activate', body);
+}
+
+async function use(licenseKey: string, machine: { readonly machine_id: string }): Promise<void> {
+  const { activation_id: id } = await activate(service, licenseKey, machine);
+  await deactivate(service, licenseKey, id, machine.machine_id);
+}
+
+/** Passes one place of a new license from machine to machine, an hour each, until the limit is reached. */
+async function reachLimit() {
+  const { licenseKey, license } = await service.own.issue();
+  const machines = Array.from({ length: LIMIT }, anyMachine);
+  for (const machine of machines) {
+    await use(licenseKey, machine);
+    service.own.clock.advance(HOUR_MS);
+  }
+  return { licenseKey, license, machines };
+}
+
+describe('409', () => {
+  test('refuses a sixth machine on a two-machine license within 30 days', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    for (let count = 0; count < LIMIT; count += 1) await use(licenseKey, anyMachine());
+    const { status, body } = await ask(licenseKey, anyMachine());
+    assert.equal(status, 409);
+    const { available_at: availableAt, ...rest } = readBody(body);
+    assert.equal(typeof availableAt, 'string');
+    assert.deepEqual(rest, {
+      type: '/docs/errors#move_limit_reached',
+      title: 'Move limit reached',
+      status: 409,
+      detail:
+        'The license was activated on 5 different machines within 30 days. Use one of them again, or ask the vendor.',
+      code: 'move_limit_reached',
+      max: 5,
+      days: 30,
+    });
+  });
+
+  test('says when the next machine is possible, and admits it then', inside, async () => {
+    const { licenseKey } = await reachLimit();
+    const refused = await ask(licenseKey, anyMachine());
+    assert.equal(readBody(refused.body)['available_at'], fromStart(30 * DAY_MS));
+    service.own.clock.set(new Date(TEST_START.getTime() + 30 * DAY_MS - 1));
+    assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+    service.own.clock.advance(1);
+    assert.equal((await ask(licenseKey, anyMachine())).status, 200);
+    const next = await ask(licenseKey, anyMachine());
+    assert.equal(readBody(next.body)['available_at'], fromStart(30 * DAY_MS + HOUR_MS));
+  });
+
+  test('a refused machine takes no place and changes no row', inside, async () => {
+    const { licenseKey, license } = await reachLimit();
+    await ask(licenseKey, anyMachine());
+    const { rows } = await service.own.pool.query(
+      `select count(*)::int as count, count(deactivated_at)::int as freed from activations where license_id = $1`,
+      [license.id],
+    );
+    assert.deepEqual(rows, [{ count: LIMIT, freed: LIMIT }]);
+  });
+
+  test('the limit of places is reported before the limit of moves', inside, async () => {
+    const { licenseKey, machines } = await reachLimit();
+    for (const machine of machines.slice(0, 2)) await activate(service, licenseKey, machine);
+    const { status, body } = await ask(licenseKey, anyMachine());
+    assert.deepEqual([status, readBody(body)['code']], [409, 'activation_limit_reached']);
+  });
+});
+
+describe('200', () => {
+  test(
+    'a machine that the license had within the period may come back any number of times',
+    inside,
+    async () => {
+      const { licenseKey, machines } = await reachLimit();
+      for (const machine of [...machines, ...machines]) await use(licenseKey, machine);
+    },
+  );
+
+  test('an active machine gets its activation back at the limit of moves', inside, async () => {
+    const { licenseKey, machines } = await reachLimit();
+    const [machine = anyMachine()] = machines;
+    const first = await activate(service, licenseKey, machine);
+    const second = await activate(service, licenseKey, machine);
+    assert.equal(second.activation_id, first.activation_id);
+  });
+
+  test('an operator allows exactly as many more machines as were asked for', inside, async () => {
+    const { licenseKey, license } = await reachLimit();
+    const change = { keyOrId: license.id, actor: 'ann', reason: 'stolen laptop' };
+    await allowMoves(service.own.ctx, change, 2);
+    await use(licenseKey, anyMachine());
+    await use(licenseKey, anyMachine());
+    assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+    const { rows } = await service.own.pool.query(
+      `select actor, action, reason from audit_log where subject_id = $1 and action = 'license.allow_move'`,
+      [license.id],
+    );
+    assert.deepEqual(rows, [
+      { actor: 'ann', action: 'license.allow_move', reason: 'stolen laptop' },
+    ]);
+  });
+});
