@@ -25,6 +25,7 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   report: async () => (await import('./report/commands.ts')).reportCommand(),
   install: async () => (await import('./install/commands.ts')).installCommand(),
   machine: async () => (await import('./machine/commands.ts')).machineCommand(),
+  customer: async () => (await import('./customer/commands.ts')).customerCommand(),
   audit: async () => (await import('./audit/commands.ts')).auditCommand(),
   export: async () => (await import('./export/export.ts')).exportCommand(),
   version: async () => (await import('./version.ts')).versionCommand(),

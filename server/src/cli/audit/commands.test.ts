@@ -10,6 +10,9 @@ import {
   type AuditFilter,
 } from '#server/features/audit/queries.ts';
 
+import { toAddress } from '#server/features/customers/to-address.ts';
+import { createVault } from '#server/lib/vault.ts';
+
 import { runLatchkey } from '../../../test/command-line.ts';
 import { COMMAND_LINE_SECRET, openCommandLine } from '../../../test/test-command-line.ts';
 import { buildProgram } from '../program.ts';
@@ -24,6 +27,9 @@ const { license_id: licenseId, license_key: licenseKey } = await runJson(
 );
 const INSTALL = '6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d';
 
+const ADDRESS = 'Ada@example.com';
+const vault = createVault(COMMAND_LINE_SECRET);
+
 /** Every command that shows keys, or addresses in bulk: its arguments, and the action and subject of its audit row. */
 const accesses: readonly (readonly [string, string, string])[] = [
   [`license show ${licenseId} --reveal`, 'license.reveal', licenseId],
@@ -33,6 +39,8 @@ const accesses: readonly (readonly [string, string, string])[] = [
   ['subscriber list', 'subscriber.list', 'subscribers'],
   ['subscriber export', 'subscriber.export', 'subscribers'],
   [`install export ${INSTALL}`, 'install.export', INSTALL],
+  [`customer show ${ADDRESS}`, 'customer.show', toAddress(vault, ADDRESS).id],
+  [`customer export ${ADDRESS}`, 'customer.export', toAddress(vault, ADDRESS).id],
 ];
 
 async function listRows() {

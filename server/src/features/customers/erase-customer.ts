@@ -1,0 +1,149 @@
+import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+
+import { eraseInstall } from '../analytics/installs/erase-install.ts';
+import { eraseMachine } from '../analytics/installs/erase-machine.ts';
+import { insertAuditEntry } from '../audit/queries.ts';
+import { lockBilling } from '../billing/queries/lock.ts';
+import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
+import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
+import { anonymiseMessages } from '../outreach/queries/messages-of-address.ts';
+import { deleteConfirmations } from '../subscribers/queries/confirmations.ts';
+import { deleteSubscriber, lockAddress } from '../subscribers/queries/subscribers.ts';
+import { insertSuppression } from '../suppressions/queries.ts';
+import type { EventName, Person } from './facts.ts';
+import { removeBodies } from './queries/bodies.ts';
+import {
+  clearCustomers,
+  clearKeyEmails,
+  clearLedger,
+  clearLicenses,
+  clearMessages,
+  removeJobs,
+} from './queries/erase.ts';
+import type { HeldData } from './read-held.ts';
+
+/** Who erases a customer, why, and whether the licenses end. */
+export interface CustomerErasure {
+  readonly actor: string;
+  readonly reason: string;
+  readonly revoke: boolean;
+}
+
+/** What an erasure did. */
+export interface ErasureResult {
+  readonly licenses: number;
+  readonly removedBodies: number;
+  /** Of payment events that were not applied. */
+  readonly keptBodies: number;
+}
+
+type ErasureContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'vault' | 'wantedEvents'>;
+
+/** In one statement. */
+const MAX_BODIES = 500;
+
+/**
+ * Erases a person: addresses, names, notes, bodies of payment events, events and days of use, subscription. What stays:
+ * licenses without their customer (revoked on demand), what payments and subscriptions said but of whom, the address's HMAC
+ * among the suppressed, and audit rows without the address.
+ *
+ * What leads from the address to the rest goes last, in one transaction: an erasure that is interrupted is run again.
+ */
+export async function eraseCustomer(
+  ctx: ErasureContext,
+  { person, events, unapplied }: HeldData,
+  erasure: CustomerErasure,
+): Promise<ErasureResult> {
+  const { actor, reason } = erasure;
+  const removedBodies = await removeAllBodies(ctx, events);
+  for (const id of person.installIds) await eraseInstall(ctx, { id, actor, reason });
+  for (const id of person.machineIds) await eraseMachine(ctx, { id, actor, reason });
+  const result = {
+    licenses: person.licenseIds.length,
+    removedBodies,
+    keptBodies: unapplied,
+  };
+  await inTransaction(ctx.pool, (client) => eraseRows(ctx, client, person, erasure, result));
+  return result;
+}
+
+async function removeAllBodies(
+  { pool, clock }: Pick<ErasureContext, 'pool' | 'clock'>,
+  events: readonly EventName[],
+): Promise<number> {
+  let removed = 0;
+  for (let start = 0; start < events.length; start += MAX_BODIES) {
+    removed += await removeBodies(pool, events.slice(start, start + MAX_BODIES), clock.now());
+  }
+  return removed;
+}
+
+/** Billing is locked first, as everywhere, so that no payment writes what is being removed. */
+async function eraseRows(
+  ctx: ErasureContext,
+  client: Queryable,
+  person: Person,
+  erasure: CustomerErasure,
+  result: ErasureResult,
+): Promise<void> {
+  const { address } = person;
+  const now = ctx.clock.now();
+  await lockBilling(client);
+  await lockAddress(client, address.hash);
+  await clearLicenses(client, person.licenseIds);
+  await clearCustomers(client, person.customers, now);
+  await clearLedger(client, person.ledger);
+  await clearKeyEmails(client, person.keyEmails);
+  await clearMessages(client, person.messageIds);
+  await removeJobs(client, person);
+  const suppression = { addressHash: address.hash, reason: 'erased', suppressedAt: now } as const;
+  await insertSuppression(client, suppression);
+  for (const hash of address.hashes) {
+    await deleteSubscriber(client, hash);
+    await deleteConfirmations(client, hash);
+    await anonymiseMessages(client, hash);
+  }
+  if (erasure.revoke) await revokeLicenses(ctx, client, person.licenseIds, erasure);
+  await leaveAudit(client, person, erasure, { now, result });
+}
+
+/** After their customers were removed, so that no endpoint is sent the address once more. */
+async function revokeLicenses(
+  ctx: ErasureContext,
+  client: Queryable,
+  licenseIds: readonly string[],
+  { actor, reason }: CustomerErasure,
+): Promise<void> {
+  const now = ctx.clock.now();
+  for (const id of licenseIds) {
+    const before = await lockLicense(client, id);
+    if (before === null || before.revokedAt !== null) continue;
+    const after = { ...before, revokedAt: now };
+    await updateLicenseFacts(client, after);
+    await recordLicenseChanges(ctx, client, [{ before, after }], now);
+    const entry = { occurredAt: now, actor, reason, subjectId: id, details: {} };
+    await insertAuditEntry(client, { ...entry, action: 'license.revoke' });
+  }
+}
+
+/** One row for the person, by the id of the address, and one for each license, whose history shows it. */
+async function leaveAudit(
+  client: Queryable,
+  { address, licenseIds }: Person,
+  { actor, reason, revoke }: CustomerErasure,
+  { now, result }: { readonly now: Date; readonly result: ErasureResult },
+): Promise<void> {
+  const entry = { occurredAt: now, actor, reason, action: 'customer.erase' };
+  const details = {
+    revoke,
+    licenses: result.licenses,
+    removed_bodies: result.removedBodies,
+    kept_bodies: result.keptBodies,
+  };
+  await insertAuditEntry(client, { ...entry, subjectId: address.id, details });
+  for (const subjectId of licenseIds) {
+    await insertAuditEntry(client, { ...entry, subjectId, details: { revoke } });
+  }
+}

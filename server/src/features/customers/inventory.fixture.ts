@@ -1,0 +1,92 @@
+/**
+ * What a column that can hold text, JSON or bytes holds:
+ * - `person`: a name, an address or free text about a customer; shown, exported and erased;
+ * - `address`: the keyed hash of an address, or what is found by one; erased, but for `suppressions`;
+ * - `linked`: about a customer once a license or a customer's id leads to it; shown and exported, and stays where a license
+ *   needs it;
+ * - `free`: text of operators or clients, which is not searched: the page on personal data says so;
+ * - `none`: nothing about people.
+ */
+export type ColumnContent = 'person' | 'address' | 'linked' | 'free' | 'none';
+
+type Columns = Partial<Readonly<Record<ColumnContent, string>>>;
+
+/** Every table, and its columns by what they hold. */
+export const INVENTORY: Readonly<Record<string, Columns>> = {
+  _private_job_queues: { none: 'locked_by queue_name' },
+  _private_jobs: { address: 'payload', linked: 'key', none: 'flags last_error locked_by' },
+  _private_known_crontabs: { none: 'identifier' },
+  _private_tasks: { none: 'identifier' },
+  activations: {
+    linked: 'machine_id app_version os_version components machine_digest entitlement_proof',
+  },
+  api_keys: { free: 'name', none: 'key_hash key_hint scopes' },
+  audit_log: { linked: 'subject_id', free: 'actor reason details', none: 'action' },
+  billing_adjustments: {
+    linked: 'fact',
+    none: 'adjustment_id event_id provider transaction_id',
+  },
+  billing_aliases: { none: 'alias provider transaction_id' },
+  billing_customers: { person: 'email name', linked: 'customer_id locale', none: 'provider' },
+  billing_events: { person: 'raw message', none: 'event_id headers provider status type' },
+  billing_licenses: { none: 'line_key provider transaction_id' },
+  billing_payments: {
+    person: 'fact',
+    linked: 'customer_id subscription_id transaction_id',
+    none: 'event_id provider',
+  },
+  billing_reconciliations: { none: 'event_id failure provider' },
+  billing_subscriptions: {
+    person: 'fact',
+    linked: 'customer_id subscription_id transaction_id',
+    none: 'event_id provider',
+  },
+  event_days: { free: 'name app_version' },
+  event_drops: { none: 'reason' },
+  event_name_days: { free: 'name' },
+  event_prop_days: { free: 'key name value' },
+  events: { linked: 'app_version name os_version props' },
+  key_emails: {
+    address: 'address_hash',
+    linked: 'transaction_id',
+    none: 'message_id provider reason state',
+  },
+  license_keys: { none: 'key_hash' },
+  license_transactions: { linked: 'transaction_id' },
+  licenses: {
+    person: 'customer_email customer_name note',
+    none: 'features key_hint key_sealed product_id tier',
+  },
+  outreach_idempotency_keys: { none: 'api_key_id body_hash key_hash' },
+  outreach_messages: { address: 'address_hash', none: 'error language message_id state template' },
+  rollup_marks: { none: 'source' },
+  schema_migrations: { none: 'checksum name' },
+  signing_keys: { none: 'kid private_key_sealed' },
+  subscriber_confirmations: { address: 'address_hash', none: 'token_hash' },
+  subscribers: {
+    person: 'email',
+    address: 'address_hash',
+    linked: 'language opt_in confirmation_problem',
+  },
+  suppressions: { address: 'address_hash', none: 'reason' },
+  trial_claims: { none: 'claim_hash' },
+  usage_days: { linked: 'app_version os_version' },
+  usage_system_days: { free: 'os_version' },
+  usage_totals: { none: 'period' },
+  usage_version_days: { free: 'app_version' },
+  webhook_deliveries: { none: 'last_error message_id state' },
+  webhook_endpoints: {
+    free: 'description url',
+    none: 'disabled_reason event_types previous_secret_sealed secret_sealed',
+  },
+  webhook_messages: { person: 'payload', none: 'id type' },
+};
+
+/** The columns that hold something, as `table.column`. */
+export function listColumns(...contents: readonly ColumnContent[]): string[] {
+  return Object.entries(INVENTORY).flatMap(([table, columns]) =>
+    contents.flatMap((content) =>
+      (columns[content]?.split(' ') ?? []).map((column) => `${table}.${column}`),
+    ),
+  );
+}

@@ -1,0 +1,96 @@
+import { Type } from 'typebox';
+
+import {
+  Bytes,
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
+
+import type { EventName } from '../facts.ts';
+
+/** A page decompresses and searches so many bodies. */
+const LONG_STATEMENT_MS = 60_000;
+
+const BodyOrNull = Type.Union([Bytes, Type.Null()]);
+
+const searchStatement = defineStatement(
+  'customer_search_bodies',
+  Type.Object({
+    event_id: Type.String(),
+    provider: Type.String(),
+    body: BodyOrNull,
+  }),
+  `select event_id, provider,
+          case when exists (
+            select from unnest($3::text[]) as needle where position(needle in searched.body) > 0
+          ) then raw end as body
+   from (
+     select event_id, provider, raw from billing_events
+     where (event_id, provider) > ($1, $2)
+     order by event_id, provider
+     limit $4
+   ) as page
+   cross join lateral (select lower(encode(raw, 'escape')) as body) as searched
+   order by event_id, provider`,
+);
+
+/** An event, with its body when it may be about whom is looked for. */
+export interface SearchedEvent extends EventName {
+  readonly body: Buffer | null;
+}
+
+/** A page of all payment events, in the order of their ids. @param after the last one of the page before */
+export async function searchBodies(
+  db: Queryable,
+  needles: readonly string[],
+  after: EventName,
+  limit: number,
+): Promise<SearchedEvent[]> {
+  const parameters = [after.eventId, after.provider, needles, limit];
+  const rows = await queryRows(db, searchStatement, parameters, LONG_STATEMENT_MS);
+  return rows.map(({ event_id: eventId, ...row }) => ({ ...row, eventId }));
+}
+
+const removeStatement = defineCommand(
+  'customer_remove_bodies',
+  `update billing_events as event
+   set raw = null, raw_removed_at = $3,
+       message = regexp_replace(message, '[^[:space:]<>"'']+@[^[:space:]<>"'']+', '[e-mail]', 'g')
+   from unnest($1::text[], $2::text[]) as named (event_id, provider)
+   where event.event_id = named.event_id and event.provider = named.provider
+     and event.raw is not null and event.status in ('processed', 'ignored')`,
+);
+
+/** Removes the bodies of events, but not of those that were not applied; returns how many. */
+export async function removeBodies(
+  db: Queryable,
+  events: readonly EventName[],
+  now: Date,
+): Promise<number> {
+  return execute(db, removeStatement, [...toColumns(events, ['eventId', 'provider']), now]);
+}
+
+const listStatement = defineStatement(
+  'customer_list_events',
+  Type.Object({
+    event_id: Type.String(),
+    provider: Type.String(),
+    status: Type.String(),
+    body: BodyOrNull,
+    row: Type.Record(Type.String(), Type.Unknown()),
+  }),
+  `select event.event_id, event.provider, status, raw as body, to_jsonb(event) - 'raw' as row
+   from billing_events as event
+   join unnest($1::text[], $2::text[]) as named (event_id, provider)
+     on event.event_id = named.event_id and event.provider = named.provider
+   order by event.received_at, event.event_id`,
+);
+
+/** Events with their bodies; null where it was removed. */
+export async function listEventsWithBodies(db: Queryable, events: readonly EventName[]) {
+  return queryRows(db, listStatement, toColumns(events, ['eventId', 'provider']));
+}

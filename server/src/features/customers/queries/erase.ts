@@ -1,0 +1,129 @@
+import { Type } from 'typebox';
+
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRows,
+  type Queryable,
+} from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
+
+import type { CustomerName, KeyEmailName, LedgerName, Person } from '../facts.ts';
+
+const clearLicensesStatement = defineCommand(
+  'customer_clear_licenses',
+  `update licenses set customer_email = null, customer_name = null, note = null where id = any ($1::uuid[])`,
+);
+
+/** Removes customer and note from licenses. */
+export async function clearLicenses(db: Queryable, licenseIds: readonly string[]): Promise<void> {
+  await execute(db, clearLicensesStatement, [licenseIds]);
+}
+
+const clearCustomersStatement = defineCommand(
+  'customer_clear_customers',
+  `update billing_customers as known
+   set email = null, name = null, locale = null, occurred_at = greatest(known.occurred_at, $3)
+   from unnest($1::text[], $2::text[]) as named (customer_id, provider)
+   where known.customer_id = named.customer_id and known.provider = named.provider`,
+);
+
+/**
+ * Removes what is known of customers. The rows stay with the moment of the erasure, so that an older event, or the answer of
+ * a look-up that began before, brings nothing back.
+ */
+export async function clearCustomers(
+  db: Queryable,
+  customers: readonly CustomerName[],
+  now: Date,
+): Promise<void> {
+  const names = toColumns(customers, ['customerId', 'provider']);
+  await execute(db, clearCustomersStatement, [...names, now]);
+}
+
+const NOBODY = `jsonb_set(fact, '{customer}', '{"email": null, "name": null, "locale": null}')`;
+
+function defineClearing(table: string, id: string) {
+  return defineCommand(
+    `customer_clear_${table}`,
+    `update ${table} as entry set fact = ${NOBODY}
+     from unnest($1::text[], $2::text[], $3::text[]) as named (id, provider, event_id)
+     where entry.${id} = named.id and entry.provider = named.provider and entry.event_id = named.event_id`,
+  );
+}
+
+const clearPaymentsStatement = defineClearing('billing_payments', 'transaction_id');
+const clearSubscriptionsStatement = defineClearing('billing_subscriptions', 'subscription_id');
+
+/** Removes the buyer from ledger rows; what was bought and paid stays, which is all that licenses are computed from. */
+export async function clearLedger(db: Queryable, ledger: readonly LedgerName[]): Promise<void> {
+  for (const [kind, statement] of [
+    ['payment', clearPaymentsStatement],
+    ['subscription', clearSubscriptionsStatement],
+  ] as const) {
+    const rows = ledger.filter((row) => row.kind === kind);
+    await execute(db, statement, toColumns(rows, ['id', 'provider', 'eventId']));
+  }
+}
+
+const clearKeyEmailsStatement = defineCommand(
+  'customer_clear_key_emails',
+  `update key_emails as email set address_hash = null
+   from unnest($1::text[], $2::text[]) as named (transaction_id, provider)
+   where email.transaction_id = named.transaction_id and email.provider = named.provider`,
+);
+
+/** Removes to whom e-mails with keys went. */
+export async function clearKeyEmails(
+  db: Queryable,
+  keyEmails: readonly KeyEmailName[],
+): Promise<void> {
+  await execute(db, clearKeyEmailsStatement, toColumns(keyEmails, ['transactionId', 'provider']));
+}
+
+const listMessagesStatement = defineStatement(
+  'customer_lock_messages',
+  Type.Object({ id: Type.String(), payload: Type.String() }),
+  'select id, payload from webhook_messages where id = any ($1::text[]) order by id for update',
+);
+
+const updateMessagesStatement = defineCommand(
+  'customer_update_messages',
+  `update webhook_messages as message set payload = changed.payload
+   from unnest($1::text[], $2::text[]) as changed (id, payload) where message.id = changed.id`,
+);
+
+/** Removes the address from messages of outgoing webhooks, delivered or not; a replay sends them without it. */
+export async function clearMessages(db: Queryable, ids: readonly string[]): Promise<void> {
+  const messages = await queryRows(db, listMessagesStatement, [ids]);
+  const payloads = messages.map(({ payload }) => withoutEmail(payload));
+  await execute(db, updateMessagesStatement, [messages.map(({ id }) => id), payloads]);
+}
+
+/** The fields stay in their order, as the payload was written. */
+function withoutEmail(payload: string): string {
+  return JSON.stringify(
+    JSON.parse(payload, (name, value: unknown) => (name === 'customer_email' ? undefined : value)),
+  );
+}
+
+const removeJobsStatement = defineStatement(
+  'customer_remove_jobs',
+  Type.Object({ id: Type.Number() }),
+  `select id from graphile_worker.complete_jobs(array(
+     select job.id from graphile_worker._private_jobs job
+     where job.payload ->> 'addressHash' = any ($1::text[])
+        or (job.payload ->> 'customerId', job.payload ->> 'provider')
+           in (select * from unnest($2::text[], $3::text[]))
+   ))`,
+);
+
+/** Removes the jobs that would mail a subscriber or look customers up; one that is under way ends by itself. */
+export async function removeJobs(
+  db: Queryable,
+  { address, customers }: Pick<Person, 'address' | 'customers'>,
+): Promise<void> {
+  const names = toColumns(customers, ['customerId', 'provider']);
+  await queryRows(db, removeJobsStatement, [address.hashes, ...names]);
+}

@@ -1,0 +1,147 @@
+import { Type } from 'typebox';
+
+import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+import { toColumns } from '#server/db/to-columns.ts';
+
+import type { CustomerName, KeyEmailName, LedgerName } from '../facts.ts';
+
+/** Some of these read whole tables, for no index serves them: they run seldom. */
+const LONG_STATEMENT_MS = 5 * 60_000;
+
+const licensesStatement = defineStatement(
+  'customer_find_licenses',
+  Type.Object({ id: Type.String() }),
+  'select id from licenses where lower(customer_email) = any ($1::text[]) order by id',
+);
+
+/** The licenses that name an address. Reads all licenses. */
+export async function findLicenseIds(
+  db: Queryable,
+  spellings: readonly string[],
+): Promise<string[]> {
+  const rows = await queryRows(db, licensesStatement, [spellings], LONG_STATEMENT_MS);
+  return rows.map(({ id }) => id);
+}
+
+const customersStatement = defineStatement(
+  'customer_find_customers',
+  Type.Object({ provider: Type.String(), customer_id: Type.String() }),
+  `select provider, customer_id from billing_customers
+   where lower(email) = any ($1::text[]) order by customer_id, provider`,
+);
+
+/** The providers' customers of an address. Reads all customers. */
+export async function findCustomers(
+  db: Queryable,
+  spellings: readonly string[],
+): Promise<CustomerName[]> {
+  const rows = await queryRows(db, customersStatement, [spellings], LONG_STATEMENT_MS);
+  return rows.map(({ provider, customer_id: customerId }) => ({ provider, customerId }));
+}
+
+const IS_THEIRS = `(lower(fact->'customer'->>'email') = any ($1::text[])
+      or fact->'customer'->>'email' is null
+     and (customer_id, provider) in (select * from unnest($2::text[], $3::text[])))`;
+
+const ledgerStatement = defineStatement(
+  'customer_find_ledger',
+  Type.Object({
+    kind: Type.Union([Type.Literal('payment'), Type.Literal('subscription')]),
+    id: Type.String(),
+    provider: Type.String(),
+    event_id: Type.String(),
+  }),
+  `select 'payment' as kind, transaction_id as id, provider, event_id
+   from billing_payments where ${IS_THEIRS}
+   union all
+   select 'subscription', subscription_id, provider, event_id
+   from billing_subscriptions where ${IS_THEIRS}`,
+);
+
+/**
+ * The ledger rows that name an address, and those of its customers that name none: a row with another address belongs to
+ * whom that one names. Reads the ledgers whole.
+ */
+export async function findLedgerRows(
+  db: Queryable,
+  spellings: readonly string[],
+  customers: readonly CustomerName[],
+): Promise<LedgerName[]> {
+  const parameters = [spellings, ...toColumns(customers, ['customerId', 'provider'])];
+  const rows = await queryRows(db, ledgerStatement, parameters, LONG_STATEMENT_MS);
+  return rows.map(({ event_id: eventId, ...row }) => ({ ...row, eventId }));
+}
+
+const adjustmentsStatement = defineStatement(
+  'customer_find_adjustments',
+  Type.Object({ provider: Type.String(), event_id: Type.String() }),
+  `select distinct provider, event_id from billing_adjustments
+   where (transaction_id, provider) in (select * from unnest($1::text[], $2::text[]))`,
+);
+
+/** The events of money that went back on some payments. */
+export async function findAdjustmentEvents(
+  db: Queryable,
+  payments: readonly LedgerName[],
+): Promise<{ provider: string; eventId: string }[]> {
+  const rows = await queryRows(db, adjustmentsStatement, toColumns(payments, ['id', 'provider']));
+  return rows.map(({ provider, event_id: eventId }) => ({ provider, eventId }));
+}
+
+const keyEmailsStatement = defineStatement(
+  'customer_find_key_emails',
+  Type.Object({ provider: Type.String(), transaction_id: Type.String() }),
+  `select provider, transaction_id from key_emails
+   where address_hash = any ($1::text[])
+      or (transaction_id, provider) in (
+           select transaction_id, provider from billing_licenses where license_id = any ($2::uuid[]))`,
+);
+
+/** The e-mails with keys that went to an address, or are to. Reads all of them. */
+export async function findKeyEmails(
+  db: Queryable,
+  addressHashes: readonly string[],
+  licenseIds: readonly string[],
+): Promise<KeyEmailName[]> {
+  const parameters = [addressHashes, licenseIds];
+  const rows = await queryRows(db, keyEmailsStatement, parameters, LONG_STATEMENT_MS);
+  return rows.map(({ provider, transaction_id: transactionId }) => ({ provider, transactionId }));
+}
+
+const messagesStatement = defineStatement(
+  'customer_find_messages',
+  Type.Object({ id: Type.String() }),
+  `select id from webhook_messages
+   where lower(payload::jsonb -> 'data' ->> 'customer_email') = any ($1::text[])`,
+);
+
+/** The messages of outgoing webhooks that name an address. Reads all of the last 30 days. */
+export async function findMessageIds(
+  db: Queryable,
+  spellings: readonly string[],
+): Promise<string[]> {
+  const rows = await queryRows(db, messagesStatement, [spellings], LONG_STATEMENT_MS);
+  return rows.map(({ id }) => id);
+}
+
+const machinesStatement = defineStatement(
+  'customer_find_machines',
+  Type.Object({ install_id: Nullable.Text, machine_id: Nullable.Text }),
+  'select distinct install_id, machine_id from activations where license_id = any ($1::uuid[])',
+);
+
+/** The installs and machines on which licenses were activated. */
+export async function findMachines(
+  db: Queryable,
+  licenseIds: readonly string[],
+): Promise<{ installIds: string[]; machineIds: string[] }> {
+  const rows = await queryRows(db, machinesStatement, [licenseIds]);
+  return {
+    installIds: listKnown(rows.map((row) => row.install_id)),
+    machineIds: listKnown(rows.map((row) => row.machine_id)),
+  };
+}
+
+function listKnown(values: readonly (string | null)[]): string[] {
+  return [...new Set(values)].filter((value) => value !== null);
+}

@@ -1,0 +1,57 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { createVault } from '#server/lib/vault.ts';
+
+import { toAddress } from '../to-address.ts';
+import { mentionsPerson } from './mentions.ts';
+
+const vault = createVault('a master secret for the tests alone');
+const ann = {
+  address: toAddress(vault, 'Ann@Example.com'),
+  customers: [
+    { provider: 'paddle', customerId: 'ctm_01hv8x29kz0t586xy6zn1a62ny' },
+    { provider: 'lemon_squeezy', customerId: '12345' },
+  ],
+};
+
+const mentions = (body: unknown, provider = 'paddle', who = ann) =>
+  mentionsPerson(
+    Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
+    provider,
+    who,
+  );
+
+test('a body is about a person when it names the address, in any case and place', () => {
+  for (const body of [
+    { data: { customer: { email: 'ANN@example.com' } } },
+    { data: [{ note: 'From Ann <ann@example.com>.' }] },
+    'not JSON, but ann@example.com is in it',
+  ]) {
+    assert.equal(mentions(body), true, JSON.stringify(body));
+  }
+});
+
+test('a body is not about a person when an address only contains hers', () => {
+  for (const email of ['joann@example.com', 'ann@example.com.au', 'ann+1@example.com']) {
+    assert.equal(mentions({ email }), false, email);
+  }
+});
+
+test('a body is about a person when it names her as a customer of the same provider', () => {
+  const { customerId = '' } = ann.customers[0] ?? {};
+  assert.equal(mentions({ data: { id: customerId } }), true);
+  assert.equal(mentions({ data: { id: customerId } }, 'stripe'), false);
+  assert.equal(mentions({ data: { customer_id: 12_345 } }, 'lemon_squeezy'), true);
+});
+
+test('a number that happens to be the id of a customer is no mention', () => {
+  assert.equal(mentions({ data: { total: 12_345, id: '12345' } }, 'lemon_squeezy'), false);
+});
+
+test('both forms of an international domain are one address', () => {
+  const who = { address: toAddress(vault, 'ann@bücher.example'), customers: [] };
+  for (const email of ['ann@bücher.example', 'Ann@xn--bcher-kva.example']) {
+    assert.equal(mentions({ email }, 'paddle', who), true, email);
+  }
+});

@@ -1,0 +1,96 @@
+import type { CustomerName, Person } from '../facts.ts';
+
+/** What a body is searched for. */
+type Wanted = Pick<Person, 'address' | 'customers'>;
+
+const MAX_DEPTH = 64;
+
+/**
+ * Whether a payment event's body is about a person: a text in it names the address as a whole word, or a field of a
+ * customer's id names a customer of the same provider.
+ */
+export function mentionsPerson(body: Buffer, provider: string, wanted: Wanted): boolean {
+  const text = body.toString('utf8');
+  const ids = wanted.customers
+    .filter((customer) => customer.provider === provider)
+    .map(({ customerId }) => customerId);
+  const spellings = new Set(wanted.address.spellings);
+  const parsed = parseJson(text);
+  if (parsed === undefined) return namesAddress(text, spellings);
+  return walk(parsed, '', { spellings, ids: new Set(ids) }, 0);
+}
+
+interface Search {
+  readonly spellings: ReadonlySet<string>;
+  readonly ids: ReadonlySet<string>;
+}
+
+function walk(value: unknown, key: string, search: Search, depth: number): boolean {
+  if (typeof value === 'object' && value !== null) {
+    // Deeper than providers nest; what is cut off counts as theirs, so that nothing stays.
+    if (depth > MAX_DEPTH) return true;
+    const entries = Array.isArray(value)
+      ? value.map((inner: unknown) => [key, inner] as const)
+      : Object.entries(value);
+    return entries.some(([name, inner]) => walk(inner, name, search, depth + 1));
+  }
+  if (typeof value !== 'string' && typeof value !== 'number') return false;
+  const text = String(value);
+  if (search.ids.has(text) && isIdOfCustomer(key, text)) return true;
+  return namesAddress(text, search.spellings);
+}
+
+/** A number may be any id; `ctm_…` and `cus_…` are nothing but customers. */
+function isIdOfCustomer(key: string, id: string): boolean {
+  return /customer/iu.test(key) || (/[a-z]/iu.test(id) && id.length >= 8);
+}
+
+function namesAddress(text: string, spellings: ReadonlySet<string>): boolean {
+  if (!text.includes('@')) return false;
+  const words = text
+    .toLowerCase()
+    .normalize('NFC')
+    .split(/[\s<>"'(),:;[\]\\]+/u);
+  return words.some((word) => spellings.has(word) || spellings.has(word.replace(/\.$/u, '')));
+}
+
+function parseJson(text: string): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // A delivery that could not be read is kept, too.
+    return undefined;
+  }
+}
+
+/**
+ * What finds every body that may be about a person, for PostgreSQL's `lower(encode(raw, 'escape'))`: more than
+ * {@link mentionsPerson} confirms.
+ */
+export function listNeedles({ address, customers }: Wanted): string[] {
+  const texts = [
+    ...address.spellings,
+    ...customers.map(({ customerId }: CustomerName) => customerId),
+  ];
+  return [...new Set(texts.flatMap(listJsonForms).map(toEscapeFormat))];
+}
+
+/** As JSON may write a text: plain, with escapes for what is not ASCII, with an escaped slash. */
+function listJsonForms(text: string): string[] {
+  const ascii = text.replaceAll(/[^\u0020-\u007e]/gu, (character) =>
+    character
+      .split('')
+      .map((unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`)
+      .join(''),
+  );
+  return [text, ascii, text.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')];
+}
+
+/** As `encode(…, 'escape')` writes bytes: octal for those beyond ASCII, and two backslashes for one. */
+function toEscapeFormat(text: string): string {
+  return Array.from(Buffer.from(text.toLowerCase(), 'utf8'), (byte) => {
+    if (byte === 0x5c) return '\\\\';
+    if (byte >= 0x80 || byte === 0) return `\\${byte.toString(8).padStart(3, '0')}`;
+    return String.fromCharCode(byte);
+  }).join('');
+}
