@@ -17,3 +17,12 @@ test('a body that does not arrive in time is 408, and ends the connection', asyn
   assert.match(answer, /^content-type: application\/problem\+json; charset=utf-8\r$/mu);
   assert.match(answer, /"code":"request_timeout"\}$/u);
 });
+
+test('a connection on which nothing is sent is closed after the time for header fields', async (t) => {
+  const app = createTestApp();
+  t.after(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  app.server.headersTimeout = 200;
+  using connection = await openRaw(url);
+  assert.match(await connection.waitForClose(), /^HTTP\/1\.1 408 Request Timeout\r\n/u);
+});

@@ -15,10 +15,12 @@ declare module 'fastify' {
 
 /**
  * Sets `clientNetwork` on every request. Called on the root instance, before other hooks.
- * @param trustedProxies addresses and CIDR networks whose `X-Forwarded-For` is believed
  */
-export function identifyClients(app: FastifyInstance, trustedProxies: readonly string[]): void {
-  const readNetwork = createNetworkReader(createTrustCheck(trustedProxies));
+export function identifyClients(
+  app: FastifyInstance,
+  isTrustedProxy: (address: string) => boolean,
+): void {
+  const readNetwork = createNetworkReader(isTrustedProxy);
   app.decorateRequest('clientNetwork', '');
   app.addHook('onRequest', (request, _reply, done) => {
     request.clientNetwork = readNetwork(request.raw);
@@ -35,8 +37,11 @@ function createNetworkReader(isTrusted: (address: string) => boolean) {
   };
 }
 
-/** Makes the check whether an address is that of a trusted proxy. */
-function createTrustCheck(trustedProxies: readonly string[]): (address: string) => boolean {
+/**
+ * Makes the check whether an address is that of a trusted proxy.
+ * @param trustedProxies addresses and CIDR networks whose `X-Forwarded-For` is believed
+ */
+export function createTrustCheck(trustedProxies: readonly string[]): (address: string) => boolean {
   const proxies = new BlockList();
   for (const entry of trustedProxies) addToList(proxies, entry);
   return (address) => proxies.check(address, familyOf(address));

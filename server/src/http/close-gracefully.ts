@@ -1,6 +1,5 @@
-import type { Socket } from 'node:net';
-
 import type { FastifyInstance } from 'fastify';
+import { connectionsOf } from './connections.ts';
 
 /** As long as the slowest answer may take; a client that has not sent its whole request by then is cut off. */
 const PATIENCE_MS = 10_000;
@@ -11,11 +10,7 @@ const SWEEP_INTERVAL_MS = 50;
  * every request that had arrived is answered and all connections are closed.
  */
 export function prepareToClose(app: FastifyInstance): () => Promise<void> {
-  const connections = new Set<Socket>();
-  app.server.on('connection', (socket: Socket) => {
-    connections.add(socket);
-    socket.once('close', () => connections.delete(socket));
-  });
+  const connections = connectionsOf(app.server);
   // Node closes only the connections that are idle when it stops listening, and takes one on which nothing was ever sent
   // for busy. One that becomes idle later would stay open for as long as it is kept alive.
   const closeIdle = (): void => {

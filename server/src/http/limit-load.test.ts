@@ -7,11 +7,11 @@ import { createMetrics } from '#server/metrics.ts';
 import { eventually } from '../../test/eventually.ts';
 import { openRaw } from '../../test/raw-http.ts';
 import { addGzipJsonParser } from './json-parser.ts';
-import { LOAD_LIMITS, type LoadLimits } from './limit-load.ts';
+import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
 import { createShell } from './shell.ts';
 
 /** A shell with a handler that waits until it is released, and one that does not. */
-function setUp(t: TestContext, limits: Partial<LoadLimits> = {}) {
+function setUp(t: TestContext, limits: Partial<HttpLimits> = {}) {
   const events: string[] = [];
   const note = (fields: object) => void ('event' in fields && events.push(String(fields.event)));
   const metrics = createMetrics({ version: 'test' });
@@ -21,7 +21,7 @@ function setUp(t: TestContext, limits: Partial<LoadLimits> = {}) {
     log: { error: () => {}, warn: note, info: note },
     metrics,
     state: () => 'ready',
-    loadLimits: { ...LOAD_LIMITS, sweepIntervalMs: 20, ...limits },
+    limits: { ...HTTP_LIMITS, sweepIntervalMs: 20, ...limits },
   });
   const held = Promise.withResolvers<void>();
   const started = { count: 0 };

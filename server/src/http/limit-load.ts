@@ -1,31 +1,9 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { type PublicError, overloaded } from '#server/errors.ts';
-import type { EpisodeLog } from './episode.ts';
-import { OverloadMonitor, type HttpLimit } from './overload-monitor.ts';
-import { LoadControl, type MemoryLimits, type RequestLoad } from './request-load.ts';
+import type { LoadControl, RequestLoad } from './request-load.ts';
 import { SERVED_ALWAYS } from './service-state.ts';
 
-/** The limits of a service. */
-export const LOAD_LIMITS: LoadLimits = {
-  usualBytes: 96 * 1024 * 1024,
-  largeBytes: 32 * 1024 * 1024,
-  sweepIntervalMs: 1_000,
-};
-
 const RETRY_AFTER_SECONDS = 1;
-
-/** Limits on the memory of requests. */
-export interface LoadLimits extends MemoryLimits {
-  /** How often progress and load are judged. */
-  readonly sweepIntervalMs: number;
-}
-
-interface LoadOptions {
-  readonly limits: LoadLimits;
-  readonly log: EpisodeLog;
-  /** Is called for each request that a limit ended. */
-  readonly countLimited: (limit: HttpLimit) => void;
-}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -42,16 +20,9 @@ declare module 'fastify' {
  *
  * Called on the root instance, after `identifyClients` and before the routes.
  */
-export function limitLoad(
-  app: FastifyInstance,
-  { limits, log, countLimited }: LoadOptions,
-): LoadControl {
-  const control = new LoadControl(new OverloadMonitor(log, countLimited), limits);
-  const sweeping = setInterval(() => control.sweep(), limits.sweepIntervalMs).unref();
-  app.addHook('onClose', async () => clearInterval(sweeping));
+export function limitLoad(app: FastifyInstance, control: LoadControl): void {
   addAdmission(app, control);
   trackHandlers(app);
-  return control;
 }
 
 function addAdmission(app: FastifyInstance, control: LoadControl): void {

@@ -7,7 +7,12 @@ import { Episode, type EpisodeLog } from './episode.ts';
 export type LoadState = 'normal' | 'overloaded' | 'refusing';
 
 /** The limits of the HTTP layer that refuse requests or close connections; labels of a metric. */
-export type HttpLimit = 'memory' | 'network_memory' | 'body_progress';
+export type HttpLimit =
+  | 'memory'
+  | 'network_memory'
+  | 'network_connections'
+  | 'body_progress'
+  | 'write_progress';
 
 /** Sweeps in which most requests are refused until the service reports that it should get none. */
 const REFUSING_SWEEPS = 5;
@@ -28,6 +33,17 @@ const STALLED_BODIES = {
   ended: 'no request body stalls any more',
 };
 
+const NETWORK_CONNECTIONS = {
+  event: 'http.network_connections_exceeded',
+  started: 'closing new connections of a client network that has its share of them',
+  ended: 'no client network exceeds its share of the connections any more',
+};
+const STALLED_WRITES = {
+  event: 'http.stalled_writes',
+  started: 'closing connections whose clients do not read their responses',
+  ended: 'all clients read their responses again',
+};
+
 /** Judges how loaded the HTTP layer is, and logs when that changes. */
 export class OverloadMonitor {
   readonly #episodes: Readonly<Record<HttpLimit, Episode>>;
@@ -42,7 +58,9 @@ export class OverloadMonitor {
     this.#episodes = {
       memory: new Episode(log, OVERLOAD),
       network_memory: new Episode(log, NETWORK_SHARE),
+      network_connections: new Episode(log, NETWORK_CONNECTIONS),
       body_progress: new Episode(log, STALLED_BODIES),
+      write_progress: new Episode(log, STALLED_WRITES),
     };
   }
 
@@ -65,10 +83,10 @@ export class OverloadMonitor {
   /** To be called once a second. @param isExhausted whether there is still next to no memory for bodies */
   sweep(isExhausted: boolean): void {
     this.#judgeRefusals();
-    this.#episodes.memory.sweep(isExhausted);
-    this.#episodes.network_memory.sweep();
-    this.#episodes.body_progress.sweep();
-    if (!this.#episodes.memory.isActive) this.#refusingSweeps = 0;
+    const { memory, ...others } = this.#episodes;
+    memory.sweep(isExhausted);
+    for (const episode of Object.values(others)) episode.sweep();
+    if (!memory.isActive) this.#refusingSweeps = 0;
   }
 
   /** Once reached, the verdict stands until the episode ends: traffic that went elsewhere must not flip it back. */

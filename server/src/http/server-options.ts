@@ -10,8 +10,6 @@ export const DEFAULT_BODY_LIMIT_BYTES = 64 * 1024;
 /** The longest path parameter that is served, in characters. */
 const MAX_PARAMETER_LENGTH = 200;
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Connections at the same time; the listener refuses more. */
-export const MAX_CONNECTIONS = 10_000;
 
 const HEADERS_TIMEOUT_MS = 10_000;
 /** Until the whole request, its body included, has arrived. */

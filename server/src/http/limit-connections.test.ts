@@ -1,0 +1,118 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { connect, type Socket } from 'node:net';
+import { test, type TestContext } from 'node:test';
+
+import { createMetrics } from '#server/metrics.ts';
+
+import { eventually } from '../../test/eventually.ts';
+import { openRaw } from '../../test/raw-http.ts';
+import { connectionsOf } from './connections.ts';
+import { HTTP_LIMITS, type HttpLimits } from './http-limits.ts';
+import { createShell } from './shell.ts';
+
+/** More than the buffers of both ends of a connection on this machine. */
+const ANSWER = 'a'.repeat(32 * 1024 * 1024);
+
+async function setUp(
+  t: TestContext,
+  limits: Partial<HttpLimits>,
+  trustedProxies: readonly string[] = [],
+) {
+  const events: string[] = [];
+  const note = (fields: object) => void ('event' in fields && events.push(String(fields.event)));
+  const metrics = createMetrics({ version: 'test' });
+  const { app } = createShell({
+    publicUrl: 'http://localhost:8080',
+    trustedProxies,
+    log: { error: () => {}, warn: note, info: note },
+    metrics,
+    state: () => 'ready',
+    limits: { ...HTTP_LIMITS, sweepIntervalMs: 20, ...limits },
+  });
+  app.get('/large', () => ANSWER);
+  app.get('/small', () => 'small');
+  t.after(() => app.close());
+  const url = await app.listen({ host: '127.0.0.1', port: 0 });
+  const countLimited = async (limit: string) => {
+    const [, count = '0'] =
+      new RegExp(`limited_total\\{limit="${limit}"\\} (\\d+)`, 'u').exec(await metrics.render()) ??
+      [];
+    return Number(count);
+  };
+  return { connections: connectionsOf(app.server), countLimited, events, url };
+}
+
+/** Asks for the large answer on a connection of its own, of which nothing is read yet. */
+async function requestLarge(t: TestContext, url: string): Promise<Socket> {
+  const { hostname, port } = new URL(url);
+  const socket = connect(Number(port), hostname);
+  t.after(() => socket.destroy());
+  socket.on('error', () => {});
+  await once(socket, 'connect');
+  socket.pause();
+  socket.write('GET /large HTTP/1.1\r\nhost: x\r\n\r\n');
+  return socket;
+}
+
+test('closes a connection whose client requests and never reads', async (t) => {
+  const { connections, countLimited, events, url } = await setUp(t, { writeStallMs: 200 });
+  await requestLarge(t, url);
+  await eventually(() => connections.size === 1);
+  await eventually(() => connections.size === 0);
+  assert.equal(await countLimited('write_progress'), 1);
+  assert.equal(events[0], 'http.stalled_writes_started');
+});
+
+test('closes a connection whose client takes longer for one answer than its deadline', async (t) => {
+  const { connections, countLimited, url } = await setUp(t, { writeDeadlineMs: 200 });
+  await requestLarge(t, url);
+  await eventually(() => connections.size === 1);
+  await eventually(() => connections.size === 0);
+  assert.equal(await countLimited('write_progress'), 1);
+});
+
+test('writes on to a client that reads slowly, and keeps its connection afterwards', async (t) => {
+  const { connections, countLimited, url } = await setUp(t, { writeStallMs: 2_000 });
+  const socket = await requestLarge(t, url);
+  let received = 0;
+  socket.on('data', (chunk: Buffer) => {
+    received += chunk.length;
+    socket.pause();
+    setTimeout(() => socket.resume(), 10);
+  });
+  socket.resume();
+  await eventually(() => received > ANSWER.length, { patienceMs: 60_000 });
+  const [kept] = connections;
+  await eventually(() => kept?.timeout !== 2_000);
+  socket.write('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
+  const before = received;
+  await eventually(() => received > before);
+  assert.equal(connections.size, 1);
+  assert.equal(await countLimited('write_progress'), 0);
+});
+
+test('one client network cannot take all connections', async (t) => {
+  const { connections, countLimited, events, url } = await setUp(t, { maxConnections: 10 });
+  using opened = new DisposableStack();
+  for (let count = 0; count < 5; count++) opened.use(await openRaw(url));
+  await eventually(() => connections.size === 5);
+  using refused = await openRaw(url);
+  await refused.waitForClose();
+  assert.equal(await countLimited('network_connections'), 1);
+  assert.equal(events[0], 'http.network_connections_exceeded_started');
+  opened.dispose();
+  await eventually(() => connections.size === 0);
+  using served = await openRaw(url);
+  served.send('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');
+  assert.match(await served.waitForAnswers(1), /^HTTP\/1\.1 200 /u);
+});
+
+test('the connections of a trusted proxy are bounded together only', async (t) => {
+  const { connections, url } = await setUp(t, { maxConnections: 10 }, ['127.0.0.0/8']);
+  using opened = new DisposableStack();
+  for (let count = 0; count < 10; count++) opened.use(await openRaw(url));
+  await eventually(() => connections.size === 10);
+  using refused = await openRaw(url);
+  await refused.waitForClose();
+});
