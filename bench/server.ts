@@ -22,13 +22,14 @@ import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
 import { storeRequests } from '#server/features/analytics/event-batch.ts';
+import { freshProofs } from '#server/features/entitlements/proof.ts';
 import { createLicenseBatches } from '#server/features/licenses/batches.ts';
 import { validateOperation } from '#server/features/licenses/operations.ts';
 import {
-  judgeValidations,
+  countValidations,
+  type ValidationFinding,
   type ValidationQuestion,
-  type ValidationVerdict,
-} from '#server/features/licenses/validate-batch.ts';
+} from '#server/features/licenses/queries/count-validations.ts';
 import { CONCURRENT_MESSAGES } from '#server/features/outreach/deliver-messages.ts';
 import { validateLicense } from '#server/features/licenses/validate.ts';
 import { startTrialOperation } from '#server/features/trials/operations.ts';
@@ -118,12 +119,13 @@ function addComparisons(app: App, ctx: Context): void {
   );
 }
 
-/** The same context, but each validation is judged on its own: two statements and a commit for each. */
+/** The same context, but each validation has a statement and a commit of its own. */
 function sendOneByOne(ctx: Context): Context {
-  const submit = async (question: ValidationQuestion): Promise<ValidationVerdict> => {
-    const [verdict] = await judgeValidations(ctx, [question]);
-    if (verdict === undefined) throw new Error('no verdict');
-    return verdict;
+  const submit = async (question: ValidationQuestion): Promise<ValidationFinding | null> => {
+    const now = ctx.clock.now();
+    const moment = { now, freshProofs: freshProofs(now) };
+    const [finding] = await countValidations(ctx.pool, [question], moment);
+    return finding ?? null;
   };
   return { ...ctx, batches: { ...ctx.batches, validations: { submit } } };
 }
@@ -133,11 +135,11 @@ function signEachTime(context: Context): Context {
   const hoursMs = 2 * 3_600_000;
   let readings = 0;
   const clock = { now: () => new Date(Date.now() + ++readings * hoursMs) };
-  const { validations } = createLicenseBatches(
-    { ...context, clock },
+  const batches = createLicenseBatches(
+    { clock, pool: context.pool },
     createMetrics({ version: 'bench' }),
   );
-  return { ...context, batches: { ...context.batches, validations } };
+  return { ...context, batches: { ...context.batches, ...batches } };
 }
 
 const { config, secrets } = loadConfiguration();

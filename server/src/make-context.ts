@@ -57,11 +57,11 @@ export interface ContextParts {
 }
 
 /**
- * As many batches may be under way at once: two each of validations and events, and one each of lookups, checks, trials,
- * webhooks and heartbeats. All other work goes through the gate, which leaves them these connections; in a pool too small
+ * As many batches may be under way at once: two each of validations and events, and one each of their records, sold terms,
+ * lookups, checks, trials, webhooks and heartbeats. All other work goes through the gate, which leaves them these connections; in a pool too small
  * for that, the gate lets in one piece of work at a time.
  */
-const CONNECTIONS_FOR_BATCHES = 9;
+const CONNECTIONS_FOR_BATCHES = 11;
 
 /** Calls that may wait at the gate. At a millisecond or two each, the last of them waits for less than a second. */
 const MAX_WAITING_AT_GATE = 1_000;
@@ -117,7 +117,7 @@ export function makeContext(parts: ContextParts): Context {
     outreach,
     paddleApi: parts.paddleApi ?? null,
     batches: {
-      ...createLicenseBatches({ catalog, clock, config, signingKeys, pool }, metrics),
+      ...createLicenseBatches({ clock, pool }, metrics),
       trials,
       webhooks: createWebhookBatch(
         { catalog, clock, config, log, pool, vault, wantedEvents },

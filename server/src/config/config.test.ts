@@ -26,7 +26,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
     },
     log: { level: 'info' },
     dataDirectory: '/srv/latchkey/data',
-    database: { kind: 'embedded', poolSize: 14, account: null },
+    database: { kind: 'embedded', poolSize: 16, account: null },
     metrics: { host: '127.0.0.1', port: null },
     events: { rate: { perSecond: 100, burst: 300 }, names: [], keepDays: 396 },
     billing: {

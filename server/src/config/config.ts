@@ -67,7 +67,7 @@ export const defaults = {
   logLevel: 'info',
   dataDirectory: './data',
   catalogPath: fileURLToPath(new URL('../../../catalog.example.yaml', import.meta.url)),
-  databasePoolSize: 14,
+  databasePoolSize: 16,
   metricsHost: '127.0.0.1',
   eventsRate: { perSecond: 100, burst: 300 },
   // Thirteen months.

@@ -21,7 +21,7 @@ async function makeActivations(): Promise<ValidationRecord[]> {
   return atOnce(ACTIVATIONS, async () => {
     const { license, licenseKey } = await one.issue();
     const { activation_id: activationId } = await activate(one, licenseKey);
-    const answer = { installId: null, usageSharing: null, freshProof: null };
+    const answer = { installId: null, usageSharing: null, freshProof: null, isCounted: false };
     return { licenseId: license.id, activationId, ...answer };
   });
 }

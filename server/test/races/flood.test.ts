@@ -8,7 +8,7 @@ import { atOnce, tally } from './at-once.ts';
 
 const service = await startTestService();
 
-/** What the gate of the service lets in: five of its fourteen connections at once, and a thousand in line. */
+/** What the gate of the service lets in: five of its sixteen connections at once, and a thousand in line. */
 const CONCURRENT = 5;
 const WAITING = 1_000;
 

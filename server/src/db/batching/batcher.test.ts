@@ -101,6 +101,25 @@ describe('Batcher', () => {
     assert.deepEqual(batches, [[1], [2, 3], [4, 5], [6, 7]]);
   });
 
+  test('sends the next batch before it answers the one that has ended', async () => {
+    const order: string[] = [];
+    const { batcher } = setUp({
+      execute: async (inputs) => {
+        order.push(`sent ${inputs.join()}`);
+        await new Promise(setImmediate);
+        return inputs;
+      },
+    });
+    const submit = async (input: number): Promise<void> => {
+      await batcher.submit(input);
+      order.push(`answered ${input}`);
+    };
+    const first = submit(1);
+    await new Promise(setImmediate);
+    await Promise.all([first, submit(2)]);
+    assert.deepEqual(order, ['sent 1', 'sent 2', 'answered 1', 'answered 2']);
+  });
+
   test('a full queue refuses the next call at once, and takes calls again once it is shorter', async () => {
     const { batcher, release, depth } = setUp();
     const first = batcher.submit(0);

@@ -95,14 +95,31 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     });
   }
 
-  /** Sends one batch, and the next one while somebody waits. It never rejects: errors go to the callers. */
+  /** Sends one batch, and starts the next one while calls wait. It never rejects: errors go to the callers. */
   async #drain(): Promise<void> {
     this.#running++;
-    // One turn of the event loop, so that the calls that arrived together travel together.
+    // The rest of this turn of the event loop, so that the calls that arrived together travel together.
     await new Promise(setImmediate);
-    if (this.#queue.length > 0) await this.#runBatch(this.#takeBatch());
+    if (this.#queue.length === 0) {
+      this.#running--;
+      return;
+    }
+    const batch = this.#takeBatch();
+    const startedAt = performance.now();
+    const results = await isolateFailures(
+      batch.map((call) => call.input),
+      this.#options.execute,
+    );
+    const seconds = (performance.now() - startedAt) / 1000;
+    this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
+    await this.#failWaiting(results);
     this.#running--;
-    if (this.#mayStart()) void this.#drain();
+    if (this.#mayStart()) {
+      void this.#drain();
+      // Answers take longer to write than a batch to send: the database works meanwhile.
+      await new Promise(setImmediate);
+    }
+    this.#settleBatch(batch, results);
   }
 
   #mayStart(): boolean {
@@ -128,12 +145,10 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     return batch;
   }
 
-  async #runBatch(batch: readonly Call<Input, Output>[]): Promise<void> {
-    const startedAt = performance.now();
-    const results = await isolateFailures(
-      batch.map((call) => call.input),
-      this.#options.execute,
-    );
+  #settleBatch(
+    batch: readonly Call<Input, Output>[],
+    results: readonly BatchResult<Output>[],
+  ): void {
     const held: Call<Input, Output>[] = [];
     batch.forEach((call, index) => {
       const result = results[index];
@@ -141,9 +156,6 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
       else settle(call, result);
     });
     if (held.length > 0) void this.#runRowByRow(held);
-    await this.#failWaiting(results);
-    const seconds = (performance.now() - startedAt) / 1000;
-    this.#options.observer.observeBatch(this.#options.name, batch.length, seconds);
   }
 
   /** Only those that want the held row wait for it once more. It never rejects: errors go to the callers. */

@@ -1,4 +1,5 @@
-import type { StoredEntitlement } from './issue-entitlement.ts';
+import { toSeconds } from './claims.ts';
+import { REFRESH_INTERVAL_SECONDS, type StoredEntitlement } from './issue-entitlement.ts';
 import { JTI_CHARACTERS } from './token.ts';
 
 const SIGNATURE_CHARACTERS = 86;
@@ -20,4 +21,13 @@ export function parseProof(proof: string | null): StoredEntitlement | null {
     jti: proof.slice(jtiAt, signatureAt - 1),
     signature: proof.slice(signatureAt),
   };
+}
+
+/**
+ * Between which texts, in byte order, the proofs of tokens lie that are fresh at a moment: `from` is the first of them, and
+ * `before` the first that is not. A proof begins with its `iat`, of ten digits from 2001 to 2286.
+ */
+export function freshProofs(now: Date): { readonly from: string; readonly before: string } {
+  const seconds = toSeconds(now);
+  return { from: String(seconds - REFRESH_INTERVAL_SECONDS + 1), before: String(seconds + 1) };
 }

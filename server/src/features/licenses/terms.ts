@@ -5,7 +5,8 @@ import type { Queryable } from '#server/db/statement.ts';
 import { listSoldTerms } from './queries/licenses.ts';
 import type { LicenseStanding, LicenseTerms } from './rules/facts.ts';
 
-type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
+/** What the terms of a license depend on. */
+export type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
 
 /** The tier of every trial. */
 export const TRIAL_TIER = 'trial';
@@ -36,22 +37,16 @@ export async function readTerms(
   return toSoldTerms(await listSoldTerms(db, [license.id]), license);
 }
 
-/**
- * The terms of many licenses, in their order; null where there is no license. The database is asked only about products
- * that are no longer in the catalogue, and once for all of them.
- */
-export async function readTermsOfAll(
+/** The terms under which licenses were sold, in their order: for products that are no longer in the catalogue. */
+export async function readSoldTerms(
   db: Queryable,
-  catalog: Catalog,
-  licenses: readonly (TermedLicense | null)[],
-): Promise<(LicenseTerms | null)[]> {
-  const terms = licenses.map((license) => license && findCatalogTerms(catalog, license));
-  const departed = licenses.flatMap((license, index) =>
-    license !== null && terms[index] === null ? [license.id] : [],
+  licenses: readonly TermedLicense[],
+): Promise<LicenseTerms[]> {
+  const sold = await listSoldTerms(
+    db,
+    licenses.map(({ id }) => id),
   );
-  if (departed.length === 0) return terms;
-  const sold = await listSoldTerms(db, departed);
-  return licenses.map((license, index) => terms[index] ?? (license && toSoldTerms(sold, license)));
+  return licenses.map((license) => toSoldTerms(sold, license));
 }
 
 function toSoldTerms(

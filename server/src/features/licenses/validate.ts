@@ -5,9 +5,12 @@ import type { Context } from '#server/context.ts';
 import { admitKey, noteKnownKey, noteUnknownKey } from './find-license.ts';
 import { findOlderKeyHash } from './find-older-key.ts';
 import { identifyLicenseKey } from './hash-license-key.ts';
+import { judgeValidation, type ValidationVerdict } from './judge-validation.ts';
 import { bindMachine } from './queries/activations.ts';
+import type { ValidationFinding } from './queries/count-validations.ts';
+import type { LicenseTerms } from './rules/facts.ts';
 import { daysUntilExpiry } from './rules/status.ts';
-import type { ValidationVerdict } from './validate-batch.ts';
+import { findCatalogTerms } from './terms.ts';
 
 /**
  * Says whether an activation may run now. Every well-formed question is answered in the body; a yes is counted durably
@@ -30,24 +33,44 @@ export async function validateLicense(
     installId: request.install_id ?? null,
     usageSharing: request.usage_sharing ?? null,
   };
-  let verdict = await ctx.batches.validations.submit(question);
-  if (verdict.licenseId === null) {
+  let finding = await ctx.batches.validations.submit(question);
+  if (finding === null) {
     const keyHash = await findOlderKeyHash(ctx, request.license_key);
-    if (keyHash !== null) verdict = await ctx.batches.validations.submit({ ...question, keyHash });
+    if (keyHash !== null) finding = await ctx.batches.validations.submit({ ...question, keyHash });
   }
-  const { decision, licenseId } = verdict;
-  if (licenseId === null) return refuseUnknownKey(ctx, clientAddress);
+  if (finding === null) return refuseUnknownKey(ctx, clientAddress);
   noteKnownKey(ctx, key, clientAddress);
-  if (decision.valid && decision.bindMachineId !== null) {
+  const { license } = finding;
+  const terms =
+    findCatalogTerms(ctx.catalog(), license) ?? (await ctx.batches.soldTerms.submit(license));
+  const verdict = judgeValidation(ctx, question, finding, terms);
+  if (verdict.decision.valid && verdict.decision.bindMachineId !== null) {
     // If another machine won the race for the binding, asking again finds that out.
-    const { bindMachineId } = decision;
+    const { bindMachineId } = verdict.decision;
     await ctx.gate.run(() =>
-      bindMachine(ctx.pool, licenseId, request.activation_id, bindMachineId),
+      bindMachine(ctx.pool, license.id, request.activation_id, bindMachineId),
     );
     return validateLicense(ctx, request, clientAddress);
   }
-  if (!decision.valid) ctx.metrics.countRefusal('validate', decision.reason);
-  return toResponse(verdict);
+  if (await isRecorded(ctx, verdict)) return answer(ctx, finding, terms, verdict);
+  return answer(ctx, finding, terms, withdraw(verdict));
+}
+
+/** Whether a validation is counted, and a new token stored; false: the activation was deactivated meanwhile. */
+async function isRecorded(ctx: Context, { record }: ValidationVerdict): Promise<boolean> {
+  if (record === null) return true;
+  const isActive = await ctx.batches.validationRecords.submit(record);
+  return isActive || record.isCounted;
+}
+
+/** A yes that could not be counted. */
+function withdraw(verdict: ValidationVerdict): ValidationVerdict {
+  const { status, expiresAt } = verdict.decision;
+  return {
+    decision: { valid: false, status, expiresAt, reason: 'activation_inactive' },
+    entitlement: null,
+    record: null,
+  };
 }
 
 function refuseUnknownKey(ctx: Context, clientAddress: string): LicenseValidateResponse {
@@ -64,13 +87,18 @@ function refuseUnknownKey(ctx: Context, clientAddress: string): LicenseValidateR
   };
 }
 
-function toResponse(verdict: ValidationVerdict): LicenseValidateResponse {
-  const { decision, terms, entitlement, decidedAt } = verdict;
+function answer(
+  ctx: Context,
+  { decidedAt }: ValidationFinding,
+  terms: LicenseTerms,
+  { decision, entitlement }: ValidationVerdict,
+): LicenseValidateResponse {
+  if (!decision.valid) ctx.metrics.countRefusal('validate', decision.reason);
   return {
     valid: decision.valid,
     expires_at: decision.expiresAt?.toISOString() ?? null,
     days_until_expiry: daysUntilExpiry(decision.expiresAt, decidedAt),
-    tier: terms?.tier ?? null,
+    tier: terms.tier,
     status: decision.status,
     reason: decision.valid ? null : decision.reason,
     entitlement,

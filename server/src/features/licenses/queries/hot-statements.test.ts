@@ -52,7 +52,7 @@ function record(
   { licenseId, activationId }: { licenseId: string; activationId: string },
   more: Partial<ValidationRecord> = {},
 ): ValidationRecord {
-  const unchanged = { installId: null, usageSharing: null, freshProof: null };
+  const unchanged = { installId: null, usageSharing: null, freshProof: null, isCounted: false };
   return { licenseId, activationId, ...unchanged, ...more };
 }
 

@@ -10,6 +10,8 @@ export interface ValidationRecord {
   readonly usageSharing: boolean | null;
   /** The proof of an entitlement that was signed anew (digits, letters, `.`, `-` and `_`); null when the last one serves. */
   readonly freshProof: string | null;
+  /** Whether `countValidations` has counted it, so that only the proof is stored. */
+  readonly isCounted: boolean;
 }
 
 /** It changes no indexed column and returns nothing: in the usual batch all are hits, and the row count says so. */
@@ -74,8 +76,8 @@ const NONE: ReadonlySet<string> = new Set();
 
 function countByActivation(records: readonly ValidationRecord[]): Map<string, number> {
   const counts = new Map<string, number>();
-  for (const { activationId } of records) {
-    counts.set(activationId, (counts.get(activationId) ?? 0) + 1);
+  for (const { activationId, isCounted } of records) {
+    counts.set(activationId, (counts.get(activationId) ?? 0) + (isCounted ? 0 : 1));
   }
   return counts;
 }
