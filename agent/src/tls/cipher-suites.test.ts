@@ -65,6 +65,18 @@ describe('the TLS listener of the agent', { skip: lacksOpenssl }, () => {
     assert.equal(await negotiate({ maxVersion: 'TLSv1.2', ciphers }), accepted[0]);
   });
 
+  test('rejects a renegotiation of TLS 1.2', async () => {
+    const { port } = stream;
+    const maxVersion = 'TLSv1.2';
+    const socket = connect({ host: '127.0.0.1', port, rejectUnauthorized: false, maxVersion });
+    await once(socket, 'secureConnect');
+    const failed = once(socket, 'error');
+    socket.renegotiate({}, () => undefined);
+    const [error]: unknown[] = await failed;
+    assert.match(String(error), /no renegotiation/u);
+    socket.destroy();
+  });
+
   test('accepts TLS 1.3', async () => {
     assert.match(await negotiate({ minVersion: 'TLSv1.3' }), /^TLS_/u);
   });
