@@ -14,6 +14,8 @@ const Answer = Type.Object({
   text: Type.String(),
   /** Of the server's certificate. */
   serial: Type.String(),
+  /** The last TLS session that the server offered, in base64; empty without one. */
+  session: Type.String(),
 });
 export type Answer = Static<typeof Answer>;
 
@@ -24,7 +26,16 @@ export interface Credentials {
   readonly key?: string;
 }
 
-export interface Question extends Credentials {
+/** How a client connects, beside what it presents. */
+export interface Manner {
+  readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3';
+  /** A TLS session to resume, in base64. */
+  readonly session?: string;
+  /** Watches a stream until it ends; the answer is then why. */
+  readonly watchesToEnd?: boolean;
+}
+
+export interface Question extends Credentials, Manner {
   readonly url: string;
   readonly address: string;
 }
@@ -35,7 +46,7 @@ const program = fileURLToPath(new URL('outsider.ts', import.meta.url));
 export async function ask(
   place: Place,
   url: string,
-  credentials: Credentials = {},
+  credentials: Credentials & Manner = {},
 ): Promise<Answer> {
   const question: Question = { url, address: MACHINE_ADDRESS, ...credentials };
   const command = [process.execPath, program, JSON.stringify(question)];

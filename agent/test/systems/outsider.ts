@@ -13,9 +13,14 @@ import { WebSocket } from 'ws';
 import type { Answer, Question } from './ask.ts';
 
 const TIMEOUT_MS = 15_000;
+const WATCH_TIMEOUT_MS = 90_000;
 
-const { url, address, ...credentials }: Question = JSON.parse(process.argv[2] ?? '');
-const signal = AbortSignal.timeout(TIMEOUT_MS);
+const { url, address, session, watchesToEnd, ...presented }: Question = JSON.parse(
+  process.argv[2] ?? '',
+);
+const signal = AbortSignal.timeout(watchesToEnd === true ? WATCH_TIMEOUT_MS : TIMEOUT_MS);
+const resumed = session === undefined ? {} : { session: Buffer.from(session, 'base64') };
+const credentials = { ...presented, ...resumed };
 
 /** Every name leads to the machine. */
 const lookup: LookupFunction = (_host, { all }, done) => {
@@ -39,13 +44,30 @@ async function readPage(): Promise<Answer> {
 async function readMessage(): Promise<Answer> {
   const socket = new WebSocket(url, { lookup, ...credentials });
   const refused = Promise.withResolvers<Answer>();
-  let serial = '';
-  socket.once('upgrade', (response) => (serial = readSerial(response)));
+  let [serial, offered] = ['', ''];
+  socket.once('upgrade', (response) => {
+    serial = readSerial(response);
+    noteSession(response, (found) => (offered = found));
+  });
   socket.once('unexpected-response', (_request, response) => refused.resolve(read(response)));
-  const snapshot = await Promise.race([readSnapshot(socket), refused.promise]);
+  const reading = watchesToEnd === true ? readEnd(socket) : readSnapshot(socket);
+  const snapshot = await Promise.race([reading, refused.promise]);
   return typeof snapshot === 'string'
-    ? { status: 101, type: '', text: snapshot, serial }
+    ? { status: 101, type: '', text: snapshot, serial, session: offered }
     : snapshot;
+}
+
+/** @returns the reason that the server gives for the end */
+async function readEnd(socket: WebSocket): Promise<string> {
+  const [, reason] = await once(socket, 'close', { signal });
+  return String(reason);
+}
+
+/** With TLS 1.3 it comes after the handshake. */
+function noteSession({ socket }: IncomingMessage, note: (found: string) => void): void {
+  if (!(socket instanceof TLSSocket)) return;
+  note(socket.getSession()?.toString('base64') ?? '');
+  socket.on('session', (found: Buffer) => note(found.toString('base64')));
 }
 
 /** The first message greets, and is the last one where the viewer is sent away then. */
@@ -61,17 +83,20 @@ async function readSnapshot(socket: WebSocket): Promise<string> {
 async function read(response: IncomingMessage): Promise<Answer> {
   const serial = readSerial(response);
   const type = response.headers['content-type'] ?? '';
-  return { status: response.statusCode ?? 0, type, text: await text(response), serial };
+  const status = response.statusCode ?? 0;
+  return { status, type, text: await text(response), serial, session: '' };
 }
 
 function readSerial({ socket }: IncomingMessage): string {
-  return socket instanceof TLSSocket ? socket.getPeerCertificate().serialNumber : '';
+  // A resumed session comes without the server's certificate.
+  const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
+  return certificate?.serialNumber ?? '';
 }
 
 /** A connection that never came to an answer. */
 function explain(error: unknown): Answer {
   const code = error instanceof Error && 'code' in error ? error.code : null;
-  return { status: 0, type: '', text: String(code ?? error), serial: '' };
+  return { status: 0, type: '', text: String(code ?? error), serial: '', session: '' };
 }
 
 process.stdout.write(JSON.stringify(await ask().catch(explain)), () => process.exit());
