@@ -26,6 +26,16 @@ export const jobDefinitions = {
     payload: Type.Object({ provider: Identifier, transactionId: Identifier }),
     priority: URGENT,
   },
+  /** Sends the owner of a license the key that replaced the one before. */
+  send_replaced_key: {
+    payload: Type.Object({
+      licenseId: Identifier,
+      machinesKept: Type.Boolean(),
+      /** A relay had it before and did not say whether it took it. */
+      isRepeat: Type.Boolean(),
+    }),
+    priority: URGENT,
+  },
   /** Asks the provider for a customer of whom no event has told. */
   look_up_customer: {
     payload: Type.Object({ provider: Identifier, customerId: Identifier }),

@@ -1,5 +1,6 @@
 import type { Context } from '#server/context.ts';
 import { sendKeyEmail } from '#server/features/billing/key-emails/send-key-email.ts';
+import { sendReplacedKey } from '#server/features/billing/key-emails/send-replaced-key.ts';
 import { reconcilePayments, retryWebhooks } from '#server/features/billing/recurring-jobs.ts';
 import { lookUpCustomer } from '#server/features/billing/look-up-customer.ts';
 import { removeOldEventBodies } from '#server/features/billing/remove-old-bodies.ts';
@@ -13,6 +14,7 @@ import { defineTask, type Task } from './task.ts';
 export function createTasks(ctx: Context): readonly Task[] {
   return [
     defineTask('send_key_email', (name, signal) => sendKeyEmail(ctx, name, signal)),
+    defineTask('send_replaced_key', (about, signal) => sendReplacedKey(ctx, about, signal)),
     defineTask('look_up_customer', (name, signal) => lookUpCustomer(ctx, name, signal)),
     defineTask('send_confirmation', (about, signal) => sendConfirmation(ctx, about, signal)),
     defineTask('retry_webhooks', () => retryWebhooks(ctx)),

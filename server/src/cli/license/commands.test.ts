@@ -201,6 +201,27 @@ test('an import refuses keys that can be guessed, unless it is told to take them
   assert.equal((await runJson(['license', 'show', 'SHOP-20230001'])).key_hint, '01');
 });
 
+test('a rekey prints the new key, and the old one is not found any more', async () => {
+  const { license_key: oldKey, license_id: id } = await issue('--email', 'ann@example.com');
+  const reason = ['--reason', 'key published'];
+  const rekeyed = await runJson(['license', 'rekey', '-', ...reason], `${oldKey}\n`);
+  assert.match(rekeyed.license_key, /^LK(-[\dA-Z]{5}){5}$/u);
+  assert.notEqual(rekeyed.license_key, oldKey);
+  assert.deepEqual(
+    [rekeyed.license_id, rekeyed.machines_kept, rekeyed.machines_dropped, rekeyed.mail],
+    [id, 0, 0, 'not_configured'],
+  );
+  assert.equal((await run(['license', 'show', oldKey])).code, 1);
+  const { history } = await runJson(['license', 'show', rekeyed.license_key]);
+  assert.equal(history.at(-1).action, 'license.rekey');
+
+  const { stdout } = await run(['license', 'rekey', id, '--drop-machines', '--no-mail', ...reason]);
+  assert.match(stdout, /^LK(-[\dA-Z]{5}){5}$/mu);
+  assert.match(stdout, /^dropped +0 active machines$/mu);
+  assert.match(stdout, /^e-mail +is not sent$/mu);
+  assert.equal((await run(['license', 'rekey', id])).code, 2, 'a reason is needed');
+});
+
 test('an export is a table that can be imported again, safe for a spreadsheet, and for its owner only', async () => {
   await issue('--name', '=HYPERLINK("x")', '--note', 'a, b');
   const file = join(directory, 'licenses.csv');

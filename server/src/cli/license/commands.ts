@@ -5,6 +5,7 @@ import { licenseExtendCommand } from './extend.ts';
 import { licenseImportCommand } from './import.ts';
 import { licenseIssueCommand } from './issue.ts';
 import { licenseReinstateCommand } from './reinstate.ts';
+import { licenseRekeyCommand } from './rekey.ts';
 import { licenseRevokeCommand } from './revoke.ts';
 import { licenseShowCommand } from './show.ts';
 import { licenseSuspendCommand } from './suspend.ts';
@@ -20,5 +21,6 @@ export function licenseCommand(): Command {
     .addCommand(licenseSuspendCommand())
     .addCommand(licenseReinstateCommand())
     .addCommand(licenseRevokeCommand())
+    .addCommand(licenseRekeyCommand())
     .addCommand(licenseImportCommand());
 }

@@ -45,6 +45,6 @@ test('a template that is none is refused with those that are', async () => {
   assert.equal(code, 2);
   assert.match(
     stderr,
-    /key, confirmation, personal, sellers, update_personal, update_sellers, pi_tutorials/u,
+    /key, replaced_key, confirmation, personal, sellers, update_personal, update_sellers, pi_tutorials/u,
   );
 });

@@ -9,6 +9,10 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { exampleKeyEmail } from '#server/features/billing/key-emails/example.ts';
 import { writeKeyEmail } from '#server/features/billing/key-emails/key-email.ts';
 import {
+  exampleReplacedKey,
+  writeReplacedKeyEmail,
+} from '#server/features/billing/key-emails/replaced-key-email.ts';
+import {
   chooseLanguage,
   KEY_EMAIL_LANGUAGES,
   type KeyEmailLanguage,
@@ -39,8 +43,8 @@ export function mailPreviewCommand(): Command {
     .addArgument(
       new Argument(
         '<mail>',
-        'the e-mail with keys, the one that asks subscribers to confirm, or a template of outreach',
-      ).choices(['key', 'confirmation', ...OUTREACH_TEMPLATES]),
+        'the e-mail with keys, the one with a replaced key, the one that asks subscribers to confirm, or a template of outreach',
+      ).choices(['key', 'replaced_key', 'confirmation', ...OUTREACH_TEMPLATES]),
     )
     .option('--locale <locale>', `the reader's language (${KEY_EMAIL_LANGUAGES.join(', ')})`, 'en')
     .option('--name <name>', 'who an outreach letter is for; empty: nobody', exampleRecipient.name)
@@ -79,6 +83,7 @@ function writeExample(
   name: string,
 ): RenderedMail {
   if (template !== undefined) return writeExampleLetter(template, language, name);
+  if (mailName === 'replaced_key') return writeReplacedKeyEmail(language, exampleReplacedKey);
   if (mailName === 'confirmation') return writeExampleConfirmation(language);
   return writeKeyEmail(language, exampleKeyEmail);
 }

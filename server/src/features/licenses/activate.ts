@@ -9,7 +9,7 @@ import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#serv
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import { admitMachine } from './admit-machine.ts';
 import { entitle } from './entitle.ts';
-import { refuse, requireByKey } from './find-license.ts';
+import { noteUnknownKey, refuse, requireByKey } from './find-license.ts';
 import {
   countActiveActivations,
   insertActivation,
@@ -23,6 +23,7 @@ import { readMachine, type PresentedMachine } from './read-machine.ts';
 import { decideActivation, type ActivationDecision } from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
+import { isKeyOf } from './seal-license-key.ts';
 import { readTerms } from './terms.ts';
 
 /** A machine that holds a slot now. */
@@ -46,7 +47,10 @@ export async function activateLicense(
 ): Promise<LicenseActivateResponse> {
   const machine = readMachine(ctx.vault, request.machine_fingerprint);
   const { license } = await requireByKey(ctx, request.license_key, null, clientAddress);
-  const activation = await activateMachine(ctx, license.id, machine, request.install_id ?? null);
+  const activation = await activateMachine(ctx, license.id, machine, request.install_id ?? null, {
+    key: request.license_key,
+    clientAddress,
+  });
   const { activationId, status, expiresAt, terms, token } = activation;
   return {
     activation_id: activationId,
@@ -61,22 +65,42 @@ export async function activateLicense(
 /**
  * Takes a slot in a short transaction that locks the one license, so that the limit holds however many machines ask at
  * once. Callers for the same license queue up before they take a connection.
+ * @param presented the key that the license was found by; null: it was found without one
  */
 export async function activateMachine(
   ctx: Context,
   licenseId: string,
   machine: PresentedMachine,
   installId: string | null,
+  presented: PresentedKey | null,
 ): Promise<Activation> {
   return ctx.licenseQueue.run(licenseId, () =>
     ctx.gate.run(() =>
       inTransaction(ctx.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();
+        if (presented !== null) requireCurrentKey(ctx, license, presented);
         return takeSlot(ctx, client, license, machine, installId);
       }),
     ),
   );
+}
+
+/** A key by which a client found a license. */
+interface PresentedKey {
+  readonly key: string;
+  readonly clientAddress: string;
+}
+
+/** The key may have been replaced between its look-up and the lock of the license. */
+function requireCurrentKey(
+  ctx: Context,
+  license: LicenseRecord,
+  { key, clientAddress }: PresentedKey,
+): void {
+  if (isKeyOf(ctx, license, key)) return;
+  noteUnknownKey(ctx, clientAddress);
+  throw refuse(ctx, 'license_lookup', licenseNotFound());
 }
 
 async function takeSlot(

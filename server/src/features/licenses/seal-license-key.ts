@@ -1,6 +1,6 @@
 import { countSecretSymbols } from '#server/lib/key-strength.ts';
 
-import { requireKeyHash, type LicenseKeyContext } from './hash-license-key.ts';
+import { identifyLicenseKey, requireKeyHash, type LicenseKeyContext } from './hash-license-key.ts';
 
 const MAX_HINT_SYMBOLS = 4;
 
@@ -40,4 +40,15 @@ export function sealLicenseKey(
 function hintOf(key: string): string {
   const symbols = Math.floor(countSecretSymbols(key) * HINT_SHARE);
   return symbols === 0 ? '' : Array.from(key).slice(-Math.min(symbols, MAX_HINT_SYMBOLS)).join('');
+}
+
+/** Whether a text is the key that a license has now, in whatever spelling. */
+export function isKeyOf(
+  ctx: LicenseKeyContext,
+  license: { readonly id: string; readonly keySealed: Buffer },
+  licenseKey: string,
+): boolean {
+  const current = ctx.vault.open(license.keySealed, licenseKeyLabel(license.id));
+  const presented = identifyLicenseKey(ctx, licenseKey);
+  return presented !== null && presented.keyHash === identifyLicenseKey(ctx, current)?.keyHash;
 }

@@ -95,7 +95,7 @@ async function takeSlotAgain(
   installId: string | null,
 ): Promise<Slot> {
   try {
-    const taken = await activateMachine(ctx, license.id, machine, installId);
+    const taken = await activateMachine(ctx, license.id, machine, installId, null);
     return { activationId: taken.activationId, token: taken.token };
   } catch (error) {
     if (error instanceof PublicError && error.status < 500) {

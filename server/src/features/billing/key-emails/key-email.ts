@@ -54,7 +54,7 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
 const MAX_NAME_CHARACTERS = 60;
 
 /** Whoever buys chooses the name: one that carries an address or a link is not repeated in the vendor's name. */
-function greetable(name: string | null): string | null {
+export function greetable(name: string | null): string | null {
   const trimmed = name?.replaceAll(/\s+/gu, ' ').trim() ?? '';
   const plain = /^[\p{L}\p{M}\p{N} .'’·,-]+$/u.test(trimmed) && !/\.\p{L}{2,}/u.test(trimmed);
   return plain && trimmed.length <= MAX_NAME_CHARACTERS ? trimmed : null;

@@ -233,6 +233,31 @@ export async function deactivateActivation(
   return (await queryRow(db, deactivateStatement, parameters)) !== null;
 }
 
+const deactivateAllStatement = defineStatement(
+  'activation_deactivate_all',
+  Type.Object({ id: Type.String() }),
+  `with active as (
+     select id from activations
+     where license_id = $1 and deactivated_at is null
+     order by id
+     for update
+   )
+   update activations a set deactivated_at = $2
+   from active
+   where a.license_id = $1 and a.id = active.id
+   returning a.id`,
+);
+
+/** Deactivates every activation of a license that is active, and returns their ids. */
+export async function deactivateAllActivations(
+  db: Queryable,
+  licenseId: string,
+  deactivatedAt: Date,
+): Promise<string[]> {
+  const rows = await queryRows(db, deactivateAllStatement, [licenseId, deactivatedAt]);
+  return rows.map(({ id }) => id);
+}
+
 function toParameters(activation: ActivationChange): (string | null)[] {
   return [
     activation.licenseId,

@@ -45,6 +45,16 @@ export async function insertLicenseKeys(
   ]);
 }
 
+const deleteOfLicenseStatement = defineCommand(
+  'license_key_delete_of_license',
+  'delete from license_keys where license_id = $1',
+);
+
+/** Deletes every key of a license, so that nobody finds it by one of them. */
+export async function deleteKeysOfLicense(db: Queryable, licenseId: string): Promise<void> {
+  await execute(db, deleteOfLicenseStatement, [licenseId]);
+}
+
 const findStatement = defineStatement(
   'license_key_find',
   Type.Object({ license_id: Type.String(), key_hash: Type.String() }),

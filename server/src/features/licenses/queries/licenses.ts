@@ -209,6 +209,19 @@ export async function updateLicenseFacts(db: Queryable, license: LicenseFacts): 
   ]);
 }
 
+const updateKeyStatement = defineCommand(
+  'license_update_key',
+  'update licenses set key_sealed = $2, key_hint = $3 where id = $1',
+);
+
+/** Replaces the sealed key of a locked license. */
+export async function updateLicenseKey(
+  db: Queryable,
+  { id, keySealed, keyHint }: Pick<LicenseRecord, 'id' | 'keySealed' | 'keyHint'>,
+): Promise<void> {
+  await execute(db, updateKeyStatement, [id, keySealed, keyHint]);
+}
+
 const recordExtensionStatement = defineCommand(
   'license_record_extension',
   `update licenses set extended_until = coalesce($2::timestamptz, 'infinity') where id = $1`,

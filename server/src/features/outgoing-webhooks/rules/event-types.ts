@@ -4,6 +4,7 @@ export const EVENT_TYPES = [
   'license.renewed',
   'license.expired',
   'license.status_changed',
+  'license.key_replaced',
   'activation.added',
   'activation.removed',
   'trial.started',

@@ -14,6 +14,7 @@ export interface AnnouncedLicense extends LicenseStanding {
 export type EventDetails = Readonly<
   Partial<{
     activation_id: string;
+    previous_key_hint: string;
     previous_status: LicenseStatus;
     previous_expires_at: string | null;
   }>

@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { KEY_EMAIL_LANGUAGES } from './key-email-texts.ts';
+import { exampleReplacedKey, writeReplacedKeyEmail } from './replaced-key-email.ts';
+
+/** Set to write the files anew; read the difference before it is committed. */
+const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
+
+for (const language of KEY_EMAIL_LANGUAGES) {
+  for (const machinesKept of [true, false]) {
+    const machines = machinesKept ? 'kept' : 'dropped';
+    test(`the e-mail with a replaced key in ${language}, machines ${machines}, is the one that was approved`, () => {
+      const facts = { ...exampleReplacedKey, machinesKept };
+      const { subject, text, html } = writeReplacedKeyEmail(language, facts);
+      const written = `${subject}\n\n${text}\n${html}`;
+      const file = new URL(`golden/${language}-replaced-${machines}.golden`, import.meta.url);
+      if (WRITE) writeFileSync(file, written);
+      assert.equal(written, readFileSync(file, 'utf8'));
+    });
+  }
+}
+
+test('the e-mail with a replaced key repeats no name that carries a link', () => {
+  const facts = { ...exampleReplacedKey, customerName: 'Win at evil.example' };
+  assert.match(writeReplacedKeyEmail('en', facts).text, /^Hello,$/mu);
+});

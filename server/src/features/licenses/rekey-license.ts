@@ -1,0 +1,106 @@
+import { randomBytes } from 'node:crypto';
+
+import type { Context } from '#server/context.ts';
+import type { Queryable } from '#server/db/statement.ts';
+import { inTransaction } from '#server/db/transaction.ts';
+import { licenseNotFound } from '#server/errors.ts';
+import { generateLicenseKey } from '#server/lib/license-key.ts';
+
+import { insertAuditEntry } from '../audit/queries.ts';
+import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
+import type { ManualChange } from './change-license.ts';
+import { countActiveActivations, deactivateAllActivations } from './queries/activations.ts';
+import { deleteKeysOfLicense, insertLicenseKey } from './queries/license-keys.ts';
+import { lockLicense, updateLicenseKey, type LicenseRecord } from './queries/licenses.ts';
+import { resolveLicenseId } from './resolve-license.ts';
+import { isKeyOf, sealLicenseKey } from './seal-license-key.ts';
+
+/** Who replaces the key of a license, why, and what becomes of its machines. */
+export interface RekeyOrder extends ManualChange {
+  /** Whether activations go on under the new key; otherwise all of them are deactivated. */
+  readonly keepMachines: boolean;
+}
+
+/** A license with its new key. */
+export interface RekeyedLicense {
+  readonly license: LicenseRecord;
+  readonly licenseKey: string;
+  /** The machines that were active, kept or deactivated. */
+  readonly machines: number;
+}
+
+/**
+ * Replaces the key of a license in one transaction, with an audit row and an event for outgoing webhooks. The old key is
+ * unknown from the commit on; offline tokens name no key and are good until they expire. An activation that was under way
+ * with the old key is finished before, or refused.
+ * @param follow what else belongs to the transaction
+ * @throws licenseNotFound, also when the named key was replaced at the same time
+ */
+export async function rekeyLicense(
+  ctx: Context,
+  order: RekeyOrder,
+  follow: (db: Queryable, rekeyed: RekeyedLicense) => Promise<void>,
+): Promise<RekeyedLicense> {
+  const id = await resolveLicenseId(ctx, order.keyOrId);
+  if (id === null) throw licenseNotFound();
+  return inTransaction(ctx.pool, async (client) => {
+    const before = await lockLicense(client, id);
+    if (before === null || !isNamed(ctx, before, order.keyOrId)) throw licenseNotFound();
+    const now = ctx.clock.now();
+    const { license, licenseKey } = await replaceKey(ctx, client, before);
+    const dropped = order.keepMachines ? [] : await deactivateAllActivations(client, id, now);
+    const kept = await countActiveActivations(client, id);
+    const rekeyed = { license, licenseKey, machines: order.keepMachines ? kept : dropped.length };
+    await insertAuditEntry(client, {
+      occurredAt: now,
+      actor: order.actor,
+      action: 'license.rekey',
+      subjectId: id,
+      reason: order.reason,
+      details: {
+        previous_key_hint: before.keyHint,
+        key_hint: license.keyHint,
+        machines_kept: kept,
+        machines_dropped: dropped.length,
+      },
+    });
+    await recordEvents(ctx, client, describeRekey(before, license, dropped), now);
+    await follow(client, rekeyed);
+    return rekeyed;
+  });
+}
+
+function isNamed(ctx: Context, license: LicenseRecord, keyOrId: string): boolean {
+  return keyOrId.trim().toLowerCase() === license.id || isKeyOf(ctx, license, keyOrId);
+}
+
+async function replaceKey(
+  ctx: Context,
+  client: Queryable,
+  before: LicenseRecord,
+): Promise<{ license: LicenseRecord; licenseKey: string }> {
+  const { id } = before;
+  const licenseKey = generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
+  const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
+  const license = { ...before, ...sealed };
+  await deleteKeysOfLicense(client, id);
+  await insertLicenseKey(client, { keyHash, licenseId: id });
+  await updateLicenseKey(client, license);
+  return { license, licenseKey };
+}
+
+function describeRekey(
+  before: LicenseRecord,
+  license: LicenseRecord,
+  dropped: readonly string[],
+): LicenseEvent[] {
+  const details = { previous_key_hint: before.keyHint };
+  return [
+    { type: 'license.key_replaced', license, details },
+    ...dropped.map((activationId): LicenseEvent => ({
+      type: 'activation.removed',
+      license,
+      details: { activation_id: activationId },
+    })),
+  ];
+}
