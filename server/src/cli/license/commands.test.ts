@@ -222,6 +222,32 @@ test('a rekey prints the new key, and the old one is not found any more', async 
   assert.equal((await run(['license', 'rekey', id])).code, 2, 'a reason is needed');
 });
 
+test('a list shows licenses by customer, page by page and without a key', async () => {
+  const email = ['--email', 'list@example.com'];
+  const made = [await issue(...email, '--days', '3'), await issue(...email), await issue(...email)];
+  const first = await runJson(['license', 'list', ...email, '--limit', '2']);
+  assert.deepEqual(
+    first.licenses.map((license: { license_id: string }) => license.license_id),
+    [made[2].license_id, made[1].license_id],
+  );
+  assert.equal(first.next_cursor, made[1].license_id);
+  const rest = await runJson(['license', 'list', ...email, '--after', first.next_cursor]);
+  assert.deepEqual([rest.licenses[0].license_id, rest.next_cursor], [made[0].license_id, null]);
+  const expiring = await run(['license', 'list', ...email, '--expiring', '4']);
+  assert.match(expiring.stdout, /^LICENSE +KEY +STATUS +EXPIRES +PRODUCT +CUSTOMER$/mu);
+  assert.match(expiring.stdout, new RegExp(`^${made[0].license_id} +…\\w{4} +active `, 'mu'));
+  assert.equal(expiring.stdout.trimEnd().split('\n').length, 2);
+  for (const { license_key: key } of made) {
+    assert.doesNotMatch(JSON.stringify([first, rest]) + expiring.stdout, new RegExp(key, 'u'));
+  }
+  for (const wrong of [
+    ['--status', 'gone'],
+    ['--expiring', '3', '--status', 'revoked'],
+  ]) {
+    assert.equal((await run(['license', 'list', ...wrong])).code, 2);
+  }
+});
+
 test('an export is a table that can be imported again, safe for a spreadsheet, and for its owner only', async () => {
   await issue('--name', '=HYPERLINK("x")', '--note', 'a, b');
   const file = join(directory, 'licenses.csv');

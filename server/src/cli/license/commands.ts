@@ -5,6 +5,7 @@ import { licenseExtendCommand } from './extend.ts';
 import { licenseImportCommand } from './import.ts';
 import { licenseIssueCommand } from './issue.ts';
 import { licenseReinstateCommand } from './reinstate.ts';
+import { licenseListCommand } from './list.ts';
 import { licenseRekeyCommand } from './rekey.ts';
 import { licenseRevokeCommand } from './revoke.ts';
 import { licenseShowCommand } from './show.ts';
@@ -15,6 +16,7 @@ export function licenseCommand(): Command {
   return new Command('license')
     .description('Make, show and change licenses.')
     .addCommand(licenseIssueCommand())
+    .addCommand(licenseListCommand())
     .addCommand(licenseShowCommand())
     .addCommand(licenseExtendCommand())
     .addCommand(licenseAllowMoveCommand())

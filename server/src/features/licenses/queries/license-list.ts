@@ -1,0 +1,100 @@
+import {
+  defineStatement,
+  queryRows,
+  type Parameter,
+  type Queryable,
+  type Statement,
+} from '#server/db/statement.ts';
+
+import type { LicenseStatus } from '../rules/status.ts';
+import { COLUMNS, fromRow, LicenseRow, type LicenseRecord } from './licenses.ts';
+import { STATUS_CONDITIONS } from './status-conditions.ts';
+
+/** Which licenses are wanted; null: any. */
+export interface LicenseFilter {
+  /** Of a customer; upper and lower case do not matter. */
+  readonly email: string | null;
+  /** The product's id in the catalogue. */
+  readonly productId: string | null;
+  readonly status: LicenseStatus | null;
+  /** Active now, with an end before this moment. */
+  readonly expiringBefore: Date | null;
+  /** Created by a checkout, or recorded under its id. */
+  readonly transactionId: string | null;
+}
+
+/** A page of a list, newest first. */
+export interface ListPage {
+  /** The id of the last license of the page before; null: the first page. */
+  readonly afterId: string | null;
+  readonly limit: number;
+}
+
+/** A condition that a filter adds, with the parameter that it needs. */
+interface Condition {
+  readonly name: string;
+  /** @param parameter such as `$3` */
+  readonly text: (parameter: string) => string;
+  readonly value: Parameter;
+}
+
+/** By name; few, for each is one combination of filters. */
+const statements = new Map<string, Statement<typeof LicenseRow>>();
+
+/**
+ * A page of the licenses that a filter names, newest first, with the status of a moment. Each combination of filters is a
+ * statement of its own, so that each can use its index; parameters that may be null would keep a prepared one from it.
+ */
+export async function listLicensePage(
+  db: Queryable,
+  filter: LicenseFilter,
+  { afterId, limit }: ListPage,
+  now: Date,
+): Promise<LicenseRecord[]> {
+  const conditions = listConditions(filter, afterId);
+  const values = conditions.map(({ value }) => value);
+  const rows = await queryRows(db, prepare(filter.status, conditions), [now, limit, ...values]);
+  return rows.map(fromRow);
+}
+
+function listConditions(filter: LicenseFilter, afterId: string | null): Condition[] {
+  const { email, productId, expiringBefore, transactionId } = filter;
+  const all = [
+    { name: 'email', value: email?.toLowerCase() ?? null, text: isCustomer },
+    { name: 'product', value: productId, text: (p: string) => `product_id = ${p}` },
+    { name: 'expiring', value: expiringBefore, text: isExpiring },
+    { name: 'transaction', value: transactionId, text: isOfTransaction },
+    { name: 'after', value: afterId, text: (p: string) => `id < ${p}::uuid` },
+  ];
+  return all.filter(({ value }) => value !== null);
+}
+
+const isCustomer = (p: string): string => `lower(customer_email) = ${p}::text`;
+
+const isExpiring = (p: string): string =>
+  `(expires_at <= ${p}::timestamptz or canceled_at <= ${p}::timestamptz) and ${STATUS_CONDITIONS.active}`;
+
+const isOfTransaction = (p: string): string =>
+  `id in (select license_id from license_transactions where transaction_id = ${p}::text)`;
+
+function prepare(
+  status: LicenseStatus | null,
+  conditions: readonly Condition[],
+): Statement<typeof LicenseRow> {
+  const name = ['license_list', status ?? 'any', ...conditions.map((each) => each.name)].join('_');
+  const known = statements.get(name);
+  if (known !== undefined) return known;
+  const texts = conditions.map(({ text }, index) => text(`$${index + 3}`));
+  const wanted = status === null ? texts : [STATUS_CONDITIONS[status], ...texts];
+  // The first condition is always true: not every combination uses the moment, and PostgreSQL must know its type.
+  const statement = defineStatement(
+    name,
+    LicenseRow,
+    `select ${COLUMNS} from licenses
+     where $1::timestamptz is not null ${wanted.map((text) => `and ${text}`).join(' ')}
+     order by id desc
+     limit $2`,
+  );
+  statements.set(name, statement);
+  return statement;
+}
