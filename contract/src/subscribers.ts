@@ -1,11 +1,21 @@
 import { type Static, Type } from 'typebox';
-import { dateTime, email, uuid } from './schema.ts';
+import { dateTime, email, text, uuid } from './schema.ts';
 
 export const SubscriberCreate = Type.Object(
   { email: email({ examples: ['ada@example.com'] }) },
   { $id: 'SubscriberCreate' },
 );
 export type SubscriberCreate = Static<typeof SubscriberCreate>;
+
+/** The headers of a subscription. */
+export const SubscriberHeaders = Type.Object({
+  'X-API-Key': Type.Optional(
+    text({
+      description:
+        'An API key with the scope `subscribers:write`, made with `latchkey key create`, for a server that passes on its form. With it the limit on requests of one address does not apply.',
+    }),
+  ),
+});
 
 export const SubscriberResponse = Type.Object(
   {

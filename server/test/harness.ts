@@ -78,6 +78,8 @@ export interface TestServiceOptions {
   readonly webhooks?: Partial<Secrets['webhooks']>;
   readonly mail?: MailTransport | null;
   readonly outreachMail?: MailTransport | null;
+  /** Settings of the environment; left out: the defaults. */
+  readonly settings?: Readonly<Record<string, string>>;
   readonly outreachLimits?: Partial<OutreachLimits>;
   /** Where mail comes from. */
   readonly mailFrom?: string;
@@ -155,7 +157,8 @@ function makeTestContext(
   clock: TestClock,
   lines: string[],
 ): { ctx: Context; useCatalog: (catalog: Catalog) => void } {
-  const { config } = readConfiguration({ LATCHKEY_PUBLIC_URL: TEST_ISSUER }, import.meta.dirname);
+  const settings = { LATCHKEY_PUBLIC_URL: TEST_ISSUER, ...options.settings };
+  const { config } = readConfiguration(settings, import.meta.dirname);
   const log = createLog({
     level: 'trace',
     destination: { write: (line) => void lines.push(line) },

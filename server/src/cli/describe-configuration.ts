@@ -70,6 +70,11 @@ function describePlain(config: Config): readonly Plain[] {
       config.subscribers.doubleOptIn ? 'on' : 'off',
       (env) => env.doubleOptIn,
     ],
+    [
+      'LATCHKEY_SUBSCRIBE_RATE',
+      `${config.subscribers.rate.perMinute}/${config.subscribers.rate.burst}`,
+      (env) => env.subscribeRate,
+    ],
     ['LATCHKEY_DKIM_DOMAIN', textOf(mail.dkim?.domain), (env) => env.dkimDomain],
     ['LATCHKEY_DKIM_SELECTOR', textOf(mail.dkim?.selector), (env) => env.dkimSelector],
   ];

@@ -36,7 +36,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
       paddleApiUrl: 'https://api.paddle.com',
     },
     mail: { from: null, dkim: null },
-    subscribers: { doubleOptIn: true },
+    subscribers: { doubleOptIn: true, rate: { perMinute: 5, burst: 5 } },
   });
 });
 

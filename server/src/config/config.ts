@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from './env.ts';
-import type { LogLevel, Rate } from './env-values.ts';
+import type { LogLevel, Rate, RatePerMinute } from './env-values.ts';
 
 /** Everything that may be shown and logged: no secret is in here (they are in `Secrets`). */
 export interface Config {
@@ -56,6 +56,8 @@ export interface Config {
   readonly subscribers: {
     /** Whether new subscribers are asked to confirm by e-mail, once mail is configured. */
     readonly doubleOptIn: boolean;
+    /** How many subscriptions one client network may request without an API key. */
+    readonly rate: RatePerMinute;
   };
 }
 
@@ -78,6 +80,7 @@ export const defaults = {
   checkRevealHours: 24,
   paddleApiUrl: 'https://api.paddle.com',
   doubleOptIn: true,
+  subscribeRate: { perMinute: 5, burst: 5 },
 } as const satisfies Partial<Record<keyof Environment, unknown>>;
 
 /**
@@ -102,7 +105,10 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
     events: toEvents(environment),
     billing: toBilling(environment),
     mail: { from: environment.mailFrom ?? null, dkim: toDkim(environment) },
-    subscribers: { doubleOptIn: environment.doubleOptIn ?? defaults.doubleOptIn },
+    subscribers: {
+      doubleOptIn: environment.doubleOptIn ?? defaults.doubleOptIn,
+      rate: environment.subscribeRate ?? defaults.subscribeRate,
+    },
   };
 }
 

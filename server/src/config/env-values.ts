@@ -13,6 +13,12 @@ export interface Rate {
   readonly burst: number;
 }
 
+/** Requests per minute and the burst allowed above it. */
+export interface RatePerMinute {
+  readonly perMinute: number;
+  readonly burst: number;
+}
+
 const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'] as const;
 
 /** From the most to the least talkative. */
@@ -101,12 +107,25 @@ export const logLevel: Parse<LogLevel> = (text) => {
 
 /** `rate/burst`, such as `100/300`: requests per second, and how many may come at once. */
 export const rate: Parse<Rate> = (text) => {
-  const match = /^(\d{1,7})\/(\d{1,7})$/u.exec(text);
-  const value = { perSecond: Number(match?.[1] ?? 0), burst: Number(match?.[2] ?? 0) };
-  return value.perSecond >= 1 && value.burst >= value.perSecond
-    ? { value }
-    : { must: 'be requests per second and burst such as 100/300, the burst not below the rate' };
+  const pair = readRateAndBurst(text);
+  return pair === null
+    ? { must: 'be requests per second and burst such as 100/300, the burst not below the rate' }
+    : { value: { perSecond: pair.rate, burst: pair.burst } };
 };
+
+/** `rate/burst`, such as `5/10`: requests per minute, and how many may come at once. */
+export const ratePerMinute: Parse<RatePerMinute> = (text) => {
+  const pair = readRateAndBurst(text);
+  return pair === null
+    ? { must: 'be requests per minute and burst such as 5/10, the burst not below the rate' }
+    : { value: { perMinute: pair.rate, burst: pair.burst } };
+};
+
+function readRateAndBurst(text: string): { readonly rate: number; readonly burst: number } | null {
+  const match = /^(\d{1,7})\/(\d{1,7})$/u.exec(text);
+  const pair = { rate: Number(match?.[1] ?? 0), burst: Number(match?.[2] ?? 0) };
+  return pair.rate >= 1 && pair.burst >= pair.rate ? pair : null;
+}
 
 /** A connection string of PostgreSQL. */
 export const databaseUrl = url(

@@ -48,6 +48,7 @@ test('values are typed', () => {
     LATCHKEY_PUBLIC_URL: 'https://licenses.example.com/base/',
     LATCHKEY_TRUSTED_PROXIES: '10.0.0.0/8, fd00::/8,192.0.2.7',
     LATCHKEY_EVENTS_RATE: '5/5',
+    LATCHKEY_SUBSCRIBE_RATE: '60/100',
     LATCHKEY_BILLING_SECRETS: 'the new secret of 24 chr, the old one of 24 letters',
     LATCHKEY_MAIL_FROM: 'Example <a@example.com>',
     DATABASE_URL: 'postgresql:///latchkey?host=/run/postgresql',
@@ -61,6 +62,7 @@ test('values are typed', () => {
       publicUrl: 'https://licenses.example.com/base',
       trustedProxies: ['10.0.0.0/8', 'fd00::/8', '192.0.2.7'],
       eventsRate: { perSecond: 5, burst: 5 },
+      subscribeRate: { perMinute: 60, burst: 100 },
       billingSecrets: ['the new secret of 24 chr', 'the old one of 24 letters'],
       mailFrom: 'Example <a@example.com>',
       databaseUrl: 'postgresql:///latchkey?host=/run/postgresql',
@@ -119,6 +121,7 @@ for (const [name, wrong] of Object.entries({
   LATCHKEY_SECRET: ['short', 'x'.repeat(64), `${MASTER_SECRET},${MASTER_SECRET}`],
   LATCHKEY_METRICS_TOKEN: ['nineteen characters'],
   LATCHKEY_EVENTS_RATE: ['100', '100/50', '0/10', 'a/b'],
+  LATCHKEY_SUBSCRIBE_RATE: ['5', '5/4', '0/5', '5/5/5'],
   LATCHKEY_PREVIOUS_SECRETS: [
     'short',
     `${MASTER_SECRET},`,

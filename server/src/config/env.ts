@@ -96,6 +96,7 @@ function readVariables({ plain, secret }: Reader) {
       values.url(['smtp:', 'smtps:'], 'smtps://user:password@mail.example.com'),
     ),
     mailFrom: plain('LATCHKEY_MAIL_FROM', values.mailbox),
+    subscribeRate: plain('LATCHKEY_SUBSCRIBE_RATE', values.ratePerMinute),
     doubleOptIn: plain('LATCHKEY_DOUBLE_OPT_IN', values.onOrOff),
     dkimDomain: plain('LATCHKEY_DKIM_DOMAIN', values.domainName),
     dkimSelector: plain('LATCHKEY_DKIM_SELECTOR', values.domainName),

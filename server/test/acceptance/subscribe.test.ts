@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
+import { anyUnknownApiKey, makeKey, MISTYPED_API_KEY, revokeKeys } from '../api-key-steps.ts';
+import { startTestService } from '../harness.ts';
 import { anyAddress, type Answer } from '../http-client.ts';
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService } from './acceptance-service.ts';
@@ -147,6 +149,52 @@ describe('422', () => {
   }
 });
 
+describe('201 with an API key', inside, () => {
+  test('no limit applies to a server that passes on its form', async () => {
+    const from = { 'x-forwarded-for': anyAddress() };
+    for (const scope of ['subscribers:write', 'admin'] as const) {
+      const { apiKey } = await makeKey(service.own, { scopes: [scope] });
+      for (let count = 0; count < 10; count++) {
+        const answer = await subscribe('ada@example.com', { ...from, 'x-api-key': apiKey });
+        assert.equal(answer.status, 201);
+        assert.equal(answer.headers.get('ratelimit'), null);
+      }
+    }
+    // What was served with a key does not count for those without.
+    assert.equal(
+      (await subscribe('ada@example.com', from)).headers.get('ratelimit')?.slice(0, 17),
+      '"subscribers";r=4',
+    );
+  });
+});
+
+describe('401', () => {
+  test('with a key that nobody has, or a mistyped one', async () => {
+    for (const key of [anyUnknownApiKey(), MISTYPED_API_KEY, 'x']) {
+      const answer = await subscribe('ada@example.com', { 'x-api-key': key });
+      assert.deepEqual([answer.status, answer.body], [401, problem('invalid_api_key')]);
+    }
+  });
+
+  test('with a key that was revoked', inside, async () => {
+    const { apiKey, key } = await makeKey(service.own, { scopes: ['subscribers:write'] });
+    await revokeKeys(service.own, key.id);
+    assert.equal((await subscribe('ada@example.com', { 'x-api-key': apiKey })).status, 401);
+  });
+});
+
+describe('403', () => {
+  test('with a key for something else', inside, async () => {
+    const { apiKey } = await makeKey(service.own, { scopes: ['outreach:send'] });
+    const answer = await subscribe('ada@example.com', { 'x-api-key': apiKey });
+    const detail = 'The API key does not have the scope subscribers:write.';
+    assert.deepEqual(
+      [answer.status, answer.body],
+      [403, problem('insufficient_scope', { detail })],
+    );
+  });
+});
+
 describe('429', inside, () => {
   test('five in a minute are served, the sixth waits until one comes back', async () => {
     const from = { 'x-forwarded-for': anyAddress() };
@@ -185,6 +233,23 @@ describe('429', inside, () => {
       service.own.clock.advance(12 * SECOND_MS);
     }
     assert.deepEqual(statuses, [...Array.from({ length: 30 }, () => 201), 429, 429]);
+  });
+
+  test('LATCHKEY_SUBSCRIBE_RATE sets the limit of a minute, and with it that of a day', async () => {
+    const limited = await startTestService({ settings: { LATCHKEY_SUBSCRIBE_RATE: '2/3' } });
+    const from = { 'x-forwarded-for': anyAddress() };
+    const answers: Answer[] = [];
+    for (let count = 0; count < 4; count++) {
+      answers.push(await limited.post(PATH, { email: 'ada@example.com' }, from));
+    }
+    assert.deepEqual(
+      answers.map(({ status }) => status),
+      [201, 201, 201, 429],
+    );
+    assert.equal(
+      answers[0]?.headers.get('ratelimit-policy'),
+      '"subscribers";q=3;w=90, "subscribers-day";q=12;w=86400',
+    );
   });
 
   test('a household of IPv6 counts as one', async () => {

@@ -59,7 +59,7 @@ test('what cannot be done is one sentence', async () => {
     [
       ['create', '--name', 'x', '--scope', 'all'],
       2,
-      /It must be one of outreach:send, metrics:read, admin\./u,
+      /It must be one of outreach:send, metrics:read, subscribers:write, admin\./u,
     ],
   ] as const) {
     const result = await run(...args);

@@ -34,6 +34,7 @@ export function keyCreateCommand(): Command {
       'key create --name prometheus --scope metrics:read --days 365',
       'For a scraper, good for a year',
     ],
+    ['key create --name shop --scope subscribers:write', 'For a shop that passes on its form'],
   ]);
 }
 

@@ -171,7 +171,8 @@ test('what is no address, and a change without a reason, are not understood', as
 });
 
 test('the doctor tells of those who wait for the mail that asks them to confirm', async () => {
-  const config = { subscribers: { doubleOptIn: true } };
+  const rate = { perMinute: 5, burst: 5 };
+  const config = { subscribers: { doubleOptIn: true, rate } };
   const examine = async (smtpUrl: string | null) => {
     const [finding] = await checkSubscribers(pool, config, { smtpUrl });
     return finding === undefined ? null : [finding.status, finding.symptom, finding.cause];
@@ -195,7 +196,7 @@ test('the doctor tells of those who wait for the mail that asks them to confirm'
   );
   assert.equal(await examine('smtp://relay'), null, 'a mistyped address is nothing to act on');
   assert.deepEqual(
-    await checkSubscribers(pool, { subscribers: { doubleOptIn: false } }, { smtpUrl: null }),
+    await checkSubscribers(pool, { subscribers: { doubleOptIn: false, rate } }, { smtpUrl: null }),
     [],
   );
 });

@@ -279,7 +279,7 @@ describe('who unsubscribed', () => {
 describe('where everybody is taken at his word (LATCHKEY_DOUBLE_OPT_IN=off)', () => {
   const trusting = {
     ...ctx,
-    config: { ...ctx.config, subscribers: { doubleOptIn: false } },
+    config: { ...ctx.config, subscribers: { ...ctx.config.subscribers, doubleOptIn: false } },
   };
   async function askForNews(): Promise<void> {
     await noteSubscription(trusting, EMAIL, undefined);

@@ -1,13 +1,15 @@
-import { SubscriberCreate, SubscriberResponse, ref } from '@latchkey/contract';
+import { SubscriberCreate, SubscriberHeaders, SubscriberResponse, ref } from '@latchkey/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser } from '#server/http/json-parser.ts';
 import { limitRate } from '#server/http/limit-rate.ts';
+import { limitUnlessApiKey } from '#server/http/require-api-key.ts';
 import { sendPage, showFailuresAsPages } from '#server/http/send-page.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
+import { authenticateApiKey } from '../api-keys/authenticate.ts';
 import { nameSender } from '../suppressions/name-sender.ts';
 import { framePage } from '../suppressions/page-frame.ts';
 import { confirmSubscription, viewConfirmation, type ConfirmationView } from './confirm.ts';
@@ -24,7 +26,10 @@ export function registerSubscriberRoutes(app: App, ctx: Context): void {
   app.post(
     '/api/v1/subscribers',
     {
-      preHandler: limitSubscriptions(ctx),
+      preHandler: limitUnlessApiKey(
+        (presented) => authenticateApiKey(ctx, presented, 'subscribers:write'),
+        limitSubscriptions(ctx),
+      ),
       schema: {
         operationId: 'subscribe',
         tags: ['subscribers'],
@@ -33,9 +38,10 @@ export function registerSubscriberRoutes(app: App, ctx: Context): void {
           'The answer is the same whether or not the address was known before: the same id for the same address, and ' +
           'the time of this request. Where the service sends mail, the owner of the address is asked to confirm. ' +
           'The language of that mail is chosen by `Accept-Language`.',
+        headers: SubscriberHeaders,
         body: ref(SubscriberCreate),
         response: { 201: ref(SubscriberResponse, 'The address is subscribed.') },
-        problems: ['rate_limited'],
+        problems: ['rate_limited', 'invalid_api_key', 'insufficient_scope'],
       },
     },
     async (request, reply) => {
@@ -50,15 +56,20 @@ export function registerSubscriberRoutes(app: App, ctx: Context): void {
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
+/** The limit of a day, in minutes' worth of requests. */
+const DAY_QUOTA_MINUTES = 6;
+
 /**
  * Nobody subscribes more often by himself, and each request may send a mail to somebody. A request that is refused for
  * what it holds sends none, and does not count.
  */
-function limitSubscriptions({ clock, metrics }: Context) {
+function limitSubscriptions({ clock, config, metrics }: Context) {
+  const { perMinute, burst } = config.subscribers.rate;
+  const dayQuota = Math.max(DAY_QUOTA_MINUTES * perMinute, burst);
   return limitRate({
     limiter: new RateLimiter(
-      { name: 'subscribers', quota: 5, windowSeconds: MINUTE_SECONDS },
-      { name: 'subscribers-day', quota: 30, windowSeconds: DAY_SECONDS },
+      { name: 'subscribers', quota: burst, windowSeconds: (burst / perMinute) * MINUTE_SECONDS },
+      { name: 'subscribers-day', quota: dayQuota, windowSeconds: DAY_SECONDS },
     ),
     clock,
     onRefusal: () => metrics.countRefusal('subscribe', 'rate_limited'),

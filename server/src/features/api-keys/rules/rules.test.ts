@@ -30,8 +30,10 @@ test('a scope is granted by itself and by admin, and by nothing else', () => {
   assert.deepEqual(granted, [
     ['outreach:send', 'outreach:send'],
     ['metrics:read', 'metrics:read'],
+    ['subscribers:write', 'subscribers:write'],
     ['admin', 'outreach:send'],
     ['admin', 'metrics:read'],
+    ['admin', 'subscribers:write'],
     ['admin', 'admin'],
   ]);
   assert.equal(grantsScope(['metrics:read', 'outreach:send'], 'outreach:send'), true);
