@@ -34,7 +34,7 @@ const insertStatement = defineCommand(
 
 /**
  * Leaves a row for a change made by hand; in the transaction of the change itself. Keys, tokens and e-mail addresses in the
- * reason are replaced, for a row is never changed again.
+ * reason are replaced, because no reason is changed later.
  */
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
   await execute(db, insertStatement, [

@@ -2,6 +2,8 @@
 export interface Address {
   /** The id that audit rows of the address carry; made of its HMAC. */
   readonly id: string;
+  /** The same under every configured master secret, the current one first. */
+  readonly ids: readonly string[];
   /** Under the current master secret. */
   readonly hash: string;
   /** Under every configured master secret, the current one first. */

@@ -12,11 +12,13 @@ import type { Address } from './facts.ts';
  * @throws RangeError for what is no address
  */
 export function toAddress(vault: Context['vault'], email: string): Address {
+  const keyed = [vault, ...vault.previous];
   const hash = hashAddress(vault, email);
+  const hashes = keyed.map((each) => hashAddress(each, email));
+  const ids = keyed.map((each) => subscriberIdOf(each, hashAddress(each, email)));
   const normalized = normalizeAddress(email);
   const at = normalized.lastIndexOf('@') + 1;
   const unicode = `${normalized.slice(0, at)}${domainToUnicode(normalized.slice(at))}`;
   const spellings = [...new Set([email.toLowerCase(), normalized, unicode])];
-  const hashes = [vault, ...vault.previous].map((keyed) => hashAddress(keyed, email));
-  return { id: subscriberIdOf(vault, hash), hash, hashes, spellings };
+  return { id: subscriberIdOf(vault, hash), ids, hash, hashes, spellings };
 }

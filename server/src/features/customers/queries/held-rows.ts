@@ -98,7 +98,7 @@ export const SOURCES: readonly Source[] = [
   {
     table: 'audit_log',
     where: 'subject_id = any ($1::text[])',
-    parameters: ({ address, licenseIds }) => [[address.id, ...licenseIds]],
+    parameters: ({ address, licenseIds }) => [[...address.ids, ...licenseIds]],
   },
 ];
 
