@@ -1,7 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-import { listRules } from '../install/apply/nft-ruleset.ts';
-import { COMMENT, openNftPort } from '../install/apply/open-nft-port.ts';
+import { openNftPort } from '../install/apply/open-nft-port.ts';
 import { runProgram } from '../install/run-program.ts';
 import { withExamples } from './output.ts';
 
@@ -11,8 +10,7 @@ export function openPortCommand(): Command {
     .description('Open a port in nftables, unless it is open already; for root.')
     .argument('<port>', 'the TCP port, 1 to 65535', readPort)
     .action(async (port: number) => {
-      const machine = { root: '', ownerId: 0, runProgram };
-      if ((await listRules(machine, port, COMMENT)).length === 0) await openNftPort(port, machine);
+      await openNftPort(port, { root: '', ownerId: 0, runProgram });
     });
   return withExamples(command, [['open-port 4096', 'At each start, by its unit']]);
 }

@@ -107,3 +107,20 @@ test('firewalld opens and closes a port at once and for good', async () => {
     ],
   );
 });
+
+test('a rule that is there already is not added again when the port is made to stay open', async () => {
+  using host = hostWith({ chain: { family: 'inet', name: 'input', ...CHAIN } }, makeRule(80, 9));
+  const before = await firewall.remember({ tool: 'nft', port: '80' }, host.open());
+  assert.deepEqual(before.facts, { open: ['yes'], kept: [] });
+  await firewall.apply(step, host.open(), before);
+  assert.deepEqual(
+    host.calls.filter((call) => call.includes('insert')),
+    [],
+  );
+  await firewall.undo(
+    { kind: 'firewall', subject: { tool: 'nft', port: '80' }, before, after: {} },
+    host.open(),
+  );
+  assert.equal(host.has(paths.portUnit), false);
+  assert.ok(!host.calls.some((call) => call.includes('delete')), 'it was open before');
+});

@@ -21,9 +21,11 @@ export const firewall: StepKind<FirewallStep> = {
     return tool !== 'nft' || isKeptOpen(port, context);
   },
 
-  async remember({ tool, port }, context) {
-    const isThere = await isOpen(readTool(tool), Number(port), context);
-    return { paths: [], facts: { open: isThere ? ['yes'] : [] } };
+  async remember({ tool, port: text }, context) {
+    const port = Number(text);
+    const isThere = await isOpen(readTool(tool), port, context);
+    const isKept = tool === 'nft' && (await isKeptOpen(port, context));
+    return { paths: [], facts: { open: isThere ? ['yes'] : [], kept: isKept ? ['yes'] : [] } };
   },
 
   async apply({ tool, port }, context) {
@@ -33,11 +35,14 @@ export const firewall: StepKind<FirewallStep> = {
 
   async undo({ subject, before }, context) {
     const [tool, port] = [readTool(subject['tool']), Number(subject['port'])];
-    // What opens it at the next start goes first: its rule may be gone already.
-    if (tool === 'nft') await forgetPort(port, context);
     const wasOpen = before.facts['open']?.includes('yes') === true;
+    const wasKept = before.facts['kept']?.includes('yes') === true;
+    // First what opens it at the next start: a reload of the rules would open it again.
+    if (tool === 'nft' && !wasKept) await forgetPort(port, context);
     if (wasOpen === (await isOpen(tool, port, context))) return;
-    await (wasOpen ? open : close)(tool, port, context);
+    if (!wasOpen) await close(tool, port, context);
+    else if (tool === 'nft') await openNftPort(port, context);
+    else await open(tool, port, context);
   },
 
   // An upgrade that does not ask for open ports once more must not lock viewers out; behind a proxy nobody needs the agent's.
