@@ -69,7 +69,7 @@ function finish(
       ...listChangeNotes(options, mode, facts),
       ...notes,
       ...describeConfiguration(options, mode, facts),
-      ...describeAdmission(options),
+      ...describeAdmission(options, facts),
     ],
     handwork,
     objections: [...objections, ...listRenewalObjections(steps, facts)],
@@ -100,9 +100,13 @@ function describeConfiguration(
   ];
 }
 
-function describeAdmission({ mutualTls }: InstallOptions): readonly string[] {
-  if (mutualTls) return [];
+function describeAdmission(
+  { mutualTls }: InstallOptions,
+  { configured }: HostFacts,
+): readonly string[] {
+  const hasTokens = typeof configured?.settings.get('viewers.tokens_file') === 'string';
+  if (mutualTls || hasTokens) return [];
   return [
-    `Anybody who reaches the address may watch, unless ${paths.configuration} names access tokens (viewers.tokens_file). To require client certificates, install with --mtls.`,
+    `Anybody who reaches the address may watch: neither client certificates nor access tokens are required. Install with --mtls, or name a file of tokens in ${paths.configuration} (viewers.tokens_file).`,
   ];
 }

@@ -167,3 +167,18 @@ test('--mtls no takes mutual TLS back when it was installed', async () => {
   const { tls, refusesInHandshake } = await parseConfig(textOf(made), 'agent.yaml');
   assert.deepEqual([tls.clients, refusesInHandshake], [null, false]);
 });
+
+/** Whether a plan notes that anybody may watch. */
+function isOpen(options: InstallOptions, settings: Readonly<Record<string, unknown>>): boolean {
+  const found = plan(options, BARE, settings);
+  assert.ok(found.kind === 'plan');
+  return found.notes.some((note) => note.startsWith('Anybody who reaches the address may watch:'));
+}
+
+test('a plan notes that anybody may watch, unless certificates or tokens are required', () => {
+  const options = { ...OPTIONS, certificateFiles: FILES };
+  assert.equal(isOpen(options, {}), true);
+  assert.equal(isOpen(options, { 'viewers.tokens_file': null }), true);
+  assert.equal(isOpen(options, { 'viewers.tokens_file': '/etc/latchkey-agent/tokens' }), false);
+  assert.equal(isOpen({ ...options, mutualTls: true }, {}), false);
+});
