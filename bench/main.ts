@@ -4,6 +4,7 @@
  *
  *   npm run bench               everything: about half an hour
  *   npm run bench -- --quick    the same with fewer activations and shorter loads: a few minutes
+ *   npm run bench -- --validate only validations, and the memory after them: a quarter of an hour
  */
 import { mkdtemp, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -22,43 +23,71 @@ import { measureMemory } from './scenarios/memory.ts';
 import { measureOutreach } from './scenarios/outreach.ts';
 import { measureReports } from './scenarios/reports.ts';
 import { measureTrial } from './scenarios/trial.ts';
+import {
+  measureByConnections,
+  printByConnections,
+  type ConnectionTable,
+} from './scenarios/validate-by-connections.ts';
 import { measureValidate } from './scenarios/validate.ts';
 import { measureWebhooks } from './scenarios/webhooks.ts';
 
-async function run(scale: Scale): Promise<void> {
+interface Measured {
+  readonly figures: readonly Figure[];
+  readonly byConnections: ConnectionTable;
+  readonly durability: Readonly<Record<string, string>>;
+}
+
+async function run(measure: (root: string) => Promise<Measured>): Promise<void> {
   const root = await mkdtemp(join(tmpdir(), 'latchkey-bench-'));
-  const few = join(root, 'few');
-  const many = join(root, 'many');
   try {
-    await seedDataDirectory(few, scale.fewActivations);
-    const service = await startServiceProcess(few);
-    const figures: Figure[] = [
-      ...(await measureValidate(service, scale)),
-      ...(await measureTrial(service, scale)),
-      ...(await measureHeartbeats(service, scale)),
-      ...(await measureEvents(service, scale)),
-      ...(await measureWebhooks(service, scale)),
-    ];
-    const durability = await describeDurability(few);
-    await seedDataDirectory(many, scale.manyActivations);
-    const large = await startServiceProcess(many);
-    // The validations that the memory is measured by bring the large tables into memory, too.
-    figures.push(...(await measureMemory(large, scale)));
-    figures.push(...(await measureGrowth({ few: service, many: large }, scale)));
-    await Promise.all([service.stop(), large.stop()]);
-    figures.push(...(await measureOutreach(join(root, 'outreach'), scale)));
-    figures.push(...(await measureReports(join(root, 'reports'), scale)));
-    const report = {
-      measuredAt: new Date().toISOString(),
-      ...describeMachine(),
-      durability,
-      figures,
-    };
+    const measured = await measure(root);
+    const report = { measuredAt: new Date().toISOString(), ...describeMachine(), ...measured };
     printReport(report);
+    printByConnections(report.byConnections);
     await keep(report);
   } finally {
     await rm(root, { recursive: true, force: true });
   }
+}
+
+async function measureAll(root: string, scale: Scale): Promise<Measured> {
+  const few = join(root, 'few');
+  const many = join(root, 'many');
+  await seedDataDirectory(few, scale.fewActivations);
+  const service = await startServiceProcess(few);
+  const byConnections = await measureByConnections(service, scale);
+  const figures: Figure[] = [
+    ...(await measureValidate(service, scale)),
+    ...(await measureTrial(service, scale)),
+    ...(await measureHeartbeats(service, scale)),
+    ...(await measureEvents(service, scale)),
+    ...(await measureWebhooks(service, scale)),
+  ];
+  const durability = await describeDurability(few);
+  await seedDataDirectory(many, scale.manyActivations);
+  const large = await startServiceProcess(many);
+  // The validations that the memory is measured by bring the large tables into memory, too.
+  figures.push(...(await measureMemory(large, scale)));
+  figures.push(...(await measureGrowth({ few: service, many: large }, scale)));
+  await Promise.all([service.stop(), large.stop()]);
+  figures.push(...(await measureOutreach(join(root, 'outreach'), scale)));
+  figures.push(...(await measureReports(join(root, 'reports'), scale)));
+  return { figures, byConnections, durability };
+}
+
+/** The memory is measured first, on a service that has done nothing else. */
+async function measureValidations(root: string, scale: Scale): Promise<Measured> {
+  const directory = join(root, 'few');
+  await seedDataDirectory(directory, scale.fewActivations);
+  const fresh = await startServiceProcess(directory);
+  const memory = await measureMemory(fresh, { ...scale, manyActivations: scale.fewActivations });
+  await fresh.stop();
+  const service = await startServiceProcess(directory);
+  const byConnections = await measureByConnections(service, scale);
+  const figures = [...memory, ...(await measureValidate(service, scale))];
+  const durability = await describeDurability(directory);
+  await service.stop();
+  return { figures, byConnections, durability };
 }
 
 async function keep(report: { readonly measuredAt: string }): Promise<void> {
@@ -69,5 +98,11 @@ async function keep(report: { readonly measuredAt: string }): Promise<void> {
   console.log(`\nWritten to ${file.pathname}`);
 }
 
-const { values } = parseArgs({ options: { quick: { type: 'boolean', default: false } } });
-await run(values.quick ? QUICK : FULL);
+const { values } = parseArgs({
+  options: {
+    quick: { type: 'boolean', default: false },
+    validate: { type: 'boolean', default: false },
+  },
+});
+const scale = values.quick ? QUICK : FULL;
+await run((root) => (values.validate ? measureValidations : measureAll)(root, scale));

@@ -28,9 +28,21 @@ export function validationBodies(activations: number): NextBody {
   };
 }
 
+/** The same bodies for a generator that numbers them itself: each has a `#` where its number goes. */
+export function validationTemplates(activations: number): string[] {
+  return Array.from({ length: Math.min(activations, POOL_SIZE) }, (_, index) =>
+    validationTemplate(index),
+  );
+}
+
 function prepareValidation(index: number): PreparedBody {
+  const [before = '', after = ''] = validationTemplate(index).split('#');
+  return { before, after };
+}
+
+function validationTemplate(index: number): string {
   const { licenseKey, activationId, machineId } = credentialsOf(index);
-  const body = JSON.stringify({
+  return JSON.stringify({
     license_key: licenseKey,
     activation_id: activationId,
     machine_id: machineId,
@@ -39,8 +51,6 @@ function prepareValidation(index: number): PreparedBody {
     trigger: 'scheduled',
     number: '#',
   });
-  const [before = '', after = ''] = body.split('#');
-  return { before, after };
 }
 
 /** Trials of machines that nobody has seen. */

@@ -4,6 +4,8 @@ export interface Scale {
   readonly manyActivations: number;
   readonly secondsPerLoad: number;
   readonly rounds: number;
+  /** For each number of connections and each route, in each round. */
+  readonly secondsByConnections: number;
   readonly memoryRequests: number;
   /** Purchases of a burst, all answered in time. */
   readonly webhookBurst: number;
@@ -22,6 +24,7 @@ export const FULL: Scale = {
   manyActivations: 1_000_000,
   secondsPerLoad: 6,
   rounds: 5,
+  secondsByConnections: 3,
   memoryRequests: 1_000_000,
   webhookBurst: 50_000,
   copiedRows: 500_000,
@@ -36,6 +39,7 @@ export const QUICK: Scale = {
   manyActivations: 20_000,
   secondsPerLoad: 2,
   rounds: 1,
+  secondsByConnections: 1,
   memoryRequests: 40_000,
   webhookBurst: 5_000,
   copiedRows: 50_000,
