@@ -6,7 +6,12 @@ import { checkMasterSecret } from '#server/cli/doctor/check-master-secret.ts';
 import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
 import { countStoredRows } from '#server/features/master-secret/queries/count-rows.ts';
 import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';
+import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
+import { listEndpoints, rollEndpoint } from '#server/features/outgoing-webhooks/change-endpoint.ts';
+import { openSecrets } from '#server/features/outgoing-webhooks/secrets.ts';
+import { eraseSubscriber } from '#server/features/subscribers/erase-subscriber.ts';
 import { showSubscriber } from '#server/features/subscribers/show-subscriber.ts';
+import { subscribe } from '#server/features/subscribers/subscribe.ts';
 import { suppressByHand } from '#server/features/subscribers/suppress-by-hand.ts';
 import { listSuppressedAddresses } from '#server/features/suppressions/list-suppressed-addresses.ts';
 
@@ -182,4 +187,35 @@ test('a key that is stored under the previous secret is not imported again', asy
   const change = { actor: 'test', reason: 'a test' };
   assert.deepEqual(await importLicenses(next.ctx, [{ product, licenseKey }], change), ['present']);
   assert.deepEqual(await previewImport(next.ctx, [{ product, licenseKey }], {}), ['present']);
+});
+
+test('a subscriber stored under the previous secret is shown, subscribed once and erased', async () => {
+  const service = await startTestService();
+  const email = 'ann@example.com';
+  await subscribe(service.ctx, email, undefined);
+  const next = await afterChange(service);
+  assert.equal((await showSubscriber(next.ctx, email)).subscriber?.email, email);
+  await subscribe(service.ctx, 'bob@example.com', undefined);
+  await subscribe(next.ctx, 'bob@example.com', undefined);
+  assert.equal(await next.count('subscribers'), 2);
+  await subscribe(service.ctx, 'eve@example.com', undefined);
+  const change = { actor: 'test', reason: 'a test' };
+  const erased = await eraseSubscriber(next.ctx, { email: 'eve@example.com', ...change });
+  assert.equal(erased.existed, true);
+  assert.equal(await next.count('subscribers'), 2);
+});
+
+test('the signing secrets of a webhook endpoint, also the replaced one, outlast a rotation', async () => {
+  const service = await startTestService();
+  const change = { actor: 'test', reason: 'a test' };
+  const order = { url: 'https://hooks.example.com/', eventTypes: [], description: null };
+  const { endpoint, secret: first } = await addEndpoint(service.ctx, order, change);
+  const roll = { ...change, idOrUrl: endpoint.id };
+  const { secret: second } = await rollEndpoint(service.ctx, roll, 3_600_000);
+  const next = await afterChange(service);
+  assert.deepEqual((await rotate(next)).webhookSecrets, { rewritten: 1, failed: 0 });
+  const alone = await startTestService({ beside: service, masterSecret: NEW_SECRET });
+  const [stored] = await listEndpoints(alone.ctx);
+  assert.ok(stored !== undefined);
+  assert.deepEqual(openSecrets(alone.ctx.vault, stored, alone.clock.now()), [second, first]);
 });
