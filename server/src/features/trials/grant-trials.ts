@@ -88,7 +88,8 @@ async function grantTrials(
 
 /**
  * Stores the claims of machines that were found under a previous master secret under the current one. Only the claims
- * that the machine presents are rewritten: others of the same trial stay, for the machine as it was then.
+ * that the machine presents are rewritten: others of the same trial stay, for the machine as it was then, and so do those
+ * of another trial.
  */
 async function rewriteOlderClaims(
   pool: Pool,
@@ -100,7 +101,9 @@ async function rewriteOlderClaims(
   const wanted = found.flatMap(([{ claims }, licenseId]) =>
     claims.map((claim) => ({ claim, licenseId })),
   );
-  const outdated = found.flatMap(([{ olderClaims }]) => olderClaims);
+  const outdated = found.flatMap(([{ olderClaims }, licenseId]) =>
+    olderClaims.filter((claim) => claimed.get(claim) === licenseId),
+  );
   await inTransaction(pool, async (client) => {
     await lockTrialClaims(client);
     await moveClaims(client, wanted, outdated);
