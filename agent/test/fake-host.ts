@@ -49,6 +49,7 @@ export class FakeHost implements Disposable {
   /** What a program answers instead of what it would; null lets it do its work. */
   intercept: (command: string, count: number) => Partial<ProgramResult> | null = () => null;
   checkInterruption: () => void = () => undefined;
+  challengeProblem: string | null = null;
   keepsCertificate: (name: string) => boolean = () => true;
 
   constructor(root: string | null = null) {
@@ -117,6 +118,7 @@ export class FakeHost implements Disposable {
         sleep: async () => undefined,
         now: () => new Date(),
         nginxWarnings: [],
+        checkChallenge: async () => this.challengeProblem,
         keepsCertificate: (name) => this.keepsCertificate(name),
         probeProxy: async () => null,
         ensureAuthority: async () => {

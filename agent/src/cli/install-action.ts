@@ -52,7 +52,10 @@ async function installAlone(flags: InstallFlags, interruption: Interruption): Pr
   const facts = await detect(options, installation);
   const plan = makePlan(options, facts);
   if (plan === null) return;
-  const context = installation.open(plan, facts);
+  const own = facts.domainAddresses.filter((each) => facts.addresses.includes(each));
+  // Where the domain leads here by another way, only this machine's own addresses can be tried.
+  const seen = options.skipsDnsCheck ? { ...facts, domainAddresses: own } : facts;
+  const context = installation.open(plan, seen);
   if (flags.dryRun === true) await rehearse(plan, context);
   else await carryOut(plan, context, interruption);
 }
@@ -132,6 +135,8 @@ async function carryOut(
     // What was cut off by Ctrl-C may have failed of that.
     process.exitCode = interruption.stopped()?.exitCode ?? 1;
     printNote(error instanceof UndoError ? error.message : 'The machine is as it was before.');
+    // One of them is often the cause: a closed port, a record that leads elsewhere.
+    printAll('!', plan.notes);
     return;
   }
   const admission = findAdmission(await loadConfig(paths.configuration));

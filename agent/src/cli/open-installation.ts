@@ -13,6 +13,7 @@ import type { HostFacts } from '../install/facts.ts';
 import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { runProgram, type RunProgram } from '../install/run-program.ts';
+import { askForChallenge, judgeChallenge } from '../install/verify/challenge.ts';
 import { findPlace } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { openProgress, showPrograms } from './install-progress.ts';
@@ -67,6 +68,7 @@ function openServices(
     sleep: async (ms) => sleep(ms),
     now: systemClock.now,
     keepsCertificate: (name) => plan?.keptCertificates.includes(name) ?? true,
+    checkChallenge: async (domain) => checkChallenge(domain, facts),
     nginxWarnings: facts?.nginx?.warnings ?? [],
     probeProxy: async () => (target === null ? null : (await probeProxy(target)).problem),
     async ensureAuthority(order) {
@@ -75,4 +77,11 @@ function openServices(
     isAuthorityReady: async (order) => isAuthorityReady(context, wish(order)),
     hasIssuedSince: (earlier) => hasIssuedSince(paths, earlier),
   };
+}
+
+/** Where the domain leads elsewhere, what this machine itself answers is all that can be known. */
+async function checkChallenge(domain: string, facts: HostFacts | null): Promise<string | null> {
+  if (facts === null) return null;
+  const { addresses, domainAddresses } = facts;
+  return judgeChallenge(domain, await askForChallenge(domain, domainAddresses, addresses));
 }

@@ -1,130 +1,22 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import type { CertificateFacts } from '../install/facts.ts';
 import { paths } from '../install/paths.ts';
 import { examine } from './examine.ts';
-import type { CheckName, Fault } from './finding.ts';
-import type { Answer, ConfigurationLook, Look } from './look/look.ts';
+import type { Look } from './look/look.ts';
 
-const now = new Date('2027-03-01T12:00:00Z');
-const inDays = (days: number): Date => new Date(now.getTime() + days * 86_400_000);
-
-const agentProcess = { pid: 812, name: 'latchkey-agent', unit: 'latchkey-agent.service' };
-const nginxProcess = { pid: 77, name: 'nginx', unit: 'nginx.service' };
-
-const renewal: CertificateFacts = {
-  name: 'm.example.com',
-  directory: '/etc/letsencrypt/live/m.example.com',
-  expiresAt: inDays(60),
-  isExpired: false,
-  authenticator: 'standalone',
-  webroots: [],
-};
-
-function configuration(
-  host: string,
-  wish: Partial<Extract<ConfigurationLook, { kind: 'read' }>> = {},
-  port = 4096,
-): ConfigurationLook {
-  return {
-    kind: 'read',
-    path: '/etc/latchkey-agent/agent.yaml',
-    config: {
-      listen: { host, port },
-      intervalSeconds: 1,
-      tls: { certificateFile: '/etc/a/cert.pem', keyFile: '/etc/a/key.pem', clients: null },
-      serverName: 'm.example.com',
-      refusesInHandshake: false,
-      tokensFile: '/etc/a/tokens',
-      allowedOrigins: new Set(),
-      controlSocket: null,
-      maxConnections: 2000,
-      maxConnectionsPerAddress: 64,
-    },
-    findings: { problems: [], warnings: [] },
-    unreadable: [],
-    ...wish,
-  };
-}
-
-/** A machine on which everything is right, reached directly. */
-const standalone: Look = {
-  now,
-  isRoot: true,
-  installed: {
-    version: '1.0.0',
-    mode: 'standalone',
-    domain: 'm.example.com',
-    proxyPath: '/latchkey',
-    mutualTls: false,
-    proxyByHand: false,
-    certificateFiles: null,
-  },
-  configuration: configuration('0.0.0.0'),
-  unit: { isLoaded: true, activeState: 'active', result: 'success', isEnabled: true },
-  listeners: [{ port: 4096, address: '0.0.0.0', process: agentProcess }],
-  agentFault: null,
-  domain: { name: 'm.example.com', addresses: ['203.0.113.7'], ownAddresses: ['203.0.113.7'] },
-  nginx: null,
-  proxy: null,
-  firewall: { tool: 'ufw', openPorts: [22, 80, 4096] },
-  selinux: null,
+import {
+  inDays,
+  agentProcess,
+  nginxProcess,
   renewal,
-  revocations: null,
-  isClockSynchronized: true,
-};
-
-const answer = (status: number, body = ''): Answer => ({ status, body, type: 'text/plain' });
-
-/** The same behind nginx, with mutual TLS. */
-const proxied: Look = {
-  ...standalone,
-  installed: {
-    version: '1.0.0',
-    mode: 'proxy',
-    domain: 'm.example.com',
-    proxyPath: '/latchkey',
-    mutualTls: true,
-    proxyByHand: false,
-    certificateFiles: null,
-  },
-  configuration: configuration('127.0.0.1'),
-  listeners: [
-    { port: 80, address: '0.0.0.0', process: nginxProcess },
-    { port: 443, address: '0.0.0.0', process: nginxProcess },
-    { port: 4096, address: '127.0.0.1', process: agentProcess },
-  ],
-  nginx: { version: '1.22.1', isRunning: true, files: [], warnings: [], fault: null },
-  proxy: {
-    health: answer(200, 'OK\n'),
-    route: answer(496, 'client certificate required\n'),
-    routeWithCertificate: answer(200),
-  },
-  firewall: { tool: 'ufw', openPorts: [80, 443] },
-  renewal: { ...renewal, authenticator: 'webroot' },
-  revocations: { path: '/etc/a/crl.pem', nextUpdate: inDays(390), isTimerActive: true },
-};
-
-function listFaults(look: Look): Fault[] {
-  return examine(look).filter((each) => 'cause' in each);
-}
-
-/** What is found wrong, and nothing else is. */
-function assertOnly(
-  look: Look,
-  check: CheckName,
-  state: Fault['state'],
-  cause: string,
-  fix: RegExp,
-): void {
-  const faults = listFaults(look);
-  assert.deepEqual(
-    faults.map((each) => [each.check, each.state, each.cause]),
-    [[check, state, cause]],
-  );
-  assert.match(faults[0]?.fix ?? '', fix);
-}
+  configuration,
+  standalone,
+  answer,
+  proxied,
+  listFaults,
+  assertOnly,
+} from './examine.fixture.ts';
 
 test('nothing is wrong where everything is right, and every check says so', () => {
   for (const look of [standalone, proxied]) {

@@ -49,3 +49,11 @@ export const agentUser = 'latchkey-agent';
 export const AGENT_PORT = 4096;
 
 export const agentUnit = 'latchkey-agent.service';
+
+/** A file among the answers to challenges, by which an installation and the doctor see that they are reached. */
+export const challengeProbe = {
+  directory: paths.challenges,
+  name: 'latchkey-agent',
+  path: `${paths.challenges}/.well-known/acme-challenge/latchkey-agent`,
+  text: 'Answers to challenges are served from here.\n',
+} as const;

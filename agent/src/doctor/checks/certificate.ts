@@ -1,4 +1,5 @@
 import { agentUnit, agentUser, paths } from '../../install/paths.ts';
+import { judgeChallenge } from '../../install/verify/challenge.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
 
@@ -37,13 +38,29 @@ export function checkCertificate(look: Look): Finding {
 }
 
 /** certbot renews the certificate in time. */
-export function checkRenewal({ renewal, now, installed, listeners }: Look): Finding {
+export function checkRenewal(look: Look): Finding {
+  const { renewal, now, installed, listeners } = look;
   if (renewal === null) return skipped('renewal', 'certbot keeps no certificate for the domain.');
   if (renewal.authenticator === 'webroot' && !listeners.some(({ port }) => port === HTTP_PORT)) {
     return problem('renewal', {
       symptom: 'The certificate is not renewed.',
       cause: `For ${renewal.name} certbot leaves answers to a web server on port 80 (webroot), and there is none.`,
       fix: 'Start the web server (systemctl start nginx), or have certbot answer by itself: latchkey-agent install --email ADDRESS',
+    });
+  }
+  const challenge = judgeChallenge(renewal.name, look.challenges);
+  if (challenge !== null) {
+    return problem('renewal', {
+      symptom: 'The certificate is not renewed.',
+      cause: challenge,
+      fix: 'Have the installer put its answers first again: latchkey-agent install. Then try: certbot renew --dry-run',
+    });
+  }
+  if (look.isCopyOld) {
+    return problem('renewal', {
+      symptom: 'Viewers will see an expired certificate, though certbot has renewed it.',
+      cause: `The agent has an older copy than ${renewal.directory}/fullchain.pem.`,
+      fix: 'Install again, which hands it over now and after each renewal: latchkey-agent install',
     });
   }
   const daysLeft = Math.floor((renewal.expiresAt.getTime() - now.getTime()) / DAY_MS);

@@ -19,7 +19,10 @@ export function checkDomain(look: Look): Finding {
       fix: `Add a record for ${name} with the address of this machine (${list(ownAddresses)}).`,
     });
   }
-  const strange = addresses.filter((each) => !ownAddresses.includes(each));
+  // An address that is handed on to this machine is none of its own, and yet is answered by it.
+  const answered = look.challenges.filter(({ isOurs }) => isOurs === true);
+  const reached = new Set([...ownAddresses, ...answered.map(({ address }) => address)]);
+  const strange = addresses.filter((each) => !reached.has(each));
   if (strange.length === 0) return ok('domain', `${name} leads to this machine.`);
   const cause = `${name} leads to ${list(strange)}, and this machine has ${list(ownAddresses)}.`;
   if (strange.some((each) => mayBeTranslated(each, ownAddresses))) {

@@ -1,3 +1,6 @@
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+
 import { askHealth } from '../../ask-health.ts';
 import type { AgentConfig } from '../../config/config.ts';
 import { detectAddresses, findAddresses } from '../../install/detect/addresses.ts';
@@ -8,9 +11,10 @@ import { detectInstalled } from '../../install/detect/installed.ts';
 import { detectListeners } from '../../install/detect/listeners.ts';
 import { detectNginx } from '../../install/detect/nginx.ts';
 import { detectSelinux } from '../../install/detect/selinux.ts';
-import type { InstalledFacts } from '../../install/facts.ts';
-import { AGENT_PORT } from '../../install/paths.ts';
+import type { CertificateFacts, InstalledFacts } from '../../install/facts.ts';
+import { AGENT_PORT, paths } from '../../install/paths.ts';
 import type { RunProgram } from '../../install/run-program.ts';
+import { askForChallenge, type ChallengeAnswer } from '../../install/verify/challenge.ts';
 import { readTlsMaterial } from '../../tls/tls-files.ts';
 import { askProxy } from './ask-proxy.ts';
 import { lookAtConfiguration, readConfiguration } from './look-at-configuration.ts';
@@ -31,6 +35,7 @@ export async function lookAtMachine(
   const { config } = reading;
   const ports = [80, 443, config?.listen.port ?? AGENT_PORT];
   const listeners = detectListeners(detection, ports);
+  const renewal = installed === null ? null : detectCertificate(detection, installed.domain, now);
   // What is slow is slow at the same time.
   const [configuration, ...others] = await Promise.all([
     lookAtConfiguration(configPath, reading, runProgram, now),
@@ -43,9 +48,10 @@ export async function lookAtMachine(
     lookAtRevocations(config, runProgram),
     isClockSynchronized(runProgram),
     detectSelinux(detection),
+    lookAtChallenges(renewal),
   ]);
   const [agentFault, proxy, domain, unit, nginx, firewall, revocations, ...rest] = others;
-  const [isSynchronized, selinux] = rest;
+  const [isSynchronized, selinux, challenges] = rest;
   return {
     now,
     isRoot: process.getuid?.() === 0,
@@ -59,10 +65,29 @@ export async function lookAtMachine(
     proxy,
     firewall,
     selinux,
-    renewal: installed === null ? null : detectCertificate(detection, installed.domain, now),
+    renewal,
+    challenges,
+    isCopyOld: renewal !== null && installed?.mode === 'standalone' && isCopyOld(renewal, config),
     revocations,
     isClockSynchronized: isSynchronized,
   };
+}
+
+/** Asks as an authority does, where a renewal needs our answers. */
+async function lookAtChallenges(renewal: CertificateFacts | null): Promise<ChallengeAnswer[]> {
+  if (renewal?.webroots.includes(paths.challenges) !== true) return [];
+  const addresses = await findAddresses(renewal.name);
+  return askForChallenge(renewal.name, addresses, detectAddresses());
+}
+
+/** Whether the agent has a copy of an older certificate than certbot keeps. */
+function isCopyOld(renewal: CertificateFacts, config: AgentConfig | null): boolean {
+  const file = config?.tls.certificateFile;
+  const [copy, kept] = [file, `${renewal.directory}/fullchain.pem`].map((path) =>
+    path === undefined || !existsSync(path) ? null : new X509Certificate(readFileSync(path)),
+  );
+  if (copy == null || kept == null || copy.serialNumber === kept.serialNumber) return false;
+  return copy.validToDate < kept.validToDate;
 }
 
 async function lookAtDomain(installed: InstalledFacts | null): Promise<DomainLook | null> {

@@ -8,6 +8,7 @@ import type {
   NginxFacts,
   SelinuxFacts,
 } from '../../install/facts.ts';
+import type { ChallengeAnswer } from '../../install/verify/challenge.ts';
 
 /** All that the checks know of a machine. What could not be looked at is null. */
 export interface Look {
@@ -31,6 +32,10 @@ export interface Look {
   readonly selinux: SelinuxFacts | null;
   /** The certificate that certbot renews for the domain. */
   readonly renewal: CertificateFacts | null;
+  /** What the domain's addresses answer to challenges; empty where no certificate is renewed by our answers. */
+  readonly challenges: readonly ChallengeAnswer[];
+  /** Whether the agent has another certificate than certbot keeps; false where it has none of certbot's. */
+  readonly isCopyOld: boolean;
   readonly revocations: RevocationsLook | null;
   /** Whether something sets the clock; null when nobody says. */
   readonly isClockSynchronized: boolean | null;

@@ -45,6 +45,8 @@ export interface InstallServices {
   readonly nginxWarnings: readonly string[];
   /** Whether the plan keeps a certificate of certbot. @param name certbot's name for it */
   readonly keepsCertificate: (name: string) => boolean;
+  /** Asks for the file among the answers to challenges; null when an authority would get it, else what is wrong. */
+  readonly checkChallenge: (domain: string) => Promise<string | null>;
   /** Asks for the health route through nginx; null when it answers as it must, else what is wrong. */
   readonly probeProxy: () => Promise<string | null>;
   /** Makes the authority and what it signs, where they are missing. */

@@ -4,7 +4,7 @@ import { findIncludes } from '../nginx/includes.ts';
 import type { ProxyOptions } from '../nginx/proxy-plan.ts';
 import { keepTaggedLines } from '../nginx/tagged-lines.ts';
 import type { InstallOptions } from '../options.ts';
-import { paths } from '../paths.ts';
+import { challengeProbe, paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';
 import { findAgentPort } from './agent-port.ts';
 import type { CertificatePlan } from './plan-certificate.ts';
@@ -42,6 +42,15 @@ export function guessCertificate(
   return { ...files, needsChallenge: kept === null };
 }
 
+const PROBE: FileStep = {
+  kind: 'file',
+  path: challengeProbe.path,
+  text: challengeProbe.text,
+  mode: 0o644,
+  group: 'root',
+  keepsExisting: false,
+};
+
 /** Has nginx answer challenges from our directory; nothing where no challenge will come. */
 export function listChallengeSteps(
   challenge: Challenge,
@@ -51,6 +60,7 @@ export function listChallengeSteps(
   if (!isNeeded) return [];
   return [
     { kind: 'directory', path: paths.challenges, mode: 0o755, group: 'root' },
+    PROBE,
     ...challenge.files,
     ...listEdits(challenge.files, challenge.edits, files),
     { kind: 'nginx', probesRoute: false },

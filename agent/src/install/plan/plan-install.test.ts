@@ -31,7 +31,10 @@ const GROUND = [
   'directory /etc/latchkey-agent',
   'directory /etc/latchkey-agent/tls',
 ];
-const CHALLENGES = 'directory /var/lib/latchkey-agent-challenges';
+const CHALLENGES = [
+  'directory /var/lib/latchkey-agent-challenges',
+  'file /var/lib/latchkey-agent-challenges/.well-known/acme-challenge/latchkey-agent',
+];
 const SERVICE = [
   'file /etc/systemd/system/latchkey-agent.service',
   'service latchkey-agent.service',
@@ -54,7 +57,7 @@ const LIMITS = 'file /etc/nginx/conf.d/latchkey-agent-limits.conf';
 const DEDICATED = [
   'packages certbot',
   ...GROUND,
-  CHALLENGES,
+  ...CHALLENGES,
   'file /etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
   'nginx',
   'certificate webroot',
@@ -87,7 +90,7 @@ const EXISTING = [
 /** Its certificate is of a public authority, though nginx has port 80. */
 function standaloneBeside(challenge: readonly string[]): readonly string[] {
   const at = STANDALONE.indexOf('certificate standalone');
-  const before = [...STANDALONE.slice(0, at), CHALLENGES, ...challenge, 'nginx'];
+  const before = [...STANDALONE.slice(0, at), ...CHALLENGES, ...challenge, 'nginx'];
   return [...before, 'certificate webroot', ...STANDALONE.slice(at + 1)];
 }
 

@@ -157,3 +157,17 @@ describe('an installation for another domain', () => {
     assert.deepEqual(list(), before);
   });
 });
+
+test('asks no authority for a certificate while its challenge would not be answered', async () => {
+  using host = new FakeHost();
+  host.challengeProblem = 'It is not answered.';
+  const webroot = { kind: 'webroot', directory: '/var/www' } as const;
+  const through = steps.map((step) =>
+    step.kind === 'certificate' ? { ...step, challenge: webroot } : step,
+  );
+  await assert.rejects(applyPlan({ ...order, steps: through }, host.open()), /not answered/u);
+  assert.equal(
+    host.calls.some((each) => each.startsWith('certbot certonly')),
+    false,
+  );
+});

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+
+import { standalone, proxied, listFaults, assertOnly } from './examine.fixture.ts';
+
+test('a renewal is a problem when its challenge is answered by somebody else, or the agent keeps an old copy', () => {
+  const lost = { address: '203.0.113.7', isOwn: true, isOurs: false, says: 'status 404' };
+  assertOnly(
+    { ...proxied, challenges: [lost] },
+    'renewal',
+    'problem',
+    'http://m.example.com/.well-known/acme-challenge/ is not answered from /var/lib/latchkey-agent-challenges at 203.0.113.7 (status 404), so the authority would refuse the certificate. A redirect or another server block answers in its place: let nginx serve that path.',
+    /latchkey-agent install/u,
+  );
+  assertOnly(
+    { ...standalone, isCopyOld: true },
+    'renewal',
+    'problem',
+    'The agent has an older copy than /etc/letsencrypt/live/m.example.com/fullchain.pem.',
+    /latchkey-agent install/u,
+  );
+});
+
+test('an address that is handed on to this machine is no problem once it answers', () => {
+  const domain = {
+    name: 'm.example.com',
+    addresses: ['198.51.100.9'],
+    ownAddresses: ['203.0.113.7'],
+  };
+  const reached = { address: '198.51.100.9', isOwn: false, isOurs: true, says: 'OK' };
+  assert.deepEqual(listFaults({ ...proxied, domain, challenges: [reached] }), []);
+});
