@@ -178,6 +178,7 @@ const app = buildApp(ctx, {
       isReconciliationFailing: false,
       undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
     }),
+    isDiskLow: () => false,
     isDraining: () => false,
   },
   prepare: (instance) => {

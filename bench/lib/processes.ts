@@ -63,6 +63,7 @@ function forkScript(
       LATCHKEY_BILLING_SECRETS: BILLING_SECRET,
       // All clients of a load come from one address.
       LATCHKEY_EVENTS_RATE: '1000000/1000000',
+      LATCHKEY_STORAGE_QUOTA_MIB: '1000000',
       ...settings,
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],

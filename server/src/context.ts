@@ -22,6 +22,7 @@ import type { OutreachDesk } from './features/outreach/outreach-desk.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/trial-request.ts';
 import type { HeartbeatBatch } from './features/usage/heartbeat-batch.ts';
+import type { StorageLimits } from './http/limit-storage.ts';
 import type { Vault } from './lib/vault.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
@@ -61,6 +62,8 @@ export interface Context {
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;
   readonly checkLimiter: CheckLimiter;
+  /** Limits what is stored for clients without credentials. */
+  readonly storage: StorageLimits;
   readonly eventCounts: EventCounts;
   /** Which names of analytics events are taken. */
   readonly wantedNames: NameFilter;

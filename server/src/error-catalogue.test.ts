@@ -43,6 +43,7 @@ test('every code has a factory that makes it', () => {
     factories.machineMismatch().code,
     factories.activationLimitReached(2, 2).code,
     factories.moveLimitReached(5, 30, new Date(0)).code,
+    factories.storageLow(60).code,
     factories.licenseNotUsable('expired').code,
     factories.licenseNotUsable('paused').code,
     factories.licenseNotUsable('canceled').code,

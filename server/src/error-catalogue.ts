@@ -168,6 +168,11 @@ export const errorCatalogue = {
     title: 'Overloaded',
     meaning: 'More requests are waiting than can be served in time.',
   },
+  storage_low: {
+    status: 503,
+    title: 'Storage low',
+    meaning: 'The disk is nearly full: events and heartbeats are not stored until there is room.',
+  },
   starting: {
     status: 503,
     title: 'Starting',

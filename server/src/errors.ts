@@ -157,6 +157,10 @@ export function databaseUnavailable(cause: unknown): PublicError {
   return new PublicError('database_unavailable', { cause, headers: retryAfter(1) });
 }
 
+export function storageLow(retryAfterSeconds: number): PublicError {
+  return new PublicError('storage_low', { headers: retryAfter(retryAfterSeconds) });
+}
+
 export function starting(): PublicError {
   return new PublicError('starting', { headers: retryAfter(1) });
 }

@@ -30,6 +30,7 @@ import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
 import { createHeartbeatBatch } from './features/usage/heartbeat-batch.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
+import { StorageQuota } from './lib/storage-quota.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
 
@@ -52,6 +53,8 @@ export interface ContextParts {
   readonly outreachMail?: MailTransport | null;
   /** Left out: the limits of a service. */
   readonly outreachLimits?: Partial<OutreachLimits>;
+  /** Left out where the disk is another machine's. */
+  readonly isDiskLow?: () => boolean;
   /** Left out where nothing is asked. */
   readonly paddleApi?: PaddleApi | null;
 }
@@ -130,6 +133,10 @@ export function makeContext(parts: ContextParts): Context {
     licenseQueue,
     guesses: new GuessLimiter(clock),
     checkLimiter: new CheckLimiter(clock),
+    storage: {
+      quota: new StorageQuota(config.storage.quotaMib * 1_048_576),
+      isDiskLow: parts.isDiskLow ?? (() => false),
+    },
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
     wantedNames: createNameFilter(config.events.names),
     wantedEvents,

@@ -7,7 +7,8 @@ import type { LoadedConfiguration } from './config/load.ts';
 import type { Context } from './context.ts';
 import { lacksMigrations, migrate } from './db/migrate.ts';
 import { chooseAccount } from './db/embedded/account.ts';
-import { openDatabase } from './db/open-database.ts';
+import { DiskSpace } from './db/embedded/disk-space.ts';
+import { openDatabase, type OpenDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
 import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
@@ -63,6 +64,9 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const database = await openDatabase(config, secrets, log, true);
   resources.defer(() => database.close());
   const { pool } = database;
+  const disk = await watchDisk(database, log);
+  resources.defer(() => disk?.stop());
+  const isDiskLow = (): boolean => disk?.isLow ?? false;
   await bringUpToDate(pool, log);
 
   const metrics = createMetrics({ version });
@@ -74,7 +78,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   });
   const paddleApi = openPaddleApi(config, secrets, systemClock);
   const parts = { config, secrets, clock: systemClock, log, metrics, pool, mail, outreachMail };
-  const ctx = makeContext({ ...parts, paddleApi, catalog: () => catalog.current() });
+  const ctx = makeContext({ ...parts, paddleApi, isDiskLow, catalog: () => catalog.current() });
   await loadSigningKeys(ctx);
   const webhooks = startOutgoingWebhooks(ctx);
   resources.defer(() => webhooks.stop());
@@ -115,6 +119,16 @@ export async function startService(configuration: LoadedConfiguration): Promise<
       await kept.disposeAsync();
     },
   };
+}
+
+async function watchDisk(
+  { directory }: Pick<OpenDatabase, 'directory'>,
+  log: Logger,
+): Promise<DiskSpace | null> {
+  if (directory === null) return null;
+  const disk = new DiskSpace(directory, log);
+  await disk.start();
+  return disk;
 }
 
 async function bringUpToDate(pool: Pool, log: Logger): Promise<void> {
@@ -159,6 +173,7 @@ function assembleApp(
       migrationsPending: () => lacksMigrations(pool),
       readBacklog: async () => jobs.backlog() ?? countBacklog(ctx),
       isDraining: () => state() === 'draining',
+      isDiskLow: ctx.storage.isDiskLow,
     },
     prepare: (app) => observeRequests(app, { log, metrics }),
   });

@@ -84,6 +84,8 @@ export interface TestServiceOptions {
   /** Where mail comes from. */
   readonly mailFrom?: string;
   readonly paddleApi?: PaddleApi | null;
+  readonly storageQuotaMib?: number;
+  readonly isDiskLow?: () => boolean;
 }
 
 /** The whole service in this process, with a database of its own. */
@@ -132,6 +134,7 @@ export async function startTestService(options: TestServiceOptions = {}): Promis
       pingDatabase: async () => void (await ctx.pool.query('select 1')),
       migrationsPending: () => lacksMigrations(ctx.pool),
       readBacklog: () => countBacklog(ctx),
+      isDiskLow: ctx.storage.isDiskLow,
       isDraining: () => false,
     },
     prepare: (instance) => observeRequests(instance, { log: ctx.log, metrics: ctx.metrics }),
@@ -169,6 +172,7 @@ function makeTestContext(
     config: {
       ...config,
       database: { ...config.database, poolSize },
+      storage: { quotaMib: options.storageQuotaMib ?? config.storage.quotaMib },
       mail: { ...config.mail, from: options.mailFrom ?? null },
     },
     secrets: {
@@ -187,6 +191,7 @@ function makeTestContext(
     outreachMail: options.outreachMail ?? null,
     outreachLimits: options.outreachLimits ?? {},
     paddleApi: options.paddleApi ?? null,
+    isDiskLow: options.isDiskLow ?? (() => false),
     metrics: createMetrics({ version: 'test' }),
     pool: createPool(database.connection, { maxConnections: poolSize, log }),
   });

@@ -4,6 +4,7 @@ import { readEnvironment } from '#server/config/env.ts';
 import type { Context } from '#server/context.ts';
 import { type AppDependencies, buildApp } from '#server/app.ts';
 import type { App } from '#server/http/app-instance.ts';
+import { StorageQuota } from '#server/lib/storage-quota.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 /** What routes are made with; all else of a context is for use cases, and these tests prove what is decided before. */
@@ -12,6 +13,7 @@ const noContext: Context = new Proxy<Context>(
     config: toConfig(readEnvironment({}, () => '').environment, '/'),
     clock: systemClock,
     metrics: createMetrics({ version: 'test' }),
+    storage: { quota: new StorageQuota(1_048_576), isDiskLow: () => false },
   }),
   {
     get: (target, name) => {
@@ -41,6 +43,7 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
         isReconciliationFailing: false,
         undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
       }),
+      isDiskLow: () => false,
       isDraining: () => false,
     },
     ...dependencies,

@@ -45,6 +45,7 @@ function describePlain(config: Config): readonly Plain[] {
     ],
     ['LATCHKEY_METRICS_PORT', textOf(metrics.port), (env) => env.metricsPort],
     ['LATCHKEY_METRICS_HOST', metrics.host, (env) => env.metricsHost],
+    ['LATCHKEY_STORAGE_QUOTA_MIB', String(config.storage.quotaMib), (env) => env.storageQuotaMib],
     [
       'LATCHKEY_EVENTS_RATE',
       `${events.rate.perSecond}/${events.rate.burst}`,

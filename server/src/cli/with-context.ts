@@ -77,7 +77,7 @@ async function openRunningOrOwn(
   if (running === null) return openDatabase(config, secrets, log);
   const secretIds = listSecretIds(secrets);
   const pool = createPool(running, { maxConnections: config.database.poolSize, log, secretIds });
-  return { pool, account: null, close: () => pool.end() };
+  return { pool, account: null, directory: null, close: () => pool.end() };
 }
 
 async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {

@@ -28,6 +28,7 @@ test('the defaults serve this machine only, on an embedded database', () => {
     dataDirectory: '/srv/latchkey/data',
     database: { kind: 'embedded', poolSize: 16, account: null },
     metrics: { host: '127.0.0.1', port: null },
+    storage: { quotaMib: 256 },
     events: { rate: { perSecond: 100, burst: 300 }, names: [], keepDays: 396 },
     billing: {
       toleranceSeconds: 30,

@@ -32,6 +32,10 @@ export interface Config {
     /** The port of the metrics' own listener; null: none. */
     readonly port: number | null;
   };
+  readonly storage: {
+    /** How many MiB a client network may have stored in a day without credentials. */
+    readonly quotaMib: number;
+  };
   readonly events: {
     readonly rate: Rate;
     /** Patterns with `*`; none: events of all names are taken. */
@@ -71,6 +75,7 @@ export const defaults = {
   catalogPath: fileURLToPath(new URL('../../../catalog.example.yaml', import.meta.url)),
   databasePoolSize: 16,
   metricsHost: '127.0.0.1',
+  storageQuotaMib: 256,
   eventsRate: { perSecond: 100, burst: 300 },
   // Thirteen months.
   eventsKeepDays: 396,
@@ -102,6 +107,7 @@ export function toConfig(environment: Environment, workingDirectory: string): Co
       host: environment.metricsHost ?? defaults.metricsHost,
       port: environment.metricsPort ?? null,
     },
+    storage: { quotaMib: environment.storageQuotaMib ?? defaults.storageQuotaMib },
     events: toEvents(environment),
     billing: toBilling(environment),
     mail: { from: environment.mailFrom ?? null, dkim: toDkim(environment) },

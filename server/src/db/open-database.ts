@@ -15,6 +15,8 @@ export interface OpenDatabase {
   readonly pool: Pool;
   /** The account of the embedded server when root started it, else null. */
   readonly account: Account | null;
+  /** Where the embedded server keeps its data, by a path that this process can use as long as it runs; else null. */
+  readonly directory: string | null;
   /** Ends the connections, and the embedded server with them. */
   close(): Promise<void>;
 }
@@ -44,7 +46,7 @@ export async function openDatabase(
       await pool.end();
       throw error;
     }
-    return { pool, account: null, close: () => pool.end() };
+    return { pool, account: null, directory: null, close: () => pool.end() };
   }
   const { dataDirectory, database } = config;
   const account = database.account ?? undefined;
@@ -54,5 +56,5 @@ export async function openDatabase(
     await pool.end();
     await embedded.stop();
   };
-  return { pool, account: embedded.account, close };
+  return { pool, account: embedded.account, directory: embedded.connection.host, close };
 }

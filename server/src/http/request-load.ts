@@ -98,6 +98,11 @@ export class RequestLoad {
     this.#budget = control.usual;
   }
 
+  /** The length of the body, inflated. */
+  get bodyBytes(): number {
+    return this.#bytes - REQUEST_BYTES;
+  }
+
   /**
    * Reserves memory for a body of this length instead of what was reserved for it before.
    * @returns false when there is none; what was reserved before stays

@@ -38,8 +38,8 @@ const operations: readonly (readonly [string, string, string])[] = [
   ['POST', '/api/v1/licenses/validate', '200 413 415 422 429 500 503'],
   ['POST', '/api/v1/outreach/send', '200 401 403 409 413 415 422 500 503'],
   ['POST', '/api/v1/subscribers', '201 401 403 413 415 422 429 500 503'],
-  ['POST', '/api/v1/trial/start', '200 413 415 422 500 503'],
-  ['POST', '/api/v1/usage/heartbeat', '200 413 415 422 500 503'],
+  ['POST', '/api/v1/trial/start', '200 413 415 422 429 500 503'],
+  ['POST', '/api/v1/usage/heartbeat', '200 413 415 422 429 500 503'],
   ['POST', '/api/v1/webhooks/billing', '200 401 413 415 422 500 503'],
   ['POST', '/api/v1/webhooks/{provider}', '200 400 401 404 413 414 415 422 500 503'],
 ];

@@ -1,9 +1,11 @@
 import { EventBatch, EventBatchResponse, ref } from '@latchkey/contract';
+import type { FastifyRequest } from 'fastify';
 
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addGzipJsonParser } from '#server/http/json-parser.ts';
 import { limitRate } from '#server/http/limit-rate.ts';
+import { limitStorage } from '#server/http/limit-storage.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 import { describeDrops } from './rules/drop-reasons.ts';
@@ -20,7 +22,7 @@ export function registerAnalyticsRoutes(app: App, ctx: Context): void {
       '/api/v1/events',
       {
         bodyLimit: EVENTS_BODY_LIMIT_BYTES,
-        onRequest: limitEvents(ctx),
+        onRequest: [limitEvents(ctx), limitStoredEvents(ctx)],
         schema: {
           operationId: 'ingestEvents',
           tags: ['events'],
@@ -31,16 +33,35 @@ export function registerAnalyticsRoutes(app: App, ctx: Context): void {
             'compressed by gzip.',
           body: ref(EventBatch),
           response: { 200: ref(EventBatchResponse, 'How many events were new.') },
-          problems: ['invalid_encoding', 'rate_limited'],
+          problems: ['invalid_encoding', 'rate_limited', 'storage_low'],
         },
       },
       async (request, reply) => {
         const { response, drops } = await ingestEvents(ctx, request.body);
+        chargeEvents(ctx, request, response.accepted);
         if (response.dropped > 0) reply.header('x-events-dropped', describeDrops(drops));
         return response;
       },
     );
   });
+}
+
+function limitStoredEvents({ clock, metrics, storage: limits }: Context) {
+  const onRefusal = (code: string): void => metrics.countRefusal('events', code);
+  return limitStorage({ limits, clock, needsDisk: true, onRefusal });
+}
+
+/** Row headers, ids and index entries of an event, beside its own text; measured on a store of a million. */
+const EVENT_OVERHEAD_BYTES = 350;
+
+function chargeEvents(
+  { clock, storage }: Context,
+  { body, clientNetwork, load }: FastifyRequest<{ Body: EventBatch }>,
+  stored: number,
+): void {
+  const textBytes = ((load?.bodyBytes ?? 0) * stored) / body.events.length;
+  const bytes = stored * EVENT_OVERHEAD_BYTES + textBytes;
+  storage.quota.charge(clientNetwork, bytes, clock.now().getTime());
 }
 
 function limitEvents({ clock, config, metrics }: Context) {

@@ -25,6 +25,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
   // Read at each request and never kept: neither asks the database.
   const readProcessChecks = () => ({
     load: checkLoad(dependencies.readLoadState()),
+    disk: checkDisk(dependencies.isDiskLow()),
     process: checkProcess(isDraining()),
   });
   const life = () => ({
@@ -75,6 +76,13 @@ function checkLoad(state: ReturnType<HealthDependencies['readLoadState']>): Heal
         status: 'unhealthy',
         message: 'Most requests are refused: the memory for them is exhausted.',
       };
+}
+
+/** Licensing goes on, so the service stays ready. */
+function checkDisk(isLow: boolean): HealthCheck {
+  if (!isLow) return { status: 'healthy' };
+  const message = 'Disk space is low: events and heartbeats are refused.';
+  return { status: 'degraded', message };
 }
 
 function worstOf(checks: readonly HealthCheck[]): HealthResponse['status'] {

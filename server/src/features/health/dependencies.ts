@@ -31,6 +31,8 @@ export interface HealthDependencies {
   readonly migrationsPending: () => Promise<boolean> | boolean;
   /** What needs somebody's attention; it may be a minute old. */
   readonly readBacklog: () => Promise<HealthBacklog>;
+  /** Whether the file system of the embedded database has hardly any room left. */
+  readonly isDiskLow: () => boolean;
   /** True from the moment that the process was asked to stop. */
   readonly isDraining: () => boolean;
   /**

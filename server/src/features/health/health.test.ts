@@ -21,6 +21,7 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
     },
     migrationsPending: () => false,
     readBacklog: async () => WELL,
+    isDiskLow: () => false,
     isDraining: () => false,
     readLoadState: () => 'normal',
     ...overrides,
@@ -66,7 +67,7 @@ test('all well: ready and healthy', async () => {
   assert.deepEqual(rest, { status: 'healthy', version: '1.2.3', uptime_seconds: 90 });
   assert.match(
     JSON.stringify(checks),
-    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"mail":\{"status":"healthy"\},"outgoing_webhooks":\{"status":"healthy"\},"load":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
+    /^\{"database":\{"status":"healthy","latency_ms":[\d.]+\},"migrations":\{"status":"healthy"\},"jobs":\{"status":"healthy"\},"payments":\{"status":"healthy"\},"mail":\{"status":"healthy"\},"outgoing_webhooks":\{"status":"healthy"\},"load":\{"status":"healthy"\},"disk":\{"status":"healthy"\},"process":\{"status":"healthy"\}\}$/u,
   );
 });
 
@@ -75,6 +76,7 @@ test('without a database: not ready, unhealthy, and nothing inner is shown', asy
   const checks = {
     database: { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' },
     load: { status: 'healthy' },
+    disk: { status: 'healthy' },
     process: { status: 'healthy' },
   };
   assert.deepEqual(await get('/ready'), { code: 503, body: { status: 'not_ready', checks } });

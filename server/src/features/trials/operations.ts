@@ -8,4 +8,5 @@ export const startTrialOperation = {
   description: 'Seven days, granted once per machine; asking again returns the same trial.',
   body: ref(TrialStartRequest),
   response: { 200: ref(TrialStartResponse, 'The trial, also when it is over.') },
+  problems: ['rate_limited'],
 } satisfies FastifySchema;

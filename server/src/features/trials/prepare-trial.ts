@@ -14,7 +14,8 @@ import type { NewTrial, TrialTerms } from './queries.ts';
 import { standingOfTrial } from './standing.ts';
 
 /** How long a trial lasts; part of the interface. */
-const TRIAL_DAYS = 7;
+/** How long a trial lasts. */
+export const TRIAL_DAYS = 7;
 const DAY_MS = 86_400_000;
 
 /** What a trial that begins at a moment is like. */

@@ -1,12 +1,45 @@
+import type { TrialStartRequest, TrialStartResponse } from '@latchkey/contract';
+
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
+import { limitStorage } from '#server/http/limit-storage.ts';
 
 import { startTrialOperation } from './operations.ts';
+import { TRIAL_DAYS } from './prepare-trial.ts';
 import { startTrial } from './start-trial.ts';
+
+const DAY_MS = 86_400_000;
+
+/** A trial's license, key, activation and, at most, 85 claims, with their index entries. */
+const TRIAL_BYTES = 16 * 1024;
 
 /** The one-time trial of a machine. */
 export function registerTrialRoutes(app: App, ctx: Context): void {
-  app.post('/api/v1/trial/start', { schema: startTrialOperation }, (request) =>
-    startTrial(ctx, request.body),
+  app.post(
+    '/api/v1/trial/start',
+    { onRequest: limitNewTrials(ctx), schema: startTrialOperation },
+    ({ body, clientNetwork }) => startAndCharge(ctx, body, clientNetwork),
   );
+}
+
+async function startAndCharge(
+  ctx: Context,
+  body: TrialStartRequest,
+  network: string,
+): Promise<TrialStartResponse> {
+  const startedAt = ctx.clock.now();
+  const trial = await startTrial(ctx, body);
+  const bytes = isNew(trial, startedAt) ? TRIAL_BYTES : 0;
+  ctx.storage.quota.charge(network, bytes, startedAt.getTime());
+  return trial;
+}
+
+/** A trial that was granted before the request ends earlier, unless it was extended. */
+function isNew({ expires_at: expiresAt }: TrialStartResponse, startedAt: Date): boolean {
+  return new Date(expiresAt).getTime() >= startedAt.getTime() + TRIAL_DAYS * DAY_MS;
+}
+
+function limitNewTrials({ clock, metrics, storage: limits }: Context) {
+  const onRefusal = (code: string): void => metrics.countRefusal('trial', code);
+  return limitStorage({ limits, clock, needsDisk: false, onRefusal });
 }

@@ -1,0 +1,79 @@
+import { statfs } from 'node:fs/promises';
+
+import { messageOf } from '#server/lib/error-message.ts';
+
+import type { EmbeddedPostgresLog } from './log.ts';
+
+const MIB = 1_048_576;
+const CHECK_INTERVAL_MS = 5_000;
+
+/** Below this the embedded database soon stops: `storage_low`. PostgreSQL needs some for its log and for compaction. */
+const LOW_SPACE_MIB = 512;
+
+/** Room that must be there again before the condition ends, so that it does not change with each check. */
+const ENOUGH_SPACE_MIB = 768;
+
+/** Watches the room on the file system of a directory. */
+export class DiskSpace {
+  readonly #directory: string;
+  readonly #log: EmbeddedPostgresLog;
+  readonly #readFreeMib: (directory: string) => Promise<number>;
+  #timer: NodeJS.Timeout | undefined;
+  #isLow = false;
+
+  constructor(
+    directory: string,
+    log: EmbeddedPostgresLog,
+    readFreeMib: (directory: string) => Promise<number> = readFreeSpace,
+  ) {
+    this.#directory = directory;
+    this.#log = log;
+    this.#readFreeMib = readFreeMib;
+  }
+
+  /** Whether there is hardly any room, as of the last check. */
+  get isLow(): boolean {
+    return this.#isLow;
+  }
+
+  /** Checks now and from now on every five seconds. */
+  async start(): Promise<void> {
+    await this.check();
+    this.#timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+  }
+
+  /** Checks once; logs when the condition begins and when it ends. */
+  async check(): Promise<void> {
+    try {
+      this.#judge(await this.#readFreeMib(this.#directory));
+    } catch (error) {
+      const fields = { event: 'disk.check_failed', reason: messageOf(error) };
+      this.#log.error(fields, 'could not read the free disk space');
+    }
+  }
+
+  #judge(freeMib: number): void {
+    const fields = { free_mib: Math.floor(freeMib) };
+    if (!this.#isLow && freeMib < LOW_SPACE_MIB) {
+      this.#isLow = true;
+      const event = 'disk.low_started';
+      this.#log.error({ event, ...fields }, 'disk space is low: refusing events and heartbeats');
+    } else if (this.#isLow && freeMib >= ENOUGH_SPACE_MIB) {
+      this.#isLow = false;
+      const event = 'disk.low_ended';
+      this.#log.info(
+        { event, ...fields },
+        'disk space is sufficient: storing events and heartbeats again',
+      );
+    }
+  }
+}
+
+async function readFreeSpace(directory: string): Promise<number> {
+  const { bavail, bsize } = await statfs(directory);
+  return (bavail * bsize) / MIB;
+}

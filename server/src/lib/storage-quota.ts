@@ -1,0 +1,47 @@
+import { LRUCache } from 'lru-cache';
+
+const DAY_MS = 86_400_000;
+
+/** Bounds memory; the networks that stored nothing for longest are forgotten first. */
+const MAX_NETWORKS = 50_000;
+
+/**
+ * Limits how many bytes each client network may have stored without credentials in a day. The quota refills evenly, so a
+ * network that used it up waits for as long as its last request was large. It is charged after the fact, when it is known
+ * what was new; requests in progress at that moment may exceed it.
+ */
+export class StorageQuota {
+  readonly #msPerByte: number;
+  /** By network: the moment at which its whole quota is there again, in ms. */
+  readonly #fullAgainAt = new LRUCache<string, number>({ max: MAX_NETWORKS });
+
+  /** @param bytesPerDay at least 1 */
+  constructor(bytesPerDay: number) {
+    this.#msPerByte = DAY_MS / bytesPerDay;
+  }
+
+  /**
+   * Returns for how many seconds a network may store nothing; 0 when it may.
+   * @param now in ms
+   */
+  readWaitSeconds(network: string, now: number): number {
+    return Math.max(0, Math.ceil((this.#readDebtMs(network, now) - DAY_MS) / 1_000));
+  }
+
+  /**
+   * Charges what was stored.
+   * @param now in ms
+   */
+  charge(network: string, bytes: number, now: number): void {
+    if (bytes <= 0) return;
+    const debtMs = this.#readDebtMs(network, now) + bytes * this.#msPerByte;
+    // One more day at most, so that a single large request cannot lock a network out for longer.
+    this.#fullAgainAt.set(network, now + Math.min(debtMs, 2 * DAY_MS));
+  }
+
+  #readDebtMs(network: string, now: number): number {
+    const debtMs = (this.#fullAgainAt.get(network) ?? now) - now;
+    // A longer debt was written before the clock was set back.
+    return debtMs > 2 * DAY_MS ? 0 : Math.max(0, debtMs);
+  }
+}
