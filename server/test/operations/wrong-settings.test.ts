@@ -81,7 +81,7 @@ describe('the service does not start', { concurrency: 3 }, () => {
       'LATCHKEY_PORT must be a whole number from 0 to 65535, not "80x".',
       'LATCHKEY_PUBLIC_URL must be a plain http:// or https:// URL such as https://licenses.example.com, not "https://[credentials]@example.com".',
       'LATCHKEY_TRUSTED_PROXIES must be a comma-separated list of proxy addresses or CIDR networks such as 127.0.0.0/8,10.0.0.0/8, or none; trusting everyone is not possible, not "true".',
-      'LATCHKEY_SECRET must have at least 32 characters, chosen at random (make one with: openssl rand -base64 32).',
+      'LATCHKEY_SECRET must have at least 32 characters without commas, chosen at random (make one with: openssl rand -base64 32).',
       'DATABASE_URL must be a URL such as postgres://user:password@host:5432/latchkey, with special characters of the password percent-encoded.',
       'LATCHKEY_LOG_LEVL is not a setting of Latchkey: LATCHKEY_LOG_LEVEL was probably meant.',
       'wrong.yaml:8: products[0].features must be a list of at most 100 texts',
