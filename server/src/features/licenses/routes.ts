@@ -37,6 +37,6 @@ export function registerLicenseRoutes(app: App, ctx: Context): void {
   app.get(
     '/api/v1/licenses/check/:transaction_id',
     { schema: checkTransactionOperation },
-    (request) => checkTransaction(ctx, request.params.transaction_id, request.ip),
+    (request) => checkTransaction(ctx, request.params.transaction_id, request.clientNetwork),
   );
 }
