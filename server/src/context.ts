@@ -61,6 +61,8 @@ export interface Context {
   /** Work that locks a license, in line by the license's id. */
   readonly licenseQueue: KeyedQueue;
   readonly guesses: GuessLimiter;
+  /** Look-ups of foreign keys, in line by the client's network. */
+  readonly guessQueue: KeyedQueue;
   readonly checkLimiter: CheckLimiter;
   /** Limits what is stored for clients without credentials. */
   readonly storage: StorageLimits;

@@ -22,6 +22,7 @@ import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts'
 import { createLicenseBatches } from './features/licenses/batches.ts';
 import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import { createGuessQueue } from './features/licenses/guess-queue.ts';
 import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
 import { OutreachDesk, type OutreachLimits } from './features/outreach/outreach-desk.ts';
 import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
@@ -90,8 +91,10 @@ export function makeContext(parts: ContextParts): Context {
     concernsAll: isSilent,
     concernsKey: isLockTimeout,
   });
+  const guessQueue = createGuessQueue(isSilent);
   metrics.setQueueDepth('gate', () => gate.depth);
   metrics.setQueueDepth('activations', () => licenseQueue.depth);
+  metrics.setQueueDepth('guesses', () => guessQueue.depth);
   const outreach = new OutreachDesk(parts.outreachLimits);
   metrics.setQueueDepth('outreach', () => outreach.depth);
   const wantedEvents = new WantedEvents(clock);
@@ -132,6 +135,7 @@ export function makeContext(parts: ContextParts): Context {
     gate,
     licenseQueue,
     guesses: new GuessLimiter(clock),
+    guessQueue,
     checkLimiter: new CheckLimiter(clock),
     storage: {
       quota: new StorageQuota(config.storage.quotaMib * 1_048_576),

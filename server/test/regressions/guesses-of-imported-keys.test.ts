@@ -67,3 +67,22 @@ test('10,000 guesses from one network find none of two imported keys', async () 
     assert.equal(await guess(service, key, anyAddress()), 'activation_not_found');
   }
 });
+
+/**
+ * In a batch of look-ups, the keys that were found were answered before the failures of the same batch were counted: a
+ * network had as many guesses as fit into a batch, and with a previous master secret as many as it sent at once.
+ */
+test('of guesses that are sent at once, none after the tenth wrong one is answered', async () => {
+  for (const previousSecrets of [[], ['an earlier master secret of 32 bytes or more']]) {
+    const service = await startTestService({ previousSecrets });
+    await service.issue({ licenseKey: 'SHOP-0199' });
+    const keys = Array.from(
+      { length: 200 },
+      (_, index) => `SHOP-${String(index).padStart(4, '0')}`,
+    );
+    assert.deepEqual(await countAnswers(service, keys, keys.length), {
+      license_not_found: 10,
+      rate_limited: 190,
+    });
+  }
+});

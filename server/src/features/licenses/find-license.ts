@@ -1,5 +1,6 @@
 import type { Context } from '#server/context.ts';
 import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.ts';
+import { networkOf } from '#server/lib/client-network.ts';
 
 import { GUESS_POLICY } from './guess-limiter.ts';
 import { identifyLicenseKey, type IdentifiedKey } from './hash-license-key.ts';
@@ -14,19 +15,56 @@ export function noteUnknownKey(ctx: Context, clientAddress: string): void {
   refuseFor(ctx, ctx.guesses.recordFailure(clientAddress));
 }
 
+/** Reads what belongs to the hash of a key; null when no license has that key. */
+type ReadByHash<Found> = (keyHash: string) => Promise<Found | null>;
+
 /**
- * Admits a key before it is looked up.
- * @throws rateLimited (429) for a foreign key that is new to an address, while that is paused
+ * Looks up a key that a client sent, and counts it as a guess when no license has it. Foreign keys that are new to a
+ * network are looked up one after the other: of those sent at once, the right ones would otherwise be answered before the
+ * wrong ones are counted.
+ * @returns null for an unknown key
+ * @throws rateLimited (429) while the address is paused, for unknown keys and for foreign keys that are new to it
  */
-export function admitKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
+export async function lookUpKey<Found>(
+  ctx: Context,
+  licenseKey: string,
+  clientAddress: string,
+  read: ReadByHash<Found>,
+): Promise<Found | null> {
+  const key = identifyLicenseKey(ctx, licenseKey);
+  if (key === null) {
+    noteUnknownKey(ctx, clientAddress);
+    return null;
+  }
+  const lookUp = async (): Promise<Found | null> => {
+    admitKey(ctx, key, clientAddress);
+    const found = (await read(key.keyHash)) ?? (await readUnderOlderHash(ctx, licenseKey, read));
+    if (found === null) noteUnknownKey(ctx, clientAddress);
+    else noteKnownKey(ctx, key, clientAddress);
+    return found;
+  };
+  if (!key.isForeign || ctx.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
+  // Refused before it takes a place in the queue.
+  admitKey(ctx, key, clientAddress);
+  return ctx.guessQueue.run(networkOf(clientAddress), lookUp);
+}
+
+async function readUnderOlderHash<Found>(
+  ctx: Context,
+  licenseKey: string,
+  read: ReadByHash<Found>,
+): Promise<Found | null> {
+  const olderHash = await findOlderKeyHash(ctx, licenseKey);
+  return olderHash === null ? null : read(olderHash);
+}
+
+/** Before a key is looked up: throws rateLimited (429) for a foreign key that is new to an address, while that is paused. */
+function admitKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
   if (key.isForeign) refuseFor(ctx, ctx.guesses.admit(clientAddress, key.keyHash));
 }
 
-/**
- * Records that a client asked for a key that a license has.
- * @throws rateLimited (429) for a foreign key when its address was paused during the look-up
- */
-export function noteKnownKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
+/** After a key was found: throws rateLimited (429) for a foreign key whose address was paused during the look-up. */
+function noteKnownKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
   if (key.isForeign) refuseFor(ctx, ctx.guesses.recordSuccess(clientAddress, key.keyHash));
 }
 
@@ -50,19 +88,10 @@ export async function requireByKey(
   activationId: string | null,
   clientAddress: string,
 ): Promise<KeyFinding> {
-  const key = identifyLicenseKey(ctx, licenseKey);
-  if (key !== null) {
-    admitKey(ctx, key, clientAddress);
-    const { lookups } = ctx.batches;
-    let finding = await lookups.submit({ keyHash: key.keyHash, activationId });
-    const olderHash = finding === null ? await findOlderKeyHash(ctx, licenseKey) : null;
-    if (olderHash !== null) finding = await lookups.submit({ keyHash: olderHash, activationId });
-    if (finding !== null) {
-      noteKnownKey(ctx, key, clientAddress);
-      return finding;
-    }
-  }
-  noteUnknownKey(ctx, clientAddress);
+  const finding = await lookUpKey(ctx, licenseKey, clientAddress, (keyHash) =>
+    ctx.batches.lookups.submit({ keyHash, activationId }),
+  );
+  if (finding !== null) return finding;
   throw refuse(ctx, 'license_lookup', licenseNotFound());
 }
 

@@ -87,6 +87,11 @@ export class GuessLimiter {
     return refusedForSeconds;
   }
 
+  /** Whether a foreign key was found for this address before. */
+  isKnown(address: string, keyHash: string): boolean {
+    return this.#knownKeys.has(nameOf(networkOf(address), keyHash));
+  }
+
   #find(network: string, now: number): Tally {
     const known = this.#addresses.get(network);
     if (known && now - Math.max(known.windowStartedAt, known.pausedUntil) < FORGET_AFTER_MS) {

@@ -19,7 +19,7 @@ export interface ValidationVerdict {
  */
 export function judgeValidation(
   ctx: EntitlementContext,
-  question: ValidationQuestion,
+  question: Omit<ValidationQuestion, 'keyHash'>,
   { license, activation, isCounted, decidedAt }: ValidationFinding,
   terms: LicenseTerms,
 ): ValidationVerdict {

@@ -2,9 +2,7 @@ import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contrac
 
 import type { Context } from '#server/context.ts';
 
-import { admitKey, noteKnownKey, noteUnknownKey } from './find-license.ts';
-import { findOlderKeyHash } from './find-older-key.ts';
-import { identifyLicenseKey } from './hash-license-key.ts';
+import { lookUpKey } from './find-license.ts';
 import { judgeValidation, type ValidationVerdict } from './judge-validation.ts';
 import { bindMachine } from './queries/activations.ts';
 import type { ValidationFinding } from './queries/count-validations.ts';
@@ -23,23 +21,16 @@ export async function validateLicense(
   request: LicenseValidate,
   clientAddress: string,
 ): Promise<LicenseValidateResponse> {
-  const key = identifyLicenseKey(ctx, request.license_key);
-  if (key === null) return refuseUnknownKey(ctx, clientAddress);
-  admitKey(ctx, key, clientAddress);
   const question = {
-    keyHash: key.keyHash,
     activationId: request.activation_id.toLowerCase(),
     machineId: request.machine_id,
     installId: request.install_id ?? null,
     usageSharing: request.usage_sharing ?? null,
   };
-  let finding = await ctx.batches.validations.submit(question);
-  if (finding === null) {
-    const keyHash = await findOlderKeyHash(ctx, request.license_key);
-    if (keyHash !== null) finding = await ctx.batches.validations.submit({ ...question, keyHash });
-  }
-  if (finding === null) return refuseUnknownKey(ctx, clientAddress);
-  noteKnownKey(ctx, key, clientAddress);
+  const finding = await lookUpKey(ctx, request.license_key, clientAddress, (keyHash) =>
+    ctx.batches.validations.submit({ ...question, keyHash }),
+  );
+  if (finding === null) return refuseUnknownKey(ctx);
   const { license } = finding;
   const terms =
     findCatalogTerms(ctx.catalog(), license) ?? (await ctx.batches.soldTerms.submit(license));
@@ -73,8 +64,7 @@ function withdraw(verdict: ValidationVerdict): ValidationVerdict {
   };
 }
 
-function refuseUnknownKey(ctx: Context, clientAddress: string): LicenseValidateResponse {
-  noteUnknownKey(ctx, clientAddress);
+function refuseUnknownKey(ctx: Context): LicenseValidateResponse {
   ctx.metrics.countRefusal('validate', 'license_not_found');
   return {
     valid: false,
