@@ -95,7 +95,14 @@ export const proxied: Look = {
     { port: 443, address: '0.0.0.0', process: nginxProcess },
     { port: 4096, address: '127.0.0.1', process: agentProcess },
   ],
-  nginx: { version: '1.22.1', isRunning: true, files: [], warnings: [], fault: null },
+  nginx: {
+    version: '1.22.1',
+    isRunning: true,
+    files: [],
+    warnings: [],
+    fault: null,
+    foreign: null,
+  },
   proxy: {
     health: answer(200, 'OK\n'),
     route: answer(496, 'client certificate required\n'),

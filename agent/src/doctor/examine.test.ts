@@ -129,7 +129,9 @@ test('a certificate that expired, of another name, or that the agent may not rea
   assertOnly(
     {
       ...standalone,
-      configuration: configuration('0.0.0.0', { findings: { problems, warnings: [] } }),
+      configuration: configuration('0.0.0.0', {
+        findings: { problems, warnings: [] },
+      }),
     },
     'certificate',
     'problem',
@@ -336,7 +338,7 @@ test('a web server that was set up by hand may refuse with 403, and is not calle
 
 test('two server blocks of one name', () => {
   const warnings = ['conflicting server name "m.example.com" on 0.0.0.0:443, ignored'];
-  const nginx = { version: '1.22.1', isRunning: true, files: [], fault: null };
+  const nginx = { version: '1.22.1', isRunning: true, files: [], fault: null, foreign: null };
   assertOnly(
     { ...proxied, nginx: { ...nginx, warnings } },
     'server_names',

@@ -76,6 +76,8 @@ export interface NginxFacts {
   readonly warnings: readonly string[];
   /** Why nginx refuses its configuration. */
   readonly fault: string | null;
+  /** Why the nginx that runs does not read these files, as a sentence. */
+  readonly foreign: string | null;
 }
 
 export interface NginxFile {

@@ -84,8 +84,15 @@ function shield(program: string, args: readonly string[]): [string, readonly str
   return ['setsid', ['--', program, ...args]];
 }
 
+/** The directories in which programs are looked for, the first ones first. */
+export function listSearchPath(): readonly string[] {
+  return [process.env['PATH'] ?? '', SEARCH_PATH]
+    .flatMap((path) => path.split(':'))
+    .filter(Boolean);
+}
+
 function makeEnvironment({ environment }: ProgramOptions): Record<string, string | undefined> {
-  const searchPath = [process.env['PATH'], SEARCH_PATH].filter(Boolean).join(':');
+  const searchPath = listSearchPath().join(':');
   const settled = { PATH: searchPath, LC_ALL: 'C', LANGUAGE: 'C' };
   return { ...process.env, ...settled, DEBIAN_FRONTEND: 'noninteractive', ...environment };
 }

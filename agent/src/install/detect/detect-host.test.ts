@@ -214,6 +214,7 @@ test('the configuration that nginx refuses is told in its own words, and that of
     files: [],
     warnings: ['nginx: [warn] x'],
     fault: 'nginx: [emerg] unknown directive "servr" in /etc/nginx/nginx.conf:3',
+    foreign: null,
   });
   const asked: string[] = [];
   const stopped = answer({ 'nginx -v': version }, asked);

@@ -5,6 +5,7 @@ import type { Listener, NginxFacts, NginxFile } from '../facts.ts';
 import { parseDump } from '../nginx/parse-dump.ts';
 import type { ProgramResult } from '../run-program.ts';
 import type { Detection } from './detection.ts';
+import { findForeignNginx } from './foreign-nginx.ts';
 
 /** A configuration with thousands of sites and their certificates takes its time. */
 const TIMEOUT_MS = 60_000;
@@ -24,12 +25,15 @@ export async function detectNginx(
   if (version === undefined) return null;
   const isActive = await runProgram('systemctl', ['is-active', '--quiet', 'nginx.service']);
   const isRunning = isActive.code === 0 || listeners.some(isNginx);
-  if (!isRunning) return { version, isRunning, files: [], warnings: [], fault: null };
+  const nothing = { files: [], warnings: [], fault: null, foreign: null };
+  if (!isRunning) return { version, isRunning, ...nothing };
   const dump = await runProgram('nginx', ['-T'], { timeoutMs: TIMEOUT_MS });
   const warnings = listLines(dump, '[warn]');
-  if (dump.code !== 0) return { version, isRunning, files: [], warnings, fault: explain(dump) };
-  const files = parseDump(dump.stdout).map(({ path, text }) => readFile(detection, path, text));
-  return { version, isRunning, files, warnings, fault: null };
+  const isRefused = dump.code !== 0;
+  const printed = isRefused ? [] : parseDump(dump.stdout);
+  const files = printed.map(({ path, text }) => readFile(detection, path, text));
+  const foreign = await findForeignNginx(detection, listeners, files[0]?.path ?? null);
+  return { version, isRunning, files, warnings, fault: isRefused ? explain(dump) : null, foreign };
 }
 
 /** Whether nginx is what listens. Its process bears this name however it was installed. */

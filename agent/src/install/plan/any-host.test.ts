@@ -80,6 +80,7 @@ const nginx: fc.Arbitrary<NginxFacts> = fc.record({
   ),
   warnings: fc.constant([]),
   fault: fc.option(fc.string(), { freq: 5 }),
+  foreign: fc.option(fc.constant('Another nginx runs.'), { freq: 5 }),
 });
 
 const installed: fc.Arbitrary<InstalledFacts> = fc.record({

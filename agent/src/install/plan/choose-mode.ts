@@ -1,5 +1,5 @@
 import type { HostFacts, InstallMode, Listener, NginxFacts } from '../facts.ts';
-import { recogniseServer } from '../instructions/recognise-server.ts';
+import { type OtherServer, recogniseServer } from '../instructions/recognise-server.ts';
 import { renderInstructions } from '../instructions/render-instructions.ts';
 import type { InstallOptions } from '../options.ts';
 import { findAgentPort } from './agent-port.ts';
@@ -53,6 +53,7 @@ function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Ma
       'nginx does not run, so the agent cannot be reached through it: start it (systemctl start nginx), or choose standalone mode (--mode standalone).',
     );
   }
+  if (nginx.foreign !== null) return leaveToPerson(options, facts, nginx.foreign, 'other');
   return nginx.fault === null ? choose('proxy') : refuse(explainFault(nginx.fault));
 }
 
@@ -78,13 +79,19 @@ function explainByHand(
   const known = others.find(({ process }) => recogniseServer(process?.name ?? null) !== 'other');
   const first = known ?? others[0];
   const who = first === undefined ? 'Another web server' : describeListener(first);
-  const server = recogniseServer(first?.process?.name ?? null);
+  const reason = `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`;
+  return leaveToPerson(options, facts, reason, recogniseServer(first?.process?.name ?? null));
+}
+
+function leaveToPerson(
+  options: InstallOptions,
+  facts: HostFacts,
+  reason: string,
+  server: OtherServer,
+): Manual {
   const way = { ...options, agentPort: findAgentPort(options, 'proxy', facts) };
-  return {
-    kind: 'manual',
-    reason: `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`,
-    instructions: `${explainOrder(options)}\n${renderInstructions(server, way)}`,
-  };
+  const instructions = `${explainOrder(options)}\n${renderInstructions(server, way)}`;
+  return { kind: 'manual', reason, instructions };
 }
 
 /** First the agent, for the web server may read files that come with it. */

@@ -92,6 +92,7 @@ export function runNginx(...files: readonly NginxFile[]): NginxFacts {
     files: [MAIN_FILE, ...files],
     warnings: [],
     fault: null,
+    foreign: null,
   };
 }
 

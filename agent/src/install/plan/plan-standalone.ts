@@ -50,6 +50,8 @@ interface Issue {
   readonly notes: readonly string[];
 }
 
+const INSTEAD = 'Give a certificate with --cert-file and --key-file, or choose proxy mode.';
+
 /** Where nginx has port 80, certbot's answers go through it. */
 function planIssue(
   options: InstallOptions,
@@ -61,11 +63,12 @@ function planIssue(
   if (!certificate.needsChallenge || nginx === null || !nginx.isRunning) {
     return { kind: 'issue', steps: issue, notes: [] };
   }
+  if (nginx.foreign !== null) return refuse(`${nginx.foreign} ${INSTEAD}`);
   if (nginx.fault !== null) return refuse(explainFault(nginx.fault));
   const challenge = planChallengeOnly(nginx.files, describeProxy(options, facts, certificate));
   if (typeof challenge === 'string') {
     return refuse(
-      `nginx has port 80, and the certificate cannot be issued through it: ${challenge} Give a certificate with --cert-file and --key-file, or choose proxy mode.`,
+      `nginx has port 80, and the certificate cannot be issued through it: ${challenge} ${INSTEAD}`,
     );
   }
   return {

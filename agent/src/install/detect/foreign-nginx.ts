@@ -1,0 +1,129 @@
+import { readlinkSync, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, join, posix, relative } from 'node:path';
+
+import { isMissing } from '../../read/missing.ts';
+import { findProgram } from '../../read/program.ts';
+import { readText } from '../../read/small-file.ts';
+import type { Listener } from '../facts.ts';
+import { listSearchPath } from '../run-program.ts';
+import type { Detection } from './detection.ts';
+
+const MAX_SHOWN_CHARACTERS = 200;
+
+/** nginx writes what each of its processes is over its command line; the master keeps its arguments behind that. */
+const MASTER = /^nginx: master process /u;
+
+interface Master {
+  readonly pid: number;
+  readonly command: string;
+}
+
+/**
+ * Compares the running nginx with the one that `nginx -T` shows: by the program file, `-c` and `-p` of its master process.
+ * @param mainPath the main file that `nginx -T` prints; null where nginx refuses its configuration
+ * @returns why changes to that configuration would not reach the running nginx, as a sentence; null when they do, and when
+ * no master process is found
+ */
+export async function findForeignNginx(
+  detection: Detection,
+  listeners: readonly Listener[],
+  mainPath: string | null,
+): Promise<string | null> {
+  const own = listeners.flatMap(({ process }) => (process?.name === 'nginx' ? [process.pid] : []));
+  const pids = own.length > 0 ? own : await findUnitProcess(detection);
+  for (const pid of new Set(pids)) {
+    const master = readMaster(detection, pid);
+    const difference = await compare(detection, master, mainPath);
+    if (difference === null) continue;
+    const shown = master.command.slice(0, MAX_SHOWN_CHARACTERS);
+    return `The nginx that runs (process ${master.pid}: ${shown}) ${difference}, so changes to that configuration would not reach it.`;
+  }
+  return null;
+}
+
+async function findUnitProcess({ runProgram }: Detection): Promise<readonly number[]> {
+  const asked = ['show', '--property=MainPID', '--value', 'nginx.service'];
+  const pid = Number((await runProgram('systemctl', asked)).stdout);
+  return Number.isSafeInteger(pid) && pid > 0 ? [pid] : [];
+}
+
+/** The listener with the lowest number may be a worker where process numbers have wrapped around. */
+function readMaster({ root }: Detection, pid: number): Master {
+  const command = readCommand(root, pid);
+  if (!command.startsWith('nginx: worker process')) return { pid, command };
+  const status = readText(join(root, '/proc', `${pid}`, 'status')) ?? '';
+  const parent = Number(/^PPid:\s*(\d+)$/mu.exec(status)?.[1] ?? pid);
+  return { pid: parent, command: readCommand(root, parent) };
+}
+
+function readCommand(root: string, pid: number): string {
+  const text = readText(join(root, '/proc', `${pid}`, 'cmdline')) ?? '';
+  return text
+    .replace(/\0+$/u, '')
+    .replaceAll('\0', ' ')
+    .replaceAll(/\p{Cc}/gu, '?')
+    .trim();
+}
+
+async function compare(
+  detection: Detection,
+  { pid, command }: Master,
+  mainPath: string | null,
+): Promise<string | null> {
+  const args = command.replace(MASTER, '');
+  if (!isSameProgram(detection, pid)) return 'is another program than the command nginx here';
+  const prefix = findArgument(args, 'p');
+  const asked = findArgument(args, 'c');
+  if (prefix === null && asked === null) return null;
+  const builtIn = await findBuiltInPrefix(detection);
+  if (prefix !== null && posix.resolve('/', prefix) !== builtIn)
+    return `was started with the prefix ${prefix}, and the command nginx here uses ${builtIn ?? 'another'}`;
+  if (asked === null || mainPath === null) return null;
+  const path = isAbsolute(asked) ? asked : posix.join(builtIn ?? '/', asked);
+  if (settle(detection, path) === settle(detection, mainPath)) return null;
+  return `reads ${path}, and the command nginx here reads ${mainPath}`;
+}
+
+/** Both `-c /path` and `-c/path`, also behind `-q`. */
+function findArgument(args: string, letter: 'c' | 'p'): string | null {
+  return new RegExp(`\\s-q?${letter}\\s*(\\S+)`, 'u').exec(args)?.[1] ?? null;
+}
+
+async function findBuiltInPrefix({ runProgram }: Detection): Promise<string | null> {
+  const { stdout, stderr } = await runProgram('nginx', ['-V']);
+  const [, prefix = null] = /\s--prefix=(\S+)/u.exec(stderr + stdout) ?? [];
+  return prefix === null ? null : posix.resolve('/', prefix);
+}
+
+/** By the file itself: a container has its own at the same path. The file of a running program may have been replaced. */
+function isSameProgram({ root }: Detection, pid: number): boolean {
+  const link = join(root, '/proc', `${pid}`, 'exe');
+  const path = listSearchPath().map((directory) => join(root, '/', directory));
+  const command = findProgram('nginx', path.join(':'));
+  try {
+    const target = readlinkSync(link);
+    if (command === null) return true;
+    const replaced = / \(deleted\)$/u;
+    if (replaced.test(target)) return target.replace(replaced, '') === inside(root, command);
+    const [running, here] = [statSync(link), statSync(command)];
+    return running.dev === here.dev && running.ino === here.ino;
+  } catch (error) {
+    // It has ended, or is not ours to look into.
+    if (isMissing(error)) return true;
+    throw error;
+  }
+}
+
+/** Links are followed; a file that is not there keeps its path. */
+function settle({ root }: Detection, path: string): string {
+  try {
+    return inside(root, join(root, '/', path));
+  } catch (error) {
+    if (isMissing(error)) return posix.normalize(path);
+    throw error;
+  }
+}
+
+function inside(root: string, path: string): string {
+  return join('/', relative(join(root, '/'), realpathSync(path)));
+}
