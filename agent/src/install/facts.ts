@@ -23,6 +23,8 @@ export interface HostFacts {
   readonly nginx: NginxFacts | null;
   /** What refuses connections on this machine; `iptables` is the legacy one, whose rules nft does not list. */
   readonly firewall: 'firewalld' | 'iptables' | 'nft' | 'none' | 'ufw';
+  /** Whether ufw is active and certainly refuses port 80. */
+  readonly isPort80Refused: boolean;
   /** Null where SELinux is not enforced. */
   readonly selinux: SelinuxFacts | null;
   /** The machine's own addresses, and those that the domain's name leads to (empty when it has none). */

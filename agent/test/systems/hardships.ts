@@ -21,6 +21,9 @@ export interface Hardship {
 const FILL_DISK = `mkdir /mnt/full && mount -t tmpfs -o size=8m tmpfs /mnt/full && cd /mnt/full && mkdir upper work &&
 mount -t overlay overlay -o lowerdir=/usr/lib,upperdir=upper,workdir=work /usr/lib`;
 
+/** Debian's program with a main file of its own, whose includes are relative to it. */
+const START_FROM_COPY = `cp -a /etc/nginx /srv/nginx; systemctl stop nginx; nginx -c /srv/nginx/nginx.conf`;
+
 export const HARDSHIPS: readonly Hardship[] = [
   {
     name: 'the domain is none',
@@ -78,6 +81,20 @@ export const HARDSHIPS: readonly Hardship[] = [
       machine.write('/etc/nginx/conf.d/broken.conf', 'server { listen 8080 \n'),
     code: 1,
     says: /broken\.conf/,
+  },
+  {
+    name: 'nginx reads another main file',
+    webServer: 'nginx with another site',
+    arrange: ({ machine }) => machine.succeed(['sh', '-ec', START_FROM_COPY]),
+    code: 3,
+    says: /-c \/srv\/nginx\/nginx\.conf\) reads \/srv\/nginx\/nginx\.conf, .*--proxy-by-hand/s,
+  },
+  {
+    name: 'ufw refuses port 80',
+    webServer: 'no web server',
+    arrange: ({ machine }) => machine.succeed(['ufw', '--force', 'enable']),
+    code: 1,
+    says: /^✗ ufw refuses port 80, .*--open-firewall/m,
   },
   {
     name: 'the disk can only be read',

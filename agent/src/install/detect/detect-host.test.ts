@@ -53,6 +53,7 @@ test('a bare machine has nothing, and nothing is changed to find that out', asyn
     listeners: [],
     nginx: null,
     firewall: 'none',
+    isPort80Refused: false,
     selinux: null,
     addresses: ['192.0.2.7'],
     domainAddresses: [`of ${DOMAIN}`],

@@ -17,6 +17,9 @@ import { detectListeners } from './listeners.ts';
 import { detectNginx } from './nginx.ts';
 import { listReadOnly } from './read-only.ts';
 import { detectSelinux } from './selinux.ts';
+import { isRefusedByUfw } from './ufw-rules.ts';
+
+const HTTP_PORT = 80;
 
 /** What only the outside of a program knows. */
 export interface Surroundings {
@@ -48,7 +51,7 @@ export async function detectHost(
 ): Promise<HostFacts> {
   const { now, isRoot, packageDirectory, addresses } = surroundings;
   const { configured, faults } = await detectConfiguration(detection);
-  const ports = [80, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
+  const ports = [HTTP_PORT, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
   const listeners = detectListeners(detection, ports);
   const [nginx, firewall, certificateUses, selinux, domainAddresses] = await Promise.all([
     detectNginx(detection, listeners),
@@ -72,6 +75,7 @@ export async function detectHost(
     listeners,
     nginx,
     firewall,
+    isPort80Refused: firewall === 'ufw' && isRefusedByUfw(detection, HTTP_PORT),
     selinux,
     addresses,
     domainAddresses,

@@ -110,6 +110,7 @@ const facts: fc.Arbitrary<HostFacts> = fc
     listeners: fc.array(listener, { maxLength: 4 }),
     nginx: fc.option(nginx),
     firewall: fc.constantFrom('none', 'nft', 'ufw'),
+    isPort80Refused: fc.boolean(),
     addresses: fc.array(address),
     domainAddresses: fc.array(address),
     certificate: fc.option(certificate.map((each) => ({ ...keep(''), ...each }))),

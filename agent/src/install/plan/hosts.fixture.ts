@@ -40,6 +40,7 @@ export const BARE: HostFacts = {
   listeners: [],
   nginx: null,
   firewall: 'none',
+  isPort80Refused: false,
   selinux: null,
   addresses: ['203.0.113.7'],
   domainAddresses: ['203.0.113.7'],

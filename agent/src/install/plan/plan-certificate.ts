@@ -5,6 +5,7 @@ import type { CertificateStep } from '../steps.ts';
 import { explainPackage } from './check-host.ts';
 import { describeListener, describeStop } from './describe-listener.ts';
 import { judgeAddresses } from './judge-addresses.ts';
+import { listFirewallObjections } from './plan-firewall.ts';
 import { type Refusal, refuse } from './plan.ts';
 
 /** Where the certificate comes from that viewers see. */
@@ -138,7 +139,9 @@ function planIssue(
     lineage: directory,
     needsChallenge: challenge.kind === 'webroot',
     notes: verdict.notes,
-    objections: options.skipsDnsCheck ? [] : verdict.objections,
+    objections: options.skipsDnsCheck
+      ? []
+      : [...verdict.objections, ...listFirewallObjections(options, facts)],
   };
 }
 

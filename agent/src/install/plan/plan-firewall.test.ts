@@ -2,8 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import type { HostFacts } from '../facts.ts';
-import { BARE, OPTIONS } from './hosts.fixture.ts';
+import { BARE, DOMAIN, keep, OPTIONS, SHOP, withNginx } from './hosts.fixture.ts';
 import { planFirewall } from './plan-firewall.ts';
+import { planInstall } from './plan-install.ts';
 
 const PORTS = [80, 4096];
 
@@ -40,4 +41,27 @@ test('legacy iptables is never changed, and the commands are named also with --o
     notes.join(),
     /iptables -I INPUT -p tcp -m multiport --dports 80,4096 -j ACCEPT; ip6tables -I .*does not change these rules/u,
   );
+});
+
+test('port 80 refused by ufw stands against a certificate that is to be issued', () => {
+  const closed = { firewall: 'ufw', isPort80Refused: true } as const;
+  const list = (facts: HostFacts, options: Partial<typeof OPTIONS> = {}) => {
+    const made = planInstall({ ...OPTIONS, ...options }, { ...facts, ...closed });
+    assert.ok(made.kind === 'plan');
+    return made.objections;
+  };
+  for (const facts of [BARE, withNginx(SHOP)]) {
+    assert.match(
+      list(facts).join(),
+      new RegExp(
+        `^ufw refuses port 80, by which .* ${DOMAIN}: install with --open-firewall, `,
+        'u',
+      ),
+    );
+    assert.deepEqual(list(facts, { opensFirewall: true }), []);
+    assert.deepEqual(list(facts, { skipsDnsCheck: true }), []);
+  }
+  assert.deepEqual(list({ ...BARE, certificate: keep('standalone') }), []);
+  const certificateFiles = { certificate: '/a.pem', key: '/a.key' };
+  assert.deepEqual(list(BARE, { certificateFiles }), []);
 });

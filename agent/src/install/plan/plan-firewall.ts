@@ -45,6 +45,17 @@ export function planFirewall(
   };
 }
 
+/** Sentences that stand against asking an authority: a failed validation counts against its limits. */
+export function listFirewallObjections(
+  { domain, opensFirewall }: Pick<InstallOptions, 'domain' | 'opensFirewall'>,
+  { isPort80Refused }: Pick<HostFacts, 'isPort80Refused'>,
+): readonly string[] {
+  if (opensFirewall || !isPort80Refused) return [];
+  return [
+    `ufw refuses port 80, by which the authority validates ${domain}: install with --open-firewall, or open it (ufw allow 80/tcp), or pass over this with --skip-dns-check where the domain leads here by another way.`,
+  ];
+}
+
 /** The commands that open ports for good. Which chain of nftables decides is up to each machine. */
 function listCommands(tool: Tool, ports: readonly number[]): readonly string[] {
   if (tool === 'ufw') return ports.map((port) => `ufw allow ${port}/tcp`);
