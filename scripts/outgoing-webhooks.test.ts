@@ -10,6 +10,7 @@ import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts'
 import { announceMoments } from '#server/features/outgoing-webhooks/announce-moments.ts';
 import { EVENT_TYPES } from '#server/features/outgoing-webhooks/rules/event-types.ts';
 import { extendLicense, suspendLicense } from '#server/features/licenses/change-license.ts';
+import { rekeyLicense } from '#server/features/licenses/rekey-license.ts';
 
 import { startTestService } from '../server/test/harness.ts';
 import { activate, anyMachine, deactivate, startTrial } from '../server/test/license-steps.ts';
@@ -47,6 +48,8 @@ async function tellEverything(): Promise<string> {
   await deactivate(service, licenseKey, activation_id, machine.machine_id);
   await startTrial(service, anyMachine());
   await extendLicense(ctx, { ...byHand, keyOrId: license.id }, { days: 1 });
+  const rekey = { ...byHand, keyOrId: license.id, keepMachines: true };
+  await rekeyLicense(ctx, rekey, async () => {});
   await suspendLicense(ctx, { ...byHand, keyOrId: license.id });
   const soon = new Date(clock.now().getTime() + 1_000);
   await service.issue({ productId: 'yearly', customerEmail, expiresAt: soon });
