@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { writeSync } from 'node:fs';
-import { mkdtemp, readFile, rm, stat, truncate, writeFile } from 'node:fs/promises';
+import { link, mkdtemp, readFile, rm, stat, symlink, truncate, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
@@ -46,4 +46,20 @@ test('a log that has grown is kept once and begun anew, while its writer goes on
   log.close();
   assert.equal(await readFile(log.path, 'utf8'), 'after\n');
   assert.equal((await stat(`${log.path}.1`)).size, LARGEST_BYTES + 1);
+});
+
+/** Root would append lines of the database's owner to any file, and make the account of the service its owner. */
+test('a link in place of the log or of its predecessor is refused and not followed', async () => {
+  const victim = join(directory, 'victim');
+  const account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
+  for (const name of ['postgres.log', 'postgres.log.1']) {
+    for (const place of [symlink, link]) {
+      for (const each of ['postgres.log', 'postgres.log.1']) {
+        await rm(join(directory, each), { force: true });
+      }
+      await writeFile(victim, 'untouched');
+      await place(victim, join(directory, name));
+      assert.throws(() => openServerLog(directory, directory, account), /is no plain file/u);
+    }
+  }
 });
