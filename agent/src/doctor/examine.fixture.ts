@@ -63,7 +63,12 @@ export const standalone: Look = {
   unit: { isLoaded: true, activeState: 'active', result: 'success', isEnabled: true },
   listeners: [{ port: 4096, address: '0.0.0.0', process: agentProcess }],
   agentFault: null,
-  domain: { name: 'm.example.com', addresses: ['203.0.113.7'], ownAddresses: ['203.0.113.7'] },
+  domain: {
+    name: 'm.example.com',
+    addresses: ['203.0.113.7'],
+    resolverFault: null,
+    ownAddresses: ['203.0.113.7'],
+  },
   nginx: null,
   proxy: null,
   firewall: { tool: 'ufw', openPorts: [22, 80, 4096] },

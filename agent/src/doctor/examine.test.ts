@@ -166,7 +166,12 @@ test('a certificate that certbot does not renew', () => {
 
 test('the domain leads to IPv6 addresses alone, and the agent listens on IPv4', () => {
   const addresses = ['2001:db8::7'];
-  const domain = { name: 'm.example.com', addresses, ownAddresses: addresses };
+  const domain = {
+    name: 'm.example.com',
+    addresses,
+    resolverFault: null,
+    ownAddresses: addresses,
+  };
   assertOnly(
     { ...standalone, domain },
     'bind_address',
@@ -184,7 +189,7 @@ test('the domain leads to IPv6 addresses alone, and the agent listens on IPv4', 
 });
 
 test('the domain leads elsewhere, or nowhere; behind a router that is a warning', () => {
-  const domain = { name: 'm.example.com', addresses: ['198.51.100.1'] };
+  const domain = { name: 'm.example.com', addresses: ['198.51.100.1'], resolverFault: null };
   assertOnly(
     { ...standalone, domain: { ...domain, ownAddresses: ['203.0.113.7'] } },
     'domain',

@@ -25,8 +25,21 @@ test('an address that is handed on to this machine is no problem once it answers
   const domain = {
     name: 'm.example.com',
     addresses: ['198.51.100.9'],
+    resolverFault: null,
     ownAddresses: ['203.0.113.7'],
   };
   const reached = { address: '198.51.100.9', isOwn: false, isOurs: true, says: 'OK' };
   assert.deepEqual(listFaults({ ...proxied, domain, challenges: [reached] }), []);
+});
+
+test('a resolver that fails is a problem of its own', () => {
+  const ownAddresses = ['203.0.113.7'];
+  const domain = { name: 'm.example.com', addresses: [], resolverFault: 'ETIMEOUT', ownAddresses };
+  assertOnly(
+    { ...standalone, domain },
+    'domain',
+    'problem',
+    'The name servers do not answer for m.example.com (ETIMEOUT).',
+    /resolv\.conf/u,
+  );
 });

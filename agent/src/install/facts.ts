@@ -30,6 +30,8 @@ export interface HostFacts {
   /** The machine's own addresses, and those that the domain's name leads to (empty when it has none). */
   readonly addresses: readonly string[];
   readonly domainAddresses: readonly string[];
+  /** The error of the resolver, such as `ETIMEOUT`, where it could not be asked for them. */
+  readonly resolverFault: string | null;
   /** A certificate that certbot keeps and that is for the domain. */
   readonly certificate: CertificateFacts | null;
   /** Configurations that name certificates of certbot, but for files of an installation. */

@@ -75,6 +75,13 @@ export const HARDSHIPS: readonly Hardship[] = [
     says: /203\.0\.113\.99/,
   },
   {
+    name: 'the name server is not there',
+    webServer: 'no web server',
+    arrange: async ({ machine }) => machine.write('/etc/resolv.conf', 'nameserver 127.0.0.1\n'),
+    code: 1,
+    says: /^✗ The name servers .* do not answer for watched\.example\.test \(ECONNREFUSED\)/m,
+  },
+  {
     name: 'nginx refuses its configuration',
     webServer: 'nginx with the domain over https',
     arrange: async ({ machine }) =>

@@ -10,8 +10,15 @@ const HTTPS_PORT = 443;
 export function checkDomain(look: Look): Finding {
   const { domain } = look;
   if (domain === null) return skipped('domain', 'No domain was given at the installation.');
-  const { name, addresses, ownAddresses } = domain;
+  const { name, addresses, resolverFault, ownAddresses } = domain;
   const symptom = 'The validation of the domain fails, and viewers reach another machine.';
+  if (addresses.length === 0 && resolverFault !== null) {
+    return problem('domain', {
+      symptom: 'This machine finds no names: no certificate is renewed.',
+      cause: `The name servers do not answer for ${name} (${resolverFault}).`,
+      fix: 'Correct /etc/resolv.conf or the service behind it (resolvectl status).',
+    });
+  }
   if (addresses.length === 0) {
     return problem('domain', {
       symptom,

@@ -76,7 +76,7 @@ export async function lookAtMachine(
 /** Asks as an authority does, where a renewal needs our answers. */
 async function lookAtChallenges(renewal: CertificateFacts | null): Promise<ChallengeAnswer[]> {
   if (renewal?.webroots.includes(paths.challenges) !== true) return [];
-  const addresses = await findAddresses(renewal.name);
+  const { addresses } = await findAddresses(renewal.name);
   return askForChallenge(renewal.name, addresses, detectAddresses());
 }
 
@@ -92,8 +92,8 @@ function isCopyOld(renewal: CertificateFacts, config: AgentConfig | null): boole
 
 async function lookAtDomain(installed: InstalledFacts | null): Promise<DomainLook | null> {
   if (installed === null) return null;
-  const addresses = await findAddresses(installed.domain);
-  return { name: installed.domain, addresses, ownAddresses: detectAddresses() };
+  const lookup = await findAddresses(installed.domain);
+  return { name: installed.domain, ...lookup, ownAddresses: detectAddresses() };
 }
 
 /** Null where no client certificates are asked for, and where the files cannot be used, which another check tells. */

@@ -65,6 +65,8 @@ export interface DomainLook {
   readonly name: string;
   /** Where it leads. */
   readonly addresses: readonly string[];
+  /** The error of the resolver, where it could not be asked. */
+  readonly resolverFault: string | null;
   /** The machine's own. */
   readonly ownAddresses: readonly string[];
 }

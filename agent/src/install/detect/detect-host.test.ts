@@ -57,6 +57,7 @@ test('a bare machine has nothing, and nothing is changed to find that out', asyn
     selinux: null,
     addresses: ['192.0.2.7'],
     domainAddresses: [`of ${DOMAIN}`],
+    resolverFault: null,
     certificate: null,
     certificateUses: [],
     challenged: [],
@@ -389,8 +390,8 @@ test('the package is known by its own Node.js, and other ones are none', (t) => 
 
 test('a name that leads nowhere, or to this machine for itself only, has no address, and nobody waits long for that', async () => {
   const startedAtMs = performance.now();
-  assert.deepEqual(await findAddresses('monitor.invalid'), []);
-  assert.deepEqual(await findAddresses('localhost'), []);
+  assert.deepEqual((await findAddresses('monitor.invalid')).addresses, []);
+  assert.deepEqual((await findAddresses('localhost')).addresses, []);
   assert.ok(performance.now() - startedAtMs < 10_000);
 });
 
@@ -477,6 +478,6 @@ function surroundings(): Surroundings {
     isRoot: true,
     packageDirectory: '/opt/package',
     addresses: ['192.0.2.7'],
-    findAddresses: async (name) => [`of ${name}`],
+    findAddresses: async (name) => ({ addresses: [`of ${name}`], resolverFault: null }),
   };
 }

@@ -5,7 +5,7 @@ import { findProgram } from '../../read/program.ts';
 import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT } from '../paths.ts';
-import { detectIpv6 } from './addresses.ts';
+import { detectIpv6, type NameLookup } from './addresses.ts';
 import { detectCertificate, findGivenFault } from './certificates.ts';
 import { detectCertificateUses, detectChallenged } from './certificate-uses.ts';
 import { detectConfiguration } from './configuration.ts';
@@ -28,8 +28,7 @@ export interface Surroundings {
   /** Of the Node.js that runs. */
   readonly packageDirectory: string | null;
   readonly addresses: readonly string[];
-  /** Where a name leads; empty when nowhere. */
-  readonly findAddresses: (name: string) => Promise<readonly string[]>;
+  readonly findAddresses: (name: string) => Promise<NameLookup>;
 }
 
 /** Where distributions have programs; the caller's own path may lack those of administrators. */
@@ -53,7 +52,7 @@ export async function detectHost(
   const { configured, faults } = await detectConfiguration(detection);
   const ports = [HTTP_PORT, 443, AGENT_PORT, ...(configured === null ? [] : [configured.port])];
   const listeners = detectListeners(detection, ports);
-  const [nginx, firewall, certificateUses, selinux, domainAddresses] = await Promise.all([
+  const [nginx, firewall, certificateUses, selinux, lookup] = await Promise.all([
     detectNginx(detection, listeners),
     detectFirewall(detection),
     detectCertificateUses(detection),
@@ -78,7 +77,8 @@ export async function detectHost(
     isPort80Refused: firewall === 'ufw' && isRefusedByUfw(detection, HTTP_PORT),
     selinux,
     addresses,
-    domainAddresses,
+    domainAddresses: lookup.addresses,
+    resolverFault: lookup.resolverFault,
     certificate: detectCertificate(detection, options.domain, now),
     certificateUses,
     challenged: detectChallenged(detection),

@@ -113,6 +113,7 @@ const facts: fc.Arbitrary<HostFacts> = fc
     isPort80Refused: fc.boolean(),
     addresses: fc.array(address),
     domainAddresses: fc.array(address),
+    resolverFault: fc.option(fc.constant('ETIMEOUT')),
     certificate: fc.option(certificate.map((each) => ({ ...keep(''), ...each }))),
     installed: fc.option(installed),
     configured: fc.option(

@@ -44,6 +44,7 @@ export const BARE: HostFacts = {
   selinux: null,
   addresses: ['203.0.113.7'],
   domainAddresses: ['203.0.113.7'],
+  resolverFault: null,
   certificate: null,
   certificateUses: [],
   challenged: [],

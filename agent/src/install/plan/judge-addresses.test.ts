@@ -7,7 +7,11 @@ const DOMAIN = 'monitor.example.com';
 
 /** Whether something stands against it, is only told, or is all right. */
 function judge(domainAddresses: readonly string[], addresses: readonly string[]): string {
-  const { notes, objections } = judgeAddresses(DOMAIN, { domainAddresses, addresses });
+  const { notes, objections } = judgeAddresses(DOMAIN, {
+    domainAddresses,
+    addresses,
+    resolverFault: null,
+  });
   if (objections.length > 0) return 'objection';
   return notes.length > 0 ? 'note' : 'fine';
 }
@@ -29,4 +33,17 @@ test('IPv4 is translated also where the machine has a public address of IPv6', (
 test('an address of the machine is known however it is written', () => {
   assert.equal(judge(['2001:db8:0::5'], ['2001:db8::5']), 'fine');
   assert.equal(judge(['203.0.113.7', '198.51.100.9'], ['203.0.113.7']), 'note');
+});
+
+function judgeNone(resolverFault: string | null): string {
+  return judgeAddresses(DOMAIN, {
+    domainAddresses: [],
+    addresses: [],
+    resolverFault,
+  }).objections.join();
+}
+
+test('a resolver that fails is reported, and not a name without addresses', () => {
+  assert.match(judgeNone('ETIMEOUT'), /^The name servers .* do not answer .* \(ETIMEOUT\), /u);
+  assert.match(judgeNone(null), /has no address in the DNS/u);
 });

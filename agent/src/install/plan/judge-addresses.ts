@@ -29,12 +29,21 @@ export interface AddressVerdict {
  */
 export function judgeAddresses(
   domain: string,
-  { addresses, domainAddresses }: Pick<HostFacts, 'addresses' | 'domainAddresses'>,
+  {
+    addresses,
+    domainAddresses,
+    resolverFault,
+  }: Pick<HostFacts, 'addresses' | 'domainAddresses' | 'resolverFault'>,
 ): AddressVerdict {
   const own = new Set(addresses.map(settle));
   const elsewhere = domainAddresses.filter((address) => !own.has(settle(address)));
   const there = domainAddresses.join(', ');
   const here = addresses.length === 0 ? 'none that others reach' : addresses.join(', ');
+  if (domainAddresses.length === 0 && resolverFault !== null) {
+    return object(
+      `The name servers of this machine do not answer for ${domain} (${resolverFault}), so it is not known where it leads: correct /etc/resolv.conf or the service behind it (resolvectl status), or pass over this with --skip-dns-check.`,
+    );
+  }
   if (domainAddresses.length === 0) {
     return object(
       `${domain} has no address in the DNS, so no certificate can be issued for it: add a record with the address of this machine (${here}), or pass over this with --skip-dns-check.`,

@@ -1,0 +1,52 @@
+import assert from 'node:assert/strict';
+import { createSocket, type Socket } from 'node:dgram';
+import { once } from 'node:events';
+import { type TestContext, test } from 'node:test';
+
+import { findAddresses } from './addresses.ts';
+
+const NAME = 'monitor.invalid';
+
+/** Of RFC 1035, in the last byte of the flags. */
+const SERVER_FAILURE = 2;
+const NO_SUCH_NAME = 3;
+
+test('a name server that is silent, fails or is not there is reported as a failure', async (t) => {
+  const silent = await startNameServer(t, null);
+  assert.deepEqual(await findAddresses(NAME, [silent]), {
+    addresses: [],
+    resolverFault: 'ETIMEOUT',
+  });
+  const failing = await startNameServer(t, SERVER_FAILURE);
+  assert.deepEqual(await findAddresses(NAME, [failing]), {
+    addresses: [],
+    resolverFault: 'ESERVFAIL',
+  });
+  const gone = await findAddresses(NAME, ['127.0.0.1:1']);
+  assert.deepEqual(gone, { addresses: [], resolverFault: 'ECONNREFUSED' });
+});
+
+test('a name that the name server does not know is no failure of the resolver', async (t) => {
+  const server = await startNameServer(t, NO_SUCH_NAME);
+  assert.deepEqual(await findAddresses(NAME, [server]), { addresses: [], resolverFault: null });
+});
+
+/** @param code what it answers; null when it never answers */
+async function startNameServer(t: TestContext, code: number | null): Promise<string> {
+  const socket = createSocket('udp4');
+  t.after(() => socket.close());
+  if (code !== null) answerWith(socket, code);
+  socket.bind(0, '127.0.0.1');
+  await once(socket, 'listening');
+  return `127.0.0.1:${socket.address().port}`;
+}
+
+function answerWith(socket: Socket, code: number): void {
+  socket.on('message', (query, { port, address }) => {
+    const answer = Buffer.from(query);
+    answer.writeUInt16BE(0x81_80 | code, 2);
+    // Of the query's records only the question comes back.
+    answer.writeUInt16BE(0, 10);
+    socket.send(answer, port, address);
+  });
+}
