@@ -36,6 +36,7 @@ const accesses: readonly (readonly [string, string, string])[] = [
   ['export licenses --reveal', 'license.export', 'licenses'],
   ['export activations', 'activation.export', 'activations'],
   ['export trials', 'trial.export', 'trials'],
+  ['license list', 'license.list', 'licenses'],
   ['subscriber list', 'subscriber.list', 'subscribers'],
   ['subscriber export', 'subscriber.export', 'subscribers'],
   [`install export ${INSTALL}`, 'install.export', INSTALL],

@@ -231,7 +231,7 @@ test('a list shows licenses by customer, page by page and without a key', async 
     [made[2].license_id, made[1].license_id],
   );
   assert.equal(first.next_cursor, made[1].license_id);
-  const rest = await runJson(['license', 'list', ...email, '--after', first.next_cursor]);
+  const rest = await runJson(['license', 'list', ...email, '--cursor', first.next_cursor]);
   assert.deepEqual([rest.licenses[0].license_id, rest.next_cursor], [made[0].license_id, null]);
   const expiring = await run(['license', 'list', ...email, '--expiring', '4']);
   assert.match(expiring.stdout, /^LICENSE +KEY +STATUS +EXPIRES +PRODUCT +CUSTOMER$/mu);

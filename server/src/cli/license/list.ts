@@ -4,6 +4,7 @@ import type { Context } from '#server/context.ts';
 import { type LicensePage, listLicenses } from '#server/features/licenses/list-licenses.ts';
 import type { LicenseFilter } from '#server/features/licenses/queries/license-list.ts';
 import { LICENSE_STATUSES, type LicenseStatus } from '#server/features/licenses/rules/status.ts';
+import { auditAccess } from '../audit-access.ts';
 import { usageError } from '../command-error.ts';
 import { fitTable } from '../fit-table.ts';
 import {
@@ -26,7 +27,7 @@ interface ListOptions extends OutputOptions {
   readonly expiring?: number;
   readonly expiringBefore?: Date;
   readonly transaction?: string;
-  readonly after?: string;
+  readonly cursor?: string;
   readonly limit: number;
 }
 
@@ -46,7 +47,9 @@ export function licenseListCommand(): Command {
         .conflicts('expiring'),
     )
     .option('--transaction <id>', 'of a checkout, by the id that its check knows', shortText)
-    .addOption(new Option('--after <id>', 'the page after this license').argParser(licenseId))
+    .addOption(
+      new Option('--cursor <cursor>', 'the next_cursor of the page before').argParser(licenseId),
+    )
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
@@ -54,7 +57,7 @@ export function licenseListCommand(): Command {
     ['license list --email ann@example.com', 'What a customer has'],
     ['license list --status past_due --product personal', 'Subscriptions whose payment is late'],
     ['license list --expiring 30', 'What ends in the next 30 days'],
-    ['license list --limit 1000 --json', 'For a program; next_cursor is for --after'],
+    ['license list --limit 1000 --json', 'For a program; next_cursor is for --cursor'],
   ]);
 }
 
@@ -65,13 +68,15 @@ function licenseId(text: string): string {
 
 async function list(options: ListOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const { after: afterId = null, limit } = options;
+    const { cursor: afterId = null, limit } = options;
     const page = await listLicenses(ctx, toFilter(ctx, options), { afterId, limit });
     const { nextCursor } = page;
+    const details = { count: page.licenses.length };
+    await auditAccess(ctx, { action: 'license.list', subjectId: 'licenses', details });
     const result = { licenses: page.licenses.map(toLicenseJson), next_cursor: nextCursor };
     printResult(options, result, () => toTable(page));
     if (nextCursor !== null && options.json !== true) {
-      printNote(`There are more: --after ${nextCursor}`);
+      printNote(`There are more: --cursor ${nextCursor}`);
     }
   });
 }
