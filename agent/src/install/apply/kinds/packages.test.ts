@@ -76,6 +76,15 @@ test('the undo of a killed installation keeps a dependency that somebody install
   assert.equal(host.read('/var/lib/packages'), 'base\npython3-certbot\n');
 });
 
+test('the undo of a killed installation keeps a dependency that somebody asked apt to keep', async () => {
+  using host = new FakeHost();
+  await kill(host);
+  host.intercept = (command) =>
+    command === 'apt-mark showmanual' ? { stdout: `base\n${OURS}` } : null;
+  await undoUnfinished(host.open());
+  assert.equal(host.read('/var/lib/packages'), 'base\npython3-certbot\n');
+});
+
 test('the undo of a killed installation whose apt installed nothing removes nothing', async () => {
   using host = new FakeHost();
   host.intercept = (command) => {

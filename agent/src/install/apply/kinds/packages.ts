@@ -80,7 +80,10 @@ function listPlanned({ facts }: Before): readonly string[] {
 }
 
 /** What a run that did not come to its end has installed. */
-async function findInterrupted({ before }: Entry, context: StepContext): Promise<string[]> {
+async function findInterrupted(
+  { subject, before }: Entry,
+  context: StepContext,
+): Promise<string[]> {
   const mark = readMark(before);
   await waitForMarked(mark, context);
   const own = listInstalledBy(await readAptHistory(context), mark);
@@ -91,7 +94,18 @@ async function findInterrupted({ before }: Entry, context: StepContext): Promise
   const states = await listPackageStates(context);
   const planned = listPlanned(before);
   const isLeft = makeLeftTest(before, states);
-  return own.filter((name) => planned.includes(name) && isLeft(name));
+  const isAdopted = await makeAdoptionTest(subject, context);
+  return own.filter((name) => planned.includes(name) && isLeft(name) && !isAdopted(name));
+}
+
+/** Whether somebody has asked apt to keep a dependency: apt marks it as installed by its name. */
+async function makeAdoptionTest(
+  { names = '' }: Entry['subject'],
+  context: StepContext,
+): Promise<(name: string) => boolean> {
+  const named = names.split(' ');
+  const manual = await listManual(context);
+  return (name) => manual.has(name) && !named.includes(name);
 }
 
 /** Whether anything of a package is there that was not there before, also where its removal was interrupted. */
@@ -113,9 +127,7 @@ async function findAdded(
   const { added = [], mark: [mark = ''] = [] } = after ?? {};
   const states = await listPackageStates(context);
   const again = listInstalledAfter(await readAptHistory(context), mark);
-  const named = subject['names']?.split(' ') ?? [];
-  const manual = await listManual(context);
-  const isAdopted = (name: string) => manual.has(name) && !named.includes(name);
+  const isAdopted = await makeAdoptionTest(subject, context);
   const isLeft = makeLeftTest(before, states);
   return [...new Set(added)].filter(
     (name) => isLeft(name) && !again.includes(name) && !isAdopted(name),
