@@ -63,15 +63,27 @@ describe('a stop', { concurrency: true }, () => {
     assert.deepEqual(await ended, DONE);
   });
 
-  test('cuts off who never finishes a request, after ten seconds', async () => {
+  test('cuts off a request that makes progress and never ends, after ten seconds', async (t) => {
     await using external = await makeExternalHome();
     const service = await external.start();
-    using connection = await sendHalf(service.url);
+    using connection = await openRaw(service.url);
+    connection.send(TRIAL.replace(/content-length: \d+/iu, 'content-length: 65000').slice(0, HALF));
+    const sending = setInterval(() => connection.send(' '.repeat(400)), 100);
+    t.after(() => clearInterval(sending));
+    await fetch(`${service.url}/api/v1/health/live`);
     const startedAt = performance.now();
     assert.deepEqual(await service.stop('SIGTERM'), DONE);
     const seconds = (performance.now() - startedAt) / 1_000;
     assert.ok(seconds > 9 && seconds < 20, `the stop took ${seconds} s`);
     await connection.waitForClose();
+  });
+
+  test('cuts off a request that makes no progress before that', async () => {
+    await using external = await makeExternalHome();
+    const service = await external.start();
+    using connection = await sendHalf(service.url);
+    assert.deepEqual(await service.stop('SIGTERM'), DONE);
+    assert.match(await connection.waitForClose(), /^HTTP\/1\.1 408 /u);
   });
 
   test('that takes too long is cut short by a second Ctrl-C', async () => {
