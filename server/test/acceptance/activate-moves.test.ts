@@ -94,6 +94,19 @@ describe('200', () => {
     },
   );
 
+  test(
+    'a machine that returns again and again is counted once in each period',
+    inside,
+    async () => {
+      const { licenseKey, machines } = await reachLimit();
+      service.own.clock.advance(29 * DAY_MS);
+      for (const machine of machines) await use(licenseKey, machine);
+      service.own.clock.advance(2 * DAY_MS);
+      for (const machine of machines) await use(licenseKey, machine);
+      assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+    },
+  );
+
   test('an active machine gets its activation back at the limit of moves', inside, async () => {
     const { licenseKey, machines } = await reachLimit();
     const [machine = anyMachine()] = machines;

@@ -112,8 +112,7 @@ async function takeSlot(
 ): Promise<Activation> {
   const now = ctx.clock.now();
   const { status, known } = await decideSlot(ctx, client, license, machine, now);
-  const countsAsMove =
-    known === null && (await admitMachine(ctx, client, license, machine.identity, now));
+  const countsAsMove = known === null && (await admitMachine(ctx, client, license, machine, now));
   const terms = await readTerms(client, ctx.catalog(), license);
   const slot = {
     id: known?.id ?? makeUuid(),

@@ -5,13 +5,15 @@ import { moveLimitReached } from '#server/errors.ts';
 import { refuse } from './find-license.ts';
 import type { HashedIdentity } from './fingerprint/hashed-identity.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
-import { findMove, listFreedRelatives, useExtraMove } from './queries/moves.ts';
+import { findMove, listMovedRelatives, useExtraMove } from './queries/moves.ts';
+import type { PresentedMachine } from './read-machine.ts';
 import { findMachine } from './rules/decide-activation.ts';
 import { endOfMove, readMoveAllowance, type MoveAllowance } from './rules/move-allowance.ts';
 
 /**
- * Decides whether a machine may take a free place of a locked license. One that the license had within the period may
- * always come back. Another one is a move: at the limit it uses up an extra one that an operator allowed.
+ * Decides whether a machine may take a free place of a locked license. One that the license moved to within the period may
+ * always come back. Another one is a move: at the limit it uses up an extra one that an operator allowed. What counts is
+ * when the machine was counted, not when it was last there: returning would otherwise keep any number of machines known.
  * @returns whether the activation counts as a move
  * @throws moveLimitReached
  */
@@ -19,15 +21,17 @@ export async function admitMachine(
   ctx: Context,
   client: Queryable,
   license: LicenseRecord,
-  identity: HashedIdentity,
+  { identity, olderIdentities }: PresentedMachine,
   now: Date,
 ): Promise<boolean> {
   const product = ctx.catalog().products.get(license.productId);
   const allowance = readMoveAllowance(license, product?.moves, now);
-  if (await isKnown(client, license.id, identity, allowance)) return false;
+  for (const presented of [identity, ...olderIdentities]) {
+    if (await isKnown(client, license.id, presented, allowance)) return false;
+  }
   const move = await findMove(client, license.id, allowance.since, allowance.limit);
   if (move === null) return true;
-  if (await useExtraMove(client, license.id)) return false;
+  if (await useExtraMove(client, license.id)) return true;
   const { limit, days } = allowance;
   throw refuse(ctx, 'activate', moveLimitReached(limit, days, endOfMove(move, allowance)));
 }
@@ -38,8 +42,8 @@ async function isKnown(
   identity: HashedIdentity,
   { since }: MoveAllowance,
 ): Promise<boolean> {
-  const freed = await listFreedRelatives(client, licenseId, identity, since);
-  const machines = freed.map(({ id, identity: stored }) => ({
+  const moved = await listMovedRelatives(client, licenseId, identity, since);
+  const machines = moved.map(({ id, identity: stored }) => ({
     activationId: id,
     identity: stored,
   }));

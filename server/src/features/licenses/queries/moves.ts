@@ -15,24 +15,24 @@ import { ActivationRow, fromRow, type ActivationRecord } from './activations.ts'
 
 const COLUMNS = Object.keys(ActivationRow.properties).join(', ');
 
-const listFreedStatement = defineStatement(
-  'activation_list_freed_relatives',
+const listMovedStatement = defineStatement(
+  'activation_list_moved_relatives',
   ActivationRow,
   `select ${COLUMNS} from activations
-   where license_id = $1 and deactivated_at > $5
+   where license_id = $1 and counts_as_move and activated_at > $5
      and (machine_digest = $2 or components -> 'strong' ?| $3::text[] or components -> 'medium' ?| $4::text[])
    order by activated_at, id`,
 );
 
-/** Lists the activations of a license that were deactivated since a moment and may be the machine's, oldest first. */
-export async function listFreedRelatives(
+/** Lists the moves of a license since a moment that may be the machine's, oldest first. */
+export async function listMovedRelatives(
   db: Queryable,
   licenseId: string,
   { digest, strong, medium }: HashedIdentity,
   since: Date,
 ): Promise<ActivationRecord[]> {
   const parameters = [licenseId, digest, strong, medium, since];
-  return (await queryRows(db, listFreedStatement, parameters)).map(fromRow);
+  return (await queryRows(db, listMovedStatement, parameters)).map(fromRow);
 }
 
 const findStatement = defineStatement(
