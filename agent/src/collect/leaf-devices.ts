@@ -7,7 +7,7 @@ import type { Roots } from '../roots.ts';
 const STACKED = ['dm', 'md', 'loop'];
 
 /**
- * Tells block devices that lie on others from those that do not. The kernel counts a request once for each device that it
+ * Distinguishes block devices that lie on others from those that do not. The kernel counts a request once for each device that it
  * passes: a container's write to LVM on LUKS on RAID is in `io.stat` four times.
  */
 export class LeafDevices {

@@ -1,7 +1,7 @@
 import { type Finding, ok, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
 
-/** Somebody decides who may watch: without certificates and tokens, it is anybody. */
+/** Checks that viewers are restricted: without certificates and tokens, anyone may watch. */
 export function checkViewers({ configuration }: Pick<Look, 'configuration'>): Finding {
   if (configuration.kind === 'wrong') return skipped('viewers', 'Who may watch is not known.');
   const { tls, tokensFile } = configuration.config;
