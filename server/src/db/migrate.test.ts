@@ -32,10 +32,10 @@ describe('migrate', () => {
     );
   });
 
-  test('an empty database gets every migration, in order; a second time there is nothing to do', async () => {
+  test('applies every migration to an empty database, in order and once', async () => {
     const pending = await listPendingMigrations(pool);
     assert.deepEqual(pending, pending.toSorted());
-    assert.equal(pending[0], '0001_licensing');
+    assert.equal(pending[0], '0001_schema');
     assert.deepEqual(await listTables(), []);
     assert.deepEqual(await migrate(pool), pending);
     assert.deepEqual(await listPendingMigrations(pool), []);
@@ -45,40 +45,54 @@ describe('migrate', () => {
     assert.deepEqual(await listTables(), tables);
   });
 
-  test('a migration that was changed after it was applied stops the start', async () => {
+  test('rejects a database whose migration was changed after it was applied', async () => {
     await migrate(pool);
-    await pool.query(
-      `update schema_migrations set checksum = 'other' where name = '0001_licensing'`,
-    );
-    const changed = isProblem(/^Migration 0001_licensing was changed after/);
+    await pool.query(`update schema_migrations set checksum = 'other' where name = '0001_schema'`);
+    const changed = isProblem(/^Migration 0001_schema was changed after/);
     await assert.rejects(migrate(pool), changed);
     await assert.rejects(listPendingMigrations(pool), changed);
   });
 
-  test('a database that a newer version migrated stops the start', async () => {
+  test('rejects a database that a newer version migrated', async () => {
     await migrate(pool);
     await pool.query(`insert into schema_migrations (name, checksum) values ('9999_future', 'x')`);
     const newer = isProblem(/9999_future, which this program does not know.*newer version/);
     await assert.rejects(migrate(pool), newer);
   });
 
-  test('a process that runs already serves on while a newer version migrates, and not without what it needs', async () => {
+  test('rejects a database of a development build from before the first release, and leaves it unchanged', async () => {
+    await pool.query(
+      'create table schema_migrations (name text primary key, checksum text, applied_at timestamptz)',
+    );
+    await pool.query(
+      `insert into schema_migrations (name, checksum) values ('0001_licensing', 'x'), ('0028_customer_precision', 'y')`,
+    );
+    const development = isProblem(
+      /^This database was created by a development build .*: start with an empty database/,
+    );
+    await assert.rejects(migrate(pool), development);
+    await assert.rejects(listPendingMigrations(pool), development);
+    assert.equal(await lacksMigrations(pool), true);
+    assert.deepEqual(await listTables(), ['schema_migrations']);
+  });
+
+  test('lacksMigrations ignores migrations of newer versions, and reports a missing one of its own', async () => {
     await migrate(pool);
     await pool.query(`insert into schema_migrations (name, checksum) values ('9999_future', 'x')`);
     assert.equal(await lacksMigrations(pool), false);
-    await pool.query(`delete from schema_migrations where name = '0001_licensing'`);
+    await pool.query(`delete from schema_migrations where name = '0001_schema'`);
     assert.equal(await lacksMigrations(pool), true);
   });
 
-  test('a migration that fails leaves nothing behind, and succeeds once its cause is gone', async () => {
+  test('rolls a failed migration back, and applies it once the cause is fixed', async () => {
     await pool.query('create table licenses (in_the_way integer)');
     await assert.rejects(migrate(pool), /"licenses" already exists/);
     assert.deepEqual(await listTables(), ['licenses']);
     await pool.query('drop table licenses');
-    assert.ok((await migrate(pool)).includes('0001_licensing'));
+    assert.ok((await migrate(pool)).includes('0001_schema'));
   });
 
-  test('the lock is given back: another connection can migrate after a failure', async () => {
+  test('releases the lock after a failure', async () => {
     await pool.query('create table licenses (in_the_way integer)');
     await assert.rejects(migrate(pool));
     const { rows } = await pool.query(`select count(*) from pg_locks where locktype = 'advisory'`);

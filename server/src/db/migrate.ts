@@ -9,17 +9,24 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { lacksJobSchema, migrateJobSchema } from './job-schema.ts';
 import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
-import { defineCommand, defineStatement, execute, queryRows, type Queryable } from './statement.ts';
+import {
+  defineCommand,
+  defineStatement,
+  execute,
+  queryRow,
+  queryRows,
+  type Queryable,
+} from './statement.ts';
 
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
 
-/** What the schema of the jobs, which is not ours, is called among the migrations. */
+/** The name of graphile-worker's schema in a list of migrations. */
 const JOB_SCHEMA = 'jobs';
 
-/** Any fixed number: whoever migrates this database holds this advisory lock. */
+/** The advisory lock that a process holds while it migrates; an arbitrary constant. */
 const MIGRATION_LOCK = 4_096_000_001;
 
-/** A large table may take this long to change, and other nodes wait for it as long. */
+/** The limit for one migration of a large table, and for other processes to wait for it. */
 const MIGRATION_TIMEOUT_MS = 60 * 60_000;
 
 interface Migration {
@@ -28,7 +35,7 @@ interface Migration {
   readonly checksum: string;
 }
 
-const createLedger = defineCommand(
+const createTable = defineCommand(
   'schema_migrations_create',
   `create table if not exists schema_migrations (
      name text not null primary key,
@@ -43,7 +50,7 @@ const listApplied = defineStatement(
   'select name, checksum from schema_migrations order by name',
 );
 
-const findLedger = defineStatement(
+const findTable = defineStatement(
   'schema_migrations_find_table',
   Type.Object({ present: Type.Boolean() }),
   `select to_regclass('schema_migrations') is not null as present`,
@@ -55,9 +62,10 @@ const recordApplied = defineCommand(
 );
 
 /**
- * Brings the database to this program's schema and gives the names of the migrations that it applied. Forward only, each
- * file in a transaction of its own with its row in the ledger. Nodes that start at once wait for one another.
- * @throws StartupError when the database is newer than this program or a migration was changed after it was applied
+ * Applies the migrations that the database lacks and returns their names. Forward only; each file runs in its own
+ * transaction together with its row in `schema_migrations`. Processes that start at the same time wait for each other.
+ * @throws StartupError when the database is newer than this version, was created by a development build, or a migration
+ *   was changed after it was applied
  */
 export async function migrate(pool: Pool): Promise<string[]> {
   const applied: string[] = [];
@@ -68,11 +76,14 @@ export async function migrate(pool: Pool): Promise<string[]> {
   }
 }
 
-/** Applies the first pending migration. The lock belongs to the transaction, so a pooler in between may share sessions. */
+/**
+ * Applies the first pending migration and returns its name; null if there is none. The lock belongs to the transaction, so
+ * that it works through a pooler in transaction mode.
+ */
 async function applyNext(client: PoolClient): Promise<string | null> {
   await sendQuery(client, { text: 'set local statement_timeout = 0' });
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
-  await execute(client, createLedger);
+  await execute(client, createTable);
   const [next] = await findPending(client);
   if (next === undefined) {
     return (await migrateJobSchema(client, MIGRATION_TIMEOUT_MS)) ? JOB_SCHEMA : null;
@@ -82,22 +93,22 @@ async function applyNext(client: PoolClient): Promise<string | null> {
   return next.name;
 }
 
-/** Runs SQL that the usual limit for a statement is too short for. */
+/** Runs SQL without the usual time limit of a statement. */
 async function runForLong(client: PoolClient, sql: string): Promise<void> {
   await sendQuery(client, { text: sql }, MIGRATION_TIMEOUT_MS);
 }
 
-/** The names of the migrations that this program has and the database has not. */
+/** Returns the names of the migrations that the database lacks. @throws StartupError as `migrate` does */
 export async function listPendingMigrations(db: Queryable): Promise<string[]> {
-  const ledger = await queryRows(db, findLedger);
-  const pending = ledger[0]?.present === true ? await findPending(db) : await readMigrations();
+  const table = await queryRow(db, findTable);
+  const pending = table?.present === true ? await findPending(db) : await readMigrations();
   const names = pending.map((migration) => migration.name);
   return (await lacksJobSchema(db)) ? [...names, JOB_SCHEMA] : names;
 }
 
 /**
- * Whether the database lacks a migration that this program needs. One that only a newer program knows does not count:
- * while a new version rolls out, the processes of the old one serve on.
+ * Whether the database lacks a migration that this version needs. Migrations of newer versions are ignored, so that the
+ * processes of the old version continue to serve during a rolling update.
  */
 export async function lacksMigrations(db: Queryable): Promise<boolean> {
   const applied = new Set((await queryRows(db, listApplied)).map((row) => row.name));
@@ -110,11 +121,20 @@ async function findPending(db: Queryable): Promise<Migration[]> {
     (await queryRows(db, listApplied)).map((row) => [row.name, row.checksum]),
   );
   const migrations = await readMigrations();
-  const problems = [...applied].flatMap(([name, checksum]) =>
-    explainMismatch(name, checksum, migrations),
-  );
+  const problems = findMismatches(applied, migrations);
   if (problems.length > 0) throw new StartupError(problems);
   return migrations.filter((migration) => !applied.has(migration.name));
+}
+
+const DEVELOPMENT_DATABASE =
+  'This database was created by a development build of Latchkey from before the first release and cannot be migrated: start with an empty database (DATABASE_URL) or an empty data directory (LATCHKEY_DATA_DIR).';
+
+function findMismatches(applied: ReadonlyMap<string, string>, migrations: Migration[]): string[] {
+  const [first] = migrations;
+  if (applied.size > 0 && first !== undefined && !applied.has(first.name)) {
+    return [DEVELOPMENT_DATABASE];
+  }
+  return [...applied].flatMap(([name, checksum]) => explainMismatch(name, checksum, migrations));
 }
 
 function explainMismatch(name: string, checksum: string, migrations: Migration[]): string[] {
@@ -138,7 +158,7 @@ async function readMigrations(): Promise<Migration[]> {
 
 let files: Promise<string[]> | undefined;
 
-/** Read once: readiness probes ask for them, and a process that gave up root may be unable to read them again. */
+/** Read once: readiness probes call this often, and a process that gave up root may be unable to read the directory. */
 function listFiles(): Promise<string[]> {
   files ??= readdir(MIGRATIONS_DIRECTORY).then((names) =>
     names.filter((name) => name.endsWith('.sql')).sort(),

@@ -53,12 +53,24 @@ test('a database of a newer version is left alone', async () => {
 
 test('a migration that was changed after it was applied is told', async () => {
   await onChangedDatabase(
-    `update schema_migrations set checksum = 'x' where name = '0001_licensing'`,
+    `update schema_migrations set checksum = 'x' where name = '0001_schema'`,
     (home, settings) =>
       assertRefuses(
         home,
         settings,
-        'Migration 0001_licensing was changed after this database applied it. Restore the file as it was released.',
+        'Migration 0001_schema was changed after this database applied it. Restore the file as it was released.',
+      ),
+  );
+});
+
+test('rejects a database that a development build from before the first release migrated', async () => {
+  await onChangedDatabase(
+    `update schema_migrations set name = '0001_licensing'`,
+    (home, settings) =>
+      assertRefuses(
+        home,
+        settings,
+        'This database was created by a development build of Latchkey from before the first release and cannot be migrated: start with an empty database (DATABASE_URL) or an empty data directory (LATCHKEY_DATA_DIR).',
       ),
   );
 });
