@@ -4,8 +4,6 @@ import type { Logger } from 'pino';
 import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
-import type { Gate } from './db/gate.ts';
-import type { KeyedQueue } from './db/keyed-queue.ts';
 import type { Queryable } from './db/statement.ts';
 import type { EventBatch } from './features/analytics/event-batch.ts';
 import type { EventCounts } from './features/analytics/event-counts.ts';
@@ -18,11 +16,12 @@ import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';
 import type { CheckLimiter } from './features/licenses/check-limiter.ts';
 import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
-import type { OutreachDesk } from './features/outreach/outreach-desk.ts';
+import type { OutreachLimiter } from './features/outreach/outreach-limiter.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/trial-request.ts';
 import type { HeartbeatBatch } from './features/usage/heartbeat-batch.ts';
 import type { StorageLimits } from './http/limit-storage.ts';
+import type { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
 import type { Vault } from './lib/vault.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
@@ -47,7 +46,7 @@ export interface Context {
   readonly mail: MailTransport | null;
   /** The same relay over other connections, so that letters to many hold up no key. Null while no mail is configured. */
   readonly outreachMail: MailTransport | null;
-  readonly outreach: OutreachDesk;
+  readonly outreach: OutreachLimiter;
   /** Null while there is no key for it. */
   readonly paddleApi: PaddleApi | null;
   readonly batches: LicenseBatches & {
@@ -56,13 +55,13 @@ export interface Context {
     readonly heartbeats: HeartbeatBatch;
     readonly events: EventBatch;
   };
-  /** Admits all work that needs a connection and does not travel in a batch. */
-  readonly gate: Gate;
-  /** Work that locks a license, in line by the license's id. */
-  readonly licenseQueue: KeyedQueue;
+  /** Limits calls that need a connection and do not go through a batch. */
+  readonly databaseLimiter: ConcurrencyLimiter;
+  /** Limits changes of licenses, by the id of the license. */
+  readonly licenseLimiter: ConcurrencyLimiter;
   readonly guesses: GuessLimiter;
-  /** Look-ups of foreign keys, in line by the client's network. */
-  readonly guessQueue: KeyedQueue;
+  /** Limits look-ups of keys that a client's network has not used before, by network. */
+  readonly lookUpLimiter: ConcurrencyLimiter;
   readonly checkLimiter: CheckLimiter;
   /** Limits what is stored for clients without credentials. */
   readonly storage: StorageLimits;

@@ -7,8 +7,6 @@ import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
 import { isLockTimeout } from './db/database-errors.ts';
 import { readDatabaseTime } from './db/database-time.ts';
-import { Gate } from './db/gate.ts';
-import { KeyedQueue } from './db/keyed-queue.ts';
 import { isWholeDatabaseSilent } from './db/silence.ts';
 import { createEventBatch } from './features/analytics/event-batch.ts';
 import { EventCounts } from './features/analytics/event-counts.ts';
@@ -22,13 +20,13 @@ import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts'
 import { createLicenseBatches } from './features/licenses/batches.ts';
 import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
-import { createGuessQueue } from './features/licenses/guess-queue.ts';
 import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
-import { OutreachDesk, type OutreachLimits } from './features/outreach/outreach-desk.ts';
+import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
 import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
 import { prepareTrial, trialTerms } from './features/trials/prepare-trial.ts';
 import { createHeartbeatBatch } from './features/usage/heartbeat-batch.ts';
+import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
 import { StorageQuota } from './lib/storage-quota.ts';
@@ -61,42 +59,33 @@ export interface ContextParts {
 }
 
 /**
- * As many batches may be under way at once: two each of validations and events, and one each of their records, sold terms,
- * lookups, checks, trials, webhooks and heartbeats. All other work goes through the gate, which leaves them these connections; in a pool too small
- * for that, the gate lets in one piece of work at a time.
+ * Batches that run at the same time: two each of validations and events, and one each of their records, sold terms,
+ * lookups, checks, trials, webhooks and heartbeats. The database limiter leaves them these connections; in a pool that is
+ * too small for that, it admits one call at a time.
  */
 const CONNECTIONS_FOR_BATCHES = 11;
 
-/** Calls that may wait at the gate. At a millisecond or two each, the last of them waits for less than a second. */
-const MAX_WAITING_AT_GATE = 1_000;
+/** At a millisecond or two each, the last of them waits for less than a second. */
+const MAX_QUEUED_FOR_DATABASE = 1_000;
 
-/** Activations that may wait in line. */
-const MAX_WAITING_FOR_LICENSES = 2_000;
+const MAX_QUEUED_FOR_LICENSES = 2_000;
+const MAX_CALLS_FOR_ONE_LICENSE = 100;
 
-/** How many of these may be for one license, so that it cannot keep the others out. */
-const MAX_WAITING_FOR_ONE_LICENSE = 100;
+const MAX_CONCURRENT_LOOK_UPS = 256;
+const MAX_QUEUED_LOOK_UPS = 2_000;
+const MAX_LOOK_UPS_OF_ONE_NETWORK = 500;
 
 /** Makes the context. Nothing is connected or read yet: see {@link loadSigningKeys}. */
 export function makeContext(parts: ContextParts): Context {
   const { config, catalog, clock, log, metrics, pool } = parts;
   const vault = createVault(parts.secrets.master, parts.secrets.previousMasters);
   const signingKeys = new SigningKeyRing({ pool, clock, vault, log });
-  const maxConcurrent = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
-  const isSilent = (error: unknown): Promise<boolean> => isWholeDatabaseSilent(pool, error);
-  const gate = new Gate({ maxConcurrent, maxWaiting: MAX_WAITING_AT_GATE, isSilent });
-  const licenseQueue = new KeyedQueue({
-    maxConcurrent,
-    maxWaiting: MAX_WAITING_FOR_LICENSES,
-    maxPerKey: MAX_WAITING_FOR_ONE_LICENSE,
-    concernsAll: isSilent,
-    concernsKey: isLockTimeout,
-  });
-  const guessQueue = createGuessQueue(isSilent);
-  metrics.setQueueDepth('gate', () => gate.depth);
-  metrics.setQueueDepth('activations', () => licenseQueue.depth);
-  metrics.setQueueDepth('guesses', () => guessQueue.depth);
-  const outreach = new OutreachDesk(parts.outreachLimits);
-  metrics.setQueueDepth('outreach', () => outreach.depth);
+  const limiters = createLimiters(config, pool);
+  const outreach = new OutreachLimiter(parts.outreachLimits);
+  metrics.setQueueDepth('database', () => limiters.databaseLimiter.queued);
+  metrics.setQueueDepth('activations', () => limiters.licenseLimiter.queued);
+  metrics.setQueueDepth('guesses', () => limiters.lookUpLimiter.queued);
+  metrics.setQueueDepth('outreach', () => outreach.queued);
   const wantedEvents = new WantedEvents(clock);
   const trials = createTrialBatch({
     pool,
@@ -132,10 +121,8 @@ export function makeContext(parts: ContextParts): Context {
       heartbeats: createHeartbeatBatch({ clock, pool }, metrics),
       events: createEventBatch({ clock, pool }, metrics),
     },
-    gate,
-    licenseQueue,
+    ...limiters,
     guesses: new GuessLimiter(clock),
-    guessQueue,
     checkLimiter: new CheckLimiter(clock),
     storage: {
       quota: new StorageQuota(config.storage.quotaMib * 1_048_576),
@@ -144,6 +131,34 @@ export function makeContext(parts: ContextParts): Context {
     eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
     wantedNames: createNameFilter(config.events.names),
     wantedEvents,
+  };
+}
+
+function createLimiters(
+  config: Config,
+  pool: Pool,
+): Pick<Context, 'databaseLimiter' | 'licenseLimiter' | 'lookUpLimiter'> {
+  const limit = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
+  const isSharedFailure = (error: unknown): Promise<boolean> => isWholeDatabaseSilent(pool, error);
+  return {
+    databaseLimiter: new ConcurrencyLimiter({
+      limit,
+      maxQueued: MAX_QUEUED_FOR_DATABASE,
+      isSharedFailure,
+    }),
+    licenseLimiter: new ConcurrencyLimiter({
+      limit,
+      maxQueued: MAX_QUEUED_FOR_LICENSES,
+      maxPerKey: MAX_CALLS_FOR_ONE_LICENSE,
+      isSharedFailure,
+      isKeyFailure: isLockTimeout,
+    }),
+    lookUpLimiter: new ConcurrencyLimiter({
+      limit: MAX_CONCURRENT_LOOK_UPS,
+      maxQueued: MAX_QUEUED_LOOK_UPS,
+      maxPerKey: MAX_LOOK_UPS_OF_ONE_NETWORK,
+      isSharedFailure,
+    }),
   };
 }
 

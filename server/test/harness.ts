@@ -14,7 +14,7 @@ import {
   type IssuedLicense,
   type LicenseOrder,
 } from '#server/features/licenses/issue.ts';
-import type { OutreachLimits } from '#server/features/outreach/outreach-desk.ts';
+import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';

@@ -8,18 +8,18 @@ import { atOnce, tally } from './at-once.ts';
 
 const service = await startTestService();
 
-/** What the gate of the service lets in: five of its sixteen connections at once, and a thousand in line. */
+/** What the database limiter of the service admits: five of its sixteen connections at once, and a thousand in its queue. */
 const CONCURRENT = 5;
 const WAITING = 1_000;
 
 /** Far below what waiting for the flood would take, and far above what a busy machine needs for one statement. */
 const BOUND_MS = 3_000;
 
-/** Has every connection that the gate lets out held until it is told to let them go. */
-function holdGate(): () => void {
+/** Holds every connection that the limiter admits until the returned function is called. */
+function holdDatabaseLimiter(): () => void {
   const { promise: released, resolve: release } = Promise.withResolvers<void>();
   for (let held = 0; held < CONCURRENT; held++) {
-    void service.ctx.gate.run(async () => {
+    void service.ctx.databaseLimiter.run(async () => {
       const client = await service.pool.connect();
       await released;
       client.release();
@@ -39,10 +39,11 @@ test('a flood of listings delays no validation and no check, and is refused beyo
   const machine = anyMachine();
   const { activation_id: id } = await activate(service, licenseKey, machine);
   const list = () => service.get(`/api/v1/licenses/${licenseKey}/activations`);
-  const release = holdGate();
+  const release = holdDatabaseLimiter();
   try {
     const flood = atOnce(WAITING + 50, list);
-    while (service.ctx.gate.depth < WAITING) await new Promise((resolve) => setTimeout(resolve, 5));
+    while (service.ctx.databaseLimiter.queued < WAITING)
+      await new Promise((resolve) => setTimeout(resolve, 5));
 
     const validating = await measureMs(async () => {
       const answers = await atOnce(20, () => validate(service, licenseKey, id, machine.machine_id));

@@ -6,18 +6,11 @@ import { DatabaseError } from 'pg';
 
 import { isConnectionFailure, isDatabaseSilence } from '#server/db/database-errors.ts';
 import { createPool } from '#server/db/pool.ts';
-import { KeyedQueue } from '#server/db/keyed-queue.ts';
 
 import { Batcher } from './batcher.ts';
 
 const silence = new Error('Query read timeout');
 const refusal = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
-
-const work = async () => 'work';
-
-const fail = (error: Error) => async () => {
-  throw error;
-};
 
 /** Whether each of some promises was fulfilled, or else its error. */
 async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
@@ -134,28 +127,6 @@ test('what all would wait for in vain fails the batch and the queue behind it, a
   assert.deepEqual(await outcomesOf(calls), [held, held, held, held, held]);
   assert.deepEqual(await outcomesOf([batcher.submit(6)]), ['done']);
   assert.deepEqual(batches, [[1, 2], [6]]);
-});
-
-test('whoever stands in line for a license behind a silent database fails with the first', async () => {
-  const queue = new KeyedQueue({
-    maxConcurrent: 1,
-    maxWaiting: 10,
-    maxPerKey: 10,
-    concernsAll: isDatabaseSilence,
-  });
-  assert.deepEqual(
-    await outcomesOf([
-      queue.run('a', fail(refusal)),
-      queue.run('a', work),
-      queue.run('a', fail(silence)),
-      queue.run('a', work),
-    ]),
-    [refusal, 'done', silence, silence],
-  );
-  const others = [queue.run('a', fail(silence)), queue.run('b', work), queue.run('c', work)];
-  assert.deepEqual(await outcomesOf(others), [silence, silence, silence]);
-  assert.equal(queue.depth, 0);
-  assert.equal(await queue.run('a', work), 'work');
 });
 
 test('a server that takes connections and says nothing is silent; one that is not there is not', async (t) => {

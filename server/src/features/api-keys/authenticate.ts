@@ -15,7 +15,10 @@ export interface AuthenticatedApiKey {
   readonly scopes: readonly string[];
 }
 
-type AuthenticationContext = Pick<Context, 'pool' | 'gate' | 'clock' | 'log' | 'configuredApiKeys'>;
+type AuthenticationContext = Pick<
+  Context,
+  'pool' | 'databaseLimiter' | 'clock' | 'log' | 'configuredApiKeys'
+>;
 
 /** The last use of a key is told to the minute, so that a busy key costs one write a minute. */
 const USE_RESOLUTION_MS = 60_000;
@@ -55,7 +58,7 @@ async function findStored(
 ): Promise<AuthenticatedApiKey | null> {
   if (!isApiKey(presented)) return null;
   const presentedHash = hashApiKey(presented);
-  const key = await ctx.gate.run(() => findApiKeyByHash(ctx.pool, presentedHash));
+  const key = await ctx.databaseLimiter.run(() => findApiKeyByHash(ctx.pool, presentedHash));
   // The index found it by comparing bytes until one differed; this comparison does not stop there.
   if (key === null || !timingSafeEqual(key.keyHash, presentedHash)) return null;
   const now = ctx.clock.now();
@@ -67,7 +70,7 @@ async function findStored(
 function recordUse(ctx: AuthenticationContext, key: ApiKeyRecord, now: Date): void {
   const unlessSince = new Date(now.getTime() - USE_RESOLUTION_MS);
   if (key.lastUsedAt !== null && key.lastUsedAt > unlessSince) return;
-  ctx.gate
+  ctx.databaseLimiter
     .run(() => recordApiKeyUse(ctx.pool, key.id, now, unlessSince))
     .catch((error: unknown) => {
       ctx.log.warn({ err: error, apiKeyId: key.id }, 'the use of an API key was not recorded');

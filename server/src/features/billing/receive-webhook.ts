@@ -78,7 +78,7 @@ async function readOrKeep(
     return readEvent(ctx, adapter, delivery, requireObject(readBody()));
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
-      await ctx.gate.run(() => keepUnreadable(ctx, adapter.provider, delivery, error));
+      await ctx.databaseLimiter.run(() => keepUnreadable(ctx, adapter.provider, delivery, error));
       ctx.metrics.countWebhook(adapter.provider, 'failed');
     }
     throw error;
@@ -118,7 +118,7 @@ async function take(ctx: Context, reading: Reading): Promise<TakenEvent> {
   const receipt =
     'event' in reading
       ? await ctx.batches.webhooks.submit(reading)
-      : await ctx.gate.run(() => deferEvent(ctx, reading.kept, reading.malformed));
+      : await ctx.databaseLimiter.run(() => deferEvent(ctx, reading.kept, reading.malformed));
   return { eventId, receipt };
 }
 

@@ -74,8 +74,8 @@ export async function activateMachine(
   installId: string | null,
   presented: PresentedKey | null,
 ): Promise<Activation> {
-  return ctx.licenseQueue.run(licenseId, () =>
-    ctx.gate.run(() =>
+  return ctx.licenseLimiter.runForKey(licenseId, () =>
+    ctx.databaseLimiter.run(() =>
       inTransaction(ctx.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();

@@ -33,7 +33,7 @@ export async function deactivateLicense(
   if (decision.kind === 'already')
     return answer(activationId, 'The activation was inactive already.');
   const now = ctx.clock.now();
-  const freed = await ctx.gate.run(() =>
+  const freed = await ctx.databaseLimiter.run(() =>
     freeSlot(ctx, license.id, { activationId, machineId }, now),
   );
   // Bound or freed by somebody else since it was read: decide again on what holds now.

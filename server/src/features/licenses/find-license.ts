@@ -46,7 +46,7 @@ export async function lookUpKey<Found>(
   if (!key.isForeign || ctx.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
   // Refused before it takes a place in the queue.
   admitKey(ctx, key, clientAddress);
-  return ctx.guessQueue.run(networkOf(clientAddress), lookUp);
+  return ctx.lookUpLimiter.runForKey(networkOf(clientAddress), lookUp);
 }
 
 async function readUnderOlderHash<Found>(

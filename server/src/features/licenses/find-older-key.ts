@@ -10,6 +10,6 @@ import { findStoredKey } from './queries/license-keys.ts';
 export async function findOlderKeyHash(ctx: Context, licenseKey: string): Promise<string | null> {
   if (ctx.vault.previous.length === 0) return null;
   const candidates = hashUnderAllSecrets(ctx, licenseKey);
-  const stored = await ctx.gate.run(() => findStoredKey(ctx.pool, candidates));
+  const stored = await ctx.databaseLimiter.run(() => findStoredKey(ctx.pool, candidates));
   return stored?.keyHash ?? null;
 }

@@ -20,7 +20,7 @@ export async function listActivations(
   clientAddress: string,
 ): Promise<MachineInfo[]> {
   const { license } = await requireByKey(ctx, licenseKey, null, clientAddress);
-  return ctx.gate.run(async () => {
+  return ctx.databaseLimiter.run(async () => {
     const activations = await listActivationsOf(ctx.pool, license.id, MAX_LISTED);
     const keys = activations.map(({ machineId }) => keyOf(ctx, machineId));
     const told = keys.filter((key) => key !== null);

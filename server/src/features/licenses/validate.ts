@@ -38,7 +38,7 @@ export async function validateLicense(
   if (verdict.decision.valid && verdict.decision.bindMachineId !== null) {
     // If another machine won the race for the binding, asking again finds that out.
     const { bindMachineId } = verdict.decision;
-    await ctx.gate.run(() =>
+    await ctx.databaseLimiter.run(() =>
       bindMachine(ctx.pool, license.id, request.activation_id, bindMachineId),
     );
     return validateLicense(ctx, request, clientAddress);

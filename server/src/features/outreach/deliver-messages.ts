@@ -10,7 +10,7 @@ import {
   UNKNOWN,
   type MessageOutcome,
 } from './message-outcome.ts';
-import type { RequestEnd } from './outreach-desk.ts';
+import type { RequestEnd } from './outreach-limiter.ts';
 import type { MessageEnd } from './queries/messages.ts';
 
 /** Where it is written down how far messages are, so that a process that is killed leaves few in doubt. */

@@ -3,7 +3,7 @@ import type { OutreachRequest } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 
-import type { RequestEnd } from './outreach-desk.ts';
+import type { RequestEnd } from './outreach-limiter.ts';
 import type { MessageState } from './queries/messages.ts';
 
 /** What sending needs of the context. */
@@ -12,7 +12,7 @@ export type OutreachContext = Pick<
   | 'catalog'
   | 'clock'
   | 'config'
-  | 'gate'
+  | 'databaseLimiter'
   | 'log'
   | 'metrics'
   | 'outreach'

@@ -11,13 +11,13 @@ import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-
 
 /** Decides who is written to, and stores it with the ids of the messages; nothing is sent. */
 export async function prepareMessages(
-  { gate, pool, vault, config, clock }: OutreachContext,
+  { databaseLimiter, pool, vault, config, clock }: OutreachContext,
   { recipients, request: { template, language = 'en' } }: OutreachWork,
   requestId: string,
 ): Promise<OutreachMessage[]> {
   const { address } = parseMailbox(config.mail.from ?? '');
   const hashed = recipients.map(({ email }) => ({ addressHash: hashAddress(vault, email) }));
-  return gate.run(async () => {
+  return databaseLimiter.run(async () => {
     const emails = recipients.map(({ email }) => email);
     const isSuppressed = await listSuppressedAddresses({ pool, vault }, emails);
     const suppressed = hashed.filter((_, position) => isSuppressed[position] === true);

@@ -43,7 +43,7 @@ function deliver(
   messages: readonly OutreachMessage[],
   waiting: readonly number[],
 ): Promise<Delivery> {
-  const { gate, pool, clock, metrics } = ctx;
+  const { databaseLimiter, pool, clock, metrics } = ctx;
   const writeTo = createLetterWriter(ctx, request.template, request.language ?? 'en');
   const pairs = pairUp(recipients, messages);
   return deliverMessages(waiting, {
@@ -57,20 +57,22 @@ function deliver(
       return writeTo({ ...pair.recipient, messageId: pair.message.messageId });
     },
     journal: {
-      begin: (positions) => gate.run(() => beginMessages(pool, requestId, positions)),
-      end: (ends) => gate.run(() => endMessages(pool, requestId, ends, clock.now())),
+      begin: (positions) => databaseLimiter.run(() => beginMessages(pool, requestId, positions)),
+      end: (ends) => databaseLimiter.run(() => endMessages(pool, requestId, ends, clock.now())),
     },
     findSuppressed: createSuppressionCheck(ctx, recipients),
   });
 }
 
 function createSuppressionCheck(
-  { gate, pool, vault }: OutreachContext,
+  { databaseLimiter, pool, vault }: OutreachContext,
   recipients: readonly OutreachRecipient[],
 ): SuppressionCheck {
   return async (positions) => {
     const asked = positions.map((position) => recipients[position]?.email ?? '');
-    const isSuppressed = await gate.run(() => listSuppressedAddresses({ pool, vault }, asked));
+    const isSuppressed = await databaseLimiter.run(() =>
+      listSuppressedAddresses({ pool, vault }, asked),
+    );
     return new Set(positions.filter((_, index) => isSuppressed[index] === true));
   };
 }

@@ -59,7 +59,7 @@ export async function sendOnce(
     const { key, bodyHash } = hashRequest(hashes, work, idempotencyKey);
     const from = { keyHash: key.keyHash, bodyHash };
     const to = { keyHash: keyed.key.keyHash, bodyHash: keyed.bodyHash };
-    await ctx.gate.run(() => moveIdempotencyKey(ctx.pool, key.apiKeyId, from, to));
+    await ctx.databaseLimiter.run(() => moveIdempotencyKey(ctx.pool, key.apiKeyId, from, to));
   }
   for (;;) {
     const answer = await ctx.outreach.run(() => takeTurn(ctx, keyed));
@@ -109,10 +109,10 @@ async function takeTurn(ctx: OutreachContext, work: KeyedWork): Promise<EndedMes
 }
 
 function decideTurn(ctx: OutreachContext, { key, bodyHash }: KeyedWork): Promise<Turn> {
-  const { gate, pool, clock } = ctx;
+  const { databaseLimiter, pool, clock } = ctx;
   const now = clock.now();
   const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
-  return gate.run(async () => {
+  return databaseLimiter.run(async () => {
     const requestId = makeUuid();
     const claim = { bodyHash, requestId, now, expiredBefore: before(ANSWER_KEPT_MS) };
     if (await takeIdempotencyKey(pool, key, claim)) return { kind: 'send', requestId };
@@ -126,20 +126,23 @@ function decideTurn(ctx: OutreachContext, { key, bodyHash }: KeyedWork): Promise
   });
 }
 
-function list({ gate, pool }: OutreachContext, requestId: string): Promise<OutreachMessage[]> {
-  return gate.run(() => listMessages(pool, requestId));
+function list(
+  { databaseLimiter, pool }: OutreachContext,
+  requestId: string,
+): Promise<OutreachMessage[]> {
+  return databaseLimiter.run(() => listMessages(pool, requestId));
 }
 
 /** Notes of messages that a process had begun and not ended that nobody knows what became of them. */
 async function closeDoubts(
-  { gate, pool, clock }: OutreachContext,
+  { databaseLimiter, pool, clock }: OutreachContext,
   requestId: string,
   stored: readonly OutreachMessage[],
 ): Promise<OutreachMessage[]> {
   const ends = stored.flatMap(({ state }, position) =>
     state === 'sending' ? [{ position, ...UNKNOWN }] : [],
   );
-  await gate.run(() => endMessages(pool, requestId, ends, clock.now()));
+  await databaseLimiter.run(() => endMessages(pool, requestId, ends, clock.now()));
   return stored.map((message) =>
     message.state === 'sending' ? { ...message, ...UNKNOWN } : message,
   );
@@ -147,12 +150,12 @@ async function closeDoubts(
 
 /** Without it another process may go on beside this one; then each sends what the other has not begun. */
 async function showLife(
-  { gate, pool, clock, log }: OutreachContext,
+  { databaseLimiter, pool, clock, log }: OutreachContext,
   key: IdempotencyKeyName,
   requestId: string,
 ): Promise<void> {
   try {
-    await gate.run(() => keepIdempotencyKey(pool, key, requestId, clock.now()));
+    await databaseLimiter.run(() => keepIdempotencyKey(pool, key, requestId, clock.now()));
   } catch (error) {
     log.warn({ err: error, outreachId: requestId }, 'that outreach is under way was not noted');
   }
@@ -160,12 +163,12 @@ async function showLife(
 
 /** When it cannot be noted, whoever asks again is answered from the messages all the same, only later. */
 async function noteAnswer(
-  { gate, pool, clock, log }: OutreachContext,
+  { databaseLimiter, pool, clock, log }: OutreachContext,
   key: IdempotencyKeyName,
   requestId: string,
 ): Promise<void> {
   try {
-    await gate.run(() => recordAnswer(pool, key, requestId, clock.now()));
+    await databaseLimiter.run(() => recordAnswer(pool, key, requestId, clock.now()));
   } catch (error) {
     log.warn({ err: error, outreachId: requestId }, 'that outreach was answered was not noted');
   }

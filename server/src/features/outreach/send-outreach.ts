@@ -23,7 +23,7 @@ export async function sendOutreach(
     const ended = { ...notSent('mail_not_configured'), messageId: '' };
     return toResponse(recipients.map(({ email }) => ({ email, ...ended })));
   }
-  const end = ctx.outreach.begin();
+  const end = ctx.outreach.startDeadline();
   const work = { ...order, recipients, transport: ctx.outreachMail, end };
   if (order.idempotencyKey !== null) {
     return toResponse(await sendOnce(ctx, work, order.idempotencyKey));

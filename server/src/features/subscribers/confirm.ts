@@ -17,7 +17,7 @@ export interface ConfirmationView {
   readonly language: SubscriberFacts['language'];
 }
 
-type ConfirmContext = Pick<Context, 'clock' | 'gate' | 'pool'>;
+type ConfirmContext = Pick<Context, 'clock' | 'databaseLimiter' | 'pool'>;
 
 const VOID: ConfirmationView = { decision: 'void', email: null, language: null };
 
@@ -28,7 +28,7 @@ export async function viewConfirmation(
 ): Promise<ConfirmationView> {
   const tokenHash = hashConfirmationToken(token);
   if (tokenHash === null) return VOID;
-  return ctx.gate.run(async () => {
+  return ctx.databaseLimiter.run(async () => {
     const link = await findConfirmation(ctx.pool, tokenHash);
     return link === null ? VOID : view(ctx.pool, link, ctx.clock.now());
   });
@@ -45,7 +45,7 @@ export async function confirmSubscription(
 ): Promise<ConfirmationView> {
   const tokenHash = hashConfirmationToken(token);
   if (tokenHash === null) return VOID;
-  return ctx.gate.run(() =>
+  return ctx.databaseLimiter.run(() =>
     inTransaction(ctx.pool, async (db) => {
       const link = await findConfirmation(db, tokenHash);
       return link === null ? VOID : confirm(db, link, ctx.clock.now());

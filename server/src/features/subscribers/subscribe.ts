@@ -17,7 +17,7 @@ import { subscriberIdOf } from './subscriber-id.ts';
  * @param acceptLanguage the header field, for the language of the mails
  */
 export async function subscribe(
-  ctx: Pick<Context, 'clock' | 'config' | 'gate' | 'mail' | 'pool' | 'vault'>,
+  ctx: Pick<Context, 'clock' | 'config' | 'databaseLimiter' | 'mail' | 'pool' | 'vault'>,
   address: string,
   acceptLanguage: string | undefined,
 ): Promise<SubscriberResponse> {
@@ -29,7 +29,7 @@ export async function subscribe(
   const language = choosePageLanguage(acceptLanguage);
   const now = ctx.clock.now();
   const confirmed = !usesDoubleOptIn(ctx);
-  await ctx.gate.run(async () => {
+  await ctx.databaseLimiter.run(async () => {
     await rewriteAddresses(ctx, [email]);
     await inTransaction(ctx.pool, async (db) => {
       await lockAddress(db, addressHash);

@@ -10,14 +10,14 @@ import { readUnsubscribeToken } from './unsubscribe-token.ts';
  * @returns the address; null for a token that is none, of which nothing follows
  */
 export async function unsubscribe(
-  ctx: Pick<Context, 'vault' | 'pool' | 'gate' | 'clock'>,
+  ctx: Pick<Context, 'vault' | 'pool' | 'databaseLimiter' | 'clock'>,
   token: string,
 ): Promise<string | null> {
   const email = readUnsubscribeToken(ctx.vault, token);
   if (email === null) return null;
   const addressHash = hashAddress(ctx.vault, email);
   const suppressedAt = ctx.clock.now();
-  await ctx.gate.run(async () => {
+  await ctx.databaseLimiter.run(async () => {
     await rewriteAddresses(ctx, [email]);
     await insertSuppression(ctx.pool, { addressHash, reason: 'unsubscribed', suppressedAt });
   });

@@ -43,7 +43,7 @@ export async function startTrial(
   const now = ctx.clock.now();
   const terms =
     findCatalogTerms(ctx.catalog(), trial.license) ??
-    (await ctx.gate.run(() => readTerms(ctx.pool, ctx.catalog(), trial.license)));
+    (await ctx.databaseLimiter.run(() => readTerms(ctx.pool, ctx.catalog(), trial.license)));
   const slot = await findSlot(ctx, { trial, terms, machine, installId }, now);
   const expiresAt = publicExpiry(trial.license, now);
   if (expiresAt === null) throw new Error('a trial without an end');
@@ -70,7 +70,7 @@ async function findSlot(
   if (isUnchanged(trial, machine)) {
     const { token, freshProof } = entitle(ctx, license, terms, status, activation, now);
     if (freshProof !== null) {
-      await ctx.gate.run(() =>
+      await ctx.databaseLimiter.run(() =>
         storeEntitlementProof(ctx.pool, license.id, activation.id, freshProof),
       );
     }

@@ -21,7 +21,7 @@ export async function recordHeartbeat(
 ): Promise<HeartbeatResponse> {
   const machine = requireIdentity(request.machine_fingerprint);
   if (ctx.vault.previous.length > 0) {
-    await ctx.gate.run(() => rewriteUsage(ctx, [request.machine_id]));
+    await ctx.databaseLimiter.run(() => rewriteUsage(ctx, [request.machine_id]));
   }
   const message = await ctx.batches.heartbeats.submit({
     machineKey: toMachineKey(ctx.vault, request.machine_id),
