@@ -97,6 +97,24 @@ test('a disk that sleeps keeps its last reading, and one that says nothing loses
   assert.equal(disks.takeProblem(), null);
 });
 
+test('a disk without requests since its last reading is not asked again and keeps it', async () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  addDisk(machine, 'sda');
+  machine.write('sys/block/sda/stat', '1 0 8\n');
+  // Some kernels count the question itself as a request.
+  const { sys } = machine.roots;
+  programs.write('smartctl', `echo 2 0 9 >${sys}/block/sda/stat; ${say('ata-healthy.json')}`);
+  using disks = open(machine, programs);
+  const part = await disks.round(MINUTE, 1, programs);
+  assert.equal(part?.length, 1);
+  for (let atMs = MINUTE; atMs < DAY; atMs += HALF_HOUR)
+    for (let question = 0; question < 3; question += 1) assert.deepEqual(disks.collect(atMs), part);
+  assert.equal(programs.starts().length, 1);
+  machine.write('sys/block/sda/stat', '3 0 17\n');
+  await disks.round(DAY + HALF_HOUR, 2, programs);
+});
+
 test('a disk that may not be asked is told once, and tried again after a day', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
@@ -211,7 +229,7 @@ test('closing ends the one that is under way', async () => {
 test('what a unit has read as root is taken from its files, without smartctl', async () => {
   using machine = emptyMachine();
   using programs = emptyPrograms();
-  for (const device of ['sda', 'sdb', 'nvme0n1']) addDisk(machine, device);
+  for (const device of ['sda', 'sdb', 'sdc', 'nvme0n1']) addDisk(machine, device);
   const show = (device: string, status: number, file: string, readAt = READ_AT) => {
     const text = readFileSync(join(outputs, file), 'utf8');
     machine.write(`run/latchkey-agent-disks/${device}.json`, `${status}\n${text}`);
@@ -221,6 +239,10 @@ test('what a unit has read as root is taken from its files, without smartctl', a
   show('sda', 0, 'ata-healthy.json', '2026-11-21T11:40:00.000Z');
   show('nvme0n1', 8, 'nvme-worn.json');
   show('sdb', 0, 'ata-healthy.json', '2026-11-21T08:00:00.000Z');
+  show('sdc', 0, 'ata-healthy.json', '2026-11-21T08:00:00.000Z');
+  machine.write('run/latchkey-agent-disks/sdc.stat', '1 0 8\n');
+  const confirmation = join(machine.roots.run, 'latchkey-agent-disks/sdc.stat');
+  utimesSync(confirmation, new Date(READ_AT), new Date(READ_AT));
   programs.write('smartctl', say('no-permission.json', 2));
   using disks = open(machine, programs);
   for (let question = 0; question < 6; question += 1) disks.collect(MINUTE);
@@ -229,8 +251,9 @@ test('what a unit has read as root is taken from its files, without smartctl', a
     [
       ['nvme0n1', READ_AT],
       ['sda', '2026-11-21T11:40:00.000Z'],
+      ['sdc', '2026-11-21T08:00:00.000Z'],
     ],
-    'what is older than three hours is not shown',
+    'what was not confirmed for three hours is not shown',
   );
   assert.deepEqual(programs.pids(), []);
 });

@@ -6,13 +6,14 @@ import type { AgentDiskHealth } from '@latchkey/contract';
 import type { Collector } from '../collector.ts';
 import { ASLEEP_STATUS, parseSmartctl, type SmartctlAnswer } from '../parse/smartctl.ts';
 import { findProgram } from '../read/program.ts';
+import { readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { Child } from './child.ts';
 import { listDisks } from './disk-facts.ts';
 import { readKeptDiskHealth } from './kept-disk-health.ts';
 
 export interface DiskHealthOptions {
-  /** Where smartctl lies; without it, as in PATH, and where it is when PATH has no programs of root. */
+  /** Directories to search for smartctl; default: PATH and the usual directories for programs of root. */
   readonly searchPath?: string;
   /** For the time of a reading. */
   readonly now?: () => Date;
@@ -22,21 +23,20 @@ export interface DiskHealthOptions {
 const USUAL_PATH =
   '/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/run/current-system/sw/bin';
 
-/** Those that can say anything: disks of virtual machines and memory cards cannot. */
-const CAN_TELL = /^(sd[a-z]+|hd[a-z]+|nvme\d+n\d+)$/;
+/** Devices that can support SMART; virtual disks and memory cards do not. */
+const SMART_DEVICE = /^(sd[a-z]+|hd[a-z]+|nvme\d+n\d+)$/;
 
-/** The start of a machine is no time for this. */
+/** The first round waits until the machine has booted. */
 const FIRST_AFTER_MS = 60_000;
 
 const INTERVAL_MS = 1_800_000;
 
-/** A disk that cannot be asked is tried again this often. */
-const REST_MS = 86_400_000;
+/** A disk that cannot be read is retried after this time. */
+const RETRY_MS = 86_400_000;
 
-/** A disk that needs longer hangs. */
-const PATIENCE_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
-/** What was not confirmed for so long is no longer told. */
+/** A reading is hidden when it was not confirmed for this time. */
 const FRESH_MS = 10_800_000;
 
 /** About 40 kB is usual. */
@@ -58,121 +58,149 @@ const TO_DO =
 
 interface Disk {
   reading: AgentDiskHealth | null;
-  /** When it said this, or was asleep, last. */
+  /** The request counters of the kernel after the reading; null before the first, and where there are none. */
+  counters: string | null;
+  /** When the reading was made, or the disk was last seen asleep or unused. */
   confirmedAtMs: number;
-  restUntilMs: number;
-  /** The program that hangs about it; it is not asked while that is there. */
+  retryAtMs: number;
+  /** A smartctl that timed out and is still there: the disk is not read meanwhile. */
   hanging: Child | null;
 }
 
-/**
- * What disks say of their health, from `smartctl`, started for one disk after the other every half hour. Null without
- * smartctl, and while no disk has said anything.
- */
+interface Query {
+  readonly device: string;
+  readonly child: Child;
+  readonly startedAtMs: number;
+}
+
+/** Opens the collector of SMART data. It returns null without smartctl, and until the first disk was read. */
 export function openDiskHealthCollector(
   roots: Roots,
   options: DiskHealthOptions = {},
 ): Collector<AgentDiskHealth[]> {
-  const { searchPath = `${process.env['PATH'] ?? ''}:${USUAL_PATH}`, now = () => new Date() } =
-    options;
-  let disks: ReadonlyMap<string, Disk> = new Map();
-  let queue: string[] = [];
-  let asked: { readonly device: string; readonly child: Child; readonly sinceMs: number } | null =
-    null;
-  let nextRoundAtMs: number | null = null;
-  let program: string | null = null;
-  let wasForbidden = false;
-  let problem: string | null = null;
+  return new DiskHealthCollector(roots, options);
+}
 
-  function beginRound(atMs: number): void {
-    nextRoundAtMs = atMs + INTERVAL_MS;
-    program = findProgram('smartctl', searchPath);
-    disks = program === null ? new Map() : look(roots, disks);
-    queue = [...disks].filter(([, disk]) => mayAsk(disk, atMs)).map(([device]) => device);
+/** Reads the health of disks every half hour, one disk after the other, from the unit's files or by running `smartctl`. */
+class DiskHealthCollector implements Collector<AgentDiskHealth[]> {
+  readonly #roots: Roots;
+  readonly #searchPath: string;
+  readonly #now: () => Date;
+  #disks: ReadonlyMap<string, Disk> = new Map();
+  #queue: string[] = [];
+  #query: Query | null = null;
+  #nextRoundAtMs: number | null = null;
+  #program: string | null = null;
+  #wasForbidden = false;
+  #problem: string | null = null;
+
+  constructor(roots: Roots, { searchPath, now = () => new Date() }: DiskHealthOptions) {
+    this.#roots = roots;
+    this.#searchPath = searchPath ?? `${process.env['PATH'] ?? ''}:${USUAL_PATH}`;
+    this.#now = now;
   }
 
-  function askNext(atMs: number): void {
-    const device = queue.shift();
+  collect(atMs: number): AgentDiskHealth[] | null {
+    this.#nextRoundAtMs ??= atMs + FIRST_AFTER_MS;
+    if (this.#query !== null) this.#checkQuery(this.#query, atMs);
+    else if (this.#queue.length > 0) this.#readNext(atMs);
+    else if (atMs >= this.#nextRoundAtMs) this.#startRound(atMs);
+    return listFresh(this.#disks, atMs);
+  }
+
+  takeProblem(): string | null {
+    const problem = this.#problem;
+    this.#problem = null;
+    return problem;
+  }
+
+  close(): void {
+    this.#query?.child.release();
+    this.#query = null;
+  }
+
+  #startRound(atMs: number): void {
+    this.#nextRoundAtMs = atMs + INTERVAL_MS;
+    this.#program = findProgram('smartctl', this.#searchPath);
+    this.#disks = this.#program === null ? new Map() : this.#findDisks();
+    const readable = [...this.#disks].filter(([, disk]) => isReadable(disk, atMs));
+    this.#queue = readable.map(([device]) => device);
+  }
+
+  /** Returns the disks of this machine; those that are known keep their state. */
+  #findDisks(): ReadonlyMap<string, Disk> {
+    const devices = listDisks(this.#roots)
+      .map(({ device }) => device)
+      .filter((device) => SMART_DEVICE.test(device))
+      .filter((device) => existsSync(join(this.#roots.dev, device)));
+    return new Map(devices.map((device) => [device, this.#disks.get(device) ?? createDisk()]));
+  }
+
+  #readNext(atMs: number): void {
+    const device = this.#queue.shift();
     if (device === undefined) return;
-    const kept = readKeptDiskHealth(roots, device);
-    if (kept !== null) return note(device, kept.answer, atMs, kept.readAt);
-    if (program === null) return;
-    const child = new Child(program, [...ARGS, join(roots.dev, device)], OUTPUT_BYTES);
-    asked = { device, child, sinceMs: atMs };
+    const kept = readKeptDiskHealth(this.#roots, device);
+    if (kept !== null) this.#record(device, kept.answer, atMs, kept);
+    else if (this.#program !== null && !this.#confirmUnused(device, atMs)) {
+      const args = [...ARGS, join(this.#roots.dev, device)];
+      const child = new Child(this.#program, args, OUTPUT_BYTES);
+      this.#query = { device, child, startedAtMs: atMs };
+    }
   }
 
-  function attend({ device, child, sinceMs }: NonNullable<typeof asked>, atMs: number): void {
-    const disk = disks.get(device);
+  /** A SMART command may reset the timer by which a disk spins down, so a disk without requests since its reading is skipped. */
+  #confirmUnused(device: string, atMs: number): boolean {
+    const disk = this.#disks.get(device);
+    if (disk === undefined || disk.counters === null) return false;
+    if (disk.counters !== this.#readCounters(device)) return false;
+    disk.confirmedAtMs = atMs;
+    return true;
+  }
+
+  #readCounters(device: string): string | null {
+    return readText(join(this.#roots.sys, 'block', device, 'stat'));
+  }
+
+  #checkQuery({ device, child, startedAtMs }: Query, atMs: number): void {
     const hasEnded = child.ended() !== null;
-    if (!hasEnded && atMs - sinceMs <= PATIENCE_MS) return;
-    asked = null;
-    if (hasEnded) note(device, parseAnswer(child), atMs);
+    if (!hasEnded && atMs - startedAtMs <= TIMEOUT_MS) return;
+    this.#query = null;
+    if (hasEnded) this.#record(device, parseAnswer(child), atMs);
     else {
-      problem = `smartctl did not answer in ${PATIENCE_MS / 1000} s about ${device}.`;
+      this.#problem = `smartctl did not answer in ${TIMEOUT_MS / 1000} s about ${device}.`;
+      const disk = this.#disks.get(device);
       if (disk !== undefined) disk.hanging = child;
     }
     child.release();
   }
 
-  function note(device: string, answer: SmartctlAnswer, atMs: number, readAt = now()): void {
-    const disk = disks.get(device);
-    if (disk === undefined || now().getTime() - readAt.getTime() > FRESH_MS) return;
-    record(disk, device, answer, atMs, readAt);
-    if (answer.kind !== 'forbidden' || wasForbidden) return;
-    wasForbidden = true;
-    problem = `smartctl may not ask the disk ${device}; ${TO_DO}`;
+  #record(
+    device: string,
+    answer: SmartctlAnswer,
+    atMs: number,
+    { readAt, confirmedAt } = { readAt: this.#now(), confirmedAt: this.#now() },
+  ): void {
+    const disk = this.#disks.get(device);
+    if (disk === undefined || this.#now().getTime() - confirmedAt.getTime() > FRESH_MS) return;
+    const { kind } = answer;
+    if (kind === 'read') disk.reading = { device, read_at: readAt.toISOString(), ...answer.health };
+    if (kind === 'read' || kind === 'asleep') disk.confirmedAtMs = atMs;
+    if (kind === 'forbidden' || kind === 'unsupported') disk.retryAtMs = atMs + RETRY_MS;
+    disk.counters = kind === 'read' ? this.#readCounters(device) : null;
+    if (kind !== 'forbidden' || this.#wasForbidden) return;
+    this.#wasForbidden = true;
+    this.#problem = `smartctl may not ask the disk ${device}; ${TO_DO}`;
   }
-
-  return {
-    collect(atMs) {
-      nextRoundAtMs ??= atMs + FIRST_AFTER_MS;
-      if (asked !== null) attend(asked, atMs);
-      else if (queue.length > 0) askNext(atMs);
-      else if (atMs >= nextRoundAtMs) beginRound(atMs);
-      return disks.size === 0 ? null : listFresh(disks, atMs);
-    },
-    takeProblem() {
-      const taken = problem;
-      problem = null;
-      return taken;
-    },
-    close() {
-      asked?.child.release();
-      asked = null;
-    },
-  };
 }
 
-function record(
-  disk: Disk,
-  device: string,
-  answer: SmartctlAnswer,
-  atMs: number,
-  readAt: Date,
-): void {
-  if (answer.kind === 'read')
-    disk.reading = { device, read_at: readAt.toISOString(), ...answer.health };
-  if (answer.kind === 'read' || answer.kind === 'asleep') disk.confirmedAtMs = atMs;
-  if (answer.kind === 'forbidden' || answer.kind === 'unsupported')
-    disk.restUntilMs = atMs + REST_MS;
-}
-
-/** The disks there are now that may be asked; those that were there before keep what they said. */
-function look(roots: Roots, before: ReadonlyMap<string, Disk>): ReadonlyMap<string, Disk> {
-  const devices = listDisks(roots)
-    .map(({ device }) => device)
-    .filter((device) => CAN_TELL.test(device) && existsSync(join(roots.dev, device)));
-  return new Map(devices.map((device) => [device, before.get(device) ?? openDisk()]));
-}
-
-function openDisk(): Disk {
+function createDisk(): Disk {
   const never = Number.NEGATIVE_INFINITY;
-  return { reading: null, confirmedAtMs: never, restUntilMs: never, hanging: null };
+  return { reading: null, counters: null, confirmedAtMs: never, retryAtMs: never, hanging: null };
 }
 
-function mayAsk(disk: Disk, atMs: number): boolean {
+function isReadable(disk: Disk, atMs: number): boolean {
   if (disk.hanging !== null && disk.hanging.ended() !== null) disk.hanging = null;
-  return disk.hanging === null && atMs >= disk.restUntilMs;
+  return disk.hanging === null && atMs >= disk.retryAtMs;
 }
 
 function parseAnswer(child: Child): SmartctlAnswer {
@@ -180,8 +208,8 @@ function parseAnswer(child: Child): SmartctlAnswer {
 }
 
 function listFresh(disks: ReadonlyMap<string, Disk>, atMs: number): AgentDiskHealth[] | null {
-  const fresh: AgentDiskHealth[] = [];
-  for (const { reading, confirmedAtMs } of disks.values())
-    if (reading !== null && atMs - confirmedAtMs <= FRESH_MS) fresh.push(reading);
+  const fresh = [...disks.values()]
+    .filter(({ confirmedAtMs }) => atMs - confirmedAtMs <= FRESH_MS)
+    .flatMap(({ reading }) => reading ?? []);
   return fresh.length === 0 ? null : fresh;
 }

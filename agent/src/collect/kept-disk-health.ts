@@ -9,19 +9,22 @@ import type { Roots } from '../roots.ts';
 /** About 40 kB is usual. */
 const MAX_BYTES = 64 * 1024;
 
-/** What a unit that runs as root has read of a disk. */
+/** A reading of `latchkey-agent-disks.service`, which runs as root. */
 export interface KeptDiskHealth {
   readonly answer: SmartctlAnswer;
   readonly readAt: Date;
+  /** When the unit last saw that the disk had no requests since the reading, or `readAt`. */
+  readonly confirmedAt: Date;
 }
 
 /**
- * Reads what `latchkey-agent-disks.service` wrote of a disk: the exit status of smartctl, and its output.
+ * Reads what `latchkey-agent-disks.service` wrote about a disk: the exit status of smartctl, and its output.
  * @param device such as `sda`
  * @returns null where there is no such file
  */
 export function readKeptDiskHealth(roots: Roots, device: string): KeptDiskHealth | null {
-  const path = join(roots.run, 'latchkey-agent-disks', `${device}.json`);
+  const directory = join(roots.run, 'latchkey-agent-disks');
+  const path = join(directory, `${device}.json`);
   try {
     const { size, mtime } = statSync(path);
     const text = size > MAX_BYTES ? null : readText(path);
@@ -30,7 +33,9 @@ export function readKeptDiskHealth(roots: Roots, device: string): KeptDiskHealth
     const status = /^\d{1,3}$/.exec(end < 0 ? text : text.slice(0, end))?.[0];
     const output = end < 0 ? '' : text.slice(end + 1);
     const answer = parseSmartctl(output, status === undefined ? null : Number(status));
-    return { answer, readAt: mtime };
+    const checked = statSync(join(directory, `${device}.stat`), { throwIfNoEntry: false });
+    const confirmedAt = checked !== undefined && checked.mtime > mtime ? checked.mtime : mtime;
+    return { answer, readAt: mtime, confirmedAt };
   } catch (error) {
     if (isMissing(error)) return null;
     throw error;

@@ -21,8 +21,10 @@ const SMARTCTL_ARGS =
   '--json=c --quietmode=noserial --nocheck=standby,7 --info --health --attributes --log=error --log=selftest';
 
 /**
- * A shell script that asks each disk for its health. Of each disk it writes a file with the exit status of smartctl on the
- * first line and its JSON behind that; the agent reads the files.
+ * A shell script that reads the health of each disk. For each disk it writes `sda.json` (the exit status of smartctl, then its
+ * JSON), and `sda.stat` with the request counters of the disk after a successful reading; the agent reads both. A disk whose
+ * counters are unchanged since then is skipped, because a SMART command may reset the timer by which it spins down. Its
+ * reading stays, and the time of `sda.stat` says when it was last confirmed.
  * @param smartctl the path of the program
  */
 export function renderDiskHealthScript(
@@ -33,9 +35,12 @@ export function renderDiskHealthScript(
     `cd ${output} || exit 1`,
     `for d in ${sys}/sd* ${sys}/hd* ${sys}/nvme*n*; do n=\${d##*/}`,
     `[ -e ${dev}/$n ] || continue`,
+    'if [ -s $n.stat ] && [ "$(cat $d/stat)" = "$(cat $n.stat)" ]; then touch $n.stat; continue; fi',
     `o=$(timeout 30 ${smartctl} ${SMARTCTL_ARGS} ${dev}/$n)`,
     's=$?',
     'printf "%s\\n%s\\n" $s "$o" >.new && mv -f .new $n.json',
+    // Bits 0 and 1 mean that the disk was not read, 124 that smartctl was ended.
+    'if [ $((s & 3)) -eq 0 ] && [ $s -ne 124 ]; then cat $d/stat >$n.stat; else rm -f $n.stat; fi',
     'done',
   ].join('; ');
 }

@@ -8,6 +8,8 @@ import {
   readFileSync,
   rmSync,
   writeFileSync,
+  statSync,
+  utimesSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -247,6 +249,38 @@ test('the health of each disk is written where the agent reads it, with the exit
   const [status, json = ''] = readFileSync(join(places.output, 'sda.json'), 'utf8').split('\n');
   assert.equal(status, '7');
   assert.equal(json, `{"a": "50 % \\u0041 ${places.dev}/sda"}`);
+});
+
+test('a disk without requests since its last reading is skipped and keeps the reading and its time', (t) => {
+  const directory = makeDirectory(t);
+  const places = { sys: `${directory}/sys`, dev: `${directory}/dev`, output: `${directory}/out` };
+  for (const place of Object.values(places)) mkdirSync(place);
+  mkdirSync(join(places.sys, 'sda'));
+  writeFileSync(join(places.dev, 'sda'), '');
+  const [smartctl, counters] = [join(directory, 'smartctl'), join(places.sys, 'sda/stat')];
+  const [reading, confirmation] = ['sda.json', 'sda.stat'].map((name) => join(places.output, name));
+  assert.ok(reading !== undefined && confirmation !== undefined);
+  const answer = (status: number, text: string): void =>
+    writeFileSync(smartctl, `#!/bin/sh\necho ${text}\nexit ${status}\n`, { mode: 0o755 });
+  const run = () => execFileSync('sh', ['-c', renderDiskHealthScript(smartctl, places)]);
+  const read = () => readFileSync(reading, 'utf8').split('\n').slice(0, 2);
+  const past = new Date('2026-11-21T10:00:00Z');
+
+  writeFileSync(counters, '1 0 8\n');
+  answer(2, 'failed');
+  run();
+  answer(8, 'first');
+  run();
+  assert.deepEqual(read(), ['8', 'first'], 'a failed reading is repeated');
+  for (const path of [reading, confirmation]) utimesSync(path, past, past);
+  answer(0, 'second');
+  run();
+  assert.deepEqual(read(), ['8', 'first']);
+  assert.equal(statSync(reading).mtime.getTime(), past.getTime());
+  assert.ok(statSync(confirmation).mtime > past);
+  writeFileSync(counters, '2 0 16\n');
+  run();
+  assert.deepEqual(read(), ['0', 'second']);
 });
 
 test('the unit that asks disks has no network, and opens nothing but disks', () => {
