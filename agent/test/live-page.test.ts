@@ -353,6 +353,23 @@ describe('the live page', { skip: lacksBrowser || lacksOpenssl }, () => {
     await page.until("document.querySelector('#sensors-title').textContent === 'Fans'");
   });
 
+  test('shows the time awake of a GPU that does not report its usage', async () => {
+    const machine = new Machine();
+    machine.change = (snapshot) => ({
+      ...snapshot,
+      gpus: [{ vendor: 'intel', index: 0, awake_ratio: 0.357 }],
+    });
+    const hub = machine.openHub();
+    await using stream = await openStream({ tls, hub });
+    const page = await browser.open(`https://127.0.0.1:${stream.port}/`);
+    await page.until(isState('live'));
+    hub.tick();
+    await page.until("document.querySelector('#gpus .meters li')");
+    assert.equal(await page.read('#gpus .meters .name'), 'Awake');
+    assert.equal(await page.read('#gpus .meters .value'), formatPercent(0.357));
+    assert.match(String(await page.read('#gpus .meters .detail')), /outside its sleep state/);
+  });
+
   test('it needs no more memory after hundreds of snapshots', async () => {
     const hub = new Machine().openHub();
     await using stream = await openStream({ tls, hub });

@@ -53,11 +53,22 @@ function showGpu({ state, chart, list }: GpuBlock, gpu: AgentGpu): void {
   list.show(listGpuFigures(gpu));
 }
 
-/** What a GPU tells of itself; what it does not tell is left out. */
+/** Lists the figures of a GPU; those that it does not report are left out. */
 function listGpuFigures(gpu: AgentGpu): MeterItem[] {
   const { memory_used_bytes: used, memory_total_bytes: total, power_watts: power } = gpu;
   const { power_limit_watts: limit, temperature_celsius: celsius, fan_ratio: fan } = gpu;
+  const { awake_ratio: awake } = gpu;
   const items: MeterItem[] = [];
+  if (awake !== undefined) {
+    const detail = 'time outside its sleep state; its time with work is shorter';
+    items.push({
+      name: 'Awake',
+      value: formatPercent(awake),
+      detail,
+      ratio: awake,
+      isJudged: false,
+    });
+  }
   if (used !== undefined) {
     const detail = total === undefined ? '' : `of ${formatBytes(total)}`;
     const name = gpu.memory_shared === true ? 'Shared memory' : 'Memory';
