@@ -21,7 +21,7 @@ import { loadConfiguration } from '#server/config/load.ts';
 import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
-import { storeRequests } from '#server/features/analytics/event-batch.ts';
+import { storeRequests } from '#server/features/analytics/event-queue.ts';
 import { freshProofs } from '#server/features/entitlements/proof.ts';
 import { createLicenseBatches } from '#server/features/licenses/batches.ts';
 import { validateOperation } from '#server/features/licenses/operations.ts';

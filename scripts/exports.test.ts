@@ -11,9 +11,9 @@ const ALLOWED = new Set([
   'agent/src/roots.ts: rootsBelow',
   'server/src/cli/report/range.ts: day',
   'server/src/config/env.ts: listVariableNames',
-  'server/src/features/analytics/queries/roll-up-trials.ts: CONVERSION_DAYS',
+  'server/src/features/analytics/queries/roll-up-usage.ts: CONVERSION_DAYS',
   'server/src/features/analytics/remove-old-data.ts: EVENT_IDS_KEPT_DAYS',
-  'server/src/features/analytics/rules/drop-reasons.ts: DROP_REASONS',
+  'server/src/features/analytics/rules/select-events.ts: DROP_REASONS',
   'server/src/features/analytics/rules/rollup-marks.ts: isSettled',
   'server/src/http/docs/describe-interface.ts: interfaceDescription',
 ]);

@@ -6,18 +6,20 @@ import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
 import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
-import { listActiveMachines } from '#server/features/analytics/reports/active-machines.ts';
-import { listDrops } from '#server/features/analytics/reports/drops.ts';
-import { listEventProps } from '#server/features/analytics/reports/event-props.ts';
 import {
+  listDrops,
+  listEventProps,
   listEventsByDay,
   listEventTotals,
   listEventVersions,
-} from '#server/features/analytics/reports/events.ts';
-import { listRetention } from '#server/features/analytics/reports/retention.ts';
-import { systems } from '#server/features/analytics/reports/systems.ts';
-import { listTrialWeeks } from '#server/features/analytics/reports/trial-conversion.ts';
-import { versions } from '#server/features/analytics/reports/versions.ts';
+} from '#server/features/analytics/reports/event-reports.ts';
+import {
+  listActiveMachines,
+  listRetention,
+  systems,
+  listTrialWeeks,
+  versions,
+} from '#server/features/analytics/reports/usage-reports.ts';
 import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
 import { addDays, dayOf, type Day } from '#server/features/analytics/rules/days.ts';
 import { createLog } from '#server/log.ts';

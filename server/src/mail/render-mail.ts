@@ -1,6 +1,5 @@
-import type { MailContent } from './mail-content.ts';
+import type { MailContent, MailBlock, MailLink } from './mail-content.ts';
 import { writeHtml } from './write-html.ts';
-import { writeText } from './write-text.ts';
 
 /** A mail in both forms that it is sent in. */
 export interface RenderedMail {
@@ -12,4 +11,37 @@ export interface RenderedMail {
 /** Makes HTML and text of one source. */
 export function renderMail(content: MailContent): RenderedMail {
   return { subject: content.subject, html: writeHtml(content), text: writeText(content) };
+}
+
+/** Writes a mail as plain text. */
+function writeText({ blocks, footer }: MailContent): string {
+  const smallPrint = footer.map((line) => (typeof line === 'string' ? line : linkToText(line)));
+  const parts = [...blocks.map(blockToText), `---\n${smallPrint.join('\n')}`];
+  return `${parts.join('\n\n')}\n`;
+}
+
+function linkToText({ text, url }: MailLink): string {
+  return `${text}\n${url}`;
+}
+
+function blockToText(block: MailBlock): string {
+  switch (block.kind) {
+    case 'title':
+      return `${block.text}\n${'='.repeat(block.text.length)}`;
+    case 'heading':
+      return `${block.text}\n${'-'.repeat(block.text.length)}`;
+    case 'paragraph':
+      return block.text;
+    case 'code':
+      return `${block.label}\n\n    ${block.code}\n\n${block.note}`;
+    case 'steps':
+      return block.items.map((item, index) => `${index + 1}. ${item}`).join('\n');
+    case 'list':
+      return block.items.map((item) => `- ${item}`).join('\n');
+    case 'button':
+    case 'link':
+      return linkToText(block);
+    case 'lines':
+      return block.lines.join('\n');
+  }
 }

@@ -8,9 +8,8 @@ import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 
 import type { MailMessage, MailTransport, SendResult } from './mail-transport.ts';
-import { makeMessageId } from './message-id.ts';
-import { parseMailbox, type Mailbox } from './parse-mailbox.ts';
-import { Patience } from './patience.ts';
+import { makeMessageId, parseMailbox, type Mailbox } from './mailbox.ts';
+import { Patience } from './send-deadline.ts';
 
 export interface SmtpOptions {
   /** `smtp://` or `smtps://`, with user and password where the relay wants them. */

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { hashAddress } from '#server/features/suppressions/hash-address.ts';
+import { hashAddress } from '#server/features/suppressions/address-hash.ts';
 import { findSuppression } from '#server/features/suppressions/queries.ts';
-import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe-token.ts';
+import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 
 import { TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService } from './acceptance-service.ts';

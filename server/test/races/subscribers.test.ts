@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import { confirmSubscription } from '#server/features/subscribers/confirm.ts';
 import {
+  confirmSubscription,
   hashConfirmationToken,
   makeConfirmationToken,
-} from '#server/features/subscribers/confirmation-token.ts';
-import { eraseSubscriber } from '#server/features/subscribers/erase-subscriber.ts';
+} from '#server/features/subscribers/confirm.ts';
+import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
 import { upsertConfirmation } from '#server/features/subscribers/queries/confirmations.ts';
-import { hashAddress } from '#server/features/suppressions/hash-address.ts';
+import { hashAddress } from '#server/features/suppressions/address-hash.ts';
 import { findSuppression } from '#server/features/suppressions/queries.ts';
-import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe-token.ts';
+import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 
 import { eventually } from '../eventually.ts';

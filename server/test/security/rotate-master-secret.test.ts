@@ -9,10 +9,9 @@ import { rotateMasterSecret } from '#server/features/master-secret/rotate-master
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { listEndpoints, rollEndpoint } from '#server/features/outgoing-webhooks/change-endpoint.ts';
 import { openSecrets } from '#server/features/outgoing-webhooks/secrets.ts';
-import { eraseSubscriber } from '#server/features/subscribers/erase-subscriber.ts';
-import { showSubscriber } from '#server/features/subscribers/show-subscriber.ts';
+import { eraseSubscriber, suppressByHand } from '#server/features/subscribers/manual-changes.ts';
 import { subscribe } from '#server/features/subscribers/subscribe.ts';
-import { suppressByHand } from '#server/features/subscribers/suppress-by-hand.ts';
+import { showSubscriber } from '#server/features/subscribers/view-subscribers.ts';
 import { listSuppressedAddresses } from '#server/features/suppressions/list-suppressed-addresses.ts';
 
 import { startTestService, TEST_MASTER_SECRET, type TestService } from '../harness.ts';

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { createPool } from '#server/db/pool.ts';
-import { makeEventDays } from '#server/features/analytics/make-event-days.ts';
+import { makeEventDays } from '#server/features/analytics/create-event-partitions.ts';
 import { createLog } from '#server/log.ts';
 
 import { createTestDatabase } from '../../../test/database.ts';

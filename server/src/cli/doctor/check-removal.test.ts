@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { upsertRemovalClock } from '#server/features/analytics/queries/removal-clock.ts';
+import { upsertRemovalClock } from '#server/features/analytics/queries/removal.ts';
 
 import { openTestPool } from '../../../test/database-pool.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';

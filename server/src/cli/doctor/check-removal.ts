@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { findRemovalClock } from '#server/features/analytics/queries/removal-clock.ts';
+import { findRemovalClock } from '#server/features/analytics/queries/removal.ts';
 import { isFarAhead } from '#server/features/analytics/rules/removal-clock.ts';
 
 import { formatMoment } from '../output.ts';

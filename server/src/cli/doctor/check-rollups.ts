@@ -1,7 +1,8 @@
 import type { Pool } from 'pg';
-import { findLastRun } from '#server/features/analytics/queries/rollup-marks.ts';
-import { isDataNewer } from '#server/features/analytics/queries/rollup-freshness.ts';
+
+import { findLastRun, isDataNewer } from '#server/features/analytics/queries/rollup-marks.ts';
 import { isStandingStill } from '#server/features/analytics/rules/rollup-marks.ts';
+
 import { formatMoment } from '../output.ts';
 import { type Finding, ok, warning } from './finding.ts';
 

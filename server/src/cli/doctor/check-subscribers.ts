@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import { countUnmailed } from '#server/features/subscribers/queries/list-subscribers.ts';
+import { countUnmailed } from '#server/features/subscribers/queries/subscribers.ts';
 
 import { type Finding, warning } from './finding.ts';
 

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { eraseInstall } from '#server/features/analytics/installs/erase-install.ts';
+import { eraseInstall } from '#server/features/analytics/installs/erase.ts';
 import { currentActor } from '../actor.ts';
 import { installArgument } from './argument.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { exportInstall } from '#server/features/analytics/installs/export-install.ts';
+import { exportInstall } from '#server/features/analytics/installs/read-install.ts';
 import { auditAccess } from '../audit-access.ts';
 import { writeExport } from '../export/lines.ts';
 import { installArgument } from './argument.ts';

@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import {
   type InstallOverview,
   showInstall,
-} from '#server/features/analytics/installs/show-install.ts';
+} from '#server/features/analytics/installs/read-install.ts';
 import { installArgument } from './argument.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatFields, formatTable, printResult } from '../output.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { eraseMachine } from '#server/features/analytics/installs/erase-machine.ts';
+import { eraseMachine } from '#server/features/analytics/installs/erase.ts';
 import { currentActor } from '../actor.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, printResult } from '../output.ts';

@@ -7,23 +7,22 @@ import { loadCatalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { exampleKeyEmail } from '#server/features/billing/key-emails/example.ts';
-import { writeKeyEmail } from '#server/features/billing/key-emails/key-email.ts';
-import {
-  exampleReplacedKey,
-  writeReplacedKeyEmail,
-} from '#server/features/billing/key-emails/replaced-key-email.ts';
 import {
   chooseLanguage,
   KEY_EMAIL_LANGUAGES,
   type KeyEmailLanguage,
 } from '#server/features/billing/key-emails/key-email-texts.ts';
-import { exampleRecipient } from '#server/features/outreach/templates/example.ts';
-import { readCommonFacts } from '#server/features/outreach/templates/letter-facts.ts';
-import { writeLetter } from '#server/features/outreach/templates/write-letter.ts';
+import { writeKeyEmail } from '#server/features/billing/key-emails/key-email.ts';
+import {
+  exampleReplacedKey,
+  writeReplacedKeyEmail,
+} from '#server/features/billing/key-emails/replaced-key-email.ts';
+import { writeLetter } from '#server/features/outreach/templates/render-template.ts';
+import { exampleRecipient, readCommonFacts } from '#server/features/outreach/templates/template.ts';
 import { writeConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
-import { nameSender } from '#server/features/suppressions/name-sender.ts';
+import { nameSender } from '#server/features/suppressions/page-frame.ts';
 import { messageOf } from '#server/lib/error-message.ts';
-import { parseMailbox } from '#server/mail/parse-mailbox.ts';
+import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
 import { failed } from '../command-error.ts';

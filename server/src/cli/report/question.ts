@@ -1,7 +1,7 @@
 import type { Option } from 'commander';
 
 import type { Queryable } from '#server/db/statement.ts';
-import type { DayRange } from '#server/features/analytics/rules/periods.ts';
+import type { DayRange } from '#server/features/analytics/rules/days.ts';
 
 import type { Answer } from './view.ts';
 

@@ -1,6 +1,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
-import { type Day, addDays, dayOf } from '#server/features/analytics/rules/days.ts';
-import type { DayRange } from '#server/features/analytics/rules/periods.ts';
+
+import { type Day, addDays, dayOf, type DayRange } from '#server/features/analytics/rules/days.ts';
+
 import { usageError } from '../command-error.ts';
 
 /** The days that a report is asked for. */

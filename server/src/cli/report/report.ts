@@ -1,6 +1,6 @@
 import { Command, Option } from 'commander';
 import { findLastRun } from '#server/features/analytics/queries/rollup-marks.ts';
-import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/limits.ts';
+import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/event-reports.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, printNote, printResult } from '../output.ts';
 import type { Question, QuestionOptions } from './question.ts';

@@ -3,12 +3,11 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createVault } from '#server/lib/vault.ts';
 import { insertMessages, listMessages } from '#server/features/outreach/queries/messages.ts';
-import { hashAddress } from '#server/features/suppressions/hash-address.ts';
-import { insertSuppression } from '#server/features/suppressions/queries.ts';
 import { upsertSubscriber } from '#server/features/subscribers/queries/subscribers.ts';
-import { subscriberIdOf } from '#server/features/subscribers/subscriber-id.ts';
+import { hashAddress, subscriberIdOf } from '#server/features/suppressions/address-hash.ts';
+import { insertSuppression } from '#server/features/suppressions/queries.ts';
+import { createVault } from '#server/lib/vault.ts';
 
 import { COMMAND_LINE_SECRET, openCommandLine } from '../../../test/test-command-line.ts';
 import { checkSubscribers } from '../doctor/check-subscribers.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { eraseSubscriber } from '#server/features/subscribers/erase-subscriber.ts';
+import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
 import { currentActor } from '../actor.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, printResult } from '../output.ts';

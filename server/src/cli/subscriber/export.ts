@@ -1,6 +1,6 @@
 import { Command } from 'commander';
-import { readSubscribers } from '#server/features/subscribers/list-subscribers.ts';
-import type { SubscriberState } from '#server/features/subscribers/rules/state.ts';
+import { readSubscribers } from '#server/features/subscribers/view-subscribers.ts';
+import type { SubscriberState } from '#server/features/subscribers/rules/subscription.ts';
 import { auditAccess } from '../audit-access.ts';
 import { type ExportOptions, formatAll, formatOption, writeExport } from '../export/lines.ts';
 import { accessReasonOption, withExamples } from '../option-values.ts';

@@ -1,11 +1,11 @@
 import { Command, Option } from 'commander';
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
-import { readSubscribers } from '#server/features/subscribers/list-subscribers.ts';
+import { readSubscribers } from '#server/features/subscribers/view-subscribers.ts';
 import {
   stateOf,
   SUBSCRIBER_STATES,
   type SubscriberState,
-} from '#server/features/subscribers/rules/state.ts';
+} from '#server/features/subscribers/rules/subscription.ts';
 import { auditAccess } from '../audit-access.ts';
 import { jsonOption, limitOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';

@@ -1,7 +1,7 @@
 import { Argument, Command } from 'commander';
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
-import { stateOf } from '#server/features/subscribers/rules/state.ts';
-import { showSubscriber, type AddressView } from '#server/features/subscribers/show-subscriber.ts';
+import { stateOf } from '#server/features/subscribers/rules/subscription.ts';
+import { showSubscriber, type AddressView } from '#server/features/subscribers/view-subscribers.ts';
 import { emailAddress, jsonOption, withExamples } from '../option-values.ts';
 import {
   type Cell,

@@ -1,5 +1,5 @@
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
-import { stateOf } from '#server/features/subscribers/rules/state.ts';
+import { stateOf } from '#server/features/subscribers/rules/subscription.ts';
 import type { Columns } from '../export/rows.ts';
 
 /** What is shown of a subscriber, in tables, JSON and exports alike. */

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { liftByHand, suppressByHand } from '#server/features/subscribers/suppress-by-hand.ts';
+import { liftByHand, suppressByHand } from '#server/features/subscribers/manual-changes.ts';
 import { currentActor } from '../actor.ts';
 import { failed } from '../command-error.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';

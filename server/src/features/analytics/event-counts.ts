@@ -1,7 +1,9 @@
 import type { Clock } from '#server/clock.ts';
-
-import type { DropCounts, DropReason } from './rules/drop-reasons.ts';
+import type { DropCounts, DropReason } from './rules/select-events.ts';
 import { dayOf, type Day } from './rules/days.ts';
+import type { Context } from '#server/context.ts';
+import { retryConflicts } from '#server/db/retry-conflicts.ts';
+import { addDrops } from './queries/events.ts';
 
 /** So many events of a day were not stored, for one reason. */
 export interface DropRow {
@@ -54,5 +56,23 @@ export class EventCounts {
     const key = `${drop.day} ${drop.reason}`;
     const events = (this.#drops.get(key)?.events ?? 0) + drop.events;
     this.#drops.set(key, { ...drop, events });
+  }
+}
+
+/**
+ * Writes down how many events were not stored since the last time. What cannot be written waits for the next time; where
+ * the database was asked and did not answer, it may then be counted twice, which is better than not at all.
+ */
+export async function writeDrops({
+  eventCounts,
+  pool,
+}: Pick<Context, 'eventCounts' | 'pool'>): Promise<void> {
+  const drops = eventCounts.takeDrops();
+  if (drops.length === 0) return;
+  try {
+    await retryConflicts(() => addDrops(pool, drops));
+  } catch (error) {
+    eventCounts.returnDrops(drops);
+    throw error;
   }
 }

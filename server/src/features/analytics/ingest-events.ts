@@ -3,10 +3,14 @@ import type { EventBatch, EventBatchResponse } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 import { cutText } from '#server/lib/cut-text.ts';
 
-import type { DropCounts, DropReason } from './rules/drop-reasons.ts';
-import type { EventsToStore } from './queries/store-events.ts';
+import type { EventsToStore } from './queries/events.ts';
 import { correctTimes } from './rules/correct-times.ts';
-import { judgeEvents, type GoodEvent } from './rules/judge-events.ts';
+import {
+  type DropCounts,
+  type DropReason,
+  judgeEvents,
+  type GoodEvent,
+} from './rules/select-events.ts';
 
 const MAX_APP_VERSION_CHARACTERS = 64;
 const MAX_OS_VERSION_CHARACTERS = 128;

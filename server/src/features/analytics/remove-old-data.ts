@@ -11,15 +11,19 @@ import {
   setLockTimeout,
   summariseEventIds,
   tryLockRemoval,
+  findRemovalClock,
+  upsertRemovalClock,
 } from './queries/removal.ts';
-import { findRemovalClock, upsertRemovalClock } from './queries/removal-clock.ts';
-import { listMarks } from './queries/rollup-marks.ts';
 import { listUsageDays } from './queries/roll-up-usage.ts';
-import { cancelOnAbort } from './rollups/cancel-on-abort.ts';
-import { readEarlierTime, type ClocksContext } from './read-earlier-time.ts';
-import { BUSY, inRollupTransaction } from './rollups/in-rollup-transaction.ts';
-import { addDays, dayOf, type Day } from './rules/days.ts';
-import { startOf, weekOf } from './rules/periods.ts';
+import { listMarks } from './queries/rollup-marks.ts';
+import {
+  cancelOnAbort,
+  readEarlierTime,
+  type ClocksContext,
+  BUSY,
+  inRollupTransaction,
+} from './rollups/maintenance-transaction.ts';
+import { addDays, dayOf, type Day, startOf, weekOf } from './rules/days.ts';
 import { isFarAhead, moveRemovalClock } from './rules/removal-clock.ts';
 import { findUnsettled, firstKeptEventDay, firstKeptUsageDay } from './rules/rollup-marks.ts';
 

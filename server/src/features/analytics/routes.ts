@@ -8,7 +8,7 @@ import { limitRate } from '#server/http/limit-rate.ts';
 import { limitStorage } from '#server/http/limit-storage.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
-import { describeDrops } from './rules/drop-reasons.ts';
+import { describeDrops } from './rules/select-events.ts';
 import { ingestEvents } from './ingest-events.ts';
 
 /** As it is sent, and inflated. */

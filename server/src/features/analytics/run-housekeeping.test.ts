@@ -9,14 +9,13 @@ import { createMetrics } from '#server/metrics.ts';
 import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
+import { writeDrops } from './event-counts.ts';
 import { createEventDay, listEventDays } from './queries/partitions.ts';
-import { upsertRemovalClock } from './queries/removal-clock.ts';
-import { tryLockRemoval } from './queries/removal.ts';
-import { dayOf } from './rules/days.ts';
+import { upsertRemovalClock, tryLockRemoval } from './queries/removal.ts';
 import { removeOldData } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
+import { dayOf } from './rules/days.ts';
 import { createHousekeeping } from './run-housekeeping.ts';
-import { writeDrops } from './write-drops.ts';
 
 const service = await startTestService();
 const beside = await startTestService({ beside: service });

@@ -1,12 +1,12 @@
 import type { Context } from '#server/context.ts';
 
-import { makeEventDays } from './make-event-days.ts';
+import { makeEventDays } from './create-event-partitions.ts';
 import { findLastRun } from './queries/rollup-marks.ts';
 import { removeOldData } from './remove-old-data.ts';
 import { RepeatingTask, type TaskPlan } from './repeating-task.ts';
 import { runRollups } from './rollups/run-rollups.ts';
 import { timeUntilRun, type RollupRun } from './rules/rollup-marks.ts';
-import { writeDrops } from './write-drops.ts';
+import { writeDrops } from './event-counts.ts';
 
 /** What a process does by itself for usage and events. */
 export interface Housekeeping {

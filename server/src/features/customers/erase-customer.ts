@@ -2,13 +2,12 @@ import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { eraseInstall } from '../analytics/installs/erase-install.ts';
-import { eraseMachine } from '../analytics/installs/erase-machine.ts';
+import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { lockBilling } from '../billing/queries/lock.ts';
 import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import { anonymiseMessages } from '../outreach/queries/messages-of-address.ts';
+import { anonymiseMessages } from '../outreach/queries/messages.ts';
 import { deleteConfirmations } from '../subscribers/queries/confirmations.ts';
 import { deleteSubscriber, lockAddress } from '../subscribers/queries/subscribers.ts';
 import { insertSuppression } from '../suppressions/queries.ts';

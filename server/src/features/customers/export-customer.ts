@@ -1,6 +1,6 @@
 import type { Context } from '#server/context.ts';
 
-import { exportInstall } from '../analytics/installs/export-install.ts';
+import { exportInstall } from '../analytics/installs/read-install.ts';
 import type { HeldData } from './read-held.ts';
 
 /**

@@ -2,9 +2,7 @@ import { domainToUnicode } from 'node:url';
 
 import type { Context } from '#server/context.ts';
 
-import { subscriberIdOf } from '../subscribers/subscriber-id.ts';
-import { hashAddress } from '../suppressions/hash-address.ts';
-import { normalizeAddress } from '../suppressions/normalize-address.ts';
+import { subscriberIdOf, hashAddress, normalizeAddress } from '../suppressions/address-hash.ts';
 import type { Address } from './facts.ts';
 
 /**

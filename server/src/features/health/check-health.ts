@@ -1,8 +1,9 @@
 import type { HealthCheck, HealthResponse, LiveResponse, ReadyResponse } from '@latchkey/contract';
+
 import type { Clock } from '#server/clock.ts';
+
 import { checkBacklog } from './check-backlog.ts';
-import { checkDatabase } from './check-database.ts';
-import { checkMigrations } from './check-migrations.ts';
+import { checkDatabase, checkMigrations } from './check-database.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
 /** The three answers about health. */

@@ -3,8 +3,8 @@ import { parseEmail } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { rewriteAddresses } from '../suppressions/move-addresses.ts';
-import { rewriteUsage } from '../usage/move-machines.ts';
+import { rewriteAddresses } from '../suppressions/rewrite-addresses.ts';
+import { rewriteUsage } from '../usage/machine-key.ts';
 import { listKnownAddresses, listKnownMachineIds } from './queries/known-people.ts';
 import { rewriteLicenses, type RewriteResult } from './rewrite-licenses.ts';
 import { rewriteEndpoints, rewriteSigningKeys } from './rewrite-sealed.ts';

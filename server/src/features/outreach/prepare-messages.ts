@@ -1,13 +1,37 @@
 import { v7 as makeUuid } from 'uuid';
 
-import { makeMessageId } from '#server/mail/message-id.ts';
-import { parseMailbox } from '#server/mail/parse-mailbox.ts';
+import { makeMessageId, parseMailbox } from '#server/mail/mailbox.ts';
 
-import { hashAddress } from '../suppressions/hash-address.ts';
+import { hashAddress } from '../suppressions/address-hash.ts';
 import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
+import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-request.ts';
 import { insertMessages } from './queries/messages.ts';
-import { planMessages } from './rules/plan-messages.ts';
-import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-work.ts';
+
+/** Somebody who is to be written to. */
+export interface PlannedRecipient {
+  /** The same for all spellings of an address. */
+  readonly addressHash: string;
+}
+
+/** Why somebody is not written to. */
+export type Exclusion = 'suppressed' | 'duplicate';
+
+/**
+ * Decides who is written to: of several recipients with one address the first, unless the address wants no mail.
+ * @param suppressed the hashes of addresses that want none
+ * @returns for each recipient, in the order given, why nothing is sent; null when something is
+ */
+export function planMessages(
+  recipients: readonly PlannedRecipient[],
+  suppressed: ReadonlySet<string>,
+): (Exclusion | null)[] {
+  const seen = new Set<string>();
+  return recipients.map(({ addressHash }) => {
+    if (seen.has(addressHash)) return 'duplicate';
+    seen.add(addressHash);
+    return suppressed.has(addressHash) ? 'suppressed' : null;
+  });
+}
 
 /** Decides who is written to, and stores it with the ids of the messages; nothing is sent. */
 export async function prepareMessages(

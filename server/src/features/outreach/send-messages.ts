@@ -1,5 +1,11 @@
+import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
+
+import type { Context } from '#server/context.ts';
+import type { MailMessage } from '#server/mail/mail-transport.ts';
+import { readTokenOf, parseMailbox } from '#server/mail/mailbox.ts';
+
 import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
-import { createLetterWriter } from './compose-letter.ts';
+import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
 import { deliverMessages, type Delivery, type SuppressionCheck } from './deliver-messages.ts';
 import { UNKNOWN, type EndedMessage, type MessageOutcome } from './message-outcome.ts';
 import type {
@@ -7,8 +13,10 @@ import type {
   OutreachMessage,
   OutreachRecipient,
   OutreachWork,
-} from './outreach-work.ts';
+} from './outreach-request.ts';
 import { beginMessages, endMessages } from './queries/messages.ts';
+import { readableName, writeLetter } from './templates/render-template.ts';
+import { readCommonFacts } from './templates/template.ts';
 
 /**
  * Sends those messages of a request that wait, but to nobody who wants no mail by now.
@@ -108,4 +116,30 @@ function report(
   };
   if (failure === null) log.info(about, 'outreach was sent');
   else log.error({ ...about, err: failure }, 'outreach was broken off');
+}
+
+/** Who gets a letter. */
+export interface Addressee {
+  readonly email: string;
+  readonly name: string | null;
+  readonly messageId: string;
+}
+
+/** Gives what writes the letters of one template in one language, with what the catalogue says now. */
+function createLetterWriter(
+  ctx: Pick<Context, 'catalog' | 'config' | 'vault'>,
+  template: OutreachTemplate,
+  language: OutreachLanguage,
+): (addressee: Addressee) => MailMessage {
+  const from = parseMailbox(ctx.config.mail.from ?? '');
+  const common = readCommonFacts(ctx.catalog().outreach, language, from);
+  return ({ email, name, messageId }) => {
+    const unsubscribeUrl = makeUnsubscribeUrl(ctx, email);
+    return {
+      ...writeLetter(template, language, { ...common, name, unsubscribeUrl }),
+      to: { address: email, name: readableName(name) },
+      messageToken: readTokenOf(messageId),
+      headers: { ...makeUnsubscribeHeaders(ctx, email), 'Content-Language': language },
+    };
+  };
 }

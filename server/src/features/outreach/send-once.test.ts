@@ -16,9 +16,9 @@ import {
   type OutreachService,
 } from '../../../test/outreach-steps.ts';
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
-import { hashAddress } from '../suppressions/hash-address.ts';
+import { hashAddress } from '../suppressions/address-hash.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
-import { anonymiseMessages } from './queries/messages-of-address.ts';
+import { anonymiseMessages } from './queries/messages.ts';
 import { deleteOldOutreach } from './delete-old-outreach.ts';
 
 const recipients = [

@@ -6,7 +6,7 @@ import { idempotencyKeyReused, overloaded } from '#server/errors.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
 
 import { UNKNOWN, type EndedMessage } from './message-outcome.ts';
-import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-work.ts';
+import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import {
   findIdempotencyKey,

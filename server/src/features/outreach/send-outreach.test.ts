@@ -11,9 +11,9 @@ import {
   startOutreachService,
   type OutreachService,
 } from '../../../test/outreach-steps.ts';
-import { hashAddress } from '../suppressions/hash-address.ts';
+import { hashAddress } from '../suppressions/address-hash.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
-import { readUnsubscribeToken } from '../suppressions/unsubscribe-token.ts';
+import { readUnsubscribeToken } from '../suppressions/unsubscribe.ts';
 
 const ordinary = await startOutreachService();
 

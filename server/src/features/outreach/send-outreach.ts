@@ -2,7 +2,7 @@ import { parseEmail, type OutreachRequest, type OutreachResponse } from '@latchk
 import { v7 as makeUuid } from 'uuid';
 
 import { notSent, toResult, type EndedMessage } from './message-outcome.ts';
-import type { OutreachContext, OutreachOrder } from './outreach-work.ts';
+import type { OutreachContext, OutreachOrder } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import { sendMessages } from './send-messages.ts';
 import { sendOnce } from './send-once.ts';

@@ -1,13 +1,33 @@
+import { hash } from 'node:crypto';
+
 import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import type { Vault } from '#server/lib/vault.ts';
 
 import { liftUnsubscription } from '../suppressions/queries.ts';
-import { hashConfirmationToken } from './confirmation-token.ts';
 import type { SubscriberFacts } from './facts.ts';
 import { findConfirmation, type Confirmation } from './queries/confirmations.ts';
 import { confirmSubscriber, findSubscriber, lockAddress } from './queries/subscribers.ts';
-import { decideConfirmation, type ConfirmationDecision } from './rules/decide-confirmation.ts';
+import { decideConfirmation, type ConfirmationDecision } from './rules/subscription.ts';
+
+/**
+ * The token of the link that confirms what was asked for at this moment: 256 bits that nobody can make without the master
+ * secret. It is made again when the mail is tried again, so that the link of each try works.
+ */
+export function makeConfirmationToken(
+  vault: Pick<Vault, 'hashText'>,
+  addressHash: string,
+  requestedAt: Date,
+): string {
+  const digits = vault.hashText('confirmation', `${addressHash} ${requestedAt.toISOString()}`);
+  return Buffer.from(digits, 'hex').toString('base64url');
+}
+
+/** What a token is found by: its SHA-256 in hexadecimal digits. Null for what is no token. */
+export function hashConfirmationToken(token: string): string | null {
+  return /^[\w-]{43}$/u.test(token) ? hash('sha256', token, 'hex') : null;
+}
 
 /** What a link stands for, and whose it is. */
 export interface ConfirmationView {

@@ -8,11 +8,11 @@ import { createTasks } from '#server/jobs/tasks.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { readHeader, readParts, startMailRelay } from '../../../test/mail-relay.ts';
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
-import { hashAddress } from '../suppressions/hash-address.ts';
+import { hashAddress } from '../suppressions/address-hash.ts';
 import { deleteSuppression, findSuppression } from '../suppressions/queries.ts';
 import { forgetOld } from './forget-old.ts';
 import { findSubscriber } from './queries/subscribers.ts';
-import { stateOf } from './rules/state.ts';
+import { stateOf } from './rules/subscription.ts';
 import { subscribe as noteSubscription } from './subscribe.ts';
 
 const relay = await startMailRelay();

@@ -10,8 +10,7 @@ import { sendPage, showFailuresAsPages } from '#server/http/send-page.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 import { authenticateApiKey } from '../api-keys/authenticate.ts';
-import { nameSender } from '../suppressions/name-sender.ts';
-import { framePage } from '../suppressions/page-frame.ts';
+import { nameSender, framePage } from '../suppressions/page-frame.ts';
 import { confirmSubscription, viewConfirmation, type ConfirmationView } from './confirm.ts';
 import {
   alreadyConfirmedPage,

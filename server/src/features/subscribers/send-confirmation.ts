@@ -2,10 +2,10 @@ import type { Context } from '#server/context.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import type { SendResult } from '#server/mail/mail-transport.ts';
 
-import { nameSender } from '../suppressions/name-sender.ts';
-import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsubscribe-headers.ts';
+import { nameSender } from '../suppressions/page-frame.ts';
+import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
 import { writeConfirmationMail } from './confirmation-mail.ts';
-import { hashConfirmationToken, makeConfirmationToken } from './confirmation-token.ts';
+import { hashConfirmationToken, makeConfirmationToken } from './confirm.ts';
 import type { SubscriberFacts } from './facts.ts';
 import {
   countConfirmationMails,
@@ -13,7 +13,7 @@ import {
   upsertConfirmation,
 } from './queries/confirmations.ts';
 import { findSubscriber, recordConfirmationMail } from './queries/subscribers.ts';
-import { CONFIRMATION_HOURS, decideMail } from './rules/decide-mail.ts';
+import { CONFIRMATION_HOURS, decideMail } from './rules/subscription.ts';
 
 type MailContext = Pick<
   Context,

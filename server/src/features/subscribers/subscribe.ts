@@ -5,11 +5,9 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 import { choosePageLanguage } from '#server/pages/page-language.ts';
 
-import { hashAddress } from '../suppressions/hash-address.ts';
-import { rewriteAddresses } from '../suppressions/move-addresses.ts';
-import { usesDoubleOptIn } from './double-opt-in.ts';
+import { hashAddress, subscriberIdOf } from '../suppressions/address-hash.ts';
+import { rewriteAddresses } from '../suppressions/rewrite-addresses.ts';
 import { lockAddress, upsertSubscriber } from './queries/subscribers.ts';
-import { subscriberIdOf } from './subscriber-id.ts';
 
 /**
  * Notes that somebody asks for news with this address. The answer is made of the request and the clock alone, and the
@@ -42,4 +40,9 @@ export async function subscribe(
     });
   });
   return { id, subscribed_at: now.toISOString(), email };
+}
+
+/** Whether subscriptions are confirmed from the mailbox: unless that is switched off, or no mail is sent. */
+function usesDoubleOptIn({ config, mail }: Pick<Context, 'config' | 'mail'>): boolean {
+  return config.subscribers.doubleOptIn && mail !== null;
 }

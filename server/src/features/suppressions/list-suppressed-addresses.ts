@@ -1,6 +1,6 @@
 import type { Context } from '#server/context.ts';
 
-import { hashAddressUnderAll } from './move-addresses.ts';
+import { hashAddressUnderAll } from './rewrite-addresses.ts';
 import { listSuppressed } from './queries.ts';
 
 /**

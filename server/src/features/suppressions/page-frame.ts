@@ -1,7 +1,6 @@
-import { parseMailbox } from '#server/mail/parse-mailbox.ts';
+import type { CatalogOutreach } from '#server/config/catalog-model.ts';
+import { parseMailbox, domainOf } from '#server/mail/mailbox.ts';
 import { choosePageLanguage, type PageLanguage } from '#server/pages/page-language.ts';
-
-import { nameSender, type SenderContext } from './name-sender.ts';
 
 /** What all pages about mail have in common. */
 export interface PageFrame {
@@ -27,4 +26,22 @@ export function framePage(
     sender: nameSender(ctx),
     contact: from === null ? null : parseMailbox(from).address,
   };
+}
+
+/** What tells who the sender of mail is. */
+export interface SenderContext {
+  readonly catalog: () => { readonly outreach: Pick<CatalogOutreach, 'sender'> };
+  readonly config: {
+    readonly http: { readonly publicUrl: string };
+    readonly mail: { readonly from: string | null };
+  };
+}
+
+/** Who speaks in news and on the pages about them: as the catalogue has it, or else as mail comes from him. */
+export function nameSender({ catalog, config }: SenderContext): string {
+  const { sender } = catalog().outreach;
+  if (sender !== null) return sender;
+  if (config.mail.from === null) return new URL(config.http.publicUrl).hostname;
+  const { name, address } = parseMailbox(config.mail.from);
+  return name === '' ? domainOf(address) : name;
 }

@@ -5,11 +5,9 @@ import type { App } from '#server/http/app-instance.ts';
 import { addRawParser } from '#server/http/json-parser.ts';
 import { sendPage, showFailuresAsPages } from '#server/http/send-page.ts';
 
-import { nameSender } from './name-sender.ts';
-import { framePage } from './page-frame.ts';
-import { readUnsubscribeToken } from './unsubscribe-token.ts';
+import { nameSender, framePage } from './page-frame.ts';
 import { askToUnsubscribePage, brokenLinkPage, unsubscribedPage } from './unsubscribe-pages.ts';
-import { unsubscribe } from './unsubscribe.ts';
+import { readUnsubscribeToken, unsubscribe } from './unsubscribe.ts';
 
 /** The token of a long address is longer than a path's parameter may be, so it is what is left of the path. */
 const PATH = '/u/*';

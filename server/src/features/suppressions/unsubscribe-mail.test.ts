@@ -6,9 +6,7 @@ import { createVault } from '#server/lib/vault.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
 import { readHeader, startMailRelay } from '../../../test/mail-relay.ts';
-
-import { makeUnsubscribeHeaders } from './unsubscribe-headers.ts';
-import { readUnsubscribeToken } from './unsubscribe-token.ts';
+import { makeUnsubscribeHeaders, readUnsubscribeToken } from './unsubscribe.ts';
 
 const vault = createVault('a master secret for these tests alone');
 const config = { http: { publicUrl: 'https://license.example.com' } };

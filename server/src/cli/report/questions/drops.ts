@@ -1,4 +1,4 @@
-import { listDrops } from '#server/features/analytics/reports/drops.ts';
+import { listDrops } from '#server/features/analytics/reports/event-reports.ts';
 
 import { MONTH_DAYS, type Question } from '../question.ts';
 

@@ -5,8 +5,8 @@ import {
   listEventTotals,
   listEventVersions,
   listEventsByDay,
-} from '#server/features/analytics/reports/events.ts';
-import type { DayRange } from '#server/features/analytics/rules/periods.ts';
+} from '#server/features/analytics/reports/event-reports.ts';
+import type { DayRange } from '#server/features/analytics/rules/days.ts';
 
 import { usageError } from '../../command-error.ts';
 import { MONTH_DAYS, type Question } from '../question.ts';

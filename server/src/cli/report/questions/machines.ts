@@ -1,7 +1,7 @@
 import { Option } from 'commander';
 
-import { listActiveMachines } from '#server/features/analytics/reports/active-machines.ts';
-import { PERIODS, type Period } from '#server/features/analytics/rules/periods.ts';
+import { listActiveMachines } from '#server/features/analytics/reports/usage-reports.ts';
+import { PERIODS, type Period } from '#server/features/analytics/rules/days.ts';
 
 import { MONTH_DAYS, type Question } from '../question.ts';
 

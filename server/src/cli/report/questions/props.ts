@@ -1,6 +1,6 @@
 import { Option } from 'commander';
 
-import { listEventProps } from '#server/features/analytics/reports/event-props.ts';
+import { listEventProps } from '#server/features/analytics/reports/event-reports.ts';
 
 import { MONTH_DAYS, type Question } from '../question.ts';
 

@@ -1,4 +1,7 @@
-import { type RetentionCell, listRetention } from '#server/features/analytics/reports/retention.ts';
+import {
+  type RetentionCell,
+  listRetention,
+} from '#server/features/analytics/reports/usage-reports.ts';
 
 import { formatTable } from '../../output.ts';
 import { QUARTER_DAYS, type Question } from '../question.ts';

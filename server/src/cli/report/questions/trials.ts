@@ -1,4 +1,4 @@
-import { listTrialWeeks } from '#server/features/analytics/reports/trial-conversion.ts';
+import { listTrialWeeks } from '#server/features/analytics/reports/usage-reports.ts';
 
 import { QUARTER_DAYS, type Question } from '../question.ts';
 

@@ -1,8 +1,10 @@
 import { Option } from 'commander';
 
-import type { VersionReports } from '#server/features/analytics/reports/machines-by-version.ts';
-import { systems as systemReports } from '#server/features/analytics/reports/systems.ts';
-import { versions as versionReports } from '#server/features/analytics/reports/versions.ts';
+import {
+  type VersionReports,
+  systems as systemReports,
+  versions as versionReports,
+} from '#server/features/analytics/reports/usage-reports.ts';
 
 import { MONTH_DAYS, type Question } from '../question.ts';
 

@@ -2,16 +2,14 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { beforeEach, test } from 'node:test';
 
-import { listAuditEntries } from '../../audit/queries.ts';
-import { toMachineKey } from '../../usage/machine-key.ts';
 import { startTestService } from '../../../../test/harness.ts';
 import { activate } from '../../../../test/license-steps.ts';
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../../test/test-clock.ts';
+import { listAuditEntries } from '../../audit/queries.ts';
+import { toMachineKey } from '../../usage/machine-key.ts';
 import { runRollups } from '../rollups/run-rollups.ts';
-import { eraseInstall } from './erase-install.ts';
-import { eraseMachine } from './erase-machine.ts';
-import { exportInstall } from './export-install.ts';
-import { isSharing, showInstall } from './show-install.ts';
+import { eraseInstall, eraseMachine } from './erase.ts';
+import { exportInstall, isSharing, showInstall } from './read-install.ts';
 
 const service = await startTestService();
 const { ctx, clock, pool } = service;

@@ -8,8 +8,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import { addDays, type Day } from '../rules/days.ts';
-import { startOf } from '../rules/periods.ts';
+import { addDays, type Day, startOf } from '../rules/days.ts';
 import { LONG_STATEMENT_MS, runLong } from './run-long.ts';
 
 const ActivationRow = Type.Object({

@@ -1,9 +1,17 @@
 import { Type } from 'typebox';
 
 import { sendQuery } from '#server/db/send-query.ts';
-import { defineStatement, queryRow, type Queryable } from '#server/db/statement.ts';
+import {
+  defineStatement,
+  queryRow,
+  type Queryable,
+  defineCommand,
+  execute,
+  Timestamp,
+} from '#server/db/statement.ts';
 
 import type { Day } from '../rules/days.ts';
+import type { RemovalClock } from '../rules/removal-clock.ts';
 import { runLong } from './run-long.ts';
 
 const lockStatement = defineStatement(
@@ -60,4 +68,27 @@ export async function deleteUsageDays(db: Queryable, before: Day, limit: number)
       select machine_key, day from usage_days where day < $1 order by day limit $2
     )`;
   return runLong(db, text, [before, limit]);
+}
+
+const findStatement = defineStatement(
+  'removal_clock_find',
+  Type.Object({ reached_at: Timestamp, moved_at: Timestamp }),
+  'select reached_at, moved_at from removal_clock',
+);
+
+/** How far removal has counted time; null: it never ran. */
+export async function findRemovalClock(db: Queryable): Promise<RemovalClock | null> {
+  const row = await queryRow(db, findStatement);
+  return row === null ? null : { reachedAt: row.reached_at, movedAt: row.moved_at };
+}
+
+const upsertStatement = defineCommand(
+  'removal_clock_upsert',
+  `insert into removal_clock (reached_at, moved_at) values ($1, $2)
+   on conflict (id) do update set reached_at = excluded.reached_at, moved_at = excluded.moved_at`,
+);
+
+/** Writes down how far removal has counted time. */
+export async function upsertRemovalClock(db: Queryable, clock: RemovalClock): Promise<void> {
+  await execute(db, upsertStatement, [clock.reachedAt, clock.movedAt]);
 }

@@ -1,7 +1,6 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { addDays, type Day } from '../rules/days.ts';
-import { startOf } from '../rules/periods.ts';
+import { addDays, type Day, startOf } from '../rules/days.ts';
 import { measureLong, runLong } from './run-long.ts';
 
 /** So many names of a day have rows of their own; more than these are hardly names. */

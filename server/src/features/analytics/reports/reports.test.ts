@@ -2,14 +2,20 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { openTestPool } from '../../../../test/database-pool.ts';
-import { listActiveMachines } from './active-machines.ts';
-import { listDrops } from './drops.ts';
-import { listEventProps } from './event-props.ts';
-import { listEventsByDay, listEventTotals, listEventVersions } from './events.ts';
-import { listRetention } from './retention.ts';
-import { systems } from './systems.ts';
-import { listTrialWeeks } from './trial-conversion.ts';
-import { versions } from './versions.ts';
+import {
+  listDrops,
+  listEventProps,
+  listEventsByDay,
+  listEventTotals,
+  listEventVersions,
+} from './event-reports.ts';
+import {
+  listActiveMachines,
+  listRetention,
+  systems,
+  listTrialWeeks,
+  versions,
+} from './usage-reports.ts';
 
 const pool = await openTestPool();
 

@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { startOf, weekOf, monthOf } from '../rules/periods.ts';
+import { startOf, weekOf, monthOf } from '../rules/days.ts';
 
 /** Rows as texts, in no order, so that two sources of them can be compared. */
 export type Rows = readonly string[];

@@ -2,7 +2,6 @@ import type { Pool } from 'pg';
 
 import type { Queryable } from '#server/db/statement.ts';
 
-import { findMeasure, upsertMark, type RollupSource } from '../queries/rollup-marks.ts';
 import {
   countDayEvents,
   deleteEventNames,
@@ -22,11 +21,13 @@ import {
   sumBeats,
   upsertFirstDays,
   upsertUsageTotal,
+  deleteTrialWeeks,
+  insertTrialWeeks,
 } from '../queries/roll-up-usage.ts';
-import { deleteTrialWeeks, insertTrialWeeks } from '../queries/roll-up-trials.ts';
+import { findMeasure, upsertMark, type RollupSource } from '../queries/rollup-marks.ts';
 import type { Day } from '../rules/days.ts';
 import type { StalePeriod } from '../rules/rollup-marks.ts';
-import { BUSY, inRollupTransaction } from './in-rollup-transaction.ts';
+import { BUSY, inRollupTransaction } from './maintenance-transaction.ts';
 
 /** What a roll-up works with. */
 export interface RollupWorkplace {

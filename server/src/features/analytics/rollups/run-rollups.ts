@@ -1,9 +1,7 @@
 import { listEventDays } from '../queries/partitions.ts';
-import { listMarks, upsertRun } from '../queries/rollup-marks.ts';
 import { listUsageDays } from '../queries/roll-up-usage.ts';
-import { readEarlierTime, type ClocksContext } from '../read-earlier-time.ts';
-import { dayOf, type Day } from '../rules/days.ts';
-import { weekOf } from '../rules/periods.ts';
+import { listMarks, upsertRun } from '../queries/rollup-marks.ts';
+import { dayOf, type Day, weekOf } from '../rules/days.ts';
 import {
   findStalePeriods,
   findTrialsToLookAt,
@@ -11,6 +9,7 @@ import {
   firstKeptUsageDay,
   type RollupMark,
 } from '../rules/rollup-marks.ts';
+import { readEarlierTime, type ClocksContext } from './maintenance-transaction.ts';
 import {
   rollUpEventDay,
   rollUpTrials,

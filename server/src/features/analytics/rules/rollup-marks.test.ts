@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { addMonths, endOfPeriod, periodOf } from './periods.ts';
+import { addMonths, endOfPeriod, periodOf } from './days.ts';
 import {
   findStalePeriods,
   findTrialsToLookAt,

@@ -1,5 +1,13 @@
-import { addDays, dayOf, type Day } from './days.ts';
-import { addMonths, periodOf, startOf, weekOf, type Period } from './periods.ts';
+import {
+  addDays,
+  dayOf,
+  type Day,
+  addMonths,
+  periodOf,
+  startOf,
+  weekOf,
+  type Period,
+} from './days.ts';
 
 /** That a day, or a period by its first day, was rolled up. */
 export interface RollupMark {

@@ -7,8 +7,7 @@ import * as fc from 'fast-check';
 
 import { correctTimes } from './correct-times.ts';
 import { addDays, dayOf } from './days.ts';
-import { judgeEvents } from './judge-events.ts';
-import { createNameFilter } from './name-filter.ts';
+import { judgeEvents, createNameFilter } from './select-events.ts';
 
 const NOW = new Date('2027-03-01T12:00:00.000Z');
 const MINUTE_MS = 60_000;

@@ -1,0 +1,108 @@
+import type { Context } from '#server/context.ts';
+
+import {
+  countInstallEvents,
+  listInstallActivations,
+  type InstallActivation,
+  listInstallEvents,
+  type InstallEvent,
+} from '../queries/installs.ts';
+import { listEventDays } from '../queries/partitions.ts';
+import type { Day } from '../rules/days.ts';
+
+/** What is known of an install. */
+export interface InstallOverview {
+  /** Whether its events are stored: unless it has said otherwise. */
+  readonly sharing: boolean;
+  readonly activations: readonly InstallActivation[];
+  readonly events: number;
+  /** The first and last day on which any of them arrived; null: none. */
+  readonly firstDay: Day | null;
+  readonly lastDay: Day | null;
+  /** The most frequent first. */
+  readonly names: readonly { readonly name: string; readonly events: number }[];
+}
+
+/**
+ * Looks an install up, in the raw events of all days that are kept.
+ * @param onDay told how many days have been looked at
+ */
+export async function showInstall(
+  { pool }: Pick<Context, 'pool'>,
+  installId: string,
+  onDay: (done: number) => void = () => {},
+): Promise<InstallOverview> {
+  const activations = await listInstallActivations(pool, installId);
+  const names = new Map<string, number>();
+  const days: Day[] = [];
+  for (const [index, day] of (await listEventDays(pool)).entries()) {
+    const counts = await countInstallEvents(pool, installId, day);
+    if (counts.length > 0) days.push(day);
+    for (const { name, events } of counts) names.set(name, (names.get(name) ?? 0) + events);
+    onDay(index + 1);
+  }
+  return {
+    sharing: isSharing(activations),
+    activations,
+    events: [...names.values()].reduce((sum, events) => sum + events, 0),
+    firstDay: days[0] ?? null,
+    lastDay: days.at(-1) ?? null,
+    names: [...names]
+      .map(([name, events]) => ({ name, events }))
+      .toSorted((a, b) => b.events - a.events || (a.name < b.name ? -1 : 1)),
+  };
+}
+
+type Told = Pick<
+  InstallActivation,
+  'usage_sharing' | 'usage_sharing_told_at' | 'deactivated_at' | 'last_validated_at'
+>;
+
+/** As events are judged when they arrive: what active activations said last counts; at the same moment, a no. */
+export function isSharing(activations: readonly Told[]): boolean {
+  const told = activations.filter(({ usage_sharing: shares }) => shares !== null);
+  const active = told.filter(({ deactivated_at: at }) => at === null);
+  const counted = active.length > 0 ? active : told;
+  const newest = Math.max(...counted.map(toldAtMs));
+  return counted
+    .filter((one) => toldAtMs(one) === newest)
+    .every(({ usage_sharing: shares }) => shares === true);
+}
+
+function toldAtMs({ usage_sharing_told_at: toldAt, last_validated_at: validatedAt }: Told): number {
+  return (toldAt ?? validatedAt).getTime();
+}
+
+const PAGE_ROWS = 5_000;
+const NIL_UUID = '00000000-0000-0000-0000-000000000000';
+
+/**
+ * Gives everything that is held about an install as the lines of one JSON object: the activations that it told of, without
+ * keys and fingerprints, and its events day by day, however many.
+ */
+export async function* exportInstall(
+  { clock, pool }: Pick<Context, 'clock' | 'pool'>,
+  installId: string,
+): AsyncGenerator<string> {
+  const activations = await listInstallActivations(pool, installId);
+  const head = { install_id: installId, exported_at: clock.now(), activations };
+  yield `${JSON.stringify(head).slice(0, -1)},"events":[`;
+  let separator = '\n';
+  for await (const event of readEvents(pool, installId)) {
+    yield `${separator}${JSON.stringify(event)}`;
+    separator = ',\n';
+  }
+  yield '\n]}\n';
+}
+
+async function* readEvents(pool: Context['pool'], installId: string): AsyncGenerator<InstallEvent> {
+  for (const day of await listEventDays(pool)) {
+    for (let afterId = NIL_UUID; ;) {
+      const page = await listInstallEvents(pool, installId, { day, afterId, limit: PAGE_ROWS });
+      yield* page;
+      const last = page.at(-1);
+      if (last === undefined || page.length < PAGE_ROWS) break;
+      afterId = last.event_id;
+    }
+  }
+}

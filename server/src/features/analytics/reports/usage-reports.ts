@@ -1,0 +1,193 @@
+import { Type } from 'typebox';
+
+import { defineStatement, queryRows, type Queryable, Nullable } from '#server/db/statement.ts';
+
+import {
+  type Day,
+  periodOf,
+  type DayRange,
+  type Period,
+  weekOf,
+  addDays,
+  dayOf,
+} from '../rules/days.ts';
+import { MAX_REPORT_ROWS } from './event-reports.ts';
+
+/** How many machines used the application in a day, a week or a month. */
+export interface ActiveMachines {
+  /** Its first day. */
+  readonly starts: Day;
+  /** Each counted once. */
+  readonly machines: number;
+}
+
+const activeStatement = defineStatement(
+  'report_active_machines',
+  Type.Object({ starts: Type.String(), machines: Type.Number() }),
+  `select to_char(step, 'YYYY-MM-DD') as starts, coalesce(machines, 0) as machines
+   from generate_series($2::timestamp, $3::timestamp, ('1 ' || $1)::interval) as step
+   left join usage_totals on period = $1 and starts = step::date
+   order by step`,
+);
+
+/**
+ * How many machines are in use? For each day, week (from Monday) or month that has a day in the range, the oldest first;
+ * 0 where none was. Exact, from roll-ups.
+ */
+export async function listActiveMachines(
+  db: Queryable,
+  range: DayRange,
+  period: Period,
+): Promise<ActiveMachines[]> {
+  return queryRows(db, activeStatement, [period, periodOf(period, range.from), range.to]);
+}
+
+/** How much a version was used. */
+export interface VersionUse {
+  /** Empty: not told; null: all that are not among the hundred most frequent of a day. */
+  readonly version: string | null;
+  /** The sum of its machines of each day. */
+  readonly machineDays: number;
+  /** Of all machine days, from 0 to 1. */
+  readonly share: number;
+  /** On the last day on which it was used. */
+  readonly lastDay: Day;
+}
+
+/** How many machines had a version on a day. */
+export interface VersionDay {
+  readonly day: Day;
+  /** As above. */
+  readonly version: string | null;
+  readonly machines: number;
+}
+
+/** What can be asked of the versions that machines tell. */
+export interface VersionReports {
+  /** How much each version was used, the most used first. */
+  readonly total: (db: Queryable, range: DayRange) => Promise<VersionUse[]>;
+  /** The machines of each version day by day, the oldest first. */
+  readonly daily: (db: Queryable, range: DayRange) => Promise<VersionDay[]>;
+}
+
+/** Makes the reports of one of the roll-ups by version. */
+function defineVersionReports(
+  name: string,
+  table: 'usage_version_days' | 'usage_system_days',
+  column: 'app_version' | 'os_version',
+): VersionReports {
+  const totalStatement = defineStatement(
+    `report_${name}_total`,
+    Type.Object({
+      version: Nullable.Text,
+      machine_days: Type.Number(),
+      share: Type.Number(),
+      last_day: Type.String(),
+    }),
+    `select ${column} as version, sum(machines)::bigint as machine_days,
+            (sum(machines) / sum(sum(machines)) over ())::float8 as share, to_char(max(day), 'YYYY-MM-DD') as last_day
+     from ${table} where day between $1 and $2
+     group by 1 order by 2 desc, 1 limit ${MAX_REPORT_ROWS}`,
+  );
+  const dailyStatement = defineStatement(
+    `report_${name}_daily`,
+    Type.Object({ day: Type.String(), version: Nullable.Text, machines: Type.Number() }),
+    `select to_char(day, 'YYYY-MM-DD') as day, ${column} as version, machines
+     from ${table} where day between $1 and $2
+     order by 1, rank limit ${MAX_REPORT_ROWS}`,
+  );
+  return {
+    async total(db, { from, to }) {
+      const rows = await queryRows(db, totalStatement, [from, to]);
+      return rows.map(({ machine_days: machineDays, last_day: lastDay, ...row }) => ({
+        ...row,
+        machineDays,
+        lastDay,
+      }));
+    },
+    daily: (db, { from, to }) => queryRows(db, dailyStatement, [from, to]),
+  };
+}
+
+/** Which versions of the application are used, and how much? By the last heartbeat of a machine on a day; from roll-ups. */
+export const versions = defineVersionReports('versions', 'usage_version_days', 'app_version');
+
+/** Which operating systems is the application used on? By the last heartbeat of a machine on a day; from roll-ups. */
+export const systems = defineVersionReports('systems', 'usage_system_days', 'os_version');
+
+/** How many of the machines that were new in one week were in use in another. */
+export interface RetentionCell {
+  /** The Monday of the week in which they were new. */
+  readonly cohort: Day;
+  /** How many were new then. */
+  readonly newMachines: number;
+  /** 0 is the week of the cohort itself. */
+  readonly weeksLater: number;
+  readonly machines: number;
+}
+
+const retentionStatement = defineStatement(
+  'report_retention',
+  Type.Object({
+    cohort: Type.String(),
+    new_machines: Type.Number(),
+    weeks_later: Type.Integer(),
+    machines: Type.Number(),
+  }),
+  `select to_char(cohort, 'YYYY-MM-DD') as cohort, first.machines as new_machines, (later.week - cohort) / 7 as weeks_later,
+          later.machines
+   from usage_retention as later
+   join (select cohort, machines from usage_retention where week = cohort) as first using (cohort)
+   where cohort between $1 and $2 and later.week <= $2
+   order by 1, 3 limit ${MAX_REPORT_ROWS}`,
+);
+
+/** Do those come back who are new? For each week in the range, and each later one in it in which any of them did. */
+export async function listRetention(
+  db: Queryable,
+  { from, to }: DayRange,
+): Promise<RetentionCell[]> {
+  const rows = await queryRows(db, retentionStatement, [weekOf(from), to]);
+  return rows.map(({ new_machines: newMachines, weeks_later: weeksLater, ...row }) => ({
+    ...row,
+    newMachines,
+    weeksLater,
+  }));
+}
+
+/** What became of the trials of a week. */
+export interface TrialWeek {
+  /** The Monday. */
+  readonly week: Day;
+  readonly trials: number;
+  /** Those on whose machine, or by whose install, a license was activated within 14 days. */
+  readonly paid: number;
+  /** Of all trials, from 0 to 1. */
+  readonly share: number;
+  /** More may yet be paid. */
+  readonly open: boolean;
+}
+
+/** The week, and the 14 days of those who began at its end. */
+const OPEN_DAYS = 21;
+
+const trialStatement = defineStatement(
+  'report_trial_conversion',
+  Type.Object({ week: Type.String(), trials: Type.Number(), paid: Type.Number() }),
+  `select to_char(week, 'YYYY-MM-DD') as week, trials, paid
+   from trial_weeks where week between $1 and $2 order by 1 limit ${MAX_REPORT_ROWS}`,
+);
+
+/** Do trials become licenses? By the week in which they began, the oldest first; from roll-ups. */
+export async function listTrialWeeks(
+  db: Queryable,
+  { from, to }: DayRange,
+  now: Date,
+): Promise<TrialWeek[]> {
+  const rows = await queryRows(db, trialStatement, [weekOf(from), to]);
+  return rows.map((row) => ({
+    ...row,
+    share: row.paid / row.trials,
+    open: addDays(row.week, OPEN_DAYS) > dayOf(now),
+  }));
+}

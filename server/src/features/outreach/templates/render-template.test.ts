@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+
+import { OUTREACH_LANGUAGES, OUTREACH_TEMPLATES } from '@latchkey/contract';
+import * as fc from 'fast-check';
+
+import { loadCatalog } from '#server/config/catalog.ts';
+import { defaults } from '#server/config/config.ts';
+import { escapeHtml } from '#server/mail/escape-html.ts';
+
+import { testCatalog } from '../../../../test/test-catalog.ts';
+import { readableName, writeLetter } from './render-template.ts';
+import { readCommonFacts, type LetterFacts } from './template.ts';
+
+/** Set to write the files anew; read the difference before it is committed. */
+const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
+
+/** Made-up facts, with something of everything. */
+const exampleFacts: LetterFacts = {
+  name: 'Ada',
+  productName: 'Example Studio',
+  sender: 'Robin at Example Studio',
+  links: {
+    download: 'https://example.com/download',
+    sellers: 'https://example.com/sellers',
+    tutorials: 'https://example.com/tutorials',
+    news: 'https://example.com/news',
+  },
+  about: 'It shows you at a glance how your computers are doing, wherever they are.',
+  version: '2.4',
+  highlights: ['It starts twice as fast.', 'Graphs reach back a year.'],
+  postalAddress: 'Example Studio, 1 Example Street, Exampletown',
+  unsubscribeUrl: 'https://license.example.com/u/example',
+};
+
+const letters = OUTREACH_LANGUAGES.flatMap((language) =>
+  OUTREACH_TEMPLATES.map((template) => ({ template, language })),
+);
+
+/** In the languages of the letters, what the catalogue that ships says. */
+const shipped = loadCatalog(defaults.catalogPath).outreach;
+
+const bare: LetterFacts = {
+  ...exampleFacts,
+  name: null,
+  about: null,
+  version: null,
+  highlights: [],
+  postalAddress: null,
+};
+
+for (const { template, language } of letters) {
+  test(`${template} in ${language} is the letter that was read and approved`, () => {
+    const facts = readCommonFacts(shipped, language, { name: '', address: 'robin@example.com' });
+    const { name, unsubscribeUrl } = exampleFacts;
+    const { subject, text, html } = writeLetter(template, language, {
+      ...facts,
+      name,
+      unsubscribeUrl,
+    });
+    const written = `${subject}\n\n${text}\n${html}`;
+    const file = new URL(`golden/${template}-${language}.golden`, import.meta.url);
+    if (WRITE) writeFileSync(file, written);
+    assert.equal(written, readFileSync(file, 'utf8'));
+  });
+
+  test(`${template} in ${language} reads well when little is known`, () => {
+    const { subject, text, html } = writeLetter(template, language, bare);
+    const greeting = { en: 'Hello,', fr: 'Bonjour,', de: 'Guten Tag,' }[language];
+    assert.equal(text.split('\n')[0], greeting);
+    assert.match(subject, /Example Studio/u);
+    for (const form of [subject, text, html]) {
+      assert.doesNotMatch(form, /null|undefined|\bNaN\b|\[object| {2}of/u);
+    }
+    assert.match(html, new RegExp(`<html lang="${language}">`, 'u'));
+  });
+}
+
+test('each letter can be unsubscribed from, in both forms, and is about its own page', () => {
+  const pages = {
+    personal: 'download',
+    sellers: 'sellers',
+    update_personal: 'download',
+    update_sellers: 'news',
+    pi_tutorials: 'tutorials',
+  };
+  for (const { template, language } of letters) {
+    const { text, html } = writeLetter(template, language, exampleFacts);
+    const button = /<a href="(?<url>[^"]+)"/u.exec(html)?.groups?.['url'];
+    assert.equal(button, `https://example.com/${pages[template]}`);
+    assert.ok(html.includes(`href="${exampleFacts.unsubscribeUrl}"`));
+    assert.ok(text.includes(exampleFacts.unsubscribeUrl));
+    assert.ok(text.trimEnd().split('\n').length > 10);
+  }
+});
+
+test('what the catalogue leaves open comes from the address of mail', () => {
+  const { outreach } = testCatalog();
+  const facts = readCommonFacts(outreach, 'en', { name: 'Robin', address: 'robin@shop.example' });
+  assert.deepEqual(facts, {
+    productName: 'Personal',
+    sender: 'Robin',
+    links: {
+      download: 'https://shop.example/',
+      sellers: 'https://shop.example/',
+      tutorials: 'https://shop.example/',
+      news: 'https://shop.example/',
+    },
+    about: null,
+    version: null,
+    highlights: [],
+    postalAddress: null,
+  });
+  const nameless = readCommonFacts(outreach, 'en', { name: '', address: 'robin@shop.example' });
+  assert.equal(nameless.sender, 'Personal');
+});
+
+test('a name is on one line, without controls, and of at most 100 characters', () => {
+  for (const [name, expected] of [
+    ['Zoë O’Hara-Łukasz', 'Zoë O’Hara-Łukasz'],
+    ['  Ada \r\nBcc: everybody@example.org ', 'Ada Bcc: everybody@example.org'],
+    ['a\u0000b\u001bc\u2028d\u202Ee', 'a b c d e'],
+    ['𝒜'.repeat(101), '𝒜'.repeat(100)],
+    [`${'a'.repeat(99)} b`, 'a'.repeat(99)],
+    [' \t ', null],
+    ['', null],
+    [null, null],
+  ] as const) {
+    assert.equal(readableName(name), expected);
+  }
+});
+
+const findTags = (html: string) => html.match(/<[^>]*>/gu);
+
+test('whatever the one who is written to is called, the HTML holds it as text and nothing else', () => {
+  const plain = writeLetter('personal', 'en', exampleFacts);
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
+      const { html } = writeLetter('personal', 'en', { ...exampleFacts, name });
+      assert.deepEqual(findTags(html), findTags(plain.html));
+      assert.ok(html.includes(escapeHtml(readableName(name) ?? '')));
+    }),
+  );
+});
+
+test('nothing is loaded from anywhere, and every look is in the tags for clients that drop style sheets', () => {
+  for (const { template, language } of letters) {
+    const { html } = writeLetter(template, language, exampleFacts);
+    assert.doesNotMatch(html, /src=|url\(|<img|<script|<link/u);
+    const shown = html.slice(html.indexOf('<body'));
+    for (const tag of shown.match(/<(?:h1|h2|p|td|ol|ul|li|a)\b[^>]*>/gu) ?? []) {
+      assert.match(tag, /style="/u);
+    }
+  }
+});
