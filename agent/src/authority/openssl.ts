@@ -171,7 +171,10 @@ export class Openssl implements Disposable {
     return readFileSync(kept);
   }
 
-  /** Whether openssl takes the times of a list of revoked certificates: OpenSSL 1.1 knows only how many days from now. */
+  /**
+   * Whether openssl accepts the start of a revocation list. OpenSSL 1.1 has no option for it and dates a list from now; only
+   * the agent and nginx of this machine read the list, by the same clock, so it is refused only after that clock is set back.
+   */
   async #hasListTimes(): Promise<boolean> {
     const { stdout, isMissing } = await this.#runProgram('openssl', ['version']);
     if (isMissing) throw missing();

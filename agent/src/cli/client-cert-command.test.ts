@@ -55,7 +55,13 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
   function writeInstalled({ proxyByHand }: { readonly proxyByHand: boolean }): void {
     const path = join(workshop.root, paths.journal, 'installed.json');
     mkdirSync(dirname(path), { recursive: true });
-    const way = { mode: 'proxy', proxyPath: '/latchkey', mutualTls: true, proxyByHand } as const;
+    const way = {
+      mode: 'proxy',
+      proxyPath: '/latchkey',
+      mutualTls: true,
+      proxyByHand,
+      skipsDnsCheck: false,
+    } as const;
     const facts = { version: '1.0.0', domain: 'monitor.test', certificateFiles: null, ...way };
     writeFileSync(path, formatInstalled(facts));
   }

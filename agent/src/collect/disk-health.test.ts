@@ -257,3 +257,28 @@ test('what a unit has read as root is taken from its files, without smartctl', a
   );
   assert.deepEqual(programs.pids(), []);
 });
+
+test('reads up to 256 KiB of what the unit wrote, as of smartctl itself', () => {
+  using machine = emptyMachine();
+  using programs = emptyPrograms();
+  programs.write('smartctl', say('no-permission.json', 2));
+  const text = readFileSync(join(outputs, 'ata-healthy.json'), 'utf8');
+  for (const [device, bytes] of [
+    ['sda', 200 * 1024],
+    ['sdb', 300 * 1024],
+  ] as const) {
+    addDisk(machine, device);
+    machine.write(`run/latchkey-agent-disks/${device}.json`, `0\n${text}`.padEnd(bytes));
+    utimesSync(
+      join(machine.roots.run, `latchkey-agent-disks/${device}.json`),
+      new Date(READ_AT),
+      new Date(READ_AT),
+    );
+  }
+  using disks = open(machine, programs);
+  for (let question = 0; question < 6; question += 1) disks.collect(MINUTE);
+  assert.deepEqual(
+    disks.collect(MINUTE)?.map(({ device }) => device),
+    ['sda'],
+  );
+});

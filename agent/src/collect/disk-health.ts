@@ -4,7 +4,12 @@ import { join } from 'node:path';
 import type { AgentDiskHealth } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { ASLEEP_STATUS, parseSmartctl, type SmartctlAnswer } from '../parse/smartctl.ts';
+import {
+  ASLEEP_STATUS,
+  parseSmartctl,
+  type SmartctlAnswer,
+  MAX_SMARTCTL_BYTES,
+} from '../parse/smartctl.ts';
 import { findProgram } from '../read/program.ts';
 import { readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
@@ -38,9 +43,6 @@ const TIMEOUT_MS = 30_000;
 
 /** A reading is hidden when it was not confirmed for this time. */
 const FRESH_MS = 10_800_000;
-
-/** About 40 kB is usual. */
-const OUTPUT_BYTES = 256 * 1024;
 
 const ARGS = [
   '--json=c',
@@ -143,7 +145,7 @@ class DiskHealthCollector implements Collector<AgentDiskHealth[]> {
     if (kept !== null) this.#record(device, kept.answer, atMs, kept);
     else if (this.#program !== null && !this.#confirmUnused(device, atMs)) {
       const args = [...ARGS, join(this.#roots.dev, device)];
-      const child = new Child(this.#program, args, OUTPUT_BYTES);
+      const child = new Child(this.#program, args, MAX_SMARTCTL_BYTES);
       this.#query = { device, child, startedAtMs: atMs };
     }
   }

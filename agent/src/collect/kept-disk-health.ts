@@ -1,13 +1,10 @@
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { parseSmartctl, type SmartctlAnswer } from '../parse/smartctl.ts';
+import { MAX_SMARTCTL_BYTES, parseSmartctl, type SmartctlAnswer } from '../parse/smartctl.ts';
+import { readWhole } from '../read/kept-file.ts';
 import { isMissing } from '../read/missing.ts';
-import { readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
-
-/** About 40 kB is usual. */
-const MAX_BYTES = 64 * 1024;
 
 /** A reading of `latchkey-agent-disks.service`, which runs as root. */
 export interface KeptDiskHealth {
@@ -27,7 +24,7 @@ export function readKeptDiskHealth(roots: Roots, device: string): KeptDiskHealth
   const path = join(directory, `${device}.json`);
   try {
     const { size, mtime } = statSync(path);
-    const text = size > MAX_BYTES ? null : readText(path);
+    const text = size > MAX_SMARTCTL_BYTES ? null : readWhole(path, String);
     if (text === null) return null;
     const end = text.indexOf('\n');
     const status = /^\d{1,3}$/.exec(end < 0 ? text : text.slice(0, end))?.[0];

@@ -58,6 +58,7 @@ export const standalone: Look = {
     mutualTls: false,
     proxyByHand: false,
     certificateFiles: null,
+    skipsDnsCheck: false,
   },
   configuration: configuration('0.0.0.0'),
   unit: { isLoaded: true, activeState: 'active', result: 'success', isEnabled: true },
@@ -93,6 +94,7 @@ export const proxied: Look = {
     mutualTls: true,
     proxyByHand: false,
     certificateFiles: null,
+    skipsDnsCheck: false,
   },
   configuration: configuration('127.0.0.1'),
   listeners: [

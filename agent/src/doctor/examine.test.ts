@@ -99,6 +99,16 @@ test('404 on the health route: the route is missing', () => {
   );
 });
 
+test('reports a running nginx that reads another configuration', () => {
+  const { nginx, installed } = proxied;
+  assert.ok(nginx && installed);
+  const foreign =
+    'The nginx that runs (process 77: nginx) reads /opt/nginx.conf, and the command nginx here reads /etc/nginx/nginx.conf.';
+  const look = { ...proxied, nginx: { ...nginx, foreign } };
+  assertOnly(look, 'server_names', 'problem', foreign, /systemctl restart nginx/u);
+  assert.deepEqual(listFaults({ ...look, installed: { ...installed, proxyByHand: true } }), []);
+});
+
 test('the agent’s port is another program’s', () => {
   const other = { pid: 9, name: 'python3', unit: null };
   const agentFault = 'What listens on port 4096 is not the agent.';
@@ -213,6 +223,29 @@ test('the domain leads elsewhere, or nowhere; behind a router that is a warning'
   );
 });
 
+test('warns of an address that the installation was told to accept', () => {
+  assert.ok(standalone.installed);
+  const look: Look = {
+    ...standalone,
+    installed: { ...standalone.installed, skipsDnsCheck: true },
+    domain: {
+      name: 'm.example.com',
+      addresses: ['198.51.100.1'],
+      resolverFault: null,
+      ownAddresses: ['203.0.113.7'],
+    },
+  };
+  const cause =
+    'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7; the installation was told to accept that (--skip-dns-check).';
+  assertOnly(look, 'domain', 'warning', cause, /forwards to this machine .* port 80, 4096\.$/u);
+  const router = { address: '198.51.100.1', isOwn: false, isOurs: false, says: 'status 404' };
+  assert.deepEqual(
+    listFaults({ ...look, challenges: [router] }).map(({ check, state }) => [check, state]),
+    [['domain', 'warning']],
+    'a router may answer itself when it is asked from inside',
+  );
+});
+
 test('a firewall that keeps viewers away', () => {
   assertOnly(
     { ...standalone, firewall: { tool: 'ufw', openPorts: [22, 80] } },
@@ -241,9 +274,27 @@ test('nftables may keep viewers away from a port that no rule of it names', () =
   );
 });
 
+test('reports a port that firewalld opens only until its next reload, or only after it', () => {
+  const firewall = { tool: 'firewalld', openPorts: [80, 4096], permanentPorts: [80] } as const;
+  assertOnly(
+    { ...standalone, firewall },
+    'firewall',
+    'warning',
+    'firewalld lets in port 4096 until it is reloaded: its permanent configuration does not.',
+    /^firewall-cmd --permanent --add-port=4096\/tcp$/u,
+  );
+  assertOnly(
+    { ...standalone, firewall: { ...firewall, openPorts: [80], permanentPorts: [80, 4096] } },
+    'firewall',
+    'problem',
+    'firewalld does not let in port 4096 before it is reloaded: only its permanent configuration does.',
+    /^firewall-cmd --reload$/u,
+  );
+});
+
 test('firewalld and legacy iptables may keep viewers away, too', () => {
   assertOnly(
-    { ...standalone, firewall: { tool: 'firewalld', openPorts: [80] } },
+    { ...standalone, firewall: { tool: 'firewalld', openPorts: [80], permanentPorts: [80] } },
     'firewall',
     'problem',
     'firewalld does not let in port 4096.',
@@ -268,6 +319,15 @@ test('SELinux that forbids the proxy what it needs', () => {
     /^setsebool -P httpd_can_network_connect 1 && semanage fcontext -a -t httpd_sys_content_t '\/var\/lib\/latchkey-agent-challenges\(\/\.\*\)\?' && restorecon -R/u,
   );
   assert.deepEqual(listFaults({ ...standalone, selinux }), []);
+  const webroot = { ...renewal, authenticator: 'webroot', webroots: [paths.challenges] };
+  const listeners = [...standalone.listeners, { port: 80, address: '::', process: nginxProcess }];
+  assertOnly(
+    { ...standalone, listeners, renewal: webroot, selinux },
+    'selinux',
+    'problem',
+    'SELinux is enforced, and forbids the proxy what it needs.',
+    /^semanage fcontext/u,
+  );
   const allowed = { webServerMayConnect: true, webServerMayReadChallenges: true };
   assert.deepEqual(listFaults({ ...proxied, selinux: allowed }), []);
 });

@@ -123,6 +123,8 @@ export interface InstalledFacts {
   readonly proxyByHand: boolean;
   /** The certificate that was given; null where it is certbot's, or nginx had one. */
   readonly certificateFiles: CertificateFiles | null;
+  /** Whether the administrator accepted that the domain leads to other addresses than this machine's. */
+  readonly skipsDnsCheck: boolean;
 }
 
 /** Of the agent's configuration, which its owner may have changed. */

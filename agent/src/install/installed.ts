@@ -12,6 +12,7 @@ const FIELDS = [
   'mutualTls',
   'proxyByHand',
   'certificateFiles',
+  'skipsDnsCheck',
 ];
 
 /** What is written down once an installation is finished. */
@@ -23,14 +24,21 @@ export function formatInstalled(facts: InstalledFacts): string {
 export function parseInstalled(text: string): InstalledFacts | null {
   const fields = readFields(parseJson(text), FIELDS);
   if (fields === null) return null;
-  const [version, mode, domain, proxyPath, mutualTls, proxyByHand, files] = fields;
+  const [version, mode, domain, proxyPath, mutualTls, proxyByHand, files, skipsDnsCheck] = fields;
   const certificateFiles = files === null ? null : parseFiles(files);
   if (certificateFiles === undefined || typeof version !== 'string') return null;
-  if (typeof mutualTls !== 'boolean' || typeof proxyByHand !== 'boolean') return null;
+  const flags = { mutualTls, proxyByHand, skipsDnsCheck };
+  if (!areFlags(flags)) return null;
   if (mode !== 'proxy' && mode !== 'standalone') return null;
   // What is planned from them is written into configurations, so they are held to the rules once more.
   if (!isGood(domain, readDomain) || !isGood(proxyPath, readProxyPath)) return null;
-  return { version, mode, domain, proxyPath, mutualTls, proxyByHand, certificateFiles };
+  return { version, mode, domain, proxyPath, certificateFiles, ...flags };
+}
+
+type Flags = Pick<InstalledFacts, 'mutualTls' | 'proxyByHand' | 'skipsDnsCheck'>;
+
+function areFlags(values: Readonly<Record<keyof Flags, unknown>>): values is Flags {
+  return Object.values(values).every((each) => typeof each === 'boolean');
 }
 
 /** @returns undefined when it is no pair of files */

@@ -86,6 +86,7 @@ test('an upgrade needs no word of what was said at first, and may change it', ()
     mutualTls: true,
     proxyByHand: true,
     certificateFiles: { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' },
+    skipsDnsCheck: false,
   } as const;
   const again = accept({}, {}, installed);
   assert.deepEqual([again.domain, again.proxyPath, again.mutualTls], [DOMAIN, '/vital', true]);
@@ -286,6 +287,7 @@ test('the register of an installation is read back as written, and anything else
     mutualTls: false,
     proxyByHand: false,
     certificateFiles: { certificate: '/a.pem', key: '/a.key' },
+    skipsDnsCheck: false,
   } as const;
   const text = formatInstalled(facts);
   assert.deepEqual(parseInstalled(text), facts);

@@ -18,6 +18,9 @@ export type SmartFigures = Omit<AgentDiskHealth, 'device' | 'read_at'>;
 /** What smartctl is told to end with when the disk sleeps: three bits that never come together otherwise. */
 export const ASLEEP_STATUS = 7;
 
+/** The most that is read of one answer; about 40 kB is usual. */
+export const MAX_SMARTCTL_BYTES = 256 * 1024;
+
 /** The bits of its exit status, smartctl(8). */
 const WRONG_COMMAND = 1;
 const NOT_OPENED = 2;

@@ -1,5 +1,6 @@
 import { agentUnit, agentUser, paths } from '../../install/paths.ts';
-import { judgeChallenge } from '../../install/verify/challenge.ts';
+import { mayBeTranslated } from '../../install/plan/judge-addresses.ts';
+import { type ChallengeAnswer, judgeChallenge } from '../../install/verify/challenge.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
 
@@ -48,7 +49,7 @@ export function checkRenewal(look: Look): Finding {
       fix: 'Start the web server (systemctl start nginx), or have certbot answer by itself: latchkey-agent install --email ADDRESS',
     });
   }
-  const challenge = judgeChallenge(renewal.name, look.challenges);
+  const challenge = judgeChallenge(renewal.name, listConclusive(look));
   if (challenge !== null) {
     return problem('renewal', {
       symptom: 'The certificate is not renewed.',
@@ -75,6 +76,15 @@ export function checkRenewal(look: Look): Finding {
   }
   const by = installed?.mode === 'proxy' ? 'through nginx' : `by ${renewal.authenticator}`;
   return ok('renewal', `certbot renews ${renewal.name} ${by}; ${daysLeft} days are left.`);
+}
+
+/** Returns the answers that tell whether a renewal fails: a router may answer by itself when it is asked from inside. */
+function listConclusive({ challenges, domain, installed }: Look): readonly ChallengeAnswer[] {
+  const own = domain?.ownAddresses ?? [];
+  return challenges.filter(
+    ({ address, isOwn }) =>
+      isOwn || !(installed?.skipsDnsCheck === true || mayBeTranslated(address, own)),
+  );
 }
 
 function howToRenew({ renewal }: Look): string {

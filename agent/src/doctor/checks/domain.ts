@@ -31,8 +31,12 @@ export function checkDomain(look: Look): Finding {
   const reached = new Set([...ownAddresses, ...answered.map(({ address }) => address)]);
   const strange = addresses.filter((each) => !reached.has(each));
   if (strange.length === 0) return ok('domain', `${name} leads to this machine.`);
-  const cause = `${name} leads to ${list(strange)}, and this machine has ${list(ownAddresses)}.`;
-  if (strange.some((each) => mayBeTranslated(each, ownAddresses))) {
+  const isAccepted = look.installed?.skipsDnsCheck === true;
+  const accepted = isAccepted
+    ? '; the installation was told to accept that (--skip-dns-check)'
+    : '';
+  const cause = `${name} leads to ${list(strange)}, and this machine has ${list(ownAddresses)}${accepted}.`;
+  if (isAccepted || strange.some((each) => mayBeTranslated(each, ownAddresses))) {
     const ports = list(listNeeded(look).map(String));
     const fix = `Make sure that the router forwards to this machine what comes to port ${ports}.`;
     return warning('domain', { symptom, cause, fix });
@@ -47,7 +51,7 @@ export function checkFirewall(look: Look): Finding {
   if (openPorts !== null) {
     if (tool === 'nft') return checkNftables(look, openPorts);
     if (tool === 'iptables') return checkIptables(look, openPorts);
-    return checkManaged(look, tool, openPorts);
+    return (tool === 'firewalld' && checkReload(look)) || checkManaged(look, tool, openPorts);
   }
   const needed = list(listNeeded(look).map(String));
   const says = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: see to it that ${needed} are open.`;
@@ -86,7 +90,8 @@ function checkManaged(
       fix: COMMANDS[tool].open(closed),
     });
   }
-  if (look.installed?.mode === 'proxy' && openPorts.includes(port)) {
+  const exposed = [...openPorts, ...(look.firewall.permanentPorts ?? [])];
+  if (look.installed?.mode === 'proxy' && exposed.includes(port)) {
     return warning('firewall', {
       symptom: `Port ${port} is open, though the agent is reached through the proxy.`,
       cause: `${tool} lets in port ${port}, which nobody outside needs.`,
@@ -94,6 +99,30 @@ function checkManaged(
     });
   }
   return ok('firewall', `${tool} lets in port ${list(needed.map(String))}.`);
+}
+
+/** Reports the needed ports in which the runtime configuration of firewalld differs from the permanent one; null without any. */
+function checkReload(look: Look): Finding | null {
+  const { openPorts, permanentPorts = [] } = look.firewall;
+  const needed = listNeeded(look);
+  const isOpen = (port: number) => openPorts?.includes(port) === true;
+  const lost = needed.filter((each) => isOpen(each) && !permanentPorts.includes(each));
+  const unloaded = needed.filter((each) => !isOpen(each) && permanentPorts.includes(each));
+  if (needed.some((each) => !isOpen(each) && !permanentPorts.includes(each))) return null;
+  if (unloaded.length > 0) {
+    return problem('firewall', {
+      symptom: 'Connections from outside time out, or the validation of the domain fails.',
+      cause: `firewalld does not let in port ${list(unloaded.map(String))} before it is reloaded: only its permanent configuration does.`,
+      fix: 'firewall-cmd --reload',
+    });
+  }
+  if (lost.length === 0) return null;
+  const added = lost.map((each) => `--add-port=${each}/tcp`).join(' ');
+  return warning('firewall', {
+    symptom: 'After the next start of the machine, connections from outside will time out.',
+    cause: `firewalld lets in port ${list(lost.map(String))} until it is reloaded: its permanent configuration does not.`,
+    fix: `firewall-cmd --permanent ${added}`,
+  });
 }
 
 /** Only a warning: what is let in by its address or its interface is let in on every port. */

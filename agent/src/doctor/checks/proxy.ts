@@ -175,6 +175,7 @@ function readBody(answer: Answer): string {
 /** One server block for a name: nginx uses the first and ignores the others, which it only warns of. */
 export function checkServerNames({ nginx, installed }: Look): Finding {
   if (nginx === null || installed?.mode !== 'proxy') return skipped('server_names', NO_PROXY);
+  if (nginx.foreign !== null) return checkForeign(nginx.foreign, installed);
   if (nginx.fault !== null) {
     return problem('server_names', {
       symptom: 'nginx does not start again, nor take changes.',
@@ -190,6 +191,16 @@ export function checkServerNames({ nginx, installed }: Look): Finding {
     symptom: 'nginx warns of a conflicting server name, and the route may be answered with 404.',
     cause: `Several server blocks are for the same name: ${conflict}`,
     fix: `Keep one of them and put "include ${paths.nginxRoute};" into it; remove ${paths.nginxServer} if the other one stays. Then: nginx -t && systemctl reload nginx`,
+  });
+}
+
+/** Checks a running nginx that reads other files than those that the installer wrote the route into. */
+function checkForeign(foreign: string, { proxyByHand }: Installed): Finding {
+  if (proxyByHand) return skipped('server_names', foreign);
+  return problem('server_names', {
+    symptom: 'Changes of the route do not reach nginx, and it is gone after the next start.',
+    cause: foreign,
+    fix: 'Run the nginx that the command nginx starts (systemctl restart nginx), then: latchkey-agent install; or set up the other one: latchkey-agent install --proxy-by-hand',
   });
 }
 

@@ -1,14 +1,15 @@
-import { listSelinuxCommands } from '../../install/plan/selinux-commands.ts';
+import { listChallengeCommands, listSelinuxCommands } from '../../install/plan/selinux-commands.ts';
 import { paths } from '../../install/paths.ts';
 import { type Finding, ok, problem } from '../finding.ts';
 import type { Look } from '../look/look.ts';
 
-/** Where SELinux is enforced, a proxy needs leave to reach the agent and to answer challenges. */
-export function checkSelinux({ selinux, installed }: Look): Finding {
+/** Checks that SELinux, where it is enforced, allows the web server to reach the agent and to answer challenges. */
+export function checkSelinux({ selinux, installed, renewal }: Look): Finding {
   if (selinux === null) return ok('selinux', 'SELinux is not enforced.');
-  if (installed?.mode !== 'proxy')
+  const isProxied = installed?.mode === 'proxy';
+  if (!isProxied && renewal?.webroots.includes(paths.challenges) !== true)
     return ok('selinux', 'Without a proxy, nothing is needed of it.');
-  const commands = listSelinuxCommands(selinux);
+  const commands = isProxied ? listSelinuxCommands(selinux) : listChallengeCommands(selinux);
   if (commands.length === 0) return ok('selinux', 'SELinux lets the proxy reach the agent.');
   return problem('selinux', {
     symptom: 'The route answers 502 or 503, or the certificate is not renewed.',

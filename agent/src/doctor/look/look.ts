@@ -88,6 +88,8 @@ export interface FirewallLook {
   readonly tool: HostFacts['firewall'];
   /** The ports that ufw or firewalld let in, or that rules of nftables or iptables name; null where its rules do not tell. */
   readonly openPorts: readonly number[] | null;
+  /** The ports that the permanent configuration of firewalld lets in; it may differ from the runtime one. */
+  readonly permanentPorts?: readonly number[];
 }
 
 export interface RevocationsLook {

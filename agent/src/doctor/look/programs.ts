@@ -54,7 +54,7 @@ export async function lookAtFirewall(
 ): Promise<FirewallLook> {
   if (tool === 'nft') return { tool, openPorts: await listNamedPorts(runProgram, ports) };
   if (tool === 'none') return { tool, openPorts: null };
-  if (tool === 'firewalld') return { tool, openPorts: await listFirewalldPorts(runProgram, ports) };
+  if (tool === 'firewalld') return lookAtFirewalld(runProgram, ports);
   if (tool === 'iptables') return { tool, openPorts: await listIptablesPorts(runProgram) };
   const { stdout } = await runProgram('ufw', ['status']);
   const lines = stdout.matchAll(/^(\d[\d,]*)(?:\/tcp)? +ALLOW(?: IN)? +Anywhere/gmu);
@@ -68,15 +68,28 @@ const SERVICES: ReadonlyMap<number, string> = new Map([
   [443, 'https'],
 ]);
 
-async function listFirewalldPorts(
+/** Reads both configurations of firewalld: the runtime one, and the permanent one that replaces it at a reload. */
+async function lookAtFirewalld(
   runProgram: RunProgram,
   ports: readonly number[],
-): Promise<number[] | null> {
-  const { code, stdout } = await runProgram('firewall-cmd', ['--list-all']);
-  if (code !== 0) return null;
-  if (/^ *target: ACCEPT$/mu.test(stdout)) return [...ports];
+): Promise<FirewallLook> {
+  const [runtime, permanent] = await Promise.all([
+    runProgram('firewall-cmd', ['--list-all']),
+    runProgram('firewall-cmd', ['--permanent', '--list-all']),
+  ]);
+  if (runtime.code !== 0 || permanent.code !== 0) return { tool: 'firewalld', openPorts: null };
+  return {
+    tool: 'firewalld',
+    openPorts: listZonePorts(runtime.stdout, ports),
+    permanentPorts: listZonePorts(permanent.stdout, ports),
+  };
+}
+
+/** Returns the ports that the default zone of firewalld lets in, from what `--list-all` prints. */
+function listZonePorts(zone: string, ports: readonly number[]): readonly number[] {
+  if (/^ *target: ACCEPT$/mu.test(zone)) return ports;
   const words = (field: string): readonly string[] =>
-    new RegExp(`^ *${field}: (.*)$`, 'mu').exec(stdout)?.[1]?.split(' ') ?? [];
+    new RegExp(`^ *${field}: (.*)$`, 'mu').exec(zone)?.[1]?.split(' ') ?? [];
   const services = words('services');
   const named = words('ports').map((each) => /^(\d+)(?:-(\d+))?\/tcp$/u.exec(each) ?? []);
   return ports.filter(

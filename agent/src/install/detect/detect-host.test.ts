@@ -367,6 +367,7 @@ test('a damaged register of an installation is said, and is no installation', (t
     mutualTls: true,
     proxyByHand: false,
     certificateFiles: null,
+    skipsDnsCheck: false,
   };
   const root = makeRoot(t, { [place]: JSON.stringify(good) });
   assert.deepEqual(detectInstalled({ root }), { installed: good, fault: null });

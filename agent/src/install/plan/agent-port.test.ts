@@ -26,6 +26,7 @@ function install(mode: InstalledFacts['mode']): InstalledFacts {
     mutualTls: false,
     proxyByHand: false,
     certificateFiles: null,
+    skipsDnsCheck: false,
   };
 }
 

@@ -91,6 +91,7 @@ const installed: fc.Arbitrary<InstalledFacts> = fc.record({
   mutualTls: fc.boolean(),
   proxyByHand: fc.boolean(),
   certificateFiles: fc.constant(null),
+  skipsDnsCheck: fc.boolean(),
 });
 
 const certificate = fc.record({

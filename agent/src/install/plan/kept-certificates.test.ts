@@ -18,6 +18,7 @@ const INSTALLED: InstalledFacts = {
   mutualTls: false,
   proxyByHand: false,
   certificateFiles: null,
+  skipsDnsCheck: false,
 };
 
 function plan(facts: HostFacts, options: InstallOptions = OPTIONS): Plan {

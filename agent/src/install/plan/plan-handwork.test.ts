@@ -51,6 +51,7 @@ test('what an earlier installation has told already is known to be so', () => {
     mutualTls: false,
     proxyByHand: true,
     certificateFiles: null,
+    skipsDnsCheck: false,
   } as const;
   const after = { ...APACHE, installed };
   assert.deepEqual(

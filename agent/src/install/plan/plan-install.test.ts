@@ -532,6 +532,7 @@ function listTexts({ steps }: Plan): readonly string[] {
 }
 
 function install(mode: InstalledFacts['mode']): InstalledFacts {
-  const way = { proxyPath: '/latchkey', mutualTls: false, proxyByHand: false };
-  return { version: '1.0.0', mode, domain: DOMAIN, ...way, certificateFiles: null };
+  const flags = { mutualTls: false, proxyByHand: false, skipsDnsCheck: false };
+  const way = { mode, domain: DOMAIN, proxyPath: '/latchkey', ...flags };
+  return { version: '1.0.0', ...way, certificateFiles: null };
 }

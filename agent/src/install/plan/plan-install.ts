@@ -13,7 +13,7 @@ import { listKeptCertificates, listRenewalObjections } from './kept-certificates
 import { planByHand } from './plan-by-hand.ts';
 import { describeChanges, listSettingBlockers, planSettings } from './plan-settings.ts';
 import { planStandalone } from './plan-standalone.ts';
-import { listSelinuxCommands } from './selinux-commands.ts';
+import { explainSelinux, listSelinuxCommands } from './selinux-commands.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
 /**
@@ -29,15 +29,11 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   const blockers = listSettingBlockers(options, mode, facts);
   if (blockers.length > 0) return refuse(...blockers);
   const forbidden = mode === 'proxy' ? listSelinuxCommands(facts.selinux) : [];
-  if (forbidden.length > 0) return refuse(explainSelinux(forbidden));
+  if (forbidden.length > 0) return refuse(explainSelinux('reach the agent', forbidden));
   const hindrance = findPortHindrance(facts, findAgentPort(options, mode, facts));
   if (hindrance !== null) return refuse(hindrance);
   const draft = makeDraft(options, facts, mode);
   return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
-}
-
-function explainSelinux(commands: readonly string[]): string {
-  return `SELinux is enforced here, and forbids a web server to reach the agent: run ${commands.join(' && ')} and this again.`;
 }
 
 function makeDraft(
@@ -58,7 +54,6 @@ function finish(
   options: InstallOptions,
   facts: HostFacts,
 ): Plan {
-  const { domain, proxyPath, mutualTls, proxyByHand, certificateFiles } = options;
   return {
     kind: 'plan',
     mode,
@@ -74,8 +69,19 @@ function finish(
     handwork,
     objections: [...objections, ...listRenewalObjections(steps, facts)],
     keptCertificates: listKeptCertificates(steps, facts),
-    installed: { version, mode, domain, proxyPath, mutualTls, proxyByHand, certificateFiles },
+    installed: describeInstalled(options, mode, facts),
   };
+}
+
+/** An upgrade that does not repeat `--skip-dns-check` keeps it for the same domain. */
+function describeInstalled(
+  { domain, proxyPath, mutualTls, proxyByHand, certificateFiles, skipsDnsCheck }: InstallOptions,
+  mode: InstallMode,
+  { installed }: HostFacts,
+): Plan['installed'] {
+  const isKept = installed?.domain === domain && installed.skipsDnsCheck;
+  const flags = { mutualTls, proxyByHand, skipsDnsCheck: skipsDnsCheck || isKept };
+  return { version, mode, domain, proxyPath, certificateFiles, ...flags };
 }
 
 function describeConfiguration(

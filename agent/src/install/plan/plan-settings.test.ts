@@ -16,6 +16,7 @@ const INSTALLED: InstalledFacts = {
   mutualTls: false,
   proxyByHand: false,
   certificateFiles: null,
+  skipsDnsCheck: false,
 };
 
 const FILES = { certificate: '/a.pem', key: '/a.key' };

@@ -14,6 +14,7 @@ import { type Refusal, refuse } from './plan.ts';
 import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
 import { describeProxy, listChallengeSteps } from './plan-challenge.ts';
 import { planFirewall } from './plan-firewall.ts';
+import { explainSelinux, listChallengeCommands } from './selinux-commands.ts';
 
 /** Plans an agent that viewers reach on its own port, with a certificate of a public authority. */
 export function planStandalone(options: InstallOptions, facts: HostFacts): Draft | Refusal {
@@ -65,6 +66,8 @@ function planIssue(
   }
   if (nginx.foreign !== null) return refuse(`${nginx.foreign} ${INSTEAD}`);
   if (nginx.fault !== null) return refuse(explainFault(nginx.fault));
+  const denied = listChallengeCommands(facts.selinux);
+  if (denied.length > 0) return refuse(explainSelinux('answer challenges', denied));
   const challenge = planChallengeOnly(nginx.files, describeProxy(options, facts, certificate));
   if (typeof challenge === 'string') {
     return refuse(

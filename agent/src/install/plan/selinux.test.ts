@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { BARE, OPTIONS, OVER_HTTPS, withNginx } from './hosts.fixture.ts';
+import { BARE, OPTIONS, OVER_HTTP, OVER_HTTPS, withNginx } from './hosts.fixture.ts';
 import { planInstall } from './plan-install.ts';
 
 const selinux = { webServerMayConnect: false, webServerMayReadChallenges: false };
@@ -16,6 +16,18 @@ test('where SELinux forbids it, an installation behind a proxy is refused with t
   const half = { webServerMayConnect: true, webServerMayReadChallenges: false };
   const other = planInstall(OPTIONS, { ...withNginx(OVER_HTTPS), selinux: half });
   assert.ok(other.kind === 'refusal' && !other.reasons.join().includes('setsebool'));
+});
+
+test('refuses standalone mode when SELinux stops nginx from answering the challenge', () => {
+  const options = { ...OPTIONS, mode: 'standalone' as const };
+  const plan = planInstall(options, { ...withNginx(OVER_HTTP), selinux });
+  assert.ok(plan.kind === 'refusal');
+  assert.deepEqual(plan.reasons, [
+    "SELinux is enforced here, and forbids a web server to answer challenges: run semanage fcontext -a -t httpd_sys_content_t '/var/lib/latchkey-agent-challenges(/.*)?' and this again.",
+  ]);
+  const readable = { webServerMayConnect: false, webServerMayReadChallenges: true };
+  const allowed = planInstall(options, { ...withNginx(OVER_HTTP), selinux: readable });
+  assert.equal(allowed.kind, 'plan');
 });
 
 test('SELinux is no matter without a proxy, and where it allows what is needed', () => {

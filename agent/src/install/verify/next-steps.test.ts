@@ -12,6 +12,7 @@ const installed = {
   mutualTls: false,
   proxyByHand: false,
   certificateFiles: null,
+  skipsDnsCheck: false,
 } as const;
 
 /** What is printed of who may watch with such a configuration. */

@@ -86,32 +86,44 @@ test('a port whose rule is gone, or that is not opened at the next start, is ope
   assert.equal(await firewall.holds(step, host.open()), true);
 });
 
-test('firewalld opens and closes a port at once and for good', async () => {
-  using host = new FakeHost();
-  const isOpen = { now: false };
-  host.intercept = (command) =>
-    command.includes('--query-port') ? { code: isOpen.now ? 0 : 1 } : null;
+/** A host with firewalld, whose runtime and permanent configurations have port 80 open or not. */
+function hostWithFirewalld(open: { permanent: boolean; runtime: boolean }): FakeHost {
+  const host = new FakeHost();
+  host.intercept = (command) => {
+    const [, permanent, action] =
+      /^firewall-cmd (--permanent )?--(query|add|remove)-port=80\/tcp$/u.exec(command) ?? [];
+    const place = permanent === undefined ? 'runtime' : 'permanent';
+    if (action === 'query') return { code: open[place] ? 0 : 1 };
+    if (action !== undefined) open[place] = action === 'add';
+    return null;
+  };
+  return host;
+}
+
+test('opens a port in both configurations of firewalld, and restores each as it was', async () => {
   const own = { ...step, tool: 'firewalld' } as const;
-  const before = { paths: [], facts: { open: [] } };
-  await firewall.apply(own, host.open(), before);
-  isOpen.now = true;
   const subject = { tool: 'firewalld', port: '80' };
-  await firewall.undo({ kind: 'firewall', subject, before, after: {} }, host.open());
-  assert.deepEqual(
-    host.calls.filter((call) => call.includes('-port=') && !call.includes('--query')),
-    [
-      'firewall-cmd --permanent --add-port=80/tcp',
-      'firewall-cmd --add-port=80/tcp',
-      'firewall-cmd --permanent --remove-port=80/tcp',
-      'firewall-cmd --remove-port=80/tcp',
-    ],
-  );
+  for (const [permanent, runtime] of [
+    [false, false],
+    [true, false],
+    [false, true],
+  ] as const) {
+    const open = { permanent, runtime };
+    using host = hostWithFirewalld(open);
+    assert.equal(await firewall.holds(own, host.open()), false);
+    const before = await firewall.remember(subject, host.open());
+    await firewall.apply(own, host.open(), before);
+    assert.deepEqual(open, { permanent: true, runtime: true });
+    assert.equal(await firewall.holds(own, host.open()), true);
+    await firewall.undo({ kind: 'firewall', subject, before, after: {} }, host.open());
+    assert.deepEqual(open, { permanent, runtime });
+  }
 });
 
 test('a rule that is there already is not added again when the port is made to stay open', async () => {
   using host = hostWith({ chain: { family: 'inet', name: 'input', ...CHAIN } }, makeRule(80, 9));
   const before = await firewall.remember({ tool: 'nft', port: '80' }, host.open());
-  assert.deepEqual(before.facts, { open: ['yes'], kept: [] });
+  assert.deepEqual(before.facts, { open: ['rule'] });
   await firewall.apply(step, host.open(), before);
   assert.deepEqual(
     host.calls.filter((call) => call.includes('insert')),
