@@ -5,9 +5,8 @@ import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
-import { isLockTimeout } from './db/database-errors.ts';
+import { isDatabaseUnresponsive, isLockTimeout } from './db/database-errors.ts';
 import { readDatabaseTime } from './db/database-time.ts';
-import { isWholeDatabaseSilent } from './db/silence.ts';
 import { createEventBatch } from './features/analytics/event-queue.ts';
 import { EventCounts } from './features/analytics/event-counts.ts';
 import { createNameFilter } from './features/analytics/rules/select-events.ts';
@@ -139,7 +138,7 @@ function createLimiters(
   pool: Pool,
 ): Pick<Context, 'databaseLimiter' | 'licenseLimiter' | 'lookUpLimiter'> {
   const limit = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
-  const isSharedFailure = (error: unknown): Promise<boolean> => isWholeDatabaseSilent(pool, error);
+  const isSharedFailure = (error: unknown): Promise<boolean> => isDatabaseUnresponsive(pool, error);
   return {
     databaseLimiter: new ConcurrencyLimiter({
       limit,

@@ -1,18 +1,17 @@
-import { DatabaseError } from 'pg';
+import { Client, DatabaseError, type Pool } from 'pg';
 
 import { codeOf } from '#server/lib/error-code.ts';
 
-/** SQLSTATEs that ask for the same work again (PostgreSQL, appendix A). */
+/** SQLSTATEs after which the same work should be run again (PostgreSQL, appendix A). */
 const TRANSIENT_CONFLICTS = new Set(['40001', '40P01']);
 
 /**
- * What may be over in a moment: class 08 (connection), 53 (out of connections, memory or disk), 57 (shutting down,
- * starting up, a statement cut short), 25006 (a primary that has become a replica) and 55P03 (a lock that was not
- * granted in time).
+ * Failures that may pass: class 08 (connection), 53 (out of connections, memory or disk), 57 (shutting down, starting up, a
+ * statement canceled), 25006 (a primary that became a replica) and 55P03 (a lock timeout).
  */
 const UNAVAILABLE_SQLSTATE = /^(08|53|57|25006|55P03)/;
 
-/** What a socket reports when nobody answers at the other end. */
+/** Socket errors when the server is unreachable. */
 const UNAVAILABLE_SYSTEM_ERRORS = new Set([
   'ECONNREFUSED',
   'ECONNRESET',
@@ -31,51 +30,50 @@ const UNAVAILABLE_SYSTEM_ERRORS = new Set([
 const UNAVAILABLE_MESSAGES =
   /^(Connection terminated|timeout exceeded when trying to connect|Query read timeout|Client has encountered a connection error|Client was closed)/;
 
-/** Those of these messages that come after a long wait. */
-const SILENCE_MESSAGES = /timeout/i;
+const TIMEOUT_MESSAGES = /timeout/i;
 
-/** Errors that came out of the database layer: elsewhere, a code such as ENOENT says nothing about the database. */
+/** A working database answers a ping within a millisecond. */
+const PING_TIMEOUT_MS = 1_000;
+
+/** Errors thrown by the database layer: elsewhere, a code such as ENOENT is unrelated to the database. */
 const databaseErrors = new WeakSet<object>();
 
-/** Waits for the database's answer, and remembers an error as one of the database's. */
-export async function fromDatabase<Result>(asked: Promise<Result>): Promise<Result> {
+/** Awaits a call to the database and marks its error as one of the database layer. */
+export async function fromDatabase<Result>(call: Promise<Result>): Promise<Result> {
   try {
-    return await asked;
+    return await call;
   } catch (error) {
     if (error instanceof Error) databaseErrors.add(error);
     throw error;
   }
 }
 
-/** Whether an error, wherever it was caught, came from the database and is a {@link isConnectionFailure}. */
+/** Whether an error, wherever it was caught, came from the database layer and is a {@link isConnectionFailure}. */
 export function isDatabaseUnavailable(error: unknown): boolean {
   return error instanceof Error && databaseErrors.has(error) && isConnectionFailure(error);
 }
 
-/** Whether a transaction lost to another one and should be run again. */
+/** Whether a transaction failed in a deadlock or serialization conflict and should be run again. */
 export function isTransientConflict(error: unknown): boolean {
   return error instanceof DatabaseError && TRANSIENT_CONFLICTS.has(error.code ?? '');
 }
 
-/** Whether somebody else held a lock for too long (SQLSTATE 55P03): only those who want the same lock are affected. */
+/** Whether a lock was not granted in time (SQLSTATE 55P03). It affects only callers that need the same lock. */
 export function isLockTimeout(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '55P03';
 }
 
-/** Whether a row belongs to a partition that is not there (SQLSTATE 23514, without a constraint's name). */
+/** Whether no partition exists for a row (SQLSTATE 23514 without a constraint's name). */
 export function isPartitionMissing(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23514' && error.constraint === undefined;
 }
 
-/** Whether a unique key refused a row (SQLSTATE 23505). */
+/** Whether a row violates a unique key (SQLSTATE 23505). */
 export function isUniqueViolation(error: unknown): boolean {
   return error instanceof DatabaseError && error.code === '23505';
 }
 
-/**
- * Whether an error of the database says that it cannot be reached, or is going away, so that the same call may well
- * succeed a little later.
- */
+/** Whether the database is unreachable or shutting down, so that the same call may succeed later. */
 export function isConnectionFailure(error: unknown): boolean {
   if (error instanceof DatabaseError) return UNAVAILABLE_SQLSTATE.test(error.code ?? '');
   if (!(error instanceof Error)) return false;
@@ -83,11 +81,40 @@ export function isConnectionFailure(error: unknown): boolean {
   return isSystemError || UNAVAILABLE_MESSAGES.test(error.message);
 }
 
-/**
- * Whether the database used up the time that it was given and said nothing, as a frozen or unreachable one does: anybody
- * else who waits for it would wait as long, in vain.
- */
-export function isDatabaseSilence(error: unknown): boolean {
+/** Whether a connection or a statement timed out, as with a frozen or unreachable server. */
+export function isDatabaseTimeout(error: unknown): boolean {
   if (!isConnectionFailure(error) || error instanceof DatabaseError) return false;
-  return error instanceof Error && SILENCE_MESSAGES.test(error.message);
+  return error instanceof Error && TIMEOUT_MESSAGES.test(error.message);
+}
+
+/**
+ * Whether an error is a timeout and the database answers no ping on a separate connection either, so that all callers can
+ * fail at once. A statement that waited for a lock does not count.
+ */
+export async function isDatabaseUnresponsive(
+  pool: Pick<Pool, 'options'>,
+  error: unknown,
+): Promise<boolean> {
+  return isDatabaseTimeout(error) && !(await answersPing(pool));
+}
+
+async function answersPing({ options }: Pick<Pool, 'options'>): Promise<boolean> {
+  const client = new Client({
+    ...options,
+    connectionTimeoutMillis: PING_TIMEOUT_MS,
+    query_timeout: PING_TIMEOUT_MS,
+  });
+  // Without a listener, a connection that breaks later would end the process.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query('select 1');
+    return true;
+  } catch (error) {
+    // A server that rejects the connection responds.
+    return error instanceof DatabaseError;
+  } finally {
+    // Not awaited: closing a connection to an unresponsive server may never finish.
+    client.end().catch(() => {});
+  }
 }

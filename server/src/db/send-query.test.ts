@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { DatabaseError } from 'pg';
 
 import { openTestPool } from '../../test/database-pool.ts';
-import { isDatabaseSilence, isDatabaseUnavailable } from './database-errors.ts';
+import { isDatabaseTimeout, isDatabaseUnavailable } from './database-errors.ts';
 import { sendArrayQuery, sendQuery } from './send-query.ts';
 
 const pool = await openTestPool();
@@ -33,7 +33,7 @@ test('a query that is not answered in time is a silence, and its connection is t
   await assert.rejects(sendQuery(pool, { text: 'select pg_sleep(30)' }, 100), (error) => {
     assert.ok(error instanceof Error);
     assert.equal(error.message, 'Query read timeout');
-    assert.ok(isDatabaseSilence(error) && isDatabaseUnavailable(error));
+    assert.ok(isDatabaseTimeout(error) && isDatabaseUnavailable(error));
     return true;
   });
   assert.notEqual(await showBackend(), before);

@@ -1,6 +1,6 @@
 import { overloaded } from '#server/errors.ts';
 
-import { isDatabaseSilence, isLockTimeout } from '../database-errors.ts';
+import { isDatabaseTimeout, isLockTimeout } from '../database-errors.ts';
 import { isolateFailures, type BatchResult } from './isolate-failures.ts';
 
 /** What a batcher tells whoever measures it. */
@@ -183,10 +183,10 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
   }
 
   async #failWaiting(results: readonly BatchResult<Output>[]): Promise<void> {
-    const { isSilent = isDatabaseSilence } = this.#options;
+    const { isSilent = isDatabaseTimeout } = this.#options;
     const failure = results.find(
       (result) =>
-        !result.ok && (isDatabaseSilence(result.error) || this.#concernsAll(result.error)),
+        !result.ok && (isDatabaseTimeout(result.error) || this.#concernsAll(result.error)),
     );
     if (failure === undefined || failure.ok) return;
     const isShared = this.#concernsAll(failure.error) || (await isSilent(failure.error));

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { DatabaseError } from 'pg';
 
-import { isConnectionFailure, isDatabaseSilence } from '#server/db/database-errors.ts';
+import { isConnectionFailure, isDatabaseTimeout } from '#server/db/database-errors.ts';
 import { createPool } from '#server/db/pool.ts';
 
 import { Batcher } from './batcher.ts';
@@ -145,7 +145,7 @@ test('a server that takes connections and says nothing is silent; one that is no
     );
   };
   const unanswered = await ask(address.port);
-  assert.deepEqual([isConnectionFailure(unanswered), isDatabaseSilence(unanswered)], [true, true]);
+  assert.deepEqual([isConnectionFailure(unanswered), isDatabaseTimeout(unanswered)], [true, true]);
   const refused = await ask(1);
-  assert.deepEqual([isConnectionFailure(refused), isDatabaseSilence(refused)], [true, false]);
+  assert.deepEqual([isConnectionFailure(refused), isDatabaseTimeout(refused)], [true, false]);
 });

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 import { retryConflicts } from '#server/db/retry-conflicts.ts';
-import { isWholeDatabaseSilent } from '#server/db/silence.ts';
+import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import { withEventDay } from './create-event-partitions.ts';
 import { storeEvents, type EventsToStore, type StoredCount } from './queries/events.ts';
 
@@ -30,7 +30,7 @@ export function createEventBatch(
     sizeOf: ({ events }) => Math.max(1, events.length),
     overlapFrom: OVERLAP_FROM,
     maxQueueLength: MAX_QUEUE_LENGTH,
-    isSilent: (error) => isWholeDatabaseSilent(ctx.pool, error),
+    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
     execute: (requests) => storeRequests(ctx, requests),
   });
 }

@@ -1,6 +1,9 @@
 import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
-import { isConnectionFailure, isTransientConflict } from '#server/db/database-errors.ts';
-import { isWholeDatabaseSilent } from '#server/db/silence.ts';
+import {
+  isConnectionFailure,
+  isDatabaseUnresponsive,
+  isTransientConflict,
+} from '#server/db/database-errors.ts';
 
 import { applyEvents, type ApplyContext } from './apply-events.ts';
 import { deferEvent } from './defer-event.ts';
@@ -20,7 +23,7 @@ export function createWebhookBatch(ctx: ApplyContext, observer: BatchObserver): 
     observer,
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
-    isSilent: (error) => isWholeDatabaseSilent(ctx.pool, error),
+    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
     concernsAll: isBillingHeld,
     execute: (events) => applyOrDefer(ctx, events),
   });

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
-import { isWholeDatabaseSilent } from '#server/db/silence.ts';
+import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 
 import { freshProofs } from '../entitlements/proof.ts';
 import { findLicensesByKeys, type KeyFinding, type KeyLookup } from './queries/find-by-key.ts';
@@ -56,7 +56,7 @@ export function createLicenseBatches(
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     observer,
-    isSilent: (error: unknown) => isWholeDatabaseSilent(ctx.pool, error),
+    isSilent: (error: unknown) => isDatabaseUnresponsive(ctx.pool, error),
   };
   return {
     lookups: new Batcher({

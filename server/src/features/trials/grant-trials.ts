@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
-import { isWholeDatabaseSilent } from '#server/db/silence.ts';
+import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
@@ -54,7 +54,7 @@ export function createTrialBatch(options: TrialBatchOptions): TrialBatch {
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     observer: options.observer,
-    isSilent: (error) => isWholeDatabaseSilent(options.pool, error),
+    isSilent: (error) => isDatabaseUnresponsive(options.pool, error),
     execute: (requests) => grantTrials(options, requests),
   });
 }

@@ -5,7 +5,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Context } from '#server/context.ts';
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 import { retryConflicts } from '#server/db/retry-conflicts.ts';
-import { isWholeDatabaseSilent } from '#server/db/silence.ts';
+import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import { cutText } from '#server/lib/cut-text.ts';
 
 import { requireIdentity } from '../licenses/read-machine.ts';
@@ -65,7 +65,7 @@ export function createHeartbeatBatch(
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     rowOf: ({ machineKey }) => machineKey,
-    isSilent: (error) => isWholeDatabaseSilent(ctx.pool, error),
+    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
     execute: (heartbeats) => recordHeartbeats(ctx, heartbeats),
   });
 }
