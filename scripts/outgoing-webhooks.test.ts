@@ -7,8 +7,8 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
-import { announceMoments } from '#server/features/outgoing-webhooks/announce-moments.ts';
-import { EVENT_TYPES } from '#server/features/outgoing-webhooks/rules/event-types.ts';
+import { announceMoments } from '#server/features/outgoing-webhooks/record-time-based-events.ts';
+import { EVENT_TYPES } from '#server/features/outgoing-webhooks/rules/payload.ts';
 import { extendLicense, suspendLicense } from '#server/features/licenses/change-license.ts';
 import { rekeyLicense } from '#server/features/licenses/rekey-license.ts';
 

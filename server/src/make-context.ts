@@ -13,7 +13,7 @@ import { createNameFilter } from './features/analytics/rules/select-events.ts';
 import { readConfiguredKeys } from './features/api-keys/configured-keys.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { createWebhookBatch } from './features/billing/webhook-batch.ts';
-import { readWebhookSecrets } from './features/billing/webhook-secrets.ts';
+import { readWebhookSecrets } from './features/billing/providers/adapters.ts';
 import { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
 import { createLicenseBatches } from './features/licenses/batches.ts';

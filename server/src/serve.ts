@@ -11,7 +11,7 @@ import { DiskSpace } from './db/embedded/disk-space.ts';
 import { openDatabase, type OpenDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
-import { startQueueing } from './features/billing/key-emails/queue-waiting.ts';
+import { startQueueing } from './features/billing/key-emails/release-held-emails.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';

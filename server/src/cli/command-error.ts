@@ -2,7 +2,7 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import { ApiKeyRefusal } from '#server/features/api-keys/key-refusal.ts';
 import { LicenseRefusal } from '#server/features/licenses/license-refusal.ts';
-import { EndpointRefusal } from '#server/features/outgoing-webhooks/endpoint-refusal.ts';
+import { EndpointRefusal } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 

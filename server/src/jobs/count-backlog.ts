@@ -8,7 +8,7 @@ import { findReconciliation, isFailing } from '#server/features/billing/queries/
 import {
   countDeliveriesFailedSince,
   countFailedEndpoints,
-} from '#server/features/outgoing-webhooks/queries/failures.ts';
+} from '#server/features/outgoing-webhooks/queries/delivery-log.ts';
 
 import { countJobs, type JobNumbers } from './queries.ts';
 

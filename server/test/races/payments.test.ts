@@ -4,8 +4,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 
 import type { BillingEvent, BillingFact } from '#server/features/billing/facts.ts';
-import { toEvents } from '#server/features/billing/rules/facts.fixture.ts';
-import type { ExpectedLicense } from '#server/features/billing/rules/scenario.fixture.ts';
+import { toEvents, type ExpectedLicense } from '#server/features/billing/rules/facts.fixture.ts';
 import { scenarios } from '#server/features/billing/rules/scenarios.fixture.ts';
 
 import { startTestService, type TestService } from '../harness.ts';

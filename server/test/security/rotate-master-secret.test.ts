@@ -7,7 +7,10 @@ import { importLicenses, previewImport } from '#server/features/licenses/import.
 import { countStoredRows } from '#server/features/master-secret/queries/count-rows.ts';
 import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
-import { listEndpoints, rollEndpoint } from '#server/features/outgoing-webhooks/change-endpoint.ts';
+import {
+  listEndpoints,
+  rollEndpoint,
+} from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import { openSecrets } from '#server/features/outgoing-webhooks/secrets.ts';
 import { eraseSubscriber, suppressByHand } from '#server/features/subscribers/manual-changes.ts';
 import { subscribe } from '#server/features/subscribers/subscribe.ts';

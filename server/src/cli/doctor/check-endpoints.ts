@@ -1,5 +1,5 @@
 import type { Pool } from 'pg';
-import { listEndpoints } from '#server/features/outgoing-webhooks/change-endpoint.ts';
+import { listEndpoints } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import { countFailedDeliveries } from '#server/features/outgoing-webhooks/queries/delivery-log.ts';
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 import { formatMoment } from '../output.ts';

@@ -1,9 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
-import {
-  EVENT_TYPES,
-  type EventType,
-} from '#server/features/outgoing-webhooks/rules/event-types.ts';
+import { EVENT_TYPES, type EventType } from '#server/features/outgoing-webhooks/rules/payload.ts';
 import { currentActor } from '../actor.ts';
 import { describeWithSecret, toEndpointJson } from './view.ts';
 import { jsonOption, shortText, withExamples } from '../option-values.ts';

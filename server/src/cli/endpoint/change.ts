@@ -5,7 +5,7 @@ import {
   enableEndpoint,
   removeEndpoint,
   type NamedEndpointChange,
-} from '#server/features/outgoing-webhooks/change-endpoint.ts';
+} from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 import { currentActor } from '../actor.ts';
 import { endpointArgument, toEndpointJson } from './view.ts';

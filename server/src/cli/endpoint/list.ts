@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { listEndpoints } from '#server/features/outgoing-webhooks/change-endpoint.ts';
+import { listEndpoints } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import { formatEvents, stateOf, toEndpointJson } from './view.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, formatTable, printResult } from '../output.ts';

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import type { Context } from '#server/context.ts';
-import { requireEndpoint } from '#server/features/outgoing-webhooks/change-endpoint.ts';
+import { requireEndpoint } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import {
   listDeliveries,
   type LoggedDelivery,

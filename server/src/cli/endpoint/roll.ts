@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import {
   DEFAULT_OVERLAP_MS,
   rollEndpoint,
-} from '#server/features/outgoing-webhooks/change-endpoint.ts';
+} from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 import { currentActor } from '../actor.ts';
 import { describeWithSecret, endpointArgument, toEndpointJson } from './view.ts';

@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { sendTest } from '#server/features/outgoing-webhooks/send-test.ts';
+import { sendTest } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import { endpointArgument } from './view.ts';
 import { jsonOption, withExamples } from '../option-values.ts';
 import { type OutputOptions, printResult } from '../output.ts';

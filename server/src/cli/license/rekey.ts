@@ -1,5 +1,8 @@
 import { Command, Option } from 'commander';
-import { type SentRekey, rekeyAndSend } from '#server/features/billing/rekey-and-send.ts';
+import {
+  type SentRekey,
+  rekeyAndSend,
+} from '#server/features/billing/key-emails/send-replaced-key.ts';
 import { currentActor } from '../actor.ts';
 import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
 import {

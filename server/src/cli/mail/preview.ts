@@ -6,17 +6,17 @@ import { Argument, Command, Option } from 'commander';
 import { loadCatalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { StartupError } from '#server/config/startup-error.ts';
-import { exampleKeyEmail } from '#server/features/billing/key-emails/example.ts';
+import {
+  exampleKeyEmail,
+  exampleReplacedKey,
+  writeKeyEmail,
+  writeReplacedKeyEmail,
+} from '#server/features/billing/key-emails/write-key-email.ts';
 import {
   chooseLanguage,
   KEY_EMAIL_LANGUAGES,
   type KeyEmailLanguage,
-} from '#server/features/billing/key-emails/key-email-texts.ts';
-import { writeKeyEmail } from '#server/features/billing/key-emails/key-email.ts';
-import {
-  exampleReplacedKey,
-  writeReplacedKeyEmail,
-} from '#server/features/billing/key-emails/replaced-key-email.ts';
+} from '#server/features/billing/key-emails/texts.ts';
 import { writeLetter } from '#server/features/outreach/templates/render-template.ts';
 import { exampleRecipient, readCommonFacts } from '#server/features/outreach/templates/template.ts';
 import { writeConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';

@@ -1,28 +1,43 @@
 import type { Context } from '#server/context.ts';
+import type { Carrier } from '#server/db/batching/batcher.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import type { BillingEvent, BillingFact } from './facts.ts';
-import { followUp } from './follow-up.ts';
-import { lockBilling } from './queries/lock.ts';
-import {
-  insertAdjustments,
-  insertAliases,
-  insertPayments,
-  insertSubscriptions,
-  upsertCustomers,
-  type ToldFact,
-} from './queries/ledger.ts';
 import {
   insertEvents,
   updateEventOutcomes,
   type EventOutcome,
   type KeptEvent,
 } from './queries/events.ts';
+import {
+  insertAdjustments,
+  insertAliases,
+  insertPayments,
+  insertSubscriptions,
+  lockBilling,
+  upsertCustomers,
+  type ToldFact,
+} from './queries/ledger.ts';
 import { listPurchaseEntries, type PurchaseName } from './queries/purchases.ts';
-import type { Receipt, ReceivedEvent } from './received-event.ts';
+import { followUp } from './queue-notifications.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
-import { settlePurchases } from './settle-purchases.ts';
+import { settlePurchases } from './sync-licenses.ts';
+
+/** A verified delivery and what it means. */
+export interface ReceivedEvent {
+  readonly kept: KeptEvent;
+  readonly event: BillingEvent;
+}
+
+/** What a sender is told of an event. */
+export interface Receipt {
+  readonly status: 'processed' | 'duplicate' | 'ignored' | 'deferred';
+  readonly message: string | null;
+}
+
+/** Carries verified events to the database. */
+export type WebhookBatch = Carrier<ReceivedEvent, Receipt>;
 
 /** What applying events needs of the context. */
 export type ApplyContext = Pick<

@@ -3,10 +3,9 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { dismissUnfinishedEvents, type EventFilter } from './queries/events.ts';
-import { describeDismissal } from './rules/dismissal.ts';
 
 /** Who is done with which events, and why. */
-export interface DismissalOrder {
+interface DismissalOrder {
   readonly filter: EventFilter;
   readonly actor: string;
   readonly reason: string;
@@ -34,4 +33,22 @@ export async function dismissEvents(
     });
     return dismissed;
   });
+}
+
+const MARK = 'dismissed: ';
+
+/** What is written down of an event that an operator is done with. */
+function describeDismissal(reason: string): string {
+  return `${MARK}${reason}`;
+}
+
+/** Whether an operator said of an event that nothing is to come of it. */
+export function isDismissed({
+  status,
+  message,
+}: {
+  readonly status: string;
+  readonly message: string | null;
+}): boolean {
+  return status === 'ignored' && message !== null && message.startsWith(MARK);
 }

@@ -124,7 +124,7 @@ export interface AdjustmentFact extends Occurrence {
 }
 
 /** The part of an adjustment that concerns one line of the payment. */
-export interface AdjustedLine {
+interface AdjustedLine {
   readonly lineId: string;
   readonly full: boolean | null;
   readonly total: number | null;
@@ -143,4 +143,15 @@ export interface CustomerDetails {
   readonly name: string | null;
   /** A language tag (BCP 47), such as `de` or `pt-BR`. */
   readonly locale: string | null;
+}
+
+/** Compares for sorting, oldest first, down to the nanosecond; 0 for the same moment. */
+export function compareOccurrences(a: Occurrence, b: Occurrence): number {
+  const difference = a.occurredAt.getTime() - b.occurredAt.getTime();
+  return difference === 0 ? (a.occurredNanos ?? 0) - (b.occurredNanos ?? 0) : difference;
+}
+
+/** Returns the moment of a fact with all its digits, to be spread over another fact. */
+export function occurrenceOf({ occurredAt, occurredNanos = 0 }: Occurrence): Occurrence {
+  return { occurredAt, occurredNanos };
 }

@@ -1,8 +1,7 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import type { CustomerDetails } from './facts.ts';
+import { compareOccurrences, type CustomerDetails } from './facts.ts';
 import { listCustomers } from './queries/purchases.ts';
-import { compareOccurrences } from './rules/compare-occurrences.ts';
 import { mergeCustomer, type Purchase } from './rules/group-purchases.ts';
 
 /** Who bought. */

@@ -5,10 +5,9 @@ import { addJobs } from '#server/jobs/add-jobs.ts';
 import { applyFacts } from './apply-events.ts';
 import type { BillingEvent, CustomerDetails } from './facts.ts';
 import { listKeyEmailsOfCustomer } from './key-emails/customer-queries.ts';
-import { queueKeyEmails } from './key-emails/queue-key-emails.ts';
+import { queueKeyEmails, type CustomerName } from './queue-jobs.ts';
 import { PaddleApiError } from './providers/paddle/paddle-api.ts';
-import { lockBilling } from './queries/lock.ts';
-import type { CustomerName } from './queue-look-ups.ts';
+import { lockBilling } from './queries/ledger.ts';
 
 /** What a look-up needs of the context. */
 type LookUpContext = Pick<

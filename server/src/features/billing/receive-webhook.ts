@@ -1,20 +1,20 @@
+import type { IncomingHttpHeaders } from 'node:http';
+
 import { isStorableText, type WebhookResponse } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
 import {
-  InvalidRequestError,
-  PublicError,
   billingNotConfigured,
   invalidRequest,
+  InvalidRequestError,
   invalidSignature,
+  PublicError,
   staleSignature,
   unknownProvider,
 } from '#server/errors.ts';
 
-import type { Receipt, ReceivedEvent } from './received-event.ts';
-import { deferEvent } from './defer-event.ts';
-import { keepHeaders } from './keep-headers.ts';
-import { keepUnreadable } from './keep-unreadable.ts';
+import type { Receipt, ReceivedEvent } from './apply-events.ts';
+import { deferEvent, keepUnreadable } from './failed-events.ts';
 import {
   MalformedEventError,
   type BillingAdapter,
@@ -78,7 +78,8 @@ async function readOrKeep(
     return readEvent(ctx, adapter, delivery, requireObject(readBody()));
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
-      await ctx.databaseLimiter.run(() => keepUnreadable(ctx, adapter.provider, delivery, error));
+      const kept = { raw: delivery.rawBody, headers: keepHeaders(delivery.headers) };
+      await ctx.databaseLimiter.run(() => keepUnreadable(ctx, adapter.provider, kept, error));
       ctx.metrics.countWebhook(adapter.provider, 'failed');
     }
     throw error;
@@ -165,4 +166,17 @@ function requireId(eventId: string): string {
 
 function invalidEvent(what: string): Error {
   return invalidRequest([{ loc: ['body'], msg: `Value error, ${what}`, type: 'value_error' }]);
+}
+
+/** Headers that providers put a part of the event into. Signatures are not among them: they would open the door again. */
+const MEANINGFUL = ['webhook-id', 'webhook-timestamp', 'x-event-name'];
+
+/** The headers without which a kept event could not be understood again. */
+function keepHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+  return Object.fromEntries(
+    MEANINGFUL.flatMap((name) => {
+      const value = headers[name];
+      return typeof value === 'string' ? [[name, value]] : [];
+    }),
+  );
 }

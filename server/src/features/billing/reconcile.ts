@@ -1,7 +1,7 @@
 import type { Context } from '#server/context.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import type { Receipt } from './received-event.ts';
+import type { Receipt } from './apply-events.ts';
 import { paddleAdapter } from './providers/paddle/adapter.ts';
 import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import {
@@ -24,14 +24,14 @@ export interface Reconciliation {
 }
 
 /** An event that had been missed. */
-export interface RepairedEvent {
+interface RepairedEvent {
   readonly eventId: string;
   readonly type: string;
   readonly status: Receipt['status'];
 }
 
 /** Who compares, and how much. */
-export interface ReconciliationOrder {
+interface ReconciliationOrder {
   readonly actor: string;
   /**
    * From then on, and then the next comparison begins where it would have begun without this one; left out or null: from

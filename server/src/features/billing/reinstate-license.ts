@@ -7,13 +7,12 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { reinstateLicense, type ManualChange } from '../licenses/change-license.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import { applyFacts, type ApplyContext } from './apply-events.ts';
-import type { BillingEvent } from './facts.ts';
-import { queueKeyEmails } from './key-emails/queue-key-emails.ts';
+import { occurrenceOf, type BillingEvent } from './facts.ts';
+import { queueKeyEmails } from './queue-jobs.ts';
 import { listUnsentKeyEmailsOfLicense } from './key-emails/resend-queries.ts';
-import { lockBilling } from './queries/lock.ts';
+import { lockBilling } from './queries/ledger.ts';
 import { listPurchaseEntries, listTransactionsOfLicense } from './queries/purchases.ts';
 import { groupPurchases, type LedgerEntry, type Purchase } from './rules/group-purchases.ts';
-import { occurrenceOf } from './rules/compare-occurrences.ts';
 import { listOpenDisputes } from './rules/money-back.ts';
 
 /**

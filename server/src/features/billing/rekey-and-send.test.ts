@@ -8,8 +8,7 @@ import { activate, anyMachine, listMachines, validate } from '../../../test/lice
 import { takeFollowed } from '../../../test/take-followed.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 import { isKeyOf } from '../licenses/seal-license-key.ts';
-import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
-import { rekeyAndSend } from './rekey-and-send.ts';
+import { rekeyAndSend, sendReplacedKey } from './key-emails/send-replaced-key.ts';
 
 const sent: MailMessage[] = [];
 let outcome: SendResult = { outcome: 'sent', messageId: 'm' };

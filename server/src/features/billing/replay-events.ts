@@ -4,8 +4,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { applyFacts, type ApplyContext } from './apply-events.ts';
-import { recordFailure } from './defer-event.ts';
-import { UNREADABLE_TYPE } from './keep-unreadable.ts';
+import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
 import {
@@ -17,13 +16,13 @@ import {
   type EventRecord,
   type EventStatus,
 } from './queries/events.ts';
-import { lockBilling } from './queries/lock.ts';
-import { isDismissed } from './rules/dismissal.ts';
+import { lockBilling } from './queries/ledger.ts';
+import { isDismissed } from './dismiss-events.ts';
 
 const PAGE_SIZE = 200;
 
 /** Who replays events, and why. */
-export interface ReplayOrder {
+interface ReplayOrder {
   readonly filter: EventFilter;
   readonly actor: string;
   readonly reason: string;

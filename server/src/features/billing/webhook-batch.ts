@@ -5,10 +5,15 @@ import {
   isTransientConflict,
 } from '#server/db/database-errors.ts';
 
-import { applyEvents, type ApplyContext } from './apply-events.ts';
-import { deferEvent } from './defer-event.ts';
-import { isBillingHeld } from './queries/lock.ts';
-import type { Receipt, ReceivedEvent, WebhookBatch } from './received-event.ts';
+import {
+  applyEvents,
+  type ApplyContext,
+  type Receipt,
+  type ReceivedEvent,
+  type WebhookBatch,
+} from './apply-events.ts';
+import { deferEvent } from './failed-events.ts';
+import { isBillingHeld } from './queries/ledger.ts';
 
 /** A batch holds the lock of billing, so a larger one would keep others waiting for longer than it wins. */
 const MAX_BATCH_SIZE = 100;

@@ -4,7 +4,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
-import { lockBilling } from '../billing/queries/lock.ts';
+import { lockBilling } from '../billing/queries/ledger.ts';
 import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { anonymiseMessages } from '../outreach/queries/messages.ts';

@@ -6,14 +6,13 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { EndpointRefusal } from './endpoint-refusal.ts';
 import {
   insertEndpoint,
   listEndpointRecords,
   lockEndpoints,
   type EndpointRecord,
 } from './queries/endpoints.ts';
-import type { EventType } from './rules/event-types.ts';
+import type { EventType } from './rules/payload.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
 import { sealSecret } from './secrets.ts';
 
@@ -24,7 +23,7 @@ export interface EndpointChange {
 }
 
 /** What an endpoint is made of. */
-export interface EndpointOrder {
+interface EndpointOrder {
   /** http or https, to any host: whoever may register one may reach all that the service reaches. */
   readonly url: string;
   /** Empty: all. */
@@ -107,4 +106,16 @@ function readUrl(text: string): URL {
   }
   url.hash = '';
   return url;
+}
+
+/** Why an endpoint cannot be made or changed: a sentence for the operator, which never holds a secret. */
+export class EndpointRefusal extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'EndpointRefusal';
+  }
+}
+
+export function noSuchEndpoint(): EndpointRefusal {
+  return new EndpointRefusal('There is no such endpoint: give its id or its URL.');
 }

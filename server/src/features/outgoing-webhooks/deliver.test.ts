@@ -8,11 +8,10 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../test/webhook-receiver.ts';
 import { deliverDue } from '../../../test/webhook-steps.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { enableEndpoint, listEndpoints, rollEndpoint } from './change-endpoint.ts';
+import { enableEndpoint, listEndpoints, rollEndpoint, sendTest } from './manage-endpoints.ts';
 import { claimDue, type DeliveryContext } from './deliver.ts';
 import { listDeliveries } from './queries/delivery-log.ts';
 import { replayDeliveries } from './replay.ts';
-import { sendTest } from './send-test.ts';
 
 const service = await startTestService();
 const { pool } = service;

@@ -8,9 +8,9 @@ import { activate, anyMachine, deactivate, startTrial } from '../../../test/lice
 import { DAY_MS, TEST_START, fromStart } from '../../../test/test-clock.ts';
 import { extendLicense, reinstateLicense, suspendLicense } from '../licenses/change-license.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { disableEndpoint, enableEndpoint, removeEndpoint } from './change-endpoint.ts';
+import { disableEndpoint, enableEndpoint, removeEndpoint } from './manage-endpoints.ts';
 import { recordEvents } from './record-events.ts';
-import type { EventType } from './rules/event-types.ts';
+import type { EventType } from './rules/payload.ts';
 
 const service = await startTestService();
 const { ctx, pool } = service;

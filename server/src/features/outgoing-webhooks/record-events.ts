@@ -6,8 +6,12 @@ import type { Queryable } from '#server/db/statement.ts';
 import { findCatalogTerms } from '../licenses/terms.ts';
 import { insertMessages, type NewMessage } from './queries/messages.ts';
 import { describeChange } from './rules/describe-change.ts';
-import type { EventType } from './rules/event-types.ts';
-import { formatPayload, type AnnouncedLicense, type EventDetails } from './rules/payload.ts';
+import {
+  formatPayload,
+  type AnnouncedLicense,
+  type EventDetails,
+  type EventType,
+} from './rules/payload.ts';
 
 /** What recording needs of the context. */
 type RecordingContext = Pick<Context, 'catalog' | 'wantedEvents'>;
@@ -25,7 +29,7 @@ export interface LicenseEvent {
 }
 
 /** A license before and after a change; null before it was there. */
-export interface LicenseChange {
+interface LicenseChange {
   readonly before: AnnouncedLicense | null;
   readonly after: AnnouncedLicense;
 }

@@ -4,23 +4,22 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import type { EndpointChange } from './add-endpoint.ts';
-import { listEndpoints, requireEndpoint } from './change-endpoint.ts';
-import { EndpointRefusal } from './endpoint-refusal.ts';
+import { EndpointRefusal, type EndpointChange } from './add-endpoint.ts';
+import { listEndpoints, requireEndpoint } from './manage-endpoints.ts';
 import { replayFailed, replayMessage, type ReplayedDeliveries } from './queries/deliveries.ts';
 import type { EndpointRecord } from './queries/endpoints.ts';
 
 /** What is to be delivered anew: one message, or all of a time that failed for good. */
 export type ReplaySubject = { readonly messageId: string } | { readonly failedSince: Date };
 
-export interface Replay extends EndpointChange {
+interface Replay extends EndpointChange {
   readonly subject: ReplaySubject;
   /** Only to this endpoint, which for one message may be one that was not told of it; null: to all that were. */
   readonly idOrUrl: string | null;
 }
 
 /** What was set to be delivered anew. */
-export interface Replayed {
+interface Replayed {
   /** All deliveries, those that wait included. */
   readonly count: number;
   /** Endpoints that get theirs only once they are enabled. */

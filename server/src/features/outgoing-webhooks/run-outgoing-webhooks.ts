@@ -1,17 +1,17 @@
 import type { Context } from '#server/context.ts';
 
-import { announceMoments } from './announce-moments.ts';
+import { announceMoments } from './record-time-based-events.ts';
 import { attemptDelivery, claimDue, type DeliveryContext } from './deliver.ts';
 import type { ClaimedDelivery } from './queries/deliveries.ts';
 import { removeOldMessages } from './remove-old-messages.ts';
 
 /** Outgoing webhooks as a process runs them. */
-export interface RunningWebhooks {
+interface RunningWebhooks {
   /** Takes no more deliveries and waits some seconds for those under way; what is not over then is made again later. */
   stop(): Promise<void>;
 }
 
-export interface WebhookRunOptions {
+interface WebhookRunOptions {
   /** How often it is looked for deliveries that are due. */
   readonly pollIntervalMs?: number;
 }

@@ -2,7 +2,7 @@ import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
 import { listWantedTypes } from './queries/endpoints.ts';
-import { EVENT_TYPES, type EventType } from './rules/event-types.ts';
+import { EVENT_TYPES, type EventType } from './rules/payload.ts';
 
 /** For how long what was read is taken to hold; another process may have changed the endpoints since. */
 const MAX_AGE_MS = 5_000;

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineStatement, queryRow, queryRows, type Queryable } from '#server/db/statement.ts';
 
-import type { CustomerName } from '../queue-look-ups.ts';
+import type { CustomerName } from '../queue-jobs.ts';
 import type { KeyEmailName, WaitReason } from './queries.ts';
 
 const findUnknownStatement = defineStatement(

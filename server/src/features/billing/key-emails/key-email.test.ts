@@ -6,9 +6,8 @@ import * as fc from 'fast-check';
 
 import { escapeHtml } from '#server/mail/escape-html.ts';
 
-import { exampleKeyEmail } from './example.ts';
-import { chooseLanguage, KEY_EMAIL_LANGUAGES } from './key-email-texts.ts';
-import { writeKeyEmail, type KeyEmailFacts } from './key-email.ts';
+import { exampleKeyEmail, writeKeyEmail, type KeyEmailFacts } from './write-key-email.ts';
+import { chooseLanguage, KEY_EMAIL_LANGUAGES } from './texts.ts';
 
 const [first] = exampleKeyEmail.keys;
 assert.ok(first !== undefined);

@@ -56,7 +56,7 @@ export async function holdKeyEmail(
 export const UNCONFIRMED = 'unconfirmed';
 
 /** What is to be sent, and when a claim counts as that of a killed process. */
-export interface KeyEmailClaim {
+interface KeyEmailClaim {
   readonly licenseIds: readonly string[];
   readonly addressHash: string;
   readonly now: Date;
@@ -83,7 +83,7 @@ const claimStatement = defineStatement(
 );
 
 /** An e-mail that was claimed. */
-export interface ClaimedKeyEmail {
+interface ClaimedKeyEmail {
   /** Whose keys were sent before. */
   readonly sentBefore: readonly string[];
   /** Whether a relay got it before, for the same address, and never said whether it took it. */

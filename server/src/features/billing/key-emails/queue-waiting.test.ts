@@ -14,7 +14,7 @@ import {
   queueKeyEmailsWithoutMail,
   queueLookUpsWithoutAddress,
   startQueueing,
-} from './queue-waiting.ts';
+} from './release-held-emails.ts';
 
 const mail = createSmtpTransport({ url: 'smtp://127.0.0.1:1', from: 'a@b.example', dkim: null });
 const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async () => [] };

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 
-import { KEY_EMAIL_LANGUAGES } from './key-email-texts.ts';
-import { exampleReplacedKey, writeReplacedKeyEmail } from './replaced-key-email.ts';
+import { KEY_EMAIL_LANGUAGES } from './texts.ts';
+import { exampleReplacedKey, writeReplacedKeyEmail } from './write-key-email.ts';
 
 /** Set to write the files anew; read the difference before it is committed. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';

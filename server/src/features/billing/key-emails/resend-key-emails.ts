@@ -2,7 +2,7 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../../audit/queries.ts';
-import { queueKeyEmails } from './queue-key-emails.ts';
+import { queueKeyEmails } from '../queue-jobs.ts';
 import { resetKeyEmail, resetRefusedKeyEmails } from './resend-queries.ts';
 import { ABANDONED_AFTER_MS } from './send-key-email.ts';
 

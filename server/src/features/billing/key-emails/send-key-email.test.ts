@@ -8,8 +8,8 @@ import { readHeader, readParts, startMailRelay } from '../../../../test/mail-rel
 import { eventually } from '../../../../test/eventually.ts';
 import { startTestService, type TestOrder } from '../../../../test/harness.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
-import { queueKeyEmails } from './queue-key-emails.ts';
-import { queueKeyEmailsWithoutMail } from './queue-waiting.ts';
+import { queueKeyEmails } from '../queue-jobs.ts';
+import { queueKeyEmailsWithoutMail } from './release-held-emails.ts';
 import { resendKeyEmails } from './resend-key-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 import { countUnsentKeyEmails } from './waiting-queries.ts';

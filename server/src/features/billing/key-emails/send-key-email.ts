@@ -3,10 +3,10 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { licenseKeyLabel } from '#server/features/licenses/seal-license-key.ts';
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
-import { queueLookUps, type CustomerName } from '../queue-look-ups.ts';
+import { queueKeyEmails, queueLookUps, type CustomerName } from '../queue-jobs.ts';
 import { findUnknownCustomer } from './customer-queries.ts';
-import { chooseLanguage } from './key-email-texts.ts';
-import { writeKeyEmail } from './key-email.ts';
+import { chooseLanguage } from './texts.ts';
+import { writeKeyEmail } from './write-key-email.ts';
 import {
   claimKeyEmail,
   findBuyerLocale,
@@ -20,7 +20,6 @@ import {
   type BoughtLicense,
   type KeyEmailName,
 } from './queries.ts';
-import { queueKeyEmails } from './queue-key-emails.ts';
 import {
   findUnconfirmedKeyEmail,
   moveKeyEmailAddress,

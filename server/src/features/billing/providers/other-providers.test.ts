@@ -28,9 +28,9 @@ import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from '../rules/compute-licenses.ts';
 import { groupPurchases, type LedgerEntry } from '../rules/group-purchases.ts';
-import { normalizeLemonSqueezy } from './lemon-squeezy/normalize.ts';
-import { normalizeStandardWebhook } from './standard-webhooks/normalize.ts';
-import { normalizeStripe } from './stripe/normalize.ts';
+import { normalizeLemonSqueezy } from './lemon-squeezy/adapter.ts';
+import { normalizeStandardWebhook } from './standard-webhooks/adapter.ts';
+import { normalizeStripe } from './stripe/adapter.ts';
 
 const APRIL = new Date('2027-04-01T12:00:00.000Z');
 const MAY = new Date('2027-05-01T12:00:00.000Z');

@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { VerifyOptions } from './adapter.ts';
 
 /** How a provider writes a signature down. */
-export type SignatureEncoding = 'hex' | 'base64';
+type SignatureEncoding = 'hex' | 'base64';
 
 /** An HMAC-SHA256 has 32 bytes. */
 const FORMS: Readonly<Record<SignatureEncoding, RegExp>> = {

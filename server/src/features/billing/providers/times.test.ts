@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { readOccurrence, readPeriod, readTime } from './times.ts';
+import { readOccurrence, readPeriod, readTime } from './fields.ts';
 
 test('times are read with any fraction and zone, cut to milliseconds', () => {
   const times = {

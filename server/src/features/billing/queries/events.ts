@@ -130,7 +130,7 @@ export interface EventFilter {
 }
 
 /** Where a page of events ends. */
-export type EventCursor = Pick<KeptEvent, 'receivedAt' | 'eventId'>;
+type EventCursor = Pick<KeptEvent, 'receivedAt' | 'eventId'>;
 
 const COLUMNS = Object.keys(EventRow.properties).join(', ');
 

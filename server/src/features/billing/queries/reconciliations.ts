@@ -124,7 +124,7 @@ const findStatement = defineStatement(
 );
 
 /** When a provider's log was last compared to its end, and when and why that last failed. */
-export interface ReconciliationRecord {
+interface ReconciliationRecord {
   readonly reconciledAt: Date | null;
   readonly failedAt: Date | null;
   readonly failure: string | null;

@@ -19,8 +19,8 @@ import {
   PRICES,
   snapshot,
   toEvents,
+  type ExpectedLicense,
 } from './facts.fixture.ts';
-import type { ExpectedLicense } from './scenario.fixture.ts';
 import { scenarios } from './scenarios.fixture.ts';
 
 const MACHINES: Record<string, number> = { personal: 2, sellers: 10, yearly: 3 };

@@ -1,13 +1,14 @@
-import type {
-  AdjustmentFact,
-  BillingFact,
-  BillingProvider,
-  CustomerDetails,
-  Occurrence,
-  PaymentFact,
-  SubscriptionFact,
+import {
+  compareOccurrences,
+  occurrenceOf,
+  type AdjustmentFact,
+  type BillingFact,
+  type BillingProvider,
+  type CustomerDetails,
+  type Occurrence,
+  type PaymentFact,
+  type SubscriptionFact,
 } from '../facts.ts';
-import { compareOccurrences, occurrenceOf } from './compare-occurrences.ts';
 import type { PurchaseFacts } from './purchase.ts';
 
 /** One thing that was told of a purchase, and the event that told it. */
@@ -18,7 +19,7 @@ export interface LedgerEntry {
 }
 
 /** What purchases are made of. */
-export type PurchaseFact = Exclude<BillingFact, { kind: 'customer' }>;
+type PurchaseFact = Exclude<BillingFact, { kind: 'customer' }>;
 
 /** A purchase, and the events that told of it. */
 export interface Purchase {

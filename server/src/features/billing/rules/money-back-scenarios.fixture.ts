@@ -4,11 +4,13 @@ import {
   checkout,
   line,
   month,
+  MONTHLY,
+  ONCE,
   payment,
   PRICES,
   renewal,
+  type Scenario,
 } from './facts.fixture.ts';
-import { MONTHLY, ONCE, type Scenario } from './scenario.fixture.ts';
 
 const both = [line(PRICES.personal, { lineId: 'a' }), line(PRICES.sellers, { lineId: 'b' })];
 const partOf = (lineId: string, full: boolean | null, total: number) => ({ lineId, full, total });

@@ -1,5 +1,4 @@
-import type { AdjustmentFact, PaymentFact } from '../facts.ts';
-import { compareOccurrences } from './compare-occurrences.ts';
+import { compareOccurrences, type AdjustmentFact, type PaymentFact } from '../facts.ts';
 
 /**
  * When a payment was given back as a whole, or as far as one of its lines is concerned; null when it was not. Several

@@ -1,5 +1,5 @@
 import type { BillingCycle, PaymentFact, SubscriptionFact } from '../facts.ts';
-import { addCycle } from './add-cycle.ts';
+import { addCycle } from './billing-cycle.ts';
 import type { PurchaseFacts } from './purchase.ts';
 
 const DAY_MS = 86_400_000;

@@ -14,7 +14,7 @@ export interface BilledLine {
 }
 
 /** What a line sells, and for how many machines. */
-export interface SoldTerms {
+interface SoldTerms {
   readonly productId: string;
   readonly tier: string;
   readonly features: readonly string[];

@@ -1,5 +1,3 @@
-import { MONTHLY, ONCE, type Scenario } from './scenario.fixture.ts';
-import { moneyBackScenarios } from './money-back-scenarios.fixture.ts';
 import {
   adjustment,
   began,
@@ -7,11 +5,15 @@ import {
   line,
   month,
   monthly,
+  MONTHLY,
+  ONCE,
   payment,
   PRICES,
   renewal,
   snapshot,
+  type Scenario,
 } from './facts.fixture.ts';
+import { moneyBackScenarios } from './money-back-scenarios.fixture.ts';
 
 const SELLERS = { ...MONTHLY, productId: 'sellers', machines: 10 };
 const upgraded = { lines: [monthly(PRICES.sellers)] };

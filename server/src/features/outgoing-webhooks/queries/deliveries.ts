@@ -59,7 +59,7 @@ const claimStatement = defineStatement(
              endpoint.secret_sealed, endpoint.previous_secret_sealed, endpoint.previous_secret_until`,
 );
 
-export interface Claim {
+interface Claim {
   readonly now: Date;
   /** Whoever takes a delivery and is not heard of until then is gone, and another may take it. */
   readonly lostAt: Date;

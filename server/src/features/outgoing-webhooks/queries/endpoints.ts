@@ -13,7 +13,7 @@ import {
 } from '#server/db/statement.ts';
 
 /** Why an endpoint is told nothing: an operator said so, it answered 410, or it only failed for days. */
-export type DisabledReason = 'operator' | 'gone' | 'failing';
+type DisabledReason = 'operator' | 'gone' | 'failing';
 
 /** An endpoint as it is stored; its secrets are sealed. */
 export interface EndpointRecord {
@@ -158,7 +158,7 @@ const noteFailureStatement = defineStatement(
 );
 
 /** A failure, and what makes of it more than one. */
-export interface EndpointFailure {
+interface EndpointFailure {
   readonly failedAt: Date;
   /** Whether the endpoint said that it is gone for good. */
   readonly isGone: boolean;

@@ -1,10 +1,9 @@
 import type { LicenseStanding } from '../../licenses/rules/facts.ts';
 import { licenseStatus } from '../../licenses/rules/status.ts';
-import type { EventType } from './event-types.ts';
-import type { EventDetails } from './payload.ts';
+import type { EventDetails, EventType } from './payload.ts';
 
 /** An event that a change of a license makes. */
-export interface ChangeEvent {
+interface ChangeEvent {
   readonly type: EventType;
   readonly details: EventDetails;
 }

@@ -1,6 +1,20 @@
 import type { LicenseStanding } from '../../licenses/rules/facts.ts';
 import { licenseStatus, publicExpiry, type LicenseStatus } from '../../licenses/rules/status.ts';
 
+/** Everything that an endpoint can be told of. */
+export const EVENT_TYPES = [
+  'license.created',
+  'license.renewed',
+  'license.expired',
+  'license.status_changed',
+  'license.key_replaced',
+  'activation.added',
+  'activation.removed',
+  'trial.started',
+] as const;
+
+export type EventType = (typeof EVENT_TYPES)[number];
+
 /** What a receiver is told about a license is made of this; never the key itself. */
 export interface AnnouncedLicense extends LicenseStanding {
   readonly tier: string | null;

@@ -5,9 +5,15 @@ import { Compile } from 'typebox/schema';
 
 import type { CustomerDetails, Occurrence } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { readId, readName, readObject, readText, type JsonObject } from '../json-fields.ts';
-import { readEmail } from '../read-email.ts';
-import { readOccurrence } from '../times.ts';
+import {
+  readEmail,
+  readId,
+  readName,
+  readObject,
+  readOccurrence,
+  readText,
+  type JsonObject,
+} from '../fields.ts';
 
 /** What every event of Lemon Squeezy's has: the event's name, and the object that it is about (JSON:API). */
 export interface LemonSqueezyEvent {

@@ -12,7 +12,7 @@ import {
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
 import type { BillingFact } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizeLemonSqueezy } from './normalize.ts';
+import { normalizeLemonSqueezy } from './adapter.ts';
 
 const LATER = new Date(TEST_START.getTime() + 30 * DAY_MS);
 const IDENTIFIER = '104e18a2-d755-4d4b-80c4-a6c1dcbe1c10';

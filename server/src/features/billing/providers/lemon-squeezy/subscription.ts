@@ -1,8 +1,14 @@
 import type { BillingPeriod, Occurrence, PaymentFact, SubscriptionFact } from '../../facts.ts';
-import { inferCycle } from '../infer-cycle.ts';
-import { readId, readObject, readQuantity, type JsonObject } from '../json-fields.ts';
-import { readOccurrence, readTime } from '../times.ts';
-import type { Reading } from '../reading.ts';
+import { inferCycle } from '../../rules/billing-cycle.ts';
+import {
+  readId,
+  readObject,
+  readOccurrence,
+  readQuantity,
+  readTime,
+  type JsonObject,
+} from '../fields.ts';
+import type { Reading } from '../adapter.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
 /**

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
 
-import { verifyLemonSqueezy } from './verify.ts';
+import { verifyLemonSqueezy } from './adapter.ts';
 
 const BODY = '{"meta":{"event_name":"order_created"}}';
 

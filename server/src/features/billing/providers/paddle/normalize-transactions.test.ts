@@ -9,7 +9,7 @@ import {
   paddlePeriod,
   paddleTransactionCompleted,
 } from '../../../../../test/payment-providers/paddle-events.ts';
-import { normalizePaddle } from './normalize.ts';
+import { normalizePaddle } from './adapter.ts';
 
 import { AT, NOBODY, MONTHLY, ONCE, receive, factOf, pick } from './read-event.fixture.ts';
 

@@ -10,7 +10,7 @@ import {
   paddleTransactionCompleted,
 } from '../../../../../test/payment-providers/paddle-events.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizePaddle } from './normalize.ts';
+import { normalizePaddle } from './adapter.ts';
 
 import { receive, normalize, assertIgnored } from './read-event.fixture.ts';
 

@@ -7,9 +7,9 @@ import type { Secrets } from '#server/config/secrets.ts';
 import { readRetryAfter } from '#server/lib/retry-after.ts';
 
 import type { CustomerDetails } from '../../facts.ts';
-import { readCustomerDetails } from './customers.ts';
+import { readCustomerDetails } from './fields.ts';
 
-export interface PaddleApiOptions {
+interface PaddleApiOptions {
   /** Without a trailing slash. */
   readonly url: string;
   readonly apiKey: string;

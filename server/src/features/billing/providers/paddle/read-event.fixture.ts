@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 
 import { paddleId, type PaddleEvent } from '../../../../../test/payment-providers/paddle-events.ts';
 import type { BillingFact } from '../../facts.ts';
-import { normalizePaddle } from './normalize.ts';
+import { normalizePaddle } from './adapter.ts';
 
 export const AT = new Date('2027-03-01T12:00:00.000Z');
 export const NOBODY = { email: null, name: null, locale: null };

@@ -1,8 +1,23 @@
-import type { Occurrence, PaymentFact, SubscriptionFact } from '../../facts.ts';
-import { readPeriod, readTime } from '../times.ts';
-import type { Reading } from '../reading.ts';
-import { UnknownValue, readCustomer, readKnown, readLines } from './fields.ts';
-import type { CustomerChange, Dispute, Payment, Refund, Subscription } from './schemas.ts';
+import type {
+  BillingCycle,
+  BillingLine,
+  CustomerDetails,
+  Occurrence,
+  PaymentFact,
+  SubscriptionFact,
+} from '../../facts.ts';
+import type { Reading } from '../adapter.ts';
+import { readEmail, readPeriod, readText, readTime } from '../fields.ts';
+import type {
+  Customer,
+  CustomerChange,
+  Cycle,
+  Dispute,
+  Line,
+  Payment,
+  Refund,
+  Subscription,
+} from './schemas.ts';
 
 const STATUSES = ['active', 'trialing', 'past_due', 'paused', 'canceled'] as const;
 const ACTIONS = ['cancel', 'pause', 'resume'] as const;
@@ -112,4 +127,56 @@ function readScheduledChange({
   if (change == null || effectiveAt === null) return null;
   const action = readKnown(change.action, ACTIONS, 'scheduled_change.action');
   return action instanceof UnknownValue ? action : { action, effectiveAt };
+}
+
+/** A value that is well formed and that this version does not know. */
+class UnknownValue {
+  readonly sentence: string;
+
+  constructor(field: string, known: readonly string[]) {
+    this.sentence = `The ${field} is not one of ${known.join(', ')}.`;
+  }
+}
+
+const INTERVALS = ['day', 'week', 'month', 'year'] as const;
+
+/** Reads who buys; an empty text says nothing. */
+function readCustomer(customer: Customer | null | undefined): CustomerDetails {
+  return {
+    email: readEmail(customer?.email),
+    name: readText(customer?.name),
+    locale: readText(customer?.locale, 35),
+  };
+}
+
+/** Reads the positions, or says that one of them is paid in a rhythm that is not known. */
+function readLines(lines: readonly Line[] | null | undefined): BillingLine[] | UnknownValue {
+  const read: BillingLine[] = [];
+  for (const line of lines ?? []) {
+    const cycle = line.cycle == null ? null : readCycle(line.cycle);
+    if (cycle instanceof UnknownValue) return cycle;
+    read.push({
+      lineId: line.id ?? line.price_id,
+      priceId: line.price_id,
+      quantity: line.quantity ?? 1,
+      cycle,
+      total: line.total ?? null,
+    });
+  }
+  return read;
+}
+
+/** Finds a value in the list of those that are known. */
+function readKnown<Known extends string>(
+  value: string,
+  known: readonly Known[],
+  field: string,
+): Known | UnknownValue {
+  return known.find((each) => each === value) ?? new UnknownValue(field, known);
+}
+
+function readCycle(cycle: Cycle): BillingCycle | UnknownValue {
+  const interval = readKnown(cycle.interval, INTERVALS, 'interval');
+  if (interval instanceof UnknownValue) return interval;
+  return { interval, frequency: cycle.frequency ?? 1 };
 }

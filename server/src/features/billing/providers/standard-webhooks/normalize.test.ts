@@ -10,7 +10,7 @@ import {
 } from '../../../../../test/payment-providers/standard-webhooks-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizeStandardWebhook } from './normalize.ts';
+import { normalizeStandardWebhook } from './adapter.ts';
 
 const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'en' };
 const NOBODY = { email: null, name: null, locale: null };

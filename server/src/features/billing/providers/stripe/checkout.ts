@@ -1,5 +1,6 @@
 import type { BillingFact, BillingLine, CustomerDetails } from '../../facts.ts';
 import {
+  readEmail,
   readId,
   readInteger,
   readList,
@@ -9,9 +10,8 @@ import {
   readText,
   readUnixSeconds,
   type JsonObject,
-} from '../json-fields.ts';
-import { readEmail } from '../read-email.ts';
-import type { Reading } from '../reading.ts';
+} from '../fields.ts';
+import type { Reading } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readPriceCycle } from './lines.ts';
 

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { Compile } from 'typebox/schema';
 
 import { MalformedEventError, type EventHead } from '../adapter.ts';
-import { readId, readName, readObject, readUnixSeconds, type JsonObject } from '../json-fields.ts';
+import { readId, readName, readObject, readUnixSeconds, type JsonObject } from '../fields.ts';
 
 /** What every event of Stripe's has. */
 export interface StripeEvent {

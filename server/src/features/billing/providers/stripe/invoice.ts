@@ -1,5 +1,6 @@
 import type { BillingPeriod, PaymentFact } from '../../facts.ts';
 import {
+  readEmail,
   readInteger,
   readList,
   readObject,
@@ -7,9 +8,8 @@ import {
   readText,
   readUnixSeconds,
   type JsonObject,
-} from '../json-fields.ts';
-import { readEmail } from '../read-email.ts';
-import type { Reading } from '../reading.ts';
+} from '../fields.ts';
+import type { Reading } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readInvoiceLines, type InvoiceLine } from './lines.ts';
 

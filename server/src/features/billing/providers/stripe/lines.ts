@@ -1,5 +1,5 @@
 import type { BillingCycle, BillingLine, BillingPeriod } from '../../facts.ts';
-import { inferCycle } from '../infer-cycle.ts';
+import { inferCycle } from '../../rules/billing-cycle.ts';
 import {
   readInteger,
   readList,
@@ -8,7 +8,7 @@ import {
   readReference,
   readUnixSeconds,
   type JsonObject,
-} from '../json-fields.ts';
+} from '../fields.ts';
 
 /** A line of an invoice, and the span that it pays for, where it is one of a subscription. */
 export interface InvoiceLine {

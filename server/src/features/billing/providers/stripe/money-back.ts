@@ -1,6 +1,6 @@
 import type { AdjustmentFact } from '../../facts.ts';
-import { readInteger, readList, readObject, readReference } from '../json-fields.ts';
-import type { Reading } from '../reading.ts';
+import { readInteger, readList, readObject, readReference } from '../fields.ts';
+import type { Reading } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 
 const NOT_MATCHED = 'It names neither a payment nor a charge.';

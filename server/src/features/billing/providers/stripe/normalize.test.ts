@@ -15,7 +15,7 @@ import {
 } from '../../../../../test/payment-providers/stripe-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
 import { MalformedEventError } from '../adapter.ts';
-import { normalizeStripe } from './normalize.ts';
+import { normalizeStripe } from './adapter.ts';
 
 import { ANN, VERSIONS, read, only } from './read-event.fixture.ts';
 

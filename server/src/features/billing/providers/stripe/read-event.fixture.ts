@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { StripeTestEvent } from '../../../../../test/payment-providers/stripe-events.ts';
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
 import type { BillingFact } from '../../facts.ts';
-import { normalizeStripe } from './normalize.ts';
+import { normalizeStripe } from './adapter.ts';
 
 export const MONTH_END = new Date(TEST_START.getTime() + 30 * DAY_MS);
 export const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'de' };

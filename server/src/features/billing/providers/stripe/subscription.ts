@@ -5,8 +5,8 @@ import {
   readReference,
   readUnixSeconds,
   type JsonObject,
-} from '../json-fields.ts';
-import type { Reading } from '../reading.ts';
+} from '../fields.ts';
+import type { Reading } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readSpan, readSubscriptionLines } from './lines.ts';
 

@@ -3,10 +3,8 @@ import type { Queryable } from '#server/db/statement.ts';
 
 import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import { queueKeyEmails } from './key-emails/queue-key-emails.ts';
-import { queueLookUps } from './queue-look-ups.ts';
-import type { SettledPurchases } from './settle-purchases.ts';
-import type { SettledLicense } from './write-licenses.ts';
+import { queueKeyEmails, queueLookUps } from './queue-jobs.ts';
+import type { SettledLicense, SettledPurchases } from './sync-licenses.ts';
 
 /** What follows from licenses that were made or changed needs of the context. */
 type FollowUpContext = Pick<Context, 'catalog' | 'clock' | 'wantedEvents'>;

@@ -14,7 +14,7 @@ import {
   lockExpiryCursor,
   moveExpiryCursor,
   type LicenseMoment,
-} from './queries/moments.ts';
+} from './queries/transitions.ts';
 import { recordEvents, type LicenseEvent } from './record-events.ts';
 import { describeMoment } from './rules/describe-change.ts';
 

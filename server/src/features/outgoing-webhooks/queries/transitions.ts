@@ -1,12 +1,12 @@
 import { Type } from 'typebox';
 
 import {
-  Timestamp,
   defineCommand,
   defineStatement,
   execute,
   queryRow,
   queryRows,
+  Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 import { toColumns } from '#server/db/to-columns.ts';

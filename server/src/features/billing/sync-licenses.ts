@@ -2,18 +2,53 @@ import type { Queryable } from '#server/db/statement.ts';
 
 import { createBilledLicenses, type IssuingContext } from '../licenses/create-billed.ts';
 import { cancelLicenses, updateBilledLicenses } from '../licenses/queries/billed-licenses.ts';
+import {
+  deleteLicenseTransactions,
+  upsertLicenseTransactions,
+  type LicenseOrigin,
+} from '../licenses/queries/license-transactions.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
-import type { Buyer } from './find-buyers.ts';
-import { insertBilledLines } from './queries/purchases.ts';
-import { recordCheckoutIds } from './record-checkout-ids.ts';
+import { findBuyers, type Buyer } from './find-buyers.ts';
+import { insertBilledLines, listBilledLines } from './queries/purchases.ts';
 import type { Purchase } from './rules/group-purchases.ts';
-import type {
-  LicensePlans,
-  MadeLicense,
-  MissingLicense,
-  StrayLicense,
+import {
+  listTransactions,
+  planLicenses,
+  type LicensePlans,
+  type MadeLicense,
+  type MissingLicense,
+  type StrayLicense,
+  type UnsoldPurchase,
 } from './rules/plan-licenses.ts';
 import type { LicenseDraft } from './rules/purchase.ts';
+
+/** What has become of purchases. */
+export interface SettledPurchases {
+  readonly created: readonly SettledLicense[];
+  readonly changed: readonly ChangedLicense[];
+  readonly unsold: readonly UnsoldPurchase[];
+}
+
+/**
+ * Makes the licenses of purchases what they are to be: creates those that are missing, changes those that differ, cancels
+ * those whose line is no more.
+ */
+export async function settlePurchases(
+  ctx: IssuingContext,
+  client: Queryable,
+  purchases: readonly Purchase[],
+): Promise<SettledPurchases> {
+  const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
+  const found = await findBuyers(client, purchases);
+  const buyers = new Map(purchases.map((purchase, index) => [purchase, found[index]]));
+  const catalog = ctx.catalog();
+  const { missing, made, strays, unsold } = planLicenses(purchases, lines, (provider, priceId) =>
+    catalog.findPrice(provider, priceId),
+  );
+  const created = await createLicenses(ctx, client, missing, buyers);
+  const changed = await changeLicenses(ctx, client, { made, strays }, buyers);
+  return { created, changed, unsold };
+}
 
 /** A license as it is now, and where it comes from. */
 export interface SettledLicense {
@@ -25,7 +60,7 @@ export interface SettledLicense {
 }
 
 /** One that was another before. */
-export interface ChangedLicense extends SettledLicense {
+interface ChangedLicense extends SettledLicense {
   readonly before: LicenseRecord;
 }
 
@@ -33,7 +68,7 @@ export interface ChangedLicense extends SettledLicense {
 type Buyers = ReadonlyMap<Purchase, Buyer | undefined>;
 
 /** Creates licenses and records which line made each; gives them, in the order of the plans. */
-export async function createLicenses(
+async function createLicenses(
   ctx: IssuingContext,
   client: Queryable,
   missing: readonly MissingLicense[],
@@ -62,7 +97,7 @@ export async function createLicenses(
 }
 
 /** Updates licenses that are there and cancels the strays; gives those that this has changed. */
-export async function changeLicenses(
+async function changeLicenses(
   ctx: IssuingContext,
   client: Queryable,
   plans: Pick<LicensePlans, 'made' | 'strays'>,
@@ -136,4 +171,28 @@ function toSettled(
   const { provider, transactionId } = line;
   const customerId = buyers.get(purchase)?.customerId ?? null;
   return { license, provider, transactionId, customerId };
+}
+
+type Recorded = Pick<MadeLicense, 'draft' | 'line'>;
+
+/**
+ * Lets `check` find licenses by the id that the front end knows, and by no other: not by one that can be guessed, nor by
+ * the transaction that one was made under while the checkout was not known.
+ * @param made one or more
+ */
+async function recordCheckoutIds(client: Queryable, made: readonly Recorded[]): Promise<void> {
+  await upsertLicenseTransactions(
+    client,
+    made.map((each) => toOrigin(each, each.draft.checkoutId)),
+  );
+  const former = made.flatMap((each) =>
+    [each.draft.transactionId, each.line.transactionId]
+      .filter((id) => id !== each.draft.checkoutId)
+      .map((id) => toOrigin(each, id)),
+  );
+  if (former.length > 0) await deleteLicenseTransactions(client, former);
+}
+
+function toOrigin({ draft, line }: Recorded, transactionId: string): LicenseOrigin {
+  return { transactionId, licenseId: line.licenseId, position: draft.position };
 }

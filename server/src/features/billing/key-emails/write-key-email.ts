@@ -1,7 +1,7 @@
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
 
-import { keyEmailTexts, type KeyEmailLanguage } from './key-email-texts.ts';
+import { keyEmailTexts, replacedKeyTexts, type KeyEmailLanguage } from './texts.ts';
 
 /** What an e-mail with keys is made of. */
 export interface KeyEmailFacts {
@@ -14,7 +14,7 @@ export interface KeyEmailFacts {
 }
 
 /** One key of the e-mail. */
-export interface EmailedKey {
+interface EmailedKey {
   readonly productName: string;
   readonly licenseKey: string;
   readonly maxActivations: number;
@@ -54,8 +54,76 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
 const MAX_NAME_CHARACTERS = 60;
 
 /** Whoever buys chooses the name: one that carries an address or a link is not repeated in the vendor's name. */
-export function greetable(name: string | null): string | null {
+function greetable(name: string | null): string | null {
   const trimmed = name?.replaceAll(/\s+/gu, ' ').trim() ?? '';
   const plain = /^[\p{L}\p{M}\p{N} .'’·,-]+$/u.test(trimmed) && !/\.\p{L}{2,}/u.test(trimmed);
   return plain && trimmed.length <= MAX_NAME_CHARACTERS ? trimmed : null;
 }
+
+/** A made-up purchase, for looking at the e-mail. No key of it opens anything. */
+export const exampleKeyEmail: KeyEmailFacts = {
+  customerName: 'Robin Example',
+  keys: [
+    {
+      productName: 'Example Studio',
+      licenseKey: 'LK-EXAMP-LE000-00000-00000-00000',
+      maxActivations: 2,
+    },
+    {
+      productName: 'Example Server',
+      licenseKey: 'LK-EXAMP-LE000-00000-00000-00001',
+      maxActivations: 1,
+    },
+  ],
+  transactionId: 'txn_01example',
+};
+
+/** What the e-mail with a new key is made of. */
+interface ReplacedKeyFacts extends EmailedKey {
+  /** Null when it is not known. */
+  readonly customerName: string | null;
+  /** Whether computers that were active stay so. */
+  readonly machinesKept: boolean;
+}
+
+/** Writes the e-mail that brings the owner of a license the key that replaced the one before. */
+export function writeReplacedKeyEmail(
+  language: KeyEmailLanguage,
+  facts: ReplacedKeyFacts,
+): RenderedMail {
+  const texts = replacedKeyTexts[language];
+  const { greeting, machines } = keyEmailTexts[language];
+  const subject = texts.subject(facts.productName);
+  const greeted = greeting(greetable(facts.customerName));
+  return renderMail({
+    language,
+    subject,
+    preview: `${greeted} ${texts.replaced}`,
+    blocks: [
+      { kind: 'title', text: subject },
+      { kind: 'paragraph', text: greeted },
+      { kind: 'paragraph', text: texts.replaced },
+      {
+        kind: 'code',
+        label: facts.productName,
+        code: facts.licenseKey,
+        note: machines(facts.maxActivations),
+      },
+      { kind: 'heading', text: texts.whatToDo },
+      {
+        kind: 'paragraph',
+        text: facts.machinesKept ? texts.machinesKept : texts.machinesDropped,
+      },
+    ],
+    footer: [texts.keep],
+  });
+}
+
+/** A made-up replacement, for looking at the e-mail. The key opens nothing. */
+export const exampleReplacedKey: ReplacedKeyFacts = {
+  customerName: 'Robin Example',
+  productName: 'Example Studio',
+  licenseKey: 'LK-EXAMP-LE000-00000-00000-00002',
+  maxActivations: 2,
+  machinesKept: true,
+};

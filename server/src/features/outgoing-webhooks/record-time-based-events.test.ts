@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
 import { startTestService, type LicenseFactsChange } from '../../../test/harness.ts';
-import { DAY_MS, SECOND_MS, TEST_START, fromStart } from '../../../test/test-clock.ts';
+import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../../../test/test-clock.ts';
 import { extendLicense } from '../licenses/change-license.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { announceMoments } from './announce-moments.ts';
+import { announceMoments } from './record-time-based-events.ts';
 import { removeOldMessages } from './remove-old-messages.ts';
 
 const service = await startTestService();

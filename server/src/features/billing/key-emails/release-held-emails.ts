@@ -1,16 +1,15 @@
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { queueLookUps } from '../queue-look-ups.ts';
+import { queueKeyEmails, queueLookUps } from '../queue-jobs.ts';
 import { listCustomersWithoutAddress } from './customer-queries.ts';
-import { queueKeyEmails } from './queue-key-emails.ts';
 import { listWaitingKeyEmails, releaseKeyEmails } from './waiting-queries.ts';
 
 /** What queueing needs of the context. */
-export type QueueingContext = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
+type QueueingContext = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
 
 /** Queueing that is under way. */
-export interface Queueing {
+interface Queueing {
   readonly done: Promise<void>;
   /** Ends it after the page that is under way. */
   stop(): Promise<void>;

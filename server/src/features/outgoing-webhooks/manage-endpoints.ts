@@ -6,17 +6,24 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { MAX_ENDPOINTS, type EndpointChange, type EndpointWithSecret } from './add-endpoint.ts';
-import { noSuchEndpoint } from './endpoint-refusal.ts';
+import {
+  MAX_ENDPOINTS,
+  noSuchEndpoint,
+  type EndpointChange,
+  type EndpointWithSecret,
+} from './add-endpoint.ts';
 import {
   deleteEndpoint,
   listEndpointRecords,
   lockEndpoints,
+  noteEndpointSuccess,
   updateEndpoint,
   type EndpointRecord,
 } from './queries/endpoints.ts';
+import { makeMessageId } from './record-events.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
 import { openSecrets, sealPreviousSecret, sealSecret } from './secrets.ts';
+import { sendMessage, type SendOutcome } from './send-message.ts';
 
 /** For how long the old secret signs beside its successor, unless it is said otherwise. */
 export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000;
@@ -136,4 +143,26 @@ function choose(endpoints: readonly EndpointRecord[], idOrUrl: string): Endpoint
   const found = endpoints.find((each) => each.id === wanted.toLowerCase() || each.url === url);
   if (found === undefined) throw noSuchEndpoint();
   return found;
+}
+
+/** A type that no endpoint can choose: receivers answer 2xx to what they do not know. */
+const TEST_TYPE = 'endpoint.test';
+
+/**
+ * Sends an endpoint a signed test message, once and now, also when it is disabled; it is not in the log. When the
+ * endpoint takes it, its time of failures is over.
+ * @throws EndpointRefusal when there is no such endpoint
+ */
+export async function sendTest(
+  ctx: Context,
+  idOrUrl: string,
+): Promise<{ readonly endpoint: EndpointRecord; readonly outcome: SendOutcome }> {
+  const endpoint = await requireEndpoint(ctx, idOrUrl);
+  const now = ctx.clock.now();
+  const data = { endpoint_id: endpoint.id };
+  const payload = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
+  const secrets = openSecrets(ctx.vault, endpoint, now);
+  const outcome = await sendMessage(endpoint.url, { id: makeMessageId(), payload }, secrets, now);
+  if (outcome.delivered) await noteEndpointSuccess(ctx.pool, endpoint.id);
+  return { endpoint, outcome };
 }

@@ -1,7 +1,13 @@
-import type { BillingLine } from '../../facts.ts';
-import { readId, readInteger, readObject, readQuantity, type JsonObject } from '../json-fields.ts';
-import { readOccurrence } from '../times.ts';
-import type { Reading } from '../reading.ts';
+import type { BillingLine, PaymentFact } from '../../facts.ts';
+import type { Reading } from '../adapter.ts';
+import {
+  readId,
+  readInteger,
+  readObject,
+  readOccurrence,
+  readQuantity,
+  type JsonObject,
+} from '../fields.ts';
 import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
 /** States in which the money has come in, whether or not it went back since. */
@@ -50,7 +56,7 @@ export function readRefundedOrder(event: LemonSqueezyEvent): Reading {
 }
 
 /** Reads what an order or an invoice says of refunds; the amounts of several are summed up there. */
-export function readRefunded(attributes: JsonObject): {
+function readRefunded(attributes: JsonObject): {
   readonly full: boolean | null;
   readonly total: number | null;
 } {
@@ -79,4 +85,52 @@ function readLines(attributes: JsonObject): BillingLine[] {
       total: readInteger(attributes['total']),
     },
   ];
+}
+
+/** Reads a payment of a subscription. The first one is that of the order, which has an event of its own. */
+export function readInvoice(event: LemonSqueezyEvent): Reading {
+  const { attributes, objectId, occurrence } = event;
+  return [
+    {
+      kind: 'payment',
+      transactionId: nameObject('invoice', objectId),
+      subscriptionId: requireAttribute(event, 'subscription_id'),
+      origin: readOrigin(attributes['billing_reason']),
+      customerId: readId(attributes['customer_id']),
+      customer: readBuyer(attributes),
+      ...(readOccurrence(attributes['created_at']) ?? occurrence),
+      period: null,
+      lines: [],
+      total: readInteger(attributes['total']),
+    },
+  ];
+}
+
+/** Reads how much of a subscription's payment was given back until now. */
+export function readRefundedInvoice(event: LemonSqueezyEvent): Reading {
+  const { attributes, objectId, occurrence } = event;
+  const transactionId = nameObject('invoice', objectId);
+  return [
+    {
+      kind: 'adjustment',
+      adjustmentId: transactionId,
+      transactionId,
+      ...occurrence,
+      effect: 'refund',
+      status: 'approved',
+      ...readRefunded(attributes),
+      lines: [],
+    },
+  ];
+}
+
+function readOrigin(reason: unknown): PaymentFact['origin'] {
+  switch (reason) {
+    case 'renewal':
+      return 'renewal';
+    case 'updated':
+      return 'change';
+    default:
+      return 'other';
+  }
 }

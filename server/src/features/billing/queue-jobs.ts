@@ -1,7 +1,7 @@
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import type { KeyEmailName } from './queries.ts';
+import type { KeyEmailName } from './key-emails/queries.ts';
 
 /**
  * Has the keys of transactions sent to their buyers, when the caller's transaction is committed. Asked for again it does
@@ -20,6 +20,27 @@ export async function queueKeyEmails(
       payload: { provider, transactionId },
       key: `${provider}:${transactionId}`,
       ...(runAt === undefined ? {} : { runAt }),
+    })),
+  );
+}
+
+/** Who is looked up, by the provider's id. */
+export interface CustomerName {
+  readonly provider: string;
+  readonly customerId: string;
+}
+
+/** Has customers looked up at their provider when the caller's transaction is committed; the same one only once. */
+export async function queueLookUps(
+  db: Queryable,
+  customers: readonly CustomerName[],
+): Promise<void> {
+  await addJobs(
+    db,
+    customers.map(({ provider, customerId }) => ({
+      name: 'look_up_customer',
+      payload: { provider, customerId },
+      key: `${provider}:${customerId}`,
     })),
   );
 }
