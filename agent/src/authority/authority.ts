@@ -4,13 +4,15 @@ import { dirname, join } from 'node:path';
 
 import { AuthorityError, codeOf, explainFileError } from './authority-error.ts';
 import type { AuthorityContext, AuthorityPlaces } from './context.ts';
-import { whileLocked } from './lock.ts';
 import { Openssl, type OwnFiles } from './openssl.ts';
-import { prepareFile, writeWhole } from './prepared-file.ts';
+import { LockError, withFileLock } from '../system/file-lock.ts';
+import { prepareFile, writeFile } from '../system/write-file.ts';
 import { formatRegister, readRegister, registerPath } from './register-file.ts';
 import * as rules from './register.ts';
 
 const DAY_MS = 86_400_000;
+
+const LOCK_WAIT_SECONDS = 60;
 
 /** A list is made anew by any command when it is good for less than this, should the timer have failed. */
 const LIST_RENEWED_MS = 60 * DAY_MS;
@@ -57,12 +59,21 @@ export async function withAuthority<T>(
   }
 }
 
-/** Does something while no other command uses the authority. */
+/**
+ * Runs `use` while no other command uses the authority.
+ * @throws AuthorityError when another command uses it for longer than a minute
+ */
 export async function whileAlone<T>(
   { authority }: AuthorityPlaces,
   use: () => Promise<T>,
 ): Promise<T> {
-  return whileLocked(join(authority, 'lock'), use);
+  try {
+    return await withFileLock(join(authority, 'lock'), use, LOCK_WAIT_SECONDS);
+  } catch (error) {
+    if (!(error instanceof LockError)) throw error;
+    const inUse = `Another command has been using the authority for ${LOCK_WAIT_SECONDS} seconds: try again later.`;
+    throw new AuthorityError(error.isHeld ? inUse : error.message, { cause: error });
+  }
 }
 
 /** Opens the authority; the caller has the lock. */
@@ -129,7 +140,7 @@ export class Authority implements Disposable {
     const wasPublished = this.#isPublished();
     if (!wasPublished) {
       const { authorityCertificate } = this.#context.places;
-      writeWhole(authorityCertificate, this.certificate.toString(), 0o644);
+      writeFile(authorityCertificate, this.certificate.toString(), { mode: 0o644 });
     }
     const repaired = await this.#planRepair();
     if (repaired !== null) await this.commit(repaired);
@@ -168,14 +179,14 @@ export class Authority implements Disposable {
     const { places, clock } = this.#context;
     if (register.revocationsNumber === this.#register.revocationsNumber) return this.save(register);
     const list = await this.#openssl.listRevoked(register, ownFiles(places), clock.now());
-    using prepared = prepareFile(places.revocations, list, 0o644);
+    using prepared = prepareFile(places.revocations, list, { mode: 0o644 });
     this.save(register);
     prepared.place();
   }
 
   /** Writes the register down, whose list of revoked certificates is the same. */
   save(register: rules.Register): void {
-    writeWhole(registerPath(this.#context.places), formatRegister(register), 0o600);
+    writeFile(registerPath(this.#context.places), formatRegister(register), { mode: 0o600 });
     this.#register = register;
   }
 

@@ -6,7 +6,7 @@ import { type Authority, withAuthority } from './authority.ts';
 import { AuthorityError } from './authority-error.ts';
 import { packBundle } from './bundle.ts';
 import type { AuthorityContext } from './context.ts';
-import { prepareFile, type PreparedFile } from './prepared-file.ts';
+import { prepareFile, type PreparedFile } from '../system/write-file.ts';
 import { type CertificateRecord, confirm, findClient, isRevoked } from './register.ts';
 
 /** Five bits each, of what nobody mixes up when it is typed. */
@@ -70,7 +70,7 @@ async function makeBundle(
 
 function prepareBundle(path: string, bundle: Buffer): PreparedFile {
   try {
-    return prepareFile(path, bundle, 0o600);
+    return prepareFile(path, bundle, { mode: 0o600 });
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
     throw new AuthorityError(`${path} cannot be written: ${why}`, { cause: error });

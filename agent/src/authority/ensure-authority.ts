@@ -6,7 +6,7 @@ import { AuthorityError, explainFileError } from './authority-error.ts';
 import type { AuthorityContext, AuthorityPlaces } from './context.ts';
 import { ensureProxyCertificate, isProxyCertificateGood } from './ensure-proxy-certificate.ts';
 import { Openssl } from './openssl.ts';
-import { writeWhole } from './prepared-file.ts';
+import { writeFile } from '../system/write-file.ts';
 import { formatRegister, readRegister, registerPath } from './register-file.ts';
 import type { Register } from './register.ts';
 
@@ -98,14 +98,14 @@ async function makeAuthority(context: AuthorityContext, wish: AuthorityWish): Pr
   const key = makeKey();
   const serial = makeSerial(context);
   const subject = describeSubject(wish.domain, serial);
-  writeWhole(keyFile, key, 0o600);
+  writeFile(keyFile, key, { mode: 0o600 });
   using openssl = new Openssl(runProgram, `${places.authority}/work`);
   const asked = { subject, key, serial, issuedAt, expiresAt };
   const certificate = await openssl.sign(asked, { keyFile, certificateFile: null });
-  writeWhole(certificateFile, certificate, 0o600);
+  writeFile(certificateFile, certificate, { mode: 0o600 });
   const { domain, address = null } = wish;
   const state = { domain, address, revocationsNumber: 0, proxyToldAt: null, certificates: [] };
-  writeWhole(registerPath(places), formatRegister(state), 0o600);
+  writeFile(registerPath(places), formatRegister(state), { mode: 0o600 });
 }
 
 /** A part of the serial number tells an authority from those that this machine had before. */

@@ -3,7 +3,7 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { PROXY_NAME } from '../proxy-identity.ts';
 import { type Authority, makeKey, readIfThere } from './authority.ts';
 import type { AuthorityContext } from './context.ts';
-import { prepareFile, writeWhole } from './prepared-file.ts';
+import { prepareFile, writeFile } from '../system/write-file.ts';
 import { confirm } from './register.ts';
 
 const VALID_DAYS = 365;
@@ -27,8 +27,8 @@ export async function ensureProxyCertificate(
   const key = kept ?? makeKey();
   const wish = { name: PROXY_NAME, purpose: 'proxy', days: VALID_DAYS, key } as const;
   const { record, certificate } = await authority.sign(wish);
-  if (kept === null) writeWhole(places.proxyCertificateKey, key, 0o600);
-  using prepared = prepareFile(places.proxyCertificate, certificate, 0o644);
+  if (kept === null) writeFile(places.proxyCertificateKey, key, { mode: 0o600 });
+  using prepared = prepareFile(places.proxyCertificate, certificate, { mode: 0o644 });
   const confirmed = confirm(authority.register, record.serial, [], clock.now());
   await authority.commit({ ...confirmed, proxyToldAt: null });
   prepared.place();

@@ -15,7 +15,6 @@ import type { AuthorityContext } from './context.ts';
 import { createClient } from './create-client.ts';
 import { ensureAuthority } from './ensure-authority.ts';
 import { listCertificates } from './list-certificates.ts';
-import { whileLocked } from './lock.ts';
 import { refreshList } from './refresh-list.ts';
 import { revokeClient } from './revoke-client.ts';
 
@@ -155,26 +154,5 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
       assert.match(fresh.verify(`${directory}/client.pem`), /: OK$/u);
       assert.match(fresh.verify(places.proxyCertificate), /: OK$/u);
     }
-  });
-
-  test('a lock that another one has is waited for, and not for ever', async () => {
-    const path = join(workshop.root, 'lock');
-    const order: string[] = [];
-    const { promise: isTaken, resolve: take } = Promise.withResolvers<void>();
-    const { promise: mayEnd, resolve: end } = Promise.withResolvers<void>();
-    const first = whileLocked(path, async () => {
-      take();
-      await mayEnd;
-      order.push('first');
-    });
-    await isTaken;
-    await assert.rejects(
-      whileLocked(path, async () => void order.push('late'), 0),
-      { message: 'Another command has been using the authority for 0 seconds: try again later.' },
-    );
-    const second = whileLocked(path, async () => void order.push('second'));
-    end();
-    await Promise.all([first, second]);
-    assert.deepEqual(order, ['first', 'second']);
   });
 });

@@ -10,7 +10,6 @@ import { describeUndo } from '../install/apply/describe-undo.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { describeSteps } from '../install/apply/describe-steps.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
-import { whileAlone } from '../install/apply/lock.ts';
 import { detectAddresses, findAddresses } from '../install/detect/addresses.ts';
 import { detectHost } from '../install/detect/detect-host.ts';
 import { detectInstalled } from '../install/detect/installed.ts';
@@ -24,7 +23,7 @@ import { planInstall } from '../install/plan/plan-install.ts';
 import { findAdmission, listNextSteps } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { verifyInstallation } from '../install/verify/verify-installation.ts';
-import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
+import { type Installation, openInstallation, withInstallationLock } from './open-installation.ts';
 import { printNote } from './output.ts';
 
 export type InstallFlags = Readonly<Record<string, unknown>> & {
@@ -41,7 +40,7 @@ export async function installAgent(flags: InstallFlags): Promise<void> {
   using interruption = watchInterruption(() =>
     printNote('Stopping: what was done is undone, which must not be interrupted.'),
   );
-  await whileAlone(LOCK_PATH, async () => installAlone(flags, interruption));
+  await withInstallationLock(async () => installAlone(flags, interruption));
 }
 
 async function installAlone(flags: InstallFlags, interruption: Interruption): Promise<void> {

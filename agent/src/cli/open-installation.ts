@@ -16,6 +16,7 @@ import { runProgram, type RunProgram } from '../install/run-program.ts';
 import { askForChallenge, judgeChallenge } from '../install/verify/challenge.ts';
 import { findPlace } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
+import { LockError, withFileLock } from '../system/file-lock.ts';
 import { openProgress, showPrograms } from './install-progress.ts';
 import { printNote } from './output.ts';
 
@@ -28,7 +29,18 @@ export interface Installation {
 /** What steps need to know of the plan that they belong to. */
 type PlanContext = Pick<Plan, 'agentPort' | 'installed' | 'keptCertificates'>;
 
-export const LOCK_PATH = '/run/latchkey-agent-install.lock';
+const LOCK_PATH = '/run/latchkey-agent-install.lock';
+
+/** Runs `work` while no other process installs or uninstalls on this machine. */
+export async function withInstallationLock(work: () => Promise<void>): Promise<void> {
+  try {
+    await withFileLock(LOCK_PATH, work);
+  } catch (error) {
+    if (!(error instanceof LockError) || !error.isHeld) throw error;
+    const text = 'Another installation is running on this machine: wait until it has ended.';
+    throw new Error(text, { cause: error });
+  }
+}
 
 export function openInstallation(isVerbose: boolean, interruption: Interruption): Installation {
   const run = isVerbose ? showPrograms(runProgram) : runProgram;

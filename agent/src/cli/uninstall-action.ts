@@ -3,12 +3,11 @@ import { dirname } from 'node:path';
 
 import { undoUnfinished } from '../install/apply/apply-plan.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
-import { whileAlone } from '../install/apply/lock.ts';
 import { describeUndo } from '../install/apply/describe-undo.ts';
 import { listUndone, uninstall } from '../install/apply/uninstall.ts';
 import { challengePlaces, serverPlaces } from '../install/nginx/own-files.ts';
 import { agentUnit, agentUser, paths } from '../install/paths.ts';
-import { type Installation, LOCK_PATH, openInstallation } from './open-installation.ts';
+import { type Installation, openInstallation, withInstallationLock } from './open-installation.ts';
 import { printNote } from './output.ts';
 
 export interface UninstallFlags {
@@ -23,7 +22,7 @@ export async function uninstallAgent(flags: UninstallFlags): Promise<void> {
   using interruption = watchInterruption(() =>
     printNote('What is half undone helps nobody: this goes on to its end.'),
   );
-  await whileAlone(LOCK_PATH, async () => uninstallAlone(flags, interruption));
+  await withInstallationLock(async () => uninstallAlone(flags, interruption));
 }
 
 async function uninstallAlone(flags: UninstallFlags, interruption: Interruption): Promise<void> {

@@ -6,12 +6,13 @@ import { keys, parseKeyValues } from '../parse/key-values.ts';
 import { parseMountInfo } from '../parse/mount-info.ts';
 import { present } from '../present.ts';
 import { readWhole } from '../read/kept-file.ts';
+import { readOsRelease } from '../read/os-release.ts';
 import { readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** What the machine is. It is read once. */
 export function readHost(roots: Roots): AgentHost {
-  const release = parseAssignments(readText(join(roots.etc, 'os-release')) ?? '');
+  const release = readOsRelease([join(roots.etc, 'os-release')]);
   const cpus = parseCpuInfo(readWhole(join(roots.proc, 'cpuinfo'), String) ?? '');
   const memory = readWhole(join(roots.proc, 'meminfo'), (bytes) =>
     parseKeyValues(bytes, keys('MemTotal')).get('MemTotal'),
@@ -31,14 +32,6 @@ export function readHost(roots: Roots): AgentHost {
     machine_type: readMachineType(roots, cpus.isVirtual),
     machine_model: readModel(roots),
   });
-}
-
-/** `NAME="value"` lines (os-release(5)). */
-function parseAssignments(text: string): Map<string, string> {
-  const lines = text.matchAll(/^(?<name>[A-Z_]+)=(?<quote>["']?)(?<value>.*)\k<quote>$/gm);
-  return new Map(
-    Array.from(lines, ({ groups }) => [groups?.['name'] ?? '', groups?.['value'] ?? '']),
-  );
 }
 
 function parseCpuInfo(text: string) {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { writeFile } from './write-file.ts';
+import { writeFile } from '../../system/write-file.ts';
 
 /** Copies of files from before they were changed, each under the SHA-256 of its bytes. */
 export interface Backups {

@@ -4,7 +4,6 @@ import { describe, test } from 'node:test';
 
 import { FakeHost } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
-import { whileAlone } from './lock.ts';
 import type { Entry } from './step-kind.ts';
 
 const entry: Entry = {
@@ -62,18 +61,4 @@ describe('the journal', () => {
     writeFileSync(host.at(`${paths.journal}/backup/${name}`), 'other');
     assert.throws(() => backups.read(name), /is damaged/u);
   });
-});
-
-test('two do not install at once, and a lock ends with its work', async () => {
-  using host = new FakeHost();
-  const lock = host.at('/lock');
-  const answer = await whileAlone(lock, async () => {
-    await assert.rejects(
-      whileAlone(lock, async () => assert.fail('both')),
-      /Another installation is running/u,
-    );
-    return 'first';
-  });
-  assert.equal(answer, 'first');
-  assert.equal(await whileAlone(lock, async () => 'second'), 'second');
 });

@@ -17,7 +17,7 @@ import { type Backups, openBackups } from './backups.ts';
 import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
 import { locate, type Machine } from './machine.ts';
 import { type Entry, type Facts, nameEntry } from './step-kind.ts';
-import { syncPath, writeFile } from './write-file.ts';
+import { syncPath, writeFile } from '../../system/write-file.ts';
 
 /** A change of a run that has not ended. */
 export interface Change {

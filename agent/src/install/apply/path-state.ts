@@ -15,7 +15,13 @@ import { dirname, join } from 'node:path';
 
 import type { Backups } from './backups.ts';
 import { locate, type Machine } from './machine.ts';
-import { syncPath, temporaryPath, writeDirectory, writeFile, writeLink } from './write-file.ts';
+import {
+  syncPath,
+  temporaryPath,
+  writeDirectory,
+  writeFile,
+  writeLink,
+} from '../../system/write-file.ts';
 
 /** What was at a path: enough to bring it back. */
 export type PathState =

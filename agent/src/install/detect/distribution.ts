@@ -1,22 +1,14 @@
 import { join } from 'node:path';
 
-import { readText } from '../../read/small-file.ts';
+import { readOsRelease } from '../../read/os-release.ts';
 import type { HostFacts } from '../facts.ts';
 import type { Detection } from './detection.ts';
 
-/** Where distributions say what they are, os-release(5). */
-const PLACES = ['etc/os-release', 'usr/lib/os-release'];
-
-/** Which distribution this is; empty texts where it does not say. */
+/** Detects the distribution; fields that it does not name are empty. */
 export function detectDistribution({ root }: Detection): HostFacts['distribution'] {
-  const text = PLACES.map((path) => readText(join(root, '/', path))).find((each) => each !== null);
-  const id = readField(text ?? '', 'ID');
-  const name = readField(text ?? '', 'PRETTY_NAME');
-  return { id, versionId: readField(text ?? '', 'VERSION_ID'), name: name === '' ? id : name };
-}
-
-function readField(text: string, name: string): string {
-  const value = new RegExp(`^${name}=(.*)$`, 'mu').exec(text)?.[1]?.trim() ?? '';
-  const [, , quoted] = /^(["'])(.*)\1$/u.exec(value) ?? [];
-  return quoted ?? value;
+  const places = ['etc/os-release', 'usr/lib/os-release'];
+  const release = readOsRelease(places.map((path) => join(root, '/', path)));
+  const id = release.get('ID') ?? '';
+  const name = release.get('PRETTY_NAME') || id;
+  return { id, versionId: release.get('VERSION_ID') ?? '', name };
 }

@@ -5,7 +5,7 @@ import type { DirectoryStep } from '../../steps.ts';
 import { locate } from '../machine.ts';
 import { capture, look, restore } from '../path-state.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
-import { writeDirectory } from '../write-file.ts';
+import { writeDirectory } from '../../../system/write-file.ts';
 import { hasOwner, makeParent, ownerOf } from './file.ts';
 import { identifyAll } from './restore-paths.ts';
 

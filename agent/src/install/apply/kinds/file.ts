@@ -7,7 +7,7 @@ import type { FileStep, Ownership } from '../../steps.ts';
 import { findGroupId, locate, type Machine } from '../machine.ts';
 import { capture, look, restore } from '../path-state.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
-import { type Owner, writeDirectory, writeFile } from '../write-file.ts';
+import { type Owner, writeDirectory, writeFile } from '../../../system/write-file.ts';
 import { listIncluding, takeOutOurs } from './own-lines.ts';
 import { identifyAll, isForeign, restoreUnlessChanged } from './restore-paths.ts';
 

@@ -4,7 +4,7 @@ import { basename } from 'node:path';
 import { paths } from '../../paths.ts';
 import { renderPortUnit } from '../../files/port-unit.ts';
 import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
-import { writeFile } from '../write-file.ts';
+import { writeFile } from '../../../system/write-file.ts';
 
 /** The instances of the template that systemd starts. */
 const WANTED = '/etc/systemd/system/multi-user.target.wants';

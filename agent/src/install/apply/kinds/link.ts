@@ -2,7 +2,7 @@ import type { LinkStep } from '../../steps.ts';
 import { locate } from '../machine.ts';
 import { capture } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
-import { writeLink } from '../write-file.ts';
+import { writeLink } from '../../../system/write-file.ts';
 import { makeParent } from './file.ts';
 import { identify, identifyAll, restoreUnlessChanged } from './restore-paths.ts';
 

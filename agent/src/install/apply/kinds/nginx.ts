@@ -7,7 +7,7 @@ import { paths } from '../../paths.ts';
 import type { NginxStep } from '../../steps.ts';
 import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
-import { writeFile } from '../write-file.ts';
+import { writeFile } from '../../../system/write-file.ts';
 import { makeParent } from './file.ts';
 
 /** What nginx reads of ours, and the files of others that we change. */

@@ -8,7 +8,7 @@ import type { OwnCertificateStep } from '../../steps.ts';
 import { locate, type Machine, mustRun } from '../machine.ts';
 import { capture, restore } from '../path-state.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
-import { writeFile } from '../write-file.ts';
+import { writeFile } from '../../../system/write-file.ts';
 import { hasOwner, makeParent, ownerOf } from './file.ts';
 
 const ACCESS = { mode: 0o640, group: agentUser };

@@ -5,7 +5,7 @@ import { CONFIGURATION, findIncludes } from '../../nginx/includes.ts';
 import { removeTaggedLines, snippets } from '../../nginx/tagged-lines.ts';
 import { locate, type Machine } from '../machine.ts';
 import type { StepContext } from '../step-kind.ts';
-import { writeFile } from '../write-file.ts';
+import { writeFile } from '../../../system/write-file.ts';
 
 /** Which of our files a text has nginx load. */
 export function listIncludes(text: string): string[] {

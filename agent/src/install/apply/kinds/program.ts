@@ -17,7 +17,7 @@ import type { ProgramStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
 import { capture, look, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
-import { syncPath } from '../write-file.ts';
+import { syncPath } from '../../../system/write-file.ts';
 import { makeParent } from './file.ts';
 
 /** Without a filter Node.js copies by code of its own, which calls a full disk an error of input or output. */

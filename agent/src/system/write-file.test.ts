@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test';
 
 import { writeFile } from './write-file.ts';
 
-/** Notes each call of some functions of files before it is done. */
+/** Records each call of the file functions before it runs. */
 function watchCalls(t: TestContext, note: (name: string, args: readonly unknown[]) => void): void {
   for (const name of [
     'writeFileSync',
@@ -29,7 +29,7 @@ function watchCalls(t: TestContext, note: (name: string, args: readonly unknown[
   });
 }
 
-test('a key is for root alone until it has its owner, and on the disk before it is in its place', (t) => {
+test('keeps new content private until it has its owner, and syncs it before the rename', (t) => {
   const directory = fs.mkdtempSync(join(tmpdir(), 'latchkey-agent-write-'));
   t.after(() => fs.rmSync(directory, { recursive: true }));
   const path = join(directory, 'privkey.pem');
@@ -58,7 +58,7 @@ test('a key is for root alone until it has its owner, and on the disk before it 
   assert.deepEqual(fs.readdirSync(directory), ['privkey.pem']);
 });
 
-test('what lies in the way of the new text is neither followed nor written to', (t) => {
+test('replaces a symbolic link at the temporary path without following it', (t) => {
   const directory = fs.mkdtempSync(join(tmpdir(), 'latchkey-agent-write-'));
   t.after(() => fs.rmSync(directory, { recursive: true }));
   const [path, other] = [join(directory, 'key'), join(directory, 'other')];
