@@ -8,7 +8,7 @@ import { loadConfiguration } from '#server/config/load.ts';
 import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
-import { entitle } from '#server/features/licenses/entitle.ts';
+import { issueEntitlement } from '#server/features/entitlements/issue-entitlement.ts';
 import { sealLicenseKey } from '#server/features/licenses/seal-license-key.ts';
 import { findCatalogTerms } from '#server/features/licenses/terms.ts';
 import { createLog } from '#server/log.ts';
@@ -86,9 +86,9 @@ function makeRow(ctx: Context, product: Product, index: number) {
   const terms = findCatalogTerms(ctx.catalog(), license);
   if (terms === null) throw new Error('the product is not in the catalogue');
   const activation = { id: activationId, machineId, entitlementProof: null };
-  const { freshProof } = entitle(ctx, license, terms, 'active', activation, ctx.clock.now());
+  const { newProof } = issueEntitlement(ctx, license, terms, 'active', activation, ctx.clock.now());
   const stored = sealLicenseKey(ctx, licenseId, licenseKey);
-  return { licenseId, activationId, machineId, ...stored, proof: freshProof };
+  return { licenseId, activationId, machineId, ...stored, proof: newProof };
 }
 
 const total = Number(process.argv[2]);

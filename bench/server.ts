@@ -22,14 +22,14 @@ import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
 import { storeRequests } from '#server/features/analytics/event-queue.ts';
-import { freshProofs } from '#server/features/entitlements/proof.ts';
+import { freshProofRange } from '#server/features/entitlements/issue-entitlement.ts';
 import { createLicenseBatches } from '#server/features/licenses/batches.ts';
 import { validateOperation } from '#server/features/licenses/operations.ts';
 import {
   countValidations,
-  type ValidationFinding,
-  type ValidationQuestion,
-} from '#server/features/licenses/queries/count-validations.ts';
+  type ValidationFacts,
+  type ValidationRequest,
+} from '#server/features/licenses/queries/validations.ts';
 import { CONCURRENT_MESSAGES } from '#server/features/outreach/deliver-messages.ts';
 import { validateLicense } from '#server/features/licenses/validate.ts';
 import { startTrialOperation } from '#server/features/trials/operations.ts';
@@ -121,9 +121,9 @@ function addComparisons(app: App, ctx: Context): void {
 
 /** The same context, but each validation has a statement and a commit of its own. */
 function sendOneByOne(ctx: Context): Context {
-  const submit = async (question: ValidationQuestion): Promise<ValidationFinding | null> => {
+  const submit = async (question: ValidationRequest): Promise<ValidationFacts | null> => {
     const now = ctx.clock.now();
-    const moment = { now, freshProofs: freshProofs(now) };
+    const moment = { now, freshProofs: freshProofRange(now) };
     const [finding] = await countValidations(ctx.pool, [question], moment);
     return finding ?? null;
   };

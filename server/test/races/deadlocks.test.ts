@@ -3,9 +3,9 @@ import { test } from 'node:test';
 
 import { isolateFailures } from '#server/db/batching/isolate-failures.ts';
 import {
-  recordValidationsOf,
+  recordValidations,
   type ValidationRecord,
-} from '#server/features/licenses/queries/record-validations.ts';
+} from '#server/features/licenses/queries/validations.ts';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { activate } from '../license-steps.ts';
@@ -21,7 +21,7 @@ async function makeActivations(): Promise<ValidationRecord[]> {
   return atOnce(ACTIVATIONS, async () => {
     const { license, licenseKey } = await one.issue();
     const { activation_id: activationId } = await activate(one, licenseKey);
-    const answer = { installId: null, usageSharing: null, freshProof: null, isCounted: false };
+    const answer = { installId: null, usageSharing: null, newProof: null, isCounted: false };
     return { licenseId: license.id, activationId, ...answer };
   });
 }
@@ -29,7 +29,7 @@ async function makeActivations(): Promise<ValidationRecord[]> {
 /** As a batch of validations is counted, whose rows come in an order of their own. */
 async function count(service: TestService, records: readonly ValidationRecord[]): Promise<void> {
   const results = await isolateFailures(records, async (part) => {
-    await recordValidationsOf(service.pool, part, service.clock.now());
+    await recordValidations(service.pool, part, service.clock.now());
     return part;
   });
   assert.ok(results.every(({ ok }) => ok));

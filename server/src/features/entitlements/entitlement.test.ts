@@ -5,11 +5,11 @@ import * as fc from 'fast-check';
 import { createLocalJWKSet, errors, jwtVerify } from 'jose';
 import { anyStanding, at, DAY_MS, perpetual, plus } from '../licenses/rules/standing.fixture.ts';
 import { isUsable, licenseStatus, publicExpiry, usableUntil } from '../licenses/rules/status.ts';
-import { buildClaims, hashMachineId, type EntitlementSubject } from './claims.ts';
+import { buildClaims, hashMachineId, type EntitlementSubject } from './token.ts';
 import {
   REFRESH_INTERVAL_SECONDS,
   reuseOrSign,
-  type StoredEntitlement,
+  type EntitlementProof,
 } from './issue-entitlement.ts';
 import { buildKeySet } from './build-key-set.ts';
 import { generateSigningKey } from './signing-key.ts';
@@ -41,8 +41,8 @@ function verifyToken(token: string, moment: Date) {
 
 function sign(changed: Partial<EntitlementSubject> = {}, moment = now) {
   const issued = reuseOrSign(key, { ...subject, ...changed }, null, moment);
-  assert.ok(issued.toStore !== null);
-  return { token: issued.token, stored: issued.toStore };
+  assert.ok(issued.newProof !== null);
+  return { token: issued.token, stored: issued.newProof };
 }
 
 test('a client reads in a token what the license gives, with jose and the public key set', async () => {
@@ -155,17 +155,17 @@ test('a token is handed out again for an hour, byte by byte the same', () => {
   const start = new Date(nowSeconds * 1000);
   const lastMs = REFRESH_INTERVAL_SECONDS * 1000 - 1;
   for (const ms of [0, 1, 60_000, lastMs]) {
-    assert.deepEqual(reuseOrSign(key, subject, stored, plus(start, ms)), { token, toStore: null });
+    assert.deepEqual(reuseOrSign(key, subject, stored, plus(start, ms)), { token, newProof: null });
   }
   const renewed = reuseOrSign(key, subject, stored, plus(start, lastMs + 1));
-  assert.equal(renewed.toStore?.issuedAt, nowSeconds + REFRESH_INTERVAL_SECONDS);
+  assert.equal(renewed.newProof?.issuedAt, nowSeconds + REFRESH_INTERVAL_SECONDS);
   assert.notEqual(renewed.token, token);
 });
 
 test('a token from the future is not handed out, for the clock was set back', () => {
   const { stored } = sign();
   const before = reuseOrSign(key, subject, stored, plus(now, -1000));
-  assert.equal(before.toStore?.issuedAt, nowSeconds - 1);
+  assert.equal(before.newProof?.issuedAt, nowSeconds - 1);
 });
 
 test('whatever changes gives a new token at once', async () => {
@@ -190,12 +190,12 @@ test('whatever changes gives a new token at once', async () => {
   const tokens = new Set([token]);
   for (const change of changes) {
     const issued = reuseOrSign(key, { ...subject, ...change }, stored, plus(now, 1000));
-    assert.notEqual(issued.toStore, null, JSON.stringify(change));
+    assert.notEqual(issued.newProof, null, JSON.stringify(change));
     tokens.add(issued.token);
   }
   assert.equal(tokens.size, changes.length + 1);
   const otherKey = generateSigningKey();
-  assert.notEqual(reuseOrSign(otherKey, subject, stored, now).toStore, null);
+  assert.notEqual(reuseOrSign(otherKey, subject, stored, now).newProof, null);
   await verifyToken(reuseOrSign(key, subject, stored, plus(now, 1000)).token, now);
 });
 
@@ -209,12 +209,12 @@ test('what is handed out always verifies, whatever was stored and whatever chang
   });
   fc.assert(
     fc.property(fc.array(anySubject, { minLength: 2, maxLength: 6 }), (steps) => {
-      let stored: StoredEntitlement | null = null;
+      let stored: EntitlementProof | null = null;
       for (const { tier, features, machineHash, seconds } of steps) {
         const terms = { ...subject.terms, tier, features };
         const moment = plus(now, seconds * 1000);
         const issued = reuseOrSign(key, { ...subject, terms, machineHash }, stored, moment);
-        stored = issued.toStore ?? stored;
+        stored = issued.newProof ?? stored;
         const [header = '', payload = '', signature = ''] = issued.token.split('.');
         const bytes = Buffer.from(`${header}.${payload}`);
         assert.ok(verify(null, bytes, publicKey, Buffer.from(signature, 'base64url')));

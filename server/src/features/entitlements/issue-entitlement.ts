@@ -1,12 +1,70 @@
-import { buildClaims, toSeconds, type EntitlementSubject } from './claims.ts';
-import { encodeSigningInput, signEntitlement } from './token.ts';
-import type { SigningKey } from './signing-key.ts';
+/** Entitlements: signed tokens with which software runs offline for a while. */
+import type { Config } from '#server/config/config.ts';
 
-/** For how long a token is handed out again before a new one is signed. */
+import type { LicenseStanding, LicenseTerms } from '../licenses/rules/facts.ts';
+import { publicExpiry, type UsableStatus } from '../licenses/rules/status.ts';
+import type { SigningKeyRing } from './key-ring.ts';
+import type { SigningKey } from './signing-key.ts';
+import {
+  buildClaims,
+  encodeSigningInput,
+  hashMachineId,
+  JTI_CHARACTERS,
+  signEntitlement,
+  toSeconds,
+  type EntitlementSubject,
+} from './token.ts';
+
+/** For how long a token is sent again before a new one is signed. */
 export const REFRESH_INTERVAL_SECONDS = 3600;
 
-/** What is kept of an activation's last token: enough to hand it out again, and nothing that gives anything away. */
-export interface StoredEntitlement {
+export interface EntitlementDependencies {
+  readonly config: Pick<Config, 'http'>;
+  readonly signingKeys: SigningKeyRing;
+}
+
+/** The activation that a token is for. */
+export interface EntitledActivation {
+  readonly id: string;
+  readonly machineId: string | null;
+  readonly entitlementProof: string | null;
+}
+
+export interface Entitlement {
+  readonly token: string;
+  /** The proof to store; null when the stored token was reused. */
+  readonly newProof: string | null;
+}
+
+/** Returns the token that lets an activation of a usable license run offline for a while. */
+export function issueEntitlement(
+  ctx: EntitlementDependencies,
+  license: LicenseStanding,
+  terms: LicenseTerms,
+  status: UsableStatus,
+  activation: EntitledActivation,
+  now: Date,
+): Entitlement {
+  const { machineId } = activation;
+  const { token, newProof } = reuseOrSign(
+    ctx.signingKeys.current(now),
+    {
+      issuer: ctx.config.http.publicUrl,
+      license,
+      terms,
+      status,
+      expiresAt: publicExpiry(license, now),
+      activationId: activation.id,
+      machineHash: machineId === null ? null : hashMachineId(machineId),
+    },
+    parseProof(activation.entitlementProof),
+    now,
+  );
+  return { token, newProof: newProof === null ? null : formatProof(newProof) };
+}
+
+/** What is stored of an activation's last token: enough to send the token again, and no claim of it. */
+export interface EntitlementProof {
   /** The token's `iat`: whole seconds since 1970. */
   readonly issuedAt: number;
   /** The token's `jti`, 22 characters: a digest of the key's id and all other claims. */
@@ -15,37 +73,61 @@ export interface StoredEntitlement {
   readonly signature: string;
 }
 
-/** A token, and what to store of it; null when the stored one was handed out again. */
-export interface IssuedEntitlement {
-  readonly token: string;
-  readonly toStore: StoredEntitlement | null;
-}
-
 /**
- * The token for an activation at a moment. A signature costs some 80 µs, more than all the rest of a validation, so the
- * last token is handed out again while it is younger than `REFRESH_INTERVAL_SECONDS` and would come out the same today:
- * rebuilt from the present facts with its own `iat`, it has the same `jti`. Any change (status, tier, expiry, machine,
- * signing key) gives another `jti` and so a new token.
+ * Returns the token of an activation, reused or newly signed. A signature costs some 80 µs, more than all the rest of a
+ * validation, so the last token is sent again while it is younger than `REFRESH_INTERVAL_SECONDS` and its claims are the
+ * same: rebuilt from the present facts with its own `iat`, it has the same `jti`. Any change (status, tier, expiry,
+ * machine, signing key) changes the `jti`, and a new token is signed.
  */
 export function reuseOrSign(
   key: SigningKey,
   subject: EntitlementSubject,
-  stored: StoredEntitlement | null,
+  stored: EntitlementProof | null,
   now: Date,
-): IssuedEntitlement {
+): { readonly token: string; readonly newProof: EntitlementProof | null } {
   const nowSeconds = toSeconds(now);
   if (stored !== null && isFresh(stored, nowSeconds)) {
     const input = encodeSigningInput(key, buildClaims(subject, stored.issuedAt));
     if (input.jti === stored.jti) {
-      return { token: `${input.text}.${stored.signature}`, toStore: null };
+      return { token: `${input.text}.${stored.signature}`, newProof: null };
     }
   }
   const { jti, text } = encodeSigningInput(key, buildClaims(subject, nowSeconds));
   const signature = signEntitlement(key, text);
-  return { token: `${text}.${signature}`, toStore: { issuedAt: nowSeconds, jti, signature } };
+  return { token: `${text}.${signature}`, newProof: { issuedAt: nowSeconds, jti, signature } };
 }
 
-/** A token from the future (the clock was set back) is not handed out: clients would refuse it. */
-function isFresh({ issuedAt }: StoredEntitlement, nowSeconds: number): boolean {
+/** A token from the future (the clock was set back) is not sent again: clients would refuse it. */
+function isFresh({ issuedAt }: EntitlementProof, nowSeconds: number): boolean {
   return issuedAt <= nowSeconds && nowSeconds - issuedAt < REFRESH_INTERVAL_SECONDS;
+}
+
+const SIGNATURE_CHARACTERS = 86;
+/** `.jti.signature` */
+const TAIL_CHARACTERS = 1 + JTI_CHARACTERS + 1 + SIGNATURE_CHARACTERS;
+
+/** Formats a proof as `iat.jti.signature`, the last two of a fixed length. */
+function formatProof({ issuedAt, jti, signature }: EntitlementProof): string {
+  return `${issuedAt}.${jti}.${signature}`;
+}
+
+/** Parses what `formatProof` wrote; returns null when nothing is stored. */
+export function parseProof(proof: string | null): EntitlementProof | null {
+  if (proof === null || proof.length <= TAIL_CHARACTERS) return null;
+  const jtiAt = proof.length - TAIL_CHARACTERS + 1;
+  const signatureAt = proof.length - SIGNATURE_CHARACTERS;
+  return {
+    issuedAt: Number(proof.slice(0, jtiAt - 1)),
+    jti: proof.slice(jtiAt, signatureAt - 1),
+    signature: proof.slice(signatureAt),
+  };
+}
+
+/**
+ * Returns the bounds, in byte order, between which the stored proofs of fresh tokens lie: `from` is the first of them, and
+ * `before` the first that is not. A proof begins with its `iat`, of ten digits from 2001 to 2286.
+ */
+export function freshProofRange(now: Date): { readonly from: string; readonly before: string } {
+  const seconds = toSeconds(now);
+  return { from: String(seconds - REFRESH_INTERVAL_SECONDS + 1), before: String(seconds + 1) };
 }

@@ -8,7 +8,7 @@ import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#serv
 
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import { admitMachine } from './admit-machine.ts';
-import { entitle } from './entitle.ts';
+import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { noteUnknownKey, refuse, requireByKey } from './find-license.ts';
 import {
   countActiveActivations,
@@ -119,13 +119,13 @@ async function takeSlot(
     machineId: machine.machineId ?? known?.machineId ?? null,
     entitlementProof: known?.entitlementProof ?? null,
   };
-  const entitlement = entitle(ctx, license, terms, status, slot, now);
+  const entitlement = issueEntitlement(ctx, license, terms, status, slot, now);
   const change = {
     ...machine,
     licenseId: license.id,
     id: slot.id,
     installId,
-    entitlementProof: entitlement.freshProof ?? slot.entitlementProof,
+    entitlementProof: entitlement.newProof ?? slot.entitlementProof,
   };
   if (known === null) await addActivation(ctx, client, license, change, countsAsMove, now);
   else await refreshActivation(client, change, now);

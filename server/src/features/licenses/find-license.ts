@@ -5,7 +5,7 @@ import { networkOf } from '#server/lib/client-network.ts';
 import { GUESS_POLICY } from './guess-limiter.ts';
 import { identifyLicenseKey, type IdentifiedKey } from './hash-license-key.ts';
 import { findOlderKeyHash } from './find-older-key.ts';
-import type { KeyFinding } from './queries/find-by-key.ts';
+import type { FoundLicense } from './queries/find-by-key.ts';
 
 /**
  * Records that a client asked for a key that nobody has.
@@ -87,7 +87,7 @@ export async function requireByKey(
   licenseKey: string,
   activationId: string | null,
   clientAddress: string,
-): Promise<KeyFinding> {
+): Promise<FoundLicense> {
   const finding = await lookUpKey(ctx, licenseKey, clientAddress, (keyHash) =>
     ctx.batches.lookups.submit({ keyHash, activationId }),
   );

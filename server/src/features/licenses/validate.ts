@@ -2,61 +2,104 @@ import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contrac
 
 import type { Context } from '#server/context.ts';
 
+import {
+  issueEntitlement,
+  type EntitlementDependencies,
+} from '../entitlements/issue-entitlement.ts';
 import { lookUpKey } from './find-license.ts';
-import { judgeValidation, type ValidationVerdict } from './judge-validation.ts';
-import { bindMachine } from './queries/activations.ts';
-import type { ValidationFinding } from './queries/count-validations.ts';
+import {
+  bindMachine,
+  type ValidationFacts,
+  type ValidationRecord,
+  type ValidationRequest,
+} from './queries/validations.ts';
+import { decideValidation, type ValidationDecision } from './rules/decide-validation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { daysUntilExpiry } from './rules/status.ts';
 import { findCatalogTerms } from './terms.ts';
 
 /**
- * Says whether an activation may run now. Every well-formed question is answered in the body; a yes is counted durably
- * before it is given.
- * @param clientAddress the client's IP address, which is slowed down when it asks for many unknown keys
- * @throws rateLimited (429) while the address is paused, for an unknown key and for a foreign one that is new to it
+ * Decides whether an activation may run now. Every well-formed request is answered in the body; a valid answer is counted
+ * durably before it is sent.
+ * @param clientAddress the client's IP address, which is paused when it sends many unknown keys
+ * @throws rateLimited (429) while the address is paused, for an unknown key and for a guessable one that is new to it
  */
 export async function validateLicense(
   ctx: Context,
-  request: LicenseValidate,
+  body: LicenseValidate,
   clientAddress: string,
 ): Promise<LicenseValidateResponse> {
-  const question = {
-    activationId: request.activation_id.toLowerCase(),
-    machineId: request.machine_id,
-    installId: request.install_id ?? null,
-    usageSharing: request.usage_sharing ?? null,
+  const request = {
+    activationId: body.activation_id.toLowerCase(),
+    machineId: body.machine_id,
+    installId: body.install_id ?? null,
+    usageSharing: body.usage_sharing ?? null,
   };
-  const finding = await lookUpKey(ctx, request.license_key, clientAddress, (keyHash) =>
-    ctx.batches.validations.submit({ ...question, keyHash }),
+  const facts = await lookUpKey(ctx, body.license_key, clientAddress, (keyHash) =>
+    ctx.batches.validations.submit({ ...request, keyHash }),
   );
-  if (finding === null) return refuseUnknownKey(ctx);
-  const { license } = finding;
+  if (facts === null) return refuseUnknownKey(ctx);
+  const { license } = facts;
   const terms =
     findCatalogTerms(ctx.catalog(), license) ?? (await ctx.batches.soldTerms.submit(license));
-  const verdict = judgeValidation(ctx, question, finding, terms);
-  if (verdict.decision.valid && verdict.decision.bindMachineId !== null) {
-    // If another machine won the race for the binding, asking again finds that out.
-    const { bindMachineId } = verdict.decision;
+  const outcome = decideAndSign(ctx, request, facts, terms);
+  if (outcome.decision.valid && outcome.decision.bindMachineId !== null) {
+    // Validating again reads which machine is bound if another one was faster.
+    const { bindMachineId } = outcome.decision;
     await ctx.databaseLimiter.run(() =>
-      bindMachine(ctx.pool, license.id, request.activation_id, bindMachineId),
+      bindMachine(ctx.pool, license.id, body.activation_id, bindMachineId),
     );
-    return validateLicense(ctx, request, clientAddress);
+    return validateLicense(ctx, body, clientAddress);
   }
-  if (await isRecorded(ctx, verdict)) return answer(ctx, finding, terms, verdict);
-  return answer(ctx, finding, terms, withdraw(verdict));
+  const isStored = await store(ctx, outcome.record);
+  return toResponse(ctx, facts, terms, isStored ? outcome : refuseInactive(outcome));
 }
 
-/** Whether a validation is counted, and a new token stored; false: the activation was deactivated meanwhile. */
-async function isRecorded(ctx: Context, { record }: ValidationVerdict): Promise<boolean> {
+/** What a validation is answered with, and what must be stored before. */
+interface ValidationOutcome {
+  readonly decision: ValidationDecision;
+  /** The signed token of a valid answer; null while the machine is not bound yet. */
+  readonly entitlement: string | null;
+  /** Null when everything is stored already. */
+  readonly record: ValidationRecord | null;
+}
+
+/**
+ * Decides a validation by the rules, and signs a token when the stored one cannot be sent again. Signs and stores nothing
+ * while the machine is not bound.
+ */
+function decideAndSign(
+  ctx: EntitlementDependencies,
+  { machineId, installId, usageSharing }: Omit<ValidationRequest, 'keyHash'>,
+  { license, activation, isCounted, decidedAt }: ValidationFacts,
+  terms: LicenseTerms,
+): ValidationOutcome {
+  const decision = decideValidation(license, activation, machineId, decidedAt);
+  if (!decision.valid || decision.bindMachineId !== null || activation === null) {
+    return { decision, entitlement: null, record: null };
+  }
+  const { status } = decision;
+  const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, decidedAt);
+  if (isCounted && newProof === null) return { decision, entitlement: token, record: null };
+  const record = {
+    licenseId: license.id,
+    activationId: activation.id,
+    installId,
+    usageSharing,
+    newProof,
+    isCounted,
+  };
+  return { decision, entitlement: token, record };
+}
+
+/** Counts a validation and stores its token; returns false when the activation was deactivated before it was counted. */
+async function store(ctx: Context, record: ValidationRecord | null): Promise<boolean> {
   if (record === null) return true;
   const isActive = await ctx.batches.validationRecords.submit(record);
   return isActive || record.isCounted;
 }
 
-/** A yes that could not be counted. */
-function withdraw(verdict: ValidationVerdict): ValidationVerdict {
-  const { status, expiresAt } = verdict.decision;
+function refuseInactive({ decision: { status, expiresAt } }: ValidationOutcome): ValidationOutcome {
   return {
     decision: { valid: false, status, expiresAt, reason: 'activation_inactive' },
     entitlement: null,
@@ -77,11 +120,11 @@ function refuseUnknownKey(ctx: Context): LicenseValidateResponse {
   };
 }
 
-function answer(
+function toResponse(
   ctx: Context,
-  { decidedAt }: ValidationFinding,
+  { decidedAt }: ValidationFacts,
   terms: LicenseTerms,
-  { decision, entitlement }: ValidationVerdict,
+  { decision, entitlement }: ValidationOutcome,
 ): LicenseValidateResponse {
   if (!decision.valid) ctx.metrics.countRefusal('validate', decision.reason);
   return {

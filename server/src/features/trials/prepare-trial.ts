@@ -6,7 +6,7 @@ import type { Catalog } from '#server/config/catalog.ts';
 import type { Context } from '#server/context.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
-import { entitle } from '../licenses/entitle.ts';
+import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { sealLicenseKey } from '../licenses/seal-license-key.ts';
 import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { TrialRequest } from './trial-request.ts';
@@ -61,5 +61,6 @@ function signFirst(
   const licenseTerms = findCatalogTerms(ctx.catalog(), license);
   if (licenseTerms === null) return null;
   const activation = { id: activationId, machineId, entitlementProof: null };
-  return entitle(ctx, license, licenseTerms, 'active', activation, terms.grantedAt).freshProof;
+  return issueEntitlement(ctx, license, licenseTerms, 'active', activation, terms.grantedAt)
+    .newProof;
 }

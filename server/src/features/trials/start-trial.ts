@@ -4,7 +4,7 @@ import type { Context } from '#server/context.ts';
 import { PublicError } from '#server/errors.ts';
 
 import { activateMachine } from '../licenses/activate.ts';
-import { entitle } from '../licenses/entitle.ts';
+import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { trialClaims } from '../licenses/fingerprint/trial-claims.ts';
 import { storeEntitlementProof } from '../licenses/queries/activations.ts';
 import { readMachine, type PresentedMachine } from '../licenses/read-machine.ts';
@@ -68,10 +68,10 @@ async function findSlot(
   const status = licenseStatus(license, now);
   if (!isUsable(status)) return { activationId: activation.id, token: null };
   if (isUnchanged(trial, machine)) {
-    const { token, freshProof } = entitle(ctx, license, terms, status, activation, now);
-    if (freshProof !== null) {
+    const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, now);
+    if (newProof !== null) {
       await ctx.databaseLimiter.run(() =>
-        storeEntitlementProof(ctx.pool, license.id, activation.id, freshProof),
+        storeEntitlementProof(ctx.pool, license.id, activation.id, newProof),
       );
     }
     return { activationId: activation.id, token };

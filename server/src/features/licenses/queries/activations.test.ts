@@ -8,7 +8,6 @@ import { openTestPool } from '../../../../test/database-pool.ts';
 import { decideActivation } from '../rules/decide-activation.ts';
 import { perpetual } from '../rules/standing.fixture.ts';
 import {
-  bindMachine,
   countActiveActivations,
   deactivateActivation,
   insertActivation,
@@ -44,22 +43,6 @@ async function addActivation(machineId: string | null) {
   const read = async () => (await listActivationsOf(pool, change.licenseId, 10))[0];
   return { change, read, licenseId: change.licenseId, id: change.id };
 }
-
-describe('bindMachine', () => {
-  test('binds what is unbound, once: whoever comes later changes nothing', async () => {
-    const { licenseId, id, read } = await addActivation(null);
-    assert.equal(await bindMachine(pool, licenseId, id, 'first'), true);
-    assert.equal(await bindMachine(pool, licenseId, id, 'second'), false);
-    assert.equal(await bindMachine(pool, licenseId, id, 'first'), false);
-    assert.equal((await read())?.machineId, 'first');
-  });
-
-  test('needs the license of the activation', async () => {
-    const { id, read } = await addActivation(null);
-    assert.equal(await bindMachine(pool, randomUUID(), id, 'stranger'), false);
-    assert.equal((await read())?.machineId, null);
-  });
-});
 
 describe('deactivateActivation', () => {
   test('frees a slot once; another machine cannot', async () => {

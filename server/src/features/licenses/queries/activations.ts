@@ -197,22 +197,6 @@ export async function storeEntitlementProof(
   await execute(db, storeProofStatement, [licenseId, activationId, proof]);
 }
 
-const bindStatement = defineCommand(
-  'activation_bind_machine',
-  `update activations set machine_id = $3
-   where license_id = $1 and id = $2 and machine_id is null`,
-);
-
-/** Binds an activation to the first machine id that it is validated with; false when another one came first. */
-export async function bindMachine(
-  db: Queryable,
-  licenseId: string,
-  activationId: string,
-  machineId: string,
-): Promise<boolean> {
-  return (await execute(db, bindStatement, [licenseId, activationId, machineId])) === 1;
-}
-
 const deactivateStatement = defineStatement(
   'activation_deactivate',
   Type.Object({ id: Type.String() }),

@@ -1,27 +1,39 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/schema';
+
 import { runHot, type TextRow } from '#server/db/hot-statement.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { toByteaArray, toUuidArray } from '#server/db/text-arrays.ts';
 
-import {
-  EXCEPTIONS,
-  readExceptions,
-  readMoment,
-  required,
-  toStanding,
-  type KeyFinding,
-} from './license-columns.ts';
+import type { ActivationFacts, LicenseStanding } from '../rules/facts.ts';
 
-export type { KeyFinding };
-
-/** Which license, and which of its activations, a client asks for. */
+/** The license and the activation that a client names. */
 export interface KeyLookup {
   /** HMAC of the key, hexadecimal. */
   readonly keyHash: string;
   readonly activationId: string | null;
 }
 
-/** One row for each key that is known. */
-const findLicensesByKey = {
+/** The license of a key. */
+export interface FoundLicense {
+  readonly license: LicenseStanding;
+  /** Null when this license has no activation of that id. */
+  readonly activation: (ActivationFacts & { readonly entitlementProof: string | null }) | null;
+}
+
+/**
+ * The timestamps of license `l` and activation `a` that are null for nearly all of them, packed into one column that then
+ * is null itself: each column costs Node about 0.3 µs a row, even when it is empty.
+ */
+export const RARE_TIMESTAMPS = `
+  case when num_nonnulls(l.cancel_scheduled_for, l.canceled_at, l.paused_at,
+                         l.suspended_at, l.disputed_at, l.refunded_at, l.revoked_at, a.deactivated_at) > 0
+    then json_build_array(l.cancel_scheduled_for, l.canceled_at, l.paused_at,
+                          l.suspended_at, l.refunded_at, l.revoked_at, a.deactivated_at,
+                          l.disputed_at)
+  end`;
+
+const findStatement = {
   name: 'license_find_by_key',
   text: `
     select
@@ -31,7 +43,7 @@ const findLicensesByKey = {
       l.trial,
       l.subscription,
       extract(epoch from l.expires_at) * 1000,
-      ${EXCEPTIONS},
+      ${RARE_TIMESTAMPS},
       a.id,
       a.machine_id,
       a.entitlement_proof
@@ -41,45 +53,122 @@ const findLicensesByKey = {
     left join activations a on a.license_id = l.id and a.id = lookup.activation_id`,
 };
 
-/**
- * Finds licenses by their keys, each with one of its activations: one statement for all, one answer for each, in order;
- * null for a key that nobody has.
- */
+/** Returns the license of each key and the activation named with it, in order; null for an unknown key. */
 export async function findLicensesByKeys(
   db: Queryable,
   lookups: readonly KeyLookup[],
-): Promise<readonly (KeyFinding | null)[]> {
-  const { rows } = await runHot(db, findLicensesByKey, [
+): Promise<readonly (FoundLicense | null)[]> {
+  const { rows } = await runHot(db, findStatement, [
     toByteaArray(lookups.map((lookup) => lookup.keyHash)),
     toUuidArray(lookups.map((lookup) => lookup.activationId)),
   ]);
-  const findings: (KeyFinding | null)[] = lookups.map(() => null);
-  for (const row of rows) findings[Number(row[0]) - 1] = readFinding(row);
-  return findings;
+  const found: (FoundLicense | null)[] = lookups.map(() => null);
+  for (const row of rows) found[Number(row[0]) - 1] = readRow(row);
+  return found;
 }
 
-function readFinding(row: TextRow): KeyFinding {
-  const exceptions = readExceptions(row[6]);
+function readRow(row: TextRow): FoundLicense {
+  const timestamps = readRareTimestamps(row[6]);
   const license = toStanding(
     {
       id: required(row[1]),
       productId: required(row[2]),
       trial: row[3] === 't',
       subscription: row[4] === 't',
-      expiresAt: readMoment(row[5]),
+      expiresAt: readTimestamp(row[5]),
     },
-    exceptions,
+    timestamps,
   );
-  return { license, activation: readActivation(row, license.id, exceptions.deactivatedAt) };
+  const id = row[7] ?? null;
+  if (id === null) return { license, activation: null };
+  const [machineId = null, entitlementProof = null] = [row[8], row[9]];
+  const { deactivatedAt } = timestamps;
+  const activation = { id, licenseId: license.id, machineId, deactivatedAt, entitlementProof };
+  return { license, activation };
 }
 
-function readActivation(
-  row: TextRow,
-  licenseId: string,
-  deactivatedAt: Date | null,
-): KeyFinding['activation'] {
-  const id = row[7] ?? null;
-  if (id === null) return null;
-  const [machineId = null, entitlementProof = null] = [row[8], row[9]];
-  return { id, licenseId, machineId, deactivatedAt, entitlementProof };
+/** The timestamps of {@link RARE_TIMESTAMPS}. */
+export type RareTimestamps = Pick<
+  LicenseStanding,
+  | 'cancelScheduledFor'
+  | 'canceledAt'
+  | 'pausedAt'
+  | 'suspendedAt'
+  | 'refundedAt'
+  | 'revokedAt'
+  | 'disputedAt'
+> &
+  Pick<ActivationFacts, 'deactivatedAt'>;
+
+const NONE: RareTimestamps = {
+  cancelScheduledFor: null,
+  canceledAt: null,
+  pausedAt: null,
+  suspendedAt: null,
+  refundedAt: null,
+  revokedAt: null,
+  deactivatedAt: null,
+  disputedAt: null,
+};
+
+const TimestampOrNull = Type.Union([Type.String(), Type.Null()]);
+const RareTimestampsColumn = Compile(Type.Array(TimestampOrNull, { minItems: 8, maxItems: 8 }));
+
+/** Parses the column {@link RARE_TIMESTAMPS}. */
+export function readRareTimestamps(json: string | null | undefined): RareTimestamps {
+  if (json == null) return NONE;
+  const [
+    cancelScheduledFor = null,
+    canceledAt = null,
+    pausedAt = null,
+    suspendedAt = null,
+    refundedAt = null,
+    revokedAt = null,
+    deactivatedAt = null,
+    disputedAt = null,
+  ] = RareTimestampsColumn.Parse(JSON.parse(json)).map((text) =>
+    text === null ? null : new Date(text),
+  );
+  return {
+    cancelScheduledFor,
+    canceledAt,
+    pausedAt,
+    suspendedAt,
+    refundedAt,
+    revokedAt,
+    deactivatedAt,
+    disputedAt,
+  };
+}
+
+/** Parses a number of milliseconds since 1970, which may have a fraction. */
+export function readTimestamp(milliseconds: string | null | undefined): Date | null {
+  return milliseconds == null ? null : new Date(Number(milliseconds));
+}
+
+/** @throws {Error} for null in a column that is never null */
+export function required(text: string | null | undefined): string {
+  if (text == null) throw new Error('a statement returned null in a column that is never null');
+  return text;
+}
+
+/** Builds a license from its columns. */
+export function toStanding(
+  facts: Pick<LicenseStanding, 'id' | 'productId' | 'trial' | 'subscription' | 'expiresAt'>,
+  timestamps: RareTimestamps,
+): LicenseStanding {
+  return {
+    id: facts.id,
+    productId: facts.productId,
+    trial: facts.trial,
+    subscription: facts.subscription,
+    expiresAt: facts.expiresAt,
+    cancelScheduledFor: timestamps.cancelScheduledFor,
+    canceledAt: timestamps.canceledAt,
+    pausedAt: timestamps.pausedAt,
+    suspendedAt: timestamps.suspendedAt,
+    refundedAt: timestamps.refundedAt,
+    revokedAt: timestamps.revokedAt,
+    disputedAt: timestamps.disputedAt,
+  };
 }
