@@ -1,6 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 
+import type { Context } from '#server/context.ts';
+import {
+  type AccessEntry,
+  recordAccess,
+  type RecordedAccess,
+} from '#server/features/audit/record-access.ts';
+
 /** What the operating system and the environment say about who runs this process. */
 export interface ProcessOwner {
   /** The effective user id; undefined where the system has none. */
@@ -92,4 +99,21 @@ function readText(path: string): string | null {
     // Only Linux has these files, and a container may hide them.
     return null;
   }
+}
+
+interface Access extends Pick<AccessEntry, 'action' | 'subjectId'> {
+  readonly reason?: string | undefined;
+  readonly details?: AccessEntry['details'];
+}
+
+/**
+ * Writes the audit row of secrets or personal data that this command is about to show. Call it before anything is printed.
+ * @throws the error of the database when the row cannot be written
+ */
+export function auditAccess(
+  ctx: Pick<Context, 'pool' | 'clock'>,
+  { action, subjectId, reason, details = {} }: Access,
+): Promise<RecordedAccess> {
+  const entry = { action, subjectId, reason: reason ?? null, details };
+  return recordAccess(ctx, { ...entry, actor: currentActor() });
 }

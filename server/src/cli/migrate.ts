@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
-import { jsonOption, withExamples } from './option-values.ts';
+import { jsonOption, withExamples } from './options.ts';
 import { type OutputOptions, printResult } from './output.ts';
 import { withDatabase } from './with-context.ts';
 

@@ -3,7 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '#server/lib/version.ts';
 
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
-import { withExamples } from './option-values.ts';
+import { withExamples } from './options.ts';
 import { printNote } from './output.ts';
 
 /** Every command, in the order of the help. */
@@ -12,22 +12,22 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
   migrate: async () => (await import('./migrate.ts')).migrateCommand(),
   'check-config': async () => (await import('./check-config.ts')).checkConfigCommand(),
   doctor: async () => (await import('./doctor/doctor.ts')).doctorCommand(),
-  license: async () => (await import('./license/commands.ts')).licenseCommand(),
-  key: async () => (await import('./key/commands.ts')).keyCommand(),
-  secret: async () => (await import('./secret/commands.ts')).secretCommand(),
-  'signing-key': async () => (await import('./signing-key/commands.ts')).signingKeyCommand(),
-  webhook: async () => (await import('./webhook/commands.ts')).webhookCommand(),
-  endpoint: async () => (await import('./endpoint/commands.ts')).endpointCommand(),
-  jobs: async () => (await import('./jobs/commands.ts')).jobsCommand(),
-  mail: async () => (await import('./mail/commands.ts')).mailCommand(),
-  subscriber: async () => (await import('./subscriber/commands.ts')).subscriberCommand(),
-  suppression: async () => (await import('./suppression/commands.ts')).suppressionCommand(),
-  report: async () => (await import('./report/commands.ts')).reportCommand(),
-  install: async () => (await import('./install/commands.ts')).installCommand(),
-  machine: async () => (await import('./machine/commands.ts')).machineCommand(),
-  customer: async () => (await import('./customer/commands.ts')).customerCommand(),
-  audit: async () => (await import('./audit/commands.ts')).auditCommand(),
-  export: async () => (await import('./export/export.ts')).exportCommand(),
+  license: async () => (await import('./license/license.ts')).licenseCommand(),
+  key: async () => (await import('./key.ts')).keyCommand(),
+  secret: async () => (await import('./secret.ts')).secretCommand(),
+  'signing-key': async () => (await import('./signing-key.ts')).signingKeyCommand(),
+  webhook: async () => (await import('./webhook.ts')).webhookCommand(),
+  endpoint: async () => (await import('./endpoint/endpoint.ts')).endpointCommand(),
+  jobs: async () => (await import('./jobs.ts')).jobsCommand(),
+  mail: async () => (await import('./mail.ts')).mailCommand(),
+  subscriber: async () => (await import('./subscriber.ts')).subscriberCommand(),
+  suppression: async () => (await import('./suppression.ts')).suppressionCommand(),
+  report: async () => (await import('./report/report.ts')).reportCommand(),
+  install: async () => (await import('./install.ts')).installCommand(),
+  machine: async () => (await import('./machine.ts')).machineCommand(),
+  customer: async () => (await import('./customer.ts')).customerCommand(),
+  audit: async () => (await import('./audit.ts')).auditCommand(),
+  export: async () => (await import('./export.ts')).exportCommand(),
   version: async () => (await import('./version.ts')).versionCommand(),
 };
 

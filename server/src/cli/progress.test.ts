@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { withProgress } from './progress.ts';
+import { withProgress } from './output.ts';
 
 /** A terminal whose screen is kept. */
 function openTerminal(isTTY: boolean) {

@@ -6,7 +6,7 @@ import { loadConfiguration } from '#server/config/load.ts';
 import { isReadByPeople } from '#server/log.ts';
 import type { RunningService } from '#server/serve.ts';
 
-import { withExamples } from './option-values.ts';
+import { withExamples } from './options.ts';
 
 /**
  * How long a stop may take before it is forced. Its parts follow one another: 10 s for requests under way, 5 s for jobs,

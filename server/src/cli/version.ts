@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 import { version } from '#server/lib/version.ts';
-import { jsonOption, withExamples } from './option-values.ts';
+import { jsonOption, withExamples } from './options.ts';
 import { type OutputOptions, printResult } from './output.ts';
 
 export function versionCommand(): Command {

@@ -21,7 +21,7 @@ import { printNote } from './output.ts';
 const POOL_SIZE = 5;
 
 /** What a command works with when it needs nothing but the database. */
-export interface CommandDatabase extends OpenDatabase {
+interface CommandDatabase extends OpenDatabase {
   readonly config: Config;
   readonly secrets: Secrets;
   readonly log: Logger;

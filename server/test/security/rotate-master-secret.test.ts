@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
-import { checkMasterSecret } from '#server/cli/doctor/check-master-secret.ts';
+import { checkMasterSecret } from '#server/cli/doctor/check-secrets.ts';
 import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
 import { countStoredRows } from '#server/features/master-secret/queries/count-rows.ts';
 import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';

@@ -5,7 +5,7 @@ import { PublicJwk } from '@latchkey/contract';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import { checkSigningKeys } from '#server/cli/doctor/check-signing-keys.ts';
+import { checkSigningKeys } from '#server/cli/doctor/check-secrets.ts';
 import { exportSigningKey, generateSigningKey } from '#server/features/entitlements/signing-key.ts';
 import {
   revokeSigningKey,

@@ -1,22 +1,19 @@
 import type { Pool } from 'pg';
+
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 import { listPendingMigrations } from '#server/db/migrate.ts';
 import { sendQuery } from '#server/db/send-query.ts';
-import { createVault } from '#server/lib/vault.ts';
 import { messageOf } from '#server/lib/error-message.ts';
-import { checkEndpoints } from './check-endpoints.ts';
-import { checkEventDays } from './check-event-days.ts';
-import { checkJobs } from './check-jobs.ts';
-import { checkMail } from './check-mail.ts';
-import { checkMasterSecret } from './check-master-secret.ts';
+import { createVault } from '#server/lib/vault.ts';
+
+import { checkEventDays, checkRemoval, checkRollups } from './check-analytics.ts';
+import { checkMail, checkSubscribers } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
-import { checkRemoval } from './check-removal.ts';
-import { checkRollups } from './check-rollups.ts';
-import { checkSigningKeys } from './check-signing-keys.ts';
-import { checkSubscribers } from './check-subscribers.ts';
-import { type Finding, failure, ok, warning } from './finding.ts';
+import { checkEndpoints, checkJobs } from './check-queues.ts';
+import { checkMasterSecret, checkSigningKeys } from './check-secrets.ts';
+import { failure, type Finding, ok, warning } from './finding.ts';
 
 /** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
 const MAX_SKEW_MS = 2_000;

@@ -8,7 +8,7 @@ import { createLog } from '#server/log.ts';
 
 import { createTestDatabase } from '../../../test/database.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
-import { checkEventDays } from './check-event-days.ts';
+import { checkEventDays } from './check-analytics.ts';
 
 test('days of events that are missing, or that the role may not make, are told of', async (t) => {
   const database = await createTestDatabase();

@@ -6,6 +6,7 @@ import {
   countUnsentKeyEmails,
   type UnsentKeyEmails,
 } from '#server/features/billing/key-emails/waiting-queries.ts';
+import { countUnmailed } from '#server/features/subscribers/queries/subscribers.ts';
 import { checkRelay } from '#server/mail/check-relay.ts';
 
 import { type Finding, ok, warning } from './finding.ts';
@@ -101,4 +102,31 @@ function explainRefused({ refused, unconfirmed }: UnsentKeyEmails): Finding[] {
     );
   }
   return findings;
+}
+
+/** Long enough for a mail to be sent by a service that runs. */
+const PATIENCE_MS = 15 * 60_000;
+
+/** Whether new subscribers were asked to confirm; says nothing when all were. The database has been migrated. */
+export async function checkSubscribers(
+  pool: Pool,
+  { subscribers }: Pick<Config, 'subscribers'>,
+  { smtpUrl }: Pick<Secrets, 'smtpUrl'>,
+): Promise<Finding[]> {
+  if (!subscribers.doubleOptIn) return [];
+  const { count, problem } = await countUnmailed(pool, new Date(Date.now() - PATIENCE_MS));
+  if (count === 0) return [];
+  return [
+    warning('subscribers', {
+      symptom: `Subscribers who wait for the e-mail that asks them to confirm: ${count}.`,
+      cause: explain(problem, smtpUrl === null),
+      fix: 'Put mail right, start the service, then latchkey jobs retry --all for what was given up.',
+    }),
+  ];
+}
+
+function explain(problem: string | null, noMail: boolean): string {
+  if (noMail) return 'No mail is configured any more: LATCHKEY_SMTP_URL is not set.';
+  if (problem === null) return 'The service has not come to it: it does not run, or its jobs fail.';
+  return `The mail relay did not take it: ${problem}.`;
 }

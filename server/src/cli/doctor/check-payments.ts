@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { defaults, type Config } from '#server/config/config.ts';
+import { type Config, defaults } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 import { countOldEventBodies } from '#server/features/billing/queries/event-bodies.ts';
 import { countUnfinishedEvents } from '#server/features/billing/queries/events.ts';

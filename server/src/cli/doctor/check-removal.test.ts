@@ -5,7 +5,7 @@ import { upsertRemovalClock } from '#server/features/analytics/queries/removal.t
 
 import { openTestPool } from '../../../test/database-pool.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
-import { checkRemoval } from './check-removal.ts';
+import { checkRemoval } from './check-analytics.ts';
 
 const pool = await openTestPool();
 

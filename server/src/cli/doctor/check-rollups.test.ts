@@ -5,7 +5,7 @@ import { upsertRun } from '#server/features/analytics/queries/rollup-marks.ts';
 
 import { openTestPool } from '../../../test/database-pool.ts';
 import { HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
-import { checkRollups } from './check-rollups.ts';
+import { checkRollups } from './check-analytics.ts';
 
 const pool = await openTestPool();
 

@@ -1,17 +1,25 @@
 import { existsSync } from 'node:fs';
+
 import { Command } from 'commander';
+
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { clusterDirectory } from '#server/db/embedded/cluster.ts';
 import { messageOf } from '#server/lib/error-message.ts';
-import { jsonOption, withExamples } from '../option-values.ts';
+
+import { jsonOption, withExamples } from '../options.ts';
 import { type OutputOptions, paint, printResult } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
-import { checkDataDirectory, checkDiskSpace } from './check-data-directory.ts';
 import { checkDatabase, explainNoDatabase } from './check-database.ts';
-import { checkPort } from './check-port.ts';
-import { checkCatalog, checkPublicUrl, checkSettings } from './check-settings.ts';
-import { type Finding, failure, ok } from './finding.ts';
+import {
+  checkCatalog,
+  checkDataDirectory,
+  checkDiskSpace,
+  checkPort,
+  checkPublicUrl,
+  checkSettings,
+} from './check-installation.ts';
+import { failure, type Finding, ok } from './finding.ts';
 
 export function doctorCommand(): Command {
   const command = new Command('doctor')

@@ -1,6 +1,8 @@
 import { Argument } from 'commander';
+
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
-import { shortText } from '../option-values.ts';
+
+import { shortText } from '../options.ts';
 import { type Cell, formatFields, paint } from '../output.ts';
 
 /** The endpoint that a command is about. */

@@ -1,5 +1,10 @@
 import { createInterface } from 'node:readline';
+
 import { Argument } from 'commander';
+
+import type { Product } from '#server/config/catalog.ts';
+import type { Context } from '#server/context.ts';
+
 import { usageError } from '../command-error.ts';
 
 /**
@@ -24,4 +29,14 @@ async function readFirstLine(): Promise<string> {
     return line;
   }
   return '';
+}
+
+/** The product of that id. @throws CommandError naming those that there are */
+export function requireProduct(ctx: Context, id: string): Product {
+  const { products } = ctx.catalog();
+  const product = products.get(id);
+  if (product !== undefined) return product;
+  throw usageError(
+    `The catalogue has no product ${JSON.stringify(id)}; it has ${[...products.keys()].join(', ')}.`,
+  );
 }

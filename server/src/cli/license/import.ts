@@ -1,25 +1,26 @@
 import { Command, Option } from 'commander';
+
+import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
 import {
+  importLicenses,
   type ImportOrder,
   type ImportOutcome,
-  importLicenses,
   previewImport,
 } from '#server/features/licenses/import.ts';
-import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
+
 import { currentActor } from '../actor.ts';
+import { jsonOption, shortText, withExamples } from '../options.ts';
+import { type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
+import { withContext } from '../with-context.ts';
 import {
-  type ImportFormat,
-  type SourceRecord,
   guessFormat,
+  type ImportFormat,
   openSource,
   readRecords,
-} from './import-source.ts';
-import { requireProduct } from './issue.ts';
-import { jsonOption, shortText, withExamples } from '../option-values.ts';
-import { type OutputOptions, printNote, printResult } from '../output.ts';
-import { withProgress } from '../progress.ts';
-import { withContext } from '../with-context.ts';
+  type SourceRecord,
+} from './import-file.ts';
+import { requireProduct } from './argument.ts';
 
 interface ImportOptions extends OutputOptions {
   readonly product?: string;

@@ -1,14 +1,16 @@
 import { Command, Option } from 'commander';
+
 import {
-  type SentRekey,
   rekeyAndSend,
+  type SentRekey,
 } from '#server/features/billing/key-emails/send-replaced-key.ts';
+
 import { currentActor } from '../actor.ts';
-import { jsonOption, reasonOption, withExamples } from '../option-values.ts';
+import { jsonOption, reasonOption, withExamples } from '../options.ts';
 import {
-  type OutputOptions,
   formatFields,
   formatMoment,
+  type OutputOptions,
   paint,
   printNote,
   printResult,

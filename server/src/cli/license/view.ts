@@ -4,10 +4,11 @@ import {
   licenseStatus,
   publicExpiry,
 } from '#server/features/licenses/rules/status.ts';
+
 import type { Cell } from '../output.ts';
 
 /** A license and what its facts mean now. */
-export interface ViewedLicense {
+interface ViewedLicense {
   readonly license: LicenseRecord;
   readonly status: LicenseStatus;
   readonly expiresAt: Date | null;

@@ -1,5 +1,6 @@
 import type { RollupRun } from '#server/features/analytics/rules/rollup-marks.ts';
 import { formatCsvLine } from '#server/lib/csv.ts';
+
 import { type Cell, formatMoment, formatTable } from '../output.ts';
 import { shortenText } from '../terminal-text.ts';
 

@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Command } from 'commander';
+
+import {
+  insertAuditEntry,
+  listAuditPage,
+  type AuditFilter,
+} from '#server/features/audit/queries.ts';
+
+import { toAddress } from '#server/features/customers/to-address.ts';
+import { createVault } from '#server/lib/vault.ts';
+
+import { runLatchkey } from '../../test/command-line.ts';
+import { COMMAND_LINE_SECRET, openCommandLine } from '../../test/test-command-line.ts';
+import { buildProgram } from './program.ts';
+
+const { directory, databaseUrl, pool, run, runJson } = await openCommandLine();
+
+const { license_id: licenseId, license_key: licenseKey } = await runJson(
+  'license',
+  'issue',
+  '--product',
+  'personal',
+);
+const INSTALL = '6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d';
+
+const ADDRESS = 'Ada@example.com';
+const vault = createVault(COMMAND_LINE_SECRET);
+
+/** Every command that shows keys, or addresses in bulk: its arguments, and the action and subject of its audit row. */
+const accesses: readonly (readonly [string, string, string])[] = [
+  [`license show ${licenseId} --reveal`, 'license.reveal', licenseId],
+  ['export licenses --reveal', 'license.export', 'licenses'],
+  ['export activations', 'activation.export', 'activations'],
+  ['export trials', 'trial.export', 'trials'],
+  ['license list', 'license.list', 'licenses'],
+  ['subscriber list', 'subscriber.list', 'subscribers'],
+  ['subscriber export', 'subscriber.export', 'subscribers'],
+  [`install export ${INSTALL}`, 'install.export', INSTALL],
+  [`customer show ${ADDRESS}`, 'customer.show', toAddress(vault, ADDRESS).id],
+  [`customer export ${ADDRESS}`, 'customer.export', toAddress(vault, ADDRESS).id],
+];
+
+async function listRows() {
+  const { rows } = await pool.query(
+    'select action, subject_id, actor, reason, details from audit_log order by occurred_at, id',
+  );
+  return rows;
+}
+
+for (const [line, action, subject] of accesses) {
+  test(`\`${line.replace(licenseId, '<license>')}\` leaves an audit row`, async () => {
+    await pool.query('truncate audit_log');
+    const { code, stderr } = await run(...line.split(' '));
+    assert.equal(code, 0, stderr);
+    const rows = await listRows();
+    assert.deepEqual(
+      rows.map((row) => [row.action, row.subject_id]),
+      [[action, subject]],
+    );
+  });
+}
+
+test('the audit log names the caller of sudo, the reason and whether keys were revealed', async () => {
+  await pool.query('truncate audit_log');
+  const settings = {
+    DATABASE_URL: databaseUrl,
+    LATCHKEY_SECRET: COMMAND_LINE_SECRET,
+    SUDO_USER: 'anna',
+  };
+  const args = ['export', 'licenses', '--reveal', '--output', 'all.csv'];
+  const reason = ['--reason', `${licenseKey} of ann@example.com is lost`];
+  const { code, stderr } = await runLatchkey([...args, ...reason], { directory, settings });
+  assert.equal(code, 0, stderr);
+  assert.match(readFileSync(join(directory, 'all.csv'), 'utf8'), new RegExp(licenseKey, 'u'));
+  const [row] = await listRows();
+  assert.match(row.actor, /^cli:\S+ sudo:anna\b/u);
+  assert.deepEqual(row.details, { format: 'csv', reveal: true });
+  assert.equal(row.reason, '[license key] of [e-mail] is lost');
+});
+
+test('nothing is shown when the audit row cannot be written', async () => {
+  await pool.query('alter table audit_log add constraint closed check (false) not valid');
+  try {
+    for (const [line] of accesses.slice(0, 2)) {
+      const { code, stdout } = await run(...line.split(' '));
+      assert.deepEqual([code, stdout], [1, ''], line);
+    }
+  } finally {
+    await pool.query('alter table audit_log drop constraint closed');
+  }
+});
+
+test('every command with --reveal, and every export, is tested for its audit row', async () => {
+  const listLeaves = (command: Command): Command[] =>
+    command.commands.length === 0 ? [command] : command.commands.flatMap(listLeaves);
+  const revealing = listLeaves(await buildProgram())
+    .filter(
+      (leaf) => leaf.name() === 'export' || leaf.options.some(({ long }) => long === '--reveal'),
+    )
+    .map((leaf) => (leaf.parent?.parent ? `${leaf.parent.name()} ${leaf.name()}` : leaf.name()));
+  assert.ok(revealing.length >= 4);
+  assert.deepEqual(
+    revealing.filter(
+      (name) => !accesses.some(([line]) => line.startsWith(`${name} `) || line === name),
+    ),
+    [],
+  );
+});
+
+const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute));
+const ANY: AuditFilter = { since: null, until: null, actor: null, action: null, subjectId: null };
+
+async function fill(): Promise<void> {
+  await pool.query('truncate audit_log');
+  const entries = [
+    ['cli:root sudo:anna', 'license.reveal', 'a'],
+    ['cli:anna', 'license.suspend', 'b'],
+    ['cli:root login:bob', 'licenses.other', 'a'],
+    ['latchkey', 'webhook.reconcile', 'webhooks'],
+  ] as const;
+  for (const [minute, [actor, action, subjectId]] of entries.entries()) {
+    await insertAuditEntry(pool, {
+      occurredAt: at(minute),
+      actor,
+      action,
+      subjectId,
+      reason: 'x'.repeat(300),
+      details: {},
+    });
+  }
+}
+
+/** The minutes of the entries that a filter finds. */
+async function listMinutes(filter: Partial<AuditFilter>): Promise<number[]> {
+  const entries = await listAuditPage(pool, { ...ANY, ...filter }, null, 10);
+  return entries.map(({ occurredAt }) => occurredAt.getUTCMinutes());
+}
+
+test('the audit log is filtered by time, actor, action and subject, newest first', async () => {
+  await fill();
+  assert.deepEqual(await listMinutes({}), [3, 2, 1, 0]);
+  assert.deepEqual(await listMinutes({ since: at(1), until: at(3) }), [2, 1]);
+  assert.deepEqual(await listMinutes({ actor: 'anna' }), [1, 0]);
+  assert.deepEqual(await listMinutes({ actor: 'sudo:anna' }), [0]);
+  assert.deepEqual(await listMinutes({ actor: 'ann' }), []);
+  assert.deepEqual(await listMinutes({ actor: 'latchkey' }), [3]);
+  assert.deepEqual(await listMinutes({ action: 'license' }), [1, 0]);
+  assert.deepEqual(await listMinutes({ action: 'license.reveal' }), [0]);
+  assert.deepEqual(await listMinutes({ subjectId: 'a' }), [2, 0]);
+});
+
+test('the pages of the audit log hold every entry once, also those of the same moment', async () => {
+  await fill();
+  await pool.query('update audit_log set occurred_at = now()');
+  const ids: string[] = [];
+  for (let cursor: string[] = []; ;) {
+    const page = await runJson('audit', 'list', '--limit', '3', ...cursor);
+    ids.push(...page.entries.map(({ id }: { id: string }) => id));
+    if (page.next_cursor === null) break;
+    cursor = ['--cursor', page.next_cursor];
+  }
+  const { rows } = await pool.query('select id from audit_log order by occurred_at desc, id desc');
+  assert.deepEqual(
+    ids,
+    rows.map(({ id }) => id),
+  );
+});
+
+test('the audit log is shown as a table that names the next page', async () => {
+  await fill();
+  const { code, stdout, stderr } = await run(
+    'audit',
+    'list',
+    '--since',
+    '2026-11-20',
+    '--limit',
+    '2',
+  );
+  assert.equal(code, 0, stderr);
+  const lines = stdout.trimEnd().split('\n');
+  assert.match(lines[0] ?? '', /^WHEN +ACTOR +ACTION +SUBJECT +REASON$/u);
+  assert.match(
+    lines[1] ?? '',
+    /^2026-11-20 10:03 UTC  latchkey +webhook\.reconcile +webhooks +x+$/u,
+  );
+  assert.equal(lines.length, 3);
+  assert.match(stderr, /^There are more: --cursor [0-9a-f-]{36}$/mu);
+});
+
+test('the audit log of a license is found by its key, and an unknown cursor is refused', async () => {
+  await run('license', 'suspend', licenseId, '--reason', 'a test');
+  const { entries } = await runJson('audit', 'list', '--license', licenseKey);
+  assert.deepEqual(
+    entries.map((entry: Record<string, unknown>) => [entry['action'], entry['subject_id']]),
+    [['license.suspend', licenseId]],
+  );
+  const unknown = await run('audit', 'list', '--cursor', INSTALL);
+  assert.equal(unknown.code, 2);
+  assert.match(unknown.stderr, /has no entry 6f1c2b9e/u);
+});

@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+import { writeExport } from './export-file.ts';
+
+const directory = mkdtempSync(join(tmpdir(), 'latchkey-export-'));
+after(() => rmSync(directory, { recursive: true }));
+
+async function* failing(): AsyncGenerator<string> {
+  yield 'id,email\r\n';
+  yield '1,ada@example.com\r\n';
+  throw new Error('the database is gone');
+}
+
+async function* whole(): AsyncGenerator<string> {
+  yield 'id,email\r\n';
+}
+
+test('an export is a new file for its owner alone, and never takes the place of another', async () => {
+  const path = join(directory, 'whole.csv');
+  await writeExport('records', path, whole);
+  assert.equal(readFileSync(path, 'utf8'), 'id,email\r\n');
+  assert.equal(statSync(path).mode & 0o777, 0o600);
+  writeFileSync(path, 'of somebody');
+  await assert.rejects(writeExport('records', path, whole), /it exists already/u);
+  assert.equal(readFileSync(path, 'utf8'), 'of somebody');
+});
+
+test('an export that breaks off leaves no part that could pass for the whole, and says what broke', async () => {
+  const before = readdirSync(directory);
+  const path = join(directory, 'half.csv');
+  await assert.rejects(writeExport('records', path, failing), /the database is gone/u);
+  assert.deepEqual(readdirSync(directory), before);
+});

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { Readable } from 'node:stream';
+import { test } from 'node:test';
+
+import { readRecords, type ImportFormat } from './import-file.ts';
+
+async function readAll(text: string, format: ImportFormat) {
+  const records = [];
+  for await (const record of readRecords(Readable.from([text]), format)) records.push(record);
+  return records;
+}
+
+test('a mark of byte order before the first record is no part of it', async () => {
+  assert.deepEqual(await readAll('\uFEFF{"license_key":"A"}\r\n{"license_key":"B"}', 'jsonl'), [
+    { line: 1, record: { license_key: 'A' } },
+    { line: 2, record: { license_key: 'B' } },
+  ]);
+  assert.deepEqual(await readAll('\uFEFFlicense_key\r\nA\r\n', 'csv'), [
+    { line: 2, record: { license_key: 'A' } },
+  ]);
+});
+
+test('a line that is no object is a record that cannot be read, and its number is told', async () => {
+  assert.deepEqual(await readAll('\n[]\n{"license_key":\n"A"\n{"license_key":"A"}', 'jsonl'), [
+    { line: 2, record: null },
+    { line: 3, record: null },
+    { line: 4, record: null },
+    { line: 5, record: { license_key: 'A' } },
+  ]);
+});

@@ -1,0 +1,97 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import type { Readable } from 'node:stream';
+
+import { findColumnProblem, type ImportRecord } from '#server/features/licenses/import-record.ts';
+import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
+import { hasCode } from '#server/lib/error-code.ts';
+import { isRecord } from '#server/lib/is-record.ts';
+
+import { failed, usageError } from '../command-error.ts';
+
+/** One record of a file, or why it cannot be read. */
+export interface SourceRecord {
+  /** Counted from 1. */
+  readonly line: number;
+  readonly record: ImportRecord | null;
+}
+
+/** How a file is written. */
+export type ImportFormat = 'csv' | 'jsonl';
+
+const MAX_LINE_CHARACTERS = 65_536;
+
+/** The format that the file's name suggests; standard input suggests none. */
+export function guessFormat(path: string): ImportFormat {
+  if (/\.csv$/iu.test(path)) return 'csv';
+  if (/\.(?:jsonl|ndjson)$/iu.test(path)) return 'jsonl';
+  throw usageError('Say with --format whether it is csv or jsonl.');
+}
+
+/** Opens a file, or standard input for `-`. */
+export function openSource(path: string): Readable {
+  const stream = path === '-' ? process.stdin : createReadStream(path);
+  return stream.setEncoding('utf8');
+}
+
+/**
+ * Reads the records of a file as they come.
+ * @throws CommandError when the file as a whole cannot be used
+ */
+export async function* readRecords(
+  source: Readable,
+  format: ImportFormat,
+): AsyncGenerator<SourceRecord> {
+  try {
+    yield* format === 'csv' ? readCsvRecords(source) : readJsonLines(source);
+  } catch (error) {
+    if (error instanceof CsvSyntaxError) throw failed(`Line ${error.line}: ${error.message}.`);
+    if (hasCode(error, 'ENOENT')) {
+      throw failed('The file does not exist.', { cause: error });
+    }
+    throw error;
+  }
+}
+
+async function* readCsvRecords(source: Readable): AsyncGenerator<SourceRecord> {
+  let header: readonly string[] | null = null;
+  for await (const { line, cells } of readCsv(source)) {
+    if (header === null) {
+      header = cells.map((cell) => cell.trim());
+      const problem = findColumnProblem(header);
+      if (problem !== null) throw failed(`Line ${line}: ${problem}`);
+    } else {
+      const record = cells.length === header.length ? toRecord(header, cells) : null;
+      yield { line, record };
+    }
+  }
+}
+
+function toRecord(header: readonly string[], cells: readonly string[]): ImportRecord {
+  return Object.fromEntries(header.map((name, column) => [name, readDefused(cells[column] ?? '')]));
+}
+
+/** Removes the apostrophe with which an export defuses what looks like a formula. */
+function readDefused(cell: string): string {
+  return /^'[=+\-@\t\r]/u.test(cell) ? cell.slice(1) : cell;
+}
+
+async function* readJsonLines(source: Readable): AsyncGenerator<SourceRecord> {
+  let line = 0;
+  for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
+    line += 1;
+    // The mark of byte order, which some editors put first, is white space to `trim` and none to JSON.
+    const trimmed = text.trim();
+    if (trimmed !== '') yield { line, record: parseObject(trimmed) };
+  }
+}
+
+function parseObject(text: string): ImportRecord | null {
+  if (text.length > MAX_LINE_CHARACTERS) return null;
+  try {
+    const value: unknown = JSON.parse(text);
+    return isRecord(value) ? value : null;
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+
+import { defaults } from '#server/config/config.ts';
+
+import { runLatchkey } from '../../test/command-line.ts';
+
+const directory = await mkdtemp(join(tmpdir(), 'latchkey-preview-'));
+after(() => rm(directory, { recursive: true }));
+
+const preview = (args: readonly string[], settings: Record<string, string> = {}) =>
+  runLatchkey(['mail', 'preview', ...args], { directory, settings });
+
+test('a letter is shown as the configured catalogue, address and public URL make it', async () => {
+  const shipped = readFileSync(defaults.catalogPath, 'utf8');
+  const catalog = join(directory, 'catalog.yaml');
+  await writeFile(catalog, shipped.slice(0, shipped.indexOf('outreach:')));
+  const { code, stdout } = await preview(['personal', '--locale', 'de', '--text', '--name', ''], {
+    LATCHKEY_CATALOG: catalog,
+    LATCHKEY_MAIL_FROM: 'Robin Vale <robin@studio.example>',
+    LATCHKEY_PUBLIC_URL: 'https://license.studio.example',
+  });
+  assert.equal(code, 0);
+  assert.equal(stdout.split('\n')[0], 'Personal eine Woche lang ausprobieren');
+  assert.match(stdout, /^Guten Tag,$/mu);
+  assert.match(stdout, /^Robin Vale$/mu);
+  assert.match(stdout, /^https:\/\/studio\.example\/$/mu);
+  assert.match(stdout, /^https:\/\/license\.studio\.example\/u\/example$/mu);
+});
+
+test('a letter is written to a file as the HTML that is sent', async () => {
+  const file = join(directory, 'letter.html');
+  const { code, stderr } = await preview(['update_sellers', '--out', file, '--name', 'Zoë']);
+  assert.equal(code, 0);
+  assert.match(stderr, /Example Studio 2\.4: news for sellers/u);
+  assert.match(readFileSync(file, 'utf8'), /<!doctype html>[^]*Hello Zoë,/u);
+});
+
+test('a template that is none is refused with those that are', async () => {
+  const { code, stderr } = await preview(['spam']);
+  assert.equal(code, 2);
+  assert.match(
+    stderr,
+    /key, replaced_key, confirmation, personal, sellers, update_personal, update_sellers, pi_tutorials/u,
+  );
+});

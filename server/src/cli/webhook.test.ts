@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+
+import { runLatchkey, type CommandRun } from '../../test/command-line.ts';
+import { startTestService, TEST_MASTER_SECRET } from '../../test/harness.ts';
+import {
+  paddleId,
+  paddleTransactionCompleted,
+} from '../../test/payment-providers/paddle-events.ts';
+import { deliverPaddle } from '../../test/payment-providers/paddle-steps.ts';
+import { HOUR_MS } from '../../test/test-clock.ts';
+
+const service = await startTestService();
+const price = paddleId('pri');
+let directory = '';
+
+before(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'latchkey-webhooks-'));
+});
+
+after(() => rm(directory, { recursive: true, force: true }));
+
+function run(...args: string[]): Promise<CommandRun> {
+  const settings = {
+    DATABASE_URL: service.database.url,
+    LATCHKEY_SECRET: TEST_MASTER_SECRET,
+    LATCHKEY_CATALOG: join(directory, 'catalog.yaml'),
+  };
+  return runLatchkey(['webhook', ...args], { directory, settings });
+}
+
+function writeCatalog(prices: string): Promise<void> {
+  const text = `key_prefix: LK\ntrial: { product: p }\nproducts:\n  - id: p\n    name: P\n    tier: p\n    max_activations: 1\n    prices: { paddle: [${prices}] }\n`;
+  return writeFile(join(directory, 'catalog.yaml'), text);
+}
+
+test('what was ignored for its price is listed, and replayed when the catalogue names it', async () => {
+  await writeCatalog('');
+  const event = paddleTransactionCompleted({ lines: [{ priceId: price }] });
+  await deliverPaddle(service, event);
+
+  const listed = await run('list', '--status', 'ignored');
+  assert.equal(listed.code, 0, listed.stderr);
+  assert.match(
+    listed.stdout,
+    new RegExp(`paddle +${event.event_id} +transaction.completed +ignored +1 +No product`),
+  );
+
+  const replay = [
+    'replay',
+    '--status',
+    'ignored',
+    '--provider',
+    'paddle',
+    '--reason',
+    'price added',
+  ];
+  const inVain = await run(...replay);
+  assert.match(inVain.stdout, /ignored/);
+  assert.equal(await service.count('licenses'), 0);
+
+  await writeCatalog(price);
+  const done = await run(...replay, '--json');
+  assert.equal(done.code, 0, done.stderr);
+  assert.deepEqual(JSON.parse(done.stdout), [
+    {
+      event_id: event.event_id,
+      provider: 'paddle',
+      type: 'transaction.completed',
+      status: 'processed',
+      message: null,
+    },
+  ]);
+  assert.equal(await service.count('licenses'), 1);
+
+  const again = await run('replay', event.event_id, '--reason', 'once more');
+  assert.match(again.stdout, /processed/);
+  assert.equal(await service.count('licenses'), 1);
+  const { rows } = await service.pool.query(
+    `select action, subject_id, reason, details from audit_log order by occurred_at, id`,
+  );
+  assert.deepEqual(rows.slice(1), [
+    {
+      action: 'webhook.replay',
+      subject_id: 'webhooks',
+      reason: 'price added',
+      details: { replayed: 1, status: 'ignored', provider: 'paddle' },
+    },
+    {
+      action: 'webhook.replay',
+      subject_id: event.event_id,
+      reason: 'once more',
+      details: { replayed: 1, status: null, provider: null },
+    },
+  ]);
+});
+
+test('a replay says which events are meant, and that there is none', async () => {
+  const unclear = await run('replay', '--reason', 'r');
+  assert.deepEqual([unclear.code, unclear.stdout], [2, '']);
+  const unknown = await run('replay', 'evt_nobody', '--reason', 'r');
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.stderr, /There is no such event/);
+});
+
+test('of many events those are listed that came last, the oldest of them first, and it is said that there are more', async () => {
+  const sent: string[] = [];
+  for (let count = 0; count < 3; count += 1) {
+    service.clock.advance(HOUR_MS);
+    const event = paddleTransactionCompleted({ lines: [{ priceId: price }] });
+    await deliverPaddle(service, event);
+    sent.push(event.event_id);
+  }
+  const listed = await run('list', '--limit', '2', '--json');
+  assert.equal(listed.code, 0, listed.stderr);
+  const events: { event_id: string }[] = JSON.parse(listed.stdout);
+  assert.deepEqual(
+    events.map(({ event_id: id }) => id),
+    sent.slice(1),
+  );
+  assert.equal(listed.stderr, 'Only the newest 2 are shown; --limit shows more.\n');
+  assert.equal((await run('list')).stderr, '');
+});
