@@ -99,13 +99,13 @@ create table activations (
   components                jsonb       not null,
   machine_digest            text        not null,
   install_id                uuid,
-  -- Whether the installation shares usage data, and when it said so; the newest statement of an installation counts.
+  -- Whether the installation shares usage data, and when it reported that; the newest report of an installation counts.
   usage_sharing             boolean,
-  usage_sharing_told_at     timestamptz,
+  usage_sharing_reported_at timestamptz,
   -- The versions sent with an activation, and when; shown unless a heartbeat is newer.
   os_version                text,
   app_version               text,
-  versions_told_at          timestamptz,
+  versions_reported_at      timestamptz,
   activated_at              timestamptz not null,
   deactivated_at            timestamptz,
   -- Whether the activation counts against the limit of moves: the license did not know the machine before.

@@ -39,7 +39,8 @@ function keyOf(ctx: Context, machineId: string | null): string | null {
 
 /** The versions are those told last: with the last activation, or with a heartbeat since. */
 function toMachineInfo(activation: ActivationRecord, lastUse: LastUse | undefined): MachineInfo {
-  const use = lastUse !== undefined && lastUse.lastAt >= activation.versionsToldAt ? lastUse : null;
+  const use =
+    lastUse !== undefined && lastUse.lastAt >= activation.versionsReportedAt ? lastUse : null;
   return {
     machine_id: activation.machineId ?? activation.identity.digest,
     os_version: use?.osVersion ?? activation.osVersion,

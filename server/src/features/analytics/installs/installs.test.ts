@@ -178,7 +178,7 @@ async function storeTold(
   const toldAt = at === null ? null : new Date(TEST_START.getTime() + at * HOUR_MS);
   await pool.query(
     `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
-                              usage_sharing_told_at, activated_at, deactivated_at, last_validated_at)
+                              usage_sharing_reported_at, activated_at, deactivated_at, last_validated_at)
      values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5)`,
     [install, shares, toldAt, givenUp ? TEST_START : null, TEST_START],
   );

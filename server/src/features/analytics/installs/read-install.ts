@@ -55,7 +55,7 @@ export async function showInstall(
 
 type Told = Pick<
   InstallActivation,
-  'usage_sharing' | 'usage_sharing_told_at' | 'deactivated_at' | 'last_validated_at'
+  'usage_sharing' | 'usage_sharing_reported_at' | 'deactivated_at' | 'last_validated_at'
 >;
 
 /** As events are judged when they arrive: what active activations said last counts; at the same moment, a no. */
@@ -69,7 +69,10 @@ export function isSharing(activations: readonly Told[]): boolean {
     .every(({ usage_sharing: shares }) => shares === true);
 }
 
-function toldAtMs({ usage_sharing_told_at: toldAt, last_validated_at: validatedAt }: Told): number {
+function toldAtMs({
+  usage_sharing_reported_at: toldAt,
+  last_validated_at: validatedAt,
+}: Told): number {
   return (toldAt ?? validatedAt).getTime();
 }
 

@@ -44,7 +44,7 @@ const TOLD = `
              coalesce((
                select usage_sharing from activations
                where activations.install_id = told.install_id and usage_sharing is not null
-               order by deactivated_at is not null, coalesce(usage_sharing_told_at, last_validated_at) desc, usage_sharing
+               order by deactivated_at is not null, coalesce(usage_sharing_reported_at, last_validated_at) desc, usage_sharing
                limit 1
              ), true) as sharing
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[])

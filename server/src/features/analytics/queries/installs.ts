@@ -16,7 +16,7 @@ const ActivationRow = Type.Object({
   activation_id: Type.String(),
   machine_id: Nullable.Text,
   usage_sharing: Type.Union([Type.Boolean(), Type.Null()]),
-  usage_sharing_told_at: Nullable.Moment,
+  usage_sharing_reported_at: Nullable.Moment,
   os_version: Nullable.Text,
   app_version: Nullable.Text,
   activated_at: Timestamp,
@@ -34,7 +34,7 @@ const MAX_ACTIVATIONS = 1_000;
 const activationsStatement = defineStatement(
   'install_list_activations',
   ActivationRow,
-  `select license_id, id as activation_id, machine_id, usage_sharing, usage_sharing_told_at, os_version,
+  `select license_id, id as activation_id, machine_id, usage_sharing, usage_sharing_reported_at, os_version,
           app_version, activated_at, deactivated_at, last_validated_at, validation_count
    from activations where install_id = $1
    order by activated_at, id limit ${MAX_ACTIVATIONS}`,

@@ -81,7 +81,7 @@ test('refreshActivation keeps what the machine no longer says, and the time of i
   assert.deepEqual(await read(), {
     ...before,
     appVersion: '2.1',
-    versionsToldAt: refreshedAt,
+    versionsReportedAt: refreshedAt,
     identity: { ...change.identity, digest: 'new' },
     entitlementProof: null,
   });

@@ -28,7 +28,7 @@ export const ActivationRow = Type.Object({
   machine_digest: Type.String(),
   os_version: Nullable.Text,
   app_version: Nullable.Text,
-  versions_told_at: Nullable.Moment,
+  versions_reported_at: Nullable.Moment,
   activated_at: Timestamp,
   deactivated_at: Nullable.Moment,
   last_validated_at: Timestamp,
@@ -45,7 +45,7 @@ export interface ActivationRecord {
   readonly osVersion: string | null;
   readonly appVersion: string | null;
   /** When the two versions were told. */
-  readonly versionsToldAt: Date;
+  readonly versionsReportedAt: Date;
   readonly activatedAt: Date;
   readonly deactivatedAt: Date | null;
   readonly lastValidatedAt: Date;
@@ -168,7 +168,7 @@ const refreshStatement = defineCommand(
   `update activations
    set machine_id = coalesce($3, machine_id), components = $4, machine_digest = $5,
        install_id = coalesce($6, install_id), os_version = coalesce($7, os_version),
-       app_version = coalesce($8, app_version), entitlement_proof = $9, versions_told_at = $10
+       app_version = coalesce($8, app_version), entitlement_proof = $9, versions_reported_at = $10
    where license_id = $1 and id = $2`,
 );
 
@@ -265,7 +265,7 @@ export function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
     identity: { ...row.components, digest: row.machine_digest },
     osVersion: row.os_version,
     appVersion: row.app_version,
-    versionsToldAt: row.versions_told_at ?? row.activated_at,
+    versionsReportedAt: row.versions_reported_at ?? row.activated_at,
     activatedAt: row.activated_at,
     deactivatedAt: row.deactivated_at,
     lastValidatedAt: row.last_validated_at,

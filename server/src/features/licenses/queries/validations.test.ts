@@ -76,7 +76,7 @@ function requestFor(fields: Partial<ValidationRequest>): ValidationRequest {
 async function readActivation(id: string) {
   const { rows } = await pool.query<Record<string, unknown>>(
     `select validation_count as count, last_validated_at as at, install_id, usage_sharing,
-            usage_sharing_told_at as reported_at, entitlement_proof as proof
+            usage_sharing_reported_at as reported_at, entitlement_proof as proof
      from activations where id = $1`,
     [id],
   );

@@ -74,7 +74,7 @@ const countStatement = {
           last_validated_at = greatest(a.last_validated_at, $6::timestamptz),
           install_id = coalesce(f.install_id, a.install_id),
           usage_sharing = coalesce(f.usage_sharing, a.usage_sharing),
-          usage_sharing_told_at = case when f.usage_sharing is null then a.usage_sharing_told_at else $6::timestamptz end
+          usage_sharing_reported_at = case when f.usage_sharing is null then a.usage_sharing_reported_at else $6::timestamptz end
       from found f
       where a.license_id = f.license_id and a.id = f.activation_id
         and f.rare_timestamps is null
@@ -176,7 +176,7 @@ const recordStatement = {
         last_validated_at = greatest(a.last_validated_at, $7::timestamptz),
         install_id = coalesce(valid.install_id, a.install_id),
         usage_sharing = coalesce(valid.usage_sharing, a.usage_sharing),
-        usage_sharing_told_at = case when valid.usage_sharing is null then a.usage_sharing_told_at else $7::timestamptz end,
+        usage_sharing_reported_at = case when valid.usage_sharing is null then a.usage_sharing_reported_at else $7::timestamptz end,
         entitlement_proof = coalesce(valid.proof, a.entitlement_proof)
     from unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::boolean[], $5::text[], $6::integer[])
       as valid (license_id, id, install_id, usage_sharing, proof, count)
