@@ -7,7 +7,7 @@ import { after, test } from 'node:test';
 import { pathToFileURL } from 'node:url';
 
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
-import { announceMoments } from '#server/features/outgoing-webhooks/record-time-based-events.ts';
+import { recordTimeBasedEvents } from '#server/features/outgoing-webhooks/record-time-based-events.ts';
 import { EVENT_TYPES } from '#server/features/outgoing-webhooks/rules/payload.ts';
 import { extendLicense, suspendLicense } from '#server/features/licenses/change-license.ts';
 import { rekeyLicense } from '#server/features/licenses/rekey-license.ts';
@@ -40,7 +40,7 @@ async function tellEverything(): Promise<string> {
   const byHand = { actor: 'test', reason: 'a test asks for it' };
   const order = { url: receiver.url, eventTypes: [], description: null };
   const { secret } = await addEndpoint(ctx, order, byHand);
-  await announceMoments(ctx);
+  await recordTimeBasedEvents(ctx);
   const customerEmail = 'ann@example.com';
   const { license, licenseKey } = await service.issue({ productId: 'yearly', customerEmail });
   const machine = anyMachine();
@@ -54,7 +54,7 @@ async function tellEverything(): Promise<string> {
   const soon = new Date(clock.now().getTime() + 1_000);
   await service.issue({ productId: 'yearly', customerEmail, expiresAt: soon });
   clock.advance(60_000);
-  await announceMoments(ctx);
+  await recordTimeBasedEvents(ctx);
   await deliverDue(ctx, 100);
   return secret;
 }

@@ -11,7 +11,7 @@ import { DiskSpace } from './db/embedded/disk-space.ts';
 import { openDatabase, type OpenDatabase } from './db/open-database.ts';
 import { sendQuery } from './db/send-query.ts';
 import { createHousekeeping } from './features/analytics/run-housekeeping.ts';
-import { startQueueing } from './features/billing/key-emails/release-held-emails.ts';
+import { releaseHeldEmails } from './features/billing/key-emails/release-held-emails.ts';
 import { openPaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
 import { beginRecurringJobs } from './features/billing/recurring-jobs.ts';
 import { startOutgoingWebhooks } from './features/outgoing-webhooks/run-outgoing-webhooks.ts';
@@ -101,7 +101,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   if (account !== null) await loadDeferredModules();
   const url = await listen(app, config);
   if (account !== null) giveUpRoot(account, log);
-  const queueing = startQueueing(ctx);
+  const queueing = releaseHeldEmails(ctx);
   resources.defer(() => queueing.stop());
 
   housekeeping.start();

@@ -1,6 +1,6 @@
 import {
   attemptDelivery,
-  claimDue,
+  claimDueDeliveries,
   type DeliveryContext,
 } from '#server/features/outgoing-webhooks/deliver.ts';
 
@@ -10,7 +10,7 @@ import {
  * @param limit how many for each endpoint at most
  */
 export async function deliverDue(ctx: DeliveryContext, limit: number): Promise<number> {
-  const claimed = await claimDue(ctx, limit, new Map());
+  const claimed = await claimDueDeliveries(ctx, limit, new Map());
   await Promise.all(claimed.map((delivery) => attemptDelivery(ctx, delivery)));
   return claimed.length;
 }

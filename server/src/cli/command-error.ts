@@ -2,7 +2,7 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
 import { ApiKeyRefusal } from '#server/features/api-keys/key-refusal.ts';
 import { LicenseRefusal } from '#server/features/licenses/license-refusal.ts';
-import { EndpointRefusal } from '#server/features/outgoing-webhooks/add-endpoint.ts';
+import { EndpointError } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
@@ -36,7 +36,7 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
   if (error instanceof CommandError) return { lines: [error.message], exitCode: error.exitCode };
   if (error instanceof PublicError) return { lines: [error.detail], exitCode: 1 };
   if (error instanceof ApiKeyRefusal) return { lines: [error.message], exitCode: 1 };
-  if (error instanceof EndpointRefusal) return { lines: [error.message], exitCode: 1 };
+  if (error instanceof EndpointError) return { lines: [error.message], exitCode: 1 };
   if (error instanceof LicenseRefusal) return { lines: [error.message], exitCode: 1 };
   if (isDatabaseUnavailable(error)) {
     const line = `The database cannot be reached (${messageOf(error)}); latchkey doctor looks for the cause.`;

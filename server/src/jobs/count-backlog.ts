@@ -1,10 +1,13 @@
 import type { Context } from '#server/context.ts';
 import { countRefusedKeyEmails } from '#server/features/billing/key-emails/waiting-queries.ts';
 import {
-  countUnfinishedEvents,
-  type EventNumbers,
+  countUnappliedEvents,
+  type UnappliedEvents,
 } from '#server/features/billing/queries/events.ts';
-import { findReconciliation, isFailing } from '#server/features/billing/queries/reconciliations.ts';
+import {
+  findReconciliation,
+  hasReconciliationFailed,
+} from '#server/features/billing/queries/reconciliations.ts';
 import {
   countDeliveriesFailedSince,
   countFailedEndpoints,
@@ -16,7 +19,7 @@ import { countJobs, type JobNumbers } from './queries.ts';
 export interface Backlog {
   readonly jobs: JobNumbers;
   /** Of the payment providers. */
-  readonly events: EventNumbers;
+  readonly events: UnappliedEvents;
   /** Whether the last attempt to read Paddle's log failed. */
   readonly isReconciliationFailing: boolean;
   readonly undelivered: UndeliveredNumbers;
@@ -45,7 +48,7 @@ export async function countBacklog(
   const { pool } = ctx;
   return {
     jobs: await countJobs(pool),
-    events: await countUnfinishedEvents(pool),
+    events: await countUnappliedEvents(pool),
     isReconciliationFailing: await isReconciliationFailing(ctx),
     undelivered: await countUndelivered(ctx),
   };
@@ -70,5 +73,5 @@ async function isReconciliationFailing({
 }: Pick<Context, 'paddleApi' | 'pool'>): Promise<boolean> {
   if (paddleApi === null) return false;
   const reconciliation = await findReconciliation(pool, 'paddle');
-  return reconciliation !== null && isFailing(reconciliation);
+  return reconciliation !== null && hasReconciliationFailed(reconciliation);
 }

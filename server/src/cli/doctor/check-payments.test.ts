@@ -3,7 +3,7 @@ import { beforeEach, test } from 'node:test';
 
 import {
   recordReconciliation,
-  storeReconciledEvent,
+  storeReconciliationCursor,
   type ReconciliationEnd,
 } from '#server/features/billing/queries/reconciliations.ts';
 
@@ -66,7 +66,7 @@ test("with a key, it says how the comparison with Paddle's log goes, and why it 
     findings.push([finding?.status, finding?.symptom, finding?.cause]);
   };
   await look();
-  await storeReconciledEvent(pool, 'paddle', 'evt_1');
+  await storeReconciliationCursor(pool, 'paddle', 'evt_1');
   await look();
   await recordReconciliation(pool, end('10', 'Paddle answers 403'));
   await look();

@@ -3,11 +3,11 @@ import type { Pool } from 'pg';
 import { type Config, defaults } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 import { countOldEventBodies } from '#server/features/billing/queries/event-bodies.ts';
-import { countUnfinishedEvents } from '#server/features/billing/queries/events.ts';
+import { countUnappliedEvents } from '#server/features/billing/queries/events.ts';
 import {
-  findFirstReceipt,
+  findFirstReceivedAt,
   findReconciliation,
-  isFailing,
+  hasReconciliationFailed,
 } from '#server/features/billing/queries/reconciliations.ts';
 
 import { formatMoment } from '../output.ts';
@@ -28,7 +28,7 @@ export async function checkPayments(
 
 async function checkEvents(pool: Pool): Promise<Finding[]> {
   const check = 'payment events';
-  const { deferred, failed } = await countUnfinishedEvents(pool);
+  const { deferred, failed } = await countUnappliedEvents(pool);
   const findings: Finding[] = [];
   if (failed > 0) {
     findings.push(
@@ -76,9 +76,9 @@ const RECONCILIATION = 'reconciliation';
 
 async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
   const record = await findReconciliation(pool, 'paddle');
-  if (record === null) return judgeBeforeFirst(await findFirstReceipt(pool, 'paddle'), now);
+  if (record === null) return judgeBeforeFirst(await findFirstReceivedAt(pool, 'paddle'), now);
   const { reconciledAt, failure } = record;
-  if (isFailing(record)) {
+  if (hasReconciliationFailed(record)) {
     return warnOfMissed(reconciledAt, {
       cause: `${failure}.`,
       fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and start again; latchkey webhook reconcile tries it now.',

@@ -1,7 +1,10 @@
 import { Argument, Command } from 'commander';
 
 import type { Context } from '#server/context.ts';
-import { requireEndpoint, sendTest } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
+import {
+  requireEndpoint,
+  sendTestMessage,
+} from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import {
   listDeliveries,
   type LoggedDelivery,
@@ -37,7 +40,7 @@ export function endpointTestCommand(): Command {
 
 async function test(idOrUrl: string, options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const { endpoint, outcome } = await sendTest(ctx, idOrUrl);
+    const { endpoint, outcome } = await sendTestMessage(ctx, idOrUrl);
     const { delivered, status, durationMs, error } = outcome;
     const json = {
       endpoint_id: endpoint.id,

@@ -415,7 +415,7 @@ create index webhook_deliveries_failed_at on webhook_deliveries (last_attempt_at
 -- One row: the time, and the last license at that time, up to which time-based status changes have been recorded.
 create table webhook_expiry_cursor (
   id           boolean     not null default true,
-  told_until   timestamptz not null,
+  processed_until   timestamptz not null,
   license_id   uuid        not null,
   constraint webhook_expiry_cursor_pkey primary key (id),
   constraint webhook_expiry_cursor_id_check check (id)

@@ -8,7 +8,7 @@ import {
   insertEvents,
   updateEventOutcomes,
   type EventOutcome,
-  type KeptEvent,
+  type StoredEvent,
 } from './queries/events.ts';
 import {
   insertAdjustments,
@@ -17,20 +17,20 @@ import {
   insertSubscriptions,
   lockBilling,
   upsertCustomers,
-  type ToldFact,
+  type SourcedFact,
 } from './queries/ledger.ts';
-import { listPurchaseEntries, type PurchaseName } from './queries/purchases.ts';
-import { followUp } from './queue-notifications.ts';
+import { listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
+import { queueNotifications } from './queue-notifications.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
-import { settlePurchases } from './sync-licenses.ts';
+import { syncLicenses } from './sync-licenses.ts';
 
 /** A verified delivery and what it means. */
 export interface ReceivedEvent {
-  readonly kept: KeptEvent;
+  readonly kept: StoredEvent;
   readonly event: BillingEvent;
 }
 
-/** What a sender is told of an event. */
+/** What a sender is sourced of an event. */
 export interface Receipt {
   readonly status: 'processed' | 'duplicate' | 'ignored' | 'deferred';
   readonly message: string | null;
@@ -87,49 +87,49 @@ export async function applyFacts(
   client: Queryable,
   events: readonly BillingEvent[],
 ): Promise<EventOutcome[]> {
-  const names = await enterFacts(client, events);
+  const names = await insertFacts(client, events);
   if (names.length === 0) return events.map((event) => toOutcome(event, null));
   const purchases = groupPurchases(await listPurchaseEntries(client, names));
-  const settled = await settlePurchases(ctx, client, purchases);
-  await followUp(ctx, client, settled);
+  const synced = await syncLicenses(ctx, client, purchases);
+  await queueNotifications(ctx, client, synced);
   return events.map((event) => {
-    const unsold = settled.unsold.find(
+    const unmatched = synced.unmatched.find(
       ({ purchase }) =>
         purchase.facts.provider === event.provider && purchase.eventIds.has(event.eventId),
     );
-    return toOutcome(event, unsold?.reason ?? null);
+    return toOutcome(event, unmatched?.reason ?? null);
   });
 }
 
 /** Enters what events say and gives what of it leads to purchases. */
-async function enterFacts(
+async function insertFacts(
   client: Queryable,
   events: readonly BillingEvent[],
-): Promise<PurchaseName[]> {
-  const told = events.flatMap(({ provider, eventId, facts }) =>
+): Promise<LedgerReference[]> {
+  const sourced = events.flatMap(({ provider, eventId, facts }) =>
     facts.map((fact) => ({ provider, eventId, fact })),
   );
-  const payments = factsOfKind(told, 'payment');
+  const payments = factsOfKind(sourced, 'payment');
   await insertPayments(client, payments);
   await insertAliases(client, payments);
-  await insertSubscriptions(client, factsOfKind(told, 'subscription'));
-  await insertAdjustments(client, factsOfKind(told, 'adjustment'));
-  await upsertCustomers(client, factsOfKind(told, 'customer'));
-  return told.map(({ provider, fact }) => ({ provider, ...nameFact(fact) }));
+  await insertSubscriptions(client, factsOfKind(sourced, 'subscription'));
+  await insertAdjustments(client, factsOfKind(sourced, 'adjustment'));
+  await upsertCustomers(client, factsOfKind(sourced, 'customer'));
+  return sourced.map(({ provider, fact }) => ({ provider, ...toReference(fact) }));
 }
 
 type FactOf<Kind extends BillingFact['kind']> = Extract<BillingFact, { readonly kind: Kind }>;
 
 function factsOfKind<Kind extends BillingFact['kind']>(
-  told: readonly ToldFact<BillingFact>[],
+  sourced: readonly SourcedFact<BillingFact>[],
   kind: Kind,
-): ToldFact<FactOf<Kind>>[] {
+): SourcedFact<FactOf<Kind>>[] {
   const isOfKind = (fact: BillingFact): fact is FactOf<Kind> => fact.kind === kind;
-  return told.flatMap(({ fact, ...by }) => (isOfKind(fact) ? [{ ...by, fact }] : []));
+  return sourced.flatMap(({ fact, ...by }) => (isOfKind(fact) ? [{ ...by, fact }] : []));
 }
 
 /** What leads from a fact to its purchases. */
-function nameFact(fact: BillingFact): Pick<PurchaseName, 'kind' | 'id'> {
+function toReference(fact: BillingFact): Pick<LedgerReference, 'kind' | 'id'> {
   switch (fact.kind) {
     case 'subscription':
       return { kind: 'subscription', id: fact.subscriptionId };
@@ -143,13 +143,13 @@ function nameFact(fact: BillingFact): Pick<PurchaseName, 'kind' | 'id'> {
 
 function toOutcome(
   { provider, eventId, type, occurredAt, ignoredBecause }: BillingEvent,
-  unsold: string | null,
+  unmatched: string | null,
 ): EventOutcome {
-  const message = ignoredBecause ?? unsold;
+  const message = ignoredBecause ?? unmatched;
   const status = message === null ? 'processed' : 'ignored';
   return { provider, eventId, type, occurredAt, status, message, nextAttemptAt: null };
 }
 
-function nameOf({ provider, eventId }: Pick<KeptEvent, 'provider' | 'eventId'>): string {
+function nameOf({ provider, eventId }: Pick<StoredEvent, 'provider' | 'eventId'>): string {
   return `${provider} ${eventId}`;
 }

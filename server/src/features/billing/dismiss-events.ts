@@ -2,7 +2,7 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { dismissUnfinishedEvents, type EventFilter } from './queries/events.ts';
+import { dismissUnappliedEvents, type EventFilter } from './queries/events.ts';
 
 /** Who is done with which events, and why. */
 interface DismissalOrder {
@@ -21,7 +21,7 @@ export async function dismissEvents(
   { filter, actor, reason }: DismissalOrder,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
-    const dismissed = await dismissUnfinishedEvents(client, filter, describeDismissal(reason));
+    const dismissed = await dismissUnappliedEvents(client, filter, describeDismissal(reason));
     if (dismissed === 0) return 0;
     await insertAuditEntry(client, {
       occurredAt: clock.now(),

@@ -11,7 +11,7 @@ import {
   insertEvents,
   updateEventOutcomes,
   type EventOutcome,
-  type KeptEvent,
+  type StoredEvent,
 } from './queries/events.ts';
 
 /** What a sender is told: what is wrong with the event itself, while any other cause is the operator's to know. */
@@ -30,9 +30,9 @@ type DeferContext = Pick<Context, 'pool' | 'clock' | 'log'>;
  * what its type promises would fail each time, and waits for the operator.
  * @param cause why it cannot be applied
  */
-export async function deferEvent(
+export async function storeDeferredEvent(
   ctx: DeferContext,
-  kept: KeptEvent,
+  kept: StoredEvent,
   cause: unknown,
 ): Promise<Receipt> {
   const { eventId, provider, type, occurredAt } = kept;
@@ -80,10 +80,10 @@ export const UNREADABLE_TYPE = 'unreadable';
  * It is given up at once: its sender is told what is wrong, and the operator finds it.
  * @param cause what its sender is told
  */
-export async function keepUnreadable(
+export async function storeUnreadableDelivery(
   { pool, clock, log }: Pick<Context, 'pool' | 'clock' | 'log'>,
   provider: string,
-  delivery: Pick<KeptEvent, 'raw' | 'headers'>,
+  delivery: Pick<StoredEvent, 'raw' | 'headers'>,
   cause: PublicError | InvalidRequestError,
 ): Promise<void> {
   const now = clock.now();

@@ -5,7 +5,7 @@ import { addJobs } from '#server/jobs/add-jobs.ts';
 import { applyFacts } from './apply-events.ts';
 import type { BillingEvent, CustomerDetails } from './facts.ts';
 import { listKeyEmailsOfCustomer } from './key-emails/customer-queries.ts';
-import { queueKeyEmails, type CustomerName } from './queue-jobs.ts';
+import { queueKeyEmails, type CustomerKey } from './queue-jobs.ts';
 import { PaddleApiError } from './providers/paddle/paddle-api.ts';
 import { lockBilling } from './queries/ledger.ts';
 
@@ -23,7 +23,7 @@ type LookUpContext = Pick<
  */
 export async function lookUpCustomer(
   ctx: LookUpContext,
-  name: CustomerName,
+  name: CustomerKey,
   signal?: AbortSignal,
 ): Promise<void> {
   if (name.provider !== 'paddle' || ctx.paddleApi === null) return;
@@ -49,7 +49,7 @@ const LONG_AGO = new Date(0);
 /** The answer is what holds at the moment of asking: newer than every event until then, and older than those after. */
 async function applyCustomer(
   ctx: LookUpContext,
-  name: CustomerName,
+  name: CustomerKey,
   customer: CustomerDetails,
   occurredAt: Date,
 ): Promise<void> {

@@ -1,7 +1,7 @@
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import type { KeyEmailName } from './key-emails/queries.ts';
+import type { TransactionKey } from './key-emails/queries.ts';
 
 /**
  * Has the keys of transactions sent to their buyers, when the caller's transaction is committed. Asked for again it does
@@ -10,7 +10,7 @@ import type { KeyEmailName } from './key-emails/queries.ts';
  */
 export async function queueKeyEmails(
   db: Queryable,
-  transactions: readonly KeyEmailName[],
+  transactions: readonly TransactionKey[],
   runAt?: Date,
 ): Promise<void> {
   await addJobs(
@@ -25,15 +25,15 @@ export async function queueKeyEmails(
 }
 
 /** Who is looked up, by the provider's id. */
-export interface CustomerName {
+export interface CustomerKey {
   readonly provider: string;
   readonly customerId: string;
 }
 
 /** Has customers looked up at their provider when the caller's transaction is committed; the same one only once. */
-export async function queueLookUps(
+export async function queueCustomerLookUps(
   db: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
 ): Promise<void> {
   await addJobs(
     db,

@@ -3,8 +3,8 @@ import type { Queryable } from '#server/db/statement.ts';
 
 import type { LicenseRecord } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import { queueKeyEmails, queueLookUps } from './queue-jobs.ts';
-import type { SettledLicense, SettledPurchases } from './sync-licenses.ts';
+import { queueKeyEmails, queueCustomerLookUps } from './queue-jobs.ts';
+import type { SyncedLicense, SyncedLicenses } from './sync-licenses.ts';
 
 /** What follows from licenses that were made or changed needs of the context. */
 type FollowUpContext = Pick<Context, 'catalog' | 'clock' | 'wantedEvents'>;
@@ -13,10 +13,10 @@ type FollowUpContext = Pick<Context, 'catalog' | 'clock' | 'wantedEvents'>;
  * Has the buyers of new licenses sent their keys, and those looked up of whom no address is known; and tells the endpoints
  * of outgoing webhooks. All of it lies in the transaction of the licenses, so there is never one without the other.
  */
-export async function followUp(
+export async function queueNotifications(
   ctx: FollowUpContext,
   client: Queryable,
-  { created, changed }: SettledPurchases,
+  { created, changed }: SyncedLicenses,
 ): Promise<void> {
   const sendable = changed.filter(
     ({ before, license }) =>
@@ -40,9 +40,9 @@ function isSendable(license: LicenseRecord): boolean {
   return customerEmail !== null && (refundedAt ?? disputedAt ?? canceledAt) === null;
 }
 
-async function lookUpUnknown(client: Queryable, created: readonly SettledLicense[]): Promise<void> {
+async function lookUpUnknown(client: Queryable, created: readonly SyncedLicense[]): Promise<void> {
   const unknown = created.flatMap(({ license, provider, customerId }) =>
     license.customerEmail !== null || customerId === null ? [] : [{ provider, customerId }],
   );
-  if (unknown.length > 0) await queueLookUps(client, unknown);
+  if (unknown.length > 0) await queueCustomerLookUps(client, unknown);
 }

@@ -14,7 +14,7 @@ import {
 } from '#server/errors.ts';
 
 import type { Receipt, ReceivedEvent } from './apply-events.ts';
-import { deferEvent, keepUnreadable } from './failed-events.ts';
+import { storeDeferredEvent, storeUnreadableDelivery } from './failed-events.ts';
 import {
   MalformedEventError,
   type BillingAdapter,
@@ -78,8 +78,10 @@ async function readOrKeep(
     return readEvent(ctx, adapter, delivery, requireObject(readBody()));
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
-      const kept = { raw: delivery.rawBody, headers: keepHeaders(delivery.headers) };
-      await ctx.databaseLimiter.run(() => keepUnreadable(ctx, adapter.provider, kept, error));
+      const kept = { raw: delivery.rawBody, headers: selectHeaders(delivery.headers) };
+      await ctx.databaseLimiter.run(() =>
+        storeUnreadableDelivery(ctx, adapter.provider, kept, error),
+      );
       ctx.metrics.countWebhook(adapter.provider, 'failed');
     }
     throw error;
@@ -100,7 +102,7 @@ function requireObject(body: unknown): object {
  * @param body the delivery's body, as JSON
  * @throws InvalidRequestError (422) for what is no event
  */
-export async function takeEvent(
+export async function processEvent(
   ctx: Context,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
@@ -119,7 +121,9 @@ async function take(ctx: Context, reading: Reading): Promise<TakenEvent> {
   const receipt =
     'event' in reading
       ? await ctx.batches.webhooks.submit(reading)
-      : await ctx.databaseLimiter.run(() => deferEvent(ctx, reading.kept, reading.malformed));
+      : await ctx.databaseLimiter.run(() =>
+          storeDeferredEvent(ctx, reading.kept, reading.malformed),
+        );
   return { eventId, receipt };
 }
 
@@ -138,7 +142,7 @@ function readEvent(
     provider,
     receivedAt,
     raw: delivery.rawBody,
-    headers: keepHeaders(delivery.headers),
+    headers: selectHeaders(delivery.headers),
   };
   try {
     const event = normalize(body, delivery);
@@ -172,7 +176,7 @@ function invalidEvent(what: string): Error {
 const MEANINGFUL = ['webhook-id', 'webhook-timestamp', 'x-event-name'];
 
 /** The headers without which a kept event could not be understood again. */
-function keepHeaders(headers: IncomingHttpHeaders): Record<string, string> {
+function selectHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
     MEANINGFUL.flatMap((name) => {
       const value = headers[name];

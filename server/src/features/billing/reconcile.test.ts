@@ -17,7 +17,7 @@ import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
 import { createPaddleApi, PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
-import { findReconciliation, isFailing } from './queries/reconciliations.ts';
+import { findReconciliation, hasReconciliationFailed } from './queries/reconciliations.ts';
 import { reconcilePaddle } from './reconcile.ts';
 
 const paddleLog: PaddleEvent[] = [];
@@ -112,13 +112,13 @@ test('while Paddle cannot be asked nothing is lost: that is stored, and the next
   const failed = await findReconciliation(ctx.pool, 'paddle');
   const failedAt = clock.now();
   assert.deepEqual(failed, { reconciledAt, failedAt, failure: 'Paddle answers 500' });
-  assert.equal(isFailing(failed), true);
+  assert.equal(hasReconciliationFailed(failed), true);
   paddle.answer = answerLog(paddleLog);
   clock.advance(HOUR_MS);
   assert.equal((await reconcile())?.compared, 1);
   const again = await findReconciliation(ctx.pool, 'paddle');
   assert.deepEqual(again, { ...failed, reconciledAt: clock.now() });
-  assert.equal(isFailing(again), false);
+  assert.equal(hasReconciliationFailed(again), false);
   assert.equal(await service.count('licenses'), before + 1);
 });
 

@@ -7,11 +7,11 @@ import { PaddleApiError, type LoggedEvent, type PaddleApi } from './providers/pa
 import {
   clearReconciliationFailure,
   findEventBefore,
-  findReconciledEvent,
+  findReconciliationCursor,
   recordReconciliation,
-  storeReconciledEvent,
+  storeReconciliationCursor,
 } from './queries/reconciliations.ts';
-import { takeEvent } from './receive-webhook.ts';
+import { processEvent } from './receive-webhook.ts';
 
 /** What came of comparing a provider's log of events with what was kept. */
 export interface Reconciliation {
@@ -88,7 +88,7 @@ function isStopped(signal: AbortSignal | undefined): boolean {
 
 function findStart({ pool }: Context, since: Date | null): Promise<string | null> {
   return since === null
-    ? findReconciledEvent(pool, PROVIDER)
+    ? findReconciliationCursor(pool, PROVIDER)
     : findEventBefore(pool, PROVIDER, since);
 }
 
@@ -156,7 +156,7 @@ async function readPage(
 
 async function storeEnd({ pool }: Pick<Context, 'pool'>, { events }: LogPage): Promise<void> {
   const last = events.at(-1);
-  if (last !== undefined) await storeReconciledEvent(pool, PROVIDER, last.eventId);
+  if (last !== undefined) await storeReconciliationCursor(pool, PROVIDER, last.eventId);
 }
 
 function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): readonly Item[] {
@@ -166,7 +166,7 @@ function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean)
 
 async function takeLoggedEvent(ctx: Context, { body }: LoggedEvent): Promise<Receipt> {
   const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
-  return (await takeEvent(ctx, paddleAdapter, delivery, body)).receipt;
+  return (await processEvent(ctx, paddleAdapter, delivery, body)).receipt;
 }
 
 async function report(

@@ -22,7 +22,7 @@ import { listOpenDisputes } from './rules/money-back.ts';
  */
 export async function reinstateAndSend(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
   const license = await reinstateLicense(ctx, change);
-  const reinstated = license.disputedAt === null ? license : await liftDisputes(ctx, license);
+  const reinstated = license.disputedAt === null ? license : await closeDisputes(ctx, license);
   await queueKeyEmails(ctx.pool, await listUnsentKeyEmailsOfLicense(ctx.pool, license.id));
   return reinstated;
 }
@@ -31,13 +31,15 @@ export async function reinstateAndSend(ctx: Context, change: ManualChange): Prom
  * Takes the open disputes of a license's purchase back: providers do not always say that one is over, of a warning least
  * of all. It is a newer word on each of them, so what the provider says of it afterwards counts again.
  */
-async function liftDisputes(ctx: ApplyContext, license: LicenseRecord): Promise<LicenseRecord> {
+async function closeDisputes(ctx: ApplyContext, license: LicenseRecord): Promise<LicenseRecord> {
   return inTransaction(ctx.pool, async (client) => {
     await lockBilling(client);
     const names = await listTransactionsOfLicense(client, license.id);
     const entries = await listPurchaseEntries(client, names);
     const liftedAt = findLatest(entries, ctx.clock.now());
-    const lifts = groupPurchases(entries).map((purchase) => describeLift(purchase, liftedAt));
+    const lifts = groupPurchases(entries).map((purchase) =>
+      describeClosedDisputes(purchase, liftedAt),
+    );
     await applyFacts(ctx, client, lifts);
     return (await findLicense(client, license.id)) ?? license;
   });
@@ -50,7 +52,7 @@ function findLatest(entries: readonly LedgerEntry[], now: Date): Date {
 }
 
 /** As if the provider had rejected them: `reversed` would use up a reversal, which may have taken another one back. */
-function describeLift({ facts }: Purchase, liftedAt: Date): BillingEvent {
+function describeClosedDisputes({ facts }: Purchase, liftedAt: Date): BillingEvent {
   const disputes = listOpenDisputes(facts.payments, facts.adjustments);
   return {
     provider: facts.provider,

@@ -15,43 +15,45 @@ import {
   listTransactions,
   planLicenses,
   type LicensePlans,
-  type MadeLicense,
+  type ExistingLicense,
   type MissingLicense,
-  type StrayLicense,
-  type UnsoldPurchase,
+  type OrphanedLicense,
+  type UnmatchedPurchase,
 } from './rules/plan-licenses.ts';
 import type { LicenseDraft } from './rules/purchase.ts';
 
 /** What has become of purchases. */
-export interface SettledPurchases {
-  readonly created: readonly SettledLicense[];
+export interface SyncedLicenses {
+  readonly created: readonly SyncedLicense[];
   readonly changed: readonly ChangedLicense[];
-  readonly unsold: readonly UnsoldPurchase[];
+  readonly unmatched: readonly UnmatchedPurchase[];
 }
 
 /**
  * Makes the licenses of purchases what they are to be: creates those that are missing, changes those that differ, cancels
  * those whose line is no more.
  */
-export async function settlePurchases(
+export async function syncLicenses(
   ctx: IssuingContext,
   client: Queryable,
   purchases: readonly Purchase[],
-): Promise<SettledPurchases> {
+): Promise<SyncedLicenses> {
   const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
   const found = await findBuyers(client, purchases);
   const buyers = new Map(purchases.map((purchase, index) => [purchase, found[index]]));
   const catalog = ctx.catalog();
-  const { missing, made, strays, unsold } = planLicenses(purchases, lines, (provider, priceId) =>
-    catalog.findPrice(provider, priceId),
+  const { missing, existing, orphaned, unmatched } = planLicenses(
+    purchases,
+    lines,
+    (provider, priceId) => catalog.findPrice(provider, priceId),
   );
   const created = await createLicenses(ctx, client, missing, buyers);
-  const changed = await changeLicenses(ctx, client, { made, strays }, buyers);
-  return { created, changed, unsold };
+  const changed = await changeLicenses(ctx, client, { existing, orphaned }, buyers);
+  return { created, changed, unmatched };
 }
 
 /** A license as it is now, and where it comes from. */
-export interface SettledLicense {
+export interface SyncedLicense {
   readonly license: LicenseRecord;
   readonly provider: string;
   /** The transaction that it was made under, which may not be the checkout that is known by now. */
@@ -60,7 +62,7 @@ export interface SettledLicense {
 }
 
 /** One that was another before. */
-interface ChangedLicense extends SettledLicense {
+interface ChangedLicense extends SyncedLicense {
   readonly before: LicenseRecord;
 }
 
@@ -73,7 +75,7 @@ async function createLicenses(
   client: Queryable,
   missing: readonly MissingLicense[],
   buyers: Buyers,
-): Promise<SettledLicense[]> {
+): Promise<SyncedLicense[]> {
   if (missing.length === 0) return [];
   const orders = missing.map(({ purchase, draft, terms }) => ({
     ...toBilledFacts(draft, buyers.get(purchase)),
@@ -96,20 +98,20 @@ async function createLicenses(
   return created.map(({ license, ...plan }) => toSettled(plan, license, buyers));
 }
 
-/** Updates licenses that are there and cancels the strays; gives those that this has changed. */
+/** Updates licenses that are there and cancels the orphaned; gives those that this has changed. */
 async function changeLicenses(
   ctx: IssuingContext,
   client: Queryable,
-  plans: Pick<LicensePlans, 'made' | 'strays'>,
+  plans: Pick<LicensePlans, 'existing' | 'orphaned'>,
   buyers: Buyers,
 ): Promise<ChangedLicense[]> {
   const planOf = new Map(
-    [...plans.strays, ...plans.made].map((plan) => [plan.line.licenseId, plan]),
+    [...plans.orphaned, ...plans.existing].map((plan) => [plan.line.licenseId, plan]),
   );
   if (planOf.size === 0) return [];
   const before = await listLicensesByIds(client, [...planOf.keys()]);
-  const updated = await updateLicenses(client, plans.made, buyers);
-  const canceled = await cancelStrays(ctx, client, plans.strays);
+  const updated = await updateLicenses(client, plans.existing, buyers);
+  const canceled = await cancelOrphaned(ctx, client, plans.orphaned);
   const changed = new Map([...updated, ...canceled].map((license) => [license.id, license]));
   return before.flatMap((was) => {
     const license = changed.get(was.id);
@@ -121,29 +123,29 @@ async function changeLicenses(
 
 async function updateLicenses(
   client: Queryable,
-  made: readonly MadeLicense[],
+  existing: readonly ExistingLicense[],
   buyers: Buyers,
 ): Promise<LicenseRecord[]> {
-  if (made.length === 0) return [];
+  if (existing.length === 0) return [];
   const updated = await updateBilledLicenses(
     client,
-    made.map(({ purchase, draft, terms, line }) => ({
+    existing.map(({ purchase, draft, terms, line }) => ({
       ...toBilledFacts(draft, buyers.get(purchase)),
       id: line.licenseId,
       terms,
     })),
   );
-  await recordCheckoutIds(client, made);
+  await recordCheckoutIds(client, existing);
   return updated;
 }
 
-async function cancelStrays(
+async function cancelOrphaned(
   ctx: IssuingContext,
   client: Queryable,
-  strays: readonly StrayLicense[],
+  orphaned: readonly OrphanedLicense[],
 ): Promise<LicenseRecord[]> {
-  if (strays.length === 0) return [];
-  const ids = strays.map(({ line }) => line.licenseId);
+  if (orphaned.length === 0) return [];
+  const ids = orphaned.map(({ line }) => line.licenseId);
   return cancelLicenses(client, ids, ctx.clock.now());
 }
 
@@ -164,28 +166,28 @@ function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
 }
 
 function toSettled(
-  { purchase, line }: StrayLicense,
+  { purchase, line }: OrphanedLicense,
   license: LicenseRecord,
   buyers: Buyers,
-): SettledLicense {
+): SyncedLicense {
   const { provider, transactionId } = line;
   const customerId = buyers.get(purchase)?.customerId ?? null;
   return { license, provider, transactionId, customerId };
 }
 
-type Recorded = Pick<MadeLicense, 'draft' | 'line'>;
+type Recorded = Pick<ExistingLicense, 'draft' | 'line'>;
 
 /**
  * Lets `check` find licenses by the id that the front end knows, and by no other: not by one that can be guessed, nor by
  * the transaction that one was made under while the checkout was not known.
  * @param made one or more
  */
-async function recordCheckoutIds(client: Queryable, made: readonly Recorded[]): Promise<void> {
+async function recordCheckoutIds(client: Queryable, existing: readonly Recorded[]): Promise<void> {
   await upsertLicenseTransactions(
     client,
-    made.map((each) => toOrigin(each, each.draft.checkoutId)),
+    existing.map((each) => toOrigin(each, each.draft.checkoutId)),
   );
-  const former = made.flatMap((each) =>
+  const former = existing.flatMap((each) =>
     [each.draft.transactionId, each.line.transactionId]
       .filter((id) => id !== each.draft.checkoutId)
       .map((id) => toOrigin(each, id)),

@@ -12,8 +12,8 @@ import {
   type ReceivedEvent,
   type WebhookBatch,
 } from './apply-events.ts';
-import { deferEvent } from './failed-events.ts';
-import { isBillingHeld } from './queries/ledger.ts';
+import { storeDeferredEvent } from './failed-events.ts';
+import { isBillingLockTimeout } from './queries/ledger.ts';
 
 /** A batch holds the lock of billing, so a larger one would keep others waiting for longer than it wins. */
 const MAX_BATCH_SIZE = 100;
@@ -29,7 +29,7 @@ export function createWebhookBatch(ctx: ApplyContext, observer: BatchObserver): 
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
-    concernsAll: isBillingHeld,
+    concernsAll: isBillingLockTimeout,
     execute: (events) => applyOrDefer(ctx, events),
   });
 }
@@ -48,6 +48,6 @@ async function applyOrDefer(
     const [alone, ...others] = events;
     const mayWorkAtOnce = isConnectionFailure(error) || isTransientConflict(error);
     if (alone === undefined || others.length > 0 || mayWorkAtOnce) throw error;
-    return [await deferEvent(ctx, alone.kept, error)];
+    return [await storeDeferredEvent(ctx, alone.kept, error)];
   }
 }

@@ -23,7 +23,7 @@ export interface EndpointChange {
 }
 
 /** What an endpoint is made of. */
-interface EndpointOrder {
+interface NewEndpoint {
   /** http or https, to any host: whoever may register one may reach all that the service reaches. */
   readonly url: string;
   /** Empty: all. */
@@ -44,11 +44,11 @@ const MAX_URL_CHARACTERS = 2_000;
 
 /**
  * Registers an endpoint and leaves an audit row.
- * @throws EndpointRefusal for a URL that cannot be one, one that is registered already, or one endpoint too many
+ * @throws EndpointError for a URL that cannot be one, one that is registered already, or one endpoint too many
  */
 export async function addEndpoint(
   ctx: Context,
-  order: EndpointOrder,
+  order: NewEndpoint,
   change: EndpointChange,
 ): Promise<EndpointWithSecret> {
   const now = ctx.clock.now();
@@ -86,36 +86,36 @@ export async function addEndpoint(
 
 function requireRoom(present: readonly EndpointRecord[], { url }: EndpointRecord): void {
   if (present.some((each) => each.url === url)) {
-    throw new EndpointRefusal('This URL is an endpoint already: remove it first, or roll it.');
+    throw new EndpointError('This URL is an endpoint already: remove it first, or roll it.');
   }
   if (present.length >= MAX_ENDPOINTS) {
-    throw new EndpointRefusal(`There are ${MAX_ENDPOINTS} endpoints, which is the most.`);
+    throw new EndpointError(`There are ${MAX_ENDPOINTS} endpoints, which is the most.`);
   }
 }
 
 function readUrl(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : null;
   if (url === null || (url.protocol !== 'https:' && url.protocol !== 'http:')) {
-    throw new EndpointRefusal('The URL must begin with https:// or http://.');
+    throw new EndpointError('The URL must begin with https:// or http://.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EndpointRefusal('The URL must not hold a password: the signature is the proof.');
+    throw new EndpointError('The URL must not hold a password: the signature is the proof.');
   }
   if (url.href.length > MAX_URL_CHARACTERS) {
-    throw new EndpointRefusal(`The URL must have at most ${MAX_URL_CHARACTERS} characters.`);
+    throw new EndpointError(`The URL must have at most ${MAX_URL_CHARACTERS} characters.`);
   }
   url.hash = '';
   return url;
 }
 
 /** Why an endpoint cannot be made or changed: a sentence for the operator, which never holds a secret. */
-export class EndpointRefusal extends Error {
+export class EndpointError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'EndpointRefusal';
+    this.name = 'EndpointError';
   }
 }
 
-export function noSuchEndpoint(): EndpointRefusal {
-  return new EndpointRefusal('There is no such endpoint: give its id or its URL.');
+export function endpointNotFound(): EndpointError {
+  return new EndpointError('There is no such endpoint: give its id or its URL.');
 }

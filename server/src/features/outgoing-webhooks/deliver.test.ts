@@ -8,8 +8,13 @@ import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { startWebhookReceiver, type WebhookReceiver } from '../../../test/webhook-receiver.ts';
 import { deliverDue } from '../../../test/webhook-steps.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { enableEndpoint, listEndpoints, rollEndpoint, sendTest } from './manage-endpoints.ts';
-import { claimDue, type DeliveryContext } from './deliver.ts';
+import {
+  enableEndpoint,
+  listEndpoints,
+  rollEndpoint,
+  sendTestMessage,
+} from './manage-endpoints.ts';
+import { claimDueDeliveries, type DeliveryContext } from './deliver.ts';
 import { listDeliveries } from './queries/delivery-log.ts';
 import { replayDeliveries } from './replay.ts';
 
@@ -280,10 +285,10 @@ test('a test that the receiver takes ends a time of failures, and one that it re
   await deliver();
   const failingSince = service.clock.now();
   service.clock.advance(SECOND_MS);
-  await sendTest(service.ctx, endpointId);
+  await sendTestMessage(service.ctx, endpointId);
   assert.deepEqual((await listEndpoints(service.ctx))[0]?.failingSince, failingSince);
   receiver.answer(204);
-  await sendTest(service.ctx, endpointId);
+  await sendTestMessage(service.ctx, endpointId);
   assert.equal((await listEndpoints(service.ctx))[0]?.failingSince, null);
 });
 
@@ -350,7 +355,7 @@ test('an answer without end is a success after its first 64 KiB', async () => {
 
 test('a delivery whose process is gone is made by another after a minute, not before', async () => {
   await service.issue();
-  assert.equal((await claimDue(ctx, 10, new Map())).length, 1);
+  assert.equal((await claimDueDeliveries(ctx, 10, new Map())).length, 1);
   service.clock.advance(60 * SECOND_MS - 1);
   assert.equal(await deliver(), 0);
   service.clock.advance(1);
@@ -360,7 +365,7 @@ test('a delivery whose process is gone is made by another after a minute, not be
 
 test('two processes that look at once never both take a delivery', async () => {
   for (let count = 0; count < 20; count++) await service.issue();
-  const claims = await Promise.all([1, 2, 3, 4].map(() => claimDue(ctx, 10, new Map())));
+  const claims = await Promise.all([1, 2, 3, 4].map(() => claimDueDeliveries(ctx, 10, new Map())));
   const taken = claims.flat().map(({ messageId }) => messageId);
   assert.equal(new Set(taken).size, taken.length);
   assert.equal(taken.length, 20);
@@ -368,8 +373,8 @@ test('two processes that look at once never both take a delivery', async () => {
 
 test('deliveries under way count towards the share of their endpoint', async () => {
   for (let count = 0; count < 5; count++) await service.issue();
-  assert.equal((await claimDue(ctx, 3, new Map([[endpointId, 2]]))).length, 1);
-  assert.equal((await claimDue(ctx, 3, new Map([[endpointId, 3]]))).length, 0);
+  assert.equal((await claimDueDeliveries(ctx, 3, new Map([[endpointId, 2]]))).length, 1);
+  assert.equal((await claimDueDeliveries(ctx, 3, new Map([[endpointId, 3]]))).length, 0);
 });
 
 test('a secret sealed under another master secret is a failure of its endpoint alone', async () => {

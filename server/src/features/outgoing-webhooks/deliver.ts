@@ -6,7 +6,7 @@ import {
   type AttemptResult,
   type ClaimedDelivery,
 } from './queries/deliveries.ts';
-import { noteEndpointFailure, noteEndpointSuccess } from './queries/endpoints.ts';
+import { recordEndpointFailure, recordEndpointSuccess } from './queries/endpoints.ts';
 import { FAILURES_APART_MS, GIVE_UP_AFTER_MS, nextAttemptAt } from './rules/retry.ts';
 import { openSecrets } from './secrets.ts';
 import { SEND_TIMEOUT_MS, sendMessage, type SendOutcome } from './send-message.ts';
@@ -23,7 +23,7 @@ export interface DeliveryContext extends Pick<
 }
 
 /** Longer than a delivery can take: whoever has it for this long is gone, and it is due again. */
-const LOST_AFTER_MS = 6 * SEND_TIMEOUT_MS;
+const CLAIM_TIMEOUT_MS = 6 * SEND_TIMEOUT_MS;
 
 /** 410 Gone: the receiver wants nothing more (Standard Webhooks). */
 const GONE = 410;
@@ -33,13 +33,13 @@ const GONE = 410;
  * made for ever.
  * @param busy deliveries of this process under way, by endpoint
  */
-export function claimDue(
+export function claimDueDeliveries(
   ctx: DeliveryContext,
   maxPerEndpoint: number,
   busy: ReadonlyMap<string, number>,
 ): Promise<ClaimedDelivery[]> {
   const now = ctx.clock.now();
-  const lostAt = new Date(now.getTime() + LOST_AFTER_MS);
+  const lostAt = new Date(now.getTime() + CLAIM_TIMEOUT_MS);
   return claimDeliveries(ctx.pool, { now, lostAt, maxPerEndpoint, busy });
 }
 
@@ -54,7 +54,7 @@ export async function attemptDelivery(
   const outcome = await send(ctx, delivery);
   const now = ctx.clock.now();
   await recordAttempt(ctx.pool, delivery, judge(ctx, delivery, outcome, now));
-  if (outcome.delivered) await noteEndpointSuccess(ctx.pool, delivery.endpointId);
+  if (outcome.delivered) await recordEndpointSuccess(ctx.pool, delivery.endpointId);
   else await noteFailure(ctx, delivery, outcome, now);
 }
 
@@ -100,7 +100,7 @@ async function noteFailure(
   const about = { endpointId, host: new URL(url).host, status, reason: error };
   ctx.log.debug({ ...about, messageId, attempts }, 'a webhook was not delivered');
   const isGone = status === GONE;
-  const disabled = await noteEndpointFailure(ctx.pool, endpointId, {
+  const disabled = await recordEndpointFailure(ctx.pool, endpointId, {
     failedAt: now,
     isGone,
     tooLongSince: new Date(now.getTime() - GIVE_UP_AFTER_MS),

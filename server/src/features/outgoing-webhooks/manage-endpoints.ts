@@ -8,7 +8,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import {
   MAX_ENDPOINTS,
-  noSuchEndpoint,
+  endpointNotFound,
   type EndpointChange,
   type EndpointWithSecret,
 } from './add-endpoint.ts';
@@ -16,11 +16,11 @@ import {
   deleteEndpoint,
   listEndpointRecords,
   lockEndpoints,
-  noteEndpointSuccess,
+  recordEndpointSuccess,
   updateEndpoint,
   type EndpointRecord,
 } from './queries/endpoints.ts';
-import { makeMessageId } from './record-events.ts';
+import { createMessageId } from './record-events.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
 import { openSecrets, sealPreviousSecret, sealSecret } from './secrets.ts';
 import { sendMessage, type SendOutcome } from './send-message.ts';
@@ -38,7 +38,7 @@ export function listEndpoints(ctx: Pick<Context, 'pool'>): Promise<EndpointRecor
   return listEndpointRecords(ctx.pool, MAX_ENDPOINTS);
 }
 
-/** The endpoint of an id or a URL. @throws EndpointRefusal when there is none */
+/** The endpoint of an id or a URL. @throws EndpointError when there is none */
 export async function requireEndpoint(
   ctx: Pick<Context, 'pool'>,
   idOrUrl: string,
@@ -141,7 +141,7 @@ function choose(endpoints: readonly EndpointRecord[], idOrUrl: string): Endpoint
   const wanted = idOrUrl.trim();
   const url = URL.canParse(wanted) ? new URL(wanted).href : wanted;
   const found = endpoints.find((each) => each.id === wanted.toLowerCase() || each.url === url);
-  if (found === undefined) throw noSuchEndpoint();
+  if (found === undefined) throw endpointNotFound();
   return found;
 }
 
@@ -151,9 +151,9 @@ const TEST_TYPE = 'endpoint.test';
 /**
  * Sends an endpoint a signed test message, once and now, also when it is disabled; it is not in the log. When the
  * endpoint takes it, its time of failures is over.
- * @throws EndpointRefusal when there is no such endpoint
+ * @throws EndpointError when there is no such endpoint
  */
-export async function sendTest(
+export async function sendTestMessage(
   ctx: Context,
   idOrUrl: string,
 ): Promise<{ readonly endpoint: EndpointRecord; readonly outcome: SendOutcome }> {
@@ -162,7 +162,7 @@ export async function sendTest(
   const data = { endpoint_id: endpoint.id };
   const payload = JSON.stringify({ type: TEST_TYPE, timestamp: now.toISOString(), data });
   const secrets = openSecrets(ctx.vault, endpoint, now);
-  const outcome = await sendMessage(endpoint.url, { id: makeMessageId(), payload }, secrets, now);
-  if (outcome.delivered) await noteEndpointSuccess(ctx.pool, endpoint.id);
+  const outcome = await sendMessage(endpoint.url, { id: createMessageId(), payload }, secrets, now);
+  if (outcome.delivered) await recordEndpointSuccess(ctx.pool, endpoint.id);
   return { endpoint, outcome };
 }

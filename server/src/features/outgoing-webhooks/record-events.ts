@@ -8,7 +8,7 @@ import { insertMessages, type NewMessage } from './queries/messages.ts';
 import { describeChange } from './rules/describe-change.ts';
 import {
   formatPayload,
-  type AnnouncedLicense,
+  type EventLicense,
   type EventDetails,
   type EventType,
 } from './rules/payload.ts';
@@ -20,7 +20,7 @@ type RecordingContext = Pick<Context, 'catalog' | 'wantedEvents'>;
 export interface LicenseEvent {
   readonly type: EventType;
   /** As it is after the event; its tier as it was sold. */
-  readonly license: AnnouncedLicense;
+  readonly license: EventLicense;
   readonly details?: EventDetails;
   /** When it happened, if not just now. */
   readonly occurredAt?: Date;
@@ -30,8 +30,8 @@ export interface LicenseEvent {
 
 /** A license before and after a change; null before it was there. */
 interface LicenseChange {
-  readonly before: AnnouncedLicense | null;
-  readonly after: AnnouncedLicense;
+  readonly before: EventLicense | null;
+  readonly after: EventLicense;
 }
 
 /**
@@ -68,7 +68,7 @@ function toMessage(ctx: RecordingContext, event: LicenseEvent, now: Date): NewMe
   const { type, license, details = {}, occurredAt = now } = event;
   const tier = findCatalogTerms(ctx.catalog(), license)?.tier ?? license.tier;
   return {
-    id: event.messageId ?? makeMessageId(),
+    id: event.messageId ?? createMessageId(),
     type,
     licenseId: license.id,
     payload: formatPayload(type, { ...license, tier }, details, occurredAt),
@@ -76,6 +76,6 @@ function toMessage(ctx: RecordingContext, event: LicenseEvent, now: Date): NewMe
 }
 
 /** A new message's id; receivers tell by it that they have a message already. */
-export function makeMessageId(): string {
+export function createMessageId(): string {
   return `msg_${makeUuid().replaceAll('-', '')}`;
 }

@@ -5,7 +5,7 @@ import { startTestService, type LicenseFactsChange } from '../../../test/harness
 import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../../../test/test-clock.ts';
 import { extendLicense } from '../licenses/change-license.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { announceMoments } from './record-time-based-events.ts';
+import { recordTimeBasedEvents } from './record-time-based-events.ts';
 import { removeOldMessages } from './remove-old-messages.ts';
 
 const service = await startTestService();
@@ -18,7 +18,7 @@ const LAG_MS = 30 * SECOND_MS;
 
 async function goTo(days: number): Promise<void> {
   service.clock.set(new Date(inDays(days).getTime() + LAG_MS));
-  await announceMoments(ctx);
+  await recordTimeBasedEvents(ctx);
 }
 
 /** What was told of a license, with the moment that it was told for. */
@@ -54,7 +54,7 @@ beforeEach(async () => {
     { url: 'https://all.example.com/', eventTypes: [], description: null },
     change,
   );
-  await announceMoments(ctx);
+  await recordTimeBasedEvents(ctx);
 });
 
 test('a license that ends by time is told of once, with the moment of its end', async () => {
@@ -127,7 +127,7 @@ test('more licenses than one page end at once, and two processes that sweep at o
   );
   const other = await startTestService({ beside: service });
   service.clock.set(inDays(2));
-  await Promise.all([announceMoments(ctx), announceMoments(other.ctx)]);
+  await Promise.all([recordTimeBasedEvents(ctx), recordTimeBasedEvents(other.ctx)]);
   const told = await pool.query(
     `select count(*) as messages, count(distinct license_id) as licenses from webhook_messages`,
   );

@@ -8,15 +8,15 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { listLicensesByIds, type LicenseRecord } from '../licenses/queries/licenses.ts';
 import { GRACE_DAYS } from '../licenses/rules/status.ts';
 import {
-  beginExpiryCursor,
-  listMoments,
-  listToldMoments,
+  insertExpiryCursor,
+  listTransitions,
+  listRecordedTransitions,
   lockExpiryCursor,
   moveExpiryCursor,
-  type LicenseMoment,
+  type StatusTransition,
 } from './queries/transitions.ts';
 import { recordEvents, type LicenseEvent } from './record-events.ts';
-import { describeMoment } from './rules/describe-change.ts';
+import { describeTransition } from './rules/describe-change.ts';
 
 type SweepContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'wantedEvents'>;
 
@@ -37,7 +37,7 @@ const MAX_PAGES = 20;
  * Records what became of licenses by time alone: `license.expired` when the term or the days of grace are over,
  * `license.status_changed` for the others. Begins where the last sweep ended, in whatever process that was.
  */
-export async function announceMoments(ctx: SweepContext): Promise<void> {
+export async function recordTimeBasedEvents(ctx: SweepContext): Promise<void> {
   const until = new Date(ctx.clock.now().getTime() - LAG_MS);
   for (let page = 0; page < MAX_PAGES; page++) {
     const count = await inTransaction(ctx.pool, (client) => announcePage(ctx, client, until));
@@ -47,7 +47,7 @@ export async function announceMoments(ctx: SweepContext): Promise<void> {
 
 /** Gives how many moments there were. */
 async function announcePage(ctx: SweepContext, client: PoolClient, until: Date): Promise<number> {
-  await beginExpiryCursor(client, until);
+  await insertExpiryCursor(client, until);
   const cursor = await lockExpiryCursor(client);
   if (cursor === null) return 0;
   // Whoever registers an endpoint later is not told of what was before.
@@ -55,9 +55,9 @@ async function announcePage(ctx: SweepContext, client: PoolClient, until: Date):
     await moveExpiryCursor(client, { moment: until, licenseId: LAST_LICENSE });
     return 0;
   }
-  const moments = await listMoments(client, cursor, until, GRACE_MS, PAGE_SIZE);
+  const moments = await listTransitions(client, cursor, until, GRACE_MS, PAGE_SIZE);
   if (moments.length > 0) {
-    await recordEvents(ctx, client, await describeMoments(client, moments), ctx.clock.now());
+    await recordEvents(ctx, client, await describeTransitions(client, moments), ctx.clock.now());
   }
   const last = moments[PAGE_SIZE - 1] ?? { moment: until, licenseId: LAST_LICENSE };
   await moveExpiryCursor(client, last);
@@ -74,33 +74,33 @@ async function isAnythingWanted(ctx: SweepContext, client: PoolClient): Promise<
   );
 }
 
-async function describeMoments(
+async function describeTransitions(
   client: PoolClient,
-  moments: readonly LicenseMoment[],
+  moments: readonly StatusTransition[],
 ): Promise<LicenseEvent[]> {
   const licenses = await listLicensesByIds(client, [
     ...new Set(moments.map(({ licenseId }) => licenseId)),
   ]);
   const byId = new Map(licenses.map((license) => [license.id, license]));
-  const told = new Set((await listToldMoments(client, moments)).map(nameOf));
+  const told = new Set((await listRecordedTransitions(client, moments)).map(nameOf));
   return moments
     .filter((moment) => !told.has(nameOf(moment)))
     .flatMap((moment) => describe(byId.get(moment.licenseId), moment));
 }
 
-function describe(license: LicenseRecord | undefined, at: LicenseMoment): LicenseEvent[] {
+function describe(license: LicenseRecord | undefined, at: StatusTransition): LicenseEvent[] {
   if (license === undefined || license.createdAt >= at.moment) return [];
-  const event = describeMoment(license, at.moment);
+  const event = describeTransition(license, at.moment);
   if (event === null) return [];
   return [{ ...event, license, occurredAt: at.moment, messageId: messageIdOf(at) }];
 }
 
 /** The same each time, so that a moment is told of once; like all messages' ids, in the order of time. */
-function messageIdOf(at: LicenseMoment): string {
+function messageIdOf(at: StatusTransition): string {
   const time = at.moment.getTime().toString(16).padStart(12, '0');
   return `msg_${time}${hash('sha256', nameOf(at)).slice(0, 20)}`;
 }
 
-function nameOf({ moment, licenseId }: LicenseMoment): string {
+function nameOf({ moment, licenseId }: StatusTransition): string {
   return `${licenseId} ${moment.toISOString()}`;
 }

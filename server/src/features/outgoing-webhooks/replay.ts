@@ -4,7 +4,7 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { EndpointRefusal, type EndpointChange } from './add-endpoint.ts';
+import { EndpointError, type EndpointChange } from './add-endpoint.ts';
 import { listEndpoints, requireEndpoint } from './manage-endpoints.ts';
 import { replayFailed, replayMessage, type ReplayedDeliveries } from './queries/deliveries.ts';
 import type { EndpointRecord } from './queries/endpoints.ts';
@@ -37,7 +37,7 @@ const PAGE_SIZE = 5_000;
 /**
  * Lets messages be delivered anew, under their own ids, so that a receiver which has one already can tell. Leaves an
  * audit row.
- * @throws EndpointRefusal when there is no such endpoint, or nothing to deliver of that message
+ * @throws EndpointError when there is no such endpoint, or nothing to deliver of that message
  */
 export async function replayDeliveries(ctx: Context, replay: Replay): Promise<Replayed> {
   const { idOrUrl, subject } = replay;
@@ -116,8 +116,8 @@ async function leaveAudit(
   });
 }
 
-function nothingToReplay(): EndpointRefusal {
-  return new EndpointRefusal(
+function nothingToReplay(): EndpointError {
+  return new EndpointError(
     'There is nothing to deliver: no such message is in the log, or its endpoints were removed.',
   );
 }

@@ -1,7 +1,7 @@
 import type { Context } from '#server/context.ts';
 
-import { announceMoments } from './record-time-based-events.ts';
-import { attemptDelivery, claimDue, type DeliveryContext } from './deliver.ts';
+import { recordTimeBasedEvents } from './record-time-based-events.ts';
+import { attemptDelivery, claimDueDeliveries, type DeliveryContext } from './deliver.ts';
 import type { ClaimedDelivery } from './queries/deliveries.ts';
 import { removeOldMessages } from './remove-old-messages.ts';
 
@@ -56,7 +56,7 @@ class DeliveryLoop {
     this.#pollIntervalMs = pollIntervalMs;
     this.#upkeep = [
       {
-        work: () => announceMoments(ctx),
+        work: () => recordTimeBasedEvents(ctx),
         everyMs: SWEEP_INTERVAL_MS,
         failure: 'licenses whose term ended cannot be told of; they are at the next try',
         nextAt: 0,
@@ -113,7 +113,7 @@ class DeliveryLoop {
   /** Never throws: what is amiss with the database is said once, and so is its end. */
   async #look(): Promise<void> {
     try {
-      const claimed = await claimDue(this.#ctx, MAX_PER_ENDPOINT, this.#busy);
+      const claimed = await claimDueDeliveries(this.#ctx, MAX_PER_ENDPOINT, this.#busy);
       for (const delivery of claimed) this.#begin(delivery);
       if (this.#away) this.#ctx.log.info('webhooks can be delivered again');
       this.#away = false;

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 
 import { defineStatement, queryRow, queryRows, type Queryable } from '#server/db/statement.ts';
 
-import type { CustomerName } from '../queue-jobs.ts';
-import type { KeyEmailName, WaitReason } from './queries.ts';
+import type { CustomerKey } from '../queue-jobs.ts';
+import type { TransactionKey, WaitReason } from './queries.ts';
 
 const findUnknownStatement = defineStatement(
   'key_email_find_unknown_customer',
@@ -34,8 +34,8 @@ const findUnknownStatement = defineStatement(
  */
 export async function findUnknownCustomer(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
-): Promise<CustomerName | null> {
+  { transactionId, provider }: TransactionKey,
+): Promise<CustomerKey | null> {
   const row = await queryRow(db, findUnknownStatement, [transactionId, provider]);
   return row === null ? null : { provider, customerId: row.customer_id };
 }
@@ -58,9 +58,9 @@ const listOfCustomerStatement = defineStatement(
 /** A customer's e-mails that wait for a reason. */
 export async function listKeyEmailsOfCustomer(
   db: Queryable,
-  { provider, customerId }: CustomerName,
+  { provider, customerId }: CustomerKey,
   reason: WaitReason,
-): Promise<KeyEmailName[]> {
+): Promise<TransactionKey[]> {
   const rows = await queryRows(db, listOfCustomerStatement, [customerId, provider, reason]);
   return rows.map((row) => ({ provider, transactionId: row.transaction_id }));
 }
@@ -91,7 +91,7 @@ export async function listCustomersWithoutAddress(
   provider: string,
   after: string,
   limit: number,
-): Promise<CustomerName[]> {
+): Promise<CustomerKey[]> {
   const rows = await queryRows(db, listWithoutAddressStatement, [provider, after, limit]);
   return rows.map((row) => ({ provider, customerId: row.customer_id }));
 }

@@ -13,7 +13,7 @@ import {
 } from '#server/db/statement.ts';
 
 /** Names the e-mail of a transaction. */
-export interface KeyEmailName {
+export interface TransactionKey {
   readonly provider: string;
   readonly transactionId: string;
 }
@@ -30,7 +30,7 @@ const insertStatement = defineCommand(
 /** Notes that the e-mail is to be sent; one that is known stays as it is. */
 export async function insertKeyEmail(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   now: Date,
 ): Promise<void> {
   await execute(db, insertStatement, [transactionId, provider, now]);
@@ -45,7 +45,7 @@ const holdStatement = defineCommand(
 /** Notes why an e-mail is not sent; one that is under way or was sent stays as it is. */
 export async function holdKeyEmail(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   state: 'waiting' | 'withheld',
   reason: WaitReason | 'no_license',
 ): Promise<void> {
@@ -97,7 +97,7 @@ interface ClaimedKeyEmail {
  */
 export async function claimKeyEmail(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   { licenseIds, addressHash, now, abandonedBefore }: KeyEmailClaim,
 ): Promise<ClaimedKeyEmail | null> {
   const row = await queryRow(db, claimStatement, [
@@ -125,7 +125,7 @@ const findStateStatement = defineStatement(
 /** Whether another process has claimed the e-mail and not said yet what became of it. */
 export async function isKeyEmailUnderWay(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
 ): Promise<boolean> {
   const row = await queryRow(db, findStateStatement, [transactionId, provider]);
   return row?.state === 'sending';
@@ -142,7 +142,7 @@ const recordSentStatement = defineCommand(
 /** Notes that the e-mail was taken by the relay. */
 export async function recordKeyEmailSent(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   sent: {
     readonly licenseIds: readonly string[];
     readonly messageId: string;
@@ -165,7 +165,7 @@ const recordFailureStatement = defineCommand(
  */
 export async function recordKeyEmailFailure(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   state: 'waiting' | 'refused',
   reason: string,
 ): Promise<void> {
@@ -206,7 +206,7 @@ export interface BoughtLicense {
 /** The licenses that a transaction made. */
 export async function listBoughtLicenses(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
 ): Promise<BoughtLicense[]> {
   const rows = await queryRows(db, listLicensesStatement, [transactionId, provider]);
   return rows.map((row) => ({
@@ -244,7 +244,7 @@ const findLocaleStatement = defineStatement(
 /** The language of whoever bought, where the provider has told of one. */
 export async function findBuyerLocale(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
 ): Promise<string | null> {
   return (await queryRow(db, findLocaleStatement, [transactionId, provider]))?.locale ?? null;
 }

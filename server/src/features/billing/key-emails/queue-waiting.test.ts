@@ -11,9 +11,9 @@ import { startTestService } from '../../../../test/harness.ts';
 import type { ServiceProcess } from '../../../../test/service-process.ts';
 import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
 import {
-  queueKeyEmailsWithoutMail,
+  releaseEmailsWithoutMail,
   queueLookUpsWithoutAddress,
-  startQueueing,
+  releaseHeldEmails,
 } from './release-held-emails.ts';
 
 const mail = createSmtpTransport({ url: 'smtp://127.0.0.1:1', from: 'a@b.example', dkim: null });
@@ -51,10 +51,10 @@ beforeEach(async () => {
 
 test('what waited for mail is queued once there is some, all of it and once', async () => {
   await fill('no_mail');
-  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail: null }), 0);
-  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail }), COUNT);
+  assert.equal(await releaseEmailsWithoutMail({ pool, mail: null }), 0);
+  assert.equal(await releaseEmailsWithoutMail({ pool, mail }), COUNT);
   assert.equal(await countQueued('send_key_email'), COUNT);
-  assert.equal(await queueKeyEmailsWithoutMail({ pool, mail }), 0);
+  assert.equal(await releaseEmailsWithoutMail({ pool, mail }), 0);
 });
 
 test('buyers without an address are looked up once there is an API key, all of them', async () => {
@@ -68,11 +68,11 @@ test('buyers without an address are looked up once there is an API key, all of t
 
 test('a stop ends it, and a database that does not answer is told and no more', async () => {
   await fill('no_mail');
-  const queueing = startQueueing({ ...ctx, mail, paddleApi });
+  const queueing = releaseHeldEmails({ ...ctx, mail, paddleApi });
   await queueing.stop();
   assert.equal(await countQueued('send_key_email'), 1_000, 'the page that was under way');
   await pool.query('alter table key_emails rename to elsewhere');
-  await startQueueing({ ...ctx, mail, paddleApi }).done;
+  await releaseHeldEmails({ ...ctx, mail, paddleApi }).done;
   await pool.query('alter table elsewhere rename to key_emails');
   assert.match(service.log.at(-1) ?? '', /could not be queued/u);
 });

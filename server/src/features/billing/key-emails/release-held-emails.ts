@@ -1,15 +1,15 @@
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { queueKeyEmails, queueLookUps } from '../queue-jobs.ts';
+import { queueKeyEmails, queueCustomerLookUps } from '../queue-jobs.ts';
 import { listCustomersWithoutAddress } from './customer-queries.ts';
 import { listWaitingKeyEmails, releaseKeyEmails } from './waiting-queries.ts';
 
 /** What queueing needs of the context. */
-type QueueingContext = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
+type ReleaseDependencies = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
 
-/** Queueing that is under way. */
-interface Queueing {
+/** HeldEmailRelease that is under way. */
+interface HeldEmailRelease {
   readonly done: Promise<void>;
   /** Ends it after the page that is under way. */
   stop(): Promise<void>;
@@ -19,7 +19,7 @@ interface Queueing {
  * Queues, beside the requests, what waited for a setting that is there now: e-mails for mail, look-ups of their buyers for
  * an API key. What is not reached, or fails, waits for the next start.
  */
-export function startQueueing(ctx: QueueingContext): Queueing {
+export function releaseHeldEmails(ctx: ReleaseDependencies): HeldEmailRelease {
   const stopping = new AbortController();
   const done = queueWaiting(ctx, stopping.signal);
   return {
@@ -32,10 +32,10 @@ export function startQueueing(ctx: QueueingContext): Queueing {
 }
 
 /** Never throws: nobody waits for it. */
-async function queueWaiting(ctx: QueueingContext, stopping: AbortSignal): Promise<void> {
+async function queueWaiting(ctx: ReleaseDependencies, stopping: AbortSignal): Promise<void> {
   const { log } = ctx;
   try {
-    const mails = await queueKeyEmailsWithoutMail(ctx, stopping);
+    const mails = await releaseEmailsWithoutMail(ctx, stopping);
     if (mails > 0)
       log.info({ queued: mails }, 'e-mails that waited for mail to be configured are sent');
     const lookUps = await queueLookUpsWithoutAddress(ctx, stopping);
@@ -49,8 +49,8 @@ async function queueWaiting(ctx: QueueingContext, stopping: AbortSignal): Promis
 const MAX_AT_ONCE = 1_000;
 
 /** Has sent what waited for mail to be configured, now that it is. Gives how many there were. */
-export async function queueKeyEmailsWithoutMail(
-  { pool, mail }: Pick<QueueingContext, 'mail' | 'pool'>,
+export async function releaseEmailsWithoutMail(
+  { pool, mail }: Pick<ReleaseDependencies, 'mail' | 'pool'>,
   stopping?: AbortSignal,
 ): Promise<number> {
   if (mail === null) return 0;
@@ -71,7 +71,7 @@ export async function queueKeyEmailsWithoutMail(
  * Those of whom the provider told nothing before are asked for again: the key may have been one for tests.
  */
 export async function queueLookUpsWithoutAddress(
-  { pool, paddleApi }: Pick<QueueingContext, 'paddleApi' | 'pool'>,
+  { pool, paddleApi }: Pick<ReleaseDependencies, 'paddleApi' | 'pool'>,
   stopping?: AbortSignal,
 ): Promise<number> {
   if (paddleApi === null) return 0;
@@ -79,7 +79,7 @@ export async function queueLookUpsWithoutAddress(
   let last: string | undefined = '';
   while (last !== undefined && !isAborted(stopping)) {
     const customers = await listCustomersWithoutAddress(pool, 'paddle', last, MAX_AT_ONCE);
-    await queueLookUps(pool, customers);
+    await queueCustomerLookUps(pool, customers);
     queued += customers.length;
     last = customers.at(-1)?.customerId;
   }

@@ -4,7 +4,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { insertAuditEntry } from '../../audit/queries.ts';
 import { queueKeyEmails } from '../queue-jobs.ts';
 import { resetKeyEmail, resetRefusedKeyEmails } from './resend-queries.ts';
-import { ABANDONED_AFTER_MS } from './send-key-email.ts';
+import { CLAIM_TIMEOUT_MS } from './send-key-email.ts';
 
 /** Which e-mails with keys are sent again by hand, by whom and why. */
 export interface ResendOrder {
@@ -28,7 +28,7 @@ export async function resendKeyEmails(
   { which, actor, reason }: ResendOrder,
 ): Promise<number> {
   const now = clock.now();
-  const abandonedBefore = new Date(now.getTime() - ABANDONED_AFTER_MS);
+  const abandonedBefore = new Date(now.getTime() - CLAIM_TIMEOUT_MS);
   return inTransaction(pool, async (client) => {
     const names =
       typeof which === 'string'

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
 
-import type { KeyEmailName } from './queries.ts';
+import type { TransactionKey } from './queries.ts';
 
 const Name = Type.Object({ transaction_id: Type.String(), provider: Type.String() });
 
@@ -30,7 +30,7 @@ export async function resetKeyEmail(
   db: Queryable,
   transactionId: string,
   { now, abandonedBefore }: { readonly now: Date; readonly abandonedBefore: Date },
-): Promise<KeyEmailName[]> {
+): Promise<TransactionKey[]> {
   const rows = await queryRows(db, resetStatement, [transactionId, now, abandonedBefore]);
   return rows.map(toName);
 }
@@ -54,7 +54,7 @@ export async function resetRefusedKeyEmails(
   which: 'refused' | 'unconfirmed',
   now: Date,
   limit: number,
-): Promise<KeyEmailName[]> {
+): Promise<TransactionKey[]> {
   const rows = await queryRows(db, resetRefusedStatement, [which === 'unconfirmed', now, limit]);
   return rows.map(toName);
 }
@@ -74,10 +74,10 @@ const listUnsentStatement = defineStatement(
 export async function listUnsentKeyEmailsOfLicense(
   db: Queryable,
   licenseId: string,
-): Promise<KeyEmailName[]> {
+): Promise<TransactionKey[]> {
   return (await queryRows(db, listUnsentStatement, [licenseId])).map(toName);
 }
 
-function toName(row: { transaction_id: string; provider: string }): KeyEmailName {
+function toName(row: { transaction_id: string; provider: string }): TransactionKey {
   return { transactionId: row.transaction_id, provider: row.provider };
 }

@@ -9,7 +9,7 @@ import { eventually } from '../../../../test/eventually.ts';
 import { startTestService, type TestOrder } from '../../../../test/harness.ts';
 import { TEST_START } from '../../../../test/test-clock.ts';
 import { queueKeyEmails } from '../queue-jobs.ts';
-import { queueKeyEmailsWithoutMail } from './release-held-emails.ts';
+import { releaseEmailsWithoutMail } from './release-held-emails.ts';
 import { resendKeyEmails } from './resend-key-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
 import { countUnsentKeyEmails } from './waiting-queries.ts';
@@ -267,7 +267,7 @@ test('that a relay left an e-mail open is remembered while mail, or a good licen
   service.clock.advance(600_000);
   await sendKeyEmail({ ...ctx, mail: null }, name);
   assert.equal((await readState())[0].reason, 'no_mail');
-  assert.equal(await queueKeyEmailsWithoutMail(slow), 1);
+  assert.equal(await releaseEmailsWithoutMail(slow), 1);
   await service.setFacts(license.id, { refunded_at: TEST_START });
   await sendKeyEmail(slow, name);
   assert.equal((await readState())[0].state, 'withheld');

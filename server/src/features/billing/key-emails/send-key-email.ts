@@ -3,7 +3,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { licenseKeyLabel } from '#server/features/licenses/seal-license-key.ts';
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
-import { queueKeyEmails, queueLookUps, type CustomerName } from '../queue-jobs.ts';
+import { queueKeyEmails, queueCustomerLookUps, type CustomerKey } from '../queue-jobs.ts';
 import { findUnknownCustomer } from './customer-queries.ts';
 import { chooseLanguage } from './texts.ts';
 import { writeKeyEmail } from './write-key-email.ts';
@@ -18,7 +18,7 @@ import {
   recordKeyEmailSent,
   UNCONFIRMED,
   type BoughtLicense,
-  type KeyEmailName,
+  type TransactionKey,
 } from './queries.ts';
 import {
   findUnconfirmedKeyEmail,
@@ -33,16 +33,16 @@ type KeyEmailContext = Pick<
 >;
 
 /** Longer than a job may take: whoever claimed an e-mail this long ago and has not said what became of it is gone. */
-export const ABANDONED_AFTER_MS = 180_000;
+export const CLAIM_TIMEOUT_MS = 180_000;
 
 /**
  * How long an e-mail waits for its customer to be looked up, although the checkout's own data have an address: when the
  * provider cannot be asked, that one is better than none.
  */
-const LOOK_UP_PATIENCE_MS = 900_000;
+const LOOK_UP_DEADLINE_MS = 900_000;
 
 /** When a relay has an e-mail and does not say whether it takes it, it is sent once more, after so long. */
-const UNCONFIRMED_PAUSE_MS = 600_000;
+const UNCONFIRMED_RETRY_DELAY_MS = 600_000;
 
 /** This clock and the one by which jobs begin may differ: so little of the pause counts as none. */
 const CLOCK_SLACK_MS = 60_000;
@@ -58,7 +58,7 @@ const CLOCK_SLACK_MS = 60_000;
  */
 export async function sendKeyEmail(
   ctx: KeyEmailContext,
-  name: KeyEmailName,
+  name: TransactionKey,
   signal?: AbortSignal,
 ): Promise<void> {
   const { pool, mail } = ctx;
@@ -91,21 +91,21 @@ export async function sendKeyEmail(
 /** What the provider says of its customer is worth more than what the checkout's own data say. */
 async function findCustomerToLookUp(
   { pool, paddleApi }: KeyEmailContext,
-  name: KeyEmailName,
-): Promise<CustomerName | null> {
+  name: TransactionKey,
+): Promise<CustomerKey | null> {
   if (name.provider !== 'paddle' || paddleApi === null) return null;
   return findUnknownCustomer(pool, name);
 }
 
 async function waitForLookUp(
   ctx: KeyEmailContext,
-  name: KeyEmailName,
-  customer: CustomerName,
+  name: TransactionKey,
+  customer: CustomerKey,
 ): Promise<void> {
-  const runAt = new Date(ctx.clock.now().getTime() + LOOK_UP_PATIENCE_MS);
+  const runAt = new Date(ctx.clock.now().getTime() + LOOK_UP_DEADLINE_MS);
   await inTransaction(ctx.pool, async (client) => {
     await holdKeyEmail(client, name, 'waiting', 'look_up');
-    await queueLookUps(client, [customer]);
+    await queueCustomerLookUps(client, [customer]);
     await queueKeyEmails(client, [name], runAt);
   });
 }
@@ -113,12 +113,12 @@ async function waitForLookUp(
 /** Until when the e-mail is not sent once more, whoever asks for it; null: it may be. */
 async function findEndOfPause(
   { clock, pool }: KeyEmailContext,
-  name: KeyEmailName,
+  name: TransactionKey,
   addressHash: string,
 ): Promise<Date | null> {
   const unconfirmedAt = await findUnconfirmedKeyEmail(pool, name, addressHash);
   if (unconfirmedAt === null) return null;
-  const end = unconfirmedAt.getTime() + UNCONFIRMED_PAUSE_MS;
+  const end = unconfirmedAt.getTime() + UNCONFIRMED_RETRY_DELAY_MS;
   return end - CLOCK_SLACK_MS > clock.now().getTime() ? new Date(end) : null;
 }
 
@@ -132,7 +132,7 @@ interface Claim {
 /** Takes what is to be sent now; null when that is done already. */
 async function claim(
   ctx: KeyEmailContext,
-  name: KeyEmailName,
+  name: TransactionKey,
   good: readonly BoughtLicense[],
   addressHash: string,
 ): Promise<Claim | null> {
@@ -141,7 +141,7 @@ async function claim(
     licenseIds: good.map(({ id }) => id),
     addressHash,
     now,
-    abandonedBefore: new Date(now.getTime() - ABANDONED_AFTER_MS),
+    abandonedBefore: new Date(now.getTime() - CLAIM_TIMEOUT_MS),
   });
   if (claimed !== null) {
     const { sentBefore, ...others } = claimed;
@@ -153,7 +153,7 @@ async function claim(
 
 async function compose(
   { catalog, pool, vault }: KeyEmailContext,
-  name: KeyEmailName,
+  name: TransactionKey,
   claimed: Claim,
   address: string,
 ): Promise<MailMessage> {
@@ -172,7 +172,7 @@ async function compose(
   return {
     ...written,
     to: { address, name: customerName ?? null },
-    messageToken: nameMessage(vault, name, claimed),
+    messageToken: createMessageToken(vault, name, claimed),
   };
 }
 
@@ -182,9 +182,9 @@ const TOKEN_DIGITS = 32;
  * The same for the same keys, so that mail programs show a repetition once, unless an operator has them sent again; without
  * what it is about.
  */
-function nameMessage(
+function createMessageToken(
   vault: Pick<Context['vault'], 'hashText'>,
-  { provider, transactionId }: KeyEmailName,
+  { provider, transactionId }: TransactionKey,
   { licenses, begunAt }: Claim,
 ): string {
   const ids = licenses.map(({ id }) => id).sort();
@@ -194,7 +194,7 @@ function nameMessage(
 
 async function record(
   ctx: KeyEmailContext,
-  name: KeyEmailName,
+  name: TransactionKey,
   { licenses, isUnconfirmed }: Claim,
   result: SendResult,
 ): Promise<void> {
@@ -207,7 +207,7 @@ async function record(
   const { outcome, reason } = result;
   const about = { reason, licenseId: licenses[0]?.id };
   if (outcome === 'unknown') {
-    if (!isUnconfirmed) return sendOnceMore(ctx, name);
+    if (!isUnconfirmed) return scheduleResend(ctx, name);
     ctx.log.warn(about, 'the mail relay does not say whether it takes an e-mail with keys');
     return recordKeyEmailFailure(ctx.pool, name, 'refused', UNCONFIRMED);
   }
@@ -219,12 +219,12 @@ async function record(
   throw new Error(`the mail relay did not take it: ${reason}`);
 }
 
-async function sendOnceMore(
+async function scheduleResend(
   { clock, pool }: Pick<KeyEmailContext, 'clock' | 'pool'>,
-  name: KeyEmailName,
+  name: TransactionKey,
 ): Promise<void> {
   const now = clock.now();
-  const runAt = new Date(now.getTime() + UNCONFIRMED_PAUSE_MS);
+  const runAt = new Date(now.getTime() + UNCONFIRMED_RETRY_DELAY_MS);
   await inTransaction(pool, async (client) => {
     await recordKeyEmailUnconfirmed(client, name, now);
     await queueKeyEmails(client, [name], runAt);

@@ -30,7 +30,7 @@ interface About {
 }
 
 /** When a relay has an e-mail and does not say whether it takes it, it is sent once more, after so long. */
-const UNCONFIRMED_PAUSE_MS = 600_000;
+const UNCONFIRMED_RETRY_DELAY_MS = 600_000;
 
 /**
  * Sends the owner of a license its present key. A repetition has the same Message-ID while the key is the same.
@@ -51,7 +51,7 @@ export async function sendReplacedKey(
   if (result.outcome === 'sent') return;
   const { outcome, reason } = result;
   if (outcome === 'temporary') throw new Error(`the mail relay did not take it: ${reason}`);
-  if (outcome === 'unknown' && !about.isRepeat) return sendOnceMore(ctx, about);
+  if (outcome === 'unknown' && !about.isRepeat) return scheduleResend(ctx, about);
   ctx.log.warn(
     { event: 'mail.replaced_key_failed', reason, licenseId },
     'could not deliver the e-mail with a new key; send the key to the customer another way',
@@ -75,7 +75,7 @@ async function compose(
   return {
     ...written,
     to: { address, name: customerName },
-    messageToken: nameMessage(vault, license),
+    messageToken: createMessageToken(vault, license),
   };
 }
 
@@ -88,13 +88,16 @@ async function findLocale(pool: Context['pool'], licenseId: string): Promise<str
 
 const TOKEN_DIGITS = 32;
 
-function nameMessage(vault: Pick<Context['vault'], 'hashText'>, license: LicenseRecord): string {
+function createMessageToken(
+  vault: Pick<Context['vault'], 'hashText'>,
+  license: LicenseRecord,
+): string {
   const about = `${license.id} ${license.keySealed.toString('base64')}`;
   return `rekey-${vault.hashText('replaced-key-email', about).slice(0, TOKEN_DIGITS)}`;
 }
 
-async function sendOnceMore({ clock, pool }: MailContext, about: About): Promise<void> {
-  const runAt = new Date(clock.now().getTime() + UNCONFIRMED_PAUSE_MS);
+async function scheduleResend({ clock, pool }: MailContext, about: About): Promise<void> {
+  const runAt = new Date(clock.now().getTime() + UNCONFIRMED_RETRY_DELAY_MS);
   const payload = { ...about, isRepeat: true };
   await addJobs(pool, [{ name: 'send_replaced_key', payload, key: about.licenseId, runAt }]);
 }

@@ -9,7 +9,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { KeyEmailName } from './queries.ts';
+import type { TransactionKey } from './queries.ts';
 
 const recordUnconfirmedStatement = defineCommand(
   'key_email_record_unconfirmed',
@@ -20,7 +20,7 @@ const recordUnconfirmedStatement = defineCommand(
 /** Notes that a relay has the e-mail and did not say whether it takes it; it is to be sent once more. */
 export async function recordKeyEmailUnconfirmed(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   now: Date,
 ): Promise<void> {
   await execute(db, recordUnconfirmedStatement, [transactionId, provider, now]);
@@ -37,7 +37,7 @@ const findUnconfirmedStatement = defineStatement(
 /** When a relay left open whether it takes the e-mail to this address; null when it is not to be sent once more. */
 export async function findUnconfirmedKeyEmail(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   addressHash: string,
 ): Promise<Date | null> {
   const parameters = [transactionId, provider, addressHash];
@@ -53,7 +53,7 @@ const moveAddressStatement = defineCommand(
 /** Stores under another hash to which address the e-mail was sent. */
 export async function moveKeyEmailAddress(
   db: Queryable,
-  { transactionId, provider }: KeyEmailName,
+  { transactionId, provider }: TransactionKey,
   from: string,
   to: string,
 ): Promise<void> {

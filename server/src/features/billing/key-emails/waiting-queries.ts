@@ -10,7 +10,7 @@ import {
 } from '#server/db/statement.ts';
 import { toColumns } from '#server/db/to-columns.ts';
 
-import type { KeyEmailName, WaitReason } from './queries.ts';
+import type { TransactionKey, WaitReason } from './queries.ts';
 
 const listWaitingStatement = defineStatement(
   'key_email_list_waiting',
@@ -26,7 +26,7 @@ export async function listWaitingKeyEmails(
   db: Queryable,
   reason: WaitReason,
   limit: number,
-): Promise<KeyEmailName[]> {
+): Promise<TransactionKey[]> {
   const rows = await queryRows(db, listWaitingStatement, [reason, limit]);
   return rows.map((row) => ({ transactionId: row.transaction_id, provider: row.provider }));
 }
@@ -42,7 +42,7 @@ const releaseStatement = defineCommand(
 /** Notes that nothing keeps e-mails any more. */
 export async function releaseKeyEmails(
   db: Queryable,
-  names: readonly KeyEmailName[],
+  names: readonly TransactionKey[],
 ): Promise<void> {
   await execute(db, releaseStatement, toColumns(names, ['transactionId', 'provider']));
 }

@@ -26,7 +26,7 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
   const { keys, transactionId } = facts;
   const products = [...new Set(keys.map(({ productName }) => productName))];
   const subject = texts.subject(keys.length, products.length === 1 ? (products[0] ?? null) : null);
-  const greeting = texts.greeting(greetable(facts.customerName));
+  const greeting = texts.greeting(toGreetingName(facts.customerName));
   const thanks = texts.thanks(keys.length);
   const blocks: MailBlock[] = [
     { kind: 'title', text: subject },
@@ -54,7 +54,7 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
 const MAX_NAME_CHARACTERS = 60;
 
 /** Whoever buys chooses the name: one that carries an address or a link is not repeated in the vendor's name. */
-function greetable(name: string | null): string | null {
+function toGreetingName(name: string | null): string | null {
   const trimmed = name?.replaceAll(/\s+/gu, ' ').trim() ?? '';
   const plain = /^[\p{L}\p{M}\p{N} .'’·,-]+$/u.test(trimmed) && !/\.\p{L}{2,}/u.test(trimmed);
   return plain && trimmed.length <= MAX_NAME_CHARACTERS ? trimmed : null;
@@ -94,7 +94,7 @@ export function writeReplacedKeyEmail(
   const texts = replacedKeyTexts[language];
   const { greeting, machines } = keyEmailTexts[language];
   const subject = texts.subject(facts.productName);
-  const greeted = greeting(greetable(facts.customerName));
+  const greeted = greeting(toGreetingName(facts.customerName));
   return renderMail({
     language,
     subject,

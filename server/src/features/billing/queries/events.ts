@@ -17,7 +17,7 @@ import { toColumns } from '#server/db/to-columns.ts';
 export type EventStatus = 'processed' | 'ignored' | 'deferred' | 'failed';
 
 /** An event as it is kept. */
-export interface KeptEvent {
+export interface StoredEvent {
   readonly eventId: string;
   readonly provider: string;
   readonly type: string;
@@ -56,7 +56,7 @@ const insertStatement = defineStatement(
 /** Keeps events as processed and gives those that were not kept before; of one that is there twice, one is kept. */
 export async function insertEvents(
   db: Queryable,
-  events: readonly KeptEvent[],
+  events: readonly StoredEvent[],
 ): Promise<readonly { readonly eventId: string; readonly provider: string }[]> {
   const rows = await queryRows(db, insertStatement, [
     ...toColumns(events, ['eventId', 'provider', 'type', 'occurredAt', 'receivedAt', 'raw']),
@@ -111,7 +111,7 @@ const EventRow = Type.Object({
 });
 
 /** A stored event and its outcome. */
-export interface EventRecord extends Omit<KeptEvent, 'raw'> {
+export interface EventRecord extends Omit<StoredEvent, 'raw'> {
   /** The body as it was signed; null once it was removed. */
   readonly raw: Buffer | null;
   readonly status: string;
@@ -130,7 +130,7 @@ export interface EventFilter {
 }
 
 /** Where a page of events ends. */
-type EventCursor = Pick<KeptEvent, 'receivedAt' | 'eventId'>;
+type EventCursor = Pick<StoredEvent, 'receivedAt' | 'eventId'>;
 
 const COLUMNS = Object.keys(EventRow.properties).join(', ');
 
@@ -190,7 +190,7 @@ const dismissStatement = defineCommand(
 );
 
 /** Lets nothing come of events that were not applied, and gives how many there were. */
-export async function dismissUnfinishedEvents(
+export async function dismissUnappliedEvents(
   db: Queryable,
   { eventId, status, provider, since }: EventFilter,
   message: string,
@@ -207,7 +207,7 @@ const countStatement = defineStatement(
 );
 
 /** Events that were not applied. */
-export interface EventNumbers {
+export interface UnappliedEvents {
   /** To be tried again. */
   readonly deferred: number;
   /** Given up; nothing happens to them by itself. */
@@ -215,7 +215,7 @@ export interface EventNumbers {
 }
 
 /** Counts the events that were not applied, from an index that holds no others. */
-export async function countUnfinishedEvents(db: Queryable): Promise<EventNumbers> {
+export async function countUnappliedEvents(db: Queryable): Promise<UnappliedEvents> {
   return (await queryRow(db, countStatement)) ?? { deferred: 0, failed: 0 };
 }
 

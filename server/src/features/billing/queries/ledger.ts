@@ -31,26 +31,26 @@ const lockStatement = defineCommand(
  * was made for its first calls until the tables are analyzed, and on the first day that plan is to read whole tables, for
  * they are empty: a burst onto a new database went from 1.1 to 2.9 ms of PostgreSQL for each purchase within 15 s. It is
  * 0.13 ms with these settings, at any size.
- * @throws an error that is {@link isBillingHeld} when somebody else had the lock for all of two seconds
+ * @throws an error that is {@link isBillingLockTimeout} when somebody else had the lock for all of two seconds
  */
 export async function lockBilling(db: Queryable): Promise<void> {
   try {
     await execute(db, lockStatement);
   } catch (error) {
-    if (error instanceof Error && isLockTimeout(error)) heldErrors.add(error);
+    if (error instanceof Error && isLockTimeout(error)) lockTimeouts.add(error);
     throw error;
   }
 }
 
-const heldErrors = new WeakSet<object>();
+const lockTimeouts = new WeakSet<object>();
 
 /** Whether an error says that billing itself was locked, and not a row: nobody else would have had the lock either. */
-export function isBillingHeld(error: unknown): boolean {
-  return error instanceof Error && heldErrors.has(error);
+export function isBillingLockTimeout(error: unknown): boolean {
+  return error instanceof Error && lockTimeouts.has(error);
 }
 
 /** A fact with the event that told it. */
-export interface ToldFact<Fact> {
+export interface SourcedFact<Fact> {
   readonly provider: string;
   readonly eventId: string;
   readonly fact: Fact;
@@ -68,7 +68,7 @@ const insertPaymentsStatement = defineCommand(
 /** Enters what events say of payments; what one said before stays as it is. */
 export async function insertPayments(
   db: Queryable,
-  facts: readonly ToldFact<PaymentFact>[],
+  facts: readonly SourcedFact<PaymentFact>[],
 ): Promise<void> {
   if (facts.length > 0) await execute(db, insertPaymentsStatement, toFactColumns(facts));
 }
@@ -84,7 +84,7 @@ const insertAliasesStatement = defineCommand(
 /** Remembers the other ids of payments, by which other events name them. */
 export async function insertAliases(
   db: Queryable,
-  facts: readonly ToldFact<PaymentFact>[],
+  facts: readonly SourcedFact<PaymentFact>[],
 ): Promise<void> {
   const rows = facts.flatMap(({ provider, fact }) => {
     const { transactionId, aliases = [], checkoutId } = fact;
@@ -111,7 +111,7 @@ const insertSubscriptionsStatement = defineCommand(
 /** Enters snapshots of subscriptions; what an event said before stays as it is. */
 export async function insertSubscriptions(
   db: Queryable,
-  facts: readonly ToldFact<SubscriptionFact>[],
+  facts: readonly SourcedFact<SubscriptionFact>[],
 ): Promise<void> {
   if (facts.length > 0) await execute(db, insertSubscriptionsStatement, toFactColumns(facts));
 }
@@ -128,7 +128,7 @@ const insertAdjustmentsStatement = defineCommand(
 /** Enters what events say of money that goes back; what one said before stays as it is. */
 export async function insertAdjustments(
   db: Queryable,
-  facts: readonly ToldFact<AdjustmentFact>[],
+  facts: readonly SourcedFact<AdjustmentFact>[],
 ): Promise<void> {
   if (facts.length > 0) await execute(db, insertAdjustmentsStatement, toFactColumns(facts));
 }
@@ -157,12 +157,12 @@ const upsertCustomersStatement = defineCommand(
 /** Keeps the newest word on each customer; of two at the same moment always the same one. */
 export async function upsertCustomers(
   db: Queryable,
-  facts: readonly ToldFact<CustomerFact>[],
+  facts: readonly SourcedFact<CustomerFact>[],
 ): Promise<void> {
   if (facts.length > 0) await execute(db, upsertCustomersStatement, toFactColumns(facts));
 }
 
-function toFactColumns(facts: readonly ToldFact<object>[]): string[][] {
+function toFactColumns(facts: readonly SourcedFact<object>[]): string[][] {
   return [
     facts.map(({ provider }) => provider),
     facts.map(({ eventId }) => eventId),

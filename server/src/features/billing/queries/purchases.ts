@@ -16,7 +16,7 @@ import type { BilledLine } from '../rules/plan-licenses.ts';
 import { readStoredFact } from './stored-facts.ts';
 
 /** Something that belongs to purchases, by the provider's id. */
-export interface PurchaseName {
+export interface LedgerReference {
   readonly provider: string;
   readonly kind: 'transaction' | 'subscription' | 'customer';
   readonly id: string;
@@ -78,7 +78,7 @@ const listStatement = defineStatement(
  */
 export async function listPurchaseEntries(
   db: Queryable,
-  names: readonly PurchaseName[],
+  names: readonly LedgerReference[],
 ): Promise<LedgerEntry[]> {
   const rows = await queryRows(db, listStatement, toColumns(names, ['provider', 'kind', 'id']));
   return rows.map((row) => ({
@@ -130,7 +130,7 @@ const listOfLicenseStatement = defineStatement(
 export async function listTransactionsOfLicense(
   db: Queryable,
   licenseId: string,
-): Promise<PurchaseName[]> {
+): Promise<LedgerReference[]> {
   const rows = await queryRows(db, listOfLicenseStatement, [licenseId]);
   return rows.map((row) => ({
     provider: row.provider,

@@ -25,7 +25,10 @@ const findStartStatement = defineStatement(
  * (what was made for a trial of the webhook is in no log, and has ids of another kind). Null while nothing was received:
  * what a provider did before it was connected is not ours.
  */
-export async function findReconciledEvent(db: Queryable, provider: string): Promise<string | null> {
+export async function findReconciliationCursor(
+  db: Queryable,
+  provider: string,
+): Promise<string | null> {
   return (await queryRow(db, findStartStatement, [provider]))?.event_id ?? null;
 }
 
@@ -37,7 +40,7 @@ const findFirstStatement = defineStatement(
 );
 
 /** When the first event of a provider's log was received; null while none was. */
-export async function findFirstReceipt(db: Queryable, provider: string): Promise<Date | null> {
+export async function findFirstReceivedAt(db: Queryable, provider: string): Promise<Date | null> {
   return (await queryRow(db, findFirstStatement, [provider]))?.received_at ?? null;
 }
 
@@ -65,7 +68,7 @@ const storeStatement = defineCommand(
 );
 
 /** Remembers how far a provider's log has been compared. */
-export async function storeReconciledEvent(
+export async function storeReconciliationCursor(
   db: Queryable,
   provider: string,
   eventId: string,
@@ -141,6 +144,6 @@ export async function findReconciliation(
 }
 
 /** Whether the newest comparison failed. */
-export function isFailing({ reconciledAt, failedAt }: ReconciliationRecord): boolean {
+export function hasReconciliationFailed({ reconciledAt, failedAt }: ReconciliationRecord): boolean {
   return failedAt !== null && (reconciledAt === null || failedAt > reconciledAt);
 }

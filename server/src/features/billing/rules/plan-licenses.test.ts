@@ -45,12 +45,12 @@ function plan(facts: readonly BillingFact[], lines: readonly BilledLine[] = []) 
   );
 }
 
-function made(transactionId: string, lineKey: string, licenseId: string): BilledLine {
+function billedLine(transactionId: string, lineKey: string, licenseId: string): BilledLine {
   return { provider: 'paddle', transactionId, lineKey, licenseId };
 }
 
-describe('a line of a purchase', () => {
-  test('that made nothing yet is missing, with what it sells', () => {
+describe('planLicenses for a line', () => {
+  test('lists a line without a license as missing, with the terms of its product', () => {
     const { missing, ...rest } = plan([
       payment({ lines: [line(PRICES.personal, { quantity: 3 })] }),
     ]);
@@ -58,50 +58,53 @@ describe('a line of a purchase', () => {
       missing.map(({ draft, terms }) => [draft.transactionId, draft.lineKey, terms]),
       [['txn_1', 'once:0', { ...TERMS, maxActivations: 6 }]],
     );
-    assert.deepEqual(rest, { made: [], strays: [], unsold: [] });
+    assert.deepEqual(rest, { existing: [], orphaned: [], unmatched: [] });
   });
 
-  test('that made a license has it, and makes no other', () => {
-    const own = made('txn_1', 'once:0', 'a');
-    const { made: kept, ...rest } = plan([payment()], [own, made('txn_2', 'once:0', 'b')]);
+  test('matches a line to its existing license', () => {
+    const own = billedLine('txn_1', 'once:0', 'a');
+    const { existing, ...rest } = plan([payment()], [own, billedLine('txn_2', 'once:0', 'b')]);
     assert.deepEqual(
-      kept.map((each) => [each.line, each.terms]),
+      existing.map((each) => [each.line, each.terms]),
       [[own, TERMS]],
     );
-    assert.deepEqual(rest, { missing: [], strays: [], unsold: [] });
+    assert.deepEqual(rest, { missing: [], orphaned: [], unmatched: [] });
   });
 
-  test('that made one under a later payment, while the checkout was not known, keeps it under that', () => {
-    const later = made('txn_4', 'recurring:0', 'a');
-    const { made: kept, missing } = plan([checkout(), began(), renewal(4)], [later]);
+  test('matches a license that was created under a later payment before the checkout was known', () => {
+    const later = billedLine('txn_4', 'recurring:0', 'a');
+    const { existing, missing } = plan([checkout(), began(), renewal(4)], [later]);
     assert.deepEqual(
-      kept.map((each) => [each.draft.transactionId, each.line]),
+      existing.map((each) => [each.draft.transactionId, each.line]),
       [['txn_1', later]],
     );
     assert.deepEqual(missing, []);
   });
 
-  test('that made two has the one of the checkout, whichever is older; the other is a stray', () => {
-    const own = made('txn_1', 'recurring:0', 'b');
-    const other = made('txn_4', 'recurring:0', 'a');
-    const { made: kept, strays } = plan([checkout(), began(), renewal(4)], [other, own]);
+  test('keeps the license of the checkout if a line has two, and lists the other one as orphaned', () => {
+    const own = billedLine('txn_1', 'recurring:0', 'b');
+    const other = billedLine('txn_4', 'recurring:0', 'a');
+    const { existing, orphaned } = plan([checkout(), began(), renewal(4)], [other, own]);
     assert.deepEqual(
-      kept.map((each) => each.line),
+      existing.map((each) => each.line),
       [own],
     );
     assert.deepEqual(
-      strays.map((each) => each.line),
+      orphaned.map((each) => each.line),
       [other],
     );
   });
 
-  test('whose price the catalogue names no more keeps what it has', () => {
+  test('keeps the terms of a license whose price is no longer in the catalogue', () => {
     const lines = [line(PRICES.unknown)];
-    const { made: kept, unsold } = plan([payment({ lines })], [made('txn_1', 'once:0', 'a')]);
-    assert.deepEqual([kept.map(({ terms }) => terms), unsold], [[null], []]);
+    const { existing, unmatched } = plan(
+      [payment({ lines })],
+      [billedLine('txn_1', 'once:0', 'a')],
+    );
+    assert.deepEqual([existing.map(({ terms }) => terms), unmatched], [[null], []]);
   });
 
-  test('of more machines than can be counted is good for a billion; of a part of one for one', () => {
+  test('limits activations to a billion and rounds a partial quantity up to one', () => {
     const lines = [1e12, 0.5].map((quantity) => line(PRICES.personal, { quantity }));
     const { missing } = plan([payment({ lines })]);
     assert.deepEqual(
@@ -111,38 +114,38 @@ describe('a line of a purchase', () => {
   });
 });
 
-describe('a purchase', () => {
-  test('that sells nothing that the catalogue names is unsold, with at most five of its prices', () => {
+describe('planLicenses for a purchase', () => {
+  test('lists a purchase without a known price as unmatched, with at most five prices', () => {
     const lines = ['a', 'b', 'a', 'c', 'd', 'e', 'f'].map((priceId) => line(priceId));
-    const { unsold, ...rest } = plan([payment({ lines })]);
+    const { unmatched, ...rest } = plan([payment({ lines })]);
     assert.deepEqual(
-      unsold.map(({ reason }) => reason),
+      unmatched.map(({ reason }) => reason),
       ['No product of the catalogue has the price a, b, c, d, e.'],
     );
-    assert.deepEqual(rest, { missing: [], made: [], strays: [] });
+    assert.deepEqual(rest, { missing: [], existing: [], orphaned: [] });
   });
 
-  test('of which nothing was paid is neither sold nor unsold', () => {
-    const { missing, unsold } = plan([renewal(4, { origin: 'other' })]);
-    assert.deepEqual([missing, unsold], [[], []]);
+  test('ignores a purchase without a payment', () => {
+    const { missing, unmatched } = plan([renewal(4, { origin: 'other' })]);
+    assert.deepEqual([missing, unmatched], [[], []]);
   });
 
-  test('is told apart from another in the same plan', () => {
-    const { missing, made: kept } = plan(
+  test('separates two purchases of one plan', () => {
+    const { missing, existing } = plan(
       [payment(), payment({ transactionId: 'txn_2', occurredAt: month(4) })],
-      [made('txn_2', 'once:0', 'a')],
+      [billedLine('txn_2', 'once:0', 'a')],
     );
     assert.deepEqual(
       missing.map(({ draft }) => draft.transactionId),
       ['txn_1'],
     );
     assert.deepEqual(
-      kept.map(({ draft }) => draft.transactionId),
+      existing.map(({ draft }) => draft.transactionId),
       ['txn_2'],
     );
   });
 
-  test('may have made licenses under each of its transactions and their other names', () => {
+  test('listTransactions returns each transaction and its aliases', () => {
     const [purchase] = group(checkout({ aliases: ['pi_1'] }), began(), renewal(4));
     assert.ok(purchase !== undefined);
     assert.deepEqual(

@@ -5,7 +5,7 @@ import { computeLicenses } from './compute-licenses.ts';
 import type { Purchase } from './group-purchases.ts';
 import type { LicenseDraft } from './purchase.ts';
 
-/** A license that a line of a checkout made. */
+/** A line of a checkout and the license that was created for it. */
 export interface BilledLine {
   readonly provider: string;
   readonly transactionId: string;
@@ -13,7 +13,7 @@ export interface BilledLine {
   readonly licenseId: string;
 }
 
-/** What a line sells, and for how many machines. */
+/** The terms of the product that a line sells. */
 interface SoldTerms {
   readonly productId: string;
   readonly tier: string;
@@ -21,73 +21,73 @@ interface SoldTerms {
   readonly maxActivations: number;
 }
 
-/** A license that is to be made. */
+/** A license to create. */
 export interface MissingLicense {
   readonly purchase: Purchase;
   readonly draft: LicenseDraft;
   readonly terms: SoldTerms;
 }
 
-/** A license that is there, and what it is to be. */
-export interface MadeLicense {
+/** An existing license and its new state. */
+export interface ExistingLicense {
   readonly purchase: Purchase;
   readonly draft: LicenseDraft;
-  /** Null: as they are, for the catalogue names the line's price no more. */
+  /** Null: unchanged, because the catalogue no longer has the price of the line. */
   readonly terms: SoldTerms | null;
-  /** The line as it was when it was made, so its transaction may be another one than the draft's. */
+  /** As recorded at creation; its transaction may differ from that of the draft. */
   readonly line: BilledLine;
 }
 
-/** A license of a line that there is no more, since two purchases turned out to be one. */
-export interface StrayLicense {
+/** A license whose line no longer exists, because two purchases turned out to be one. */
+export interface OrphanedLicense {
   readonly purchase: Purchase;
   readonly line: BilledLine;
 }
 
-/** A purchase that sells nothing that the catalogue names, and why; a sentence for people. */
-export interface UnsoldPurchase {
+/** A purchase none of whose prices is in the catalogue; `reason` is a sentence for operators. */
+export interface UnmatchedPurchase {
   readonly purchase: Purchase;
   readonly reason: string;
 }
 
-/** What is to be done about the licenses of purchases. */
+/** The changes that bring the licenses of purchases up to date. */
 export interface LicensePlans {
   readonly missing: readonly MissingLicense[];
-  readonly made: readonly MadeLicense[];
-  readonly strays: readonly StrayLicense[];
-  readonly unsold: readonly UnsoldPurchase[];
+  readonly existing: readonly ExistingLicense[];
+  readonly orphaned: readonly OrphanedLicense[];
+  readonly unmatched: readonly UnmatchedPurchase[];
 }
 
-/** More machines than PostgreSQL's integer counts are as good as any number. */
+/** Fits into an integer of PostgreSQL. */
 const MAX_ACTIVATIONS = 1_000_000_000;
 
 /**
- * Holds what the licenses of purchases are to be against those that were made.
- * @param lines those that {@link listTransactions} leads to, the oldest first
+ * Compares the licenses that purchases should have with those that exist.
+ * @param lines of the transactions that {@link listTransactions} returns, oldest first
  */
 export function planLicenses(
   purchases: readonly Purchase[],
   lines: readonly BilledLine[],
   findProduct: (provider: BillingProvider, priceId: string) => Product | null,
 ): LicensePlans {
-  const linesOf = Map.groupBy(lines, nameTransaction);
+  const linesOf = Map.groupBy(lines, toTransactionName);
   const plans = purchases.map((purchase) => {
     const { provider } = purchase.facts;
     const drafts = computeLicenses(purchase.facts, (priceId) => findProduct(provider, priceId));
     const own = listTransactions(purchase).flatMap(
-      (each) => linesOf.get(nameTransaction(each)) ?? [],
+      (each) => linesOf.get(toTransactionName(each)) ?? [],
     );
     return planPurchase(purchase, drafts, own);
   });
   return {
     missing: plans.flatMap(({ missing }) => missing),
-    made: plans.flatMap(({ made }) => made),
-    strays: plans.flatMap(({ strays }) => strays),
-    unsold: plans.flatMap(({ unsold }) => unsold),
+    existing: plans.flatMap(({ existing }) => existing),
+    orphaned: plans.flatMap(({ orphaned }) => orphaned),
+    unmatched: plans.flatMap(({ unmatched }) => unmatched),
   };
 }
 
-/** Every transaction of a purchase, for a license may have been made under another one while less was known. */
+/** Returns every transaction of a purchase: a license may have been created under any of them, before later events arrived. */
 export function listTransactions({
   facts,
 }: Purchase): Pick<BilledLine, 'provider' | 'transactionId'>[] {
@@ -106,21 +106,21 @@ function planPurchase(
   lines: readonly BilledLine[],
 ): LicensePlans {
   const missing: MissingLicense[] = [];
-  const made: MadeLicense[] = [];
+  const existing: ExistingLicense[] = [];
   for (const draft of drafts) {
-    const line = findMade(lines, draft);
+    const line = findLine(lines, draft);
     const terms = readTerms(draft);
-    if (line !== null) made.push({ purchase, draft, terms, line });
+    if (line !== null) existing.push({ purchase, draft, terms, line });
     else if (terms !== null) missing.push({ purchase, draft, terms });
   }
-  const kept = new Set(made.map(({ line }) => line));
-  const strays = lines.filter((line) => !kept.has(line)).map((line) => ({ purchase, line }));
-  const isUnsold = drafts.length > 0 && made.length + missing.length === 0;
-  const unsold = isUnsold ? [{ purchase, reason: explainUnsold(drafts) }] : [];
-  return { missing, made, strays, unsold };
+  const kept = new Set(existing.map(({ line }) => line));
+  const orphaned = lines.filter((line) => !kept.has(line)).map((line) => ({ purchase, line }));
+  const isUnmatched = drafts.length > 0 && existing.length + missing.length === 0;
+  const unmatched = isUnmatched ? [{ purchase, reason: explainUnmatched(drafts) }] : [];
+  return { missing, existing, orphaned, unmatched };
 }
 
-function findMade(lines: readonly BilledLine[], draft: LicenseDraft): BilledLine | null {
+function findLine(lines: readonly BilledLine[], draft: LicenseDraft): BilledLine | null {
   const ofLine = lines.filter(({ lineKey }) => lineKey === draft.lineKey);
   const own = ofLine.find(({ transactionId }) => transactionId === draft.transactionId);
   return own ?? ofLine[0] ?? null;
@@ -137,12 +137,12 @@ function readTerms({ product, quantity }: LicenseDraft): SoldTerms | null {
   };
 }
 
-function explainUnsold(drafts: readonly LicenseDraft[]): string {
+function explainUnmatched(drafts: readonly LicenseDraft[]): string {
   const prices = [...new Set(drafts.map(({ priceId }) => priceId))].slice(0, 5).join(', ');
   return `No product of the catalogue has the price ${prices}.`;
 }
 
-function nameTransaction({
+function toTransactionName({
   provider,
   transactionId,
 }: Pick<BilledLine, 'provider' | 'transactionId'>): string {

@@ -162,7 +162,7 @@ export async function replayMessage(
   now: Date,
 ): Promise<ReplayedDeliveries[]> {
   return (await queryRows(db, replayMessageStatement, [messageId, endpointId, now])).map(
-    toReplayed,
+    toReplayedDeliveries,
   );
 }
 
@@ -200,9 +200,9 @@ export async function replayFailed(
   limit: number,
 ): Promise<ReplayedDeliveries[]> {
   const parameters = [since, endpointId, now, limit];
-  return (await queryRows(db, replayFailedStatement, parameters)).map(toReplayed);
+  return (await queryRows(db, replayFailedStatement, parameters)).map(toReplayedDeliveries);
 }
 
-function toReplayed(row: Static<typeof ReplayedRow>): ReplayedDeliveries {
+function toReplayedDeliveries(row: Static<typeof ReplayedRow>): ReplayedDeliveries {
   return { endpointId: row.endpoint_id, count: row.count };
 }

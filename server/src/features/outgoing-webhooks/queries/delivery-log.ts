@@ -61,7 +61,7 @@ const listStatement = defineStatement(
 );
 
 /** Which deliveries are asked for. */
-interface LogFilter {
+interface DeliveryFilter {
   readonly endpointId: string | null;
   /** Only those whose last attempt failed, whether or not others follow. */
   readonly failedOnly: boolean;
@@ -69,7 +69,10 @@ interface LogFilter {
 }
 
 /** What endpoints were told, the newest first. */
-export async function listDeliveries(db: Queryable, filter: LogFilter): Promise<LoggedDelivery[]> {
+export async function listDeliveries(
+  db: Queryable,
+  filter: DeliveryFilter,
+): Promise<LoggedDelivery[]> {
   const { endpointId, failedOnly, limit } = filter;
   const rows = await queryRows(db, listStatement, [endpointId, failedOnly, limit]);
   return rows.map((row) => ({

@@ -136,17 +136,17 @@ export async function deleteEndpoint(db: Queryable, id: string): Promise<void> {
 }
 
 const noteSuccessStatement = defineCommand(
-  'webhook_endpoint_note_success',
+  'webhook_endpoint_record_success',
   'update webhook_endpoints set failing_since = null where id = $1 and failing_since is not null',
 );
 
 /** Ends a time of failures. */
-export async function noteEndpointSuccess(db: Queryable, id: string): Promise<void> {
+export async function recordEndpointSuccess(db: Queryable, id: string): Promise<void> {
   await execute(db, noteSuccessStatement, [id]);
 }
 
 const noteFailureStatement = defineStatement(
-  'webhook_endpoint_note_failure',
+  'webhook_endpoint_record_failure',
   Type.Object({ disabled_reason: Type.Union([Reason, Type.Null()]) }),
   `update webhook_endpoints
    set failing_since = case when last_failed_at >= $5 then coalesce(failing_since, $2) else $2::timestamptz end,
@@ -172,7 +172,7 @@ interface EndpointFailure {
  * Begins a time of failures or goes on with it, and disables an endpoint whose time is up.
  * @returns why this very call disabled it; null when it did not
  */
-export async function noteEndpointFailure(
+export async function recordEndpointFailure(
   db: Queryable,
   id: string,
   { failedAt, isGone, tooLongSince, overBefore }: EndpointFailure,

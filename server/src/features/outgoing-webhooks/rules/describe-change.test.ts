@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 
 import { anyStanding, perpetual } from '../../licenses/rules/standing.fixture.ts';
 import { licenseStatus } from '../../licenses/rules/status.ts';
-import { describeChange, describeMoment } from './describe-change.ts';
+import { describeChange, describeTransition } from './describe-change.ts';
 
 const now = new Date('2027-03-01T12:00:00.000Z');
 const DAY_MS = 86_400_000;
@@ -58,15 +58,15 @@ test('a suspension and its end are changes of the status', () => {
 
 test('a subscription is first past due, and over at the end of its days of grace', () => {
   const monthly = { ...perpetual, subscription: true, expiresAt: now };
-  assert.deepEqual(describeMoment(monthly, now), {
+  assert.deepEqual(describeTransition(monthly, now), {
     type: 'license.status_changed',
     details: { previous_status: 'active' },
   });
-  assert.deepEqual(describeMoment(monthly, inDays(14)), {
+  assert.deepEqual(describeTransition(monthly, inDays(14)), {
     type: 'license.expired',
     details: { previous_status: 'past_due' },
   });
-  assert.equal(describeMoment(monthly, inDays(7)), null);
+  assert.equal(describeTransition(monthly, inDays(7)), null);
 });
 
 test('there is something to tell of a change exactly when the status or the end is another', () => {

@@ -34,7 +34,7 @@ export function describeChange(
 }
 
 /** What there is to tell of a license at a moment at which its status may have changed by time alone. */
-export function describeMoment(license: LicenseStanding, moment: Date): ChangeEvent | null {
+export function describeTransition(license: LicenseStanding, moment: Date): ChangeEvent | null {
   const previous = licenseStatus(license, new Date(moment.getTime() - 1));
   const status = licenseStatus(license, moment);
   if (status === previous) return null;

@@ -16,7 +16,7 @@ export const EVENT_TYPES = [
 export type EventType = (typeof EVENT_TYPES)[number];
 
 /** What a receiver is told about a license is made of this; never the key itself. */
-export interface AnnouncedLicense extends LicenseStanding {
+export interface EventLicense extends LicenseStanding {
   readonly tier: string | null;
   /** The last symbols of the key. */
   readonly keyHint: string;
@@ -37,7 +37,7 @@ export type EventDetails = Readonly<
 /** The body of a message: Standard Webhooks' `type`, `timestamp` and `data`, with the license as it was at that moment. */
 export function formatPayload(
   type: string,
-  license: AnnouncedLicense,
+  license: EventLicense,
   details: EventDetails,
   occurredAt: Date,
 ): string {

@@ -80,7 +80,7 @@ const EventsAnswer = Type.Object({
 
 function toLoggedEvent(event: Static<typeof EventsAnswer>['data'][number]): LoggedEvent {
   const occurredAt = new Date(event.occurred_at);
-  if (Number.isNaN(occurredAt.getTime())) throw strangeAnswer();
+  if (Number.isNaN(occurredAt.getTime())) throw unexpectedResponse();
   return { eventId: event.event_id, type: event.event_type, occurredAt, body: event };
 }
 
@@ -154,7 +154,7 @@ async function readLimited(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw strangeAnswer();
+    if (size > MAX_ANSWER_BYTES) throw unexpectedResponse();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -167,10 +167,10 @@ function parse<Schema extends TSchema>(body: string, schema: Schema): Static<Sch
   } catch {
     // It is told below, as what is JSON and not the answer.
   }
-  throw strangeAnswer();
+  throw unexpectedResponse();
 }
 
-function strangeAnswer(): PaddleApiError {
+function unexpectedResponse(): PaddleApiError {
   return new PaddleApiError('Paddle answers something that is not understood');
 }
 
