@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from './bounded-cache.ts';
 
 /** `quota` requests at once, and as many again, evenly spread, in each window. */
 export interface RatePolicy {
@@ -35,7 +35,7 @@ const MAX_CLIENTS = 50_000;
 export class RateLimiter {
   readonly #policies: readonly RatePolicy[];
   /** By client: a moment in ms for each policy. */
-  readonly #arrivals = new LRUCache<string, number[]>({ max: MAX_CLIENTS });
+  readonly #arrivals = createBoundedCache<number[]>(MAX_CLIENTS);
 
   /** @param policies all of them must allow a request */
   constructor(...policies: readonly RatePolicy[]) {

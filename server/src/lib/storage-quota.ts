@@ -1,4 +1,4 @@
-import { LRUCache } from 'lru-cache';
+import { createBoundedCache } from './bounded-cache.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -13,7 +13,7 @@ const MAX_NETWORKS = 50_000;
 export class StorageQuota {
   readonly #msPerByte: number;
   /** By network: the moment at which its whole quota is there again, in ms. */
-  readonly #fullAgainAt = new LRUCache<string, number>({ max: MAX_NETWORKS });
+  readonly #fullAgainAt = createBoundedCache<number>(MAX_NETWORKS);
 
   /** @param bytesPerDay at least 1 */
   constructor(bytesPerDay: number) {

@@ -1,7 +1,6 @@
 import { hash } from 'node:crypto';
 
-import { LRUCache } from 'lru-cache';
-
+import { createBoundedCache } from '#server/lib/bounded-cache.ts';
 import type { Clock } from '#server/clock.ts';
 import { networkOf } from '#server/lib/client-network.ts';
 import { RateLimiter, type RatePolicy } from '#server/lib/rate-limiter.ts';
@@ -25,7 +24,7 @@ export class CheckLimiter {
   readonly #clock: Clock;
   readonly #limiter = new RateLimiter(CHECK_POLICY);
   /** By a hash of network and transaction id. */
-  readonly #outcomes = new LRUCache<string, Outcome>({ max: MAX_CHECKOUTS });
+  readonly #outcomes = createBoundedCache<Outcome>(MAX_CHECKOUTS);
 
   constructor(clock: Clock) {
     this.#clock = clock;

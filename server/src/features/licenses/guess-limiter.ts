@@ -1,5 +1,4 @@
-import { LRUCache } from 'lru-cache';
-
+import { createBoundedCache } from '#server/lib/bounded-cache.ts';
 import type { Clock } from '#server/clock.ts';
 import { networkOf } from '#server/lib/client-network.ts';
 
@@ -37,9 +36,9 @@ interface Tally {
  */
 export class GuessLimiter {
   readonly #clock: Clock;
-  readonly #addresses = new LRUCache<string, Tally>({ max: MAX_ADDRESSES });
+  readonly #addresses = createBoundedCache<Tally>(MAX_ADDRESSES);
   /** Foreign keys that were found, by network and hash. */
-  readonly #knownKeys = new LRUCache<string, true>({ max: MAX_KNOWN_KEYS });
+  readonly #knownKeys = createBoundedCache<true>(MAX_KNOWN_KEYS);
 
   constructor(clock: Clock) {
     this.#clock = clock;
