@@ -1,3 +1,4 @@
-import { runCommandLine } from './cli/program.ts';
+import { exitWhenOutputFails, runCommandLine } from './cli/program.ts';
 
+exitWhenOutputFails();
 process.exitCode = await runCommandLine(process.argv.slice(2));

@@ -1,44 +1,62 @@
-import { spawn } from 'node:child_process';
-import { text } from 'node:stream/consumers';
-import { fileURLToPath } from 'node:url';
+import { Readable, Writable } from 'node:stream';
 
-/** What a run of the command line came to. */
+import type { CommandProcess } from '#server/cli/command-process.ts';
+import { runCommandLine } from '#server/cli/program.ts';
+
+/** Exit code and output of a command. */
 export interface CommandRun {
-  readonly code: number | null;
+  readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
 }
 
-const main = fileURLToPath(new URL('../src/main.ts', import.meta.url));
-
-/**
- * Runs `latchkey` as a process of its own, with no settings but these, in a directory of its own.
- * @param options.input what it reads on standard input
- */
-export async function runLatchkey(
-  args: readonly string[],
-  options: {
-    readonly directory: string;
-    readonly settings?: Readonly<Record<string, string>>;
-    readonly input?: string;
-  },
-): Promise<CommandRun> {
-  const env = { ...inheritedVariables(), LATCHKEY_PORT: '0', ...options.settings };
-  const child = spawn(process.execPath, [main, ...args], { cwd: options.directory, env });
-  const closed = new Promise<number | null>((resolve, reject) => {
-    child.once('error', reject).once('close', resolve);
-  });
-  // A command that does not read its input may be gone before it is written.
-  child.stdin.on('error', () => {}).end(options.input ?? '');
-  const [stdout, stderr, code] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    closed,
-  ]);
-  return { code, stdout, stderr };
+interface RunOptions {
+  /** The working directory. */
+  readonly directory: string;
+  /** The environment; nothing else is set. */
+  readonly settings?: Readonly<Record<string, string>>;
+  /** The text on standard input. */
+  readonly input?: string;
 }
 
-/** What a program of a test takes over from it: the way to programs, and the modules that are compiled already. */
+let last: Promise<unknown> = Promise.resolve();
+
+/**
+ * Runs `latchkey` in this process, with streams, an environment and a working directory of its own. Runs follow one
+ * another, since the environment and the directory belong to the process.
+ */
+export function runLatchkey(args: readonly string[], options: RunOptions): Promise<CommandRun> {
+  const run = last.then(() => runAlone(args, options));
+  last = run.catch(() => undefined);
+  return run;
+}
+
+async function runAlone(args: readonly string[], options: RunOptions): Promise<CommandRun> {
+  const [environment, directory] = [process.env, process.cwd()];
+  const [stdout, stderr] = [new TextSink(), new TextSink()];
+  const target: CommandProcess = { stdin: Readable.from([options.input ?? '']), stdout, stderr };
+  process.env = { ...inheritedVariables(), LATCHKEY_PORT: '0', ...options.settings };
+  process.chdir(options.directory);
+  try {
+    const code = await runCommandLine(args, target);
+    return { code, stdout: stdout.text, stderr: stderr.text };
+  } finally {
+    process.chdir(directory);
+    process.env = environment;
+  }
+}
+
+class TextSink extends Writable {
+  #decoder = new TextDecoder();
+  text = '';
+
+  override _write(chunk: Buffer, _encoding: string, done: () => void): void {
+    this.text += this.#decoder.decode(chunk, { stream: true });
+    done();
+  }
+}
+
+/** The variables that every child process of a test gets: where programs are, and the cache of compiled modules. */
 export function inheritedVariables(): NodeJS.ProcessEnv {
   const { PATH, NODE_COMPILE_CACHE } = process.env;
   return { PATH, ...(NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE }) };

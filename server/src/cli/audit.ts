@@ -11,6 +11,7 @@ import {
 } from '#server/features/audit/queries.ts';
 import { resolveLicenseId } from '#server/features/licenses/resolve-license.ts';
 
+import { commandProcess } from './command-process.ts';
 import { usageError } from './command-error.ts';
 import { readLicenseName } from './license/argument.ts';
 import { jsonOption, limitOption, moment, shortText, withExamples } from './options.ts';
@@ -120,6 +121,6 @@ function toTable(entries: readonly StoredAuditEntry[]): string {
       subjectId,
       reason,
     ]),
-    process.stdout.columns,
+    commandProcess().stdout.columns,
   );
 }

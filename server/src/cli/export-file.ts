@@ -6,6 +6,7 @@ import { Option } from 'commander';
 import { type CsvCell, formatCsvLine } from '#server/lib/csv.ts';
 import { codeOf, hasCode } from '#server/lib/error-code.ts';
 
+import { commandProcess } from './command-process.ts';
 import { failed } from './command-error.ts';
 import { printNote, withProgress } from './output.ts';
 
@@ -71,7 +72,7 @@ async function* countLines(
 }
 
 async function writeLines(lines: () => AsyncGenerator<string>, path?: string): Promise<void> {
-  if (path === undefined) await pipeline(lines, process.stdout, { end: false });
+  if (path === undefined) await pipeline(lines, commandProcess().stdout, { end: false });
   else await writeFile(lines, path);
 }
 

@@ -29,6 +29,7 @@ import { messageOf } from '#server/lib/error-message.ts';
 import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
+import { commandProcess } from './command-process.ts';
 import { currentActor } from './actor.ts';
 import { failed, usageError } from './command-error.ts';
 import { jsonOption, shortText, withExamples } from './options.ts';
@@ -78,7 +79,7 @@ function preview(mailName: string, { locale, text, out, name }: PreviewOptions):
   const mail = writeExample(mailName, template, language, name);
   const body = text === true ? `${mail.subject}\n\n${mail.text}` : mail.html;
   if (out === undefined) {
-    process.stdout.write(body);
+    commandProcess().stdout.write(body);
     return;
   }
   try {

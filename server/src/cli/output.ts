@@ -1,5 +1,6 @@
 import { styleText } from 'node:util';
 
+import { type CommandProcess, commandProcess } from './command-process.ts';
 import { cleanJson, cleanText, padText, widthOf } from './terminal-text.ts';
 
 /** What every command that gives a result takes. */
@@ -16,17 +17,17 @@ export type Cell = string | number | boolean | Date | null;
 /** Prints the result of a command on standard output, where nothing else goes. */
 export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
   const shown = options.json === true ? cleanJson(JSON.stringify(result, null, 2)) : text();
-  process.stdout.write(`${shown.trimEnd()}\n`);
+  commandProcess().stdout.write(`${shown.trimEnd()}\n`);
 }
 
 /** Says something to the person at the terminal, on standard error, so that results can be piped. */
 export function printNote(text: string): void {
-  process.stderr.write(`${text}\n`);
+  commandProcess().stderr.write(`${text}\n`);
 }
 
 /** Colours text for standard output: only on a terminal, and never with `NO_COLOR`. */
 export function paint(style: Style, text: string): string {
-  return styleText(style, text, { stream: process.stdout });
+  return styleText(style, text, { stream: commandProcess().stdout });
 }
 
 /** Lines of `name  value`, the values in one column. */
@@ -81,7 +82,7 @@ const CLEAR_LINE = '\r\u001B[K';
 export async function withProgress<Result>(
   noun: string,
   work: (report: (done: number) => void) => Promise<Result>,
-  terminal: Pick<NodeJS.WriteStream, 'isTTY' | 'write'> = process.stderr,
+  terminal: Pick<CommandProcess['stderr'], 'isTTY' | 'write'> = commandProcess().stderr,
 ): Promise<Result> {
   let nextAt = 0;
   const report = (done: number): void => {

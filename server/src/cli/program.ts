@@ -3,6 +3,7 @@ import { Command, CommanderError } from 'commander';
 import { version } from '#server/lib/version.ts';
 
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
+import { type CommandProcess, commandProcess, runIn } from './command-process.ts';
 import { withExamples } from './options.ts';
 import { printNote } from './output.ts';
 
@@ -56,29 +57,39 @@ export async function buildProgram(only = ''): Promise<Command> {
 
 /**
  * Runs one command.
- * @param args the arguments after the program's name
- * @returns the exit code: 0 done, 1 not done, 2 not understood, 78 a wrong configuration
+ * @param args the arguments after the name of the program
+ * @param target the streams of the command
+ * @returns the exit code: 0 success, 1 failure, 2 wrong usage, 78 wrong configuration
  */
-export async function runCommandLine(args: readonly string[]): Promise<number> {
-  endWhenNobodyReads();
-  const program = await buildProgram(args[0]);
-  if (args.length === 0) {
-    program.outputHelp();
-    return 0;
-  }
-  try {
-    await program.parseAsync(args, { from: 'user' });
-    return Number(process.exitCode ?? 0);
-  } catch (error) {
-    // Commander has already said what was wrong with the arguments.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
-    const { lines, exitCode } = explainError(error);
-    for (const line of lines) printNote(`latchkey: ${line}`);
-    if (process.env['LATCHKEY_LOG_LEVEL'] === 'debug' && error instanceof Error) {
-      printNote(error.stack ?? '');
+export function runCommandLine(
+  args: readonly string[],
+  target: CommandProcess = process,
+): Promise<number> {
+  return runIn(target, async () => {
+    const program = await buildProgram(args[0]);
+    if (args.length === 0) {
+      program.outputHelp();
+      return 0;
     }
-    return exitCode;
+    try {
+      await program.parseAsync(args, { from: 'user' });
+      return Number(target.exitCode ?? 0);
+    } catch (error) {
+      return printError(error);
+    }
+  });
+}
+
+/** Prints what is wrong, and returns the exit code. */
+function printError(error: unknown): number {
+  // Commander has printed what is wrong with the arguments.
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
+  const { lines, exitCode } = explainError(error);
+  for (const line of lines) printNote(`latchkey: ${line}`);
+  if (process.env['LATCHKEY_LOG_LEVEL'] === 'debug' && error instanceof Error) {
+    printNote(error.stack ?? '');
   }
+  return exitCode;
 }
 
 /** Settings that subcommands do not inherit when they are made in files of their own. */
@@ -88,6 +99,8 @@ function prepareAll(command: Command): void {
     .helpCommand(false)
     .showHelpAfterError(`Try: ${pathOf(command)} --help`)
     .configureOutput({
+      writeOut: (text) => commandProcess().stdout.write(text),
+      writeErr: (text) => commandProcess().stderr.write(text),
       outputError: (text, write) => write(text.replace(/^error: /u, 'latchkey: ')),
     });
   for (const child of command.commands) prepareAll(child);
@@ -97,8 +110,8 @@ function pathOf(command: Command): string {
   return command.parent === null ? command.name() : `${pathOf(command.parent)} ${command.name()}`;
 }
 
-/** `latchkey export … | head` closes the pipe early, which is no failure; a full disk is one. */
-function endWhenNobodyReads(): void {
+/** Ends the process when its output cannot be written: a closed pipe (`latchkey export … | head`) is no failure, a full disk is one. */
+export function exitWhenOutputFails(): void {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') process.exit(0);
     printNote(`latchkey: The output cannot be written (${message}).`);

@@ -9,6 +9,7 @@ import type { EventFilter, EventStatus } from '#server/features/billing/queries/
 import { reconcilePaddle, type Reconciliation } from '#server/features/billing/reconcile.ts';
 import { replayEvents, type ReplayOutcome } from '#server/features/billing/replay-events.ts';
 
+import { commandProcess } from './command-process.ts';
 import { currentActor } from './actor.ts';
 import { failed, usageError } from './command-error.ts';
 import { jsonOption, limitOption, moment, reasonOption, withExamples } from './options.ts';
@@ -151,7 +152,7 @@ async function replay(eventId: string | undefined, options: ReplayOptions): Prom
     if (outcomes.length === 0 && eventId !== undefined) throw failed('There is no such event.');
     printResult(options, outcomes.map(toJsonReplay), () => describeReplay(outcomes));
     const isAmiss = outcomes.some(({ status }) => NOT_APPLIED.has(status));
-    if (isAmiss) process.exitCode = 1;
+    if (isAmiss) commandProcess().exitCode = 1;
   });
 }
 
@@ -255,7 +256,7 @@ async function reconcile(options: ReconcileOptions): Promise<void> {
       );
     }
     printResult(options, toJsonReconcile(found), () => describeReconcile(found));
-    if (found.repaired.some(({ status }) => status === 'deferred')) process.exitCode = 1;
+    if (found.repaired.some(({ status }) => status === 'deferred')) commandProcess().exitCode = 1;
   });
 }
 

@@ -14,6 +14,7 @@ import { type Logger, createLog } from '#server/log.ts';
 import { formatForTerminal } from '#server/log-terminal.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
 import { createMetrics } from '#server/metrics.ts';
+import { commandProcess } from './command-process.ts';
 import { failed } from './command-error.ts';
 import { printNote } from './output.ts';
 
@@ -87,5 +88,5 @@ async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {
 }
 
 function logToStandardError(line: string): void {
-  process.stderr.write(formatForTerminal(line, false));
+  commandProcess().stderr.write(formatForTerminal(line, false));
 }

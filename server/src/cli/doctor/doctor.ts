@@ -7,6 +7,7 @@ import { readConfiguration } from '#server/config/load.ts';
 import { clusterDirectory } from '#server/db/embedded/cluster.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { jsonOption, withExamples } from '../options.ts';
 import { type OutputOptions, paint, printResult } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
@@ -38,7 +39,7 @@ async function runDoctor(options: OutputOptions): Promise<void> {
   const findings = await examine();
   const healthy = findings.every((finding) => finding.status !== 'failed');
   printResult(options, { healthy, findings }, () => findings.map(formatFinding).join('\n'));
-  if (!healthy) process.exitCode = 1;
+  if (!healthy) commandProcess().exitCode = 1;
 }
 
 /** Runs every check; one that fails to run is itself a finding and does not keep the others from running. */

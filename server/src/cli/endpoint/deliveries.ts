@@ -15,6 +15,7 @@ import {
   type WaitingEndpoint,
 } from '#server/features/outgoing-webhooks/replay.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { currentActor } from '../actor.ts';
 import { usageError } from '../command-error.ts';
 import { jsonOption, limitOption, moment, shortText, withExamples } from '../options.ts';
@@ -54,7 +55,7 @@ async function test(idOrUrl: string, options: OutputOptions): Promise<void> {
         ? `${endpoint.url} took it: ${status} after ${durationMs} ms.`
         : `${endpoint.url} did not take it: ${error} (after ${durationMs} ms).`,
     );
-    if (!delivered) process.exitCode = 1;
+    if (!delivered) commandProcess().exitCode = 1;
   });
 }
 

@@ -5,6 +5,7 @@ import { Argument } from 'commander';
 import type { Product } from '#server/config/catalog.ts';
 import type { Context } from '#server/context.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { usageError } from '../command-error.ts';
 
 /**
@@ -23,7 +24,7 @@ export async function readLicenseName(argument: string): Promise<string> {
 }
 
 async function readFirstLine(): Promise<string> {
-  const lines = createInterface({ input: process.stdin, crlfDelay: Infinity });
+  const lines = createInterface({ input: commandProcess().stdin, crlfDelay: Infinity });
   for await (const line of lines) {
     lines.close();
     return line;

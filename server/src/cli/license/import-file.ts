@@ -7,6 +7,7 @@ import { CsvSyntaxError, readCsv } from '#server/lib/csv.ts';
 import { hasCode } from '#server/lib/error-code.ts';
 import { isRecord } from '#server/lib/is-record.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { failed, usageError } from '../command-error.ts';
 
 /** One record of a file, or why it cannot be read. */
@@ -30,7 +31,7 @@ export function guessFormat(path: string): ImportFormat {
 
 /** Opens a file, or standard input for `-`. */
 export function openSource(path: string): Readable {
-  const stream = path === '-' ? process.stdin : createReadStream(path);
+  const stream = path === '-' ? commandProcess().stdin : createReadStream(path);
   return stream.setEncoding('utf8');
 }
 

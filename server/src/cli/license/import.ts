@@ -9,6 +9,7 @@ import {
 } from '#server/features/licenses/import.ts';
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { currentActor } from '../actor.ts';
 import { jsonOption, shortText, withExamples } from '../options.ts';
 import { type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
@@ -90,7 +91,7 @@ async function runImport(path: string, options: ImportOptions): Promise<void> {
       ),
     );
     printTally(tally, options);
-    if (tally.failed > 0) process.exitCode = 1;
+    if (tally.failed > 0) commandProcess().exitCode = 1;
   });
 }
 

@@ -12,6 +12,7 @@ import {
   showLicense,
 } from '#server/features/licenses/show.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { auditAccess } from '../actor.ts';
 import { usageError } from '../command-error.ts';
 import {
@@ -126,7 +127,7 @@ function toTable({ licenses }: LicensePage): string {
       license.productId,
       license.customerEmail ?? license.customerName,
     ]),
-    process.stdout.columns,
+    commandProcess().stdout.columns,
   );
 }
 

@@ -8,6 +8,7 @@ import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/event-report
 import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
 import { addDays, type Day, dayOf, type DayRange } from '#server/features/analytics/rules/days.ts';
 
+import { commandProcess } from '../command-process.ts';
 import { failed, usageError } from '../command-error.ts';
 import { jsonOption, withExamples } from '../options.ts';
 import { type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
@@ -51,7 +52,7 @@ async function printReport(question: Question, options: ReportOptions): Promise<
       printNote(`Only the first ${MAX_REPORT_ROWS} rows are shown: ask for fewer days.`);
     }
     if (options.csv === true) {
-      process.stdout.write(toCsv(answer));
+      commandProcess().stdout.write(toCsv(answer));
       return;
     }
     const upToDateAt = last?.finishedAt ?? null;

@@ -1,0 +1,24 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import type { Readable, Writable } from 'node:stream';
+
+type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
+
+/** What a command reads, writes and exits with. */
+export interface CommandProcess {
+  readonly stdin: Readable;
+  readonly stdout: Output;
+  readonly stderr: Output;
+  exitCode?: typeof process.exitCode;
+}
+
+const current = new AsyncLocalStorage<CommandProcess>();
+
+/** Runs work whose commands use these streams instead of those of the process. */
+export function runIn<T>(target: CommandProcess, work: () => Promise<T>): Promise<T> {
+  return current.run(target, work);
+}
+
+/** The streams and the exit code of the command that runs: those of the process, unless a test replaces them. */
+export function commandProcess(): CommandProcess {
+  return current.getStore() ?? process;
+}
