@@ -4,11 +4,14 @@ import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 import { constants, gzip as gzipCallback } from 'node:zlib';
 
-import { type ArchiveEntry, tarEnd, tarHeader, tarPadding } from './tar.ts';
+import { TAR_END, type TarEntry, tarHeader, tarPadding } from '../../agent/src/system/tar.ts';
 
 const gzip = promisify(gzipCallback);
 
 const OPTIONS = { level: constants.Z_BEST_COMPRESSION, memLevel: constants.Z_MAX_MEMLEVEL };
+
+/** The same for every file, so that the same sources make the same archive. */
+const MODIFIED_AT = new Date('2026-01-01T00:00:00Z');
 
 /** Parts of this size are compressed at the same time, which costs less than a thousandth of the size. */
 const PART_BYTES = 32 * 1024 * 1024;
@@ -20,13 +23,13 @@ const PART_BYTES = 32 * 1024 * 1024;
  * @param cache a folder, made where it is missing
  */
 export async function compressArchive(
-  entries: readonly ArchiveEntry[],
+  entries: readonly TarEntry[],
   cache: string,
 ): Promise<Buffer> {
   const members: Buffer[] = [];
   let small: Buffer[] = [];
   for (const entry of entries) {
-    small.push(tarHeader(entry));
+    small.push(tarHeader(entry, MODIFIED_AT));
     if (entry.content.length < PART_BYTES) small.push(entry.content);
     else {
       members.push(await gzip(Buffer.concat(small), OPTIONS));
@@ -35,7 +38,7 @@ export async function compressArchive(
     }
     small.push(tarPadding(entry));
   }
-  members.push(await gzip(Buffer.concat([...small, tarEnd()]), OPTIONS));
+  members.push(await gzip(Buffer.concat([...small, TAR_END]), OPTIONS));
   return Buffer.concat(members);
 }
 

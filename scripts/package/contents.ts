@@ -2,18 +2,18 @@ import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 
+import type { TarEntry } from '../../agent/src/system/tar.ts';
 import { bundleProgram } from './bundle.ts';
 import { type Architecture, findPackedNode } from './fetch-node.ts';
 import { listLicenses } from './licenses.ts';
 import { readPackedNode } from './node-binary.ts';
-import type { ArchiveEntry } from './tar.ts';
 
 /** All that is in the package of the agent. */
 export interface AgentPackage {
   readonly version: string;
   readonly nodeVersion: string;
   /** Sorted; all lie in one folder, which bears name and version. */
-  readonly entries: readonly ArchiveEntry[];
+  readonly entries: readonly TarEntry[];
 }
 
 /**
@@ -48,10 +48,10 @@ export async function gatherAgent(root: string, arch: Architecture = 'x64'): Pro
 
 const EXECUTABLE = new Set(['bin/latchkey-agent', 'lib/node', 'install.sh']);
 
-function toEntries(name: string, contents: ReadonlyMap<string, Buffer>): ArchiveEntry[] {
+function toEntries(name: string, contents: ReadonlyMap<string, Buffer>): TarEntry[] {
   const folder = `latchkey-agent-${name}`;
   return [...contents]
-    .map(([path, content]) => ({ path, content, isExecutable: EXECUTABLE.has(path) }))
+    .map(([path, content]) => ({ path, content, mode: EXECUTABLE.has(path) ? 0o755 : 0o644 }))
     .sort((a, b) => (a.path < b.path ? -1 : 1))
     .map((entry) => ({ ...entry, path: `${folder}/${entry.path}` }));
 }

@@ -3,7 +3,7 @@ import { gzipSync } from 'node:zlib';
 import { formatDate, type SignedCertificate } from './authority.ts';
 import { writeReadme } from './readme-text.ts';
 import type { Register } from './register.ts';
-import { packTar } from './tar.ts';
+import { packTar } from '../system/tar.ts';
 
 /** What a bundle is made of. */
 export interface BundleParts {
@@ -21,7 +21,7 @@ export function packBundle({ signed, authority, pkcs12, register }: BundleParts)
   const { domain, address } = register;
   const readme = writeReadme({ name, domain, address, expires: formatDate(expiresAt) });
   const entry = (file: string, content: string | Buffer, mode = 0o600) => {
-    return { path: `${name}/${file}`, content, mode };
+    return { path: `${name}/${file}`, content: Buffer.from(content), mode };
   };
   const entries = [
     entry('README.txt', readme, 0o644),

@@ -11,7 +11,7 @@ import { ask, connect, openStream } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { createClient } from './create-client.ts';
 import { listCertificates } from './list-certificates.ts';
-import { packTar } from './tar.ts';
+import { packTar } from '../system/tar.ts';
 import { revokeClient } from './revoke-client.ts';
 
 const openssl = (...args: readonly string[]): string =>

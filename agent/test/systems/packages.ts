@@ -27,13 +27,13 @@ export async function unpackPackages(): Promise<Packages> {
   const folder = mkdtempSync(join(tmpdir(), 'latchkey-packages-'));
   const { version, entries } = await gatherAgent(repository);
   const next = `${version}-next`;
-  for (const { path, content, isExecutable } of entries) {
+  for (const { path, content, mode } of entries) {
     const [current, upgraded] = [version, next].map((name) =>
       join(folder, path.replace(/^[^/]+/, name)),
     );
     if (current === undefined || upgraded === undefined) continue;
     for (const each of [current, upgraded]) mkdirSync(dirname(each), { recursive: true });
-    writeFileSync(current, content, { mode: isExecutable ? 0o755 : 0o644 });
+    writeFileSync(current, content, { mode });
     const changed = setVersion(content, version, next);
     if (changed === null) linkSync(current, upgraded);
     else writeFileSync(upgraded, changed);
