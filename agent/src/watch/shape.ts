@@ -1,4 +1,4 @@
-/** What a value must be; a name that ends in `?` may be left out, and names that are not here may be there. */
+/** The type of a JSON value; `?` at the end of a name marks an optional member, and unknown members are allowed. */
 export type Shape =
   | 'text'
   | 'number'
@@ -6,10 +6,40 @@ export type Shape =
   | readonly [Shape]
   | { readonly [name: string]: Shape };
 
-/** No machine has more of anything. */
+/** More than any machine has of anything. */
 const MAX_ITEMS = 4096;
 
-/** Whether a value, as JSON gives it, has a shape. */
+/**
+ * Derives the shape from a schema of the contract. It keeps types and names and drops ranges, formats and choices, so that
+ * values of a later agent pass.
+ * @throws TypeError for a schema of an unknown kind
+ */
+export function shapeOf(schema: unknown): Shape {
+  const type = get(schema, 'type');
+  if (type === 'object') return shapeOfMembers(schema);
+  if (type === 'array') return [shapeOf(get(schema, 'items'))];
+  if (type === 'number' || type === 'integer') return 'number';
+  if (type === 'boolean') return 'flag';
+  const choice = get(schema, 'const') ?? get(schema, 'enum') ?? get(schema, 'anyOf');
+  if (typeof choice === 'number') return 'number';
+  if (type === 'string' || choice !== undefined) return 'text';
+  throw new TypeError(`The schema ${JSON.stringify(schema)} has no shape.`);
+}
+
+function shapeOfMembers(schema: unknown): Shape {
+  const required = get(schema, 'required');
+  const members = Object.entries(Object(get(schema, 'properties'))).map(([name, each]) => {
+    const isRequired = Array.isArray(required) && required.includes(name);
+    return [isRequired ? name : `${name}?`, shapeOf(each)];
+  });
+  return Object.fromEntries(members);
+}
+
+function get(value: unknown, name: string): unknown {
+  return Object(value)[name];
+}
+
+/** Checks whether a JSON value has a shape. */
 export function hasShape(value: unknown, shape: Shape): boolean {
   if (shape === 'text') return typeof value === 'string';
   if (shape === 'number') return typeof value === 'number' && Number.isFinite(value);
