@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-import { findEmbeddedPostgres } from '#server/db/embedded/find.ts';
+import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 

@@ -1,4 +1,4 @@
-import type { Account } from './db/embedded/system-accounts.ts';
+import type { Account } from './db/embedded/account.ts';
 import { loadGraphileWorker } from './jobs/lane.ts';
 import type { Logger } from './log.ts';
 import { loadNodemailer } from './mail/smtp-transport.ts';

@@ -7,9 +7,9 @@ import { promisify } from 'node:util';
 
 import { Client } from 'pg';
 
-import type { Account } from '#server/db/embedded/system-accounts.ts';
-import type { EmbeddedPostgresLog } from '#server/db/embedded/log.ts';
-import type { EmbeddedConnection } from '#server/db/embedded/readiness.ts';
+import type { Account } from '#server/db/embedded/account.ts';
+import type { EmbeddedPostgresLog } from '#server/db/embedded/server-log.ts';
+import type { EmbeddedConnection } from '#server/db/embedded/connection.ts';
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 
 const run = promisify(execFile);

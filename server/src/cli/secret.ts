@@ -4,7 +4,7 @@ import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import { previousSecretsPath, replaceMasterSecret } from '#server/config/master-secret.ts';
 import type { Context } from '#server/context.ts';
-import { findEmbeddedPostgres } from '#server/db/embedded/find.ts';
+import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import {
   countStoredRows,
   type StoredCount,

@@ -4,7 +4,7 @@ import type { Config } from '#server/config/config.ts';
 import { loadConfiguration } from '#server/config/load.ts';
 import { listSecretIds, type Secrets } from '#server/config/secrets.ts';
 import type { Context } from '#server/context.ts';
-import { findEmbeddedPostgres } from '#server/db/embedded/find.ts';
+import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/open-database.ts';
 import { createPool } from '#server/db/pool.ts';

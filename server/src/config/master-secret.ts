@@ -10,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { clusterDirectory } from '#server/db/embedded/cluster.ts';
+import { clusterDirectory } from './data-directory.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 import { makeDirectory } from '#server/lib/make-directory.ts';
 import { masterSecret, masterSecretList } from './env-values.ts';

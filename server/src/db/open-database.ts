@@ -4,29 +4,26 @@ import type { Config } from '#server/config/config.ts';
 import { listSecretIds, type Secrets } from '#server/config/secrets.ts';
 import type { Logger } from '#server/log.ts';
 
+import type { Account } from './embedded/account.ts';
 import { startEmbeddedPostgres } from './embedded/start.ts';
-import type { Account } from './embedded/system-accounts.ts';
+import { checkExternalDatabase } from './external-database.ts';
 import { createPool } from './pool.ts';
-import { requirePreparedStatements } from './require-prepared-statements.ts';
-import { waitForDatabase } from './wait-for-database.ts';
 
-/** A database in use, and how to let it go. */
+/** An open database. */
 export interface OpenDatabase {
   readonly pool: Pool;
-  /** The account of the embedded server when root started it, else null. */
+  /** The account of the embedded server if root started it, else null. */
   readonly account: Account | null;
-  /** Where the embedded server keeps its data, by a path that this process can use as long as it runs; else null. */
+  /** The embedded server's directory, by a path that this process can use until it ends; else null. */
   readonly directory: string | null;
-  /** Ends the connections, and the embedded server with them. */
+  /** Closes the connections, and stops the embedded server. */
   close(): Promise<void>;
 }
 
-const EXTERNAL_PATIENCE_MS = 5_000;
-
 /**
  * Opens the database of DATABASE_URL, or starts the embedded one in the data directory.
- * @param givesUpRoot whether this process will run as the returned account
- * @throws StartupError when it cannot be used
+ * @param givesUpRoot whether this process will give up root for the returned account
+ * @throws StartupError when the database cannot be used
  */
 export async function openDatabase(
   config: Config,
@@ -39,10 +36,9 @@ export async function openDatabase(
   if (secrets.databaseUrl !== null) {
     const pool = createPool({ url: secrets.databaseUrl }, options);
     try {
-      await waitForDatabase(pool, EXTERNAL_PATIENCE_MS);
-      await requirePreparedStatements(pool);
+      await checkExternalDatabase(pool);
     } catch (error) {
-      // An idle connection would keep the process for a minute.
+      // An idle connection would keep the process running for a minute.
       await pool.end();
       throw error;
     }

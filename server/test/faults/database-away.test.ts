@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
 
-import type { EmbeddedConnection } from '#server/db/embedded/readiness.ts';
+import type { EmbeddedConnection } from '#server/db/embedded/connection.ts';
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 
 import { createRecordingLog } from '../embedded-postgres.ts';

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { readPostmasterPid } from '#server/db/embedded/postmaster-file.ts';
+import { readPostmasterPid } from '#server/db/embedded/postmaster.ts';
 
 import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
 import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-service.ts';
@@ -32,7 +32,7 @@ test(
     assertUnavailable(outcomes, ['database_unavailable']);
     assert.ok(slowest(outcomes) < PATIENCE_MS, `a request took ${slowest(outcomes)} ms`);
     await proveLedger(service.url, ledger);
-    await service.waitForLine(/"level":"info".*the database server is back/u);
+    await service.waitForLine(/"level":"info".*"postgres.restarted"/u);
     assert.deepEqual(await service.stop(), { code: 0, signal: null });
     assert.deepEqual(await listDatabaseProcesses(home.dataDirectory), []);
   },

@@ -7,7 +7,7 @@ import { test } from 'node:test';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 
-import { findPostmaster } from '#server/db/embedded/postmaster-file.ts';
+import { findPostmaster } from '#server/db/embedded/postmaster.ts';
 
 import { eventually } from '../eventually.ts';
 import { makeServiceHome, type ServiceProcess } from '../service-process.ts';
@@ -84,7 +84,7 @@ test(
       await requireWorking(service);
       const killed = (await findPostmaster(join(home.dataDirectory, 'postgres'))) ?? 0;
       process.kill(killed, 'SIGKILL');
-      await service.waitForLine(/the database server is back/);
+      await service.waitForLine(/"postgres.restarted"/);
       await eventually(async () => (await fetch(`${service.url}/api/v1/health/ready`)).ok);
       service.send('SIGHUP');
       await service.waitForLine(/the catalogue was read again/);

@@ -4,7 +4,7 @@ import { Command } from 'commander';
 
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
-import { clusterDirectory } from '#server/db/embedded/cluster.ts';
+import { clusterDirectory } from '#server/config/data-directory.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
 import { commandProcess } from '../command-process.ts';

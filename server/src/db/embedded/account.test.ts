@@ -12,9 +12,9 @@ import * as embedded from '../../../test/embedded-postgres.ts';
 import { eventually } from '../../../test/eventually.ts';
 
 import { chooseAccount } from './account.ts';
-import { findPostmaster } from './postmaster-file.ts';
+import { findPostmaster } from './postmaster.ts';
 import { startEmbeddedPostgres } from './start.ts';
-import { findAccount } from './system-accounts.ts';
+import { findAccount } from './account.ts';
 
 const run = promisify(execFile);
 const isRoot = process.getuid?.() === 0;
@@ -29,17 +29,17 @@ before(async () => {
 
 after(() => embedded.removeDirectory(directory));
 
-test('an ordinary user runs it under the own account', { skip: isRoot }, async () => {
+test('chooses no account for an ordinary user', { skip: isRoot }, async () => {
   assert.equal(await chooseAccount('postgres', null), null);
 });
 
-test('refuses an account that is unknown, root or shared by other programs', onlyRoot, async () => {
+test('rejects an account that is unknown, root or shared by other programs', onlyRoot, async () => {
   for (const name of ['no-such-account', 'root', 'nobody']) {
     await assert.rejects(chooseAccount(name, null), StartupError, name);
   }
 });
 
-test('never leaves a cluster to root or nobody', onlyRoot, async () => {
+test('chooses another owner than root and nobody', onlyRoot, async () => {
   for (const uid of [0, NOBODY]) {
     const owned = join(directory, `owned-by-${uid}`);
     await mkdir(owned);
@@ -50,44 +50,44 @@ test('never leaves a cluster to root or nobody', onlyRoot, async () => {
   }
 });
 
-test('root keeps the owner that the cluster has', onlyRoot, async () => {
+test('root keeps the owner of the cluster', onlyRoot, async () => {
   const owned = join(directory, 'owned');
   await mkdir(owned);
   await chown(owned, 12_345, 54_321);
   assert.deepEqual(await chooseAccount(undefined, await stat(owned)), { uid: 12_345, gid: 54_321 });
 });
 
-test('root runs it unprivileged in a directory that only root may enter', onlyRoot, async () => {
-  const secret = join(directory, 'secret');
-  await mkdir(secret, { mode: 0o700 });
-  const data = join(secret, 'data');
-  const log = embedded.createRecordingLog();
-  const postgres = await startEmbeddedPostgres({ dataDirectory: data, durable: false, log });
-  const pid = await findPostmaster(join(data, 'postgres'));
-  const status = await readFile(`/proc/${pid}/status`, 'utf8');
-  await postgres.stop();
-  const owner = (await stat(join(data, 'postgres'))).uid;
-  assert.notEqual(owner, 0);
-  assert.match(status, new RegExp(`^Uid:\\t${owner}\\t${owner}\\t${owner}\\t${owner}$`, 'm'));
-});
-
 test(
-  'a cluster that root put back from a backup is given to its account again',
+  'runs PostgreSQL without privileges in a directory that only root may enter',
   onlyRoot,
   async () => {
-    const data = join(directory, 'restored');
-    await embedded.makeCluster(data);
-    await run('chown', ['-R', '0:0', data]);
-    await run('chmod', ['755', join(data, 'postgres')]);
+    const secret = join(directory, 'secret');
+    await mkdir(secret, { mode: 0o700 });
+    const data = join(secret, 'data');
     const log = embedded.createRecordingLog();
     const postgres = await startEmbeddedPostgres({ dataDirectory: data, durable: false, log });
-    const rows = await embedded.queryOnce(postgres.connection, 'select 1 as one');
+    const pid = await findPostmaster(join(data, 'postgres'));
+    const status = await readFile(`/proc/${pid}/status`, 'utf8');
     await postgres.stop();
-    assert.deepEqual(rows, [{ one: 1 }]);
+    const owner = (await stat(join(data, 'postgres'))).uid;
+    assert.notEqual(owner, 0);
+    assert.match(status, new RegExp(`^Uid:\\t${owner}\\t${owner}\\t${owner}\\t${owner}$`, 'm'));
   },
 );
 
-test('an ordinary user runs everything under the own account', onlyRoot, async (t) => {
+test('changes the owner of a cluster that root restored from a backup', onlyRoot, async () => {
+  const data = join(directory, 'restored');
+  await embedded.makeCluster(data);
+  await run('chown', ['-R', '0:0', data]);
+  await run('chmod', ['755', join(data, 'postgres')]);
+  const log = embedded.createRecordingLog();
+  const postgres = await startEmbeddedPostgres({ dataDirectory: data, durable: false, log });
+  const rows = await embedded.queryOnce(postgres.connection, 'select 1 as one');
+  await postgres.stop();
+  assert.deepEqual(rows, [{ one: 1 }]);
+});
+
+test('an ordinary user runs PostgreSQL under the own account', onlyRoot, async (t) => {
   const account = { uid: NOBODY, gid: NOBODY };
   const reachable = run(process.execPath, ['--version'], { ...account, cwd: '/' });
   if (

@@ -1,10 +1,18 @@
+import { execFile } from 'node:child_process';
 import type { Stats } from 'node:fs';
+import { promisify } from 'node:util';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
-import { createSystemAccount, findAccount, type Account } from './system-accounts.ts';
+const run = promisify(execFile);
 
-/** Created when root starts the service, names no account and the system has none of this name. */
+/** An account of the operating system. */
+export interface Account {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Created when root starts the service, configures no account and the system has none of this name. */
 const SERVICE_ACCOUNT = 'latchkey';
 
 /**
@@ -14,18 +22,18 @@ const SERVICE_ACCOUNT = 'latchkey';
 const NOBODY_UID = 65_534;
 
 /**
- * Chooses the account that PostgreSQL and the service run under when root starts them: the named one, else the cluster's
- * owner, else `latchkey`, which is created when it is missing. Null when the process is not root's: its own account will do.
- * @param named the operator's choice
- * @param cluster the existing cluster, whose owner is kept unless that is root or `nobody`
- * @throws StartupError when the named account is unknown, root or `nobody`, or none can be created
+ * Chooses the account for PostgreSQL and the service when root starts them: the configured one, else the cluster's owner,
+ * else `latchkey`, which is created if it is missing. Returns null if this process does not run as root.
+ * @param configured the name in LATCHKEY_POSTGRES_USER
+ * @param cluster the existing cluster; its owner is used unless that is root or `nobody`
+ * @throws StartupError when the configured account is unknown, root or `nobody`, or none can be created
  */
 export async function chooseAccount(
-  named: string | null | undefined,
+  configured: string | null | undefined,
   cluster: Stats | null,
 ): Promise<Account | null> {
   if (process.getuid?.() !== 0) return null;
-  if (typeof named === 'string') return requireAccount(named);
+  if (typeof configured === 'string') return requireAccount(configured);
   if (cluster !== null && cluster.uid !== 0 && cluster.uid !== NOBODY_UID) {
     return { uid: cluster.uid, gid: cluster.gid };
   }
@@ -49,4 +57,47 @@ function findProblem(account: Account | null): string | null {
   if (account.uid === 0) return 'is root, and PostgreSQL does not run as root';
   if (account.uid !== NOBODY_UID) return null;
   return 'other programs run under, too: name an account that only Latchkey uses';
+}
+
+/** Looks an account up with id(1), since accounts may be defined outside /etc/passwd; null if it does not exist. */
+export async function findAccount(name: string): Promise<Account | null> {
+  try {
+    const [user, group] = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]);
+    return { uid: Number(user.stdout), gid: Number(group.stdout) };
+  } catch {
+    // id exits with 1 for an unknown account.
+    return null;
+  }
+}
+
+/** Without home, shell or password: useradd(8) of most distributions, and adduser of BusyBox (Alpine). */
+const CREATE_COMMANDS: readonly (readonly [string, ...string[]])[] = [
+  [
+    'useradd',
+    '--system',
+    '--user-group',
+    '--no-create-home',
+    '--home-dir',
+    '/nonexistent',
+    '--shell',
+    '/usr/sbin/nologin',
+  ],
+  ['adduser', '-S', '-D', '-H', '-h', '/nonexistent', '-s', '/sbin/nologin'],
+];
+
+/**
+ * Creates a system account, which only root may. Concurrent processes get the same account.
+ * @returns null when the system has no command for it, or forbids it
+ */
+async function createSystemAccount(name: string): Promise<Account | null> {
+  for (const [command, ...args] of CREATE_COMMANDS) {
+    try {
+      await run(command, [...args, name]);
+    } catch {
+      // The command is missing, or another process created the account: the look-up decides.
+    }
+    const account = await findAccount(name);
+    if (account !== null) return account;
+  }
+  return null;
 }

@@ -24,7 +24,7 @@ after(async () => {
   await embedded.removeDirectory(directory);
 });
 
-/** A copy of the package as npm leaves it when it may not run install scripts. */
+/** Copies the package as npm installs it without install scripts. */
 async function copyWithoutLinks(name: string): Promise<string> {
   const { postgres } = await findBinaries(null, directory);
   const copy = join(directory, name);
@@ -33,7 +33,7 @@ async function copyWithoutLinks(name: string): Promise<string> {
   return copy;
 }
 
-test('links between the libraries that npm left out are made', async () => {
+test('creates missing links between the libraries', async () => {
   const copy = await copyWithoutLinks('without-links');
   const { postgres, initdb, major } = await findBinaries(null, directory, copy);
   assert.equal(postgres, join(copy, 'native', 'bin', 'postgres'));
@@ -41,9 +41,9 @@ test('links between the libraries that npm left out are made', async () => {
   assert.match((await run(initdb, ['--version'])).stdout, new RegExp(`^initdb .* ${major}\\.`));
 });
 
-const unlessRoot = { skip: isRoot ? 'nothing is read-only for root' : false };
+const unlessRoot = { skip: isRoot ? 'root can write to read-only directories' : false };
 
-test('where they cannot be made a copy runs, and is made once', unlessRoot, async () => {
+test('copies a read-only package once, and runs the copy', unlessRoot, async () => {
   const copy = await copyWithoutLinks('read-only');
   await run('chmod', ['-R', 'a-w', copy]);
   const { postgres } = await findBinaries(null, directory, copy);

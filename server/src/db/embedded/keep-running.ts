@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
-import type { EmbeddedPostgresLog } from './log.ts';
-import { stopOrphan } from './postmaster-file.ts';
-import { waitUntilReady, type EmbeddedConnection } from './readiness.ts';
-import type { ServerLog } from './server-log.ts';
+import { waitUntilReady, type EmbeddedConnection } from './connection.ts';
+import { stopOrphan } from './postmaster.ts';
+import type { EmbeddedPostgresLog, ServerLog } from './server-log.ts';
 import { launchServer, type Launch, type SupervisedServer } from './supervisor.ts';
 
-/** A server that is started again whenever it ends. */
+/** A server that is restarted whenever it ends. */
 export interface RunningServer {
   stop(): Promise<void>;
 }
@@ -20,15 +19,15 @@ export interface KeepRunningOptions {
   readonly log: EmbeddedPostgresLog;
 }
 
-/** The pauses before the attempts; the last one is repeated. */
+/** The delays before the attempts of a restart; the last one repeats. */
 const BACK_OFF_MS = [50, 200, 500, 1_000, 2_000, 5_000] as const;
 const LONGEST_BACK_OFF_MS = 5_000;
 
-/** A server that was killed leaves processes that hold its shared memory for a moment. */
+/** The processes of a killed server hold its shared memory until they end. */
 const FIRST_START_ATTEMPTS = 4;
 
 /**
- * Starts the server, and starts it again after every end that was not asked for, for as long as it takes.
+ * Starts the server, and restarts it after every unexpected end, without a limit of attempts.
  * @throws StartupError when the first start fails
  */
 export async function keepRunning(options: KeepRunningOptions): Promise<RunningServer> {
@@ -40,12 +39,15 @@ export async function keepRunning(options: KeepRunningOptions): Promise<RunningS
     for (;;) {
       const end = await server.ended;
       if (stopping.signal.aborted) return;
-      options.log.error({ end }, 'the database server ended by itself: starting it again');
+      options.log.error(
+        { event: 'postgres.ended', end },
+        'the database server ended: restarting it',
+      );
       const next = await restart(options, stopping.signal);
       if (next === null) return;
       if (stopping.signal.aborted) return next.stop();
       server = next;
-      options.log.info({}, 'the database server is back');
+      options.log.info({ event: 'postgres.restarted' }, 'the database server runs again');
     }
   }
 
@@ -62,36 +64,37 @@ async function startFirst(options: KeepRunningOptions): Promise<SupervisedServer
   for (let attempt = 0; ; attempt += 1) {
     const server = await startOnce(options);
     if (server !== null) return server;
-    const lines = await options.serverLog.readTail();
-    const passing = /lock file|still in use/.test(lines);
-    if (!passing || attempt === FIRST_START_ATTEMPTS) throw startFailed(options, lines);
+    const lines = options.serverLog.readTail();
+    const isTransient = /lock file|still in use/.test(lines);
+    if (!isTransient || attempt === FIRST_START_ATTEMPTS) throw startFailed(options, lines);
     await sleep(backOffMs(attempt + 1));
   }
 }
 
-/** Null: the service was stopped in the meantime. */
+/** Returns null when the service stopped first. */
 async function restart(
   options: KeepRunningOptions,
   stopping: AbortSignal,
 ): Promise<SupervisedServer | null> {
+  const logFailedStart = (fields: object): void =>
+    options.log.error(
+      { event: 'postgres.start_failed', ...fields },
+      'could not start the database server',
+    );
   for (let attempt = 0; ; attempt += 1) {
     try {
       await sleep(backOffMs(attempt), undefined, { signal: stopping, ref: false });
       const server = await startOnce(options, stopping);
       if (server !== null || stopping.aborted) return server;
-      const lines = await options.serverLog.readTail();
-      options.log.error(
-        { attempt, reason: findReason(lines) },
-        'the database server does not start',
-      );
+      logFailedStart({ attempt, reason: findReason(options.serverLog.readTail()) });
     } catch (error) {
       if (stopping.aborted) return null;
-      options.log.error({ attempt, err: error }, 'the database server does not start');
+      logFailedStart({ attempt, err: error });
     }
   }
 }
 
-/** Null: it ended before it was ready. */
+/** Returns null when the server ended before it was ready. */
 async function startOnce(
   { launch, connection, log }: KeepRunningOptions,
   stopping?: AbortSignal,
@@ -121,8 +124,8 @@ function startFailed({ serverLog }: KeepRunningOptions, lines: string): StartupE
   );
 }
 
-/** The line that tells most, going by how PostgreSQL marks the few kinds that matter. */
+/** Returns the last line that PostgreSQL marks as an error. */
 function findReason(lines: string): string {
   const line = lines.split('\n').findLast((each) => /FATAL:|PANIC:|error|not found/i.test(each));
-  return (line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? 'it ended without a word').slice(0, 300);
+  return (line?.replace(/^.*?(FATAL|PANIC): +/, '') ?? 'it ended without a message').slice(0, 300);
 }

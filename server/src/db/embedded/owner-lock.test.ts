@@ -7,7 +7,7 @@ import { after, before, test } from 'node:test';
 import { StartupError } from '#server/config/startup-error.ts';
 
 import { lockDataDirectory } from './owner-lock.ts';
-import { identifyProcess } from './processes.ts';
+import { readStartTime } from './processes.ts';
 
 let directory: string;
 
@@ -17,7 +17,7 @@ before(async () => {
 
 after(() => rm(directory, { recursive: true, force: true }));
 
-test('a directory that is released can be taken again, and keeps no lock file', async () => {
+test('locks a released directory again, and leaves no lock file', async () => {
   const data = join(directory, 'made', 'on', 'the', 'way');
   for (let round = 0; round < 3; round += 1) {
     const lock = await lockDataDirectory(data);
@@ -27,7 +27,7 @@ test('a directory that is released can be taken again, and keeps no lock file', 
   }
 });
 
-test('of many that want a directory at once, one at a time has it', async () => {
+test('gives concurrent callers the lock one at a time', async () => {
   const data = join(directory, 'contested');
   let holders = 0;
   const turns = Array.from({ length: 8 }, async () => {
@@ -41,7 +41,7 @@ test('of many that want a directory at once, one at a time has it', async () => 
   await Promise.all(turns);
 });
 
-test('who holds it longer is named', async () => {
+test('names the process that holds the lock', async () => {
   const data = join(directory, 'held');
   const lock = await lockDataDirectory(data);
   await assert.rejects(lockDataDirectory(data, 100), (error) => {
@@ -55,12 +55,12 @@ test('who holds it longer is named', async () => {
 });
 
 for (const [what, content] of [
-  ['of a process that is gone', '4194305 1\n'],
-  ['of an earlier process with an id that is in use again', `${process.ppid} 1\n`],
-  ['that was never written', ''],
-  ['that makes no sense', 'hello\n'],
+  ['of a process that has ended', '4194305 1\n'],
+  ['whose process id was reused', `${process.ppid} 1\n`],
+  ['that is empty', ''],
+  ['that is invalid', 'hello\n'],
 ] as const) {
-  test(`a lock ${what} is taken over`, async () => {
+  test(`takes over a lock ${what}`, async () => {
     const data = await mkdtemp(join(directory, 'stale-'));
     await writeFile(join(data, 'latchkey.lock'), content);
     await (await lockDataDirectory(data)).release();
@@ -68,18 +68,18 @@ for (const [what, content] of [
   });
 }
 
-test('a directory that cannot be written is named', async (t) => {
+test('names a directory that is not writable', async (t) => {
   if (process.getuid?.() === 0) return t.skip('root can write anywhere');
   const data = await mkdtemp(join(directory, 'read-only-'));
   await chmod(data, 0o500);
   await assert.rejects(lockDataDirectory(data), /read-only-.* cannot be written \(EACCES\)/);
 });
 
-test('a process is told from a later one with its id, and from none', async () => {
-  const own = await identifyProcess(process.pid);
+test('readStartTime differs between processes, and is null for none', async () => {
+  const own = await readStartTime(process.pid);
   assert.equal(typeof own, 'string');
-  assert.equal(await identifyProcess(process.pid), own);
+  assert.equal(await readStartTime(process.pid), own);
   // The first process of the system: a parent may have started within the same hundredth of a second.
-  assert.notEqual(await identifyProcess(1), own);
-  assert.equal(await identifyProcess(4_194_305), null);
+  assert.notEqual(await readStartTime(1), own);
+  assert.equal(await readStartTime(4_194_305), null);
 });

@@ -6,35 +6,34 @@ import { StartupError } from '#server/config/startup-error.ts';
 import { codeOf, hasCode } from '#server/lib/error-code.ts';
 import { makeDirectory } from '#server/lib/make-directory.ts';
 
-import { identifyProcess } from './processes.ts';
+import { readStartTime } from './processes.ts';
 
 /** The right to run a database in a data directory. */
 export interface OwnerLock {
-  /** Gives the right up. */
   release(): Promise<void>;
 }
 
-/** How long to wait for a command that holds the database for its own short work. */
-const PATIENCE_MS = 2_000;
+/** Time to wait for a command that holds the database for a short time. */
+const WAIT_MS = 2_000;
 const POLL_INTERVAL_MS = 50;
 
-/** A lock file is empty for a moment, between its creation and the writing of its content. */
+/** Time between the creation of a lock file and its content. */
 const WRITING_MS = 500;
 
 /**
- * Takes the data directory for this process, and creates it if necessary. A lock whose process is gone, killed or from
- * before a reboot, is taken over. Should two processes take one over in the same instant, PostgreSQL's own lock still
- * keeps a cluster to one server.
- * @param patienceMs how long to wait for the process that has it now
- * @throws StartupError when another process has it, or it cannot be written
+ * Locks the data directory for this process, and creates it if missing. A lock whose process has ended (killed, or from
+ * before a reboot) is taken over. If two processes take over at the same time, PostgreSQL's own lock still limits the
+ * cluster to one server.
+ * @param waitMs how long to wait for the process that holds the lock
+ * @throws StartupError when another process holds the lock, or the directory is not writable
  */
 export async function lockDataDirectory(
   dataDirectory: string,
-  patienceMs = PATIENCE_MS,
+  waitMs = WAIT_MS,
 ): Promise<OwnerLock> {
   makeDataDirectory(dataDirectory);
   const file = join(dataDirectory, 'latchkey.lock');
-  const mine = `${process.pid} ${await identifyProcess(process.pid)}\n`;
+  const mine = `${process.pid} ${await readStartTime(process.pid)}\n`;
   const startedAt = Date.now();
   let emptySince: number | null = null;
   while (!(await tryCreate(file, mine))) {
@@ -42,7 +41,7 @@ export async function lockDataDirectory(
     emptySince = holder === '' ? (emptySince ?? Date.now()) : null;
     const abandoned = emptySince !== null && Date.now() - emptySince > WRITING_MS;
     if (abandoned || (holder !== '' && !(await isHeld(holder)))) await rm(file, { force: true });
-    else if (Date.now() - startedAt > patienceMs) throw inUse(dataDirectory, holder);
+    else if (Date.now() - startedAt > waitMs) throw inUse(dataDirectory, holder);
     else await sleep(POLL_INTERVAL_MS);
   }
   return { release: () => release(file) };
@@ -52,7 +51,7 @@ async function release(file: string): Promise<void> {
   try {
     await rm(file, { force: true });
   } catch (error) {
-    // A process that gave up root cannot remove it: its lock is taken over once it has ended.
+    // A process that gave up root cannot remove it: the lock is taken over after the process has ended.
     if (!hasCode(error, 'EACCES')) throw error;
   }
 }
@@ -86,7 +85,7 @@ async function readHolder(file: string): Promise<string> {
 
 async function isHeld(holder: string): Promise<boolean> {
   const { pid, startedAt } = parseHolder(holder);
-  return (await identifyProcess(pid)) === startedAt;
+  return (await readStartTime(pid)) === startedAt;
 }
 
 function parseHolder(holder: string): { pid: number; startedAt: string } {

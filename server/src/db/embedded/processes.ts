@@ -1,113 +1,85 @@
 import { execFile } from 'node:child_process';
-import { readFile, readlink, stat } from 'node:fs/promises';
+import { readFile, stat } from 'node:fs/promises';
 import { promisify } from 'node:util';
 
 import { hasCode } from '#server/lib/error-code.ts';
 
 const run = promisify(execFile);
 
-/**
- * What tells a running process from a later one with the same id: when it started. Null when no such process runs; one
- * that has ended and waits for its parent to notice (a zombie) is not running.
- */
-export async function identifyProcess(pid: number): Promise<string | null> {
-  if (!processExists(pid)) return null;
-  return process.platform === 'linux' ? identifyByProc(pid) : identifyByPs(pid);
+/** A running process. A zombie, which has ended and waits for its parent, does not count as running. */
+interface RunningProcess {
+  /** Name of the program, without its directory. */
+  readonly command: string;
+  /** Distinguishes the process from a later one with the same id. */
+  readonly startedAt: string;
 }
 
-function processExists(pid: number): boolean {
+/** Returns when a process started, to distinguish it from a later one with the same id; null if it does not run. */
+export async function readStartTime(pid: number): Promise<string | null> {
+  return (await readProcess(pid))?.startedAt ?? null;
+}
+
+/**
+ * Returns whether a process is a PostgreSQL of a cluster: it has the program's name, runs as the cluster's owner, who must
+ * not have root signal other accounts' processes through the lock file, and works in the cluster's directory. Root without
+ * CAP_SYS_PTRACE, as in a container, cannot read the working directory; name and owner must do then.
+ */
+export async function isPostgresOf(pid: number, cluster: string): Promise<boolean> {
+  const running = await readProcess(pid);
+  if (running === null || !running.command.endsWith('postgres')) return false;
+  if (process.platform !== 'linux') return true;
+  const [owner, directory, working] = await Promise.all([
+    statOrNull(`/proc/${pid}`),
+    stat(cluster),
+    statOrNull(`/proc/${pid}/cwd`),
+  ]);
+  if (owner?.uid !== directory.uid) return false;
+  return working === null || (working.dev === directory.dev && working.ino === directory.ino);
+}
+
+async function statOrNull(path: string) {
   try {
-    process.kill(pid, 0);
-    return true;
+    return await stat(path);
   } catch (error) {
-    // EPERM: it runs under another account.
-    return hasCode(error, 'EPERM');
+    if (isGone(error) || hasCode(error, 'EACCES') || hasCode(error, 'EPERM')) return null;
+    throw error;
   }
 }
 
-/** The fields that follow the command in /proc/<pid>/stat; the command itself may contain anything (proc(5)). */
+function readProcess(pid: number): Promise<RunningProcess | null> {
+  return process.platform === 'linux' ? readFromProc(pid) : readFromPs(pid);
+}
+
+/** Fields after the command in /proc/<pid>/stat; the command itself may contain any character (proc(5)). */
 const STATE_FIELD = 0;
 const START_TIME_FIELD = 19;
 
-async function identifyByProc(pid: number): Promise<string | null> {
-  const { fields } = (await readProc(pid)) ?? { fields: [] };
-  const state = fields[STATE_FIELD];
-  return state === 'Z' || state === 'X' ? null : (fields[START_TIME_FIELD] ?? null);
-}
-
-/** What /proc/<pid>/stat tells everybody: the command, and the fields that follow it. Null when no such process runs. */
-async function readProc(pid: number): Promise<{ command: string; fields: string[] } | null> {
+async function readFromProc(pid: number): Promise<RunningProcess | null> {
   try {
     const text = await readFile(`/proc/${pid}/stat`, 'latin1');
     const end = text.lastIndexOf(')');
-    return {
-      command: text.slice(text.indexOf('(') + 1, end),
-      fields: text.slice(end + 2).split(' '),
-    };
+    const fields = text.slice(end + 2).split(' ');
+    const startedAt = fields[START_TIME_FIELD];
+    if (startedAt === undefined || /[ZX]/.test(fields[STATE_FIELD] ?? '')) return null;
+    return { command: text.slice(text.indexOf('(') + 1, end), startedAt };
   } catch (error) {
     if (isGone(error)) return null;
     throw error;
   }
 }
 
-async function identifyByPs(pid: number): Promise<string | null> {
+async function readFromPs(pid: number): Promise<RunningProcess | null> {
   try {
-    const { stdout } = await run('ps', ['-o', 'lstart=', '-p', String(pid)]);
-    return stdout.trim() || null;
+    const [startedAt, command] = await Promise.all(
+      ['lstart=', 'comm='].map(async (column) => {
+        const { stdout } = await run('ps', ['-o', column, '-p', String(pid)]);
+        return stdout.trim();
+      }),
+    );
+    return startedAt && command ? { startedAt, command } : null;
   } catch {
-    // ps ends with 1 when there is no such process.
+    // ps exits with 1 if the process does not exist.
     return null;
-  }
-}
-
-/**
- * Whether a process is a PostgreSQL that works in the directory: its main process changes into it at the start.
- * @throws the system's error when that cannot be found out
- */
-export async function isPostgresIn(pid: number, directory: string): Promise<boolean> {
-  if ((await identifyProcess(pid)) === null) return false;
-  return process.platform === 'linux' ? isPostgresByProc(pid, directory) : isPostgresByPs(pid);
-}
-
-async function isPostgresByProc(pid: number, directory: string): Promise<boolean> {
-  try {
-    const isThere = (await readlink(`/proc/${pid}/cwd`)) === directory;
-    return isThere && (await belongsToOwner(pid, directory));
-  } catch (error) {
-    if (isGone(error)) return false;
-    if (hasCode(error, 'EACCES') || hasCode(error, 'EPERM'))
-      return isPostgresOfOwner(pid, directory);
-    throw error;
-  }
-}
-
-/**
- * The same, judged by what everybody may see of a process: root without CAP_SYS_PTRACE, as in a container, may not see
- * where another account's process works. PostgreSQL refuses to run under any account but its cluster's owner.
- */
-async function isPostgresOfOwner(pid: number, directory: string): Promise<boolean> {
-  try {
-    const seen = await readProc(pid);
-    return seen?.command === 'postgres' && (await belongsToOwner(pid, directory));
-  } catch (error) {
-    if (isGone(error)) return false;
-    throw error;
-  }
-}
-
-/** The process id stands in a file of the cluster's owner, who must not have root signal the processes of others. */
-async function belongsToOwner(pid: number, directory: string): Promise<boolean> {
-  const [{ uid }, cluster] = await Promise.all([stat(`/proc/${pid}`), stat(directory)]);
-  return uid === cluster.uid;
-}
-
-async function isPostgresByPs(pid: number): Promise<boolean> {
-  try {
-    const { stdout } = await run('ps', ['-o', 'comm=', '-p', String(pid)]);
-    return stdout.trim().endsWith('postgres');
-  } catch {
-    // ps ends with 1 when there is no such process.
-    return false;
   }
 }
 
@@ -115,7 +87,7 @@ function isGone(error: unknown): boolean {
   return hasCode(error, 'ENOENT') || hasCode(error, 'ESRCH');
 }
 
-/** Sends a signal; a process that is gone already is no error. */
+/** Sends a signal; does nothing if the process has ended. */
 export function signalProcess(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(pid, signal);

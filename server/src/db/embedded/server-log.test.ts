@@ -17,26 +17,26 @@ before(async () => {
 
 after(() => rm(directory, { recursive: true, force: true }));
 
-test('the tail holds what was written since the log was opened, and not before', async () => {
+test('readTail returns the lines since the log was opened', async () => {
   const path = join(directory, 'postgres.log');
   await writeFile(path, 'an earlier run\n');
   const log = openServerLog(directory);
-  assert.equal(await log.readTail(), '');
+  assert.equal(log.readTail(), '');
   writeSync(log.descriptor, 'FATAL:  a reason\n');
-  assert.equal(await log.readTail(), 'FATAL:  a reason\n');
+  assert.equal(log.readTail(), 'FATAL:  a reason\n');
   writeSync(log.descriptor, `${'x'.repeat(5_000)}\n`);
-  assert.equal(await log.readTail(), `${'x'.repeat(4_095)}\n`);
+  assert.equal(log.readTail(), `${'x'.repeat(4_095)}\n`);
   log.close();
   await rm(path);
 });
 
-test('only its owner can read it', async () => {
+test('only the owner can read the log', async () => {
   const log = openServerLog(directory);
   log.close();
   assert.equal((await stat(log.path)).mode & 0o777, 0o600);
 });
 
-test('a log that has grown is kept once and begun anew, while its writer goes on', async (t) => {
+test('rotates a large log once, while its writer continues', async (t) => {
   t.mock.timers.enable({ apis: ['setInterval'] });
   const log = openServerLog(directory);
   writeSync(log.descriptor, 'first\n');
@@ -48,8 +48,8 @@ test('a log that has grown is kept once and begun anew, while its writer goes on
   assert.equal((await stat(`${log.path}.1`)).size, LARGEST_BYTES + 1);
 });
 
-/** Root would append lines of the database's owner to any file, and make the account of the service its owner. */
-test('a link in place of the log or of its predecessor is refused and not followed', async () => {
+/** Through a link, root would append to any file and change its owner. */
+test('rejects a link in place of the log or of its rotated file', async () => {
   const victim = join(directory, 'victim');
   const account = { uid: process.getuid?.() ?? 0, gid: process.getgid?.() ?? 0 };
   for (const name of ['postgres.log', 'postgres.log.1']) {

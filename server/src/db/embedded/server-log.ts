@@ -13,44 +13,51 @@ import { join } from 'node:path';
 import { StartupError } from '#server/config/startup-error.ts';
 import { hasCode } from '#server/lib/error-code.ts';
 
-import type { Account } from './system-accounts.ts';
+import type { Account } from './account.ts';
 
-/** The file for what PostgreSQL itself says. */
+/** Where the service logs about the embedded server. */
+export interface EmbeddedPostgresLog {
+  info(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+}
+
+/** PostgreSQL's own log file. */
 export interface ServerLog {
   readonly path: string;
   readonly descriptor: number;
-  /** The lines since the log was opened, its newest 4 KiB at most. */
-  readTail(): Promise<string>;
+  /** Returns the lines since the log was opened, the newest 4 KiB at most. */
+  readTail(): string;
   close(): void;
 }
 
 const NAME = 'postgres.log';
-const LARGEST_BYTES = 8 * 1024 * 1024;
+const MAX_BYTES = 8 * 1024 * 1024;
 const CHECK_INTERVAL_MS = 60_000;
 const TAIL_BYTES = 4096;
 const COPY_BYTES = 256 * 1024;
 
 /**
- * Opens the server's log in a data directory, and keeps it and its one predecessor below 8 MiB each.
- * @param heldDirectory the same directory by a path that stays usable when this process gives up root
- * @param account the one that the process gives up root for, which then owns both files; null when it does not
+ * Opens the server's log in a data directory, and rotates it at 8 MiB; one old file is kept.
+ * @param openDirectory the directory by a path that this process can use after giving up root
+ * @param successor the account for which this process gives up root, which becomes the files' owner
  */
 export function openServerLog(
   dataDirectory: string,
-  heldDirectory = dataDirectory,
-  account: Account | null = null,
+  openDirectory = dataDirectory,
+  successor: Account | null = null,
 ): ServerLog {
-  const path = join(heldDirectory, NAME);
+  const path = join(openDirectory, NAME);
   const descriptor = openPlainFile(path);
-  if (account !== null) shareWith(account, path, descriptor);
+  if (successor !== null) changeOwner(successor, path, descriptor);
   const openedAt = fstatSync(descriptor).size;
-  const timer = setInterval(() => keepShort(path, descriptor), CHECK_INTERVAL_MS);
+  const timer = setInterval(() => rotate(path, descriptor), CHECK_INTERVAL_MS);
   timer.unref();
-  keepShort(path, descriptor);
+  rotate(path, descriptor);
   return {
     path: join(dataDirectory, NAME),
     descriptor,
-    readTail: async () => readTail(descriptor, openedAt),
+    readTail: () => readTail(descriptor, openedAt),
     close() {
       clearInterval(timer);
       closeSync(descriptor);
@@ -58,18 +65,18 @@ export function openServerLog(
   };
 }
 
-/** The account cannot create files beside the log, so the predecessor is created for it. */
-function shareWith({ uid, gid }: Account, path: string, descriptor: number): void {
-  const predecessor = openPlainFile(`${path}.1`);
-  fchownSync(predecessor, uid, gid);
-  closeSync(predecessor);
+/** The account cannot create files in the directory, so the rotated file is created for it. */
+function changeOwner({ uid, gid }: Account, path: string, descriptor: number): void {
+  const rotated = openPlainFile(`${path}.1`);
+  fchownSync(rotated, uid, gid);
+  closeSync(rotated);
   fchownSync(descriptor, uid, gid);
 }
 
 /**
- * Opens a file to append to and to read. Root opens it, and whoever may write to the data directory could have put a link to
- * a file of root's in its place.
- * @throws StartupError when it is a link, or a file with a second name
+ * Opens a file for appending and reading. Root opens it, and an account that can write to the data directory could have
+ * replaced it by a link to a file of root's.
+ * @throws StartupError when it is a symbolic link or has a second hard link
  */
 function openPlainFile(path: string): number {
   const flags = constants.O_RDWR | constants.O_APPEND | constants.O_CREAT | constants.O_NOFOLLOW;
@@ -84,16 +91,16 @@ function openPlainFile(path: string): number {
   throw new StartupError([`${path} is no plain file of its own but a link: remove it.`]);
 }
 
-/** The server keeps its descriptor, which appends: the file is copied and emptied, not moved. */
-function keepShort(path: string, descriptor: number): void {
+/** Copies and truncates the file: the server keeps its descriptor, which appends. */
+function rotate(path: string, descriptor: number): void {
   const { size } = fstatSync(descriptor);
-  if (size <= LARGEST_BYTES) return;
-  const predecessor = openPlainFile(`${path}.1`);
+  if (size <= MAX_BYTES) return;
+  const rotated = openPlainFile(`${path}.1`);
   try {
-    ftruncateSync(predecessor);
-    copyBytes(descriptor, predecessor, size);
+    ftruncateSync(rotated);
+    copyBytes(descriptor, rotated, size);
   } finally {
-    closeSync(predecessor);
+    closeSync(rotated);
   }
   ftruncateSync(descriptor);
 }

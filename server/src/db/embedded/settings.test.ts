@@ -9,7 +9,7 @@ function buffersOf(megabytes: number): string | undefined {
   return initialSettings(megabytes * MB)['shared_buffers'];
 }
 
-test('an eighth of the memory buffers pages, within bounds', () => {
+test('shared_buffers is an eighth of the memory, within bounds', () => {
   assert.equal(buffersOf(512), '128MB');
   assert.equal(buffersOf(1024), '128MB');
   assert.equal(buffersOf(2001), '250MB');
@@ -17,6 +17,6 @@ test('an eighth of the memory buffers pages, within bounds', () => {
   assert.equal(buffersOf(262_144), '1024MB');
 });
 
-test('what the machine has is a number of bytes that a database can run in', () => {
+test('reads the memory of this machine', () => {
   assert.ok(readMemoryBytes() > 64 * MB);
 });

@@ -4,12 +4,12 @@ import { totalmem } from 'node:os';
 export type Settings = Readonly<Record<string, string>>;
 
 /**
- * Written into postgresql.conf when the cluster is made; an operator may change them there or with ALTER SYSTEM.
- * What is not named has PostgreSQL's default, fsync and synchronous_commit (both on) among it.
+ * Written to postgresql.conf when the cluster is created; an operator may change them there or with ALTER SYSTEM. Others
+ * have PostgreSQL's defaults, such as fsync and synchronous_commit (both on).
  */
 const INITIAL_SETTINGS: Settings = {
   max_connections: '100',
-  // Fewer, longer checkpoints: each is followed by full-page writes.
+  // Fewer checkpoints: each is followed by full-page writes.
   max_wal_size: '2GB',
   min_wal_size: '256MB',
   checkpoint_timeout: '15min',
@@ -25,8 +25,8 @@ const SMALLEST_BUFFERS_MB = 128;
 const LARGEST_BUFFERS_MB = 1024;
 
 /**
- * The settings of a new cluster on a machine with this much memory. An eighth of it buffers pages; the service and
- * whatever else runs there need the rest. A million activations, with all that a validation reads of them, are 900 MB.
+ * Returns the settings of a new cluster. An eighth of the memory buffers pages; the service and other programs need the
+ * rest. The rows that validations of a million activations read take 900 MB.
  */
 export function initialSettings(memoryBytes: number): Settings {
   const eighthMb = Math.floor(memoryBytes / 8 / 1024 / 1024);
@@ -34,36 +34,36 @@ export function initialSettings(memoryBytes: number): Settings {
   return { ...INITIAL_SETTINGS, shared_buffers: `${buffersMb}MB` };
 }
 
-/** The memory of this machine, or of the container that the process runs in. */
+/** Returns the memory of this machine, or of the container. */
 export function readMemoryBytes(): number {
   const limit = process.constrainedMemory();
   return limit > 0 ? Math.min(limit, totalmem()) : totalmem();
 }
 
-/** Given at every start: what the service relies on, whatever postgresql.conf says. */
+/** Set at every start, and override postgresql.conf: the service relies on them. */
 export const FIXED_SETTINGS: Settings = {
-  // Only this machine's own files lead to the server: a Unix socket inside the cluster's directory, which only its owner
-  // may enter. Relative to that directory, so that no path is too long for a socket's address.
+  // No TCP: only a Unix socket in the cluster's directory, which only its owner may enter. The path is relative to that
+  // directory, so that it is never too long for a socket's address.
   listen_addresses: '',
   unix_socket_directories: '.',
   unix_socket_permissions: '0700',
   port: '5432',
-  // The log goes to the file that the service opened and keeps short; a row's values stay out of it.
+  // The log goes to the file that the service opens and rotates, without values of rows.
   log_destination: 'stderr',
   logging_collector: 'off',
   log_error_verbosity: 'terse',
   log_min_error_statement: 'panic',
   log_checkpoints: 'off',
-  // A batch waits for a held row twice, with all its calls and then with only those that want it, and each time perhaps
-  // behind another batch. The service's transactions set a limit of their own.
+  // A batch may wait for a locked row twice: with all its calls, then with only those that need the row, each time behind
+  // another batch. The service's transactions set their own limit.
   lock_timeout: '500ms',
-  // A process that hangs in the middle of a transaction loses its locks.
+  // Releases the locks of a process that hangs in a transaction.
   idle_in_transaction_session_timeout: '30s',
-  // A statement whose caller has gone away ends soon. On Windows, PostgreSQL refuses to start with this.
+  // Cancels a statement whose client has disconnected. On Windows, PostgreSQL refuses to start with this.
   ...(process.platform === 'win32' ? {} : { client_connection_check_interval: '2s' }),
 };
 
-/** Settings as the arguments of `postgres` and `initdb`. */
+/** Formats settings as arguments of `postgres` and `initdb`. */
 export function toArguments(settings: Settings): string[] {
   return Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
 }

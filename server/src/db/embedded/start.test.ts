@@ -9,13 +9,13 @@ import { StartupError } from '#server/config/startup-error.ts';
 import * as embedded from '../../../test/embedded-postgres.ts';
 import { eventually } from '../../../test/eventually.ts';
 
-import { findEmbeddedPostgres } from './find.ts';
-import { findPostmaster } from './postmaster-file.ts';
+import { findEmbeddedPostgres } from './connection.ts';
+import { findPostmaster } from './postmaster.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './start.ts';
 
 let directory: string;
 
-/** A data directory whose cluster the tests use one after the other. */
+/** A data directory that the tests use one after the other. */
 let data: string;
 let cluster: string;
 
@@ -44,10 +44,10 @@ async function startupProblem(starting: Promise<EmbeddedPostgres>): Promise<stri
     assert.equal(error.exitCode, 78);
     return error.problems.join('\n');
   }
-  throw new assert.AssertionError({ message: 'it started' });
+  throw new assert.AssertionError({ message: 'the database started' });
 }
 
-test('what was written is there after a stop and a start', async () => {
+test('keeps data across a stop and a start', async () => {
   const first = await start();
   await embedded.queryOnce(first.connection, 'create table kept as select 42 as answer');
   await first.stop();
@@ -57,7 +57,7 @@ test('what was written is there after a stop and a start', async () => {
   assert.deepEqual(rows, [{ answer: 42 }]);
 });
 
-test('a start on an existing cluster takes no longer than a moment', async () => {
+test('starts on an existing cluster within three seconds', async () => {
   const startedAt = performance.now();
   const postgres = await start();
   const took = performance.now() - startedAt;
@@ -65,14 +65,14 @@ test('a start on an existing cluster takes no longer than a moment', async () =>
   assert.ok(took < 3_000, `${took} ms`);
 });
 
-test('after a stop nothing is left that runs or locks', async () => {
+test('leaves no process and no lock after a stop', async () => {
   const postgres = await start();
   await postgres.stop();
   assert.equal(await findPostmaster(cluster), null);
   assert.deepEqual(await readdir(data), ['postgres', 'postgres.log']);
 });
 
-test('nobody but the owner can enter the cluster, and no port is open', async () => {
+test('only the owner can enter the cluster, and no port is open', async () => {
   const postgres = await start();
   const rows = await embedded.queryOnce(
     postgres.connection,
@@ -84,7 +84,7 @@ test('nobody but the owner can enter the cluster, and no port is open', async ()
   assert.equal((await stat(cluster)).mode & 0o777, 0o700);
 });
 
-test('a durable cluster waits for the disk at every commit', async () => {
+test('a durable cluster syncs every commit', async () => {
   const log = embedded.createRecordingLog();
   const postgres = await startEmbeddedPostgres({ dataDirectory: data, log });
   const rows = await embedded.queryOnce(
@@ -96,14 +96,14 @@ test('a durable cluster waits for the disk at every commit', async () => {
   assert.deepEqual(rows, [{ fsync: 'on', commit: 'on', pages: 'on' }]);
 });
 
-test('a killed server comes back by itself, with what was committed', async () => {
+test('restarts a killed server, with all commits', async () => {
   const log = embedded.createRecordingLog();
   const postgres = await startEmbeddedPostgres({ dataDirectory: data, log });
   await embedded.queryOnce(postgres.connection, 'create table survivor as select 7 as n');
   const pid = await findPostmaster(cluster);
   assert.ok(pid !== null);
   process.kill(pid, 'SIGKILL');
-  const isBack = () => log.messages.includes('the database server is back');
+  const isBack = () => log.messages.includes('the database server runs again');
   await eventually(isBack, { tell: () => log.messages.join('\n') });
   const rows = await embedded.queryOnce(postgres.connection, 'select n from survivor');
   assert.notEqual(await findPostmaster(cluster), pid);
@@ -111,7 +111,7 @@ test('a killed server comes back by itself, with what was committed', async () =
   assert.deepEqual(rows, [{ n: 7 }]);
 });
 
-test('a stop while the server is being started again ends it for good', async () => {
+test('a stop during a restart ends the server', async () => {
   const postgres = await start();
   const pid = await findPostmaster(cluster);
   assert.ok(pid !== null);
@@ -121,7 +121,7 @@ test('a stop while the server is being started again ends it for good', async ()
   assert.equal(await findPostmaster(cluster), null);
 });
 
-test('a second process on the same directory is told who has it', async () => {
+test('rejects a directory that another process uses, and names the process', async () => {
   const owner = await embedded.holdInAnotherProcess(data);
   const problem = await startupProblem(start());
   owner.kill('SIGKILL');
@@ -131,8 +131,8 @@ test('a second process on the same directory is told who has it', async () => {
   );
 });
 
-test('when the owner is killed its server goes too, and the next start succeeds', async (t) => {
-  if (process.platform !== 'linux') return t.skip('looks at /proc');
+test('the server ends when its service is killed, and the next start succeeds', async (t) => {
+  if (process.platform !== 'linux') return t.skip('needs /proc');
   const owner = await embedded.holdInAnotherProcess(data);
   assert.notDeepEqual(await embedded.listProcessesIn(cluster), []);
   owner.kill('SIGKILL');
@@ -142,14 +142,14 @@ test('when the owner is killed its server goes too, and the next start succeeds'
   await eventually(isGone, { tell: () => 'some of its processes are left' });
 });
 
-test('a lock file whose process id somebody else has today is no obstacle', async () => {
+test('starts over lock files whose process id was reused', async () => {
   await writeFile(join(data, 'latchkey.lock'), `${process.ppid} 1\n`);
   await writeFile(join(cluster, 'postmaster.pid'), `${process.ppid}\n${cluster}\n1\n5432\n.\n`);
   const postgres = await start();
   await postgres.stop();
 });
 
-test('a command finds the database of a running service, and none when none runs', async () => {
+test('findEmbeddedPostgres returns the connection of a running service, else null', async () => {
   assert.equal(await findEmbeddedPostgres(data), null);
   const postgres = await start();
   const found = await findEmbeddedPostgres(data);
@@ -159,8 +159,8 @@ test('a command finds the database of a running service, and none when none runs
   assert.equal(await findEmbeddedPostgres(join(directory, 'nothing-here')), null);
 });
 
-test('a path longer than a socket address is no obstacle', async (t) => {
-  if (process.platform !== 'linux') return t.skip('goes through /proc');
+test('runs in a directory whose path is too long for a socket', async (t) => {
+  if (process.platform !== 'linux') return t.skip('needs /proc');
   const long = join(directory, 'a'.repeat(80), 'b'.repeat(80));
   await embedded.copyCluster(data, long);
   const postgres = await start(long);
@@ -171,7 +171,7 @@ test('a path longer than a socket address is no obstacle', async (t) => {
   assert.notEqual(found, null);
 });
 
-test('an interrupted making of the cluster is made again, and nothing of it stays', async () => {
+test('creates an interrupted cluster again, and removes its remains', async () => {
   const interrupted = join(directory, 'interrupted');
   await mkdir(join(interrupted, 'postgres.new-AbCdEf', 'base'), { recursive: true });
   await writeFile(join(interrupted, 'postgres.new-AbCdEf', 'PG_VERSION'), '18\n');
@@ -182,7 +182,7 @@ test('an interrupted making of the cluster is made again, and nothing of it stay
   assert.deepEqual(await readdir(interrupted), ['postgres', 'postgres.log']);
 });
 
-test('a cluster of another version, or something else, is left alone and named', async () => {
+test('rejects a cluster of another version, or another directory, and leaves it unchanged', async () => {
   const old = join(directory, 'old');
   await mkdir(join(old, 'postgres'), { recursive: true });
   await writeFile(join(old, 'postgres', 'PG_VERSION'), '15\n');
@@ -196,7 +196,7 @@ test('a cluster of another version, or something else, is left alone and named',
   assert.deepEqual(await readdir(old), ['postgres']);
 });
 
-test('a server that cannot start is explained by its own words', async () => {
+test('reports why the server cannot start in its own words', async () => {
   const broken = join(directory, 'broken');
   await embedded.copyCluster(data, broken);
   await writeFile(join(broken, 'postgres', 'postgresql.conf'), 'shared_buffers = a lot\n');

@@ -9,7 +9,7 @@ import { eventually } from '../../../test/eventually.ts';
 
 import { launchServer } from './supervisor.ts';
 
-test('sends the immediate shutdown to its own child, whatever process the lock file names', async (t) => {
+test('sends the immediate shutdown to its own child, not to the process in the lock file', async (t) => {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-supervisor-'));
   const report = join(directory, 'report');
   const bystander = spawn('sleep', ['60'], { stdio: 'ignore' });
@@ -29,7 +29,7 @@ test('sends the immediate shutdown to its own child, whatever process the lock f
     args: [],
     account: null,
     cluster: directory,
-    clusterForChild: { path: directory, extraStdio: [], close: () => {} },
+    dataPath: directory,
     logDescriptor: log.fd,
   });
   await eventually(async () => (await readReport(report)) === 'ready\n');

@@ -4,16 +4,15 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { messageOf } from '#server/lib/error-message.ts';
 
-import type { Account } from './system-accounts.ts';
-import type { DirectoryForChild } from './directory-handle.ts';
+import type { Account } from './account.ts';
 import { signalProcess } from './processes.ts';
 
 /**
- * Stands between the service and PostgreSQL, in a session of its own, so that the terminal's Ctrl-C reaches neither it nor
- * PostgreSQL before the service has finished. Its standard input is a pipe from the service: when that closes, however
- * the service ended, it asks PostgreSQL for a fast shutdown (SIGINT), again and again until PostgreSQL is gone, because a
- * request that comes before PostgreSQL listens for it is lost. SIGUSR1 has it ask for an immediate shutdown (SIGQUIT): it
- * knows its child, whereas the process id in a file of the cluster could be any other process's.
+ * Supervises PostgreSQL as its parent. It runs in its own session, so that the terminal's Ctrl-C reaches neither it nor
+ * PostgreSQL. Its standard input is a pipe from the service. When that closes, however the service ended, it requests a
+ * fast shutdown (SIGINT) until PostgreSQL has ended; it repeats the signal because one that arrives early in PostgreSQL's
+ * start is lost. On SIGUSR1 it requests an immediate shutdown (SIGQUIT): it knows its child, whereas the process id in the
+ * cluster's lock file could be that of another process.
  */
 const SCRIPT = `
 trap : HUP INT TERM
@@ -33,57 +32,53 @@ exit "\${code:-1}"
 `;
 
 /**
- * How long a fast shutdown may take, then an immediate one. In an immediate one the postmaster itself kills, after five
- * seconds, what does not end (`SIGKILL_CHILDREN_AFTER_SECS` of its source): killed earlier, it would leave that behind.
+ * Time for a fast shutdown, then for an immediate one. In an immediate one the postmaster kills children that do not end
+ * after five seconds (`SIGKILL_CHILDREN_AFTER_SECS` in its source); if it were killed earlier, they would remain.
  */
 const FAST_SHUTDOWN_MS = 8_000;
 const IMMEDIATE_SHUTDOWN_MS = 8_000;
 
-/** What to start, and where. */
+/** The program to start. */
 export interface Launch {
   readonly postgres: string;
   readonly args: readonly string[];
   readonly account: Account | null;
-  /** The cluster's directory, here and as PostgreSQL sees it. */
   readonly cluster: string;
-  readonly clusterForChild: DirectoryForChild;
-  /** Where its log lines go. */
+  /** The cluster's path for PostgreSQL, which starts in it. */
+  readonly dataPath: string;
+  /** Receives the server's log. */
   readonly logDescriptor: number;
 }
 
-/** A PostgreSQL that was started and may have ended since. */
+/** A PostgreSQL that was started and may have ended. */
 export interface SupervisedServer {
-  /** Fulfilled with a description of how it ended. Never rejected. */
+  /** Resolves to the exit code or signal as text when the server has ended. Never rejects. */
   readonly ended: Promise<string>;
-  /** Whether it has ended. */
   hasEnded(): boolean;
-  /**
-   * Stops it: a fast shutdown, which waits for no client; when that hangs, an immediate one.
-   * @param fastShutdownMs how long the fast one may take
-   */
+  /** Requests a fast shutdown, which does not wait for clients, then an immediate one if that takes too long. */
   stop(fastShutdownMs?: number): Promise<void>;
 }
 
-/** Starts PostgreSQL under its supervisor; does not wait until it takes connections. */
+/** Starts PostgreSQL under its supervisor, and does not wait until it accepts connections. */
 export function launchServer(launch: Launch): SupervisedServer {
-  const { clusterForChild, logDescriptor } = launch;
-  const command = [launch.postgres, '-D', clusterForChild.path, ...launch.args];
+  const { account, cluster, dataPath, logDescriptor } = launch;
+  const command = [launch.postgres, '-D', dataPath, ...launch.args];
   const child = spawn('/bin/sh', ['-c', SCRIPT, 'latchkey-postgres', ...command], {
-    ...launch.account,
-    cwd: '/',
+    ...account,
+    cwd: cluster,
     detached: true,
     env: { PATH: process.env['PATH'], TZ: 'UTC' },
-    stdio: ['pipe', logDescriptor, logDescriptor, ...clusterForChild.extraStdio],
+    stdio: ['pipe', logDescriptor, logDescriptor],
   });
   let ended = false;
   const end = describeEnd(once(child, 'exit')).finally(() => {
     ended = true;
     child.stdin?.destroy();
   });
-  // The server must not keep a finished command alive: the command's end closes the pipe, which stops the server.
+  // A finished command may exit while the server runs: that closes the pipe, which stops the server.
   child.unref();
   child.stdin?.on('error', () => {
-    // The supervisor is gone, which `ended` tells.
+    // The supervisor has ended, which `ended` reports.
   });
   return {
     ended: end,

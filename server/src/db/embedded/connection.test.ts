@@ -3,19 +3,19 @@ import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
 import { test } from 'node:test';
 
-import { waitUntilReady } from './readiness.ts';
+import { waitUntilReady } from './connection.ts';
 
-/** A message as PostgreSQL sends it: its kind, its length without that, its content. */
-function message(kind: string, content: Buffer): Buffer {
+/** A message of PostgreSQL's protocol: its type, its length, its content. */
+function message(type: string, content: Buffer): Buffer {
   const length = Buffer.alloc(4);
   length.writeInt32BE(content.length + 4);
-  return Buffer.concat([Buffer.from(kind), length, content]);
+  return Buffer.concat([Buffer.from(type), length, content]);
 }
 
 const NO_DATABASE = message('E', Buffer.from('SFATAL\0C3D000\0Mno such database\0\0'));
 const WELCOME = Buffer.concat([message('R', Buffer.alloc(4)), message('Z', Buffer.from('I'))]);
 
-/** Knows no database but `postgres`, and hangs up when it is to make another one. */
+/** Has no database but `postgres`, and disconnects at `create database`. */
 function answer(socket: Socket): void {
   socket.on('error', () => {});
   socket.once('data', (startup) => {
@@ -24,7 +24,7 @@ function answer(socket: Socket): void {
   });
 }
 
-test('a server that ends while its database is made fails the start, and not the process', async (t) => {
+test('a server that ends while its database is created fails the start, not the process', async (t) => {
   const server = createServer(answer).listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');

@@ -8,15 +8,15 @@ import { promisify } from 'node:util';
 
 import * as embedded from '../../../test/embedded-postgres.ts';
 
-import { findPostmaster } from './postmaster-file.ts';
+import { findPostmaster } from './postmaster.ts';
 import { startEmbeddedPostgres, type EmbeddedPostgres } from './start.ts';
 
 const run = promisify(execFile);
 
-/** Root as it is in a container: it may not look into the processes of other accounts. */
+/** Root as in a container: it cannot inspect the processes of other accounts. */
 const WITHOUT_PTRACE = ['--bounding-set=-sys_ptrace', '--inh-caps=-sys_ptrace'];
 
-const options = { skip: whyNot() };
+const options = { skip: findObstacle() };
 
 let directory: string;
 let data: string;
@@ -38,18 +38,18 @@ after(async () => {
   await embedded.removeDirectory(directory);
 });
 
-function whyNot(): string | false {
+function findObstacle(): string | false {
   if (process.platform !== 'linux' || process.getuid?.() !== 0)
     return 'only root on Linux can try it';
   try {
     execFileSync('setpriv', [...WITHOUT_PTRACE, 'true'], { stdio: 'ignore' });
     return false;
   } catch {
-    return 'setpriv is not there, or may not take the capability away';
+    return 'setpriv is missing, or cannot drop the capability';
   }
 }
 
-/** Runs lines of a module beside this one, and gives what they write. */
+/** Runs lines of a module in this directory, and returns their output. */
 async function runWithoutPtrace(lines: string): Promise<string> {
   const code = lines.replaceAll(/'\.\/[\w-]+\.ts'/gu, (name) =>
     JSON.stringify(new URL(name.slice(1, -1), import.meta.url).href),
@@ -59,14 +59,11 @@ async function runWithoutPtrace(lines: string): Promise<string> {
   return stdout;
 }
 
-test(
-  'who may not look into the server still finds it, and reaches the database',
-  options,
-  async () => {
-    const found = await runWithoutPtrace(`
+test('root without CAP_SYS_PTRACE finds the server and connects', options, async () => {
+  const found = await runWithoutPtrace(`
     import { readlinkSync } from 'node:fs';
-    import { findEmbeddedPostgres } from './find.ts';
-    import { findPostmaster } from './postmaster-file.ts';
+    import { findEmbeddedPostgres } from './connection.ts';
+    import { findPostmaster } from './postmaster.ts';
     const pid = await findPostmaster(${JSON.stringify(cluster)});
     let hidden = false;
     try { readlinkSync('/proc/' + pid + '/cwd'); } catch { hidden = true; }
@@ -74,28 +71,31 @@ test(
     console.log(JSON.stringify({ pid, hidden, reached: connection !== null }));
     process.exit();
   `);
-    assert.deepEqual(JSON.parse(found), {
-      pid: await findPostmaster(cluster),
-      hidden: true,
-      reached: true,
-    });
-  },
-);
+  assert.deepEqual(JSON.parse(found), {
+    pid: await findPostmaster(cluster),
+    hidden: true,
+    reached: true,
+  });
+});
 
-test('another program of the same account is not taken for the server', options, async () => {
-  const file = join(cluster, 'postmaster.pid');
-  const genuine = await readFile(file);
-  const { uid } = await stat(cluster);
-  const other = spawn('sleep', ['30'], { uid, stdio: 'ignore' });
-  try {
-    await writeFile(file, String(other.pid));
-    const found = await runWithoutPtrace(`
-      import { findPostmaster } from './postmaster-file.ts';
+test(
+  'root without CAP_SYS_PTRACE does not mistake another program of the account for the server',
+  options,
+  async () => {
+    const file = join(cluster, 'postmaster.pid');
+    const genuine = await readFile(file);
+    const { uid } = await stat(cluster);
+    const other = spawn('sleep', ['30'], { uid, stdio: 'ignore' });
+    try {
+      await writeFile(file, String(other.pid));
+      const found = await runWithoutPtrace(`
+      import { findPostmaster } from './postmaster.ts';
       console.log(await findPostmaster(${JSON.stringify(cluster)}));
     `);
-    assert.equal(found, 'null\n');
-  } finally {
-    other.kill('SIGKILL');
-    await writeFile(file, genuine);
-  }
-});
+      assert.equal(found, 'null\n');
+    } finally {
+      other.kill('SIGKILL');
+      await writeFile(file, genuine);
+    }
+  },
+);

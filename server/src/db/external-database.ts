@@ -1,0 +1,93 @@
+/** Checks of the database of DATABASE_URL when the service or a command starts. */
+import { DatabaseError, type Pool, type PoolClient } from 'pg';
+
+import { StartupError } from '#server/config/startup-error.ts';
+import { messageOf } from '#server/lib/error-message.ts';
+
+import { isConnectionFailure } from './database-errors.ts';
+import { sendQuery } from './send-query.ts';
+import { inTransaction } from './transaction.ts';
+
+/** The database may still be starting. */
+const CONNECT_TIMEOUT_MS = 5_000;
+const RETRY_INTERVAL_MS = 250;
+
+/** The oldest supported PostgreSQL, in the form of `server_version_num`. */
+const MIN_VERSION = 150_000;
+
+/**
+ * Waits until the database accepts connections, and checks its version and its pooler.
+ * @throws StartupError with one sentence when it cannot be used
+ */
+export async function checkExternalDatabase(pool: Pool): Promise<void> {
+  const deadline = performance.now() + CONNECT_TIMEOUT_MS;
+  for (;;) {
+    try {
+      await checkVersion(pool);
+      break;
+    } catch (error) {
+      if (error instanceof StartupError) throw error;
+      // A rejected password, for example, is final.
+      if (!isConnectionFailure(error) || performance.now() > deadline) throw unusable(error);
+      await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
+    }
+  }
+  await requirePreparedStatements(pool);
+}
+
+async function checkVersion(pool: Pool): Promise<void> {
+  const { rows } = await sendQuery(pool, { text: 'show server_version_num' });
+  const version = Number(rows[0]?.['server_version_num']);
+  if (version >= MIN_VERSION) return;
+  throw new StartupError([
+    `The database is PostgreSQL ${Math.floor(version / 10_000)}; version 15 or newer is needed.`,
+  ]);
+}
+
+/** The driver's message contains host, port, user or database name, but never the password. */
+function unusable(error: unknown): StartupError {
+  const sentence = `The database of DATABASE_URL cannot be used (${messageOf(error)}): check the URL, and that the server runs.`;
+  return new StartupError([sentence], { cause: error });
+}
+
+/** A prepared statement, as all statements of the service are. */
+const PROBE = { name: 'pooler_probe', text: 'select pg_backend_pid() as process_id' };
+
+/** A missing prepared statement, and one that another connection has prepared (PostgreSQL, appendix A). */
+const UNPREPARED_SQLSTATES = new Set(['26000', '42P05']);
+
+/**
+ * Checks that prepared statements survive between transactions. Behind a pooler that assigns a server connection per
+ * transaction and does not track prepared statements, statements would fail at random long after the start. The check
+ * proves nothing if the pooler has only one server connection.
+ */
+async function requirePreparedStatements(pool: Pool): Promise<void> {
+  try {
+    await probe(pool);
+  } catch (error) {
+    if (error instanceof DatabaseError && UNPREPARED_SQLSTATES.has(error.code ?? '')) {
+      const sentence =
+        'DATABASE_URL leads to a pooler that forgets prepared statements between transactions: take PgBouncer 1.21 or newer with max_prepared_statements above 0, or pool_mode = session, or connect to PostgreSQL itself.';
+      throw new StartupError([sentence], { cause: error });
+    }
+    if (!isConnectionFailure(error)) throw error;
+  }
+}
+
+/** Runs the statement twice on a connection, the second time while another one holds the first server connection. */
+async function probe(pool: Pool): Promise<void> {
+  const client = await pool.connect();
+  let isBroken = true;
+  try {
+    if (!(await isDirect(client))) await inTransaction(pool, () => sendQuery(client, PROBE));
+    isBroken = false;
+  } finally {
+    client.release(isBroken);
+  }
+}
+
+/** A pooler reports a process id of its own instead of the server's. */
+async function isDirect(client: PoolClient): Promise<boolean> {
+  const { rows } = await sendQuery(client, PROBE);
+  return rows[0]?.['process_id'] === Reflect.get(client, 'processID');
+}
