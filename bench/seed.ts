@@ -9,7 +9,7 @@ import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
 import { issueEntitlement } from '#server/features/entitlements/issue-entitlement.ts';
-import { sealLicenseKey } from '#server/features/licenses/seal-license-key.ts';
+import { sealLicenseKey } from '#server/features/licenses/license-key.ts';
 import { findCatalogTerms } from '#server/features/licenses/terms.ts';
 import { createLog } from '#server/log.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';

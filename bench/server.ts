@@ -24,7 +24,7 @@ import { openDatabase } from '#server/db/open-database.ts';
 import { storeRequests } from '#server/features/analytics/event-queue.ts';
 import { freshProofRange } from '#server/features/entitlements/issue-entitlement.ts';
 import { createLicenseBatches } from '#server/features/licenses/batches.ts';
-import { validateOperation } from '#server/features/licenses/operations.ts';
+import { validateOperation } from '#server/features/licenses/routes.ts';
 import {
   countValidations,
   type ValidationFacts,
@@ -32,7 +32,7 @@ import {
 } from '#server/features/licenses/queries/validations.ts';
 import { CONCURRENT_MESSAGES } from '#server/features/outreach/deliver-messages.ts';
 import { validateLicense } from '#server/features/licenses/validate.ts';
-import { startTrialOperation } from '#server/features/trials/operations.ts';
+import { startTrialOperation } from '#server/features/trials/routes.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';

@@ -4,9 +4,10 @@ import {
   createApiKey,
   type ApiKeyOrder,
   type CreatedApiKey,
-} from '#server/features/api-keys/create.ts';
-import { rollApiKey, type RolledApiKey } from '#server/features/api-keys/roll.ts';
-import { revokeApiKey } from '#server/features/api-keys/revoke.ts';
+  rollApiKey,
+  type RolledApiKey,
+  revokeApiKey,
+} from '#server/features/api-keys/manage.ts';
 import { generateApiKey } from '#server/lib/api-key.ts';
 
 import type { TestService } from './harness.ts';

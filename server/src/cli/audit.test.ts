@@ -10,7 +10,7 @@ import {
   type AuditFilter,
 } from '#server/features/audit/queries.ts';
 
-import { toAddress } from '#server/features/customers/to-address.ts';
+import { toAddress } from '#server/features/customers/find-person.ts';
 import { createVault } from '#server/lib/vault.ts';
 
 import { runLatchkey } from '../../test/command-line.ts';

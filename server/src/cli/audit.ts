@@ -9,7 +9,7 @@ import {
   listAuditPage,
   type StoredAuditEntry,
 } from '#server/features/audit/queries.ts';
-import { resolveLicenseId } from '#server/features/licenses/resolve-license.ts';
+import { resolveLicenseId } from '#server/features/licenses/find-license.ts';
 
 import { commandProcess } from './command-process.ts';
 import { usageError } from './command-error.ts';

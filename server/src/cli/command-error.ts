@@ -1,7 +1,7 @@
 import { StartupError } from '#server/config/startup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
-import { ApiKeyRefusal } from '#server/features/api-keys/key-refusal.ts';
-import { LicenseRefusal } from '#server/features/licenses/license-refusal.ts';
+import { ApiKeyRefusal } from '#server/features/api-keys/manage.ts';
+import { LicenseRefusal } from '#server/features/licenses/change-license.ts';
 import { EndpointError } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/error-message.ts';

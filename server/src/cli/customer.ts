@@ -1,9 +1,8 @@
 import { Command } from 'commander';
 
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
-import { exportCustomer } from '#server/features/customers/export-customer.ts';
+import { exportCustomer, type HeldData, readHeld } from '#server/features/customers/held-data.ts';
 import type { HeldRow } from '#server/features/customers/queries/held-rows.ts';
-import { type HeldData, readHeld } from '#server/features/customers/read-held.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
 import { writeExport } from './export-file.ts';

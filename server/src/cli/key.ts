@@ -1,14 +1,17 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { Context } from '#server/context.ts';
-import { createApiKey, type CreatedApiKey } from '#server/features/api-keys/create.ts';
-import { listApiKeys, viewApiKey, type ViewedApiKey } from '#server/features/api-keys/list.ts';
-import { revokeApiKey } from '#server/features/api-keys/revoke.ts';
 import {
+  createApiKey,
+  type CreatedApiKey,
+  listApiKeys,
+  viewApiKey,
+  type ViewedApiKey,
+  revokeApiKey,
   DEFAULT_OVERLAP_MS,
   rollApiKey,
   type RolledApiKey,
-} from '#server/features/api-keys/roll.ts';
+} from '#server/features/api-keys/manage.ts';
 import { API_KEY_SCOPES, type ApiKeyScope } from '#server/features/api-keys/rules/scopes.ts';
 
 import { currentActor } from './actor.ts';

@@ -8,8 +8,8 @@ import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import {
   countStoredRows,
   type StoredCount,
-} from '#server/features/master-secret/queries/count-rows.ts';
-import { countOutdatedProcesses } from '#server/features/master-secret/queries/other-processes.ts';
+  countOutdatedProcesses,
+} from '#server/features/master-secret/queries.ts';
 import {
   rotateMasterSecret,
   type RotationResult,

@@ -1,7 +1,6 @@
 import { Command } from 'commander';
 
-import { findCurrentKey } from '#server/features/entitlements/current-key.ts';
-import { openSigningKeys } from '#server/features/entitlements/open-signing-key.ts';
+import { findCurrentKey, openSigningKeys } from '#server/features/entitlements/signing-key.ts';
 import { listSigningKeys, type SigningKeyRecord } from '#server/features/entitlements/queries.ts';
 import {
   revokeSigningKey,

@@ -1,8 +1,12 @@
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import { failurePage } from '#server/pages/failure-page.ts';
+import {
+  failurePage,
+  PAGE_POLICY,
+  renderPage,
+  type PageContent,
+} from '#server/pages/render-page.ts';
 import { choosePageLanguage } from '#server/pages/page-language.ts';
-import { PAGE_POLICY, renderPage, type PageContent } from '#server/pages/render-page.ts';
 
 import type { App } from './app-instance.ts';
 import { PROBLEM_TYPE } from './problem.ts';

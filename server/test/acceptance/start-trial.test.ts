@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash, randomUUID } from 'node:crypto';
 import { describe, test } from 'node:test';
 
-import { extendLicense } from '#server/features/licenses/change-license.ts';
-import { LicenseRefusal } from '#server/features/licenses/license-refusal.ts';
+import { extendLicense, LicenseRefusal } from '#server/features/licenses/change-license.ts';
 
 import { verifyEntitlement } from '../entitlements.ts';
 import { TEST_ISSUER } from '../harness.ts';

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ApiKeyRefusal } from '#server/features/api-keys/key-refusal.ts';
-import { listApiKeys } from '#server/features/api-keys/list.ts';
+import { ApiKeyRefusal, listApiKeys } from '#server/features/api-keys/manage.ts';
 
 import { makeKey, revokeKeys, rollKey } from '../api-key-steps.ts';
 import { startTestService } from '../harness.ts';

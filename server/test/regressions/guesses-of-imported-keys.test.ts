@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { findLicenseIdByKey } from '#server/features/licenses/queries/license-keys.ts';
-import { requireKeyHash } from '#server/features/licenses/hash-license-key.ts';
+import { requireKeyHash } from '#server/features/licenses/license-key.ts';
 import { validateLicense } from '#server/features/licenses/validate.ts';
 
 import { startTestService, type TestService } from '../harness.ts';

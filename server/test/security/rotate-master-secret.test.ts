@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { checkMasterSecret } from '#server/cli/doctor/check-secrets.ts';
 import { importLicenses, previewImport } from '#server/features/licenses/import.ts';
-import { countStoredRows } from '#server/features/master-secret/queries/count-rows.ts';
+import { countStoredRows } from '#server/features/master-secret/queries.ts';
 import { rotateMasterSecret } from '#server/features/master-secret/rotate-master-secret.ts';
 import { addEndpoint } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import {

@@ -1,11 +1,8 @@
 import type { Pool } from 'pg';
 
-import { openSigningKeys } from '#server/features/entitlements/open-signing-key.ts';
+import { openSigningKeys } from '#server/features/entitlements/signing-key.ts';
 import { listSigningKeys } from '#server/features/entitlements/queries.ts';
-import {
-  countStoredRows,
-  type StoredCount,
-} from '#server/features/master-secret/queries/count-rows.ts';
+import { countStoredRows, type StoredCount } from '#server/features/master-secret/queries.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { failure, type Finding, ok, warning } from './finding.ts';

@@ -2,15 +2,16 @@ import { isUuid } from '@latchkey/contract';
 import { Command, InvalidArgumentError, Option } from 'commander';
 
 import type { Context } from '#server/context.ts';
-import { type LicensePage, listLicenses } from '#server/features/licenses/list-licenses.ts';
-import type { LicenseFilter } from '#server/features/licenses/queries/license-list.ts';
-import { LICENSE_STATUSES, type LicenseStatus } from '#server/features/licenses/rules/status.ts';
 import {
+  type LicensePage,
+  listLicenses,
   type LicenseMoves,
   type LicenseOverview,
   revealLicenseKey,
   showLicense,
 } from '#server/features/licenses/show.ts';
+import type { LicenseFilter } from '#server/features/licenses/queries/license-list.ts';
+import { LICENSE_STATUSES, type LicenseStatus } from '#server/features/licenses/rules/status.ts';
 
 import { commandProcess } from '../command-process.ts';
 import { auditAccess } from '../actor.ts';

@@ -17,7 +17,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, fromStart, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { authenticateApiKey } from './authenticate.ts';
-import { listApiKeys } from './list.ts';
+import { listApiKeys } from './manage.ts';
 import { findApiKey, type ApiKeyRecord } from './queries.ts';
 
 const OUTREACH_KEY = 'schlüssel für die tabelle';

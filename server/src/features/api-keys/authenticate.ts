@@ -1,5 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 
+import type { Secrets } from '#server/config/secrets.ts';
 import type { Context } from '#server/context.ts';
 import { insufficientScope, invalidApiKey } from '#server/errors.ts';
 import { hashApiKey, isApiKey } from '#server/lib/api-key.ts';
@@ -75,4 +76,25 @@ function recordUse(ctx: AuthenticationContext, key: ApiKeyRecord, now: Date): vo
     .catch((error: unknown) => {
       ctx.log.warn({ err: error, apiKeyId: key.id }, 'the use of an API key was not recorded');
     });
+}
+
+/** A key that the configuration names, of any form; it opens what it is for without the database. */
+export interface ConfiguredApiKey {
+  /** SHA-256 of its text in UTF-8. */
+  readonly keyHash: Buffer;
+  readonly scope: ApiKeyScope;
+}
+
+/** The keys among the secrets: `LATCHKEY_OUTREACH_API_KEY` and `LATCHKEY_METRICS_TOKEN`. */
+export function readConfiguredKeys(
+  secrets: Pick<Secrets, 'outreachApiKey' | 'metricsToken'>,
+): ConfiguredApiKey[] {
+  return [
+    ...toKey(secrets.outreachApiKey, 'outreach:send'),
+    ...toKey(secrets.metricsToken, 'metrics:read'),
+  ];
+}
+
+function toKey(text: string | null, scope: ApiKeyScope): ConfiguredApiKey[] {
+  return text === null ? [] : [{ keyHash: hashApiKey(text), scope }];
 }

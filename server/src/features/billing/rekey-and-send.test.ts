@@ -7,7 +7,7 @@ import { startTestService } from '../../../test/harness.ts';
 import { activate, anyMachine, listMachines, validate } from '../../../test/license-steps.ts';
 import { takeFollowed } from '../../../test/take-followed.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
-import { isKeyOf } from '../licenses/seal-license-key.ts';
+import { isKeyOf } from '../licenses/license-key.ts';
 import { rekeyAndSend, sendReplacedKey } from './key-emails/send-replaced-key.ts';
 
 const sent: MailMessage[] = [];

@@ -20,9 +20,8 @@ import { addEndpoint } from '../outgoing-webhooks/add-endpoint.ts';
 import { insertMessages } from '../outreach/queries/messages.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { eraseCustomer } from './erase-customer.ts';
-import { exportCustomer } from './export-customer.ts';
+import { exportCustomer, readHeld } from './held-data.ts';
 import { listColumns } from './inventory.fixture.ts';
-import { readHeld } from './read-held.ts';
 
 const ADA = 'Ada.Lovelace@Example.com';
 /** What is in every spelling of her name and address, and in nothing else. */

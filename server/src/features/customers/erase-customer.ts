@@ -21,7 +21,7 @@ import {
   clearMessages,
   removeJobs,
 } from './queries/erase.ts';
-import type { HeldData } from './read-held.ts';
+import type { HeldData } from './held-data.ts';
 
 /** Who erases a customer, why, and whether the licenses end. */
 export interface CustomerErasure {

@@ -11,7 +11,7 @@ import {
   reuseOrSign,
   type EntitlementProof,
 } from './issue-entitlement.ts';
-import { buildKeySet } from './build-key-set.ts';
+import { buildKeySet } from './key-ring.ts';
 import { generateSigningKey } from './signing-key.ts';
 
 const now = at('2026-03-01T12:00:00.789Z');

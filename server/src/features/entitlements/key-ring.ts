@@ -1,16 +1,17 @@
+import type { JwkSet, PublicJwk } from '@latchkey/contract';
+
 import { foreignMasterSecret } from '#server/config/master-secret.ts';
 import type { Context } from '#server/context.ts';
 
-import type { PublishedKey } from './build-key-set.ts';
-import { findCurrentKey } from './current-key.ts';
+import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
+import type { SigningKeyContext } from './rotate-signing-key.ts';
 import {
+  findCurrentKey,
   openSigningKeys,
   type OpenedSigningKey,
   type RejectedSigningKey,
-} from './open-signing-key.ts';
-import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
-import type { SigningKeyContext } from './rotate-signing-key.ts';
-import type { SigningKey } from './signing-key.ts';
+  type SigningKey,
+} from './signing-key.ts';
 
 interface RingKey extends PublishedKey {
   readonly key: SigningKey;
@@ -121,4 +122,32 @@ function byAge(one: RingKey, other: RingKey): number {
 function earlier(one: Date | null, other: Date | null): Date | null {
   if (one === null || other === null) return one ?? other;
   return one < other ? one : other;
+}
+
+const DAY_MS = 86_400_000;
+
+/** A process that has not yet heard of a rotation goes on signing with the old key for a while. */
+const ROTATION_SLACK_DAYS = 1;
+
+/** A signing key's public half and whether it is still used. */
+export interface PublishedKey {
+  readonly publicJwk: PublicJwk;
+  /** When another key took over; null for the present one. */
+  readonly retiredAt: Date | null;
+}
+
+/**
+ * The public keys that clients need now: the present one, and old ones until the last token signed with them is over.
+ * @param maxOfflineDays the longest life that a token is assumed to have: the longest `offline_days` of today. A token
+ * that was signed while its product's were longer may outlive its key here
+ */
+export function buildKeySet(
+  keys: readonly PublishedKey[],
+  maxOfflineDays: number,
+  now: Date,
+): JwkSet {
+  const keptMs = (maxOfflineDays + ROTATION_SLACK_DAYS) * DAY_MS;
+  const isNeeded = ({ retiredAt }: PublishedKey): boolean =>
+    retiredAt === null || now.getTime() < retiredAt.getTime() + keptMs;
+  return { keys: keys.filter(isNeeded).map(({ publicJwk }) => publicJwk) };
 }

@@ -6,8 +6,12 @@ import { inTransaction } from '#server/db/transaction.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { findCurrentKey } from './current-key.ts';
-import { openSigningKeys, sealSigningKey } from './open-signing-key.ts';
+import {
+  findCurrentKey,
+  openSigningKeys,
+  sealSigningKey,
+  generateSigningKey,
+} from './signing-key.ts';
 import {
   insertSigningKey,
   listSigningKeys,
@@ -15,7 +19,6 @@ import {
   replaceSigningKeySeal,
   type SigningKeyRecord,
 } from './queries.ts';
-import { generateSigningKey } from './signing-key.ts';
 
 /** What creating a key needs. */
 export interface SigningKeyContext {

@@ -4,7 +4,7 @@ import { DEFAULT_OFFLINE_DAYS } from '#server/config/catalog-model.ts';
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
-import { buildKeySet } from './build-key-set.ts';
+import { buildKeySet } from './key-ring.ts';
 
 /** A client may cache the key set this long; a new key is published for longer than that before it signs. */
 const MAX_AGE_SECONDS = 240;

@@ -1,7 +1,16 @@
-import { createPrivateKey, createPublicKey, generateKeyPairSync, hash } from 'node:crypto';
-import type { KeyObject } from 'node:crypto';
+import {
+  createPrivateKey,
+  createPublicKey,
+  generateKeyPairSync,
+  hash,
+  type KeyObject,
+} from 'node:crypto';
 
 import type { PublicJwk } from '@latchkey/contract';
+
+import { UnknownSecretError, type Vault } from '#server/lib/vault.ts';
+
+import type { SigningKeyRecord } from './queries.ts';
 
 /** A key that entitlements are signed with. */
 export interface SigningKey {
@@ -49,4 +58,86 @@ function toSigningKey(privateKey: KeyObject): SigningKey {
   const header = { alg: 'EdDSA', typ: 'entitlement+jwt', kid: publicJwk.kid };
   const encodedHeader = Buffer.from(JSON.stringify(header)).toString('base64url');
   return { publicJwk, privateKey, encodedHeader };
+}
+
+/** Why a row of `signing_keys` is not used. */
+export type RejectionReason = 'unknown_secret' | 'altered';
+
+/** A signing key whose row is authentic. */
+export interface OpenedSigningKey {
+  readonly record: SigningKeyRecord;
+  readonly key: SigningKey;
+}
+
+/** A row that no process with the master secret wrote like this. */
+export interface RejectedSigningKey {
+  readonly kid: string;
+  readonly reason: RejectionReason;
+}
+
+/** The moments that decide when a key signs and is published. */
+type Lifetime = Pick<SigningKeyRecord, 'createdAt' | 'activeFrom' | 'retiredAt'>;
+
+/**
+ * Seals a private key together with its lifetime: without the master secret nobody adds a key, and nobody makes an old
+ * one sign again or stay published by changing its row.
+ */
+export function sealSigningKey(
+  vault: Vault,
+  key: SigningKey,
+  lifetime: Lifetime,
+): SigningKeyRecord {
+  const { createdAt, activeFrom, retiredAt } = lifetime;
+  const { kid } = key.publicJwk;
+  const label = labelOf({ kid, createdAt, activeFrom, retiredAt });
+  const privateKeySealed = vault.seal(exportSigningKey(key), label);
+  return { kid, privateKeySealed, createdAt, activeFrom, retiredAt };
+}
+
+/** Splits rows into those that the master secret authenticates and the others. */
+export function openSigningKeys(
+  vault: Pick<Vault, 'open'>,
+  records: readonly SigningKeyRecord[],
+): { readonly opened: OpenedSigningKey[]; readonly rejected: RejectedSigningKey[] } {
+  const opened: OpenedSigningKey[] = [];
+  const rejected: RejectedSigningKey[] = [];
+  for (const record of records) {
+    const key = openSigningKey(vault, record);
+    if (typeof key === 'string') rejected.push({ kid: record.kid, reason: key });
+    else opened.push({ record, key });
+  }
+  return { opened, rejected };
+}
+
+function openSigningKey(
+  vault: Pick<Vault, 'open'>,
+  record: SigningKeyRecord,
+): SigningKey | RejectionReason {
+  try {
+    const key = importSigningKey(vault.open(record.privateKeySealed, labelOf(record)));
+    // The thumbprint (RFC 7638) of the key itself; a row's own word counts for nothing.
+    return key.publicJwk.kid === record.kid ? key : 'altered';
+  } catch (error) {
+    return error instanceof UnknownSecretError ? 'unknown_secret' : 'altered';
+  }
+}
+
+function labelOf({ kid, ...lifetime }: Lifetime & { readonly kid: string }): string {
+  const { createdAt, activeFrom, retiredAt } = lifetime;
+  const moments = [createdAt, activeFrom, retiredAt].map((each) => each?.toISOString() ?? 'never');
+  return ['signing-key', kid, ...moments].join(' ');
+}
+
+/**
+ * The key that signs at a moment: the youngest that is active and not retired, or else the first that is not retired,
+ * because the clock of another process may be ahead of this one.
+ * @param keys in the order in which they were created
+ * @returns undefined when every key is retired
+ */
+export function findCurrentKey<Key extends Pick<Lifetime, 'activeFrom' | 'retiredAt'>>(
+  keys: readonly Key[],
+  now: Date,
+): Key | undefined {
+  const usable = keys.filter(({ retiredAt }) => retiredAt === null || retiredAt > now);
+  return usable.findLast(({ activeFrom }) => activeFrom <= now) ?? usable[0];
 }

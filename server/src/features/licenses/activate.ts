@@ -23,7 +23,7 @@ import { readMachine, type PresentedMachine } from './read-machine.ts';
 import { decideActivation, type ActivationDecision } from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
-import { isKeyOf } from './seal-license-key.ts';
+import { isKeyOf } from './license-key.ts';
 import { readTerms } from './terms.ts';
 
 /** A machine that holds a slot now. */

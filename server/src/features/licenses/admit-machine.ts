@@ -3,12 +3,16 @@ import type { Queryable } from '#server/db/statement.ts';
 import { moveLimitReached } from '#server/errors.ts';
 
 import { refuse } from './find-license.ts';
-import type { HashedIdentity } from './fingerprint/hashed-identity.ts';
+import type { HashedIdentity } from './fingerprint/identity.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
 import { findMove, listMovedRelatives, useExtraMove } from './queries/moves.ts';
 import type { PresentedMachine } from './read-machine.ts';
-import { findMachine } from './rules/decide-activation.ts';
-import { endOfMove, readMoveAllowance, type MoveAllowance } from './rules/move-allowance.ts';
+import {
+  findMachine,
+  endOfMove,
+  readMoveAllowance,
+  type MoveAllowance,
+} from './rules/decide-activation.ts';
 
 /**
  * Decides whether a machine may take a free place of a locked license. One that the license moved to within the period may

@@ -1,4 +1,5 @@
 import { LATEST_DATE_TIME_MS } from '@latchkey/contract';
+
 import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
@@ -6,7 +7,7 @@ import { licenseNotFound } from '#server/errors.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import { trialMustEnd } from './license-refusal.ts';
+import { resolveLicenseId } from './find-license.ts';
 import {
   lockLicense,
   recordExtension,
@@ -14,7 +15,6 @@ import {
   type LicenseRecord,
 } from './queries/licenses.ts';
 import { addExtraMoves } from './queries/moves.ts';
-import { resolveLicenseId } from './resolve-license.ts';
 import type { LicenseFacts } from './rules/facts.ts';
 
 const DAY_MS = 86_400_000;
@@ -133,4 +133,16 @@ async function changeLicense(
     await recordLicenseChanges(ctx, client, [{ before: license, after: changed }], now);
     return changed;
   });
+}
+
+/** Why a license cannot be changed by hand as it was asked: a sentence for the operator. */
+export class LicenseRefusal extends Error {
+  constructor(message: string) {
+    super(message);
+    this.name = 'LicenseRefusal';
+  }
+}
+
+function trialMustEnd(): LicenseRefusal {
+  return new LicenseRefusal('A trial always has an end: give it a date, or issue a license.');
 }

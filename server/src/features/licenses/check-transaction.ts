@@ -6,7 +6,7 @@ import { notFound, rateLimited } from '#server/errors.ts';
 import { CHECK_POLICY } from './check-limiter.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
 import { licenseStatus, publicExpiry } from './rules/status.ts';
-import { licenseKeyLabel } from './seal-license-key.ts';
+import { licenseKeyLabel } from './license-key.ts';
 
 const PENDING: LicenseCheckResponse = {
   license_key: null,

@@ -9,7 +9,7 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 import { insertLicenses, type BilledFacts, type BilledTerms } from './queries/billed-licenses.ts';
 import { insertLicenseKeys } from './queries/license-keys.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
-import { sealLicenseKey } from './seal-license-key.ts';
+import { sealLicenseKey } from './license-key.ts';
 
 const HOUR_MS = 3_600_000;
 

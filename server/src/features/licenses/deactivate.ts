@@ -13,7 +13,7 @@ import { recordEvents } from '../outgoing-webhooks/record-events.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import { deactivateActivation } from './queries/activations.ts';
 import { findLicense } from './queries/licenses.ts';
-import { decideDeactivation, type DeactivationDecision } from './rules/decide-deactivation.ts';
+import { decideDeactivation, type DeactivationDecision } from './rules/decide-validation.ts';
 
 type RefusalCode = Extract<DeactivationDecision, { kind: 'refused' }>['code'];
 

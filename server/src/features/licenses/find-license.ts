@@ -1,11 +1,13 @@
+import { isUuid } from '@latchkey/contract';
+
 import type { Context } from '#server/context.ts';
 import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.ts';
 import { networkOf } from '#server/lib/client-network.ts';
 
 import { GUESS_POLICY } from './guess-limiter.ts';
-import { identifyLicenseKey, type IdentifiedKey } from './hash-license-key.ts';
-import { findOlderKeyHash } from './find-older-key.ts';
+import { identifyLicenseKey, type IdentifiedKey, hashUnderAllSecrets } from './license-key.ts';
 import type { FoundLicense } from './queries/find-by-key.ts';
+import { findStoredKey, findLicenseIdByKey } from './queries/license-keys.ts';
 
 /**
  * Records that a client asked for a key that nobody has.
@@ -99,4 +101,26 @@ export async function requireByKey(
 export function refuse(ctx: Context, operation: string, error: PublicError): PublicError {
   ctx.metrics.countRefusal(operation, error.code);
   return error;
+}
+
+/**
+ * Under which hash a key is stored that was not found under the current master secret. Costs nothing while no previous
+ * secret is configured. The current hash is among the candidates, because a rotation may just have rewritten the row.
+ */
+async function findOlderKeyHash(ctx: Context, licenseKey: string): Promise<string | null> {
+  if (ctx.vault.previous.length === 0) return null;
+  const candidates = hashUnderAllSecrets(ctx, licenseKey);
+  const stored = await ctx.databaseLimiter.run(() => findStoredKey(ctx.pool, candidates));
+  return stored?.keyHash ?? null;
+}
+
+/**
+ * The id of the license that an operator names by its key or its id; null when no license has that key. An imported key
+ * that looks like a UUID is found as a key first.
+ */
+export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<string | null> {
+  const keyHashes = hashUnderAllSecrets(ctx, keyOrId);
+  const id = keyHashes.length === 0 ? null : await findLicenseIdByKey(ctx.pool, keyHashes);
+  if (id !== null) return id;
+  return isUuid(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;
 }

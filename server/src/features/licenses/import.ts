@@ -1,11 +1,13 @@
 import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import { estimateKeyBits, lengthOfName, MIN_KEY_BITS } from '#server/lib/key-strength.ts';
+import { readLicenseKey } from '#server/lib/license-key.ts';
+
 import { insertAuditEntry } from '../audit/queries.ts';
-import { hashUnderAllSecrets, requireKeyHash } from './hash-license-key.ts';
 import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
+import { hashUnderAllSecrets, requireKeyHash } from './license-key.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
-import { findWeakKeys } from './rules/find-weak-keys.ts';
 
 /**
  * What became of an imported license. `present`: its key already belonged to one, which is left as it is. `weak`: refused,
@@ -49,7 +51,7 @@ export async function importLicenses(
         reason,
         action: 'license.import',
         subjectId: 'import',
-        details: { created, ...(allowWeakKeys ? { weak: count(outcomes, isWeak) } : {}) },
+        details: { created, ...(allowWeakKeys ? { weak: countWeak(outcomes, isWeak) } : {}) },
       });
     }
     return outcomes;
@@ -112,6 +114,33 @@ function findWeak(ctx: Context, orders: readonly ImportOrder[]): boolean[] {
 }
 
 /** How many weak keys were imported. */
-function count(outcomes: readonly ImportOutcome[], isWeak: readonly boolean[]): number {
+function countWeak(outcomes: readonly ImportOutcome[], isWeak: readonly boolean[]): number {
   return outcomes.filter((outcome, index) => outcome === 'created' && isWeak[index]).length;
+}
+
+/**
+ * Finds the keys that a guesser could try, by `MIN_KEY_BITS`. What a key shares with the beginning of its neighbours is
+ * known to a guesser and does not count; of a key without neighbours, letters in front of the first hyphen do not. Keys of
+ * the service's own form are never weak: they have 115 random bits.
+ * @param keys of one vendor, as they stand in a file one after the other
+ * @param keyPrefix the catalogue's key prefix
+ * @returns one answer for each key, in their order
+ */
+export function findWeakKeys(keys: readonly string[], keyPrefix: string): boolean[] {
+  return keys.map((key, index) => {
+    if (readLicenseKey(key, keyPrefix).kind === 'native') return false;
+    const neighbours = [keys[index - 1], keys[index + 1]].filter(
+      (other) => other !== undefined && other !== key,
+    );
+    const shared = neighbours.map((other) => countShared(key, other ?? ''));
+    const known = shared.length === 0 ? lengthOfName(key) : Math.max(...shared);
+    return estimateKeyBits(key, known) < MIN_KEY_BITS;
+  });
+}
+
+/** How many characters two keys have in common at their beginning. */
+function countShared(one: string, other: string): number {
+  let count = 0;
+  while (count < one.length && one[count] === other[count]) count += 1;
+  return count;
 }

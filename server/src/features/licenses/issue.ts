@@ -13,7 +13,7 @@ import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { insertLicenseKey } from './queries/license-keys.ts';
 import { insertLicenseTransaction } from './queries/license-transactions.ts';
 import { insertLicense, type LicenseRecord } from './queries/licenses.ts';
-import { sealLicenseKey } from './seal-license-key.ts';
+import { sealLicenseKey } from './license-key.ts';
 
 const DAY_MS = 86_400_000;
 

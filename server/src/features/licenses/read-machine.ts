@@ -1,9 +1,7 @@
 import { invalidRequest } from '#server/errors.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
-import { hashIdentity } from './fingerprint/hash-identity.ts';
-import type { HashedIdentity } from './fingerprint/hashed-identity.ts';
-import type { MachineIdentity } from './fingerprint/identity.ts';
+import { hashIdentity, type HashedIdentity, type MachineIdentity } from './fingerprint/identity.ts';
 import { readFingerprint } from './fingerprint/read-fingerprint.ts';
 
 /** A machine that presents itself: its identity as hashes, and what the client calls it. */

@@ -12,8 +12,8 @@ import type { ManualChange } from './change-license.ts';
 import { countActiveActivations, deactivateAllActivations } from './queries/activations.ts';
 import { deleteKeysOfLicense, insertLicenseKey } from './queries/license-keys.ts';
 import { lockLicense, updateLicenseKey, type LicenseRecord } from './queries/licenses.ts';
-import { resolveLicenseId } from './resolve-license.ts';
-import { isKeyOf, sealLicenseKey } from './seal-license-key.ts';
+import { resolveLicenseId } from './find-license.ts';
+import { isKeyOf, sealLicenseKey } from './license-key.ts';
 
 /** Who replaces the key of a license, why, and what becomes of its machines. */
 export interface RekeyOrder extends ManualChange {

@@ -3,14 +3,15 @@ import { licenseNotFound } from '#server/errors.ts';
 
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
 import type { RecordedAccess } from '../audit/record-access.ts';
+import { resolveLicenseId } from './find-license.ts';
+import { licenseKeyLabel } from './license-key.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
+import { listLicensePage, type LicenseFilter, type ListPage } from './queries/license-list.ts';
 import { findLicense, type LicenseRecord } from './queries/licenses.ts';
 import { countMoves } from './queries/moves.ts';
-import { resolveLicenseId } from './resolve-license.ts';
+import { readMoveAllowance, type MoveAllowance } from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
-import { readMoveAllowance, type MoveAllowance } from './rules/move-allowance.ts';
 import { publicExpiry, licenseStatus, type LicenseStatus } from './rules/status.ts';
-import { licenseKeyLabel } from './seal-license-key.ts';
 import { readTerms } from './terms.ts';
 
 const MAX_LISTED = 1_000;
@@ -70,4 +71,41 @@ export function revealLicenseKey(
   _access: RecordedAccess,
 ): string {
   return ctx.vault.open(license.keySealed, licenseKeyLabel(license.id));
+}
+
+/** A license of a list, and what its facts mean at the moment of the list. */
+export interface ListedLicense {
+  readonly license: LicenseRecord;
+  readonly status: LicenseStatus;
+  readonly expiresAt: Date | null;
+}
+
+/** A page of licenses, newest first. */
+export interface LicensePage {
+  readonly licenses: readonly ListedLicense[];
+  /** What the next page begins after; null: this is the last page. */
+  readonly nextCursor: string | null;
+}
+
+/**
+ * Lists licenses, newest first, page by page. Pages stay right while licenses are added; one whose status changes between
+ * two pages may be in either or none.
+ */
+export async function listLicenses(
+  { clock, pool }: Pick<Context, 'clock' | 'pool'>,
+  filter: LicenseFilter,
+  { afterId, limit }: ListPage,
+): Promise<LicensePage> {
+  const now = clock.now();
+  // One more shows whether there is another page.
+  const found = await listLicensePage(pool, filter, { afterId, limit: limit + 1 }, now);
+  const page = found.slice(0, limit);
+  return {
+    licenses: page.map((license) => ({
+      license,
+      status: licenseStatus(license, now),
+      expiresAt: publicExpiry(license, now),
+    })),
+    nextCursor: found.length > limit ? (page.at(-1)?.id ?? null) : null,
+  };
 }

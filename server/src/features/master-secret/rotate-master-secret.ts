@@ -5,9 +5,13 @@ import type { Context } from '#server/context.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { rewriteAddresses } from '../suppressions/rewrite-addresses.ts';
 import { rewriteUsage } from '../usage/machine-key.ts';
-import { listKnownAddresses, listKnownMachineIds } from './queries/known-people.ts';
-import { rewriteLicenses, type RewriteResult } from './rewrite-licenses.ts';
-import { rewriteEndpoints, rewriteSigningKeys } from './rewrite-sealed.ts';
+import { listKnownAddresses, listKnownMachineIds } from './queries.ts';
+import {
+  rewriteLicenses,
+  type RewriteResult,
+  rewriteEndpoints,
+  rewriteSigningKeys,
+} from './rewrite.ts';
 
 type RotationContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'vault'>;
 

@@ -19,9 +19,13 @@ import {
   type NewTrial,
   type TrialTerms,
 } from './queries.ts';
-import { standingOfTrial } from './standing.ts';
-import { toTrial, type Trial } from './trial.ts';
-import type { TrialBatch, TrialRequest } from './trial-request.ts';
+import {
+  standingOfTrial,
+  toTrial,
+  type Trial,
+  type TrialBatch,
+  type TrialRequest,
+} from './trial.ts';
 
 /** Makes what is to be stored for a request that has no trial yet. */
 export type PrepareTrial = (request: TrialRequest, terms: TrialTerms) => NewTrial;

@@ -10,7 +10,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import { formatComponents, type HashedIdentity } from '../licenses/fingerprint/hashed-identity.ts';
+import { formatComponents, type HashedIdentity } from '../licenses/fingerprint/identity.ts';
 
 const listByClaimsStatement = defineStatement(
   'trial_list_by_claims',

@@ -1,12 +1,22 @@
-import type { TrialStartRequest, TrialStartResponse } from '@latchkey/contract';
+import { TrialStartRequest, TrialStartResponse, ref } from '@latchkey/contract';
+import type { FastifySchema } from 'fastify';
 
 import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { limitStorage } from '#server/http/limit-storage.ts';
 
-import { startTrialOperation } from './operations.ts';
-import { TRIAL_DAYS } from './prepare-trial.ts';
 import { startTrial } from './start-trial.ts';
+import { TRIAL_DAYS } from './trial.ts';
+
+export const startTrialOperation = {
+  operationId: 'startTrial',
+  tags: ['trial'],
+  summary: 'Start the trial of a machine, or get it back',
+  description: 'Seven days, granted once per machine; asking again returns the same trial.',
+  body: ref(TrialStartRequest),
+  response: { 200: ref(TrialStartResponse, 'The trial, also when it is over.') },
+  problems: ['rate_limited'],
+} satisfies FastifySchema;
 
 const DAY_MS = 86_400_000;
 

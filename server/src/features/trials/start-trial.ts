@@ -5,12 +5,12 @@ import { PublicError } from '#server/errors.ts';
 
 import { activateMachine } from '../licenses/activate.ts';
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
-import { trialClaims } from '../licenses/fingerprint/trial-claims.ts';
+import { trialClaims } from '../licenses/fingerprint/identity.ts';
 import { storeEntitlementProof } from '../licenses/queries/activations.ts';
 import { readMachine, type PresentedMachine } from '../licenses/read-machine.ts';
 import type { LicenseTerms } from '../licenses/rules/facts.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
-import { licenseKeyLabel } from '../licenses/seal-license-key.ts';
+import { licenseKeyLabel } from '../licenses/license-key.ts';
 import { findCatalogTerms, readTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { Trial } from './trial.ts';
 

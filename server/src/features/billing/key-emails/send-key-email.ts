@@ -1,6 +1,6 @@
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
-import { licenseKeyLabel } from '#server/features/licenses/seal-license-key.ts';
+import { licenseKeyLabel } from '#server/features/licenses/license-key.ts';
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
 import { queueKeyEmails, queueCustomerLookUps, type CustomerKey } from '../queue-jobs.ts';

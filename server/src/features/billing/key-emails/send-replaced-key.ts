@@ -9,7 +9,7 @@ import {
   type RekeyedLicense,
   type RekeyOrder,
 } from '../../licenses/rekey-license.ts';
-import { licenseKeyLabel } from '../../licenses/seal-license-key.ts';
+import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
 import { findBuyerLocale } from './queries.ts';
 import { chooseLanguage } from './texts.ts';

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { createVault } from '#server/lib/vault.ts';
 
-import { toAddress } from '../to-address.ts';
+import { toAddress } from '../find-person.ts';
 import { mentionsPerson } from './mentions.ts';
 
 const vault = createVault('a master secret for the tests alone');

@@ -1,4 +1,8 @@
-import type { KeyClass } from './key-classes.ts';
+import { hash } from 'node:crypto';
+
+import { type KeyedHashes, SECRET_ID_DIGITS } from '#server/lib/vault.ts';
+
+import { type KeyClass, MAC_KEY } from './key-classes.ts';
 
 /** One normalised value that helps to recognise a machine. */
 export interface Component {
@@ -19,4 +23,134 @@ export interface MachineIdentity {
   readonly osVersion: string | null;
   /** Information only. */
   readonly appVersion: string | null;
+}
+
+/**
+ * A machine's identity as it is stored: nothing in it can be read, only compared.
+ *
+ * Each component is the text `name:hash`, its hash 32 hex digits (128 bits) of a keyed hash, which begins with
+ * the id of the master secret. The name lets two
+ * identities be compared component by component; it is the key's own for the known keys (`machineid`, `mac`) and 8 hex
+ * digits of a keyed hash for all others, whose names are the client's business.
+ */
+export interface HashedIdentity {
+  readonly strong: readonly string[];
+  /** Hardware addresses last, since trials look at a bounded number of components. */
+  readonly medium: readonly string[];
+  readonly weak: readonly string[];
+  /** Hash of the whole identity, 32 hex digits: two machines without any usable component are compared by it. */
+  readonly digest: string;
+}
+
+/** The components as they are stored in one jsonb column; the digest has a column of its own. */
+export function formatComponents({ strong, medium, weak }: HashedIdentity): string {
+  return JSON.stringify({ strong, medium, weak });
+}
+
+/** The name in front of a stored component. */
+function componentName(component: string): string {
+  return component.slice(0, component.indexOf(':'));
+}
+
+const HASH_HEX_DIGITS = 32;
+const NAME_HEX_DIGITS = 8;
+
+/** Hashes an identity for storing and comparing; the same identity under the same master secret has the same hashes. */
+export function hashIdentity(hashes: KeyedHashes, identity: MachineIdentity): HashedIdentity {
+  const hashAll = (components: readonly Component[]): readonly string[] =>
+    components.map((component) => hashComponent(hashes, component)).sort();
+  const select = (keyClass: Component['class']): readonly Component[] =>
+    identity.components.filter((component) => component.class === keyClass);
+  const medium = select('medium');
+  return {
+    strong: hashAll(select('strong')),
+    medium: [
+      ...hashAll(medium.filter(({ name }) => name !== MAC_KEY)),
+      ...hashAll(medium.filter(({ name }) => name === MAC_KEY)),
+    ],
+    weak: hashAll(select('weak')),
+    digest: hashes.hashText('fingerprint', identity.canonical).slice(0, HASH_HEX_DIGITS),
+  };
+}
+
+function hashComponent(hashes: KeyedHashes, { class: keyClass, name, value }: Component): string {
+  const shownName =
+    keyClass === 'weak' ? hashes.hashText('fingerprint-key', name).slice(-NAME_HEX_DIGITS) : name;
+  return `${shownName}:${hashes.hashComponent(name, value).slice(0, HASH_HEX_DIGITS)}`;
+}
+
+/**
+ * Whether two identities are one machine: they are identical, or a strong component agrees, or at least two and at
+ * least half of the comparable components agree, one of them of medium strength. Symmetric.
+ *
+ * Comparable is what both sides name. Of a name with several values (hardware addresses), as many are comparable as the
+ * side with fewer has: a docking station that adds an address does no harm.
+ */
+export function isSameMachine(stored: HashedIdentity, presented: HashedIdentity): boolean {
+  if (stored.digest === presented.digest) return true;
+  if (sharesStrongComponent(stored, presented)) return true;
+  const mediumAgreeing = countShared(stored.medium, presented.medium);
+  if (mediumAgreeing === 0) return false;
+  const agreeing = mediumAgreeing + countShared(stored.weak, presented.weak);
+  const comparable = countComparable(stored, presented);
+  return agreeing >= Math.max(2, Math.ceil(comparable / 2));
+}
+
+/** Whether they have a component in common that is unique by design. */
+export function sharesStrongComponent(one: HashedIdentity, other: HashedIdentity): boolean {
+  return countShared(one.strong, other.strong) > 0;
+}
+
+function countShared(one: readonly string[], other: readonly string[]): number {
+  return one.filter((component) => other.includes(component)).length;
+}
+
+function countComparable(one: HashedIdentity, other: HashedIdentity): number {
+  const otherCounts = countNames(other);
+  let comparable = 0;
+  for (const [name, count] of countNames(one)) {
+    comparable += Math.min(count, otherCounts.get(name) ?? 0);
+  }
+  return comparable;
+}
+
+function countNames(identity: HashedIdentity): Map<string, number> {
+  const counts = new Map<string, number>();
+  for (const component of [...identity.strong, ...identity.medium, ...identity.weak]) {
+    const name = componentName(component);
+    counts.set(name, (counts.get(name) ?? 0) + 1);
+  }
+  return counts;
+}
+
+/**
+ * How many medium components are paired: five serial numbers and eight hardware addresses, which is all of them unless a
+ * client sends one under several spellings of its key. They make 78 pairs.
+ */
+const MAX_CLAIMING_MEDIUMS = 13;
+
+const CLAIM_HEX_DIGITS = 32;
+
+type ClaimKind = 'strong' | 'pair' | 'whole';
+
+/**
+ * What a trial grant lays claim to: every strong component, every pair of medium ones, and the identity as a whole. Two
+ * machines share a trial exactly when their claims intersect, that is when a strong or two of the paired medium
+ * components agree or the identities are the same; so a unique index over the claims is all that one grant per machine needs.
+ * @returns texts that begin with the id of the master secret, of 32 hex digits (128 bits, a PostgreSQL `uuid` holds one), sorted, each once
+ */
+export function trialClaims(identity: HashedIdentity): string[] {
+  // SHA-256 needs no key here: its input are keyed hashes already.
+  const secretId = identity.digest.slice(0, SECRET_ID_DIGITS);
+  const digestClaim = (kind: ClaimKind, text: string): string =>
+    secretId + hash('sha256', `${kind} ${text}`, 'hex').slice(SECRET_ID_DIGITS, CLAIM_HEX_DIGITS);
+  const claims = new Set([digestClaim('whole', identity.digest)]);
+  for (const component of identity.strong) claims.add(digestClaim('strong', component));
+  const mediums = identity.medium.slice(0, MAX_CLAIMING_MEDIUMS).sort();
+  mediums.forEach((first, index) => {
+    for (const second of mediums.slice(index + 1)) {
+      claims.add(digestClaim('pair', `${first} ${second}`));
+    }
+  });
+  return [...claims].sort();
 }

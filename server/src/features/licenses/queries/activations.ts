@@ -11,7 +11,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import { formatComponents, type HashedIdentity } from '../fingerprint/hashed-identity.ts';
+import { formatComponents, type HashedIdentity } from '../fingerprint/identity.ts';
 
 const Components = Type.Object({
   strong: Type.Array(Type.String()),

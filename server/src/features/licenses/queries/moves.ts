@@ -10,7 +10,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
+import type { HashedIdentity } from '../fingerprint/identity.ts';
 import { ActivationRow, fromRow, type ActivationRecord } from './activations.ts';
 
 const COLUMNS = Object.keys(ActivationRow.properties).join(', ');

@@ -1,9 +1,8 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import type { HashedIdentity } from '../fingerprint/hashed-identity.ts';
+import type { HashedIdentity } from '../fingerprint/identity.ts';
 import { decideActivation } from './decide-activation.ts';
-import { decideDeactivation } from './decide-deactivation.ts';
-import { decideValidation } from './decide-validation.ts';
+import { decideDeactivation, decideValidation } from './decide-validation.ts';
 import type { ActivationFacts, LicenseStanding } from './facts.ts';
 import type { LicenseStatus } from './status.ts';
 import { at, DAY_MS, perpetual, plus } from './standing.fixture.ts';

@@ -6,7 +6,7 @@ import { v7 as makeUuid } from 'uuid';
 
 import { startTestService, type LicenseFactsChange } from '../../../test/harness.ts';
 import { DAY_MS, SECOND_MS, TEST_START } from '../../../test/test-clock.ts';
-import { listLicenses } from './list-licenses.ts';
+import { listLicenses } from './show.ts';
 import { listLicensePage, type LicenseFilter } from './queries/license-list.ts';
 import type { LicenseStanding } from './rules/facts.ts';
 import { anyStanding } from './rules/standing.fixture.ts';

@@ -2,11 +2,8 @@ import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { createVault } from '#server/lib/vault.ts';
-import { isSameMachine } from './compare.ts';
-import { hashIdentity } from './hash-identity.ts';
-import type { HashedIdentity } from './hashed-identity.ts';
+import { isSameMachine, hashIdentity, type HashedIdentity, trialClaims } from './identity.ts';
 import { readFingerprint } from './read-fingerprint.ts';
-import { trialClaims } from './trial-claims.ts';
 
 const vault = createVault(Buffer.alloc(32, 'fingerprint'));
 

@@ -2,16 +2,29 @@ import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 
+import {
+  listSigningKeys,
+  lockSigningKeys,
+  replaceSigningKeySeal,
+} from '../entitlements/queries.ts';
+import { openSigningKeys, sealSigningKey } from '../entitlements/signing-key.ts';
+import { licenseKeyLabel } from '../licenses/license-key.ts';
 import { deleteLicenseKeys, insertLicenseKeys } from '../licenses/queries/license-keys.ts';
-import { licenseKeyLabel } from '../licenses/seal-license-key.ts';
+import { MAX_ENDPOINTS } from '../outgoing-webhooks/add-endpoint.ts';
+import {
+  listEndpointRecords,
+  lockEndpoints,
+  updateEndpoint,
+} from '../outgoing-webhooks/queries/endpoints.ts';
+import { resealSecrets } from '../outgoing-webhooks/secrets.ts';
 import {
   listOutdatedLicenses,
   lockSealedLicenses,
   updateSealedLicenses,
   type SealedLicense,
-} from './queries/sealed-licenses.ts';
+} from './queries.ts';
 
-type RewriteContext = Pick<Context, 'catalog' | 'pool' | 'vault'>;
+type RewriteContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'vault'>;
 
 /** Licenses of one transaction: some 20 ms of work, for which they stay locked. */
 const BATCH_SIZE = 200;
@@ -87,4 +100,38 @@ function hashesOf({ catalog, vault }: RewriteContext, key: string): [string, str
   if (reading.kind === 'mistyped') return [];
   const { lookup } = reading;
   return vault.previous.map((hashes) => [hashes.hashLookup(lookup), vault.hashLookup(lookup)]);
+}
+
+/** Seals the signing keys of entitlements under the current master secret. */
+export async function rewriteSigningKeys({ pool, vault }: RewriteContext): Promise<RewriteResult> {
+  return inTransaction(pool, async (client) => {
+    await lockSigningKeys(client);
+    const { opened, rejected } = openSigningKeys(vault, await listSigningKeys(client));
+    const outdated = opened.filter(({ record }) => !vault.isCurrent(record.privateKeySealed));
+    for (const { record, key } of outdated) {
+      await replaceSigningKeySeal(client, sealSigningKey(vault, key, record));
+    }
+    return { rewritten: outdated.length, failed: rejected.length };
+  });
+}
+
+/** Seals the signing secrets of webhook endpoints under the current master secret. */
+export async function rewriteEndpoints(ctx: RewriteContext): Promise<RewriteResult> {
+  const now = ctx.clock.now();
+  return inTransaction(ctx.pool, async (client) => {
+    await lockEndpoints(client);
+    const result = { rewritten: 0, failed: 0 };
+    for (const endpoint of await listEndpointRecords(client, MAX_ENDPOINTS)) {
+      try {
+        const resealed = resealSecrets(ctx.vault, endpoint, now);
+        if (resealed === null) continue;
+        await updateEndpoint(client, { ...endpoint, ...resealed });
+        result.rewritten += 1;
+      } catch {
+        // Sealed under a secret that is not configured: `endpoint roll` replaces it.
+        result.failed += 1;
+      }
+    }
+    return result;
+  });
 }
