@@ -17,13 +17,13 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 
 import type { RunContext } from '#agent/install/apply/apply-plan.ts';
-import { Changes } from '#agent/install/apply/changes.ts';
+import { Changes } from '#agent/install/apply/step-kind.ts';
 import { Journal } from '#agent/install/apply/journal.ts';
 import { agentUser, paths } from '#agent/install/paths.ts';
 import {
   type ProgramResult,
-  runProgram as runReal,
   type RunProgram,
+  runProgram as runReal,
 } from '#agent/install/run-program.ts';
 import type { Step } from '#agent/install/steps.ts';
 

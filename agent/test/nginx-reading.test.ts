@@ -8,7 +8,7 @@ import { after, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { readDirectives } from '#agent/install/nginx/directives.ts';
-import { NginxFault } from '#agent/install/nginx/nginx-fault.ts';
+import { NginxFault } from '#agent/install/nginx/tokens.ts';
 import { readConfiguration } from '#agent/install/nginx/read-configuration.ts';
 import { chooseServer, listChosen, listServers } from '#agent/install/nginx/servers.ts';
 import { askPlain } from './ask-proxy.ts';

@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { removeTaggedLines } from '#agent/install/nginx/tagged-lines.ts';
+import { removeTaggedLines } from '#agent/install/nginx/includes.ts';
 import { planProxy } from '#agent/install/nginx/plan-proxy.ts';
 import { renderChallenge, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
 import { paths } from '#agent/install/paths.ts';

@@ -1,4 +1,4 @@
-import type { ProxyOptions } from '#agent/install/nginx/proxy-plan.ts';
+import type { ProxyOptions } from '#agent/install/nginx/plan-proxy.ts';
 import { paths } from '#agent/install/paths.ts';
 import { DOMAIN } from './ask-proxy.ts';
 import { type Certificate, Workshop } from './certificates.ts';

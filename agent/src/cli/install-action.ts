@@ -1,19 +1,13 @@
 import { CONFIG_EXIT_CODE } from '../config/config.ts';
 import { systemClock } from '../clock.ts';
-import {
-  applyPlan,
-  type RunContext,
-  UndoError,
-  undoUnfinished,
-} from '../install/apply/apply-plan.ts';
-import { describeUndo } from '../install/apply/describe-undo.ts';
+import { applyPlan, type RunContext, undoUnfinished } from '../install/apply/apply-plan.ts';
+import { describeUndo, UndoError } from '../install/apply/undo.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { describeSteps } from '../install/apply/describe-steps.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
 import { detectAddresses, findAddresses } from '../install/detect/addresses.ts';
-import { detectHost } from '../install/detect/detect-host.ts';
+import { detectHost, findPackage } from '../install/detect/detect-host.ts';
 import { detectInstalled } from '../install/detect/installed.ts';
-import { findPackage } from '../install/detect/package.ts';
 import type { HostFacts } from '../install/facts.ts';
 import { formatInstalled } from '../install/installed.ts';
 import { type InstallOptions, readOptions } from '../install/options.ts';

@@ -5,10 +5,9 @@ import { ensureAuthority, isAuthorityReady } from '../authority/ensure-authority
 import { hasIssuedSince } from '../authority/has-issued-since.ts';
 import { systemClock } from '../clock.ts';
 import type { RunContext } from '../install/apply/apply-plan.ts';
-import { Changes } from '../install/apply/changes.ts';
+import { type AuthorityOrder, Changes, type InstallServices } from '../install/apply/step-kind.ts';
 import type { Interruption } from '../install/apply/interruption.ts';
 import { Journal } from '../install/apply/journal.ts';
-import type { AuthorityOrder, InstallServices } from '../install/apply/step-kind.ts';
 import type { HostFacts } from '../install/facts.ts';
 import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';

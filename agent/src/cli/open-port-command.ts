@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 
-import { openNftPort } from '../install/apply/open-nft-port.ts';
+import { openNftPort } from '../install/apply/nftables.ts';
 import { runProgram } from '../install/run-program.ts';
 import { withExamples } from './output.ts';
 

@@ -3,8 +3,7 @@ import { dirname } from 'node:path';
 
 import { undoUnfinished } from '../install/apply/apply-plan.ts';
 import { type Interruption, watchInterruption } from '../install/apply/interruption.ts';
-import { describeUndo } from '../install/apply/describe-undo.ts';
-import { listUndone, uninstall } from '../install/apply/uninstall.ts';
+import { describeUndo, listUndone, uninstall } from '../install/apply/undo.ts';
 import { challengePlaces, serverPlaces } from '../install/nginx/own-files.ts';
 import { agentUnit, agentUser, paths } from '../install/paths.ts';
 import { type Installation, openInstallation, withInstallationLock } from './open-installation.ts';

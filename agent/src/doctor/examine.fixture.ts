@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 
 import type { CertificateFacts } from '../install/facts.ts';
+import { type CheckName, type Fault } from './finding.ts';
 import { examine } from './examine.ts';
-import type { CheckName, Fault } from './finding.ts';
 import type { Answer, ConfigurationLook, Look } from './look/look.ts';
 
 export const now = new Date('2027-03-01T12:00:00Z');

@@ -1,5 +1,10 @@
-import { checkAnswer, checkConfiguration, checkUnit } from './checks/agent.ts';
-import { checkCertificate, checkRenewal } from './checks/certificate.ts';
+import { checkAnswer, checkConfiguration, checkUnit, checkViewers } from './checks/agent.ts';
+import {
+  checkCertificate,
+  checkClock,
+  checkRenewal,
+  checkRevocations,
+} from './checks/certificate.ts';
 import { checkDomain, checkFirewall } from './checks/domain.ts';
 import { checkBindAddress, checkPorts } from './checks/ports.ts';
 import {
@@ -9,8 +14,6 @@ import {
   checkServerNames,
 } from './checks/proxy.ts';
 import { checkSelinux } from './checks/selinux.ts';
-import { checkClock, checkRevocations } from './checks/time.ts';
-import { checkViewers } from './checks/viewers.ts';
 import type { Finding } from './finding.ts';
 import type { Look } from './look/look.ts';
 

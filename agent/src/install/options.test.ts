@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { findHostNameProblem } from './host-name.ts';
+import { findHostNameProblem } from './option-rules.ts';
 import { formatInstalled, parseInstalled } from './installed.ts';
 import { type Environment, type Flags, type InstallOptions, readOptions } from './options.ts';
 

@@ -123,3 +123,10 @@ function describeFault(program: string, error: ExecFileException, lateMs: number
   if (error.signal != null) return `${program} was ended by ${error.signal}.`;
   return `${program} could not be started: ${error.message}.`;
 }
+
+/** What the machine is looked at through. */
+export interface Detection {
+  /** What stands before every path: nothing, but in tests, where no link may be in it. */
+  readonly root: string;
+  readonly runProgram: RunProgram;
+}

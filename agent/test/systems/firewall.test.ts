@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { renderPortUnit } from '#agent/install/files/port-unit.ts';
+import { renderPortUnit } from '#agent/install/files/units.ts';
 import { paths } from '#agent/install/paths.ts';
 
 import { repository } from '../../../scripts/lib/steps.ts';

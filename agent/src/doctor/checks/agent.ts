@@ -1,6 +1,11 @@
-import { agentUnit } from '../../install/paths.ts';
+import { AGENT_PORT, agentUnit } from '../../install/paths.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
+
+/** The port that the agent is to listen on: the usual one where its configuration does not say. */
+export function findAgentPort({ configuration }: Pick<Look, 'configuration'>): number {
+  return configuration.kind === 'read' ? configuration.config.listen.port : AGENT_PORT;
+}
 
 /** The configuration can be used: else the agent does not start. */
 export function checkConfiguration({ configuration }: Look): Finding {
@@ -51,5 +56,18 @@ export function checkAnswer({ agentFault, configuration }: Look): Finding {
     symptom: 'Connections are refused or time out; behind a proxy they are answered with 502.',
     cause: agentFault,
     fix: `Start it: systemctl restart ${agentUnit}, and look at: journalctl -u ${agentUnit} -n 20`,
+  });
+}
+
+/** Checks that viewers are restricted: without certificates and tokens, anyone may watch. */
+export function checkViewers({ configuration }: Pick<Look, 'configuration'>): Finding {
+  if (configuration.kind === 'wrong') return skipped('viewers', 'Who may watch is not known.');
+  const { tls, tokensFile } = configuration.config;
+  if (tls.clients !== null) return ok('viewers', 'Viewers need a client certificate.');
+  if (tokensFile !== null) return ok('viewers', 'Viewers need an access token.');
+  return warning('viewers', {
+    symptom: 'Anybody who reaches the address can watch this machine.',
+    cause: `${configuration.path} requires neither client certificates nor access tokens.`,
+    fix: 'Require certificates: latchkey-agent install --mtls; or set viewers.tokens_file to a file of access tokens, then: systemctl restart latchkey-agent',
   });
 }

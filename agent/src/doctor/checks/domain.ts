@@ -1,7 +1,7 @@
 import { mayBeTranslated } from '../../install/plan/judge-addresses.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Look } from '../look/look.ts';
-import { findAgentPort } from './agent-port.ts';
+import { findAgentPort } from './agent.ts';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;

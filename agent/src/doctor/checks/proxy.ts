@@ -3,7 +3,7 @@ import { findUpstreamPort } from '../../install/nginx/render.ts';
 import { agentUnit, paths } from '../../install/paths.ts';
 import { type Fault, type Finding, ok, problem, skipped } from '../finding.ts';
 import type { Answer, Look } from '../look/look.ts';
-import { findAgentPort } from './agent-port.ts';
+import { findAgentPort } from './agent.ts';
 
 const NO_CERTIFICATE = 496;
 

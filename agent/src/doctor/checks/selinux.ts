@@ -1,4 +1,4 @@
-import { listChallengeCommands, listSelinuxCommands } from '../../install/plan/selinux-commands.ts';
+import { listChallengeCommands, listSelinuxCommands } from '../../install/plan/check-host.ts';
 import { paths } from '../../install/paths.ts';
 import { type Finding, ok, problem } from '../finding.ts';
 import type { Look } from '../look/look.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { parseConfig } from '../../config/load-config.ts';
-import { checkViewers } from './viewers.ts';
+import { checkViewers } from './agent.ts';
 
 const TLS = 'tls: { certificate_file: /c.pem, key_file: /k.pem }\n';
 

@@ -8,7 +8,7 @@ import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts
 import { paths } from '../paths.ts';
 import type { RunProgram } from '../run-program.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
-import { uninstall } from './uninstall.ts';
+import { uninstall } from './undo.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'latchkey-agent-package-'));
 after(() => rmSync(folder, { recursive: true }));

@@ -1,14 +1,12 @@
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
-import { explainFailure } from './explain-failure.ts';
+import { explainFailure } from './machine.ts';
 import type { Journal } from './journal.ts';
 import { bindStep, type BoundStep, kindOf } from './kinds.ts';
 import { removeOldProgram } from './kinds/program.ts';
-import { listStale } from './list-stale.ts';
-import { mergeEntries } from './merge-entries.ts';
-import { describeUndo } from './describe-undo.ts';
+import { listStale, mergeEntries } from './entries.ts';
+import { describeUndo, undoEntries, UndoError } from './undo.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
-import { undoEntries } from './undo.ts';
 
 /** What a run is told to do. */
 export interface Order {
@@ -33,15 +31,6 @@ export interface RunContext extends StepContext {
   readonly progress: Progress;
   /** @throws Interrupted when somebody has asked to stop */
   readonly checkInterruption: () => void;
-}
-
-/** What could not be undone after a failure, or after a crash. */
-export class UndoError extends Error {
-  constructor(problems: readonly string[], options?: ErrorOptions) {
-    const advice = `Mend that and start again: ${paths.journal} still knows how it was before.`;
-    super([...problems, advice].join('\n'), options);
-    this.name = 'UndoError';
-  }
 }
 
 /**

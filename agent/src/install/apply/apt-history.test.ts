@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { listInstalledAfter, listInstalledBy, parseAptHistory } from './apt-history.ts';
+import { listInstalledAfter, listInstalledBy, parseAptHistory } from './apt.ts';
 
 /** As apt of Debian 12 writes it; the second transaction was killed, so it has no end. */
 const LOG = `

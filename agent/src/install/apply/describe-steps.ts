@@ -2,14 +2,13 @@ import { existsSync, readFileSync } from 'node:fs';
 
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
-import type { Changes } from './changes.ts';
-import { describeUndo } from './describe-undo.ts';
+import { type Changes, nameEntry, type StepContext } from './step-kind.ts';
+import { describeUndo } from './undo.ts';
 import type { Journal } from './journal.ts';
 import { bindStep } from './kinds.ts';
-import { listStale } from './list-stale.ts';
+import { listStale } from './entries.ts';
 import { locate } from './machine.ts';
 import { showDifference } from './show-difference.ts';
-import { nameEntry, type StepContext } from './step-kind.ts';
 
 /**
  * What a plan would do here, step by step, with the texts of its files, and what it would undo of an earlier one; nothing is

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { explainCertbot } from './explain-certbot.ts';
+import { explainCertbot } from './kinds/certificate.ts';
 
 /** What certbot 2.1 and 4.0 print, with the beginning of the sentence that it becomes. */
 const OUTPUTS: readonly (readonly [string, RegExp])[] = [

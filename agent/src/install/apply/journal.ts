@@ -13,7 +13,7 @@ import { dirname, join } from 'node:path';
 
 import { INSTALLED_FILE } from '../installed.ts';
 import { paths } from '../paths.ts';
-import { type Backups, openBackups } from './backups.ts';
+import { type Backups, openBackups } from './path-state.ts';
 import { type Action, formatLine, type Line, parseJournal } from './journal-lines.ts';
 import { locate, type Machine } from './machine.ts';
 import { type Entry, type Facts, nameEntry } from './step-kind.ts';

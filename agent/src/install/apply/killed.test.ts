@@ -8,7 +8,7 @@ import { fileURLToPath } from 'node:url';
 
 import { FakeHost, listEveryStep, makePackage } from '../../../test/fake-host.ts';
 import { applyPlan, undoUnfinished } from './apply-plan.ts';
-import { uninstall } from './uninstall.ts';
+import { uninstall } from './undo.ts';
 
 const program = fileURLToPath(new URL('../../../test/killed-install.ts', import.meta.url));
 const folder = makePackage(mkdtempSync(join(tmpdir(), 'latchkey-agent-package-')), '1.0.0');

@@ -1,11 +1,9 @@
 import type { Step } from '../steps.ts';
 import { authority } from './kinds/authority.ts';
 import { certificate } from './kinds/certificate.ts';
-import { directory } from './kinds/directory.ts';
+import { directory, file, link } from './kinds/file.ts';
 import { edit } from './kinds/edit.ts';
-import { file } from './kinds/file.ts';
 import { firewall } from './kinds/firewall.ts';
-import { link } from './kinds/link.ts';
 import { nginx } from './kinds/nginx.ts';
 import { ownCertificate } from './kinds/own-certificate.ts';
 import { packages } from './kinds/packages.ts';

@@ -13,8 +13,8 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import type { Backups } from './backups.ts';
 import { locate, type Machine } from './machine.ts';
+import type { Entry, Facts } from './step-kind.ts';
 import {
   syncPath,
   temporaryPath,
@@ -107,12 +107,74 @@ function listMissing(machine: Machine, path: string): string[] {
   return [parent, ...listMissing(machine, parent)];
 }
 
+/** What is at a path, in short, for a later comparison; null where nothing is. */
+export function identify(machine: Machine, path: string): string | null {
+  const place = locate(machine, path);
+  const stats = look(place);
+  if (stats === null) return null;
+  if (stats.isSymbolicLink()) return `link to ${readlinkSync(place)}`;
+  return stats.isDirectory() ? 'directory' : hashFile(machine, path);
+}
+
+/** What a step left at its paths. */
+export function identifyAll(machine: Machine, places: readonly string[]): Facts {
+  return Object.fromEntries(places.map((path) => [path, [identify(machine, path) ?? 'nothing']]));
+}
+
+/** Whether a path is neither what the step left nor what was there before. */
+export function isForeign({ after }: Entry, machine: Machine, state: PathState): boolean {
+  const left = after?.[state.path]?.[0];
+  if (left === undefined) return false;
+  const now = identify(machine, state.path);
+  if (now === null || now === left) return false;
+  return state.type !== 'file' || now !== state.sha256;
+}
+
 /** The SHA-256 of a file, in hexadecimal; null when no file is there. */
-export function hashFile(machine: Machine, path: string): string | null {
+function hashFile(machine: Machine, path: string): string | null {
   const place = locate(machine, path);
   return look(place)?.isFile() === true ? digest(readFileSync(place)) : null;
 }
 
 function digest(bytes: Uint8Array | string): string {
+  return createHash('sha256').update(bytes).digest('hex');
+}
+
+/** Copies of files from before they were changed, each under the SHA-256 of its bytes. */
+export interface Backups {
+  /** @returns the copy's name, once it is on the disk */
+  keep(bytes: Uint8Array): string;
+  /** @throws Error when the copy is no longer what was kept */
+  read(name: string): Uint8Array;
+  /** Removes the copies that nobody needs any more. */
+  prune(needed: ReadonlySet<string>): void;
+}
+
+export function openBackups(directory: string, ownerId: number): Backups {
+  const owner = { mode: 0o600, uid: ownerId, gid: ownerId };
+  return {
+    keep(bytes) {
+      const name = hash(bytes);
+      const path = join(directory, name);
+      if (existsSync(path)) return name;
+      mkdirSync(directory, { recursive: true, mode: 0o700 });
+      writeFile(path, bytes, owner);
+      return name;
+    },
+    read(name) {
+      const bytes = readFileSync(join(directory, name));
+      if (hash(bytes) !== name) throw new Error(`The copy ${join(directory, name)} is damaged.`);
+      return bytes;
+    },
+    prune(needed) {
+      if (!existsSync(directory)) return;
+      for (const name of readdirSync(directory)) {
+        if (!needed.has(name)) rmSync(join(directory, name));
+      }
+    },
+  };
+}
+
+function hash(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex');
 }

@@ -1,8 +1,6 @@
 import type { Step } from '../steps.ts';
-import type { Backups } from './backups.ts';
-import type { Changes } from './changes.ts';
 import type { Machine } from './machine.ts';
-import type { PathState } from './path-state.ts';
+import type { Backups, PathState } from './path-state.ts';
 
 /** Lists of texts under names: what the journal keeps of anything that is no file. */
 export type Facts = Readonly<Record<string, readonly string[]>>;
@@ -89,4 +87,23 @@ export interface StepKind<Kind extends Step> {
 /** What tells entries apart: two with the same name are about the same thing. */
 export function nameEntry({ kind, subject }: Pick<Entry, 'kind' | 'subject'>): string {
   return [kind, ...Object.values(subject)].join(' ');
+}
+
+/** The paths that a run has changed so far, so that who reads them is told once, and nobody in vain. */
+export class Changes {
+  readonly #paths: string[] = [];
+  readonly #seen = new Map<string, number>();
+
+  add(path: string): void {
+    this.#paths.push(path);
+  }
+
+  /** Those since a reader was told last. */
+  since(reader: string): readonly string[] {
+    return this.#paths.slice(this.#seen.get(reader) ?? 0);
+  }
+
+  noteTold(reader: string): void {
+    this.#seen.set(reader, this.#paths.length);
+  }
 }

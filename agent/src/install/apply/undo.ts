@@ -1,5 +1,9 @@
+import { dirname } from 'node:path';
+
+import { paths } from '../paths.ts';
 import type { RunProgram } from '../run-program.ts';
-import { explainFailure } from './explain-failure.ts';
+import type { Journal } from './journal.ts';
+import { explainFailure } from './machine.ts';
 import { kindOf } from './kinds.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
@@ -36,6 +40,15 @@ export async function undoEntries(
   return problems;
 }
 
+/** What could not be undone after a failure, or after a crash. */
+export class UndoError extends Error {
+  constructor(problems: readonly string[], options?: ErrorOptions) {
+    const advice = `Mend that and start again: ${paths.journal} still knows how it was before.`;
+    super([...problems, advice].join('\n'), options);
+    this.name = 'UndoError';
+  }
+}
+
 /** What is half undone helps nobody: Ctrl-C is not for the programs that undo. */
 function shield(runProgram: RunProgram): RunProgram {
   return async (program, args, options) =>
@@ -49,4 +62,70 @@ function listFirst(entries: readonly Entry[]): Entry[] {
     if (!first.has(nameEntry(entry))) first.set(nameEntry(entry), entry);
   }
   return [...first.values()];
+}
+
+/** What the undoing of a step does, for people. */
+export function describeUndo(entry: Entry): string[] {
+  const { kind, subject, before } = entry;
+  if (kind === 'packages') return describePackages(entry);
+  if (kind === 'certificate') return [`Have certbot delete the certificate ${subject['domain']}`];
+  if (kind === 'nginx') return ['Reload nginx'];
+  if (kind === 'service') return [`Stop and disable ${subject['unit']}`];
+  if (kind === 'firewall') return [`Close port ${subject['port']} (${subject['tool']})`];
+  if (kind === 'user') return [`Remove the user ${subject['name']}`];
+  if (before.paths.length === 0) return [`Remove the ${nameEntry(entry)}`];
+  return before.paths.map(({ type, path }) =>
+    type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
+  );
+}
+
+function describePackages({ before, after }: Entry): string[] {
+  if (after !== null) return [`Remove the packages ${(after['added'] ?? []).join(', ')}`];
+  const planned = (before.facts['planned'] ?? []).join(', ');
+  return [`Remove what the interrupted run installed of the packages ${planned}`];
+}
+
+export interface UninstallOptions {
+  readonly keepsConfiguration: boolean;
+}
+
+/**
+ * Undoes every step of every installation. Cut off, it goes on where it was when it is started again.
+ * @throws UndoError with what could not be undone; the rest is
+ */
+export async function uninstall(
+  options: UninstallOptions,
+  around: StepContext & { readonly journal: Journal },
+): Promise<void> {
+  const context = { ...around, isUninstallation: true };
+  const { journal } = context;
+  const undone = listUndone(options, journal.done);
+  // The program last: whoever must start again needs it.
+  for (const isLast of [false, true]) {
+    const part = undone.filter((entry) => isProgram(entry) === isLast);
+    const problems = await undoEntries(part, context, (entry) => journal.noteUndone(entry));
+    if (problems.length > 0) throw new UndoError(problems);
+  }
+  if (options.keepsConfiguration) journal.tidy();
+  else journal.forgetInstalled();
+}
+
+/** What an uninstallation undoes, in the order in which it was done. */
+export function listUndone(
+  { keepsConfiguration }: UninstallOptions,
+  done: readonly Entry[],
+): Entry[] {
+  return done.filter((entry) => !keepsConfiguration || !isConfiguration(entry));
+}
+
+/** Whether it is what an uninstallation itself is started from. */
+function isProgram({ kind, subject }: Entry): boolean {
+  return kind === 'program' || (kind === 'link' && subject['path'] === paths.command);
+}
+
+/** What would be set up once more by hand; its user stays, too, so that nobody else gets the number that owns its files. */
+function isConfiguration({ kind, subject }: Entry): boolean {
+  if (['authority', 'own-certificate', 'user'].includes(kind)) return true;
+  const { path = '' } = subject;
+  return path === paths.authority || `${path}/`.startsWith(`${dirname(paths.configuration)}/`);
 }

@@ -6,7 +6,7 @@ import { FakeHost } from '../../../test/fake-host.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { applyPlan } from './apply-plan.ts';
-import { uninstall } from './uninstall.ts';
+import { uninstall } from './undo.ts';
 
 const SITE = '/etc/nginx/conf.d/mine.conf';
 const NOTHING = 'server {\n  server_name mine.example.test;\n}\n';

@@ -4,7 +4,7 @@ import { networkInterfaces } from 'node:os';
 import { join } from 'node:path';
 
 import { readText } from '../../read/small-file.ts';
-import type { Detection } from './detection.ts';
+import type { Detection } from '../run-program.ts';
 
 /** An answer takes milliseconds; what takes longer does not answer. */
 const DNS_TIMEOUT_MS = 2_500;

@@ -21,10 +21,9 @@ import { lacksOpenssl } from '../../../test/certificates.ts';
 import { paths } from '../paths.ts';
 import { type ProgramResult, type RunProgram, runProgram } from '../run-program.ts';
 import { detectAddresses, findAddresses } from './addresses.ts';
-import { detectHost, type Surroundings } from './detect-host.ts';
+import { detectHost, findPackage, type Surroundings } from './detect-host.ts';
 import { detectInstalled } from './installed.ts';
 import { detectListeners } from './listeners.ts';
-import { findPackage } from './package.ts';
 
 const DOMAIN = 'monitor.example.com';
 /** Certificates of 30 days have expired by then, those of 300 have not. */

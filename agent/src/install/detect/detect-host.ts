@@ -1,23 +1,24 @@
-import { existsSync } from 'node:fs';
-import { join, relative } from 'node:path';
+import { accessSync, constants, existsSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
 
+import { readOsRelease } from '../../read/os-release.ts';
 import { findProgram } from '../../read/program.ts';
 import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT } from '../paths.ts';
+import type { Detection } from '../run-program.ts';
 import { detectIpv6, type NameLookup } from './addresses.ts';
-import { detectCertificate, findGivenFault } from './certificates.ts';
-import { detectCertificateUses, detectChallenged } from './certificate-uses.ts';
-import { detectConfiguration } from './configuration.ts';
-import type { Detection } from './detection.ts';
-import { detectDistribution } from './distribution.ts';
-import { detectFirewall } from './firewall.ts';
-import { detectInstalled } from './installed.ts';
+import {
+  detectCertificate,
+  detectCertificateUses,
+  detectChallenged,
+  findGivenFault,
+} from './certificates.ts';
+import { detectFirewall, isRefusedByUfw } from './firewall.ts';
+import { detectConfiguration, detectInstalled } from './installed.ts';
 import { detectListeners } from './listeners.ts';
 import { detectNginx } from './nginx.ts';
-import { listReadOnly } from './read-only.ts';
 import { detectSelinux } from './selinux.ts';
-import { isRefusedByUfw } from './ufw-rules.ts';
 
 const HTTP_PORT = 80;
 
@@ -97,4 +98,44 @@ function locateProgram({ root }: Detection, name: string): string | null {
   const path = SEARCH_PATH.map((directory) => join(root, '/', directory)).join(':');
   const found = findProgram(name, path);
   return found === null ? null : join('/', relative(join(root, '/'), found));
+}
+
+/** Detects the distribution; fields that it does not name are empty. */
+function detectDistribution({ root }: Detection): HostFacts['distribution'] {
+  const places = ['etc/os-release', 'usr/lib/os-release'];
+  const release = readOsRelease(places.map((path) => join(root, '/', path)));
+  const id = release.get('ID') ?? '';
+  const name = release.get('PRETTY_NAME') || id;
+  return { id, versionId: release.get('VERSION_ID') ?? '', name };
+}
+
+/** Where every installation writes. */
+const WRITTEN = ['/etc', '/usr/bin', '/usr/lib', '/var/lib'];
+
+/** Those of them that nobody can write to, as sentences: some machines keep parts of their disk read-only. */
+function listReadOnly({ root }: Pick<Detection, 'root'>): string[] {
+  return WRITTEN.filter((path) => isReadOnly(join(root, path))).map(
+    (path) =>
+      `${path} is on a file system that can only be read: make it writable (mount -o remount,rw) and run this again.`,
+  );
+}
+
+function isReadOnly(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return false;
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EROFS';
+  }
+}
+
+/**
+ * The folder of the package that a program was started from.
+ * @param node the path of the Node.js that runs, which lies in the package's `lib`
+ * @returns null when it is another Node.js, running the sources
+ */
+export function findPackage(node: string): string | null {
+  const folder = dirname(dirname(node));
+  const isPackage = existsSync(join(folder, 'bin/latchkey-agent'));
+  return isPackage ? folder : null;
 }

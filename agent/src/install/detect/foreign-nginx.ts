@@ -5,8 +5,7 @@ import { isMissing } from '../../read/missing.ts';
 import { findProgram } from '../../read/program.ts';
 import { readText } from '../../read/small-file.ts';
 import type { Listener } from '../facts.ts';
-import { listSearchPath } from '../run-program.ts';
-import type { Detection } from './detection.ts';
+import { type Detection, listSearchPath } from '../run-program.ts';
 
 const MAX_SHOWN_CHARACTERS = 200;
 

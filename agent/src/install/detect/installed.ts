@@ -1,10 +1,13 @@
+import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 
+import { ConfigError } from '../../config/config.ts';
+import { loadConfig, loadSettings } from '../../config/load-config.ts';
 import { readText } from '../../read/small-file.ts';
-import type { InstalledFacts } from '../facts.ts';
+import type { ConfiguredFacts, InstalledFacts } from '../facts.ts';
 import { INSTALLED_FILE, parseInstalled } from '../installed.ts';
 import { paths } from '../paths.ts';
-import type { Detection } from './detection.ts';
+import type { Detection } from '../run-program.ts';
 
 /** What an earlier installation wrote down; null where there was none. A damaged one is a sentence with its fix. */
 export function detectInstalled({ root }: Pick<Detection, 'root'>): {
@@ -18,4 +21,34 @@ export function detectInstalled({ root }: Pick<Detection, 'root'>): {
   if (installed !== null) return { installed, fault: null };
   const fault = `${path} is damaged, so it is not known what is installed: remove that file and install again with all options, or run latchkey-agent uninstall.`;
   return { installed, fault };
+}
+
+/** The agent's own configuration, or what is wrong with it. */
+export interface DetectedConfiguration {
+  /** Null where there is no file, and where the agent would not start with it. */
+  readonly configured: ConfiguredFacts | null;
+  /** Sentences; none where there is no file. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Reads the agent's own configuration. A file that cannot be parsed may restrict who may watch, so it is a fault and never
+ * overwritten.
+ */
+export async function detectConfiguration({
+  root,
+}: Pick<Detection, 'root'>): Promise<DetectedConfiguration> {
+  const path = join(root, paths.configuration);
+  if (!existsSync(path)) return { configured: null, faults: [] };
+  try {
+    const { listen, intervalSeconds, maxConnectionsPerAddress } = await loadConfig(path);
+    const settings = await loadSettings(path);
+    const viewersPerAddress = maxConnectionsPerAddress;
+    const configured = { ...listen, intervalSeconds, viewersPerAddress, settings };
+    return { configured, faults: [] };
+  } catch (error) {
+    if (!(error instanceof ConfigError)) throw error;
+    const advice = `The agent would not start with ${path} as it is: correct it (latchkey-agent validate), or remove it for a new one, and run this again.`;
+    return { configured: null, faults: [...error.problems, advice] };
+  }
 }

@@ -5,7 +5,7 @@ import { readWhole } from '../../read/kept-file.ts';
 import { isMissing } from '../../read/missing.ts';
 import { listDirectory, readText } from '../../read/small-file.ts';
 import type { Listener, ListenerProcess } from '../facts.ts';
-import type { Detection } from './detection.ts';
+import type { Detection } from '../run-program.ts';
 
 /** TCP_LISTEN of the kernel. */
 const LISTENING = '0A';

@@ -2,9 +2,8 @@ import { accessSync, constants, readFileSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
 import type { Listener, NginxFacts, NginxFile } from '../facts.ts';
-import { parseDump } from '../nginx/parse-dump.ts';
-import type { ProgramResult } from '../run-program.ts';
-import type { Detection } from './detection.ts';
+import { parseDump } from '../nginx/read-configuration.ts';
+import type { Detection, ProgramResult } from '../run-program.ts';
 import { findForeignNginx } from './foreign-nginx.ts';
 
 /** A configuration with thousands of sites and their certificates takes its time. */

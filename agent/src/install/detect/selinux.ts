@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { readText } from '../../read/small-file.ts';
 import type { SelinuxFacts } from '../facts.ts';
 import { paths } from '../paths.ts';
-import type { Detection } from './detection.ts';
+import type { Detection } from '../run-program.ts';
 
 /** Says 1 where the policy is enforced (selinuxfs). */
 const ENFORCE = 'sys/fs/selinux/enforce';

@@ -5,7 +5,7 @@ import { dirname, join } from 'node:path';
 import { type TestContext, test } from 'node:test';
 
 import { runProgram } from '../run-program.ts';
-import { isRefusedByUfw } from './ufw-rules.ts';
+import { isRefusedByUfw } from './firewall.ts';
 
 const SSH =
   '### tuple ### allow tcp 22 0.0.0.0/0 any 0.0.0.0/0 in\n-A ufw-user-input -p tcp --dport 22 -j ACCEPT\n';

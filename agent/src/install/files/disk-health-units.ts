@@ -1,7 +1,7 @@
 import { dirname } from 'node:path';
 
 import { paths } from '../paths.ts';
-import { UNIT_NOTE } from './service-unit.ts';
+import { UNIT_NOTE } from './units.ts';
 
 /** Where the disks are and where what they say is written; another place in tests alone. */
 export interface DiskHealthPlaces {

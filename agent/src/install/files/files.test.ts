@@ -22,10 +22,13 @@ import {
   renderDiskHealthTimer,
   renderDiskHealthUnit,
 } from './disk-health-units.ts';
-import { renderPortUnit } from './port-unit.ts';
+import {
+  renderPortUnit,
+  renderRevocationsTimer,
+  renderRevocationsUnit,
+  renderServiceUnit,
+} from './units.ts';
 import { renderRenewalHook } from './renewal-hook.ts';
-import { renderRevocationsTimer, renderRevocationsUnit } from './revocations-units.ts';
-import { renderServiceUnit } from './service-unit.ts';
 
 const DOMAIN = 'monitor.example.com';
 const LINEAGE = `/etc/letsencrypt/live/${DOMAIN}`;

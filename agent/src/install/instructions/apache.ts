@@ -1,6 +1,6 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { WayOptions } from './way-options.ts';
+import type { WayOptions } from './render-instructions.ts';
 
 /** Apache wants a certificate and its key in one file. */
 const COMBINED = '/etc/apache2/latchkey-agent-proxy.pem';

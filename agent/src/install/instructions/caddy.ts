@@ -1,6 +1,6 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { WayOptions } from './way-options.ts';
+import type { WayOptions } from './render-instructions.ts';
 
 /** What goes into the site of a Caddyfile of Caddy 2, whose quoted texts may go over two lines. */
 export function renderCaddy(options: WayOptions): string {

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { recogniseServer } from './recognise-server.ts';
-import { renderInstructions } from './render-instructions.ts';
+import { recogniseServer, renderInstructions } from './render-instructions.ts';
 
 const options = {
   domain: 'monitor.test',

@@ -1,5 +1,4 @@
-import { faultAt, type NginxFault } from './nginx-fault.ts';
-import { type Token, tokenize } from './tokens.ts';
+import { faultAt, type NginxFault, type Token, tokenize } from './tokens.ts';
 
 /** A directive of nginx with the place that it has in its file. */
 export interface Directive {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { parseDump } from './parse-dump.ts';
+import { parseDump } from './read-configuration.ts';
 import { findFatalWarnings } from './warnings.ts';
 
 test('the files that nginx loads are told apart, the main one first', () => {

@@ -1,4 +1,5 @@
 import { paths } from '../paths.ts';
+import type { FileStep } from '../steps.ts';
 
 /**
  * Where a server block of ours may lie. The first block that listens on an address answers for every name that no block has,
@@ -28,4 +29,19 @@ const OWN: ReadonlySet<string> = new Set([...serverPlaces, ...challengePlaces, .
 /** Whether an earlier installation wrote a file, outside of server blocks of others. */
 export function isOwnServerFile(path: string): boolean {
   return OWN.has(path);
+}
+
+const HEADER =
+  '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
+
+/** A file of ours that everybody may read. */
+export function writeFile(path: string, text: string): FileStep {
+  return {
+    kind: 'file',
+    path,
+    text: HEADER + text,
+    mode: 0o644,
+    group: 'root',
+    keepsExisting: false,
+  };
 }

@@ -1,10 +1,10 @@
 import type { NginxFile } from '../facts.ts';
-import type { Hindrance } from './hindrance.ts';
-import { findAccessHindrance } from './hindrances.ts';
-import { isOnPort } from './listens.ts';
-import { describeNode, readConfiguration } from './read-configuration.ts';
-import { hasHttp2Directive } from './render.ts';
-import { listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
+import type { FileStep } from '../steps.ts';
+import { findAccessHindrance, type Hindrance } from './blockers.ts';
+import { limitPlaces, writeFile } from './own-files.ts';
+import { describeNode, listNamed, readConfiguration } from './read-configuration.ts';
+import { hasHttp2Directive, renderLimits } from './render.ts';
+import { isOnPort, listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
 
 /** Where a server block of ours goes, or why it can go nowhere. */
 export type Place = { readonly path: string } | Hindrance;
@@ -105,4 +105,19 @@ function listAddresses(
 ): ReadonlySet<string | null> {
   const found = listens.filter((each) => isOnPort(each, port) && (each.isDefault || !onlyDefault));
   return new Set(found.map(({ address }) => (address === '0.0.0.0' ? '*' : address)));
+}
+
+/**
+ * Plans the file that counts the connections of each client, which nginx takes outside of server blocks only.
+ * @param others all files but ours
+ * @returns null where nginx loads no directory that it may lie in: the agent limits viewers itself
+ */
+export function placeLimits(others: readonly NginxFile[]): FileStep | null {
+  const text = renderLimits();
+  const path = limitPlaces.find((each) => {
+    const file = { path: each, realPath: each, text, isWritable: true };
+    const http = listNamed(readConfiguration([...others, file]), 'http');
+    return http.some(({ children }) => children.some((node) => node.file === file));
+  });
+  return path === undefined ? null : writeFile(path, text);
 }

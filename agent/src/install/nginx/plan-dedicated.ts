@@ -1,17 +1,16 @@
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep } from '../steps.ts';
-import { findChallengeHindrance } from './hindrances.ts';
-import { findFileHindrance, includeSnippet } from './include-snippet.ts';
-import { challengePlaces, serverPlaces } from './own-files.ts';
-import { placeLimits } from './place-limits.ts';
-import { mayUseIpv6, placeServer, spreadsHttp2 } from './place-server.ts';
-import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+import { findChallengeHindrance } from './blockers.ts';
+import { findFileHindrance, includeSnippet } from './includes.ts';
+import { challengePlaces, isOwnServerFile, serverPlaces, writeFile } from './own-files.ts';
+import { mayUseIpv6, placeLimits, placeServer, spreadsHttp2 } from './place-server.ts';
+import type { ProxyOptions, ProxyPlan } from './plan-proxy.ts';
+import { readConfiguration } from './read-configuration.ts';
 import { refuseChallenge, refuseServer } from './refuse.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
-import { chooseServer, listOnPort, type Server } from './servers.ts';
-import { describeSeveral } from './describe-servers.ts';
-import { writeFile } from './write-file.ts';
+import { chooseServer, describeSeveral, listOnPort, listServers, type Server } from './servers.ts';
+import { NginxFault } from './tokens.ts';
 
 export interface Challenge {
   readonly files: readonly FileStep[];
@@ -51,7 +50,7 @@ export function planDedicated(around: Surroundings, wanted: ProxyOptions): Proxy
  * Plans what answers the challenge for the domain's certificate.
  * @returns one sentence when it cannot be answered
  */
-export function planChallenge(around: Surroundings, options: ProxyOptions): Challenge | string {
+function planChallenge(around: Surroundings, options: ProxyOptions): Challenge | string {
   const { domain } = options;
   const choice = chooseServer(listOnPort(around.servers, 80), domain);
   if (choice.kind === 'none') return planChallengeServer(around, options);
@@ -74,4 +73,23 @@ function planChallengeServer(around: Surroundings, options: ProxyOptions): Chall
     candidates: challengePlaces,
   });
   return 'reason' in place ? place.reason : { files: [writeFile(place.path, text)], edits: [] };
+}
+
+/**
+ * Plans what answers the challenge for a certificate that nginx itself does not show.
+ * @param files what nginx loads, the main file first
+ * @returns one sentence when it cannot be told what that would do
+ */
+export function planChallengeOnly(
+  files: readonly NginxFile[],
+  options: ProxyOptions,
+): Challenge | string {
+  const others = files.filter(({ path }) => !isOwnServerFile(path));
+  try {
+    const servers = listServers(readConfiguration(others));
+    return planChallenge({ files, others, servers }, options);
+  } catch (error) {
+    if (error instanceof NginxFault) return error.message;
+    throw error;
+  }
 }

@@ -1,9 +1,7 @@
 import type { NginxFile } from '../facts.ts';
-import { limitPlaces } from './own-files.ts';
-import { planProxy } from './plan-proxy.ts';
-import type { ProxyOptions, ProxyPlan } from './proxy-plan.ts';
+import { limitPlaces, writeFile } from './own-files.ts';
+import { planProxy, type ProxyOptions, type ProxyPlan } from './plan-proxy.ts';
 import { renderLimits } from './render.ts';
-import { writeFile } from './write-file.ts';
 
 export const MAIN = `user www-data;
 events { worker_connections 768; }

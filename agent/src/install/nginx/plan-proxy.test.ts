@@ -14,8 +14,8 @@ import {
   SOUND_TLS,
   tls,
 } from './plan-proxy.fixture.ts';
-import { planChallengeOnly } from './plan-challenge-only.ts';
-import type { ProxyOptions } from './proxy-plan.ts';
+import { planChallengeOnly } from './plan-dedicated.ts';
+import type { ProxyOptions } from './plan-proxy.ts';
 import { renderRoute } from './render.ts';
 
 /** What a plan makes of the site's file. */

@@ -3,8 +3,24 @@ import { posix } from 'node:path';
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import { type Directive, readDirectives } from './directives.ts';
-import { isIncluded } from './includes.ts';
-import { describePlace, NginxFault } from './nginx-fault.ts';
+import { describePlace, NginxFault } from './tokens.ts';
+
+const MARK = /^# configuration file (?<path>\/.*):\n/gm;
+
+/**
+ * Splits what `nginx -T` prints into the files that it loads, the main one first. A line of a file that looks like such a mark
+ * is taken for one; whoever needs the exact text reads the files.
+ */
+export function parseDump(
+  stdout: string,
+): readonly { readonly path: string; readonly text: string }[] {
+  const marks = [...stdout.matchAll(MARK)];
+  return marks.map((mark, index) => {
+    const text = stdout.slice(mark.index + mark[0].length, marks[index + 1]?.index);
+    // nginx ends each file with a line end of its own.
+    return { path: mark.groups?.['path'] ?? '', text: text.replace(/\n$/, '') };
+  });
+}
 
 /** A directive where nginx sees it: what is included stands behind its `include`. */
 export interface Node {
@@ -67,6 +83,13 @@ class Expander {
       .toSorted((a, b) => (a.path < b.path ? -1 : 1))
       .flatMap((file) => this.expand(file, depth + 1));
   }
+}
+
+/** Whether the pattern of an `include` matches a file. It is one of `glob(3)`, relative to the directory of the main file. */
+export function isIncluded(pattern: string, path: string, prefix: string): boolean {
+  const absolute = posix.resolve(prefix, pattern);
+  const plain = absolute.replaceAll(/\*+/g, '*').replaceAll(/[{}()]/g, String.raw`\$&`);
+  return path === absolute || posix.matchesGlob(path, plain);
 }
 
 /** Where a directive stands, for people. */

@@ -1,6 +1,6 @@
 import { paths } from '../paths.ts';
-import type { Hindrance } from './hindrance.ts';
-import type { ProxyOptions, RefusedPlan } from './proxy-plan.ts';
+import type { Hindrance } from './blockers.ts';
+import type { ProxyOptions, RefusedPlan } from './plan-proxy.ts';
 import { renderChallengeServer, renderRoute, renderServer } from './render.ts';
 
 /** Refuses to touch the domain's block, and says what to put into it by hand. */

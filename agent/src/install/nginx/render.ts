@@ -1,7 +1,7 @@
 import { CLIENT_ADDRESS_HEADER, CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { TLS_1_2_CIPHER_SUITES } from '../../tls/cipher-suites.ts';
 import { paths } from '../paths.ts';
-import type { ProxyOptions } from './proxy-plan.ts';
+import type { ProxyOptions } from './plan-proxy.ts';
 
 /** Where the agent listens behind a proxy. */
 export function describeUpstream({ agentPort }: Pick<ProxyOptions, 'agentPort'>): string {

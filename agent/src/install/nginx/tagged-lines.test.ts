@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 
 import { paths } from '../paths.ts';
 import { type Block, type Directive, readDirectives } from './directives.ts';
-import { includeAtEnd, includeAtStart, removeTaggedLines } from './tagged-lines.ts';
+import { includeAtEnd, includeAtStart, removeTaggedLines } from './includes.ts';
 
 const ROUTE = paths.nginxRoute;
 

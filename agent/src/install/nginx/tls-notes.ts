@@ -1,4 +1,4 @@
-import type { ProxyOptions } from './proxy-plan.ts';
+import type { ProxyOptions } from './plan-proxy.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
 import { hasHttp2Directive, isAtLeast } from './render.ts';
 import { listensByHttp2, listOnPort, offersHttp2, type Server } from './servers.ts';

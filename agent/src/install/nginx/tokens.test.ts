@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { readDirectives } from './directives.ts';
-import { NginxFault } from './nginx-fault.ts';
-import { tokenize } from './tokens.ts';
+import { NginxFault, tokenize } from './tokens.ts';
 
 const PATH = '/etc/nginx/nginx.conf';
 

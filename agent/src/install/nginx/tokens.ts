@@ -1,5 +1,38 @@
-import { findLuaEnd } from './lua-end.ts';
-import { faultAt } from './nginx-fault.ts';
+/** Configuration that is not understood. The message is a sentence for the one who installs. */
+export class NginxFault extends Error {
+  override readonly name = 'NginxFault';
+}
+
+/** A fault with its place. */
+export function faultAt(path: string, text: string, offset: number, what: string): NginxFault {
+  return new NginxFault(`${describePlace(path, text, offset)} is not understood: ${what}.`);
+}
+
+/** A place as people look it up: `/etc/nginx/nginx.conf, line 12`. */
+export function describePlace(path: string, text: string, offset: number): string {
+  return `${path}, line ${text.slice(0, offset).split('\n').length}`;
+}
+
+/** What braces do not count in: comments and strings, long ones first (`--[==[ … ]==]`, `[[ … ]]`). */
+const SKIPPED =
+  /--\[(?<comment>=*)\[[^]*?\]\k<comment>\]|--[^\n]*|\[(?<string>=*)\[[^]*?\]\k<string>\]|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*'|[{}]/g;
+
+/**
+ * Finds where a block of Lua ends (`content_by_lua_block { … }`), in which strings and comments may hold braces.
+ * @param start where its opening brace stands
+ * @returns the offset after its closing brace; null when there is none
+ */
+function findLuaEnd(text: string, start: number): number | null {
+  SKIPPED.lastIndex = start;
+  let depth = 0;
+  for (;;) {
+    const found = SKIPPED.exec(text);
+    if (found === null) return null;
+    if (found[0] === '{') depth += 1;
+    if (found[0] === '}') depth -= 1;
+    if (depth === 0) return SKIPPED.lastIndex;
+  }
+}
 
 /** A stretch of the text; joined, the tokens of a text are the text. `lua` is a whole block of Lua with its braces. */
 export interface Token {

@@ -7,14 +7,16 @@ import {
   renderDiskHealthUnit,
 } from '../files/disk-health-units.ts';
 import { renderRenewalHook } from '../files/renewal-hook.ts';
-import { renderRevocationsTimer, renderRevocationsUnit } from '../files/revocations-units.ts';
-import { renderServiceUnit } from '../files/service-unit.ts';
+import {
+  renderRevocationsTimer,
+  renderRevocationsUnit,
+  renderServiceUnit,
+} from '../files/units.ts';
 import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, agentUser, paths } from '../paths.ts';
 import type { FileStep, OwnCertificateStep, Step } from '../steps.ts';
-import { keepsConfiguration } from './keeps-configuration.ts';
-import { planSettings } from './plan-settings.ts';
+import { keepsConfiguration, planSettings } from './plan-settings.ts';
 
 /** The program, its user and its directories: what everything else is put upon. */
 export function listGroundSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {

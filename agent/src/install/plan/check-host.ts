@@ -1,7 +1,6 @@
-import type { HostFacts, InstallMode } from '../facts.ts';
+import type { HostFacts, InstallMode, Listener, SelinuxFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
-import { agentUnit } from '../paths.ts';
-import { describeListener, describeStop } from './describe-listener.ts';
+import { agentUnit, paths } from '../paths.ts';
 
 /** What makes an installation impossible here, whatever its mode: sentences, each with its fix. */
 export function listHindrances(facts: HostFacts): readonly string[] {
@@ -56,4 +55,37 @@ export function listChangeNotes(
   return [
     `The agent moves ${changes.join(' and ')}: what only the earlier installation needed is undone.`,
   ];
+}
+
+/** Who has a port, for a sentence: `apache2 (process 712, apache2.service)`. */
+export function describeListener({ process }: Listener): string {
+  if (process === null) return 'a program that is not to be seen from here';
+  const { pid, name, unit } = process;
+  return `${name} (process ${pid}${unit === null ? '' : `, ${unit}`})`;
+}
+
+/** How to stop it, for the end of a sentence. */
+export function describeStop({ process }: Listener): string {
+  const unit = process?.unit ?? null;
+  return unit === null ? 'stop it' : `stop it (systemctl stop ${unit})`;
+}
+
+/** Returns the commands that allow a web server to reach the agent and answer challenges; none where SELinux allows both. */
+export function listSelinuxCommands(selinux: SelinuxFacts | null): readonly string[] {
+  const isConnectDenied = selinux !== null && !selinux.webServerMayConnect;
+  return [
+    ...(isConnectDenied ? ['setsebool -P httpd_can_network_connect 1'] : []),
+    ...listChallengeCommands(selinux),
+  ];
+}
+
+/** Returns the command that allows a web server to read the answers to challenges; none where SELinux allows it. */
+export function listChallengeCommands(selinux: SelinuxFacts | null): readonly string[] {
+  if (selinux === null || selinux.webServerMayReadChallenges) return [];
+  return [`semanage fcontext -a -t httpd_sys_content_t '${paths.challenges}(/.*)?'`];
+}
+
+/** Says why SELinux blocks an installation, with the commands that allow what it needs. */
+export function explainSelinux(denied: string, commands: readonly string[]): string {
+  return `SELinux is enforced here, and forbids a web server to ${denied}: run ${commands.join(' && ')} and this again.`;
 }

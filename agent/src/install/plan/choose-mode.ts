@@ -1,9 +1,12 @@
 import type { HostFacts, InstallMode, Listener, NginxFacts } from '../facts.ts';
-import { type OtherServer, recogniseServer } from '../instructions/recognise-server.ts';
-import { renderInstructions } from '../instructions/render-instructions.ts';
+import {
+  type OtherServer,
+  recogniseServer,
+  renderInstructions,
+} from '../instructions/render-instructions.ts';
 import type { InstallOptions } from '../options.ts';
-import { findAgentPort } from './agent-port.ts';
-import { describeListener } from './describe-listener.ts';
+import { findAgentPort } from './plan-settings.ts';
+import { describeListener } from './check-host.ts';
 import { type Manual, type Refusal, refuse } from './plan.ts';
 
 /** How the agent is to be reached, and why. */

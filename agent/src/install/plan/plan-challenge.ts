@@ -1,12 +1,11 @@
 import type { HostFacts, NginxFile } from '../facts.ts';
 import type { Challenge } from '../nginx/plan-dedicated.ts';
-import { findIncludes } from '../nginx/includes.ts';
-import type { ProxyOptions } from '../nginx/proxy-plan.ts';
-import { keepTaggedLines } from '../nginx/tagged-lines.ts';
+import { findIncludes, keepTaggedLines } from '../nginx/includes.ts';
+import type { ProxyOptions } from '../nginx/plan-proxy.ts';
 import type { InstallOptions } from '../options.ts';
 import { challengeProbe, paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';
-import { findAgentPort } from './agent-port.ts';
+import { findAgentPort } from './plan-settings.ts';
 import type { CertificatePlan } from './plan-certificate.ts';
 
 /** What the agent takes from one address unless its configuration says otherwise. */

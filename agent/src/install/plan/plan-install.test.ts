@@ -6,9 +6,9 @@ import type { HostFacts, InstalledFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
-import { carryOut } from './carry-out.fixture.ts';
 import {
   BARE,
+  carryOut,
   configure,
   DOMAIN,
   keep,

@@ -3,17 +3,25 @@ import { version } from '../../version.ts';
 import type { HostFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
-import { findAgentPort } from './agent-port.ts';
-import { findPortHindrance, listChangeNotes, listHindrances } from './check-host.ts';
+import {
+  describeChanges,
+  findAgentPort,
+  keepsConfiguration,
+  listSettingBlockers,
+  planSettings,
+} from './plan-settings.ts';
+import {
+  explainSelinux,
+  findPortHindrance,
+  listChangeNotes,
+  listHindrances,
+  listSelinuxCommands,
+} from './check-host.ts';
 import { chooseMode } from './choose-mode.ts';
-import type { Draft } from './draft.ts';
-import { keepsConfiguration } from './keeps-configuration.ts';
-import { type Manual, type Plan, type Refusal, refuse } from './plan.ts';
-import { listKeptCertificates, listRenewalObjections } from './kept-certificates.ts';
-import { planByHand } from './plan-by-hand.ts';
-import { describeChanges, listSettingBlockers, planSettings } from './plan-settings.ts';
+import { type Draft, type Manual, type Plan, type Refusal, refuse } from './plan.ts';
+import { listKeptCertificates, listRenewalObjections } from './plan-certificate.ts';
+import { planByHand } from './plan-manual.ts';
 import { planStandalone } from './plan-standalone.ts';
-import { explainSelinux, listSelinuxCommands } from './selinux-commands.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
 /**

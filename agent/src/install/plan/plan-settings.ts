@@ -1,9 +1,8 @@
 import { isIPv6 } from 'node:net';
 
-import type { ConfiguredFacts, HostFacts, InstallMode } from '../facts.ts';
+import type { ConfiguredFacts, HostFacts, InstalledFacts, InstallMode } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT, paths } from '../paths.ts';
-import { keepsConfiguration } from './keeps-configuration.ts';
 
 type Settings = ReadonlyMap<string, unknown>;
 
@@ -137,4 +136,26 @@ function isRequired(settings: Settings): boolean {
 
 function show(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
+}
+
+/** Whether the configuration file stays as it is: it fits what is asked for, and people may have changed it. */
+export function keepsConfiguration(
+  { domain, mutualTls }: Pick<InstallOptions, 'domain' | 'mutualTls'>,
+  mode: InstallMode,
+  installed: InstalledFacts | null,
+): boolean {
+  if (installed === null) return false;
+  const isSame = installed.domain === domain && installed.mode === mode;
+  return isSame && installed.mutualTls === mutualTls;
+}
+
+/** Returns the port that the agent will listen on: its configuration may name another than the usual one. */
+export function findAgentPort(
+  options: InstallOptions,
+  mode: InstallMode,
+  facts: Pick<HostFacts, 'configured' | 'domainAddresses' | 'installed'>,
+): number {
+  const { installed, configured } = facts;
+  const isKept = configured !== null && keepsConfiguration(options, mode, installed);
+  return isKept ? configured.port : planListen(mode, facts).port;
 }

@@ -1,20 +1,18 @@
 import { isIPv6 } from 'node:net';
 
 import type { HostFacts } from '../facts.ts';
-import { planChallengeOnly } from '../nginx/plan-challenge-only.ts';
+import { planChallengeOnly } from '../nginx/plan-dedicated.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
-import { findAgentPort } from './agent-port.ts';
+import { findAgentPort, planListen } from './plan-settings.ts';
 import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
 import { explainFault } from './choose-mode.ts';
-import type { Draft } from './draft.ts';
-import { planListen } from './plan-settings.ts';
-import { type Refusal, refuse } from './plan.ts';
+import { type Draft, type Refusal, refuse } from './plan.ts';
 import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
 import { describeProxy, listChallengeSteps } from './plan-challenge.ts';
 import { planFirewall } from './plan-firewall.ts';
-import { explainSelinux, listChallengeCommands } from './selinux-commands.ts';
+import { explainSelinux, listChallengeCommands } from './check-host.ts';
 
 /** Plans an agent that viewers reach on its own port, with a certificate of a public authority. */
 export function planStandalone(options: InstallOptions, facts: HostFacts): Draft | Refusal {

@@ -1,14 +1,12 @@
 import type { HostFacts, NginxFacts } from '../facts.ts';
-import { planChallengeOnly } from '../nginx/plan-challenge-only.ts';
-import { planProxy } from '../nginx/plan-proxy.ts';
-import type { ProxyPlan } from '../nginx/proxy-plan.ts';
+import { planChallengeOnly } from '../nginx/plan-dedicated.ts';
+import { planProxy, type ProxyPlan } from '../nginx/plan-proxy.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, Step } from '../steps.ts';
 import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
 import { explainOrder } from './choose-mode.ts';
-import type { Draft } from './draft.ts';
-import type { Manual, Refusal } from './plan.ts';
+import type { Draft, Manual, Refusal } from './plan.ts';
 import { planCertificate } from './plan-certificate.ts';
 import {
   describeProxy,

@@ -48,3 +48,10 @@ export interface Manual {
 export function refuse(...reasons: readonly string[]): Refusal {
   return { kind: 'refusal', reasons, lacksOption: false };
 }
+
+/** The part of a plan that depends on its mode. */
+export interface Draft extends Pick<Plan, 'notes' | 'objections' | 'steps'> {
+  /** None where this program does all of it. */
+  readonly handwork?: Plan['handwork'];
+  readonly kind: 'draft';
+}

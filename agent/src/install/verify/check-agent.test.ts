@@ -4,7 +4,7 @@ import { createServer, type Server } from 'node:https';
 import { after, test } from 'node:test';
 
 import { lacksOpenssl, Workshop } from '../../../test/certificates.ts';
-import { checkAgent } from './check-agent.ts';
+import { checkAgent } from './verify-installation.ts';
 
 const INSTALLED = { domain: 'monitor.test' };
 const workshop = new Workshop();

@@ -5,7 +5,7 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { paths } from '../../paths.ts';
 import type { Step } from '../../steps.ts';
 import { applyPlan } from '../apply-plan.ts';
-import { uninstall } from '../uninstall.ts';
+import { uninstall } from '../undo.ts';
 
 const REGISTER = `${paths.authority}/register.json`;
 const steps: readonly Step[] = [

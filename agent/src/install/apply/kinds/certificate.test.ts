@@ -5,7 +5,7 @@ import { describe, test } from 'node:test';
 import { FakeHost } from '../../../../test/fake-host.ts';
 import type { Step } from '../../steps.ts';
 import { applyPlan, undoUnfinished } from '../apply-plan.ts';
-import { uninstall } from '../uninstall.ts';
+import { uninstall } from '../undo.ts';
 
 const DOMAIN = 'monitor.example.test';
 const ACCOUNTS = '/etc/letsencrypt/accounts/acme.test/dir';

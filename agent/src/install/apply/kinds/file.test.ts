@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FakeHost } from '../../../../test/fake-host.ts';
 import { paths } from '../../paths.ts';
 import { applyPlan } from '../apply-plan.ts';
-import { uninstall } from '../uninstall.ts';
+import { uninstall } from '../undo.ts';
 
 function order(text: string, verify = async () => undefined as void) {
   const access = { mode: 0o640, group: 'root', keepsExisting: false };

@@ -1,15 +1,14 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { snippets } from '../../nginx/tagged-lines.ts';
-import { paths } from '../../paths.ts';
-import type { FileStep, Ownership } from '../../steps.ts';
+import { snippets } from '../../nginx/includes.ts';
+import { agentUser, paths } from '../../paths.ts';
+import type { DirectoryStep, FileStep, LinkStep, Ownership } from '../../steps.ts';
 import { findGroupId, locate, type Machine } from '../machine.ts';
-import { capture, look, restore } from '../path-state.ts';
-import type { StepContext, StepKind } from '../step-kind.ts';
-import { type Owner, writeDirectory, writeFile } from '../../../system/write-file.ts';
-import { listIncluding, takeOutOurs } from './own-lines.ts';
-import { identifyAll, isForeign, restoreUnlessChanged } from './restore-paths.ts';
+import { capture, identify, identifyAll, isForeign, look, restore } from '../path-state.ts';
+import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+import { type Owner, writeDirectory, writeFile, writeLink } from '../../../system/write-file.ts';
+import { listIncluding, takeOutOurs } from './edit.ts';
 
 /** What lies here is ours as a whole, and nginx would not start with it once the agent is gone. */
 const NGINX = '/etc/nginx/';
@@ -100,4 +99,86 @@ export function makeParent(machine: Machine, path: string): void {
   makeParent(machine, parent);
   const owner = { mode: 0o755, uid: machine.ownerId, gid: machine.ownerId };
   writeDirectory(locate(machine, parent), owner);
+}
+
+export const link: StepKind<LinkStep> = {
+  outlivesPlans: false,
+  describe: ({ path, target }) => `Link ${path} to ${target}`,
+  findSubject: ({ path }) => ({ path }),
+
+  async holds({ path, target }, context) {
+    return identify(context, path) === `link to ${target}`;
+  },
+
+  async remember({ path = '' }, context) {
+    return { paths: [capture(context, context.backups, path)], facts: {} };
+  },
+
+  async apply({ path, target }, context) {
+    makeParent(context, path);
+    writeLink(locate(context, path), target);
+    context.changed.add(path);
+    return identifyAll(context, [path]);
+  },
+
+  async undo(entry, context) {
+    restoreUnlessChanged(entry, context);
+  },
+};
+
+/** Is there where SELinux is on. */
+const SELINUX = '/sys/fs/selinux/enforce';
+
+export const directory: StepKind<DirectoryStep> = {
+  outlivesPlans: false,
+  describe: ({ path }) => `Make ${path}`,
+  findSubject: ({ path }) => ({ path }),
+
+  async holds(step, context) {
+    const place = locate(context, step.path);
+    return look(place)?.isDirectory() === true && hasOwner(place, step, context);
+  },
+
+  async remember({ path = '' }, context) {
+    return { paths: [capture(context, context.backups, path)], facts: {} };
+  },
+
+  async apply(step, context) {
+    makeParent(context, step.path);
+    writeDirectory(locate(context, step.path), ownerOf(step, context));
+    // The label that SELinux has for it is not the one that it inherits.
+    if (existsSync(locate(context, SELINUX))) {
+      await context.runProgram('restorecon', ['-R', step.path]);
+    }
+    return identifyAll(context, [step.path]);
+  },
+
+  async undo({ before }, context) {
+    for (const state of before.paths) {
+      if (state.type === 'absent') empty(state.path, context);
+      restore(context, context.backups, state);
+    }
+  },
+};
+
+/** What lies in a directory that bears the agent's name is the agent's; other directories go only when nothing is in them. */
+function empty(path: string, context: StepContext): void {
+  const place = locate(context, path);
+  if (look(place)?.isDirectory() !== true) return;
+  if (path.includes(agentUser)) rmSync(place, { recursive: true });
+  else if (readdirSync(place).length > 0) {
+    context.tell(`${path} stays, for it is not empty.`);
+  }
+}
+
+/** Brings the paths of a step back to what they were, but for those that somebody else has changed since. */
+function restoreUnlessChanged(entry: Entry, context: StepContext): void {
+  for (const state of entry.before.paths) {
+    if (isForeign(entry, context, state)) {
+      context.tell(`${state.path} was changed by somebody else since: it stays as it is.`);
+    } else {
+      restore(context, context.backups, state);
+      context.changed.add(state.path);
+    }
+  }
 }

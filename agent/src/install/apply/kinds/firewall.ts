@@ -1,10 +1,13 @@
+import { existsSync, readdirSync, rmSync } from 'node:fs';
+import { basename } from 'node:path';
+
+import { renderPortUnit } from '../../files/units.ts';
 import { paths } from '../../paths.ts';
 import type { FirewallStep } from '../../steps.ts';
-import { type Machine, mustRun, succeeds } from '../machine.ts';
-import { listRules } from '../nft-ruleset.ts';
-import { COMMENT, openNftPort } from '../open-nft-port.ts';
+import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
+import { COMMENT, listRules, openNftPort } from '../nftables.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
-import { forgetPort, isKeptOpen, keepOpen } from './kept-ports.ts';
+import { writeFile } from '../../../system/write-file.ts';
 
 /** All others that are opened are the agent's own. */
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
@@ -123,4 +126,42 @@ async function change(
   command: readonly string[],
 ): Promise<void> {
   await mustRun(machine, `Port ${port} could not be ${what}:`, command);
+}
+
+/** The instances of the template that systemd starts. */
+const WANTED = '/etc/systemd/system/multi-user.target.wants';
+
+const [PREFIX = ''] = basename(paths.portUnit).split('.');
+
+/** Whether a port is opened in nftables at each start. */
+async function isKeptOpen(port: number, machine: Machine): Promise<boolean> {
+  if (!existsSync(locate(machine, paths.portUnit))) return false;
+  return succeeds(machine, ['systemctl', 'is-enabled', '--quiet', nameUnit(port)]);
+}
+
+/** Has a port opened in nftables at each start, and after each load of the machine's own rules. */
+async function keepOpen(port: number, machine: Machine): Promise<void> {
+  const owner = { mode: 0o644, uid: machine.ownerId, gid: machine.ownerId };
+  writeFile(locate(machine, paths.portUnit), renderPortUnit(), owner);
+  const failure = `Port ${port} could not be kept open:`;
+  await mustRun(machine, failure, ['systemctl', 'daemon-reload']);
+  await mustRun(machine, failure, ['systemctl', 'enable', '--quiet', nameUnit(port)]);
+  // Started, so that a reload of the rules reaches it; the program may not be there yet, and the port is open already.
+  await machine.runProgram('systemctl', ['start', '--no-block', nameUnit(port)]);
+}
+
+/** Ends that, and removes the unit with its last port. */
+async function forgetPort(port: number, machine: Machine): Promise<void> {
+  const template = locate(machine, paths.portUnit);
+  if (!existsSync(template)) return;
+  await machine.runProgram('systemctl', ['disable', '--now', '--quiet', nameUnit(port)]);
+  const wanted = locate(machine, WANTED);
+  const others = existsSync(wanted) ? readdirSync(wanted) : [];
+  if (others.some((name) => name.startsWith(PREFIX) && name !== nameUnit(port))) return;
+  rmSync(template);
+  await machine.runProgram('systemctl', ['daemon-reload']);
+}
+
+function nameUnit(port: number): string {
+  return basename(paths.portUnit).replace('@', `@${port}`);
 }

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
-import { snippets } from '../../nginx/tagged-lines.ts';
+import { snippets } from '../../nginx/includes.ts';
 import { findFatalWarnings } from '../../nginx/warnings.ts';
 import { paths } from '../../paths.ts';
 import type { NginxStep } from '../../steps.ts';

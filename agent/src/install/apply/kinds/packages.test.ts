@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { FakeHost } from '../../../../test/fake-host.ts';
 import type { Step } from '../../steps.ts';
 import { applyPlan, undoUnfinished } from '../apply-plan.ts';
-import { describeUndo } from '../describe-undo.ts';
-import { uninstall } from '../uninstall.ts';
+import { describeUndo, uninstall } from '../undo.ts';
 
 const steps: readonly Step[] = [{ kind: 'packages', names: ['certbot'] }];
 const order = { steps, installed: '{}\n', verify: async () => undefined };

@@ -3,16 +3,18 @@ import {
   configurePending,
   installMarked,
   isPresent,
+  listInstalledAfter,
+  listInstalledBy,
   listManual,
   listPackageStates,
   prepareInstall,
+  readAptHistory,
   removePackages,
   simulatePurge,
   waitForAptLock,
   waitForMarked,
 } from '../apt.ts';
-import { listInstalledAfter, listInstalledBy, readAptHistory } from '../apt-history.ts';
-import { holdsForeignFiles, listRenewals, removeEmptyDirectories } from '../certbot-traces.ts';
+import { holdsForeignFiles, listRenewals, removeEmptyDirectories } from '../certbot.ts';
 import { locate } from '../machine.ts';
 import { look } from '../path-state.ts';
 import type { Before, Entry, StepContext, StepKind } from '../step-kind.ts';

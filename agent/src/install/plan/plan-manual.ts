@@ -1,15 +1,37 @@
 import type { HostFacts, Listener } from '../facts.ts';
-import { recogniseServer } from '../instructions/recognise-server.ts';
-import { renderInstructions } from '../instructions/render-instructions.ts';
+import { recogniseServer, renderInstructions } from '../instructions/render-instructions.ts';
 import { planProxy } from '../nginx/plan-proxy.ts';
 import { instructRoute } from '../nginx/refuse.ts';
 import type { InstallOptions } from '../options.ts';
-import { findAgentPort } from './agent-port.ts';
-import type { Handwork } from './plan.ts';
+import { listAgentSteps, listGroundSteps } from './agent-steps.ts';
 import { describeProxy, guessCertificate } from './plan-challenge.ts';
+import { planFirewall } from './plan-firewall.ts';
+import { findAgentPort } from './plan-settings.ts';
+import type { Draft, Handwork } from './plan.ts';
+
+/** Plans an agent behind a web server that a person sets up: nothing of that server is touched, or looked at. */
+export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
+  const firewall = planFirewall(options, facts, [443]);
+  const { domain, proxyPath } = options;
+  const port = findAgentPort(options, 'proxy', facts);
+  return {
+    kind: 'draft',
+    steps: [
+      ...listGroundSteps(facts, false),
+      ...firewall.steps,
+      ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts),
+    ],
+    notes: [
+      `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${port}.`,
+      ...firewall.notes,
+    ],
+    handwork: planHandwork(options, facts),
+    objections: [],
+  };
+}
 
 /** What a person has to put into the web server; null where nginx shows that it is there already. */
-export function planHandwork(options: InstallOptions, facts: HostFacts): Handwork | null {
+function planHandwork(options: InstallOptions, facts: HostFacts): Handwork | null {
   const web = facts.listeners.filter(({ port }) => port === 80 || port === 443);
   const instructions = web.some(isNginx)
     ? instructNginx(options, facts)

@@ -1,3 +1,5 @@
+import { dirname } from 'node:path';
+
 import { agentUser, paths } from '../paths.ts';
 
 /** What all of our units say at their beginning. */
@@ -73,5 +75,89 @@ function makeNvidiaDevices(program: string | null): string {
   if (program === null) return '';
   return `# Makes /dev/nvidia* where nobody has, as on machines without a display.
 ExecStartPre=-+/bin/sh -c 'i=0; for gpu in /proc/driver/nvidia/gpus/*; do ${program} -c $$i; i=$$((i + 1)); done; ${program} -u'
+`;
+}
+
+/** Whatever loads rules of nftables: they are gone when it loads its own anew. */
+const LOADERS = 'nftables.service netfilter-persistent.service iptables.service';
+
+/**
+ * The unit that opens a port in nftables after each load of the machine's own rules. Its instance is the port, so that each
+ * port is opened and closed by itself.
+ */
+export function renderPortUnit(): string {
+  return `${UNIT_NOTE}
+[Unit]
+Description=Open port %i in nftables for the Latchkey agent
+After=${LOADERS}
+PartOf=${LOADERS}
+ReloadPropagatedFrom=${LOADERS}
+ConditionPathExists=${paths.command}
+
+[Service]
+Type=oneshot
+RemainAfterExit=yes
+ExecStart=${paths.command} open-port %i
+ExecReload=${paths.command} open-port %i
+CapabilityBoundingSet=CAP_NET_ADMIN
+NoNewPrivileges=yes
+ProtectSystem=strict
+ProtectHome=yes
+PrivateTmp=yes
+RestrictAddressFamilies=AF_UNIX AF_NETLINK
+
+[Install]
+WantedBy=multi-user.target
+`;
+}
+
+/**
+ * Makes the list of revoked client certificates anew: one that is out of date lets nobody in. It runs as root, for only
+ * root reads the authority's key, and it keeps root's capabilities, for it has systemd reload nginx.
+ */
+export function renderRevocationsUnit(): string {
+  return `${UNIT_NOTE}
+[Unit]
+Description=Latchkey monitoring agent: renew the list of revoked client certificates
+
+[Service]
+Type=oneshot
+ExecStart=${paths.command} client-cert refresh-list
+UMask=0077
+TimeoutStartSec=120
+
+NoNewPrivileges=yes
+ProtectSystem=strict
+ReadWritePaths=${paths.authority} ${dirname(paths.revocations)}
+ProtectHome=yes
+PrivateTmp=yes
+PrivateDevices=yes
+PrivateNetwork=yes
+ProtectControlGroups=yes
+ProtectKernelLogs=yes
+ProtectKernelModules=yes
+ProtectKernelTunables=yes
+RestrictAddressFamilies=AF_UNIX
+RestrictNamespaces=yes
+RestrictRealtime=yes
+RestrictSUIDSGID=yes
+LockPersonality=yes
+SystemCallArchitectures=native
+`;
+}
+
+/** Runs it each week, and at once after a time in which the machine was off. */
+export function renderRevocationsTimer(): string {
+  return `${UNIT_NOTE}
+[Unit]
+Description=Latchkey monitoring agent: renew the list of revoked client certificates each week
+
+[Timer]
+OnCalendar=weekly
+RandomizedDelaySec=6h
+Persistent=true
+
+[Install]
+WantedBy=timers.target
 `;
 }

@@ -1,5 +1,23 @@
 import { type Machine, mustRun } from './machine.ts';
 
+/** The comment by which our rules are known among others. */
+export const COMMENT = 'latchkey-agent';
+
+/**
+ * Opens a TCP port in every chain of nftables that decides about incoming connections, unless a rule of ours does already.
+ * @throws ProgramError when nft fails, and Error when there is no such chain
+ */
+export async function openNftPort(port: number, machine: Machine): Promise<void> {
+  if ((await listRules(machine, port, COMMENT)).length > 0) return;
+  const chains = await listInputChains(machine);
+  if (chains.length === 0) throw new Error('The firewall has no chain for what comes in.');
+  for (const { family, table, name } of chains) {
+    const rule = ['tcp', 'dport', `${port}`, 'accept', 'comment', `"${COMMENT}"`];
+    const command = ['nft', 'insert', 'rule', family, table, name, ...rule];
+    await mustRun(machine, `Port ${port} could not be opened:`, command);
+  }
+}
+
 /** A chain that decides about what comes in. */
 export interface Chain {
   readonly family: string;
@@ -8,7 +26,7 @@ export interface Chain {
 }
 
 /** Lists the chains that decide about what comes in, and that know ports. @throws ProgramError */
-export async function listInputChains(machine: Machine): Promise<Chain[]> {
+async function listInputChains(machine: Machine): Promise<Chain[]> {
   return (await listRuleset(machine)).flatMap(({ chain }) => {
     const isInput = chain?.['hook'] === 'input' && chain['type'] === 'filter';
     const hasPorts = ['inet', 'ip', 'ip6'].includes(String(chain?.['family']));

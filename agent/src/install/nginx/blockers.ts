@@ -1,10 +1,17 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
-import type { Hindrance } from './hindrance.ts';
-import type { ProxyOptions } from './proxy-plan.ts';
+import { findRewrite } from './matching.ts';
+import type { ProxyOptions } from './plan-proxy.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
 import { challengePath, describeUpstream, refusedLocation, renderExemption } from './render.ts';
-import { findRewrite } from './rewrites.ts';
 import type { Server } from './servers.ts';
+
+/** Why something is not done, for the one who then does it by hand. */
+export interface Hindrance {
+  /** One sentence, with the place. */
+  readonly reason: string;
+  /** What must be minded beside pasting the text; null when that is all. */
+  readonly advice: string | null;
+}
 
 type Levels = Pick<Server, 'directives' | 'inherited'>;
 
