@@ -1,7 +1,7 @@
 import type { Account } from './db/embedded/account.ts';
 import { loadGraphileWorker } from './jobs/lane.ts';
 import type { Logger } from './log.ts';
-import { loadNodemailer } from './mail/smtp-transport.ts';
+import { loadNodemailer } from './mail/relay.ts';
 
 /**
  * Makes this process run as an account without privileges from now on, for good. Ports and files that are open stay so;

@@ -24,7 +24,7 @@ export function createCounters(
   });
   const mails = new Counter({
     name: 'latchkey_mails_total',
-    help: 'E-mails handed to the relay by what became of them; lasting is a refusal for good.',
+    help: 'E-mails handed to the relay, by outcome.',
     labelNames: ['mail', 'outcome'],
     registers,
   });

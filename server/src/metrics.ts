@@ -39,7 +39,7 @@ export interface Metrics {
   /** One try of a job; `given_up` is the last one, in vain. */
   countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
   /** One e-mail that was handed to the relay and what became of it. */
-  countMail(mail: string, outcome: 'sent' | 'temporary' | 'lasting' | 'unknown'): void;
+  countMail(mail: string, outcome: 'sent' | 'temporary' | 'permanent' | 'unknown'): void;
   /** One verified event of a payment provider and what became of it. */
   countWebhook(provider: string, status: string): void;
   /** Analytics events by what became of them: `accepted`, or why they were dropped. */

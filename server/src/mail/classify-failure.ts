@@ -3,10 +3,10 @@ import { Check } from 'typebox/schema';
 
 import type { FailedResult } from './mail-transport.ts';
 
-/** What nodemailer's errors carry, as far as it matters here. */
+/** The properties of nodemailer's errors that the classification uses. */
 const Failure = Type.Object({
   code: Type.Optional(Type.String()),
-  /** What Node.js said, where `code` is nodemailer's own. */
+  /** The code of Node.js, where `code` is nodemailer's own. */
   originalCode: Type.Optional(Type.String()),
   command: Type.Optional(Type.String()),
   responseCode: Type.Optional(Type.Integer()),
@@ -24,45 +24,36 @@ const REASONS: Readonly<Record<string, string>> = {
   ECONNECTION: 'connection',
 };
 
-/** What these are about matters more than the code that the relay says it with. */
+/** More informative than the SMTP code of the same failure. */
 const BEFORE_MAIL: ReadonlySet<string> = new Set(['login', 'tls']);
 
 /**
- * What a failure to send means. It is lasting only when the relay refuses for good (5xx, RFC 5321 §4.2.1) after it has
- * accepted our login and our sender: before that the configuration is wrong, which an operator can put right.
+ * Classifies an error of nodemailer. A failure is permanent only when the relay refuses with 5xx (RFC 5321 §4.2.1) after
+ * it accepted the login and the sender: an earlier refusal is a configuration error, which an operator can correct.
  */
 export function classifyFailure(error: unknown): FailedResult {
   const { code, originalCode, command, responseCode, response } = Check(Failure, error)
     ? error
     : {};
-  const answer = response ?? null;
-  const named = nameFault(code, originalCode);
-  const aboutMessage =
+  const reply = response ?? null;
+  const reason = isTlsCode(originalCode) ? 'tls' : (REASONS[code ?? ''] ?? 'unknown');
+  const isAboutMessage =
     command === 'RCPT TO' || command === 'DATA' || (command === 'API' && code === 'EENVELOPE');
-  if (responseCode !== undefined && !BEFORE_MAIL.has(named)) {
-    const lasting = aboutMessage && responseCode >= 500;
-    return {
-      outcome: lasting ? 'lasting' : 'temporary',
-      reason: `smtp_${responseCode}`,
-      answer,
-    };
+  if (responseCode !== undefined && !BEFORE_MAIL.has(reason)) {
+    const outcome = isAboutMessage && responseCode >= 500 ? 'permanent' : 'temporary';
+    return { outcome, reason: `smtp_${responseCode}`, reply };
   }
-  if (aboutMessage && code === 'EENVELOPE') {
-    return { outcome: 'lasting', reason: 'address', answer };
+  if (isAboutMessage && code === 'EENVELOPE') {
+    return { outcome: 'permanent', reason: 'address', reply };
   }
-  return { outcome: 'temporary', reason: named, answer };
-}
-
-function nameFault(code: string | undefined, originalCode: string | undefined): string {
-  if (isTlsFault(originalCode)) return 'tls';
-  return REASONS[code ?? ''] ?? 'unknown';
+  return { outcome: 'temporary', reason, reply };
 }
 
 /**
- * Whether an error is OpenSSL's, such as `CERT_HAS_EXPIRED` or `ERR_SSL_WRONG_VERSION_NUMBER`. Those of the system have no
- * underscore, and all but one are about something else.
+ * Whether a code is OpenSSL's, such as `CERT_HAS_EXPIRED` or `ERR_SSL_WRONG_VERSION_NUMBER`. The codes of system errors
+ * have no underscore, and only EPROTO is a TLS failure.
  */
-function isTlsFault(code: string | undefined): boolean {
+function isTlsCode(code: string | undefined): boolean {
   if (code === undefined) return false;
   return code === 'EPROTO' || /^(?:ERR_SSL_|ERR_TLS_|(?!ERR_|E[A-Z0-9]+$))/u.test(code);
 }

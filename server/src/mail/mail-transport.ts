@@ -1,40 +1,39 @@
-/** A message to one person. */
+/** Sending e-mail: the message, the result, and the interface that `smtp-transport.ts` implements. */
+
+/** A message to one recipient. */
 export interface MailMessage {
   readonly to: { readonly address: string; readonly name: string | null };
   readonly subject: string;
   readonly text: string;
   readonly html: string;
-  /** The part of the Message-ID left of the `@`; it stays the same when a message is sent again, so that this shows. */
+  /** The part of the Message-ID left of the `@`. It is the same for each retry, so that duplicates can be recognized. */
   readonly messageToken: string;
-  /** In addition to those of every message. */
+  /** Added to the header fields of every message. */
   readonly headers?: Readonly<Record<string, string>>;
 }
 
-/** What became of a message. */
 export type SendResult =
   | { readonly outcome: 'sent'; readonly messageId: string }
   /**
-   * `temporary`: it may succeed later. `lasting`: never for this message and address. `unknown`: the relay has all of it
-   * and did not say whether it takes it, so that sending again may bring it twice.
+   * `temporary`: a retry may succeed. `permanent`: no retry of this message to this address can succeed. `unknown`: the
+   * relay received the whole message but did not confirm it, so that a retry may deliver it twice.
    */
   | {
-      readonly outcome: 'temporary' | 'lasting' | 'unknown';
-      /** Short and stable: `smtp_550`, `address`, `timeout`, `connection`, `tls`, `login`, `deadline`. */
+      readonly outcome: 'temporary' | 'permanent' | 'unknown';
+      /** A stable code: `smtp_550`, `address`, `timeout`, `connection`, `tls`, `login`, `deadline`. */
       readonly reason: string;
-      /** The relay's own words, or null. They quote addresses: not for the log. */
-      readonly answer: string | null;
+      /** The reply of the relay, or null. Replies quote addresses, so it must not be logged. */
+      readonly reply: string | null;
     };
 
-/** What became of a message that was not sent, as far as is known. */
 export type FailedResult = Exclude<SendResult, { outcome: 'sent' }>;
 
-/** Sends mail. */
 export interface MailTransport {
   /**
-   * Sends one message within a limit of time; never throws.
-   * @param signal ends the sending; the relay may have taken the message nevertheless
+   * Sends one message within a time limit; never throws.
+   * @param signal aborts the sending; the relay may have accepted the message nevertheless
    */
   send(message: MailMessage, signal?: AbortSignal): Promise<SendResult>;
-  /** Lets go of the connections; messages under way are finished first. */
+  /** Closes the connections once the messages in progress are finished. */
   close(): void;
 }

@@ -1,10 +1,10 @@
-/** A name and an address. */
+/** A display name and an address; the name is empty when there is none. */
 export interface Mailbox {
   readonly name: string;
   readonly address: string;
 }
 
-/** Reads `Name <address>`, the name in quotes or not, or an address alone. */
+/** Parses `Name <address>`, with or without quotes around the name, or an address alone. */
 export function parseMailbox(text: string): Mailbox {
   const { name = '', address = text } =
     /^\s*(?<name>[^<>]*?)\s*<(?<address>[^<>]+)>\s*$/u.exec(text)?.groups ?? {};
@@ -14,21 +14,20 @@ export function parseMailbox(text: string): Mailbox {
   };
 }
 
-/** What is right of the `@`. */
 export function domainOf(address: string): string {
   return address.slice(address.lastIndexOf('@') + 1);
 }
 
 /**
- * The Message-ID (RFC 5322 §3.6.4) of a message.
+ * Returns the Message-ID (RFC 5322 §3.6.4) of a message.
  * @param token the part left of the `@`: letters, digits and hyphens
- * @param from the address that the message comes from
+ * @param from the address of the sender
  */
-export function makeMessageId(token: string, from: string): string {
+export function formatMessageId(token: string, from: string): string {
   return `<${token}@${domainOf(from)}>`;
 }
 
-/** The token that an id was made of. */
-export function readTokenOf(messageId: string): string {
+/** Returns the token of a Message-ID that {@link formatMessageId} returned. */
+export function messageTokenOf(messageId: string): string {
   return messageId.slice(1, messageId.lastIndexOf('@'));
 }

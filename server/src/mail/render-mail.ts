@@ -1,22 +1,20 @@
-import type { MailContent, MailBlock, MailLink } from './mail-content.ts';
-import { writeHtml } from './write-html.ts';
+import type { MailBlock, MailContent, MailLink } from './mail-content.ts';
+import { renderHtml } from './render-html.ts';
 
-/** A mail in both forms that it is sent in. */
+/** A mail as HTML and as plain text. */
 export interface RenderedMail {
   readonly subject: string;
   readonly html: string;
   readonly text: string;
 }
 
-/** Makes HTML and text of one source. */
 export function renderMail(content: MailContent): RenderedMail {
-  return { subject: content.subject, html: writeHtml(content), text: writeText(content) };
+  return { subject: content.subject, html: renderHtml(content), text: renderText(content) };
 }
 
-/** Writes a mail as plain text. */
-function writeText({ blocks, footer }: MailContent): string {
-  const smallPrint = footer.map((line) => (typeof line === 'string' ? line : linkToText(line)));
-  const parts = [...blocks.map(blockToText), `---\n${smallPrint.join('\n')}`];
+function renderText({ blocks, footer }: MailContent): string {
+  const footerLines = footer.map((line) => (typeof line === 'string' ? line : linkToText(line)));
+  const parts = [...blocks.map(blockToText), `---\n${footerLines.join('\n')}`];
   return `${parts.join('\n\n')}\n`;
 }
 

@@ -1,56 +1,57 @@
 import { classifyFailure } from './classify-failure.ts';
-import type { FailedResult, SendResult } from './mail-transport.ts';
+import type { SendResult } from './mail-transport.ts';
 
-/** In milliseconds. */
-export interface PatienceLimits {
-  readonly handOverMs: number;
-  readonly answerMs: number;
+export interface SendLimits {
+  /** Until the relay has received the whole message. */
+  readonly transferMs: number;
+  /** From then on, until the relay replies. */
+  readonly replyMs: number;
 }
 
-/** Limits the wait for a message, and says what a failure means: that depends on whether the relay had all of it. */
-export class Patience {
-  /** Ends the sending. */
+/** Limits the time of sending one message, and classifies its failure by whether the relay received the whole message. */
+export class SendDeadline {
+  /** Aborts the sending. */
   readonly signal: AbortSignal;
-  readonly #limits: PatienceLimits;
-  readonly #asked: AbortSignal | undefined;
+  readonly #limits: SendLimits;
+  readonly #callerSignal: AbortSignal | undefined;
   readonly #timeout = new AbortController();
   #timer: NodeJS.Timeout;
-  #handedOver = false;
+  #transferred = false;
 
-  /** @param asked ends the sending, too */
-  constructor(limits: PatienceLimits, asked: AbortSignal | undefined) {
+  /** @param callerSignal aborts the sending too */
+  constructor(limits: SendLimits, callerSignal: AbortSignal | undefined) {
     this.#limits = limits;
-    this.#asked = asked;
+    this.#callerSignal = callerSignal;
     const { signal } = this.#timeout;
-    this.signal = AbortSignal.any(asked === undefined ? [signal] : [asked, signal]);
-    this.#timer = setTimeout(() => this.#timeout.abort(), limits.handOverMs);
+    this.signal = AbortSignal.any(callerSignal === undefined ? [signal] : [callerSignal, signal]);
+    this.#timer = setTimeout(() => this.#timeout.abort(), limits.transferMs);
   }
 
-  /** The relay has all of the message. */
-  expectAnswer(): void {
-    if (this.#handedOver) return;
-    this.#handedOver = true;
+  /** Starts the time limit of the reply: the relay has received the whole message. */
+  startReplyTimeout(): void {
+    if (this.#transferred) return;
+    this.#transferred = true;
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => this.#timeout.abort(), this.#limits.answerMs);
+    this.#timer = setTimeout(() => this.#timeout.abort(), this.#limits.replyMs);
   }
 
-  end(): void {
+  clear(): void {
     clearTimeout(this.#timer);
   }
 
-  /** What a failure means. The relay's answer says it; without one, the relay may have taken the message. */
-  explain(error: unknown): SendResult {
-    const failure = this.#explainEnd() ?? classifyFailure(error);
-    const unanswered = this.#handedOver && failure.answer === null;
-    return unanswered ? { ...failure, outcome: 'unknown' } : failure;
+  /** Classifies a failure; after the transfer, a failure without a reply is `unknown`. */
+  classify(error: unknown): SendResult {
+    const reason = this.#abortReason();
+    const failure =
+      reason === null
+        ? classifyFailure(error)
+        : { outcome: 'temporary' as const, reason, reply: null };
+    const isUnconfirmed = this.#transferred && failure.reply === null;
+    return isUnconfirmed ? { ...failure, outcome: 'unknown' } : failure;
   }
 
-  #explainEnd(): FailedResult | null {
-    if (this.#asked?.aborted === true) return toTemporary('deadline');
-    return this.#timeout.signal.aborted ? toTemporary('timeout') : null;
+  #abortReason(): 'deadline' | 'timeout' | null {
+    if (this.#callerSignal?.aborted === true) return 'deadline';
+    return this.#timeout.signal.aborted ? 'timeout' : null;
   }
-}
-
-function toTemporary(reason: string): FailedResult {
-  return { outcome: 'temporary', reason, answer: null };
 }

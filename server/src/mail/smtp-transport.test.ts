@@ -8,7 +8,8 @@ import { eventually } from '../../test/eventually.ts';
 import { readHeader, readParts, startMailRelay, type RelayScript } from '../../test/mail-relay.ts';
 import { classifyFailure } from './classify-failure.ts';
 import type { MailMessage } from './mail-transport.ts';
-import { createSmtpTransport, readRelayUrl, type SmtpOptions } from './smtp-transport.ts';
+import { parseRelayUrl } from './relay.ts';
+import { createSmtpTransport, type SmtpOptions } from './smtp-transport.ts';
 
 const closing: (() => unknown)[] = [];
 after(async () => {
@@ -38,7 +39,7 @@ async function setUp(script: RelayScript = {}, options: Partial<SmtpOptions> = {
   return { relay, transport };
 }
 
-test('a message arrives in both forms, with the id, the addresses and the headers that it was given', async () => {
+test('sends HTML and text with the given id, addresses and headers', async () => {
   const { relay, transport } = await setUp();
   const result = await transport.send(message);
   assert.deepEqual(result, { outcome: 'sent', messageId: '<key-1@example.com>' });
@@ -49,7 +50,7 @@ test('a message arrives in both forms, with the id, the addresses and the header
   assert.equal(readHeader(mail, 'To'), '"Ann, \\"the buyer\\"" <ann@example.org>');
   assert.equal(readHeader(mail, 'Message-ID'), '<key-1@example.com>');
   assert.equal(readHeader(mail, 'Auto-Submitted'), 'auto-generated');
-  assert.equal(readHeader(mail, 'Bcc'), null, 'a line break in a subject begins no header');
+  assert.equal(readHeader(mail, 'Bcc'), null, 'a line break in the subject adds no header field');
   const parts = readParts(mail);
   assert.match(parts, /Grüße, in plain text/u);
   assert.match(parts, /<p>Grüße, in HTML<\/p>/u);
@@ -67,10 +68,10 @@ for (const address of [
   'ann@example.org\0',
   '',
 ]) {
-  test(`what is not exactly one address is sent to nobody: ${JSON.stringify(address)}`, async () => {
+  test(`rejects what is not exactly one address: ${JSON.stringify(address)}`, async () => {
     const { relay, transport } = await setUp();
     const result = await transport.send({ ...message, to: { address, name: 'Ann' } });
-    assert.deepEqual(result, { outcome: 'lasting', reason: 'address', answer: null });
+    assert.deepEqual(result, { outcome: 'permanent', reason: 'address', reply: null });
     assert.equal((await transport.send(message)).outcome, 'sent');
     assert.deepEqual(
       relay.mails.map(({ to }) => to),
@@ -85,7 +86,7 @@ for (const [name, expected] of [
   ['Ann\r\nBcc: eve@evil.example', '"Ann Bcc: eve@evil.example" <ann@example.org>'],
   ['Ännchen, die Käuferin', '=?UTF-8?Q?=C3=84nnchen=2C_die_K=C3=A4uferin?= <ann@example.org>'],
 ] as const) {
-  test(`a name is a name, whatever it says: ${JSON.stringify(name)}`, async () => {
+  test(`sends a display name as text: ${JSON.stringify(name)}`, async () => {
     const { relay, transport } = await setUp();
     await transport.send({ ...message, to: { address: 'ann@example.org', name } });
     const [mail = { from: '', to: [], raw: '' }] = relay.mails;
@@ -95,7 +96,7 @@ for (const [name, expected] of [
   });
 }
 
-test('an address beyond ASCII is one recipient', async () => {
+test('sends to a non-ASCII address', async () => {
   const { relay, transport } = await setUp();
   const addresses = ['ann@bücher.example', 'jürgen@bücher.example'];
   for (const address of addresses) {
@@ -107,13 +108,13 @@ test('an address beyond ASCII is one recipient', async () => {
   );
 });
 
-test('connections are kept for the next message', async () => {
+test('reuses connections', async () => {
   const { relay, transport } = await setUp();
   for (let count = 0; count < 5; count++) await transport.send(message);
   assert.deepEqual([relay.mails.length, relay.connections], [5, 1]);
 });
 
-test('with a key, messages are signed (RFC 6376)', async () => {
+test('signs messages with the DKIM key (RFC 6376)', async () => {
   const { privateKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -128,44 +129,44 @@ test('with a key, messages are signed (RFC 6376)', async () => {
 
 for (const [what, script, expected] of [
   [
-    'an address refused for good',
+    'an address refused permanently',
     { recipient: { code: 550, words: 'no such user' } },
-    ['lasting', 'smtp_550'],
+    ['permanent', 'smtp_550'],
   ],
   [
-    'an address refused for now',
+    'an address refused temporarily',
     { recipient: { code: 450, words: 'grey-listed' } },
     ['temporary', 'smtp_450'],
   ],
   [
-    'a message refused for good',
+    'a message refused permanently',
     { message: { code: 554, words: 'looks like spam' } },
-    ['lasting', 'smtp_554'],
+    ['permanent', 'smtp_554'],
   ],
   [
-    'a message refused for now',
+    'a message refused temporarily',
     { message: { code: 452, words: 'disk full' } },
     ['temporary', 'smtp_452'],
   ],
-  // What an operator can put right is no reason to give an e-mail up.
+  // An operator can correct this, so the e-mail is not given up.
   [
-    'our own sender refused',
+    'the sender refused',
     { sender: { code: 553, words: 'not your domain' } },
     ['temporary', 'smtp_553'],
   ],
 ] as const) {
-  test(`${what}: ${expected.join(', ')}; a later message is sent`, async () => {
+  test(`${what}: ${expected.join(', ')}; the next message is sent`, async () => {
     const { relay, transport } = await setUp(script);
     const result = await transport.send(message);
     assert.ok(result.outcome !== 'sent');
     assert.deepEqual([result.outcome, result.reason], expected);
-    assert.match(result.answer ?? '', /^\d{3} /u);
+    assert.match(result.reply ?? '', /^\d{3} /u);
     relay.script = {};
     assert.equal((await transport.send(message)).outcome, 'sent');
   });
 }
 
-test('a login that is refused is temporary, and its password is not told', async () => {
+test('a refused login is temporary and does not reveal the password', async () => {
   const { relay, transport } = await setUp({ login: { code: 535, words: 'bad credentials' } });
   const url = `smtp://shop:s3cret%40@127.0.0.1:${relay.port}`;
   transport.close();
@@ -178,7 +179,7 @@ test('a login that is refused is temporary, and its password is not told', async
   assert.equal((await other.send(message)).outcome, 'sent');
 });
 
-test('a relay that does not greet, or is not there, is given up in time', async () => {
+test('a relay that sends no greeting or is unreachable fails within the timeout', async () => {
   const limits = { greetingMs: 200 };
 
   const mute = createServer().listen(0, '127.0.0.1');
@@ -195,13 +196,13 @@ test('a relay that does not greet, or is not there, is given up in time', async 
     closing.push(() => other.close());
     const startedAt = performance.now();
     const result = await other.send(message);
-    assert.deepEqual(result, { outcome: 'temporary', reason, answer: null });
-    // Without these limits it is waited for ten seconds.
+    assert.deepEqual(result, { outcome: 'temporary', reason, reply: null });
+    // The default timeout is ten seconds.
     assert.ok(performance.now() - startedAt < 8_000);
   }
 });
 
-test('a relay that does not speak TLS where it is expected is told from one that is not there', async () => {
+test('distinguishes a relay without TLS from an unreachable one', async () => {
   const { relay } = await setUp();
   const url = `smtps://127.0.0.1:${relay.port}`;
   const other = createSmtpTransport({ url, from: 'shop@example.com', dkim: null });
@@ -209,30 +210,38 @@ test('a relay that does not speak TLS where it is expected is told from one that
   assert.deepEqual(await other.send(message), {
     outcome: 'temporary',
     reason: 'tls',
-    answer: null,
+    reply: null,
   });
 });
 
 for (const [what, error, reason] of [
-  ['a certificate that is over', { code: 'ESOCKET', originalCode: 'CERT_HAS_EXPIRED' }, 'tls'],
-  ['one of nobody', { code: 'ESOCKET', originalCode: 'DEPTH_ZERO_SELF_SIGNED_CERT' }, 'tls'],
-  ['one of another', { code: 'ESOCKET', originalCode: 'ERR_TLS_CERT_ALTNAME_INVALID' }, 'tls'],
-  ['an alert', { code: 'ESOCKET', originalCode: 'EPROTO' }, 'tls'],
-  ['STARTTLS that is refused', { code: 'ETLS', command: 'STARTTLS', responseCode: 500 }, 'tls'],
-  ['a connection that broke', { code: 'ESOCKET', originalCode: 'ECONNRESET' }, 'connection'],
-  ['a name that nobody knows', { code: 'EDNS', originalCode: 'ENOTFOUND' }, 'connection'],
+  ['an expired certificate', { code: 'ESOCKET', originalCode: 'CERT_HAS_EXPIRED' }, 'tls'],
+  [
+    'a self-signed certificate',
+    { code: 'ESOCKET', originalCode: 'DEPTH_ZERO_SELF_SIGNED_CERT' },
+    'tls',
+  ],
+  [
+    'a certificate for another name',
+    { code: 'ESOCKET', originalCode: 'ERR_TLS_CERT_ALTNAME_INVALID' },
+    'tls',
+  ],
+  ['a TLS alert', { code: 'ESOCKET', originalCode: 'EPROTO' }, 'tls'],
+  ['refused STARTTLS', { code: 'ETLS', command: 'STARTTLS', responseCode: 500 }, 'tls'],
+  ['a broken connection', { code: 'ESOCKET', originalCode: 'ECONNRESET' }, 'connection'],
+  ['an unknown host name', { code: 'EDNS', originalCode: 'ENOTFOUND' }, 'connection'],
 ] as const) {
-  test(`${what} is told as ${reason}, and may be mended`, () => {
+  test(`classifies ${what} as ${reason}, temporary`, () => {
     const failure = classifyFailure(Object.assign(new Error(what), error));
     assert.deepEqual([failure.outcome, failure.reason], ['temporary', reason]);
   });
 }
 
-const unknown = (reason: string) => ({ outcome: 'unknown', reason, answer: null });
+const unknown = (reason: string) => ({ outcome: 'unknown', reason, reply: null });
 
-test('whether a message was taken is unknown when the relay had all of it and did not answer', async () => {
-  const impatient = await setUp({ slowMs: 1_000 }, { limits: { answerMs: 150 } });
-  assert.deepEqual(await impatient.transport.send(message), unknown('timeout'));
+test('a message is unknown when the relay received all of it without replying', async () => {
+  const timedOut = await setUp({ slowMs: 1_000 }, { limits: { replyMs: 150 } });
+  assert.deepEqual(await timedOut.transport.send(message), unknown('timeout'));
   const { relay, transport } = await setUp({ slowMs: 3_000 });
   const ending = new AbortController();
   const ended = transport.send(message, ending.signal);
@@ -242,30 +251,30 @@ test('whether a message was taken is unknown when the relay had all of it and di
   relay.script = { hangUp: true };
   assert.deepEqual(await transport.send(message), unknown('connection'));
   relay.script = { message: { code: 451, words: 'try again' } };
-  const answered = await transport.send(message);
-  assert.ok(answered.outcome === 'temporary' && answered.reason === 'smtp_451');
+  const refused = await transport.send(message);
+  assert.ok(refused.outcome === 'temporary' && refused.reason === 'smtp_451');
 });
 
-test('a relay may take its time with the answer, which the time before does not shorten', async () => {
-  const limits = { handOverMs: 2_000, answerMs: 20_000 };
-  const { transport } = await setUp({ slowMs: 2_500 }, { limits });
+test('the timeout of the reply starts after the transfer', async () => {
+  const limits = { transferMs: 1_000, replyMs: 20_000 };
+  const { transport } = await setUp({ slowMs: 1_300 }, { limits });
   assert.equal((await transport.send(message)).outcome, 'sent');
 });
 
-test('a relay that is slow before it has the message is given up, and it was not sent', async () => {
+test('a message is not sent when the transfer exceeds its timeout', async () => {
   const { relay, transport } = await setUp(
     { silentAfterSender: true },
-    { limits: { handOverMs: 200 } },
+    { limits: { transferMs: 200 } },
   );
   const result = await transport.send(message);
-  assert.deepEqual(result, { outcome: 'temporary', reason: 'timeout', answer: null });
+  assert.deepEqual(result, { outcome: 'temporary', reason: 'timeout', reply: null });
   relay.script = {};
   const ended = await transport.send(message, AbortSignal.abort());
-  assert.deepEqual(ended, { outcome: 'temporary', reason: 'deadline', answer: null });
+  assert.deepEqual(ended, { outcome: 'temporary', reason: 'deadline', reply: null });
   assert.equal(relay.mails.length, 0);
 });
 
-test('a password travels encrypted, except on this machine', () => {
+test('requires TLS for a password, except on this machine', () => {
   const auth = { user: 'me', pass: 'p@ss' };
   for (const [url, expected] of [
     ['smtp://mail.example.com', { host: 'mail.example.com', port: 587, secure: false }],
@@ -290,6 +299,6 @@ test('a password travels encrypted, except on this machine', () => {
       { host: '127.0.0.1.example.com', port: 587, secure: false, requireTLS: true, auth },
     ],
   ] as const) {
-    assert.deepEqual(readRelayUrl(url), expected, url);
+    assert.deepEqual(parseRelayUrl(url), expected, url);
   }
 });

@@ -1,18 +1,17 @@
 import { createPrivateKey } from 'node:crypto';
-import { isIP } from 'node:net';
 
 import { parseEmail } from '@latchkey/contract';
-import type { SMTPPoolOptions } from 'nodemailer';
 
 import type { Config } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
 
 import type { MailMessage, MailTransport, SendResult } from './mail-transport.ts';
-import { makeMessageId, parseMailbox, type Mailbox } from './mailbox.ts';
-import { Patience } from './send-deadline.ts';
+import { formatMessageId, parseMailbox, type Mailbox } from './mailbox.ts';
+import { loadNodemailer, parseRelayUrl } from './relay.ts';
+import { SendDeadline } from './send-deadline.ts';
 
 export interface SmtpOptions {
-  /** `smtp://` or `smtps://`, with user and password where the relay wants them. */
+  /** `smtp://` or `smtps://`, with user and password where the relay requires them. */
   readonly url: string;
   /** `Name <address>`, or an address alone. */
   readonly from: string;
@@ -21,7 +20,7 @@ export interface SmtpOptions {
     readonly selector: string;
     readonly privateKey: string;
   } | null;
-  /** Connections that are kept, each for one message at a time. */
+  /** Connections that are kept open, each for one message at a time. */
   readonly maxConnections?: number;
   readonly limits?: Partial<typeof defaultLimits>;
 }
@@ -30,26 +29,25 @@ export interface SmtpOptions {
 const defaultLimits = {
   connectMs: 10_000,
   greetingMs: 10_000,
-  /** Until the relay has all of a message. */
-  handOverMs: 30_000,
+  transferMs: 30_000,
   /**
-   * From then on, until it says whether it accepts the message. RFC 5321 §4.5.3.2.6 asks for ten minutes, because whoever
-   * hangs up earlier may repeat a message that was accepted; but together with the time before, a job may take no longer.
+   * RFC 5321 §4.5.3.2.6 recommends ten minutes, because a client that disconnects earlier may repeat a message that was
+   * accepted. But the transfer and the reply together must fit into the time limit of a job.
    */
-  answerMs: 80_000,
+  replyMs: 80_000,
 };
 
-/** As many messages are sent at once as jobs are done. */
-const MAX_CONNECTIONS = 2;
+/** As many as jobs that run at the same time. */
+const DEFAULT_MAX_CONNECTIONS = 2;
 
 /**
- * The transport that is configured, or null.
- * @param maxConnections how many messages are sent at once; the others wait in line
+ * Creates the configured transport, or returns null.
+ * @param maxConnections messages that are sent at the same time; the others wait
  */
 export function createMailTransport(
   { mail }: Pick<Config, 'mail'>,
   { smtpUrl, dkimPrivateKey }: Pick<Secrets, 'smtpUrl' | 'dkimPrivateKey'>,
-  maxConnections: number = MAX_CONNECTIONS,
+  maxConnections: number = DEFAULT_MAX_CONNECTIONS,
 ): MailTransport | null {
   if (smtpUrl === null || mail.from === null) return null;
   const { dkim } = mail;
@@ -61,7 +59,7 @@ export function createMailTransport(
   });
 }
 
-/** Sends by a relay, over connections that are kept. Nothing is loaded or connected before the first message. */
+/** Creates a transport over pooled connections to a relay. Loads and connects at the first message. */
 export function createSmtpTransport(options: SmtpOptions): MailTransport {
   const limits = { ...defaultLimits, ...options.limits };
   const from = parseMailbox(options.from);
@@ -69,57 +67,54 @@ export function createSmtpTransport(options: SmtpOptions): MailTransport {
 
   return {
     async send(message, signal) {
-      if ('fault' in parseEmail(message.to.address)) return NO_ADDRESS;
-      const patience = new Patience(limits, signal);
+      if ('fault' in parseEmail(message.to.address)) return INVALID_ADDRESS;
+      const deadline = new SendDeadline(limits, signal);
       try {
         relay ??= openRelay(options, limits);
-        const { messageId } = await (await relay).send(compose(message, from), patience);
+        const { messageId } = await (await relay).send(toNodemailer(message, from), deadline);
         return { outcome: 'sent', messageId };
       } catch (error) {
-        return patience.explain(error);
+        return deadline.classify(error);
       } finally {
-        patience.end();
+        deadline.clear();
       }
     },
     close() {
       relay?.then(
         (opened) => opened.close(),
         () => {
-          // It never opened, which whoever sent a message was told.
+          // It was never opened; each send returned that failure.
         },
       );
     },
   };
 }
 
-/** A text that is not exactly one address must not turn into several, or into another one. */
-const NO_ADDRESS: SendResult = { outcome: 'lasting', reason: 'address', answer: null };
+/** Rejects everything but exactly one address: nodemailer would split or reinterpret it. */
+const INVALID_ADDRESS: SendResult = { outcome: 'permanent', reason: 'address', reply: null };
 
 /**
- * The fields that DKIM signs. Nodemailer's own list lacks the last, without which unsubscribing by one click does not work
- * (RFC 8058 §4).
+ * The header fields that DKIM signs. Nodemailer's default lacks List-Unsubscribe-Post, without which one-click
+ * unsubscription does not work (RFC 8058 §4).
  */
 const SIGNED_FIELDS =
   'From:Sender:Reply-To:Subject:Date:Message-ID:To:Cc:MIME-Version:Content-Type:Content-Transfer-Encoding:List-Id:List-Unsubscribe:List-Unsubscribe-Post';
 
-/** Loads the package at the first call; later ones return the same module and read no file. */
-export const loadNodemailer = () => import('nodemailer');
-
 async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
   const { createTransport } = await loadNodemailer();
   const { dkim } = options;
-  const patienceOf = new WeakMap<AbortSignal, Patience>();
+  const deadlines = new WeakMap<AbortSignal, SendDeadline>();
   const transport = createTransport({
-    ...readRelayUrl(options.url),
+    ...parseRelayUrl(options.url),
     pool: true,
-    maxConnections: options.maxConnections ?? MAX_CONNECTIONS,
-    // A message under way when its connection broke may have been accepted: the caller decides, not the pool.
+    maxConnections: options.maxConnections ?? DEFAULT_MAX_CONNECTIONS,
+    // The relay may have accepted a message whose connection broke: the caller decides about a retry.
     maxRequeues: 0,
     connectionTimeout: limits.connectMs,
     dnsTimeout: limits.connectMs,
     greetingTimeout: limits.greetingMs,
-    // Longer than the limits above, which are the ones to count.
-    socketTimeout: limits.handOverMs + limits.answerMs + limits.connectMs,
+    // Longer than SendDeadline, which must expire first.
+    socketTimeout: limits.transferMs + limits.replyMs + limits.connectMs,
     disableFileAccess: true,
     disableUrlAccess: true,
     ...(dkim === null
@@ -128,64 +123,42 @@ async function openRelay(options: SmtpOptions, limits: typeof defaultLimits) {
           dkim: {
             domainName: dkim.domain,
             keySelector: dkim.selector,
-            // A key object: parsing PEM anew for each message would triple the time of signing (0.6 ms instead of 0.2).
+            // A key object: parsing the PEM for each message would triple the time of signing (0.6 ms instead of 0.2).
             privateKey: createPrivateKey(dkim.privateKey),
             headerFieldNames: SIGNED_FIELDS,
           },
         }),
   });
   transport.use('stream', ({ message, data }, done) => {
-    const patience = data.signal === undefined ? undefined : patienceOf.get(data.signal);
+    const deadline = data.signal === undefined ? undefined : deadlines.get(data.signal);
     const createReadStream = message.createReadStream.bind(message);
     message.createReadStream = (...given) =>
-      // Its end is the final dot.
-      createReadStream(...given).once('end', () => patience?.expectAnswer());
+      // The stream ends with the final dot of DATA.
+      createReadStream(...given).once('end', () => deadline?.startReplyTimeout());
     done();
   });
   return {
-    send: (mail: ReturnType<typeof compose>, patience: Patience) => {
-      patienceOf.set(patience.signal, patience);
-      return transport.sendMail({ ...mail, signal: patience.signal });
+    send: (mail: ReturnType<typeof toNodemailer>, deadline: SendDeadline) => {
+      deadlines.set(deadline.signal, deadline);
+      return transport.sendMail({ ...mail, signal: deadline.signal });
     },
     close: () => transport.close(),
   };
 }
 
-/** How a relay is reached. A password never travels unencrypted, except on this machine. */
-export function readRelayUrl(
-  text: string,
-): Pick<SMTPPoolOptions, 'host' | 'port' | 'secure' | 'requireTLS' | 'auth'> {
-  const url = new URL(text);
-  const secure = url.protocol === 'smtps:';
-  const host = url.hostname.replace(/^\[(?<inner>.*)\]$/u, '$<inner>');
-  const port = url.port === '' ? (secure ? 465 : 587) : Number(url.port);
-  if (url.username === '') return { host, port, secure };
-  return {
-    host,
-    port,
-    secure,
-    requireTLS: !secure && !isLoopback(host),
-    auth: { user: decodeURIComponent(url.username), pass: decodeURIComponent(url.password) },
-  };
-}
-
-function isLoopback(host: string): boolean {
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'));
-}
-
-function compose(message: MailMessage, from: Mailbox) {
+function toNodemailer(message: MailMessage, from: Mailbox) {
   const { address, name } = message.to;
   return {
-    // Objects, never texts: nodemailer would parse a text as a list of recipients with names.
+    // Objects, because nodemailer would parse a text as a list of recipients with names.
     from,
-    to: { address, name: oneLine(name ?? '') },
+    to: { address, name: toOneLine(name ?? '') },
     envelope: { from: { address: from.address, name: '' }, to: { address, name: '' } },
-    subject: oneLine(message.subject),
+    subject: toOneLine(message.subject),
     text: message.text,
     html: message.html,
-    messageId: makeMessageId(message.messageToken, from.address),
+    messageId: formatMessageId(message.messageToken, from.address),
     headers: {
-      // RFC 3834: keeps automatic replies, such as those of absent people, away.
+      // RFC 3834: prevents automatic replies, such as out-of-office notices.
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
       ...message.headers,
@@ -193,6 +166,6 @@ function compose(message: MailMessage, from: Mailbox) {
   };
 }
 
-function oneLine(text: string): string {
+function toOneLine(text: string): string {
   return text.replaceAll(/\p{Cc}+/gu, ' ').trim();
 }

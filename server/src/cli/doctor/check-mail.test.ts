@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { after, beforeEach, test } from 'node:test';
 
-import { checkRelay } from '#server/mail/check-relay.ts';
+import { checkRelay } from '#server/mail/relay.ts';
 
 import { openTestPool } from '../../../test/database-pool.ts';
 import { startMailRelay } from '../../../test/mail-relay.ts';
@@ -59,7 +59,7 @@ test('a relay that is away, or says nothing, is given up in time', async () => {
   const address = mute.address();
   assert.ok(address !== null && typeof address === 'object');
   const failure = await checkRelay(`smtp://127.0.0.1:${address.port}`, 200);
-  assert.deepEqual(failure, { outcome: 'temporary', reason: 'timeout', answer: null });
+  assert.deepEqual(failure, { outcome: 'temporary', reason: 'timeout', reply: null });
 });
 
 test('every e-mail that waits for somebody is told of, with what to do', async () => {

@@ -7,7 +7,7 @@ import {
   type UnsentKeyEmails,
 } from '#server/features/billing/key-emails/waiting-queries.ts';
 import { countUnmailed } from '#server/features/subscribers/queries/subscribers.ts';
-import { checkRelay } from '#server/mail/check-relay.ts';
+import { checkRelay } from '#server/mail/relay.ts';
 
 import { type Finding, ok, warning } from './finding.ts';
 
@@ -43,11 +43,11 @@ const FIX_TLS =
 async function examineRelay(smtpUrl: string): Promise<Finding[]> {
   const failure = await checkRelay(smtpUrl);
   if (failure === null) return [];
-  const { reason, answer } = failure;
+  const { reason, reply } = failure;
   return [
     warning(CHECK, {
       symptom: 'The mail relay cannot be used: no e-mail is sent.',
-      cause: answer === null ? `It failed: ${reason}.` : `It failed: ${reason}. It says: ${answer}`,
+      cause: reply === null ? `It failed: ${reason}.` : `It failed: ${reason}. It says: ${reply}`,
       fix: `${reason === 'tls' ? FIX_TLS : FIX}; what waits is sent by itself then.`,
     }),
   ];

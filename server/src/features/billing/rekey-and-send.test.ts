@@ -194,9 +194,9 @@ describe('the e-mail with a replaced key', () => {
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     const about = { licenseId: license.id, machinesKept: true, isRepeat: false };
     await takeFollowed(pool);
-    outcome = { outcome: 'temporary', reason: 'smtp_450', answer: null };
+    outcome = { outcome: 'temporary', reason: 'smtp_450', reply: null };
     await assert.rejects(sendReplacedKey(ctx, about), /smtp_450/u);
-    outcome = { outcome: 'unknown', reason: 'timeout', answer: null };
+    outcome = { outcome: 'unknown', reason: 'timeout', reply: null };
     await sendReplacedKey(ctx, about);
     assert.equal((await takeFollowed(pool)).jobs.length, 1);
     await sendReplacedKey(ctx, { ...about, isRepeat: true });

@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MailMessage, MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
 import {
-  asksToRetry,
-  concernsRelay,
-  notSent,
+  isDeferred,
+  isRelayFailure,
+  failed,
   toOutcome,
   UNKNOWN,
   type MessageOutcome,
@@ -41,7 +41,7 @@ export interface Delivery {
   readonly failure: unknown;
 }
 
-const SUPPRESSED = notSent('suppressed');
+const SUPPRESSED = failed('suppressed');
 
 /** As many as the transport has connections. */
 export const CONCURRENT_MESSAGES = 5;
@@ -115,8 +115,8 @@ class DeliveryRun implements Delivery {
       const reason = this.#reasonToEnd();
       if (!begun.has(position)) this.outcomes.set(position, UNKNOWN);
       else if (suppressed.has(position)) this.outcomes.set(position, SUPPRESSED);
-      else if (reason !== null) this.outcomes.set(position, notSent(reason));
-      else await this.#send(position, (result) => asksToRetry(result));
+      else if (reason !== null) this.outcomes.set(position, failed(reason));
+      else await this.#send(position, (result) => isDeferred(result));
     }
     await this.#note(slice.filter((position) => !this.#putOff.includes(position)));
   }
@@ -137,7 +137,7 @@ class DeliveryRun implements Delivery {
     observe(result);
     if (mayPutOff(result)) this.#putOff.push(position);
     this.outcomes.set(position, toOutcome(result));
-    this.#relayFailures = concernsRelay(result) ? this.#relayFailures + 1 : 0;
+    this.#relayFailures = isRelayFailure(result) ? this.#relayFailures + 1 : 0;
     if (this.#relayFailures >= MAX_RELAY_FAILURES && result.outcome !== 'sent') {
       this.#givenUp ??= result.reason;
     }
@@ -154,7 +154,7 @@ class DeliveryRun implements Delivery {
   async #endRest(): Promise<void> {
     const rest = this.#positions.filter((position) => !this.outcomes.has(position));
     const reason = this.#reasonToEnd() ?? 'interrupted';
-    for (const position of rest) this.outcomes.set(position, notSent(reason));
+    for (const position of rest) this.outcomes.set(position, failed(reason));
     await this.#note(rest).catch((error: unknown) => this.#fail(error));
   }
 

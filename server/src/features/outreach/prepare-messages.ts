@@ -1,6 +1,6 @@
 import { v7 as makeUuid } from 'uuid';
 
-import { makeMessageId, parseMailbox } from '#server/mail/mailbox.ts';
+import { formatMessageId, parseMailbox } from '#server/mail/mailbox.ts';
 
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
@@ -49,7 +49,7 @@ export async function prepareMessages(
     const plan = planMessages(hashed, new Set(hashes));
     const messages = hashed.map(({ addressHash }, position) => ({
       addressHash,
-      messageId: makeMessageId(`outreach-${makeUuid()}`, address),
+      messageId: formatMessageId(`outreach-${makeUuid()}`, address),
       error: plan[position] ?? null,
     }));
     const group = { requestId, template, language, createdAt: clock.now() };

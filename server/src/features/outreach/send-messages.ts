@@ -2,7 +2,7 @@ import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
 
 import type { Context } from '#server/context.ts';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
-import { readTokenOf, parseMailbox } from '#server/mail/mailbox.ts';
+import { messageTokenOf, parseMailbox } from '#server/mail/mailbox.ts';
 
 import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
 import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
@@ -138,7 +138,7 @@ function createLetterWriter(
     return {
       ...writeLetter(template, language, { ...common, name, unsubscribeUrl }),
       to: { address: email, name: readableName(name) },
-      messageToken: readTokenOf(messageId),
+      messageToken: messageTokenOf(messageId),
       headers: { ...makeUnsubscribeHeaders(ctx, email), 'Content-Language': language },
     };
   };

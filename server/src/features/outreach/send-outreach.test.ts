@@ -159,7 +159,7 @@ test("each recipient is told the relay's own answer to it; one that is put off i
 test('when the relay has a message and does not say that it takes it, nobody knows, and the id is told', async () => {
   const outreach = await startOutreachService({
     script: { hangUp: true },
-    smtp: { limits: { answerMs: 500 } },
+    smtp: { limits: { replyMs: 500 } },
   });
   const [result] = (await outreach.sendWell({ recipients: [ada] })).results;
   assert.deepEqual([result?.success, result?.error], [false, 'unknown']);

@@ -1,7 +1,7 @@
 import { parseEmail, type OutreachRequest, type OutreachResponse } from '@latchkey/contract';
 import { v7 as makeUuid } from 'uuid';
 
-import { notSent, toResult, type EndedMessage } from './message-outcome.ts';
+import { failed, toResult, type EndedMessage } from './message-outcome.ts';
 import type { OutreachContext, OutreachOrder } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import { sendMessages } from './send-messages.ts';
@@ -20,7 +20,7 @@ export async function sendOutreach(
 ): Promise<OutreachResponse> {
   const recipients = order.request.recipients.map(readRecipient);
   if (ctx.outreachMail === null) {
-    const ended = { ...notSent('mail_not_configured'), messageId: '' };
+    const ended = { ...failed('mail_not_configured'), messageId: '' };
     return toResponse(recipients.map(({ email }) => ({ email, ...ended })));
   }
   const end = ctx.outreach.startDeadline();

@@ -208,7 +208,7 @@ function answerWith(...outcomes: readonly ('unknown' | 'temporary')[]) {
   const send = async ({ messageToken }: MailMessage): Promise<SendResult> => {
     const outcome = outcomes[tries.push(messageToken) - 1];
     if (outcome === undefined) return { outcome: 'sent', messageId: '<id@example.com>' };
-    return { outcome, reason: 'timeout', answer: null };
+    return { outcome, reason: 'timeout', reply: null };
   };
   return { tries, slow: { ...ctx, mail: { send, close() {} } } };
 }

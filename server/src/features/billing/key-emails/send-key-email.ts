@@ -211,7 +211,7 @@ async function record(
     ctx.log.warn(about, 'the mail relay does not say whether it takes an e-mail with keys');
     return recordKeyEmailFailure(ctx.pool, name, 'refused', UNCONFIRMED);
   }
-  if (outcome === 'lasting') {
+  if (outcome === 'permanent') {
     ctx.log.warn(about, 'the mail relay refuses an e-mail with keys for good');
     return recordKeyEmailFailure(ctx.pool, name, 'refused', reason);
   }

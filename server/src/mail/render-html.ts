@@ -5,9 +5,9 @@ const SANS = "-apple-system,BlinkMacSystemFont,'Segoe UI',Roboto,Helvetica,Arial
 const MONO = "ui-monospace,SFMono-Regular,Menlo,Consolas,'Liberation Mono',monospace";
 
 /**
- * Mail clients drop what they do not know: so the layout is tables, the look is in the tags, and there is nothing to
- * load. Only the dark look and the narrow one are in a style sheet, which must override the tags (`!important`). A table
- * is as wide as its longest word, such as an address, unless that may be broken.
+ * Mail clients ignore what they do not support: the layout uses tables, the styles are inline, and nothing is loaded. The
+ * style sheet holds only the dark and the narrow variant, and must override the inline styles (`!important`). Words may
+ * break, because a long address would otherwise widen the table.
  */
 const STYLE_SHEET = `
       @media (max-width: 480px) {
@@ -25,8 +25,8 @@ const STYLE_SHEET = `
       }
 `;
 
-/** The look of each part, as its tag carries it. */
-const LOOK = {
+/** Inline styles. */
+const STYLES = {
   text: `margin:0 0 16px;font:400 16px/1.55 ${SANS};color:#333a45;`,
   small: `margin:0 0 6px;font:400 13px/1.5 ${SANS};color:#667080;`,
   title: `margin:0 0 20px;font:700 22px/1.3 ${SANS};color:#14181f;`,
@@ -37,11 +37,10 @@ const LOOK = {
   note: `margin:8px 0 20px;font:400 14px/1.5 ${SANS};color:#667080;`,
 };
 
-/** Writes a mail as HTML. */
-export function writeHtml({ language, subject, preview, blocks, footer }: MailContent): string {
+export function renderHtml({ language, subject, preview, blocks, footer }: MailContent): string {
   const body = blocks.map(blockToHtml).join('\n');
-  const smallPrint = footer
-    .map((line) => `<p class="quiet" style="${LOOK.small}">${footerToHtml(line)}</p>`)
+  const footerHtml = footer
+    .map((line) => `<p class="quiet" style="${STYLES.small}">${footerToHtml(line)}</p>`)
     .join('\n                ');
   return `<!doctype html>
 <html lang="${escapeHtml(language)}">
@@ -64,7 +63,7 @@ export function writeHtml({ language, subject, preview, blocks, footer }: MailCo
               <td class="card" align="left" style="padding:36px 40px;background-color:#ffffff;border:1px solid #e3e6ea;border-radius:12px;word-break:break-word;">
 ${body}
                 <div style="padding-top:8px;"></div>
-                ${smallPrint}
+                ${footerHtml}
               </td>
             </tr>
           </table>
@@ -86,18 +85,18 @@ const INDENT = ' '.repeat(16);
 function blockToHtml(block: MailBlock): string {
   switch (block.kind) {
     case 'title':
-      return indent(`<h1 class="strong" style="${LOOK.title}">${escapeHtml(block.text)}</h1>`);
+      return indent(`<h1 class="strong" style="${STYLES.title}">${escapeHtml(block.text)}</h1>`);
     case 'heading':
-      return indent(`<h2 class="strong" style="${LOOK.heading}">${escapeHtml(block.text)}</h2>`);
+      return indent(`<h2 class="strong" style="${STYLES.heading}">${escapeHtml(block.text)}</h2>`);
     case 'paragraph':
-      return indent(`<p class="plain" style="${LOOK.text}">${escapeHtml(block.text)}</p>`);
+      return indent(`<p class="plain" style="${STYLES.text}">${escapeHtml(block.text)}</p>`);
     case 'code':
       return indent(
-        `<p class="strong" style="${LOOK.label}">${escapeHtml(block.label)}</p>`,
+        `<p class="strong" style="${STYLES.label}">${escapeHtml(block.label)}</p>`,
         '<table role="presentation" width="100%" cellpadding="0" cellspacing="0" border="0">',
-        `  <tr><td class="code" style="${LOOK.code}">${escapeHtml(block.code)}</td></tr>`,
+        `  <tr><td class="code" style="${STYLES.code}">${escapeHtml(block.code)}</td></tr>`,
         '</table>',
-        `<p class="quiet" style="${LOOK.note}">${escapeHtml(block.note)}</p>`,
+        `<p class="quiet" style="${STYLES.note}">${escapeHtml(block.note)}</p>`,
       );
     case 'steps':
       return listToHtml('ol', block.items);
@@ -105,18 +104,18 @@ function blockToHtml(block: MailBlock): string {
       return listToHtml('ul', block.items);
     case 'lines':
       return indent(
-        `<p class="plain" style="${LOOK.text}">${block.lines.map(escapeHtml).join('<br>')}</p>`,
+        `<p class="plain" style="${STYLES.text}">${block.lines.map(escapeHtml).join('<br>')}</p>`,
       );
     case 'link':
       return indent(
-        `<p class="plain" style="${LOOK.text}"><a class="strong" href="${escapeHtml(block.url)}" style="color:#14181f;text-decoration:underline;">${escapeHtml(block.text)}</a></p>`,
+        `<p class="plain" style="${STYLES.text}"><a class="strong" href="${escapeHtml(block.url)}" style="color:#14181f;text-decoration:underline;">${escapeHtml(block.text)}</a></p>`,
       );
     case 'button':
-      // The colour is on the cell too: Outlook pads and colours cells, and no links.
+      // The color is on the cell too: Outlook pads and colors cells, but not links.
       return indent(
         '<table role="presentation" cellpadding="0" cellspacing="0" border="0" style="margin:8px 0 24px;">',
         '  <tr><td align="center" bgcolor="#2456c9" style="background-color:#2456c9;border-radius:8px;">',
-        `    <a href="${escapeHtml(block.url)}" style="${LOOK.button}">${escapeHtml(block.text)}</a>`,
+        `    <a href="${escapeHtml(block.url)}" style="${STYLES.button}">${escapeHtml(block.text)}</a>`,
         '  </td></tr>',
         '</table>',
       );
@@ -125,7 +124,7 @@ function blockToHtml(block: MailBlock): string {
 
 function listToHtml(tag: 'ol' | 'ul', items: readonly string[]): string {
   return indent(
-    `<${tag} class="plain" style="${LOOK.text}padding-left:22px;">`,
+    `<${tag} class="plain" style="${STYLES.text}padding-left:22px;">`,
     ...items.map((item) => `  <li style="margin:0 0 6px;">${escapeHtml(item)}</li>`),
     `</${tag}>`,
   );
