@@ -23,7 +23,7 @@ import {
 } from '#server/features/billing/key-emails/write-key-email.ts';
 import { writeLetter } from '#server/features/outreach/templates/render-template.ts';
 import { exampleRecipient, readCommonFacts } from '#server/features/outreach/templates/template.ts';
-import { writeConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
+import { renderConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
 import { nameSender } from '#server/features/suppressions/page-frame.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 import { parseMailbox } from '#server/mail/mailbox.ts';
@@ -105,7 +105,7 @@ function writeExample(
 function writeExampleConfirmation(language: KeyEmailLanguage): RenderedMail {
   const { config, catalog } = readSettings();
   const { publicUrl } = config.http;
-  return writeConfirmationMail(language, {
+  return renderConfirmationMail(language, {
     sender: nameSender({ config, catalog: () => catalog }),
     email: 'robin@example.com',
     confirmUrl: `${publicUrl}/s/EXAMPLE`,

@@ -1,6 +1,6 @@
 import { Command } from 'commander';
 
-import { liftByHand, suppressByHand } from '#server/features/subscribers/manual-changes.ts';
+import { liftManually, suppressManually } from '#server/features/subscribers/manual-changes.ts';
 import { listNewestSuppressions } from '#server/features/suppressions/queries.ts';
 
 import { currentActor } from './actor.ts';
@@ -83,7 +83,7 @@ function suppressionAddCommand(): Command {
 
 async function add(email: string, options: ChangeOptions): Promise<void> {
   await withContext(async (ctx) => {
-    await suppressByHand(ctx, { email, actor: currentActor(), reason: options.reason });
+    await suppressManually(ctx, { email, actor: currentActor(), reason: options.reason });
     printResult(options, { suppressed: true }, () => 'The address gets no mail any more.');
   });
 }
@@ -103,7 +103,7 @@ function suppressionRemoveCommand(): Command {
 async function remove(email: string, options: ChangeOptions): Promise<void> {
   await withContext(async (ctx) => {
     const { reason } = options;
-    const lifted = await liftByHand(ctx, { email, actor: currentActor(), reason });
+    const lifted = await liftManually(ctx, { email, actor: currentActor(), reason });
     if (!lifted) throw failed('Nothing keeps mail from this address.');
     printResult(options, { suppressed: false }, () => 'The address may get mail again.');
   });

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 
 import { hashAddress } from '#server/features/suppressions/address-hash.ts';
 import { findSuppression } from '#server/features/suppressions/queries.ts';
-import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
+import { createUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 
 import { TEST_START } from '../test-clock.ts';
 import { inside, openAcceptanceService } from './acceptance-service.ts';
@@ -14,7 +14,7 @@ const service = await openAcceptanceService();
 function open(email: string) {
   const { ctx } = service.own;
   return {
-    path: `/u/${makeUnsubscribeToken(ctx.vault, email)}`,
+    path: `/u/${createUnsubscribeToken(ctx.vault, email)}`,
     suppression: () => findSuppression(ctx.pool, hashAddress(ctx.vault, email)),
   };
 }
@@ -29,7 +29,10 @@ describe('200', inside, () => {
       assert.equal(answer.headers.get('cache-control'), 'no-store');
     }
     const { text } = await service.get(path);
-    assert.match(text, /<p>ada\+b&amp;c@example\.com will no longer get news and offers from /u);
+    assert.match(
+      text,
+      /<p>ada\+b&amp;c@example\.com will no longer receive news and offers from /u,
+    );
     assert.match(text, /<form method="post"><button type="submit">Unsubscribe<\/button><\/form>/u);
     assert.equal(await suppression(), null);
   });

@@ -4,13 +4,13 @@ import { beforeEach, test } from 'node:test';
 import {
   confirmSubscription,
   hashConfirmationToken,
-  makeConfirmationToken,
+  createConfirmationToken,
 } from '#server/features/subscribers/confirm.ts';
 import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
 import { upsertConfirmation } from '#server/features/subscribers/queries/confirmations.ts';
 import { hashAddress } from '#server/features/suppressions/address-hash.ts';
 import { findSuppression } from '#server/features/suppressions/queries.ts';
-import { makeUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
+import { createUnsubscribeToken } from '#server/features/suppressions/unsubscribe.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 
 import { eventually } from '../eventually.ts';
@@ -65,7 +65,7 @@ test('who is erased while he is subscribed by others is not kept, whoever comes 
 
 test('who unsubscribes in the middle of the confirmation of an older request gets no mail', async () => {
   await subscribe(0);
-  const token = makeConfirmationToken(ctx.vault, addressHash, TEST_START);
+  const token = createConfirmationToken(ctx.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + 48 * HOUR_MS);
@@ -82,7 +82,7 @@ test('who unsubscribes in the middle of the confirmation of an older request get
     );
     return rowCount === 1;
   });
-  const path = `/u/${makeUnsubscribeToken(ctx.vault, EMAIL)}`;
+  const path = `/u/${createUnsubscribeToken(ctx.vault, EMAIL)}`;
   assert.equal((await two.send('POST', path)).status, 200);
   await holder.query('commit');
   holder.release();
@@ -92,7 +92,7 @@ test('who unsubscribes in the middle of the confirmation of an older request get
 
 test('a link that is pressed ten times at once confirms once', async () => {
   await subscribe(0);
-  const token = makeConfirmationToken(ctx.vault, addressHash, TEST_START);
+  const token = createConfirmationToken(ctx.vault, addressHash, TEST_START);
   const tokenHash = hashConfirmationToken(token);
   assert.ok(tokenHash !== null);
   const expiresAt = new Date(TEST_START.getTime() + HOUR_MS);

@@ -12,10 +12,10 @@ import {
   rollEndpoint,
 } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
 import { openSecrets } from '#server/features/outgoing-webhooks/secrets.ts';
-import { eraseSubscriber, suppressByHand } from '#server/features/subscribers/manual-changes.ts';
+import { eraseSubscriber, suppressManually } from '#server/features/subscribers/manual-changes.ts';
 import { subscribe } from '#server/features/subscribers/subscribe.ts';
 import { showSubscriber } from '#server/features/subscribers/view-subscribers.ts';
-import { listSuppressedAddresses } from '#server/features/suppressions/list-suppressed-addresses.ts';
+import { listSuppressedAddresses } from '#server/features/suppressions/stored-addresses.ts';
 
 import { startTestService, TEST_MASTER_SECRET, type TestService } from '../harness.ts';
 import {
@@ -70,7 +70,7 @@ test('what was stored under the previous secret is found and not granted again',
   const { license, licenseKey } = await service.issue({ maxActivations: 1 });
   const { activation_id: id } = await activate(service, licenseKey, machine);
   const trial = await startTrial(service, parts);
-  await suppressByHand(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
+  await suppressManually(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
   await heartbeat(service, machine.machine_id);
 
   const next = await afterChange(service);
@@ -95,7 +95,7 @@ test('a machine that is seen again and an address that is used again are rewritt
   const { licenseKey } = await service.issue();
   await activate(service, licenseKey, machine);
   await startTrial(service, machine);
-  await suppressByHand(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
+  await suppressManually(service.ctx, { email: 'no@example.com', actor: 'test', reason: 'test' });
   const next = await afterChange(service);
   const before = await countOutdated(next);
   assert.deepEqual([before['machines'], before['suppressions']], [2, 1]);
@@ -117,7 +117,7 @@ test('after a rotation everything but unseen machines is readable without the pr
   const { license, licenseKey } = await service.issue({ customerEmail: 'ann@example.com' });
   const { activation_id: id } = await activate(service, licenseKey, machine);
   await startTrial(service, anyMachine());
-  await suppressByHand(service.ctx, { email: 'Ann@example.com', actor: 'test', reason: 'test' });
+  await suppressManually(service.ctx, { email: 'Ann@example.com', actor: 'test', reason: 'test' });
   await heartbeat(service, machine.machine_id);
   const kid = service.ctx.signingKeys.current(service.clock.now()).publicJwk.kid;
 

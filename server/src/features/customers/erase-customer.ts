@@ -7,7 +7,7 @@ import { insertAuditEntry } from '../audit/queries.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
 import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import { anonymiseMessages } from '../outreach/queries/messages.ts';
+import { anonymizeMessages } from '../outreach/queries/messages.ts';
 import { deleteConfirmations } from '../subscribers/queries/confirmations.ts';
 import { deleteSubscriber, lockAddress } from '../subscribers/queries/subscribers.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
@@ -102,7 +102,7 @@ async function eraseRows(
   for (const hash of address.hashes) {
     await deleteSubscriber(client, hash);
     await deleteConfirmations(client, hash);
-    await anonymiseMessages(client, hash);
+    await anonymizeMessages(client, hash);
   }
   if (erasure.revoke) await revokeLicenses(ctx, client, person.licenseIds, erasure);
   await leaveAudit(client, person, erasure, { now, result });

@@ -3,7 +3,7 @@ import { parseEmail } from '@latchkey/contract';
 import type { Context } from '#server/context.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { rewriteAddresses } from '../suppressions/rewrite-addresses.ts';
+import { rewriteAddresses } from '../suppressions/stored-addresses.ts';
 import { rewriteUsage } from '../usage/machine-key.ts';
 import { listKnownAddresses, listKnownMachineIds } from './queries.ts';
 import {

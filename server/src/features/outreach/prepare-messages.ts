@@ -3,7 +3,7 @@ import { v7 as makeUuid } from 'uuid';
 import { formatMessageId, parseMailbox } from '#server/mail/mailbox.ts';
 
 import { hashAddress } from '../suppressions/address-hash.ts';
-import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
+import { listSuppressedAddresses } from '../suppressions/stored-addresses.ts';
 import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-request.ts';
 import { insertMessages } from './queries/messages.ts';
 

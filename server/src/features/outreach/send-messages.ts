@@ -4,8 +4,8 @@ import type { Context } from '#server/context.ts';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 import { messageTokenOf, parseMailbox } from '#server/mail/mailbox.ts';
 
-import { listSuppressedAddresses } from '../suppressions/list-suppressed-addresses.ts';
-import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
+import { listSuppressedAddresses } from '../suppressions/stored-addresses.ts';
+import { createUnsubscribeHeaders, createUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
 import { deliverMessages, type Delivery, type SuppressionCheck } from './deliver-messages.ts';
 import { UNKNOWN, type EndedMessage, type MessageOutcome } from './message-outcome.ts';
 import type {
@@ -134,12 +134,12 @@ function createLetterWriter(
   const from = parseMailbox(ctx.config.mail.from ?? '');
   const common = readCommonFacts(ctx.catalog().outreach, language, from);
   return ({ email, name, messageId }) => {
-    const unsubscribeUrl = makeUnsubscribeUrl(ctx, email);
+    const unsubscribeUrl = createUnsubscribeUrl(ctx, email);
     return {
       ...writeLetter(template, language, { ...common, name, unsubscribeUrl }),
       to: { address: email, name: readableName(name) },
       messageToken: messageTokenOf(messageId),
-      headers: { ...makeUnsubscribeHeaders(ctx, email), 'Content-Language': language },
+      headers: { ...createUnsubscribeHeaders(ctx, email), 'Content-Language': language },
     };
   };
 }

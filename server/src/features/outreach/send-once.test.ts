@@ -18,7 +18,7 @@ import {
 import { DAY_MS, HOUR_MS, SECOND_MS } from '../../../test/test-clock.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
-import { anonymiseMessages } from './queries/messages.ts';
+import { anonymizeMessages } from './queries/messages.ts';
 import { deleteOldOutreach } from './delete-old-outreach.ts';
 
 const recipients = [
@@ -49,7 +49,7 @@ test('the same request under the same key is answered as before and mails nobody
     const second = await send({ recipients: again, language: 'en' }, key);
     assert.deepEqual([second.status, second.body], [200, first.body]);
   }
-  await anonymiseMessages(service.pool, hashAddress(service.ctx.vault, 'ada@example.org'));
+  await anonymizeMessages(service.pool, hashAddress(service.ctx.vault, 'ada@example.org'));
   assert.deepEqual((await send({ recipients }, key)).body, first.body, 'after an erasure');
   assert.equal(relay.mails.length, 1);
   // Another key, and none at all, are other requests.

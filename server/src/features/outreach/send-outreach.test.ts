@@ -13,7 +13,7 @@ import {
 } from '../../../test/outreach-steps.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
-import { readUnsubscribeToken } from '../suppressions/unsubscribe.ts';
+import { openUnsubscribeToken } from '../suppressions/unsubscribe.ts';
 
 const ordinary = await startOutreachService();
 
@@ -53,7 +53,7 @@ test('a letter arrives with its words, its addresses and the headers by which it
     readHeader(mail, 'List-Unsubscribe')?.replaceAll(' ', '') ?? '',
   );
   const token = url?.groups?.['token'] ?? '';
-  assert.equal(readUnsubscribeToken(service.ctx.vault, token), 'Zoë.Müller@example.org');
+  assert.equal(openUnsubscribeToken(service.ctx.vault, token), 'Zoë.Müller@example.org');
   const words = readParts(mail);
   assert.match(words, /^Guten Tag Zoë "Z" Müller, Bcc: x@y\.example,$/mu);
   assert.match(words, /<html lang="de">/u);

@@ -1,8 +1,11 @@
 import { hash } from 'node:crypto';
 
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import type { Vault } from '#server/lib/vault.ts';
 
 import { liftUnsubscription } from '../suppressions/queries.ts';
@@ -12,10 +15,10 @@ import { confirmSubscriber, findSubscriber, lockAddress } from './queries/subscr
 import { decideConfirmation, type ConfirmationDecision } from './rules/subscription.ts';
 
 /**
- * The token of the link that confirms what was asked for at this moment: 256 bits that nobody can make without the master
- * secret. It is made again when the mail is tried again, so that the link of each try works.
+ * Returns the token of a confirmation link: 256 bits, derived from the address and the request by the master secret. A
+ * retry derives the same token, so that the links of all e-mails for one request work.
  */
-export function makeConfirmationToken(
+export function createConfirmationToken(
   vault: Pick<Vault, 'hashText'>,
   addressHash: string,
   requestedAt: Date,
@@ -24,12 +27,12 @@ export function makeConfirmationToken(
   return Buffer.from(digits, 'hex').toString('base64url');
 }
 
-/** What a token is found by: its SHA-256 in hexadecimal digits. Null for what is no token. */
+/** Returns the stored form of a token: its SHA-256 in hexadecimal digits. Null for a malformed token. */
 export function hashConfirmationToken(token: string): string | null {
   return /^[\w-]{43}$/u.test(token) ? hash('sha256', token, 'hex') : null;
 }
 
-/** What a link stands for, and whose it is. */
+/** What a link does, and for which address. */
 export interface ConfirmationView {
   readonly decision: ConfirmationDecision;
   /** Null when the link is void. */
@@ -37,38 +40,41 @@ export interface ConfirmationView {
   readonly language: SubscriberFacts['language'];
 }
 
-type ConfirmContext = Pick<Context, 'clock' | 'databaseLimiter' | 'pool'>;
+export interface ConfirmDependencies {
+  readonly clock: Clock;
+  readonly databaseLimiter: ConcurrencyLimiter;
+  readonly pool: Pool;
+}
 
 const VOID: ConfirmationView = { decision: 'void', email: null, language: null };
 
-/** Tells what pressing the button of a link would do; changes nothing. */
+/** Returns what the button of a link would do, without changing anything. */
 export async function viewConfirmation(
-  ctx: ConfirmContext,
+  { clock, databaseLimiter, pool }: ConfirmDependencies,
   token: string,
 ): Promise<ConfirmationView> {
   const tokenHash = hashConfirmationToken(token);
   if (tokenHash === null) return VOID;
-  return ctx.databaseLimiter.run(async () => {
-    const link = await findConfirmation(ctx.pool, tokenHash);
-    return link === null ? VOID : view(ctx.pool, link, ctx.clock.now());
+  return databaseLimiter.run(async () => {
+    const link = await findConfirmation(pool, tokenHash);
+    return link === null ? VOID : view(pool, link, clock.now());
   });
 }
 
 /**
- * Confirms what a link stands for. That it is confirmed from the mailbox is what lifts an unsubscription said before, and
- * nothing else does.
- * @returns what the link stood for: after `confirm` it is confirmed
+ * Confirms the subscription of a link, and lifts an earlier unsubscription: only a confirmation from the mailbox may.
+ * @returns what the link did: after `confirm` the subscriber is confirmed
  */
 export async function confirmSubscription(
-  ctx: ConfirmContext,
+  { clock, databaseLimiter, pool }: ConfirmDependencies,
   token: string,
 ): Promise<ConfirmationView> {
   const tokenHash = hashConfirmationToken(token);
   if (tokenHash === null) return VOID;
-  return ctx.databaseLimiter.run(() =>
-    inTransaction(ctx.pool, async (db) => {
+  return databaseLimiter.run(() =>
+    inTransaction(pool, async (db) => {
       const link = await findConfirmation(db, tokenHash);
-      return link === null ? VOID : confirm(db, link, ctx.clock.now());
+      return link === null ? VOID : confirm(db, link, clock.now());
     }),
   );
 }

@@ -7,14 +7,14 @@ import { PAGE_LANGUAGES } from '#server/pages/page-language.ts';
 import { renderPage } from '#server/pages/render-page.ts';
 
 import {
-  askToUnsubscribePage,
+  confirmUnsubscribePage,
   brokenLinkPage,
   unsubscribedPage,
 } from '../suppressions/unsubscribe-pages.ts';
-import { writeConfirmationMail } from './confirmation-mail.ts';
+import { renderConfirmationMail } from './confirmation-mail.ts';
 import {
   alreadyConfirmedPage,
-  askToConfirmPage,
+  confirmPage,
   confirmedPage,
   voidLinkPage,
 } from './confirmation-pages.ts';
@@ -26,7 +26,7 @@ const facts = {
   unsubscribeUrl: 'https://license.example.com/u/EXAMPLE-UNSUBSCRIBE',
 };
 
-/** Set to write the files anew; read the difference before it is committed. */
+/** Set to rewrite the files; review the difference before committing. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
 function assertGolden(name: string, written: string): void {
@@ -37,19 +37,19 @@ function assertGolden(name: string, written: string): void {
 }
 
 for (const language of PAGE_LANGUAGES) {
-  test(`the mail in ${language} is the one that was read and approved`, () => {
-    const { subject, text, html } = writeConfirmationMail(language, facts);
+  test(`the e-mail in ${language} equals its golden file`, () => {
+    const { subject, text, html } = renderConfirmationMail(language, facts);
     assertGolden(`mail-${language}`, `${subject}\n\n${text}\n${html}`);
   });
 
-  test(`the pages in ${language} are those that were read and approved`, () => {
+  test(`the pages in ${language} equal their golden file`, () => {
     const frame = { language, sender: 'Example Shop', contact: 'news@example.com' };
     const pages = [
-      askToConfirmPage(frame, facts.email),
+      confirmPage(frame, facts.email),
       confirmedPage(frame, facts.email),
       alreadyConfirmedPage(frame, facts.email),
       voidLinkPage(frame),
-      askToUnsubscribePage(frame, facts.email),
+      confirmUnsubscribePage(frame, facts.email),
       unsubscribedPage(frame, facts.email),
       brokenLinkPage(frame),
     ].map((page) => {
@@ -61,14 +61,14 @@ for (const language of PAGE_LANGUAGES) {
   });
 }
 
-test('whatever sender and address are called, mail and pages hold them as text', () => {
+test('escapes sender and address in e-mail and pages', () => {
   const sender = 'A & B <img src=x>';
-  const { html } = writeConfirmationMail('en', { ...facts, sender });
+  const { html } = renderConfirmationMail('en', { ...facts, sender });
   assert.doesNotMatch(html, /<img/u);
   assert.ok(html.includes(escapeHtml(sender)));
   const page = renderPage(
     confirmedPage({ language: 'en', sender, contact: null }, `"'&@example.com`),
   );
-  assert.doesNotMatch(page, /<img|<p>From now on, news from A & /u);
+  assert.doesNotMatch(page, /<img|<p>From now on, you will receive news from A & /u);
   assert.ok(page.includes('&quot;&#39;&amp;@example.com'));
 });

@@ -1,8 +1,8 @@
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
 import type { PageLanguage } from '#server/pages/page-language.ts';
 
-/** What the mail that asks for a confirmation says in one language. */
-export interface ConfirmationMailTexts {
+/** The texts of the confirmation e-mail in one language. */
+interface ConfirmationMailTexts {
   readonly subject: string;
   readonly greeting: string;
   readonly ask: (sender: string) => string;
@@ -17,13 +17,13 @@ const confirmationMailTexts: Readonly<Record<PageLanguage, ConfirmationMailTexts
     subject: 'Please confirm your subscription',
     greeting: 'Hello,',
     ask: (sender) =>
-      `You asked for news from ${sender} at this address. Please confirm that it was you, and you are on the list.`,
+      `You asked for news from ${sender} at this address. Please confirm that it was you.`,
     button: 'Confirm my subscription',
     notYou:
       'The link works for 48 hours. If it was not you, just ignore this e-mail: we will send nothing else.',
     sentTo: (email) =>
       `This e-mail was sent to ${email} because the address was entered in a form.`,
-    never: 'I want no e-mails of this kind',
+    never: 'Stop e-mails like this',
   },
   fr: {
     subject: 'Veuillez confirmer votre abonnement',
@@ -51,7 +51,6 @@ const confirmationMailTexts: Readonly<Record<PageLanguage, ConfirmationMailTexts
   },
 };
 
-/** What the mail that asks for a confirmation is made of. */
 export interface ConfirmationMailFacts {
   readonly sender: string;
   readonly email: string;
@@ -59,8 +58,8 @@ export interface ConfirmationMailFacts {
   readonly unsubscribeUrl: string;
 }
 
-/** Writes the mail that asks somebody to confirm that he wants news. */
-export function writeConfirmationMail(
+/** Renders the e-mail that asks the owner of an address to confirm the subscription. */
+export function renderConfirmationMail(
   language: PageLanguage,
   { sender, email, confirmUrl, unsubscribeUrl }: ConfirmationMailFacts,
 ): RenderedMail {

@@ -3,7 +3,7 @@ import type { PageContent } from '#server/pages/render-page.ts';
 
 import type { PageFrame } from '../suppressions/page-frame.ts';
 
-/** What the pages say in one language. */
+/** The texts of the pages in one language. */
 interface ConfirmationTexts {
   readonly ask: string;
   readonly askAbout: (email: string, sender: string) => string;
@@ -25,10 +25,10 @@ const texts: Readonly<Record<PageLanguage, ConfirmationTexts>> = {
     button: 'Yes, subscribe me',
     notYou: 'You did not ask for this? Just close this page, and nothing will be sent.',
     done: 'You are subscribed',
-    doneAbout: (email, sender) => `From now on, you get news from ${sender} at ${email}.`,
+    doneAbout: (email, sender) => `From now on, you will receive news from ${sender} at ${email}.`,
     already: 'You are subscribed already',
     alreadyAbout: (email, sender) =>
-      `You get news from ${sender} at ${email}. There is nothing left to do.`,
+      `You receive news from ${sender} at ${email}. There is nothing left to do.`,
     leave: 'Every e-mail contains a link to unsubscribe.',
     over: 'This link no longer works',
     overAbout:
@@ -68,8 +68,8 @@ const texts: Readonly<Record<PageLanguage, ConfirmationTexts>> = {
   },
 };
 
-/** Asks for the confirmation; nothing has changed yet. */
-export function askToConfirmPage(frame: PageFrame, email: string): PageContent {
+/** The page with the button that confirms. */
+export function confirmPage(frame: PageFrame, email: string): PageContent {
   const { ask, askAbout, button, notYou } = texts[frame.language];
   return {
     ...frame,
@@ -80,21 +80,19 @@ export function askToConfirmPage(frame: PageFrame, email: string): PageContent {
   };
 }
 
-/** Tells that news are sent from now on. */
 export function confirmedPage(frame: PageFrame, email: string): PageContent {
   const { done, doneAbout, leave } = texts[frame.language];
   const paragraphs = [doneAbout(email, frame.sender), leave];
   return { ...frame, title: done, paragraphs, button: null, note: null };
 }
 
-/** Tells that news are sent since some time. */
 export function alreadyConfirmedPage(frame: PageFrame, email: string): PageContent {
   const { already, alreadyAbout, leave } = texts[frame.language];
   const paragraphs = [alreadyAbout(email, frame.sender), leave];
   return { ...frame, title: already, paragraphs, button: null, note: null };
 }
 
-/** Tells that the link is good for nothing, be it expired, unknown or overtaken. */
+/** The page of an expired, unknown or invalidated link. */
 export function voidLinkPage(frame: PageFrame): PageContent {
   const { over, overAbout } = texts[frame.language];
   return { ...frame, title: over, paragraphs: [overAbout], button: null, note: null };

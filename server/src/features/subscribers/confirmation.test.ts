@@ -13,7 +13,7 @@ import { deleteSuppression, findSuppression } from '../suppressions/queries.ts';
 import { forgetOld } from './forget-old.ts';
 import { findSubscriber } from './queries/subscribers.ts';
 import { stateOf } from './rules/subscription.ts';
-import { subscribe as noteSubscription } from './subscribe.ts';
+import { subscribe as storeSubscription } from './subscribe.ts';
 
 const relay = await startMailRelay();
 const from = 'Example Shop <news@example.com>';
@@ -41,16 +41,16 @@ beforeEach(async () => {
   );
 });
 
-/** Does the jobs that are due by the test's clock, each once. */
-async function doJobs(): Promise<void> {
+/** Runs the jobs that are due by the test's clock, each once. */
+async function runJobs(): Promise<void> {
   const { rows } = await pool.query(
     `delete from graphile_worker._private_jobs where run_at <= greatest(now(), $1) returning payload`,
     [clock.now()],
   );
-  for (const { payload } of rows) await doJob(payload);
+  for (const { payload } of rows) await runJob(payload);
 }
 
-async function doJob(payload: unknown = { addressHash: hash }): Promise<void> {
+async function runJob(payload: unknown = { addressHash: hash }): Promise<void> {
   const task = createTasks(ctx).find(({ name }) => name === 'send_confirmation');
   assert.ok(task !== undefined);
   await task.run(payload, AbortSignal.timeout(10_000));
@@ -60,13 +60,13 @@ async function subscribe(language?: string): Promise<void> {
   const headers = language === undefined ? {} : { 'accept-language': language };
   const answer = await service.post('/api/v1/subscribers', { email: EMAIL }, headers);
   assert.equal(answer.status, 201);
-  await doJobs();
+  await runJobs();
 }
 
-/** The path of the link in the newest mail. */
+/** Returns the path of the link in the newest e-mail. */
 function linkOf(kind: 's' | 'u'): string {
   const newest = mails().at(-1);
-  assert.ok(newest !== undefined, 'no mail came');
+  assert.ok(newest !== undefined, 'no e-mail arrived');
   const link = new RegExp(`https://license\\.example\\.com(?<path>/${kind}/[\\w-]+)`, 'u');
   const path = link.exec(readParts(newest))?.groups?.['path'];
   assert.ok(path !== undefined);
@@ -82,7 +82,7 @@ const press = (path: string, headers: Record<string, string> = {}) =>
   service.send('POST', path, { headers });
 const titleOf = ({ text }: { text: string }) => /<h1>(?<title>[^<]*)<\/h1>/u.exec(text)?.[1];
 
-test('the mail asks in the language of the request, to one address, with a way out', async () => {
+test('sends the e-mail to one address, in the language of the request, with an unsubscribe link', async () => {
   await subscribe('de-AT,en;q=0.3');
   const [sent, ...others] = mails();
   assert.ok(sent !== undefined && others.length === 0);
@@ -101,7 +101,7 @@ test('the mail asks in the language of the request, to one address, with a way o
   );
 });
 
-test('opening the link changes nothing, pressing the button confirms', async () => {
+test('opening the link changes nothing, the button confirms', async () => {
   await subscribe();
   const path = linkOf('s');
   for (const method of ['GET', 'HEAD', 'GET']) {
@@ -121,7 +121,7 @@ test('opening the link changes nothing, pressing the button confirms', async () 
   assert.equal(titleOf(await service.get(path)), 'You are subscribed already');
 });
 
-test('the page speaks the language of the browser, or else that of the mail', async () => {
+test('the page is in the language of the browser, else of the e-mail', async () => {
   await subscribe('fr');
   const path = linkOf('s');
   assert.equal(
@@ -132,7 +132,7 @@ test('the page speaks the language of the browser, or else that of the mail', as
   assert.equal(titleOf(await service.get(path)), 'Encore une étape');
 });
 
-test('a link that is 48 hours old, wrong or cut off confirms nothing', async () => {
+test('rejects an expired, wrong or incomplete link', async () => {
   await subscribe();
   const path = linkOf('s');
   const wrong = `${path.slice(0, -1)}${path.endsWith('A') ? 'E' : 'A'}`;
@@ -148,12 +148,12 @@ test('a link that is 48 hours old, wrong or cut off confirms nothing', async () 
   assert.equal(await state(), 'pending');
 });
 
-test('the token is kept as its hash alone, and no job holds it', async () => {
+test('stores only the hash of the token, also in jobs', async () => {
   const answer = await service.post('/api/v1/subscribers', { email: EMAIL });
   assert.equal(answer.status, 201);
   const { rows: jobs } = await pool.query('select payload from graphile_worker._private_jobs');
   assert.deepEqual(jobs, [{ payload: { addressHash: hash } }]);
-  await doJobs();
+  await runJobs();
   const token = linkOf('s').slice('/s/'.length);
   const { rows } = await pool.query('select * from subscriber_confirmations');
   assert.equal(rows.length, 1);
@@ -165,8 +165,8 @@ test('the token is kept as its hash alone, and no job holds it', async () => {
   assert.ok(!stored.includes(Buffer.from(token, 'base64url').toString('hex')));
 });
 
-describe('who asks again', () => {
-  test('gets no second mail within five minutes, and three in a day', async () => {
+describe('a repeated subscription request', () => {
+  test('sends no second e-mail within five minutes, and at most three a day', async () => {
     await subscribe();
     clock.advance(4 * MINUTE_MS);
     await subscribe();
@@ -181,7 +181,7 @@ describe('who asks again', () => {
     assert.equal(mails().length, 4);
   });
 
-  test('may use the link of any of the mails', async () => {
+  test('keeps the links of all e-mails valid', async () => {
     await subscribe();
     const first = linkOf('s');
     clock.advance(HOUR_MS);
@@ -191,7 +191,7 @@ describe('who asks again', () => {
     assert.equal(titleOf(await press(linkOf('s'))), 'You are subscribed already');
   });
 
-  test('gets none once he is confirmed', async () => {
+  test('sends no e-mail to a confirmed subscriber', async () => {
     await subscribe();
     await press(linkOf('s'));
     clock.advance(DAY_MS);
@@ -200,7 +200,7 @@ describe('who asks again', () => {
   });
 });
 
-/** Confirms, and unsubscribes an hour later by the link of the mail. */
+/** Confirms, and unsubscribes an hour later by the link of the e-mail. */
 async function unsubscribe(): Promise<{ confirmPath: string; unsubscribePath: string }> {
   await subscribe();
   const paths = { confirmPath: linkOf('s'), unsubscribePath: linkOf('u') };
@@ -211,14 +211,14 @@ async function unsubscribe(): Promise<{ confirmPath: string; unsubscribePath: st
   return paths;
 }
 
-describe('who unsubscribed', () => {
-  test('is not brought back by an old link', async () => {
+describe('an unsubscribed address', () => {
+  test('is not confirmed by an old link', async () => {
     const { confirmPath } = await unsubscribe();
     assert.equal((await press(confirmPath)).status, 404);
     assert.equal(await state(), 'unsubscribed');
   });
 
-  test('stays so when somebody types his address, until he confirms it himself', async () => {
+  test('remains unsubscribed after a new request until that is confirmed', async () => {
     await unsubscribe();
     clock.advance(HOUR_MS);
     await subscribe();
@@ -229,7 +229,7 @@ describe('who unsubscribed', () => {
     assert.equal(await findSuppression(pool, hash), null);
   });
 
-  test('is asked five minutes after the last mail when he changes his mind at once', async () => {
+  test('receives a confirmation e-mail five minutes after the last one', async () => {
     await subscribe();
     await press(linkOf('s'));
     const unsubscribePath = linkOf('u');
@@ -239,13 +239,13 @@ describe('who unsubscribed', () => {
     await subscribe();
     assert.equal(mails().length, 1);
     clock.advance(3 * MINUTE_MS);
-    await doJobs();
+    await runJobs();
     assert.equal(mails().length, 2);
     await press(linkOf('s'));
     assert.equal(await state(), 'confirmed');
   });
 
-  test('is not asked for a request that he made before', async () => {
+  test('receives no confirmation e-mail for an earlier request', async () => {
     relay.script = { recipient: { code: 450, words: 'later' } };
     await assert.rejects(subscribe(), /smtp_450/u);
     clock.advance(MINUTE_MS);
@@ -254,12 +254,12 @@ describe('who unsubscribed', () => {
       clock.now(),
     ]);
     relay.script = {};
-    await doJob();
+    await runJob();
     assert.equal(mails().length, 0);
   });
 
   for (const reason of ['erased', 'by_hand', 'bounced', 'complained']) {
-    test(`who is kept from mail for another reason (${reason}) is not asked at all`, async () => {
+    test(`suppressed as ${reason} receives no confirmation e-mail`, async () => {
       await pool.query(`insert into suppressions values (decode($1, 'hex'), $2, $3)`, [
         hash,
         reason,
@@ -276,61 +276,61 @@ describe('who unsubscribed', () => {
   }
 });
 
-describe('where everybody is taken at his word (LATCHKEY_DOUBLE_OPT_IN=off)', () => {
-  const trusting = {
+describe('without double opt-in (LATCHKEY_DOUBLE_OPT_IN=off)', () => {
+  const singleOptIn = {
     ...ctx,
     config: { ...ctx.config, subscribers: { ...ctx.config.subscribers, doubleOptIn: false } },
   };
-  async function askForNews(): Promise<void> {
-    await noteSubscription(trusting, EMAIL, undefined);
-    await doJobs();
+  async function subscribeSingle(): Promise<void> {
+    await storeSubscription(singleOptIn, EMAIL, undefined);
+    await runJobs();
   }
 
-  test('who unsubscribed is asked to confirm when he subscribes again, and comes back so', async () => {
+  test('an unsubscribed address must still confirm', async () => {
     await unsubscribe();
     clock.advance(HOUR_MS);
-    await askForNews();
+    await subscribeSingle();
     assert.deepEqual([mails().length, await state()], [2, 'unsubscribed']);
     assert.equal(titleOf(await press(linkOf('s'))), 'You are subscribed');
     assert.equal(await state(), 'confirmed');
   });
 
-  test('who is new is subscribed at once, and gets no mail', async () => {
-    await askForNews();
+  test('a new address is confirmed at once, without an e-mail', async () => {
+    await subscribeSingle();
     const facts = await findSubscriber(pool, hash);
     assert.deepEqual([mails().length, await state(), facts?.optIn], [0, 'confirmed', 'single']);
   });
 
-  test('who is kept from mail for another reason is not asked', async () => {
+  test('a suppressed address receives no confirmation e-mail', async () => {
     await pool.query(`insert into suppressions values (decode($1, 'hex'), 'by_hand', $2)`, [
       hash,
       TEST_START,
     ]);
     clock.advance(DAY_MS);
-    await askForNews();
+    await subscribeSingle();
     assert.deepEqual([mails().length, await state()], [0, 'suppressed']);
   });
 });
 
-describe('a relay that does not take the mail', () => {
-  test('for now: it is tried again with the same link and id', async () => {
+describe('a refusal by the relay', () => {
+  test('temporary: retries send the same link and Message-ID', async () => {
     relay.script = { message: { code: 451, words: 'try again' } };
-    await assert.rejects(subscribe(), /did not take it: smtp_451/u);
+    await assert.rejects(subscribe(), /did not accept the e-mail: smtp_451/u);
     const facts = await findSubscriber(pool, hash);
     assert.deepEqual([facts?.confirmationProblem, facts?.confirmationMailedAt], ['smtp_451', null]);
     relay.script = {};
-    await doJob();
+    await runJob();
     const [first] = mails();
     assert.ok(first !== undefined);
     await pool.query('update subscriber_confirmations set mailed_at = null');
-    await doJob();
+    await runJob();
     const [, second] = mails();
     assert.ok(second !== undefined);
     assert.equal(readHeader(second, 'Message-ID'), readHeader(first, 'Message-ID'));
     assert.equal(titleOf(await press(linkOf('s'))), 'You are subscribed');
   });
 
-  test('for good: it is not tried again, and why is kept', async () => {
+  test('permanent: is stored and not retried', async () => {
     relay.script = { recipient: { code: 550, words: `no ${EMAIL} here` } };
     await subscribe();
     const facts = await findSubscriber(pool, hash);
@@ -339,26 +339,26 @@ describe('a relay that does not take the mail', () => {
     relay.script = {};
     clock.advance(MINUTE_MS);
     await subscribe();
-    assert.equal(mails().length, 1, 'who asks again is tried again');
+    assert.equal(mails().length, 1, 'a new request is sent');
   });
 });
 
-const forget = () => forgetOld(ctx, new AbortController().signal);
+const deleteOld = () => forgetOld(ctx, new AbortController().signal);
 
-test('who never confirms is forgotten after thirty days though nobody else asks; who confirmed is not', async () => {
+test('deletes unconfirmed subscribers after thirty days, and expired links', async () => {
   await subscribe();
   await service.post('/api/v1/subscribers', { email: 'grace@example.com' });
-  await doJobs();
+  await runJobs();
   await press(linkOf('s'));
   clock.advance(30 * DAY_MS);
-  await forget();
+  await deleteOld();
   assert.equal(await service.count('subscribers'), 2);
   clock.advance(1);
-  await forget();
+  await deleteOld();
   const { rows } = await pool.query('select email from subscribers');
   assert.deepEqual(rows, [{ email: 'grace@example.com' }]);
   clock.advance(2 * DAY_MS);
-  await forget();
+  await deleteOld();
   assert.equal(await service.count('subscriber_confirmations'), 0);
   const [job, ...others] = await listJobs(pool, ['waiting'], 9);
   assert.deepEqual([job?.name, others.length], ['forget_old_subscribers', 0]);

@@ -1,41 +1,41 @@
 import type { PageLanguage } from '#server/pages/page-language.ts';
 
-/** What is known of who asked for news. Whether he gets them is decided from it, see `rules/`. */
+/** The stored facts of a newsletter subscriber. `rules/subscription.ts` derives the state from them. */
 export interface SubscriberFacts {
   readonly id: string;
-  /** Null when it was erased before, and asked for again. */
+  /** Null when the address was erased and then entered again. */
   readonly email: string | null;
   readonly language: PageLanguage | null;
   readonly firstSubscribedAt: Date;
-  /** When it was last asked for. */
+  /** The newest request. */
   readonly subscribedAt: Date;
   readonly confirmedAt: Date | null;
   readonly optIn: OptIn | null;
   readonly confirmationMailedAt: Date | null;
-  /** Why the last mail that asks for a confirmation did not go out: `smtp_550`. */
+  /** Why the newest confirmation e-mail was not sent: `smtp_550`. */
   readonly confirmationProblem: string | null;
   readonly suppression: SuppressionFacts | null;
 }
 
-/** Confirmed from the mailbox, or taken at its word. */
+/** `double`: confirmed from the mailbox; `single`: accepted without confirmation. */
 export type OptIn = 'double' | 'single';
 
-/** Why an address gets no mail, and when that was last said. */
 export interface SuppressionFacts {
   readonly reason: string;
+  /** The newest time at which that was requested. */
   readonly suppressedAt: Date;
 }
 
-/** What the link in a mail stands for. */
+/** A confirmation link. */
 export interface ConfirmationFacts {
-  /** When was asked for what it confirms. */
+  /** The time of the subscription request that the link confirms. */
   readonly requestedAt: Date;
   readonly expiresAt: Date;
 }
 
-/** Which mails that ask for a confirmation an address got. */
+/** The confirmation e-mails that were sent to an address. */
 export interface ConfirmationMails {
-  /** In the last day. */
+  /** In the last 24 hours. */
   readonly today: number;
   readonly last: { readonly mailedAt: Date; readonly requestedAt: Date } | null;
 }

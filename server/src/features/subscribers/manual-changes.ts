@@ -1,80 +1,100 @@
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { insertAuditEntry } from '../audit/queries.ts';
-import { anonymiseMessages } from '../outreach/queries/messages.ts';
-import { hashAddress, subscriberIdOf } from '../suppressions/address-hash.ts';
+import { insertAuditEntry, type AuditEntry } from '../audit/queries.ts';
+import { anonymizeMessages } from '../outreach/queries/messages.ts';
+import { hashAddress, hashAddressUnderAll, subscriberIdOf } from '../suppressions/address-hash.ts';
 import { deleteSuppression, insertSuppression } from '../suppressions/queries.ts';
-import { rewriteAddresses, hashAddressUnderAll } from '../suppressions/rewrite-addresses.ts';
+import { rewriteAddresses, type AddressDependencies } from '../suppressions/stored-addresses.ts';
 import { deleteConfirmations } from './queries/confirmations.ts';
-import { lockAddress, deleteSubscriber } from './queries/subscribers.ts';
+import { deleteSubscriber, lockAddress } from './queries/subscribers.ts';
 
-type HandContext = Pick<Context, 'clock' | 'pool' | 'vault'>;
-
-/** Keeps newsletter and outreach from an address until it is lifted by hand. */
-export async function suppressByHand(
-  ctx: HandContext,
-  { email, actor, reason }: ByHand,
-): Promise<void> {
-  const addressHash = hashAddress(ctx.vault, email);
-  const now = ctx.clock.now();
-  const subjectId = subscriberIdOf(ctx.vault, addressHash);
-  await rewriteAddresses(ctx, [email]);
-  await inTransaction(ctx.pool, async (db) => {
-    await lockAddress(db, addressHash);
-    await insertSuppression(db, { addressHash, reason: 'by_hand', suppressedAt: now });
-    const change = { action: 'suppression.add', subjectId, details: {} };
-    await insertAuditEntry(db, { ...change, occurredAt: now, actor, reason });
-  });
+export interface ManualChangeDependencies extends AddressDependencies {
+  readonly clock: Clock;
 }
 
-/** Lets an address have mail again, whatever kept it from it; false when nothing did. */
-export async function liftByHand(
-  ctx: HandContext,
-  { email, actor, reason }: ByHand,
-): Promise<boolean> {
-  const addressHash = hashAddress(ctx.vault, email);
-  const subjectId = subscriberIdOf(ctx.vault, addressHash);
-  const occurredAt = ctx.clock.now();
-  await rewriteAddresses(ctx, [email]);
-  return inTransaction(ctx.pool, async (db) => {
-    await lockAddress(db, addressHash);
-    const lifted = await deleteSuppression(db, addressHash);
-    if (!lifted) return false;
-    const change = { action: 'suppression.remove', subjectId, details: {} };
-    await insertAuditEntry(db, { ...change, occurredAt, actor, reason });
-    return true;
-  });
-}
-
-/** Who changes something by hand, and why. */
-export interface ByHand {
+/** A change by an operator. */
+export interface ManualChange {
   readonly email: string;
   readonly actor: string;
   readonly reason: string;
 }
 
+/** Suppresses newsletter and outreach for an address until an operator lifts the suppression. */
+export async function suppressManually(
+  dependencies: ManualChangeDependencies,
+  change: ManualChange,
+): Promise<void> {
+  await changeAddress(dependencies, change, async (db, { addressHash, now }) => {
+    await insertSuppression(db, { addressHash, reason: 'by_hand', suppressedAt: now });
+    return { action: 'suppression.add', details: {} };
+  });
+}
+
+/** Lifts the suppression of an address, whatever its reason; returns false when there was none. */
+export async function liftManually(
+  dependencies: ManualChangeDependencies,
+  change: ManualChange,
+): Promise<boolean> {
+  const { entry } = await changeAddress(dependencies, change, async (db, { addressHash }) => {
+    const lifted = await deleteSuppression(db, addressHash);
+    return lifted ? { action: 'suppression.remove', details: {} } : null;
+  });
+  return entry !== null;
+}
+
 /**
- * Takes away all that is held on who asked for news with an address, and which letters went to it. What stays is the
- * address's HMAC among the suppressed, so that it is never written to again, and that it was done.
- * @returns the subscription's id, and whether there was one
+ * Erases what is stored about an address as a newsletter subscriber and a recipient of outreach. What remains is its hash
+ * among the suppressions, so that it never receives mail again, and the audit entry.
+ * @returns the subscriber's id, and whether there was one
  */
 export async function eraseSubscriber(
-  ctx: Pick<Context, 'clock' | 'pool' | 'vault'>,
-  { email, actor, reason }: ByHand,
+  dependencies: ManualChangeDependencies,
+  change: ManualChange,
 ): Promise<{ readonly id: string; readonly existed: boolean }> {
-  const addressHash = hashAddress(ctx.vault, email);
-  const id = subscriberIdOf(ctx.vault, addressHash);
-  const now = ctx.clock.now();
-  await rewriteAddresses(ctx, [email]);
-  return inTransaction(ctx.pool, async (db) => {
+  const hashes = hashAddressUnderAll(dependencies.vault, change.email);
+  const { id, entry } = await changeAddress(
+    dependencies,
+    change,
+    async (db, { addressHash, now }) => {
+      await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
+      const existed = await deleteSubscriber(db, addressHash);
+      await deleteConfirmations(db, addressHash);
+      for (const each of hashes) await anonymizeMessages(db, each);
+      return { action: 'subscriber.erase', details: { existed } };
+    },
+  );
+  return { id, existed: entry.details.existed };
+}
+
+interface AddressChange {
+  readonly addressHash: string;
+  readonly now: Date;
+}
+
+type ChangeEntry = Pick<AuditEntry, 'action' | 'details'>;
+
+/**
+ * Changes what is stored about an address, in a transaction that holds the lock of the address and writes the audit entry.
+ * @param work returns the audit entry, or null when nothing changed
+ */
+async function changeAddress<Entry extends ChangeEntry | null>(
+  dependencies: ManualChangeDependencies,
+  { email, actor, reason }: ManualChange,
+  work: (db: Queryable, change: AddressChange) => Promise<Entry>,
+): Promise<{ readonly id: string; readonly entry: Entry }> {
+  const { clock, pool, vault } = dependencies;
+  const addressHash = hashAddress(vault, email);
+  const id = subscriberIdOf(vault, addressHash);
+  const now = clock.now();
+  await rewriteAddresses(dependencies, [email]);
+  return inTransaction(pool, async (db) => {
     await lockAddress(db, addressHash);
-    await insertSuppression(db, { addressHash, reason: 'erased', suppressedAt: now });
-    const existed = await deleteSubscriber(db, addressHash);
-    await deleteConfirmations(db, addressHash);
-    for (const each of hashAddressUnderAll(ctx.vault, email)) await anonymiseMessages(db, each);
-    const change = { action: 'subscriber.erase', subjectId: id, details: { existed } };
-    await insertAuditEntry(db, { ...change, occurredAt: now, actor, reason });
-    return { id, existed };
+    const entry = await work(db, { addressHash, now });
+    if (entry !== null) {
+      await insertAuditEntry(db, { ...entry, subjectId: id, occurredAt: now, actor, reason });
+    }
+    return { id, entry };
   });
 }

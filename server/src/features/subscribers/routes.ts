@@ -1,7 +1,8 @@
+/** Newsletter subscribers: subscribing by a form, confirming and unsubscribing by links, changes by an operator. */
 import { SubscriberCreate, SubscriberHeaders, SubscriberResponse, ref } from '@latchkey/contract';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Context } from '#server/context.ts';
+import type { Config } from '#server/config/config.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser } from '#server/http/json-parser.ts';
 import { limitRate } from '#server/http/limit-rate.ts';
@@ -10,24 +11,39 @@ import { sendPage, showFailuresAsPages } from '#server/http/send-page.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
 import { authenticateApiKey } from '../api-keys/authenticate.ts';
-import { nameSender, framePage } from '../suppressions/page-frame.ts';
-import { confirmSubscription, viewConfirmation, type ConfirmationView } from './confirm.ts';
+import { createPageFrame, nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
+import {
+  confirmSubscription,
+  viewConfirmation,
+  type ConfirmationView,
+  type ConfirmDependencies,
+} from './confirm.ts';
 import {
   alreadyConfirmedPage,
-  askToConfirmPage,
   confirmedPage,
+  confirmPage,
   voidLinkPage,
 } from './confirmation-pages.ts';
-import { subscribe } from './subscribe.ts';
+import { subscribe, type SubscribeDependencies } from './subscribe.ts';
 
-/** Those who asked for news. */
-export function registerSubscriberRoutes(app: App, ctx: Context): void {
+type SubscriberRouteDependencies = ConfirmDependencies &
+  SenderSettings &
+  SubscribeDependencies &
+  Parameters<typeof authenticateApiKey>[0] & {
+    readonly config: Pick<Config, 'subscribers'>;
+    readonly metrics: { countRefusal(operation: string, reason: string): void };
+  };
+
+export function registerSubscriberRoutes(
+  app: App,
+  dependencies: SubscriberRouteDependencies,
+): void {
   app.post(
     '/api/v1/subscribers',
     {
       preHandler: limitUnlessApiKey(
-        (presented) => authenticateApiKey(ctx, presented, 'subscribers:write'),
-        limitSubscriptions(ctx),
+        (presented) => authenticateApiKey(dependencies, presented, 'subscribers:write'),
+        limitSubscriptions(dependencies),
       ),
       schema: {
         operationId: 'subscribe',
@@ -46,23 +62,20 @@ export function registerSubscriberRoutes(app: App, ctx: Context): void {
     async (request, reply) => {
       const { body, headers } = request;
       reply.code(201);
-      return subscribe(ctx, body.email, headers['accept-language']);
+      return subscribe(dependencies, body.email, headers['accept-language']);
     },
   );
-  registerConfirmationRoutes(app, ctx);
+  registerConfirmationRoutes(app, dependencies);
 }
 
 const MINUTE_SECONDS = 60;
 const DAY_SECONDS = 86_400;
 
-/** The limit of a day, in minutes' worth of requests. */
+/** The daily quota, in minutes of the rate. */
 const DAY_QUOTA_MINUTES = 6;
 
-/**
- * Nobody subscribes more often by himself, and each request may send a mail to somebody. A request that is refused for
- * what it holds sends none, and does not count.
- */
-function limitSubscriptions({ clock, config, metrics }: Context) {
+/** Limits requests, because each may send an e-mail to a stranger. A request that fails validation does not count. */
+function limitSubscriptions({ clock, config, metrics }: SubscriberRouteDependencies) {
   const { perMinute, burst } = config.subscribers.rate;
   const dayQuota = Math.max(DAY_QUOTA_MINUTES * perMinute, burst);
   return limitRate({
@@ -75,44 +88,39 @@ function limitSubscriptions({ clock, config, metrics }: Context) {
   });
 }
 
-/**
- * The link of the mail that asks for a confirmation. The token is all that is left of the path: whoever follows a link that
- * a mail program has mangled is shown a page, too.
- */
+/** The confirmation link. A wildcard, so that a link that a mail program mangled shows a page too. */
 const PATH = '/s/*';
 
 type TokenRequest = FastifyRequest<{ Params: { '*': string } }>;
 
-/** `GET` shows a page and changes nothing, for link scanners open everything; the page's button posts. */
-function registerConfirmationRoutes(app: App, ctx: Context): void {
+/** `GET` changes nothing, because link scanners open every link; the button of the page posts. */
+function registerConfirmationRoutes(app: App, dependencies: SubscriberRouteDependencies): void {
   app.register(async (scope: App) => {
     addRawParser(scope);
-    showFailuresAsPages(scope, () => nameSender(ctx));
+    showFailuresAsPages(scope, () => nameSender(dependencies));
 
     scope.get(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const view = await viewConfirmation(ctx, request.params['*']);
-      return answer(ctx, request, reply, view, askToConfirmPage);
+      const view = await viewConfirmation(dependencies, request.params['*']);
+      return respond(dependencies, request, reply, view, confirmPage);
     });
 
     scope.post(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const view = await confirmSubscription(ctx, request.params['*']);
-      return answer(ctx, request, reply, view, confirmedPage);
+      const view = await confirmSubscription(dependencies, request.params['*']);
+      return respond(dependencies, request, reply, view, confirmedPage);
     });
   });
 }
 
-function answer(
-  ctx: Context,
+function respond(
+  settings: SenderSettings,
   { headers }: TokenRequest,
   reply: FastifyReply,
   { decision, email, language }: ConfirmationView,
-  page: typeof confirmedPage,
+  createPage: typeof confirmedPage,
 ): FastifyReply {
-  const frame = framePage(ctx, headers['accept-language'], language);
+  const frame = createPageFrame(settings, headers['accept-language'], language);
   if (decision === 'void' || email === null) return sendPage(reply, 404, voidLinkPage(frame));
-  return sendPage(
-    reply,
-    200,
-    decision === 'already' ? alreadyConfirmedPage(frame, email) : page(frame, email),
-  );
+  const page =
+    decision === 'already' ? alreadyConfirmedPage(frame, email) : createPage(frame, email);
+  return sendPage(reply, 200, page);
 }

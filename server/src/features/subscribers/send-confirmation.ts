@@ -1,112 +1,125 @@
-import type { Context } from '#server/context.ts';
-import { addJobs } from '#server/jobs/add-jobs.ts';
-import type { SendResult } from '#server/mail/mail-transport.ts';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 
-import { nameSender } from '../suppressions/page-frame.ts';
-import { makeUnsubscribeHeaders, makeUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
-import { writeConfirmationMail } from './confirmation-mail.ts';
-import { hashConfirmationToken, makeConfirmationToken } from './confirm.ts';
+import type { Clock } from '#server/clock.ts';
+import { addJobs } from '#server/jobs/add-jobs.ts';
+import type { Vault } from '#server/lib/vault.ts';
+import type { MailMessage, MailTransport, SendResult } from '#server/mail/mail-transport.ts';
+
+import { nameSender, type SenderSettings } from '../suppressions/page-frame.ts';
+import { createUnsubscribeHeaders, createUnsubscribeUrl } from '../suppressions/unsubscribe.ts';
+import { createConfirmationToken, hashConfirmationToken } from './confirm.ts';
+import { renderConfirmationMail } from './confirmation-mail.ts';
 import type { SubscriberFacts } from './facts.ts';
 import {
   countConfirmationMails,
   recordConfirmationMailed,
   upsertConfirmation,
 } from './queries/confirmations.ts';
-import { findSubscriber, recordConfirmationMail } from './queries/subscribers.ts';
+import { findSubscriber, recordConfirmationOutcome } from './queries/subscribers.ts';
 import { CONFIRMATION_HOURS, decideMail } from './rules/subscription.ts';
 
-type MailContext = Pick<
-  Context,
-  'catalog' | 'clock' | 'config' | 'log' | 'mail' | 'metrics' | 'pool' | 'vault'
->;
+export interface ConfirmationDependencies extends SenderSettings {
+  readonly clock: Clock;
+  readonly log: Pick<Logger, 'warn'>;
+  readonly mail: MailTransport | null;
+  readonly metrics: { countMail(mail: string, outcome: SendResult['outcome']): void };
+  readonly pool: Pool;
+  readonly vault: Pick<Vault, 'hashText' | 'seal'>;
+}
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * Asks the owner of an address to confirm that he wants news, where `decideMail` says so. The same request is asked about
- * with the same link and Message-ID, however often it is tried.
- * @throws Error when the relay did not take the mail and may later
+ * Sends the e-mail that asks the owner of an address to confirm the subscription, when `decideMail` allows it. Retries for
+ * the same request send the same link and Message-ID.
+ * @throws Error when the relay may accept the e-mail later
  */
 export async function sendConfirmation(
-  ctx: MailContext,
+  dependencies: ConfirmationDependencies,
   { addressHash }: { readonly addressHash: string },
   signal?: AbortSignal,
 ): Promise<void> {
-  const { pool } = ctx;
-  const now = ctx.clock.now();
+  const { clock, pool } = dependencies;
+  const now = clock.now();
   const subscriber = await findSubscriber(pool, addressHash);
   if (subscriber === null) return;
   const dayAgo = new Date(now.getTime() - DAY_MS);
   const mails = await countConfirmationMails(pool, addressHash, dayAgo);
   const decision = decideMail(subscriber, mails, now);
   if (decision === 'none') return;
-  if (decision === 'send') return mailLink(ctx, addressHash, subscriber, signal);
-  const again = { payload: { addressHash }, key: addressHash, runAt: decision.notBefore };
-  await addJobs(pool, [{ name: 'send_confirmation', ...again }]);
+  if (decision === 'send') return sendLink(dependencies, addressHash, subscriber, signal);
+  const later = { payload: { addressHash }, key: addressHash, runAt: decision.notBefore };
+  await addJobs(pool, [{ name: 'send_confirmation', ...later }]);
 }
 
-async function mailLink(
-  ctx: MailContext,
+async function sendLink(
+  dependencies: ConfirmationDependencies,
   addressHash: string,
   subscriber: SubscriberFacts,
   signal: AbortSignal | undefined,
 ): Promise<void> {
-  const { mail, pool, vault } = ctx;
+  const { clock, mail, metrics, pool, vault } = dependencies;
   const { email, subscribedAt: requestedAt } = subscriber;
-  const token = makeConfirmationToken(vault, addressHash, requestedAt);
+  const token = createConfirmationToken(vault, addressHash, requestedAt);
   const tokenHash = hashConfirmationToken(token);
   if (email === null || tokenHash === null) return;
-  if (mail === null) throw new Error('no mail is configured');
+  if (mail === null) throw new Error('mail is not configured');
 
-  const expiresAt = new Date(ctx.clock.now().getTime() + CONFIRMATION_HOURS * HOUR_MS);
+  const expiresAt = new Date(clock.now().getTime() + CONFIRMATION_HOURS * HOUR_MS);
   await upsertConfirmation(pool, { tokenHash, addressHash, requestedAt, expiresAt });
-  const message = composeConfirmation(ctx, email, subscriber.language ?? 'en', token);
+  const message = createMessage(dependencies, email, subscriber.language ?? 'en', token);
   const result = await mail.send(message, signal);
-  ctx.metrics.countMail('confirmation', result.outcome);
-  await record(ctx, { addressHash, tokenHash, subscriberId: subscriber.id }, result);
+  metrics.countMail('confirmation', result.outcome);
+  const recipient = { addressHash, tokenHash, subscriberId: subscriber.id };
+  await recordResult(dependencies, recipient, result);
 }
 
 const TOKEN_DIGITS = 32;
 
-function composeConfirmation(
-  ctx: MailContext,
+function createMessage(
+  dependencies: ConfirmationDependencies,
   email: string,
   language: NonNullable<SubscriberFacts['language']>,
   token: string,
-) {
+): MailMessage {
+  const { config, vault } = dependencies;
   return {
-    ...writeConfirmationMail(language, {
-      sender: nameSender(ctx),
+    ...renderConfirmationMail(language, {
+      sender: nameSender(dependencies),
       email,
-      confirmUrl: `${ctx.config.http.publicUrl}/s/${token}`,
-      unsubscribeUrl: makeUnsubscribeUrl(ctx, email),
+      confirmUrl: `${config.http.publicUrl}/s/${token}`,
+      unsubscribeUrl: createUnsubscribeUrl(dependencies, email),
     }),
     to: { address: email, name: null },
-    messageToken: `confirm-${ctx.vault.hashText('confirmation-mail', token).slice(-TOKEN_DIGITS)}`,
-    headers: { ...makeUnsubscribeHeaders(ctx, email), 'Content-Language': language },
+    messageToken: `confirm-${vault.hashText('confirmation-mail', token).slice(-TOKEN_DIGITS)}`,
+    headers: { ...createUnsubscribeHeaders(dependencies, email), 'Content-Language': language },
   };
 }
 
-async function record(
-  ctx: MailContext,
-  about: {
-    readonly addressHash: string;
-    readonly tokenHash: string;
-    readonly subscriberId: string;
-  },
+interface ConfirmationRecipient {
+  readonly addressHash: string;
+  readonly tokenHash: string;
+  readonly subscriberId: string;
+}
+
+async function recordResult(
+  { clock, log, pool }: ConfirmationDependencies,
+  { addressHash, tokenHash, subscriberId }: ConfirmationRecipient,
   result: SendResult,
 ): Promise<void> {
-  const { addressHash, tokenHash, subscriberId } = about;
-  const { pool } = ctx;
-  // One that the relay has and does not answer for counts as sent: whoever misses it asks again.
+  // An unconfirmed e-mail counts as sent: a recipient who did not receive it can subscribe again.
   if (result.outcome === 'sent' || result.outcome === 'unknown') {
-    const now = ctx.clock.now();
+    const now = clock.now();
     await recordConfirmationMailed(pool, tokenHash, now);
-    return recordConfirmationMail(pool, addressHash, now, null);
+    return recordConfirmationOutcome(pool, addressHash, now, null);
   }
   const { outcome, reason } = result;
-  await recordConfirmationMail(pool, addressHash, null, reason);
-  if (outcome === 'temporary') throw new Error(`the mail relay did not take it: ${reason}`);
-  ctx.log.warn({ reason, subscriberId }, 'the mail relay refuses a confirmation mail for good');
+  await recordConfirmationOutcome(pool, addressHash, null, reason);
+  if (outcome === 'temporary') throw new Error(`mail relay did not accept the e-mail: ${reason}`);
+  log.warn(
+    { event: 'subscribers.confirmation_rejected', reason, subscriberId },
+    'mail relay rejected confirmation e-mail permanently',
+  );
 }

@@ -1,34 +1,31 @@
-import type { Context } from '#server/context.ts';
-
 import { listAuditEntries, type AuditEntry } from '../audit/queries.ts';
-import { listOutreachMails, type OutreachMail } from '../outreach/queries/messages.ts';
-import { hashAddress, subscriberIdOf } from '../suppressions/address-hash.ts';
+import { listMessagesOfAddress, type AddressMessage } from '../outreach/queries/messages.ts';
+import { hashAddress, hashAddressUnderAll, subscriberIdOf } from '../suppressions/address-hash.ts';
 import { findSuppression, type Suppression } from '../suppressions/queries.ts';
-import { hashAddressUnderAll, rewriteAddresses } from '../suppressions/rewrite-addresses.ts';
+import { rewriteAddresses, type AddressDependencies } from '../suppressions/stored-addresses.ts';
 import type { SubscriberFacts } from './facts.ts';
 import { findSubscriber, listSubscribersBefore } from './queries/subscribers.ts';
 import { stateOf, type SubscriberState } from './rules/subscription.ts';
 
-/** All that is known of an address as one that mail is sent to. */
+/** Everything that is stored about an address as a recipient of mail. */
 export interface AddressView {
   readonly id: string;
   readonly subscriber: SubscriberFacts | null;
   readonly suppression: Suppression | null;
-  readonly outreach: readonly OutreachMail[];
-  /** What was done by hand. */
+  readonly outreach: readonly AddressMessage[];
+  /** Changes by operators. */
   readonly history: readonly Pick<AuditEntry, 'occurredAt' | 'actor' | 'action' | 'reason'>[];
 }
 
-/** Gives all that is held on an address: what it asked for, whether it gets mail, what was done by hand. */
 export async function showSubscriber(
-  { pool, vault }: Pick<Context, 'pool' | 'vault'>,
+  { pool, vault }: AddressDependencies,
   email: string,
 ): Promise<AddressView> {
   const addressHash = hashAddress(vault, email);
   const id = subscriberIdOf(vault, addressHash);
   await rewriteAddresses({ pool, vault }, [email]);
   const hashes = hashAddressUnderAll(vault, email);
-  const outreach = await Promise.all(hashes.map((each) => listOutreachMails(pool, each)));
+  const outreach = await Promise.all(hashes.map((each) => listMessagesOfAddress(pool, each)));
   return {
     id,
     subscriber: await findSubscriber(pool, addressHash),
@@ -41,11 +38,11 @@ export async function showSubscriber(
 const PAGE_ROWS = 1_000;
 
 /**
- * Every subscriber, the newest first, page by page, so that neither memory nor a transaction grows with the table.
- * @param state only those that stand so
+ * Yields every subscriber, newest first. Reads page by page, so that memory and transactions do not grow with the table.
+ * @param state only subscribers in this state
  */
 export async function* readSubscribers(
-  { pool }: Pick<Context, 'pool'>,
+  { pool }: Pick<AddressDependencies, 'pool'>,
   state?: SubscriberState,
 ): AsyncGenerator<SubscriberFacts> {
   for (let last: SubscriberFacts | null = null; ;) {

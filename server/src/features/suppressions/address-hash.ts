@@ -1,40 +1,43 @@
 import { parseEmail } from '@latchkey/contract';
 
-import type { KeyedHashes } from '#server/lib/vault.ts';
+import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
+
+type TextHashes = Pick<KeyedHashes, 'hashText'>;
 
 /**
- * The one form of all spellings of an e-mail address, to compare by and never to send to: the local part without case,
- * the domain as DNS knows it. Dots and `+` are left alone, for what they mean is the receiver's affair.
- * @throws RangeError for what is no address
+ * Returns the same form for all spellings of an e-mail address, for comparison and never for sending: the local part in
+ * lower case, the domain in ASCII (UTS #46). Dots and `+` remain, because their meaning depends on the recipient's server.
+ * @throws RangeError for an invalid address
  */
 export function normalizeAddress(email: string): string {
   const parsed = parseEmail(email);
   if ('fault' in parsed) throw new RangeError('not an e-mail address');
   const at = parsed.email.lastIndexOf('@');
   const local = parsed.email.slice(0, at).toLowerCase().normalize('NFC');
-  return `${local}@${toAsciiDomain(parsed.email.slice(at + 1))}`;
-}
-
-/** By UTS #46, as browsers do it. */
-function toAsciiDomain(domain: string): string {
-  return new URL(`http://${domain}`).hostname;
+  const domain = new URL(`http://${parsed.email.slice(at + 1)}`).hostname;
+  return `${local}@${domain}`;
 }
 
 /**
- * What an e-mail address is found by, whatever its spelling: 64 hex digits, made with a key, so that nobody who reads
- * the database can try addresses.
- * @throws RangeError for what is no address
+ * Returns the key of an address in the database: the HMAC of its normalized form, 64 hex digits. Whoever reads the database
+ * cannot test guessed addresses against it.
+ * @throws RangeError for an invalid address
  */
-export function hashAddress(vault: Pick<KeyedHashes, 'hashText'>, email: string): string {
-  return vault.hashText('address', normalizeAddress(email));
+export function hashAddress(hashes: TextHashes, email: string): string {
+  return hashes.hashText('address', normalizeAddress(email));
+}
+
+/** Returns the hashes of an address under the current master secret and the previous ones, the current one first. */
+export function hashAddressUnderAll(vault: Pick<Vault, 'hashText' | 'previous'>, email: string) {
+  return [vault, ...vault.previous].map((hashes) => hashAddress(hashes, email));
 }
 
 /**
- * The id of an address's subscription: a UUID of version 8 (RFC 9562 §5.8), made of the address's HMAC. One that was made
- * when the address was first seen would tell everybody who asks with it that it was, and a UUID of version 7 even when.
+ * Returns the id of a subscriber: a UUID of version 8 (RFC 9562 §5.8) derived from the hash of the address. A generated id
+ * would reveal whether the address was known before, and a UUID of version 7 also when it was first seen.
  */
-export function subscriberIdOf(vault: Pick<KeyedHashes, 'hashText'>, addressHash: string): string {
-  const digits = vault.hashText('subscriber', addressHash);
+export function subscriberIdOf(hashes: TextHashes, addressHash: string): string {
+  const digits = hashes.hashText('subscriber', addressHash);
   const variant = ((Number.parseInt(digits.slice(16, 17), 16) & 0x3) | 0x8).toString(16);
   return [
     digits.slice(0, 8),

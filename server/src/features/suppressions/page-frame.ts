@@ -1,35 +1,9 @@
 import type { CatalogOutreach } from '#server/config/catalog-model.ts';
-import { parseMailbox, domainOf } from '#server/mail/mailbox.ts';
+import { domainOf, parseMailbox } from '#server/mail/mailbox.ts';
 import { choosePageLanguage, type PageLanguage } from '#server/pages/page-language.ts';
 
-/** What all pages about mail have in common. */
-export interface PageFrame {
-  readonly language: PageLanguage;
-  readonly sender: string;
-  /** The address to write to; null: there is none. */
-  readonly contact: string | null;
-}
-
-/**
- * Decides in whose name and language a page speaks: that of the browser, where it is one of ours.
- * @param acceptLanguage the header field
- * @param known the language that mail to this person is written in
- */
-export function framePage(
-  ctx: SenderContext,
-  acceptLanguage: string | undefined,
-  known: PageLanguage | null = null,
-): PageFrame {
-  const { from } = ctx.config.mail;
-  return {
-    language: choosePageLanguage(acceptLanguage) ?? known ?? 'en',
-    sender: nameSender(ctx),
-    contact: from === null ? null : parseMailbox(from).address,
-  };
-}
-
-/** What tells who the sender of mail is. */
-export interface SenderContext {
+/** The settings that name the sender of mail. */
+export interface SenderSettings {
   readonly catalog: () => { readonly outreach: Pick<CatalogOutreach, 'sender'> };
   readonly config: {
     readonly http: { readonly publicUrl: string };
@@ -37,11 +11,37 @@ export interface SenderContext {
   };
 }
 
-/** Who speaks in news and on the pages about them: as the catalogue has it, or else as mail comes from him. */
-export function nameSender({ catalog, config }: SenderContext): string {
+/** Returns the sender's name for e-mails and pages: from the catalogue, else from `LATCHKEY_MAIL_FROM`, else the host name. */
+export function nameSender({ catalog, config }: SenderSettings): string {
   const { sender } = catalog().outreach;
   if (sender !== null) return sender;
   if (config.mail.from === null) return new URL(config.http.publicUrl).hostname;
   const { name, address } = parseMailbox(config.mail.from);
   return name === '' ? domainOf(address) : name;
+}
+
+/** What all pages about mail have in common. */
+export interface PageFrame {
+  readonly language: PageLanguage;
+  readonly sender: string;
+  /** The address for replies, or null. */
+  readonly contact: string | null;
+}
+
+/**
+ * Returns the sender and the language of a page: the browser's language where it is supported.
+ * @param acceptLanguage the header field
+ * @param mailLanguage the language of the mail that links to the page
+ */
+export function createPageFrame(
+  settings: SenderSettings,
+  acceptLanguage: string | undefined,
+  mailLanguage: PageLanguage | null = null,
+): PageFrame {
+  const { from } = settings.config.mail;
+  return {
+    language: choosePageLanguage(acceptLanguage) ?? mailLanguage ?? 'en',
+    sender: nameSender(settings),
+    contact: from === null ? null : parseMailbox(from).address,
+  };
 }

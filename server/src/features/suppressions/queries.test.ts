@@ -27,7 +27,7 @@ const at = (minute: number) => new Date(Date.UTC(2026, 10, 20, 10, minute));
 const suppress = (digit: string, reason: 'unsubscribed' | 'erased' | 'by_hand', minute: number) =>
   insertSuppression(pool, { addressHash: hash(digit), reason, suppressedAt: at(minute) });
 
-test('of many addresses those are told that get no mail', async () => {
+test('lists the suppressed ones of several addresses', async () => {
   await suppress('a', 'unsubscribed', 0);
   await suppress('b', 'by_hand', 0);
   const asked = ['a', 'b', 'c', 'a'].map(hash);
@@ -35,7 +35,7 @@ test('of many addresses those are told that get no mail', async () => {
   assert.deepEqual(await listSuppressed(pool, []), new Set());
 });
 
-test('a stronger reason outlasts an unsubscription, and the last time counts', async () => {
+test('an unsubscription keeps a stronger reason and updates the time', async () => {
   await suppress('a', 'unsubscribed', 1);
   await suppress('a', 'erased', 2);
   await suppress('a', 'unsubscribed', 4);
@@ -47,7 +47,7 @@ test('a stronger reason outlasts an unsubscription, and the last time counts', a
   });
 });
 
-test('no other reason replaces an erasure, and an erasure replaces any other', async () => {
+test('an erasure replaces every reason and is never replaced', async () => {
   await suppress('a', 'erased', 1);
   await suppress('a', 'by_hand', 2);
   await suppress('b', 'by_hand', 1);
@@ -58,7 +58,7 @@ test('no other reason replaces an erasure, and an erasure replaces any other', a
   }
 });
 
-test('only an unsubscription said before is lifted', async () => {
+test('lifts only an unsubscription from before the request', async () => {
   await suppress('a', 'unsubscribed', 1);
   await suppress('b', 'unsubscribed', 2);
   await suppress('c', 'by_hand', 1);
@@ -70,7 +70,7 @@ test('only an unsubscription said before is lifted', async () => {
   );
 });
 
-test('what is deleted is gone, and deleting it again says so', async () => {
+test('deletes a suppression once', async () => {
   await suppress('a', 'by_hand', 1);
   assert.equal(await deleteSuppression(pool, hash('a')), true);
   assert.equal(await deleteSuppression(pool, hash('a')), false);

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -11,7 +11,6 @@ import {
 } from '#server/db/statement.ts';
 import { toByteaArray } from '#server/db/text-arrays.ts';
 
-/** Why an address gets no mail. */
 export const SuppressionReason = Type.Union([
   Type.Literal('unsubscribed'),
   Type.Literal('erased'),
@@ -20,30 +19,34 @@ export const SuppressionReason = Type.Union([
   Type.Literal('complained'),
 ]);
 
-export type SuppressionReason = 'unsubscribed' | 'erased' | 'by_hand' | 'bounced' | 'complained';
+export type SuppressionReason = Static<typeof SuppressionReason>;
 
-/** An address that gets no mail. */
+/** An address that receives no newsletter and no outreach. */
 export interface Suppression {
-  /** As `hashAddress` gives it. */
+  /** By `hashAddress`. */
   readonly addressHash: string;
   readonly reason: SuppressionReason;
-  /** The last time that it was said. */
+  /** The newest time at which that was requested. */
   readonly suppressedAt: Date;
 }
+
+/**
+ * Merges two suppressions of an address. `unsubscribed` never replaces another reason, because the recipient can lift only
+ * that one; nothing replaces `erased`, because it also prevents storing the address.
+ */
+export const MERGE_SUPPRESSIONS = `
+   on conflict (address_hash) do update
+   set suppressed_at = greatest(suppressions.suppressed_at, excluded.suppressed_at),
+       reason = case when excluded.reason = 'unsubscribed' or suppressions.reason = 'erased'
+                     then suppressions.reason else excluded.reason end`;
 
 const insertStatement = defineCommand(
   'suppression_insert',
   `insert into suppressions (address_hash, reason, suppressed_at) values (decode($1, 'hex'), $2, $3)
-   on conflict (address_hash) do update
-   set suppressed_at = greatest(suppressions.suppressed_at, excluded.suppressed_at),
-       reason = case when excluded.reason = 'unsubscribed' or suppressions.reason = 'erased'
-                     then suppressions.reason else excluded.reason end`,
+   ${MERGE_SUPPRESSIONS}`,
 );
 
-/**
- * Keeps mail from an address. A reason that its owner cannot take back outlasts an unsubscription, and `erased` outlasts
- * all, for it also keeps the address from being stored.
- */
+/** Suppresses an address; a suppression that exists is merged. */
 export async function insertSuppression(
   db: Queryable,
   { addressHash, reason, suppressedAt }: Suppression,
@@ -65,7 +68,6 @@ const findStatement = defineStatement(
   `select ${COLUMNS} from suppressions where address_hash = decode($1, 'hex')`,
 );
 
-/** Why an address gets no mail; null when it may. */
 export async function findSuppression(
   db: Queryable,
   addressHash: string,
@@ -81,7 +83,7 @@ const listStatement = defineStatement(
    where address_hash = any ($1::bytea[])`,
 );
 
-/** Which of these addresses get no mail, in one statement for all. */
+/** Returns those of the addresses that are suppressed. */
 export async function listSuppressed(
   db: Queryable,
   addressHashes: readonly string[],
@@ -96,7 +98,6 @@ const listNewestStatement = defineStatement(
   `select ${COLUMNS} from suppressions order by suppressed_at desc, address_hash limit $1`,
 );
 
-/** The newest suppressions. */
 export async function listNewestSuppressions(db: Queryable, limit: number): Promise<Suppression[]> {
   const rows = await queryRows(db, listNewestStatement, [limit]);
   return rows.map((row) => ({
@@ -111,7 +112,7 @@ const deleteStatement = defineCommand(
   `delete from suppressions where address_hash = decode($1, 'hex')`,
 );
 
-/** Lets an address have mail again; false when nothing kept it from it. */
+/** Lifts a suppression of any reason; returns false when there was none. */
 export async function deleteSuppression(db: Queryable, addressHash: string): Promise<boolean> {
   return (await execute(db, deleteStatement, [addressHash])) === 1;
 }
@@ -122,7 +123,7 @@ const liftStatement = defineCommand(
    where address_hash = decode($1, 'hex') and reason = 'unsubscribed' and suppressed_at < $2`,
 );
 
-/** Takes back an unsubscription that was said before this moment, which nothing but a confirmed opt-in does. */
+/** Lifts an unsubscription that is older than the request for a newsletter that was confirmed now. */
 export async function liftUnsubscription(
   db: Queryable,
   addressHash: string,

@@ -1,48 +1,51 @@
+/** Suppressed addresses, which receive no newsletter and no outreach, and the unsubscribe link of every e-mail. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser } from '#server/http/json-parser.ts';
 import { sendPage, showFailuresAsPages } from '#server/http/send-page.ts';
 
-import { nameSender, framePage } from './page-frame.ts';
-import { askToUnsubscribePage, brokenLinkPage, unsubscribedPage } from './unsubscribe-pages.ts';
-import { readUnsubscribeToken, unsubscribe } from './unsubscribe.ts';
+import { createPageFrame, nameSender, type SenderSettings } from './page-frame.ts';
+import { brokenLinkPage, confirmUnsubscribePage, unsubscribedPage } from './unsubscribe-pages.ts';
+import { openUnsubscribeToken, unsubscribe, type UnsubscribeDependencies } from './unsubscribe.ts';
 
-/** The token of a long address is longer than a path's parameter may be, so it is what is left of the path. */
+/** A wildcard, because the token of a long address exceeds the limit of a path parameter. */
 const PATH = '/u/*';
 
 type TokenRequest = FastifyRequest<{ Params: { '*': string } }>;
 
 /**
- * What the link in every mail leads to. `GET` shows a page and changes nothing, for link scanners open everything;
- * `POST` acts, whatever its body says: it is the page's button, or that of a mail program (RFC 8058).
+ * Registers the page of the unsubscribe link. `GET` changes nothing, because link scanners open every link; `POST`
+ * unsubscribes with any body: the button of the page and that of mail programs (RFC 8058) send it.
  */
-export function registerUnsubscribeRoutes(app: App, ctx: Context): void {
+export function registerUnsubscribeRoutes(
+  app: App,
+  dependencies: SenderSettings & UnsubscribeDependencies,
+): void {
   app.register(async (scope: App) => {
     addRawParser(scope);
-    showFailuresAsPages(scope, () => nameSender(ctx));
+    showFailuresAsPages(scope, () => nameSender(dependencies));
 
     scope.get(PATH, { schema: { hide: true } }, (request: TokenRequest, reply) => {
-      const email = readUnsubscribeToken(ctx.vault, request.params['*']);
-      return answer(ctx, request, reply, email, askToUnsubscribePage);
+      const email = openUnsubscribeToken(dependencies.vault, request.params['*']);
+      return respond(dependencies, request, reply, email, confirmUnsubscribePage);
     });
 
     scope.post(PATH, { schema: { hide: true } }, async (request: TokenRequest, reply) => {
-      const email = await unsubscribe(ctx, request.params['*']);
-      return answer(ctx, request, reply, email, unsubscribedPage);
+      const email = await unsubscribe(dependencies, request.params['*']);
+      return respond(dependencies, request, reply, email, unsubscribedPage);
     });
   });
 }
 
-function answer(
-  ctx: Context,
+function respond(
+  settings: SenderSettings,
   { headers }: TokenRequest,
   reply: FastifyReply,
   email: string | null,
-  page: typeof unsubscribedPage,
+  createPage: typeof unsubscribedPage,
 ): FastifyReply {
-  const frame = framePage(ctx, headers['accept-language']);
+  const frame = createPageFrame(settings, headers['accept-language']);
   if (email === null) return sendPage(reply, 404, brokenLinkPage(frame));
-  return sendPage(reply, 200, page(frame, email));
+  return sendPage(reply, 200, createPage(frame, email));
 }

@@ -3,12 +3,12 @@ import type { PageContent } from '#server/pages/render-page.ts';
 
 import type { PageFrame } from './page-frame.ts';
 
-/** What the pages say in one language. */
+/** The texts of the pages in one language. */
 interface UnsubscribeTexts {
   readonly ask: string;
   readonly askAbout: (email: string, sender: string) => string;
   readonly button: string;
-  /** What goes on being sent. */
+  /** Which e-mails are still sent. */
   readonly stillSent: string;
   readonly done: string;
   readonly doneAbout: (email: string, sender: string) => string;
@@ -21,15 +21,15 @@ interface UnsubscribeTexts {
 const texts: Readonly<Record<PageLanguage, UnsubscribeTexts>> = {
   en: {
     ask: 'Do you want to unsubscribe?',
-    askAbout: (email, sender) => `${email} will no longer get news and offers from ${sender}.`,
+    askAbout: (email, sender) => `${email} will no longer receive news and offers from ${sender}.`,
     button: 'Unsubscribe',
-    stillSent: 'You will still get e-mails about your purchases, such as your license keys.',
+    stillSent: 'You will still receive e-mails about your purchases, such as your license keys.',
     done: 'You are unsubscribed',
-    doneAbout: (email, sender) => `${email} no longer gets news and offers from ${sender}.`,
+    doneAbout: (email, sender) => `${email} no longer receives news and offers from ${sender}.`,
     again: 'Changed your mind? You can subscribe again at any time.',
     broken: 'This link does not work',
     brokenAbout:
-      'It may have been cut off. Please open it again straight from the e-mail, or copy all of it.',
+      'It may be incomplete. Please open it directly from the e-mail again, or copy the whole link.',
     write: (contact) => `If that does not help, write to ${contact}, and we will take care of it.`,
   },
   fr: {
@@ -66,21 +66,20 @@ const texts: Readonly<Record<PageLanguage, UnsubscribeTexts>> = {
   },
 };
 
-/** Asks whether to unsubscribe; nothing has changed yet. */
-export function askToUnsubscribePage(frame: PageFrame, email: string): PageContent {
+/** The page with the button that unsubscribes. */
+export function confirmUnsubscribePage(frame: PageFrame, email: string): PageContent {
   const { ask, askAbout, button, stillSent } = texts[frame.language];
   const paragraphs = [askAbout(email, frame.sender)];
   return { ...frame, title: ask, paragraphs, button, note: stillSent };
 }
 
-/** Tells that no more mail is sent. */
 export function unsubscribedPage(frame: PageFrame, email: string): PageContent {
   const { done, doneAbout, stillSent, again } = texts[frame.language];
   const paragraphs = [doneAbout(email, frame.sender), again];
   return { ...frame, title: done, paragraphs, button: null, note: stillSent };
 }
 
-/** Tells that the link stands for no address. */
+/** The page of an invalid link. */
 export function brokenLinkPage(frame: PageFrame): PageContent {
   const { broken, brokenAbout, write } = texts[frame.language];
   const { contact } = frame;

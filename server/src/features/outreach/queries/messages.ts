@@ -160,7 +160,7 @@ const listOfAddressStatement = defineStatement(
 );
 
 /** A letter that was sent to somebody, or was to be. */
-export interface OutreachMail {
+export interface AddressMessage {
   readonly template: string;
   readonly language: string;
   readonly state: string;
@@ -168,16 +168,16 @@ export interface OutreachMail {
 }
 
 /** The newest outreach letters to an address, as long as they are kept. */
-export async function listOutreachMails(
+export async function listMessagesOfAddress(
   db: Queryable,
   addressHash: string,
-): Promise<OutreachMail[]> {
+): Promise<AddressMessage[]> {
   const rows = await queryRows(db, listOfAddressStatement, [addressHash]);
   return rows.map(({ created_at: createdAt, ...mail }) => ({ ...mail, createdAt }));
 }
 
 const anonymiseStatement = defineCommand(
-  'outreach_message_anonymise',
+  'outreach_message_anonymize',
   `update outreach_messages set address_hash = '' where address_hash = decode($1, 'hex')`,
 );
 
@@ -185,6 +185,6 @@ const anonymiseStatement = defineCommand(
  * Takes away whom letters were to. The rows stay, for they are the answer to a request that comes again, which names the
  * others, too.
  */
-export async function anonymiseMessages(db: Queryable, addressHash: string): Promise<void> {
+export async function anonymizeMessages(db: Queryable, addressHash: string): Promise<void> {
   await execute(db, anonymiseStatement, [addressHash]);
 }

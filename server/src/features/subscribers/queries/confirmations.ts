@@ -12,7 +12,7 @@ import {
 
 import type { ConfirmationFacts, ConfirmationMails } from '../facts.ts';
 
-/** A link that confirms. */
+/** A confirmation link. */
 export interface Confirmation extends ConfirmationFacts {
   readonly tokenHash: string;
   readonly addressHash: string;
@@ -25,7 +25,7 @@ const upsertStatement = defineCommand(
    on conflict (token_hash) do update set expires_at = excluded.expires_at`,
 );
 
-/** Makes a link work, before it is mailed; mailed again, it works longer. */
+/** Stores a link before it is mailed; a retry extends its expiry. */
 export async function upsertConfirmation(db: Queryable, link: Confirmation): Promise<void> {
   const { tokenHash, addressHash, requestedAt, expiresAt } = link;
   await execute(db, upsertStatement, [tokenHash, addressHash, requestedAt, expiresAt]);
@@ -42,7 +42,6 @@ const findStatement = defineStatement(
    from subscriber_confirmations where token_hash = decode($1, 'hex')`,
 );
 
-/** What a link stands for. */
 export async function findConfirmation(
   db: Queryable,
   tokenHash: string,
@@ -62,7 +61,6 @@ const recordStatement = defineCommand(
   `update subscriber_confirmations set mailed_at = $2 where token_hash = decode($1, 'hex')`,
 );
 
-/** Notes when a link was mailed. */
 export async function recordConfirmationMailed(
   db: Queryable,
   tokenHash: string,
@@ -84,10 +82,7 @@ const countStatement = defineStatement(
    where address_hash = decode($1, 'hex') and mailed_at is not null`,
 );
 
-/**
- * Which mails an address got.
- * @param dayAgo when the last day began
- */
+/** @param dayAgo the start of the last 24 hours */
 export async function countConfirmationMails(
   db: Queryable,
   addressHash: string,
@@ -106,7 +101,6 @@ const deleteStatement = defineCommand(
   `delete from subscriber_confirmations where address_hash = decode($1, 'hex')`,
 );
 
-/** Forgets all links of an address. */
 export async function deleteConfirmations(db: Queryable, addressHash: string): Promise<void> {
   await execute(db, deleteStatement, [addressHash]);
 }
@@ -118,7 +112,7 @@ const deleteExpiredStatement = defineCommand(
    )`,
 );
 
-/** Forgets the links that ended before this moment. */
+/** Deletes links that expired before a time; returns how many. */
 export async function deleteExpiredConfirmations(
   db: Queryable,
   before: Date,

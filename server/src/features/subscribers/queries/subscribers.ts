@@ -18,23 +18,22 @@ const lockStatement = defineCommand(
   `select pg_advisory_xact_lock(hashtextextended('latchkey address ' || $1, 0))`,
 );
 
-/** Keeps others from changing what is known of an address until the transaction ends, known or not. */
+/** Locks an address, known or not, until the transaction ends. */
 export async function lockAddress(db: Queryable, addressHash: string): Promise<void> {
   await execute(db, lockStatement, [addressHash]);
 }
 
-/** Somebody asks for news. */
 export interface SubscriptionRequest extends Pick<SubscriberFacts, 'id' | 'language'> {
   readonly addressHash: string;
   readonly email: string;
   readonly now: Date;
-  /** Whether he is taken at his word. */
+  /** Whether the subscription is accepted without confirmation. */
   readonly confirmed: boolean;
 }
 
 /**
- * The same work whether the address was known or not. An address that was erased is not kept again, and what is suppressed
- * is not confirmed by being typed in.
+ * Does the same work for a new and a known address. An erased address is not stored again, and a suppressed one is not
+ * confirmed by a request.
  */
 const upsertStatement = defineCommand(
   'subscriber_upsert',
@@ -55,7 +54,7 @@ const upsertStatement = defineCommand(
        opt_in = coalesce(subscribers.opt_in, excluded.opt_in)`,
 );
 
-/** Notes that somebody asks for news. The first spelling of his address stays. */
+/** Stores a subscription request; the first spelling of the address remains. */
 export async function upsertSubscriber(db: Queryable, request: SubscriptionRequest): Promise<void> {
   const { addressHash, id, email, language, now, confirmed } = request;
   await execute(db, upsertStatement, [addressHash, id, email, language, now, confirmed]);
@@ -84,7 +83,6 @@ const findStatement = defineStatement(
   `${SUBSCRIBER_SOURCE} where address_hash = decode($1, 'hex')`,
 );
 
-/** What is known of who asked for news with this address. */
 export async function findSubscriber(
   db: Queryable,
   addressHash: string,
@@ -114,7 +112,6 @@ const confirmStatement = defineCommand(
   `update subscribers set confirmed_at = $2, opt_in = 'double' where address_hash = decode($1, 'hex')`,
 );
 
-/** Notes that the owner of the mailbox wants the news. */
 export async function confirmSubscriber(
   db: Queryable,
   addressHash: string,
@@ -124,17 +121,14 @@ export async function confirmSubscriber(
 }
 
 const recordMailStatement = defineCommand(
-  'subscriber_record_mail',
+  'subscriber_record_confirmation',
   `update subscribers
    set confirmation_mailed_at = coalesce($2, confirmation_mailed_at), confirmation_problem = $3
    where address_hash = decode($1, 'hex')`,
 );
 
-/**
- * Notes what became of a mail that asks for a confirmation.
- * @param mailedAt null when it did not go out
- */
-export async function recordConfirmationMail(
+/** @param mailedAt null when the confirmation e-mail was not sent */
+export async function recordConfirmationOutcome(
   db: Queryable,
   addressHash: string,
   mailedAt: Date | null,
@@ -148,7 +142,7 @@ const deleteStatement = defineCommand(
   `delete from subscribers where address_hash = decode($1, 'hex')`,
 );
 
-/** Forgets who asked for news with this address; false when nobody did. */
+/** Returns false when there was no subscriber with this address. */
 export async function deleteSubscriber(db: Queryable, addressHash: string): Promise<boolean> {
   return (await execute(db, deleteStatement, [addressHash])) === 1;
 }
@@ -161,7 +155,7 @@ const deletePendingStatement = defineCommand(
    )`,
 );
 
-/** Forgets those who asked for news before this moment and never confirmed it. */
+/** Deletes subscribers whose newest request is older and was never confirmed; returns how many. */
 export async function deletePendingSubscribers(
   db: Queryable,
   before: Date,
@@ -177,13 +171,13 @@ const listStatement = defineStatement(
    where (first_subscribed_at, id) < ($1, $2) order by first_subscribed_at desc, id desc limit $3`,
 );
 
-/** The last in the order of time. */
+/** The keys after all rows. */
 const FAR = new Date('9999-12-31T00:00:00Z');
 const LAST_UUID = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
 /**
- * Subscribers, the newest first, a page at a time.
- * @param before the last one of the page before; null: the first page
+ * Returns a page of subscribers, newest first.
+ * @param before the last one of the previous page; null: the first page
  */
 export async function listSubscribersBefore(
   db: Queryable,
@@ -205,8 +199,8 @@ const countStatement = defineStatement(
 );
 
 /**
- * How many asked for news before this moment and could not be asked to confirm it, but for those whose own addresses the
- * relay does not take; and what the problem mostly is.
+ * Counts the pending subscribers from before a time to whom no confirmation e-mail was sent, except those whose address the
+ * relay rejected, and returns the most frequent problem.
  */
 export async function countUnmailed(
   db: Queryable,

@@ -23,7 +23,7 @@ const suppressed = (reason: string, minute: number) => ({
   suppression: { reason, suppressedAt: at(minute) },
 });
 
-test('the state is what the facts make, and no mail is no mail', () => {
+test('a suppression overrides the confirmation in the state', () => {
   const states = [
     pending,
     confirmed,
@@ -51,39 +51,35 @@ const mailed = (today: number, mailedAt: number, requestedAt: number): Confirmat
 const decideAt = (facts: SubscriberFacts, mails: ConfirmationMails, minute = 0) =>
   decideMail(facts, mails, at(minute));
 
-describe('whether a mail asks for a confirmation', () => {
+describe('a confirmation e-mail', () => {
   const none: ConfirmationMails = { today: 0, last: null };
-  test('of somebody who is new, or has unsubscribed before he asked again', () => {
+  test('is sent to a new subscriber and to one who subscribes again after unsubscribing', () => {
     assert.equal(decideAt(pending, none), 'send');
     const again = { ...confirmed, subscribedAt: at(3), ...suppressed('unsubscribed', 2) };
     assert.equal(decideAt(again, none, 3), 'send');
   });
 
-  test('of nobody who has confirmed, who was erased, or who wants no mail', () => {
+  test('is not sent to a confirmed, erased or suppressed subscriber', () => {
     assert.equal(decideAt(confirmed, none), 'none');
     assert.equal(decideAt({ ...pending, email: null }, none), 'none');
     for (const reason of ['erased', 'by_hand', 'bounced', 'complained']) {
       const facts = { ...pending, subscribedAt: at(3), ...suppressed(reason, 2) };
       assert.equal(decideAt(facts, none, 3), 'none', reason);
     }
-    for (const said of [0, 1]) {
-      const facts = { ...pending, ...suppressed('unsubscribed', said) };
-      assert.equal(
-        decideAt(facts, none, 2),
-        'none',
-        'he said so at that moment, or after he asked',
-      );
+    for (const minute of [0, 1]) {
+      const facts = { ...pending, ...suppressed('unsubscribed', minute) };
+      assert.equal(decideAt(facts, none, 2), 'none', 'unsubscribed with or after the request');
     }
   });
 
-  test('three times a day, with five minutes in between', () => {
+  test('is sent three times a day, five minutes apart', () => {
     assert.equal(decideAt(pending, mailed(1, 0, 0), 4), 'none');
     assert.equal(decideAt(pending, mailed(1, 0, 0), 5), 'send');
     assert.equal(decideAt(pending, mailed(2, 0, 0), 5), 'send');
     assert.equal(decideAt(pending, mailed(3, 0, 0), 50), 'none');
   });
 
-  test('later, when the link of the last mail was overtaken by an unsubscription', () => {
+  test('is delayed when an unsubscription made the link of the last one invalid', () => {
     const again = { ...confirmed, subscribedAt: at(3), ...suppressed('unsubscribed', 2) };
     assert.deepEqual(decideAt(again, mailed(1, 1, 0), 3), { notBefore: at(6) });
     assert.equal(decideAt(again, mailed(1, 1, 0), 6), 'send');
@@ -91,22 +87,22 @@ describe('whether a mail asks for a confirmation', () => {
   });
 });
 
-describe('what a link does', () => {
+describe('a confirmation link', () => {
   const link = { requestedAt: at(0), expiresAt: at(30) };
   const decide = (facts: SubscriberFacts | null, minute = 1) =>
     decideConfirmation(link, facts, at(minute));
 
-  test('it confirms until it expires', () => {
+  test('confirms until it expires', () => {
     assert.equal(decide(pending, 29), 'confirm');
     assert.equal(decide(pending, 30), 'void');
   });
 
-  test('it says that all is done when it was used, expired or not', () => {
+  test('reports a confirmed subscriber, expired or not', () => {
     assert.equal(decide(confirmed), 'already');
     assert.equal(decide(confirmed, 31), 'already');
   });
 
-  test('it lifts an unsubscription that was said before it was asked for, and no later one', () => {
+  test('lifts an unsubscription from before its request, and no other suppression', () => {
     const link3 = { requestedAt: at(3), expiresAt: at(30) };
     const before = { ...confirmed, ...suppressed('unsubscribed', 2) };
     assert.equal(decideConfirmation(link3, before, at(4)), 'confirm');
@@ -118,7 +114,7 @@ describe('what a link does', () => {
     );
   });
 
-  test('it stands for nothing once the address was erased', () => {
+  test('is void after an erasure', () => {
     assert.equal(decide(null), 'void');
     assert.equal(decide({ ...pending, email: null }), 'void');
   });

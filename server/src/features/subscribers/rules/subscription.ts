@@ -1,6 +1,6 @@
-import type { SubscriberFacts, ConfirmationMails, ConfirmationFacts } from '../facts.ts';
+import type { ConfirmationFacts, ConfirmationMails, SubscriberFacts } from '../facts.ts';
 
-/** Where a subscription stands. `erased` is one whose address is no longer known. */
+/** `erased`: the address is no longer stored. */
 export const SUBSCRIBER_STATES = [
   'pending',
   'confirmed',
@@ -10,78 +10,57 @@ export const SUBSCRIBER_STATES = [
   'complained',
   'erased',
 ] as const;
-
 export type SubscriberState = (typeof SUBSCRIBER_STATES)[number];
 
-const BY_REASON: Readonly<Record<string, SubscriberState>> = {
+const STATE_BY_REASON: Readonly<Record<string, SubscriberState>> = {
   unsubscribed: 'unsubscribed',
   erased: 'erased',
   bounced: 'bounced',
   complained: 'complained',
 };
 
-/** The state that the facts make: whatever else is known, no mail is no mail. */
-export function stateOf({
-  suppression,
-  confirmedAt,
-}: Pick<SubscriberFacts, 'suppression' | 'confirmedAt'>): SubscriberState {
-  if (suppression !== null) return BY_REASON[suppression.reason] ?? 'suppressed';
+type Standing = Pick<SubscriberFacts, 'confirmedAt' | 'suppression'>;
+
+/** Derives the state of a subscriber; a suppression overrides all else. */
+export function stateOf({ suppression, confirmedAt }: Standing): SubscriberState {
+  if (suppression !== null) return STATE_BY_REASON[suppression.reason] ?? 'suppressed';
   return confirmedAt === null ? 'pending' : 'confirmed';
 }
 
-/** How long the link in a mail works. */
+/** How long a confirmation link is valid. */
 export const CONFIRMATION_HOURS = 48;
 
-const MINUTE_MS = 60_000;
-const PAUSE_MS = 5 * MINUTE_MS;
+const PAUSE_MS = 5 * 60_000;
 
-/** Whoever types an address that is not his must not fill its mailbox. */
+/** Prevents filling a mailbox whose address a stranger enters. */
 const MAX_MAILS_A_DAY = 3;
 
-/** Whether a confirmation is asked for now, later, or not at all. */
+/** Whether a confirmation e-mail is sent now, not at all, or later. */
 export type MailDecision = 'send' | 'none' | { readonly notBefore: Date };
 
-/** Decides whether somebody who asked for news is sent the mail that asks for a confirmation. */
+/** Decides whether a confirmation e-mail is sent after a subscription request. */
 export function decideMail(
   facts: SubscriberFacts,
   mails: ConfirmationMails,
   now: Date,
 ): MailDecision {
-  if (facts.email === null || isSubscribed(facts) || !mayAsk(facts, facts.subscribedAt)) {
+  if (facts.email === null || isSubscribed(facts) || !mayConfirm(facts, facts.subscribedAt)) {
     return 'none';
   }
   if (mails.today >= MAX_MAILS_A_DAY) return 'none';
   if (mails.last === null) return 'send';
   const next = new Date(mails.last.mailedAt.getTime() + PAUSE_MS);
   if (next <= now) return 'send';
-  // The link of the last mail does what he asks for, unless he unsubscribed in between.
-  return mayAsk(facts, mails.last.requestedAt) ? 'none' : { notBefore: next };
-}
-
-/** Whether news are sent to him. */
-function isSubscribed({
-  confirmedAt,
-  suppression,
-}: Pick<SubscriberFacts, 'confirmedAt' | 'suppression'>): boolean {
-  return confirmedAt !== null && suppression === null;
+  // The link of the last e-mail is sufficient, unless an unsubscription made it invalid.
+  return mayConfirm(facts, mails.last.requestedAt) ? 'none' : { notBefore: next };
 }
 
 /**
- * Whether somebody who may have said that he wants no mail can be asked again. Only an unsubscription can be taken back so,
- * and only by what he asked for after it.
- */
-function mayAsk({ suppression }: Pick<SubscriberFacts, 'suppression'>, at: Date): boolean {
-  if (suppression === null) return true;
-  return suppression.reason === 'unsubscribed' && suppression.suppressedAt < at;
-}
-
-/**
- * What pressing the button of a link does: `confirm`, nothing any more (`already`), or nothing at all (`void`): the link
- * is too old, or was overtaken by what its owner said since.
+ * What the button of a confirmation link does: it confirms; nothing, because the subscriber is confirmed (`already`); or
+ * nothing, because the link expired or a later unsubscription or erasure made it invalid (`void`).
  */
 export type ConfirmationDecision = 'confirm' | 'already' | 'void';
 
-/** Decides what a link of a mail stands for now. */
 export function decideConfirmation(
   { requestedAt, expiresAt }: ConfirmationFacts,
   subscriber: SubscriberFacts | null,
@@ -89,5 +68,15 @@ export function decideConfirmation(
 ): ConfirmationDecision {
   if (subscriber === null || subscriber.email === null) return 'void';
   if (isSubscribed(subscriber)) return 'already';
-  return mayAsk(subscriber, requestedAt) && now < expiresAt ? 'confirm' : 'void';
+  return mayConfirm(subscriber, requestedAt) && now < expiresAt ? 'confirm' : 'void';
+}
+
+function isSubscribed({ confirmedAt, suppression }: Standing): boolean {
+  return confirmedAt !== null && suppression === null;
+}
+
+/** Whether a request can be confirmed: of all suppressions, only an unsubscription before the request can be lifted. */
+function mayConfirm({ suppression }: Standing, requestedAt: Date): boolean {
+  if (suppression === null) return true;
+  return suppression.reason === 'unsubscribed' && suppression.suppressedAt < requestedAt;
 }
