@@ -31,10 +31,10 @@ const INSERT_KEYS = `
 
 const INSERT_ACTIVATIONS = `
   insert into activations (license_id, id, machine_id, components, machine_digest, entitlement_proof,
-                           activated_at, last_validated_at)
+                           activated_at, last_validated_at, versions_reported_at)
   select license_id, id, machine_id,
          jsonb_build_object('strong', jsonb_build_array('machineid:' || md5(machine_id)), 'medium', '[]'::jsonb, 'weak', '[]'::jsonb),
-         md5(machine_id), proof, now(), now()
+         md5(machine_id), proof, now(), now(), now()
   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[]) as seed (license_id, id, machine_id, proof)
   on conflict do nothing`;
 

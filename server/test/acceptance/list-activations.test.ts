@@ -101,9 +101,10 @@ describe('200', () => {
       const { licenseKey } = await service.own.issue();
       const { activation_id: kept } = await activate(service, licenseKey);
       await service.own.pool.query(
-        `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at)
+        `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at,
+                                  versions_reported_at)
        select license_id, gen_random_uuid(), components, machine_digest, activated_at - day * interval '1 day', activated_at,
-              last_validated_at
+              last_validated_at, versions_reported_at
        from activations cross join generate_series(1, 1000) as day
        where id = $1`,
         [kept],

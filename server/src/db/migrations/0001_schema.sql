@@ -105,7 +105,7 @@ create table activations (
   -- The versions sent with an activation, and when; shown unless a heartbeat is newer.
   os_version                text,
   app_version               text,
-  versions_reported_at      timestamptz,
+  versions_reported_at      timestamptz not null,
   activated_at              timestamptz not null,
   deactivated_at            timestamptz,
   -- Whether the activation counts against the limit of moves: the license did not know the machine before.
@@ -114,7 +114,8 @@ create table activations (
   validation_count          bigint      not null default 0,
   -- Issue time, digest and signature of the last entitlement, so that an unchanged one is not signed again.
   entitlement_proof         text,
-  constraint activations_pkey primary key (license_id, id)
+  constraint activations_pkey primary key (license_id, id),
+  constraint activations_usage_sharing_check check ((usage_sharing is null) = (usage_sharing_reported_at is null))
 ) with (fillfactor = 80);
 -- activation_count_active, however many machines were deactivated.
 create index activations_active on activations (license_id) where deactivated_at is null;

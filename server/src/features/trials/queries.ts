@@ -183,9 +183,10 @@ const insertLicensesStatement = defineCommand(
 const insertActivationsStatement = defineCommand(
   'trial_insert_activations',
   `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
-                            os_version, app_version, entitlement_proof, activated_at, last_validated_at)
+                            os_version, app_version, entitlement_proof, activated_at, last_validated_at,
+                            versions_reported_at)
    select license_id, id, machine_id, components::jsonb, machine_digest, install_id,
-          os_version, app_version, entitlement_proof, $10, $10
+          os_version, app_version, entitlement_proof, $10, $10, $10
    from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[])
      as trial (license_id, id, machine_id, components, machine_digest, install_id,
                os_version, app_version, entitlement_proof)`,

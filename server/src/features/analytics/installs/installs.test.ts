@@ -164,29 +164,30 @@ test('an erased machine was never used, in its days, weeks, months and cohorts',
   assert.deepEqual([entry?.action, entry?.reason], ['machine.erase', 'asked for']);
 });
 
-/** What an activation said; `at` in hours, null: before such moments were noted. */
-interface Told {
+/** What an activation reported, and when, in hours. */
+interface SharingReport {
   readonly shares: boolean | null;
-  readonly at?: number | null;
-  readonly givenUp?: boolean;
+  readonly at?: number;
+  readonly deactivated?: boolean;
 }
 
-async function storeTold(
+async function storeReport(
   install: string,
-  { shares, at = 0, givenUp = false }: Told,
+  { shares, at = 0, deactivated = false }: SharingReport,
 ): Promise<void> {
-  const toldAt = at === null ? null : new Date(TEST_START.getTime() + at * HOUR_MS);
+  const reportedAt = shares === null ? null : new Date(TEST_START.getTime() + at * HOUR_MS);
   await pool.query(
     `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
-                              usage_sharing_reported_at, activated_at, deactivated_at, last_validated_at)
-     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5)`,
-    [install, shares, toldAt, givenUp ? TEST_START : null, TEST_START],
+                              usage_sharing_reported_at, activated_at, deactivated_at, last_validated_at,
+                              versions_reported_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5, $5)`,
+    [install, shares, reportedAt, deactivated ? TEST_START : null, TEST_START],
   );
 }
 
-test('what an install said last is what its events are judged by, and what it is said to share', async () => {
+test('the newest report of an install decides whether its events are stored, and what it is shown to share', async () => {
   const [yes, no, silent] = [{ shares: true }, { shares: false }, { shares: null }];
-  const cases: readonly [boolean, readonly Told[]][] = [
+  const cases: readonly [boolean, readonly SharingReport[]][] = [
     [true, []],
     [true, [yes]],
     [false, [no]],
@@ -194,44 +195,23 @@ test('what an install said last is what its events are judged by, and what it is
     [false, [yes, no]],
     [true, [no, { ...yes, at: 1 }]],
     [false, [yes, { ...no, at: 1 }]],
-    [true, [{ ...no, at: 2, givenUp: true }, yes]],
-    [false, [{ ...no, givenUp: true }]],
-    [false, [{ ...no, givenUp: true }, silent]],
+    [true, [{ ...no, at: 2, deactivated: true }, yes]],
+    [false, [{ ...no, deactivated: true }]],
+    [false, [{ ...no, deactivated: true }, silent]],
     [
       true,
       [
-        { ...no, givenUp: true },
-        { ...yes, at: 1, givenUp: true },
-      ],
-    ],
-    [
-      true,
-      [
-        { ...no, at: null },
-        { ...yes, at: 1 },
-      ],
-    ],
-    [
-      false,
-      [
-        { ...no, at: null },
-        { ...yes, at: -1 },
-      ],
-    ],
-    [
-      false,
-      [
-        { ...no, at: null },
-        { ...yes, at: null },
+        { ...no, deactivated: true },
+        { ...yes, at: 1, deactivated: true },
       ],
     ],
   ];
-  for (const [expected, told] of cases) {
+  for (const [expected, reports] of cases) {
     const install = randomUUID();
-    for (const one of told) await storeTold(install, one);
+    for (const report of reports) await storeReport(install, report);
     await send(install, ['opened']);
     const { activations, events, sharing } = await showInstall(ctx, install);
-    assert.deepEqual([sharing, events], [expected, expected ? 1 : 0], JSON.stringify(told));
+    assert.deepEqual([sharing, events], [expected, expected ? 1 : 0], JSON.stringify(reports));
     assert.equal(isSharing(activations), sharing);
   }
 });

@@ -53,27 +53,24 @@ export async function showInstall(
   };
 }
 
-type Told = Pick<
+type SharingReport = Pick<
   InstallActivation,
-  'usage_sharing' | 'usage_sharing_reported_at' | 'deactivated_at' | 'last_validated_at'
+  'usage_sharing' | 'usage_sharing_reported_at' | 'deactivated_at'
 >;
 
-/** As events are judged when they arrive: what active activations said last counts; at the same moment, a no. */
-export function isSharing(activations: readonly Told[]): boolean {
-  const told = activations.filter(({ usage_sharing: shares }) => shares !== null);
-  const active = told.filter(({ deactivated_at: at }) => at === null);
-  const counted = active.length > 0 ? active : told;
-  const newest = Math.max(...counted.map(toldAtMs));
+/** Whether an install shares its usage, by the rule that events are stored by (`queries/events.ts`). */
+export function isSharing(activations: readonly SharingReport[]): boolean {
+  const reports = activations.filter(({ usage_sharing: shares }) => shares !== null);
+  const active = reports.filter(({ deactivated_at: at }) => at === null);
+  const counted = active.length > 0 ? active : reports;
+  const newest = Math.max(...counted.map(reportedAtMs));
   return counted
-    .filter((one) => toldAtMs(one) === newest)
+    .filter((report) => reportedAtMs(report) === newest)
     .every(({ usage_sharing: shares }) => shares === true);
 }
 
-function toldAtMs({
-  usage_sharing_reported_at: toldAt,
-  last_validated_at: validatedAt,
-}: Told): number {
-  return (toldAt ?? validatedAt).getTime();
+function reportedAtMs({ usage_sharing_reported_at: reportedAt }: SharingReport): number {
+  return reportedAt?.getTime() ?? 0;
 }
 
 const PAGE_ROWS = 5_000;

@@ -34,9 +34,8 @@ export interface StoredCount {
 }
 
 /**
- * An install shares its usage unless it has said otherwise: what its active activations said last counts, or where none
- * of them said anything, the ones that were given up; of what was said at the same moment, a no. What was said before
- * such moments were noted counts as said at the last validation.
+ * An install shares its usage by default. The newest report of its active activations counts, or of its deactivated ones
+ * if no active one has reported; of two reports at the same time, a no.
  */
 const TOLD = `
     with request as materialized (
@@ -44,7 +43,7 @@ const TOLD = `
              coalesce((
                select usage_sharing from activations
                where activations.install_id = told.install_id and usage_sharing is not null
-               order by deactivated_at is not null, coalesce(usage_sharing_reported_at, last_validated_at) desc, usage_sharing
+               order by deactivated_at is not null, usage_sharing_reported_at desc, usage_sharing
                limit 1
              ), true) as sharing
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[])

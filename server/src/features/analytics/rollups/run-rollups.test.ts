@@ -310,8 +310,9 @@ async function storeActivation({ trial, at, machine, install }: StoredActivation
     [trial, at],
   );
   await pool.query(
-    `insert into activations (license_id, id, machine_id, components, machine_digest, install_id, activated_at, last_validated_at)
-     values ($1, gen_random_uuid(), $2, '{}', '', $3, $4, $4)`,
+    `insert into activations (license_id, id, machine_id, components, machine_digest, install_id, activated_at, last_validated_at,
+                              versions_reported_at)
+     values ($1, gen_random_uuid(), $2, '{}', '', $3, $4, $4, $4)`,
     [rows[0]?.id, machine ?? null, install ?? null, at],
   );
 }

@@ -122,11 +122,12 @@ test('what is decided over the relatives of a machine is what is decided over al
 test('a machine on a license with 20,000 others finds its relatives without reading them all', async () => {
   const licenseId = randomUUID();
   await pool.query(
-    `insert into activations (license_id, id, components, machine_digest, activated_at, last_validated_at)
+    `insert into activations (license_id, id, components, machine_digest, activated_at, last_validated_at,
+                              versions_reported_at)
      select $1, gen_random_uuid(),
             jsonb_build_object('strong', jsonb_build_array('machineid:' || i),
                                'medium', jsonb_build_array('tpm:' || i, 'diskserial:' || i), 'weak', '[]'::jsonb),
-            'digest ' || i, $2, $2
+            'digest ' || i, $2, $2, $2
      from generate_series(1, 20000) as i`,
     [licenseId, NOW],
   );

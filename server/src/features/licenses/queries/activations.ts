@@ -28,7 +28,7 @@ export const ActivationRow = Type.Object({
   machine_digest: Type.String(),
   os_version: Nullable.Text,
   app_version: Nullable.Text,
-  versions_reported_at: Nullable.Moment,
+  versions_reported_at: Timestamp,
   activated_at: Timestamp,
   deactivated_at: Nullable.Moment,
   last_validated_at: Timestamp,
@@ -146,8 +146,9 @@ export async function listActivationsAfter(
 const insertStatement = defineCommand(
   'activation_insert',
   `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
-                            os_version, app_version, entitlement_proof, activated_at, last_validated_at, counts_as_move)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $11)`,
+                            os_version, app_version, entitlement_proof, activated_at, last_validated_at,
+                            versions_reported_at, counts_as_move)
+   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $10, $11)`,
 );
 
 /**
@@ -265,7 +266,7 @@ export function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
     identity: { ...row.components, digest: row.machine_digest },
     osVersion: row.os_version,
     appVersion: row.app_version,
-    versionsReportedAt: row.versions_reported_at ?? row.activated_at,
+    versionsReportedAt: row.versions_reported_at,
     activatedAt: row.activated_at,
     deactivatedAt: row.deactivated_at,
     lastValidatedAt: row.last_validated_at,

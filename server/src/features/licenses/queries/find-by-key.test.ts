@@ -23,8 +23,9 @@ async function addLicense(facts: Readonly<Record<string, Date | boolean>> = {}) 
   );
   await pool.query('insert into license_keys values ($1, $2)', [keyHash, licenseId]);
   await pool.query(
-    `insert into activations (license_id, id, machine_id, components, machine_digest, activated_at, last_validated_at)
-     values ($1, $2, 'the machine', '{}', '', $3, $3)`,
+    `insert into activations (license_id, id, machine_id, components, machine_digest, activated_at, last_validated_at,
+                              versions_reported_at)
+     values ($1, $2, 'the machine', '{}', '', $3, $3, $3)`,
     [licenseId, activationId, NOW],
   );
   return { licenseId, activationId, keyHash: keyHash.toString('hex') };

@@ -50,6 +50,7 @@ async function addActivation(
     machine_digest: '',
     activated_at: NOW,
     last_validated_at: new Date(0),
+    versions_reported_at: NOW,
     entitlement_proof: proofOf(NOW_SECONDS),
     ...activation,
   });
