@@ -66,7 +66,7 @@ function listKeys(value: unknown, above: readonly string[] = []): string[] {
 }
 
 test('every subprotocol is named', () => {
-  const source = read('agent/src/stream/subprotocols.ts');
+  const source = read('agent/src/stream/admission.ts');
   assert.deepEqual(findUnnamed(findAll(source, /^ {2}'(latchkey\.[\w.-]+)',$/gm)), []);
 });
 

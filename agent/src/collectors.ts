@@ -5,23 +5,21 @@ import { openDiskHealthCollector } from './collect/disk-health.ts';
 import { openDisksCollector } from './collect/disks.ts';
 import { openFilesystemsCollector } from './collect/filesystems.ts';
 import { openGpusCollector } from './collect/gpu/gpus.ts';
-import { openLoadCollector } from './collect/load.ts';
-import { openMemoryCollector } from './collect/memory.ts';
+import { openLoadCollector, openUptimeCollector } from './collect/load.ts';
+import { openMemoryCollector, openSwapCollector } from './collect/memory.ts';
 import { openNetworkCollector } from './collect/network.ts';
 import { openPressureCollector } from './collect/pressure.ts';
 import { openProcessesCollector } from './collect/processes.ts';
 import { openRaspberryPiCollector } from './collect/raspberry-pi.ts';
 import { openSensorsCollector } from './collect/sensors.ts';
-import { openSwapCollector } from './collect/swap.ts';
 import { openUnitsCollector } from './collect/units.ts';
-import { openUptimeCollector } from './collect/uptime.ts';
 import type { Collectors } from './collector.ts';
 import type { MountProber } from './probe/mount-prober.ts';
 import type { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
 
 /** Who asks what may hang; who made them closes them. */
-export interface Background {
+interface Background {
   readonly prober: MountProber;
   readonly reader: BackgroundReader;
 }

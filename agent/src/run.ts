@@ -3,22 +3,19 @@ import { randomBytes } from 'node:crypto';
 import type { Clock } from './clock.ts';
 import { readHost } from './collect/host.ts';
 import { openCollectors } from './collectors.ts';
-import type { AgentConfig } from './config/config.ts';
-import { readTokens } from './config/tokens.ts';
+import { type AgentConfig, readTokens } from './config/config.ts';
 import type { Log } from './log.ts';
 import { MountProber } from './probe/mount-prober.ts';
 import { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
 import { openSampler, type Sampler } from './sample.ts';
 import { openControl } from './service/control-server.ts';
-import { openAccessTokens } from './stream/access-tokens.ts';
-import { isLoopback } from './stream/addresses.ts';
-import { AddressReports } from './stream/address-reports.ts';
+import { openAccessTokens } from './stream/admission.ts';
+import { AddressReports, isLoopback } from './stream/limits.ts';
 import { HISTORY_PARTS } from './stream/history.ts';
 import { Hub } from './stream/hub.ts';
 import { StreamServer } from './stream/server.ts';
-import { listTlsFiles, readTlsMaterial } from './tls/tls-files.ts';
-import { watchFiles } from './tls/watch-files.ts';
+import { listTlsFiles, readTlsMaterial, watchFiles } from './tls/tls-files.ts';
 import { tidyMemory } from './tidy-memory.ts';
 
 /** Proxies end connections that say nothing for a minute, many of them sooner. */
@@ -30,7 +27,7 @@ const PING_BYTES = 8;
 const TIDY_INTERVAL_MS = 60_000;
 
 /** What the agent is made of. */
-export interface AgentOptions {
+interface AgentOptions {
   readonly config: AgentConfig;
   readonly roots: Roots;
   readonly clock: Clock;

@@ -2,7 +2,6 @@ import type { AgentSnapshot } from '@latchkey/contract';
 
 import type { Clock } from './clock.ts';
 import type { Collectors, Part, PartName } from './collector.ts';
-import { findUnsound } from './find-unsound.ts';
 import type { Log } from './log.ts';
 
 /** What makes snapshots. */
@@ -119,4 +118,18 @@ function namesOf(collectors: Collectors): PartName[] {
 
 function isPartName(collectors: Collectors, name: string): name is PartName {
   return Object.hasOwn(collectors, name);
+}
+
+/**
+ * Looks for a number that JSON cannot say (NaN, Infinity), which would reach viewers as null.
+ * @returns the path of the first one, such as `cores.0.usage_ratio`; null when all is well
+ */
+function findUnsound(value: unknown, path = ''): string | null {
+  if (typeof value === 'number') return Number.isFinite(value) ? null : path;
+  if (typeof value !== 'object' || value === null) return null;
+  for (const [name, inner] of Object.entries(value)) {
+    const found = findUnsound(inner, name);
+    if (found !== null) return path === '' ? found : `${path}.${found}`;
+  }
+  return null;
 }

@@ -9,7 +9,7 @@ import type { Certificate } from './certificates.ts';
 export const MAIN = fileURLToPath(new URL('../src/main.ts', import.meta.url));
 
 /** What a command ended with. */
-export interface Result {
+interface Result {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;

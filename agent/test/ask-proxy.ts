@@ -9,7 +9,7 @@ import { connectTo, type TestViewer } from './stream-harness.ts';
 /** The domain that the proxies of tests answer for. */
 export const DOMAIN = 'monitor.test';
 
-export interface Answer {
+interface Answer {
   readonly status: number;
   readonly type: string;
   readonly text: string;

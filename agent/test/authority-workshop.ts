@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 import type { AuthorityContext, AuthorityPlaces } from '#agent/authority/context.ts';
-import { type CreatedClient, createClient } from '#agent/authority/create-client.ts';
+import { type CreatedClient, createClient } from '#agent/authority/clients.ts';
 import { type AuthorityWish, ensureAuthority } from '#agent/authority/ensure-authority.ts';
 import { paths } from '#agent/install/paths.ts';
 import { runProgram } from '#agent/install/run-program.ts';
@@ -19,7 +19,7 @@ export const wish: AuthorityWish = {
 };
 
 /** The files of a bundle. */
-export interface Unpacked {
+interface Unpacked {
   readonly directory: string;
   readonly cert: string;
   readonly key: string;

@@ -81,7 +81,7 @@ export class Workshop implements Disposable {
 }
 
 /** What signs and revokes. */
-export class Authority {
+class Authority {
   readonly own: Certificate;
   readonly #workshop: Workshop;
   readonly #name: string;

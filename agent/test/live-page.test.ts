@@ -11,7 +11,7 @@ import { formatBytes, formatPercent } from '#agent/page/browser/format.ts';
 import { MountProber } from '#agent/probe/mount-prober.ts';
 import { BackgroundReader } from '#agent/read/background-reader.ts';
 import { openSampler } from '#agent/sample.ts';
-import { openAccessTokens } from '#agent/stream/access-tokens.ts';
+import { openAccessTokens } from '#agent/stream/admission.ts';
 import { Hub } from '#agent/stream/hub.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 

@@ -10,7 +10,7 @@ const NOT_IMPLEMENTED = -38;
 export const mountedSpace = { blocks: 1000, freeBlocks: 400, blockBytes: 4096 } as const;
 
 /** A mount whose program this is. */
-export interface OwnMount {
+interface OwnMount {
   /** Ends the program: every call to it fails from now on. */
   release(): void;
 }

@@ -4,7 +4,7 @@ import { after, describe, test } from 'node:test';
 import { connect } from 'node:tls';
 
 import { renderLimits, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
-import { AddressReports } from '#agent/stream/address-reports.ts';
+import { AddressReports } from '#agent/stream/limits.ts';
 import { readTlsMaterial } from '#agent/tls/tls-files.ts';
 import { askProxy, DOMAIN, type Manner, watchProxy } from './ask-proxy.ts';
 import { lacksOpenssl } from './certificates.ts';

@@ -1,11 +1,11 @@
 import { execFileSync, spawn } from 'node:child_process';
 
-import { findProgram } from '#agent/read/program.ts';
+import { findProgram } from '#agent/read/small-file.ts';
 
 /** What node_exporter says, by the name and the labels, such as `node_load1` or `node_disk_read_bytes_total{device="vda"}`. */
 export type Figures = ReadonlyMap<string, number>;
 
-export interface NodeExporter {
+interface NodeExporter {
   ask(): Promise<Figures>;
   close(): Promise<void>;
 }

@@ -5,7 +5,7 @@ import { TLSSocket } from 'node:tls';
 import type { Certificate } from './certificates.ts';
 
 /** Stands where an agent would, and notes what it is asked: every upgrade is answered 418. */
-export interface RecordingAgent extends Disposable {
+interface RecordingAgent extends Disposable {
   readonly port: number;
   /** Of each upgrade: `sni`, `url`, `http`, and its headers. */
   readonly seen: readonly Readonly<Record<string, unknown>>[];

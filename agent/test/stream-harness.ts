@@ -5,9 +5,8 @@ import { type ClientOptions, WebSocket } from 'ws';
 
 import type { Clock } from '#agent/clock.ts';
 import type { PartName } from '#agent/collector.ts';
-import { AddressReports } from '#agent/stream/address-reports.ts';
-import { MAX_BUFFERED_BYTES } from '#agent/stream/drop-slowest.ts';
-import { Hub } from '#agent/stream/hub.ts';
+import { AddressReports } from '#agent/stream/limits.ts';
+import { Hub, MAX_BUFFERED_BYTES } from '#agent/stream/hub.ts';
 import { StreamServer, type StreamServerOptions } from '#agent/stream/server.ts';
 import type { TlsMaterial } from '#agent/tls/tls-files.ts';
 import { exampleHost, exampleSnapshot } from './example-snapshot.ts';

@@ -1,12 +1,12 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { findProgram } from '#agent/read/program.ts';
+import { findProgram } from '#agent/read/small-file.ts';
 
 import type { ProgramPlan } from './program.ts';
 
 /** Another program of the kind, from Debian's package, or why it is not measured. */
-export type Other = ProgramPlan | { readonly name: string; readonly absent: string };
+type Other = ProgramPlan | { readonly name: string; readonly absent: string };
 
 /** node_exporter, Netdata and Glances, each set to look once a second and to keep nothing on disk. */
 export function listOthers(directory: string): readonly Other[] {

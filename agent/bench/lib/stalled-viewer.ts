@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { connect } from 'node:tls';
 
 /** A viewer that has connected and reads nothing. */
-export interface StalledViewer extends Disposable {
+interface StalledViewer extends Disposable {
   /** Whether the agent still keeps the connection. */
   isKept(): boolean;
 }

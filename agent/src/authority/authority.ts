@@ -2,12 +2,17 @@ import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 
-import { AuthorityError, codeOf, explainFileError } from './authority-error.ts';
-import type { AuthorityContext, AuthorityPlaces } from './context.ts';
+import {
+  type AuthorityContext,
+  AuthorityError,
+  type AuthorityPlaces,
+  codeOf,
+  explainFileError,
+} from './context.ts';
 import { Openssl, type OwnFiles } from './openssl.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
 import { prepareFile, writeFile } from '../system/write-file.ts';
-import { formatRegister, readRegister, registerPath } from './register-file.ts';
+import { formatRegister, readRegister, registerPath } from './register.ts';
 import * as rules from './register.ts';
 
 const DAY_MS = 86_400_000;
@@ -25,7 +30,7 @@ export interface SignedCertificate {
 }
 
 /** What is asked of a new certificate. */
-export interface CertificateWish {
+interface CertificateWish {
   readonly name: string;
   readonly purpose: rules.CertificateRecord['purpose'];
   readonly days: number;

@@ -1,12 +1,11 @@
 import { gzipSync } from 'node:zlib';
 
-import { formatDate, type SignedCertificate } from './authority.ts';
-import { writeReadme } from './readme-text.ts';
-import type { Register } from './register.ts';
 import { packTar } from '../system/tar.ts';
+import { formatDate, type SignedCertificate } from './authority.ts';
+import type { Register } from './register.ts';
 
 /** What a bundle is made of. */
-export interface BundleParts {
+interface BundleParts {
   readonly signed: SignedCertificate;
   /** The authority's certificate, as PEM. */
   readonly authority: string;
@@ -32,4 +31,58 @@ export function packBundle({ signed, authority, pkcs12, register }: BundleParts)
     entry('ca.pem', authority, 0o644),
   ];
   return gzipSync(packTar(entries, issuedAt));
+}
+
+/** What a bundle's README tells of. */
+interface ReadmeFacts {
+  readonly name: string;
+  readonly domain: string;
+  /** What viewers connect to; null when it is not known. */
+  readonly address: string | null;
+  /** A day, such as `2027-11-21`. */
+  readonly expires: string;
+}
+
+/** The text that goes with a client certificate, for the person who gets it. */
+function writeReadme({ name, domain, address, expires }: ReadmeFacts): string {
+  const url = address ?? `wss://${domain}:4096`;
+  const where =
+    address === null ? `${url} or wss://${domain}/latchkey, whichever you were told` : url;
+  return `Client certificate "${name}" for ${domain}
+
+Good until:  ${expires}. After that nobody is let in with it; ask for a new one before.
+Connect to:  ${where}
+
+Whoever has client.key or ${name}.p12 with its password can watch this machine. Keep them to yourself, and say so at
+once when they are lost: they can be revoked.
+
+Files
+  client.pem             the certificate
+  client.key             its private key, not encrypted
+  client-with-chain.pem  the certificate and the authority's, for programs that want both
+  ${`${name}.p12`.padEnd(21)}  certificate and key, for browsers and systems; its password was shown once, to whoever made it
+  ca.pem                 the authority that signed the certificate. It is not the server's: do not trust it for web sites.
+
+Import ${name}.p12
+  macOS    Open it; the keychain "login" takes it. Safari and Chrome ask which certificate to show.
+  Windows  Open it, choose "Current user", type the password, keep "automatically select the store". Edge and Chrome use it.
+  Firefox  Settings, Privacy & Security, View Certificates, Your Certificates, Import.
+  Chrome   On Linux: chrome://certificate-manager, Your certificates, Import.
+
+Try it (in this directory)
+  curl: "101 Switching Protocols" is a success
+    curl --include --no-buffer --http1.1 --max-time 5 --cert client.pem --key client.key \\
+      --header 'Connection: Upgrade' --header 'Upgrade: websocket' \\
+      --header 'Sec-WebSocket-Version: 13' --header 'Sec-WebSocket-Key: bGF0Y2hrZXktYWdlbnQhIQ==' \\
+      '${url.replace(/^wss:/u, 'https:')}'
+
+  websocat
+    websocat --client-pkcs12-der ${name}.p12 --client-pkcs12-passwd PASSWORD '${url}'
+
+  Node.js (npm install ws)
+    import { readFileSync } from 'node:fs';
+    import { WebSocket } from 'ws';
+    const [cert, key] = [readFileSync('client.pem'), readFileSync('client.key')];
+    new WebSocket('${url}', { cert, key }).on('message', (data) => console.log(String(data)));
+`;
 }

@@ -9,7 +9,7 @@ import { AuthorityWorkshop, wish } from '../../test/authority-workshop.ts';
 import { lacksOpenssl } from '../../test/certificates.ts';
 import type { AuthorityContext } from './context.ts';
 import { ensureAuthority, isAuthorityReady } from './ensure-authority.ts';
-import { refreshList } from './refresh-list.ts';
+import { refreshList } from './renewal.ts';
 
 const show = (path: string): string =>
   execFileSync('openssl', ['x509', '-in', path, '-noout', '-text'], { encoding: 'utf8' });

@@ -2,13 +2,16 @@ import { chmodSync, mkdirSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 import { makeKey, makeSerial, openAuthority, ownFiles, whileAlone } from './authority.ts';
-import { AuthorityError, explainFileError } from './authority-error.ts';
-import type { AuthorityContext, AuthorityPlaces } from './context.ts';
-import { ensureProxyCertificate, isProxyCertificateGood } from './ensure-proxy-certificate.ts';
+import {
+  type AuthorityContext,
+  AuthorityError,
+  type AuthorityPlaces,
+  explainFileError,
+} from './context.ts';
+import { ensureProxyCertificate, isProxyCertificateGood } from './renewal.ts';
 import { Openssl } from './openssl.ts';
 import { writeFile } from '../system/write-file.ts';
-import { formatRegister, readRegister, registerPath } from './register-file.ts';
-import type { Register } from './register.ts';
+import { formatRegister, readRegister, type Register, registerPath } from './register.ts';
 
 /** Ten years with their leap days. */
 const VALID_MS = 3_652 * 86_400_000;

@@ -12,11 +12,10 @@ import { emptyPrograms } from '../../test/programs.ts';
 import type { RunProgram } from '../install/run-program.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import type { AuthorityContext } from './context.ts';
-import { createClient } from './create-client.ts';
+import { createClient, revokeClient } from './clients.ts';
 import { ensureAuthority } from './ensure-authority.ts';
 import { listCertificates } from './list-certificates.ts';
-import { refreshList } from './refresh-list.ts';
-import { revokeClient } from './revoke-client.ts';
+import { refreshList } from './renewal.ts';
 
 const MAIN = fileURLToPath(new URL('../main.ts', import.meta.url));
 

@@ -1,10 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 
 import { noAuthority, ownFiles, readIfThere } from './authority.ts';
-import { explainFileError } from './authority-error.ts';
-import type { AuthorityContext } from './context.ts';
-import { readRegister } from './register-file.ts';
-import type { CertificateRecord } from './register.ts';
+import { type AuthorityContext, explainFileError } from './context.ts';
+import { type CertificateRecord, readRegister } from './register.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -20,7 +18,7 @@ export interface ListedCertificate {
 }
 
 /** Every certificate that was handed out, and what to do about those that end soon. */
-export interface CertificateList {
+interface CertificateList {
   readonly certificates: readonly ListedCertificate[];
   readonly warnings: readonly string[];
 }

@@ -2,7 +2,7 @@ import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 import type { RunProgram } from '../install/run-program.ts';
-import { AuthorityError } from './authority-error.ts';
+import { AuthorityError } from './context.ts';
 import { type CertificateRecord, isRevoked, type Register } from './register.ts';
 
 /** Processors of small boards take a second for a key; a disk may be busy. */
@@ -50,7 +50,7 @@ prompt = no
 `;
 
 /** What signs. */
-export interface Signer {
+interface Signer {
   readonly keyFile: string;
   /** Null for one that signs itself. */
   readonly certificateFile: string | null;
@@ -62,7 +62,7 @@ export interface OwnFiles extends Signer {
 }
 
 /** What is signed. */
-export interface Wish {
+interface Wish {
   /** Such as `/CN=anna`. */
   readonly subject: string;
   /** The private key, as PEM. */

@@ -4,20 +4,17 @@ import { join } from 'node:path';
 
 import { formatDate } from '../authority/authority.ts';
 import type { AuthorityContext } from '../authority/context.ts';
-import { createClient } from '../authority/create-client.ts';
+import { createClient, revokeClient } from '../authority/clients.ts';
 import { type ListedCertificate, listCertificates } from '../authority/list-certificates.ts';
-import { refreshList } from '../authority/refresh-list.ts';
-import { revokeClient } from '../authority/revoke-client.ts';
-import { tellNginx } from '../authority/tell-nginx.ts';
+import { refreshList, tellNginx } from '../authority/renewal.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { detectInstalled } from '../install/detect/installed.ts';
 import { paths } from '../install/paths.ts';
 import { runProgram } from '../install/run-program.ts';
-import { askReload } from '../service/ask-reload.ts';
-import { type OutputOptions, printNote, printResult } from './output.ts';
-import { formatTable } from './table.ts';
+import { askReload } from '../service/client.ts';
+import { formatTable, type OutputOptions, printNote, printResult } from './output.ts';
 
 export interface RootOptions {
   readonly root: string;

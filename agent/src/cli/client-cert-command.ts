@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import { isClientName } from '../authority/client-name.ts';
+import { isClientName } from '../authority/context.ts';
 import type { CreateOptions, RootOptions } from './client-cert-actions.ts';
 import { jsonOption, type OutputOptions, withExamples } from './output.ts';
 

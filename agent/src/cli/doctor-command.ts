@@ -2,8 +2,9 @@ import { Command } from 'commander';
 
 import { systemClock } from '../clock.ts';
 import type { Finding } from '../doctor/finding.ts';
-import { type ConfigOptions, configOption } from './config-option.ts';
 import {
+  configOption,
+  type ConfigOptions,
   jsonOption,
   type OutputOptions,
   paint,

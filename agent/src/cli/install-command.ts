@@ -1,7 +1,10 @@
-import { Command, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 
+import { openNftPort } from '../install/apply/nftables.ts';
+import { runProgram } from '../install/run-program.ts';
 import type { InstallFlags } from './install-action.ts';
 import { withExamples } from './output.ts';
+import type { UninstallFlags } from './uninstall-action.ts';
 
 const OPTIONS: readonly (readonly [string, string])[] = [
   ['--domain <name>', 'the name by which viewers reach this machine (LATCHKEY_DOMAIN)'],
@@ -39,4 +42,45 @@ export function installCommand(): Command {
     ['install --domain db-1.example.com --email ops@example.com --dry-run', 'What that would do'],
     ['install', 'Again, or a newer version: what was said at first counts'],
   ]);
+}
+
+/** `latchkey-agent uninstall`. What it needs is loaded only when it is used. */
+export function uninstallCommand(): Command {
+  const command = new Command('uninstall')
+    .description(
+      'Undo what installations did, so that the machine is as before; for root. Exit code 0 or 1.',
+    )
+    .addOption(new Option('--dry-run', 'say what would be undone, and change nothing'))
+    .addOption(
+      new Option(
+        '--keep-configuration',
+        'keep /etc/latchkey-agent, the authority for client certificates, and the user that owns them',
+      ),
+    )
+    .addOption(new Option('--verbose', 'show each program that is run'))
+    .action(async (flags: UninstallFlags) => {
+      const { uninstallAgent } = await import('./uninstall-action.ts');
+      await uninstallAgent(flags);
+    });
+  return withExamples(command, [
+    ['uninstall --dry-run', 'What would be removed or brought back'],
+    ['uninstall --keep-configuration', 'To install it again some day'],
+  ]);
+}
+
+/** `latchkey-agent open-port`, which the unit latchkey-agent-port@.service runs. Not in the help: --open-firewall sets it up. */
+export function openPortCommand(): Command {
+  const command = new Command('open-port')
+    .description('Open a port in nftables, unless it is open already; for root.')
+    .argument('<port>', 'the TCP port, 1 to 65535', readPort)
+    .action(async (port: number) => {
+      await openNftPort(port, { root: '', ownerId: 0, runProgram });
+    });
+  return withExamples(command, [['open-port 4096', 'At each start, by its unit']]);
+}
+
+function readPort(text: string): number {
+  const port = /^\d{1,5}$/u.test(text) ? Number(text) : 0;
+  if (port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('It must be a number from 1 to 65535.');
 }

@@ -11,7 +11,7 @@ import { MountProber } from '../probe/mount-prober.ts';
 import { BackgroundReader } from '../read/background-reader.ts';
 import { machineRoots } from '../roots.ts';
 import { openSampler } from '../sample.ts';
-import { endProcess } from './end-process.ts';
+import { endProcess } from './run-command.ts';
 import { jsonOption, type OutputOptions, printResult, withExamples } from './output.ts';
 import { formatSnapshot } from './snapshot-table.ts';
 

@@ -2,9 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { ensureAuthority, isAuthorityReady } from '../authority/ensure-authority.ts';
-import { hasIssuedSince } from '../authority/has-issued-since.ts';
+import { hasIssuedSince } from '../authority/register.ts';
 import { systemClock } from '../clock.ts';
-import type { RunContext } from '../install/apply/apply-plan.ts';
+import type { Progress, RunContext } from '../install/apply/apply-plan.ts';
 import { type AuthorityOrder, Changes, type InstallServices } from '../install/apply/step-kind.ts';
 import type { Interruption } from '../install/apply/interruption.ts';
 import { Journal } from '../install/apply/journal.ts';
@@ -16,7 +16,6 @@ import { askForChallenge, judgeChallenge } from '../install/verify/challenge.ts'
 import { findPlace } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
-import { openProgress, showPrograms } from './install-progress.ts';
 import { printNote } from './output.ts';
 
 /** What the steps of this machine are done and undone with. */
@@ -95,4 +94,35 @@ async function checkChallenge(domain: string, facts: HostFacts | null): Promise<
   if (facts === null) return null;
   const { addresses, domainAddresses } = facts;
   return judgeChallenge(domain, await askForChallenge(domain, domainAddresses, addresses));
+}
+
+/** Tells on standard error how an installation goes on: a line for each step. */
+function openProgress(): Progress {
+  const isTerminal = process.stderr.isTTY;
+  const clear = isTerminal ? '\r\u001B[K' : '';
+  return {
+    begin(title) {
+      if (isTerminal) process.stderr.write(`${clear}… ${title}`);
+    },
+    end(title, isDone, seconds) {
+      const line = isDone ? `✓ ${title} (${seconds.toFixed(1)} s)` : `· ${title}: already so`;
+      process.stderr.write(`${clear}${line}\n`);
+    },
+    failed(reason, isUndone) {
+      process.stderr.write(`${clear}✗ ${reason}\n`);
+      if (isUndone) printNote('Undoing what was done …');
+    },
+  };
+}
+
+/** Shows each program that is run, and how it ended. */
+function showPrograms(run: RunProgram): RunProgram {
+  return async (program, args, options) => {
+    const startedMs = performance.now();
+    const result = await run(program, args, options);
+    const seconds = ((performance.now() - startedMs) / 1000).toFixed(1);
+    const line = [program, ...args].join(' ').replaceAll(/\p{Cc}/gu, ' ');
+    printNote(`  $ ${line}  → ${result.code ?? result.fault} (${seconds} s)`);
+    return result;
+  };
 }

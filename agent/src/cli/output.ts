@@ -2,6 +2,8 @@ import { styleText } from 'node:util';
 
 import { type Command, Option } from 'commander';
 
+import { CONFIG_PATH } from '../config/load-config.ts';
+
 /** What every command that gives a result takes. */
 export interface OutputOptions {
   /** JSON for programs instead of text for people. */
@@ -36,4 +38,41 @@ export function withExamples(
 /** Colours text for standard output: only on a terminal, and never with `NO_COLOR`. */
 export function paint(style: 'bold' | 'dim', text: string): string {
   return styleText(style, text, { stream: process.stdout });
+}
+
+/** The option of every command that reads the configuration. */
+export interface ConfigOptions {
+  readonly config: string;
+}
+
+export function configOption(): Option {
+  return new Option('-c, --config <file>', 'the configuration file').default(CONFIG_PATH);
+}
+
+export type Rows = readonly (readonly string[])[];
+
+/** A table with a header; nothing without rows. */
+export function formatTable(header: readonly string[], rows: Rows): string {
+  if (rows.length === 0) return '';
+  const [first = '', ...lines] = alignColumns([
+    header.map((name) => name.toUpperCase()),
+    ...rows,
+  ]).split('\n');
+  return [paint('dim', first), ...lines].join('\n');
+}
+
+/** Rows of cells, each column as wide as its widest cell. */
+export function alignColumns(rows: Rows): string {
+  const columns = Math.max(0, ...rows.map((cells) => cells.length));
+  const widths = Array.from({ length: columns }, (_, column) =>
+    Math.max(...rows.map((cells) => cells[column]?.length ?? 0)),
+  );
+  return rows
+    .map((cells) =>
+      cells
+        .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+        .join('  ')
+        .trimEnd(),
+    )
+    .join('\n');
 }

@@ -1,21 +1,16 @@
 import { Command, CommanderError } from 'commander';
 
-import { AuthorityError } from '../authority/authority-error.ts';
+import { AuthorityError } from '../authority/context.ts';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
 import { TlsFileError } from '../tls/tls-files.ts';
 import { version } from '../version.ts';
 import { clientCertCommand } from './client-cert-command.ts';
 import { doctorCommand } from './doctor-command.ts';
-import { healthCommand } from './health-command.ts';
-import { installCommand } from './install-command.ts';
+import { installCommand, openPortCommand, uninstallCommand } from './install-command.ts';
 import { onceCommand } from './once-command.ts';
-import { openPortCommand } from './open-port-command.ts';
-import { printNote, withExamples } from './output.ts';
-import { reloadCommand } from './reload-command.ts';
+import { jsonOption, type OutputOptions, printNote, printResult, withExamples } from './output.ts';
 import { runCommand } from './run-command.ts';
-import { uninstallCommand } from './uninstall-command.ts';
-import { validateCommand } from './validate-command.ts';
-import { versionCommand } from './version-command.ts';
+import { healthCommand, reloadCommand, validateCommand } from './service-commands.ts';
 import { watchCommand } from './watch-command.ts';
 
 /** The command line was not understood. */
@@ -105,4 +100,20 @@ function listenForLostOutput(): void {
   });
   // There is nowhere left to tell it.
   process.stderr.on('error', () => undefined);
+}
+
+function versionCommand(): Command {
+  const command = new Command('version')
+    .description('Print the version of this program and what it runs on.')
+    .addOption(jsonOption())
+    .action((options: OutputOptions) => {
+      const { platform, arch, versions } = process;
+      const result = { version, node: versions.node, platform: `${platform}-${arch}` };
+      printResult(
+        options,
+        result,
+        () => `latchkey-agent ${version} (Node.js ${result.node}, ${result.platform})`,
+      );
+    });
+  return withExamples(command, [['version --json', 'The version, for a program']]);
 }

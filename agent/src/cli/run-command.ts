@@ -1,16 +1,13 @@
 import { Command } from 'commander';
 
 import { systemClock } from '../clock.ts';
-import { ConfigError } from '../config/config.ts';
-import { explainListenError } from '../config/explain-listen-error.ts';
+import { ConfigError, explainListenError } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import { createLog } from '../log.ts';
 import { machineRoots } from '../roots.ts';
 import type { RunningAgent } from '../run.ts';
 import { openServiceManager, type ServiceManager } from '../service/service-manager.ts';
-import { type ConfigOptions, configOption } from './config-option.ts';
-import { endProcess } from './end-process.ts';
-import { printNote, withExamples } from './output.ts';
+import { configOption, type ConfigOptions, printNote, withExamples } from './output.ts';
 
 /** A stop that takes longer is forced. */
 const STOP_DEADLINE_MS = 1_900;
@@ -80,4 +77,13 @@ async function receiveStopSignal(): Promise<void> {
   await new Promise<void>((resolve) => {
     process.once('SIGTERM', () => resolve()).once('SIGINT', () => resolve());
   });
+}
+
+/**
+ * Ends this process, although a thread of it hangs in the kernel. Node.js would wait for its threads, so this becomes
+ * another program, for which the kernel ends them. Standard output must have been written.
+ */
+export function endProcess(exitCode: number): never {
+  if (process.execve === undefined) process.exit(exitCode);
+  return process.execve('/bin/sh', ['sh', '-c', `exit ${exitCode}`], {});
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { formatSnapshot } from './snapshot-table.ts';
-import { formatBytes, formatDuration, formatLatency, formatRatio } from './units.ts';
+import { formatBytes, formatDuration, formatLatency, formatRatio } from './format.ts';
 
 const host = { hostname: 'db-1', architecture: 'x64', machine_type: 'physical' } as const;
 

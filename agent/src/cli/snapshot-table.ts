@@ -1,9 +1,5 @@
 import type { AgentHost, AgentSnapshot } from '@latchkey/contract';
 
-import { nameGpu } from './name-gpu.ts';
-import { paint } from './output.ts';
-import { listPiTroubles } from './pi-troubles.ts';
-import { alignColumns, formatTable, type Rows } from './table.ts';
 import {
   formatBytes,
   formatBytesPerSecond,
@@ -12,7 +8,10 @@ import {
   formatLatency,
   formatLoad,
   formatRatio,
-} from './units.ts';
+  listPiTroubles,
+  nameGpu,
+} from './format.ts';
+import { alignColumns, formatTable, paint, type Rows } from './output.ts';
 
 const GIGA = 1e9;
 

@@ -92,7 +92,7 @@ async function show(target: Target, options: Options): Promise<void> {
   const { runSession } = await import('../watch/session.ts');
   const isDrawn = process.stdout.isTTY && process.env['TERM'] !== 'dumb';
   if (options.once !== true && options.json !== true && isDrawn) {
-    const { drawSession } = await import('../watch/draw-session.ts');
+    const { drawSession } = await import('../watch/terminal.ts');
     await drawSession(target, stop);
     return;
   }
@@ -116,6 +116,6 @@ async function choosePrinter({ json, once }: Options): Promise<(view: View) => s
     return ({ hello, snapshot }) =>
       hello === null || snapshot === null ? '' : formatSnapshot(hello.host, snapshot);
   }
-  const { describeSnapshot } = await import('../watch/plain-line.ts');
+  const { describeSnapshot } = await import('../watch/view.ts');
   return ({ snapshot }) => (snapshot === null ? '' : describeSnapshot(snapshot));
 }

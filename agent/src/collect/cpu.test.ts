@@ -4,8 +4,7 @@ import { test } from 'node:test';
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
 import { until } from '../../test/until.ts';
-import { BackgroundReader } from '../read/background-reader.ts';
-import type { SlowFile } from '../read/slow-file.ts';
+import { BackgroundReader, type SlowFile } from '../read/background-reader.ts';
 import type { Roots } from '../roots.ts';
 
 import { openCpuCollector } from './cpu.ts';

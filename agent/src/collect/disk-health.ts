@@ -10,14 +10,13 @@ import {
   type SmartctlAnswer,
   MAX_SMARTCTL_BYTES,
 } from '../parse/smartctl.ts';
-import { findProgram } from '../read/program.ts';
-import { readText } from '../read/small-file.ts';
+import { findProgram, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { Child } from './child.ts';
 import { listDisks } from './disk-facts.ts';
 import { readKeptDiskHealth } from './kept-disk-health.ts';
 
-export interface DiskHealthOptions {
+interface DiskHealthOptions {
   /** Directories to search for smartctl; default: PATH and the usual directories for programs of root. */
   readonly searchPath?: string;
   /** For the time of a reading. */

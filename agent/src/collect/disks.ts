@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import type { AgentDisk } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { type DiskCounters, parseDiskStats } from '../parse/disk-stats.ts';
-import { present } from '../present.ts';
-import { Rates, round, toRatio } from '../rate.ts';
+import { present, Rates, round, toRatio } from '../figures.ts';
+import { Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
 import { type DiskFacts, listDisks } from './disk-facts.ts';
@@ -97,4 +96,61 @@ function describeDisk(
 function toLatencySeconds(msPerSecond: number | null, perSecond: number | null): number | null {
   if (msPerSecond === null || perSecond === null || perSecond === 0) return null;
   return Math.round((msPerSecond / perSecond) * MS_PER_SECOND) / 1_000_000;
+}
+
+/** A line of /proc/diskstats, since boot. The sums of time are of 32 bits and wrap after 50 days of work. */
+interface DiskCounters {
+  readonly reads: number;
+  readonly readBytes: number;
+  readonly readMs: number;
+  readonly writes: number;
+  readonly writtenBytes: number;
+  readonly writeMs: number;
+  /** Time with a request under way. */
+  readonly busyMs: number;
+  /** The same, times the number of requests. */
+  readonly queueMs: number;
+}
+
+/** Of the kernel, whatever the disk's own are. */
+const SECTOR_BYTES = 512;
+
+/**
+ * Reads /proc/diskstats (kernel documentation, admin-guide/iostats).
+ * @param isWanted which devices to read, by name
+ */
+function parseDiskStats(
+  bytes: Buffer,
+  isWanted: (device: string) => boolean,
+): Map<string, DiskCounters> {
+  const disks = new Map<string, DiskCounters>();
+  for (const scanner = new Scanner(bytes); !scanner.isAtEnd(); scanner.skipLine()) {
+    scanner.skipWords(2);
+    const device = scanner.readWord();
+    if (!isWanted(device)) continue;
+    const counters = readCounters(scanner);
+    if (!Number.isNaN(counters.queueMs)) disks.set(device, counters);
+  }
+  return disks;
+}
+
+function readCounters(scanner: Scanner): DiskCounters {
+  const next = (): number => scanner.readNumber();
+  const skip = (): void => scanner.skipWords(1);
+  const reads = next();
+  skip();
+  const [readBytes, readMs, writes] = [next() * SECTOR_BYTES, next(), next()];
+  skip();
+  const [writtenBytes, writeMs] = [next() * SECTOR_BYTES, next()];
+  skip();
+  return {
+    reads,
+    readBytes,
+    readMs,
+    writes,
+    writtenBytes,
+    writeMs,
+    busyMs: next(),
+    queueMs: next(),
+  };
 }

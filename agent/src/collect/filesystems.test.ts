@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
 import { MountProber } from '../probe/mount-prober.ts';
-import type { Space } from '../probe/space.ts';
+import type { Space } from '../probe/statfs-worker.ts';
 import type { Roots } from '../roots.ts';
 
 import { openFilesystemsCollector } from './filesystems.ts';

@@ -3,14 +3,12 @@ import { join } from 'node:path';
 import type { AgentFilesystem } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { parseMountInfo } from '../parse/mount-info.ts';
-import { present } from '../present.ts';
+import { chooseMounts, type ChosenMount, parseMountInfo } from './mounts.ts';
+import { present, shareOf } from '../figures.ts';
 import type { MountProber } from '../probe/mount-prober.ts';
-import { askSpace, type Space } from '../probe/space.ts';
-import { shareOf } from '../rate.ts';
+import { askSpace, type Space } from '../probe/statfs-worker.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
-import { type ChosenMount, chooseMounts } from './choose-mounts.ts';
 
 /** Space changes slowly, and asking makes some disks of a pool turn. */
 const INTERVAL_MS = 5_000;

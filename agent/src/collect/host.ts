@@ -2,12 +2,11 @@ import { join } from 'node:path';
 
 import type { AgentHost } from '@latchkey/contract';
 
-import { keys, parseKeyValues } from '../parse/key-values.ts';
-import { parseMountInfo } from '../parse/mount-info.ts';
-import { present } from '../present.ts';
+import { keys, parseKeyValues } from '../parse/scanner.ts';
+import { parseMountInfo } from './mounts.ts';
+import { present } from '../figures.ts';
 import { readWhole } from '../read/kept-file.ts';
-import { readOsRelease } from '../read/os-release.ts';
-import { readText } from '../read/small-file.ts';
+import { readOsRelease, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** What the machine is. It is read once. */

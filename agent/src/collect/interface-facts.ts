@@ -3,9 +3,8 @@ import { basename, join } from 'node:path';
 
 import type { AgentInterface } from '@latchkey/contract';
 
-import { present } from '../present.ts';
-import { isMissing } from '../read/missing.ts';
-import { listDirectory, readNumber, readText } from '../read/small-file.ts';
+import { present } from '../figures.ts';
+import { isMissing, listDirectory, readNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** What seldom changes about an interface. */

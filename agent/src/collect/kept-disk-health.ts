@@ -3,11 +3,11 @@ import { join } from 'node:path';
 
 import { MAX_SMARTCTL_BYTES, parseSmartctl, type SmartctlAnswer } from '../parse/smartctl.ts';
 import { readWhole } from '../read/kept-file.ts';
-import { isMissing } from '../read/missing.ts';
+import { isMissing } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** A reading of `latchkey-agent-disks.service`, which runs as root. */
-export interface KeptDiskHealth {
+interface KeptDiskHealth {
   readonly answer: SmartctlAnswer;
   readonly readAt: Date;
   /** When the unit last saw that the disk had no requests since the reading, or `readAt`. */

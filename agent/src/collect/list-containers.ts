@@ -3,7 +3,7 @@ import { join } from 'node:path';
 
 import type { AgentContainer } from '@latchkey/contract';
 
-import { isMissing } from '../read/missing.ts';
+import { isMissing } from '../read/small-file.ts';
 
 /** A control group that is a container. */
 export interface ContainerGroup {

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 
 import { copyMachine, emptyMachine } from '../../test/machine.ts';
 
-import { openLoadCollector } from './load.ts';
-import { openUptimeCollector } from './uptime.ts';
+import { openLoadCollector, openUptimeCollector } from './load.ts';
 
 test('load averages, threads and the uptime are as the kernel says them', () => {
   using machine = copyMachine('bare-vm');

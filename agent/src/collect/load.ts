@@ -3,7 +3,9 @@ import { join } from 'node:path';
 import type { AgentLoad } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
+import { Scanner } from '../parse/scanner.ts';
 import { KeptFile } from '../read/kept-file.ts';
+import { parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 /** `0.42 0.36 0.30 2/171 4242`: the averages, runnable of all threads, and the newest process (proc_loadavg(5)). */
@@ -20,6 +22,18 @@ export function openLoadCollector(roots: Roots): Collector<AgentLoad> {
       if (load_1m === undefined || load_5m === undefined || load_15m === undefined) return null;
       if (runnable_tasks === undefined || tasks === undefined) return null;
       return { load_1m, load_5m, load_15m, runnable_tasks, tasks };
+    },
+    close: () => file.close(),
+  };
+}
+
+/** Seconds since boot, from /proc/uptime. */
+export function openUptimeCollector(roots: Roots): Collector<number> {
+  const file = new KeptFile(join(roots.proc, 'uptime'));
+  return {
+    collect() {
+      const bytes = file.read();
+      return bytes === null ? null : parseNumber(new Scanner(bytes).readWord());
     },
     close: () => file.close(),
   };

@@ -1,14 +1,14 @@
 import { join } from 'node:path';
 
-import type { AgentMemory } from '@latchkey/contract';
+import type { AgentMemory, AgentSwap } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { keys, parseKeyValues } from '../parse/key-values.ts';
-import { present } from '../present.ts';
-import { toRatio } from '../rate.ts';
-import { KeptFile } from '../read/kept-file.ts';
+import { present, Rates, round, toRatio } from '../figures.ts';
+import { keys, parseKeyValues, Scanner } from '../parse/scanner.ts';
+import { KeptFile, readWhole } from '../read/kept-file.ts';
+import { readPageSizeBytes } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
-import { type ArcSize, openArcReader } from './zfs-arc.ts';
+import { parseMountInfo } from './mounts.ts';
 
 const FIELDS = keys(
   'MemTotal',
@@ -72,4 +72,92 @@ function readAvailable(fields: ReadonlyMap<Field, number>, free: number): number
   // The lines are not of one moment, so a difference may come out below zero.
   const estimate = Math.max(0, free + caches + slab - (fields.get('Shmem') ?? 0));
   return fields.get('MemAvailable') ?? estimate;
+}
+
+const SIZES = keys('SwapTotal', 'SwapFree');
+const PAGES = keys('pswpin', 'pswpout');
+
+/** Swap, from /proc/meminfo and /proc/vmstat; null on a machine without swap. */
+export function openSwapCollector(roots: Roots): Collector<AgentSwap> {
+  const sizes = new KeptFile(join(roots.proc, 'meminfo'));
+  const pages = new KeptFile(join(roots.proc, 'vmstat'));
+  const pageSizeBytes = readPageSizeBytes(roots);
+  const rates = new Rates<'in' | 'out'>();
+
+  function readMoved(atMs: number) {
+    const bytes = pageSizeBytes === null ? null : pages.read();
+    if (bytes === null || pageSizeBytes === null) return {};
+    const counts = parseKeyValues(bytes, PAGES);
+    const [pagesIn, pagesOut] = [counts.get('pswpin'), counts.get('pswpout')];
+    if (pagesIn === undefined || pagesOut === undefined) return {};
+    const [inBytes, outBytes] = [pagesIn * pageSizeBytes, pagesOut * pageSizeBytes];
+    return present({
+      in_bytes_per_second: round(rates.next('in', inBytes, atMs)),
+      out_bytes_per_second: round(rates.next('out', outBytes, atMs)),
+      in_bytes_total: inBytes,
+      out_bytes_total: outBytes,
+    });
+  }
+
+  return {
+    collect(atMs) {
+      const bytes = sizes.read();
+      const fields = bytes === null ? null : parseKeyValues(bytes, SIZES);
+      const total = fields?.get('SwapTotal') ?? 0;
+      if (total === 0) return null;
+      const free = Math.min(total, fields?.get('SwapFree') ?? total);
+      const used = total - free;
+      return {
+        total_bytes: total,
+        used_bytes: used,
+        free_bytes: free,
+        usage_ratio: toRatio(used / total),
+        ...readMoved(atMs),
+      };
+    },
+    close() {
+      sizes.close();
+      pages.close();
+    },
+  };
+}
+
+/** The cache of ZFS, which the kernel counts as memory in use. */
+interface ArcSize {
+  readonly sizeBytes: number;
+  /** What it gives back when programs need memory: all above its lower limit. */
+  readonly reclaimableBytes: number;
+}
+
+/** Reads arcstats of ZFS on Linux (lines of name, type, value); null on machines without ZFS, and in containers of LXC. */
+function openArcReader(roots: Roots): { read(): ArcSize | null; close(): void } {
+  const file = new KeptFile(join(roots.proc, 'spl/kstat/zfs/arcstats'));
+  const isOfHost = hasOwnMemoryTable(roots);
+  return {
+    read() {
+      if (isOfHost) return null;
+      const bytes = file.read();
+      return bytes === null ? null : parseArcStats(bytes);
+    },
+    close: () => file.close(),
+  };
+}
+
+/** lxcfs mounts a container's share of memory over the table of it; arcstats stay those of the host. */
+function hasOwnMemoryTable(roots: Roots): boolean {
+  const mounts = readWhole(join(roots.proc, 'self/mountinfo'), String) ?? '';
+  return parseMountInfo(mounts).some(({ mountPoint }) => mountPoint === '/proc/meminfo');
+}
+
+function parseArcStats(bytes: Buffer): ArcSize | null {
+  const values = { size: Number.NaN, c_min: Number.NaN };
+  for (const scanner = new Scanner(bytes); !scanner.isAtEnd(); scanner.skipLine()) {
+    const name = scanner.readWord();
+    if (name !== 'size' && name !== 'c_min') continue;
+    scanner.skipWords(1);
+    values[name] = scanner.readNumber();
+  }
+  if (Number.isNaN(values.size)) return null;
+  const reclaimableBytes = Math.max(0, values.size - (values.c_min || 0));
+  return { sizeBytes: values.size, reclaimableBytes };
 }

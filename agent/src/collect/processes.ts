@@ -3,11 +3,9 @@ import { join } from 'node:path';
 import type { AgentProcesses } from '@latchkey/contract';
 
 import type { Collector } from '../collector.ts';
-import { type ProcessStat, parseProcessStat } from '../parse/process-stat.ts';
-import { present } from '../present.ts';
-import { round, SHORTEST_MS } from '../rate.ts';
-import { readPageSizeBytes } from '../read/page-size.ts';
-import { listDirectory, readBytes } from '../read/small-file.ts';
+import { present, round, SHORTEST_MS } from '../figures.ts';
+import { Scanner } from '../parse/scanner.ts';
+import { listDirectory, readBytes, readPageSizeBytes } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
 type Process = AgentProcesses['top_by_cpu'][number];
@@ -109,4 +107,36 @@ function describeProcess(
     cpu_cores: round(cpuCores),
     memory_bytes: pageSizeBytes === null ? null : stat.residentPages * pageSizeBytes,
   });
+}
+
+/** What is read of /proc/PID/stat. */
+interface ProcessStat {
+  /** The command, at most 15 bytes; a process may choose it. */
+  readonly name: string;
+  /** Time on processors since it began, in the 100ths of a second of the kernel. */
+  readonly cpuTicks: number;
+  /** With the number, what tells a process from a later one of the same number. */
+  readonly startTicks: number;
+  readonly residentPages: number;
+}
+
+/** Fields between the state and utime, and on to starttime and rss (proc_pid_stat(5)). */
+const TO_UTIME = 11;
+const STIME_TO_STARTTIME = 6;
+const STARTTIME_TO_RSS = 1;
+
+/** Reads /proc/PID/stat. The name may hold anything, brackets too, so what follows is counted from the last bracket. */
+function parseProcessStat(bytes: Buffer): ProcessStat | null {
+  const start = bytes.indexOf('(');
+  const end = bytes.lastIndexOf(')');
+  if (start === -1 || end <= start) return null;
+  const scanner = new Scanner(bytes, end + 1);
+  scanner.skipWords(TO_UTIME);
+  const cpuTicks = scanner.readNumber() + scanner.readNumber();
+  scanner.skipWords(STIME_TO_STARTTIME);
+  const startTicks = scanner.readNumber();
+  scanner.skipWords(STARTTIME_TO_RSS);
+  const residentPages = scanner.readNumber();
+  if (Number.isNaN(cpuTicks + startTicks + residentPages)) return null;
+  return { name: bytes.toString('utf8', start + 1, end), cpuTicks, startTicks, residentPages };
 }

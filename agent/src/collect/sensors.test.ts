@@ -5,8 +5,7 @@ import { test } from 'node:test';
 
 import { copyMachine, emptyMachine, type Machine } from '../../test/machine.ts';
 import { until } from '../../test/until.ts';
-import { BackgroundReader } from '../read/background-reader.ts';
-import { openSlowFile } from '../read/slow-file.ts';
+import { BackgroundReader, openSlowFile } from '../read/background-reader.ts';
 
 import { openSensorsCollector } from './sensors.ts';
 

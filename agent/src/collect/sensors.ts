@@ -1,14 +1,12 @@
 import type { AgentSensors } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { present } from '../present.ts';
+import { present, toCelsius } from '../figures.ts';
 import type { BackgroundReader } from '../read/background-reader.ts';
-import { isAsleep } from '../read/power-state.ts';
+import { isAsleep } from './gpu/power.ts';
 import { parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
-import { toCelsius } from './celsius.ts';
-import { DriveActivity } from './drive-activity.ts';
-import { listSensors, type SensorFiles } from './sensor-files.ts';
+import { DriveActivity, listSensors, type SensorFiles } from './sensor-files.ts';
 
 type Temperature = NonNullable<AgentSensors['temperatures']>[number];
 type Fan = NonNullable<AgentSensors['fans']>[number];

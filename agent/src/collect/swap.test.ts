@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { copyMachine } from '../../test/machine.ts';
 
-import { openSwapCollector } from './swap.ts';
+import { openSwapCollector } from './memory.ts';
 
 test('swap is counted in the pages of the machine: 16 KiB on this one', () => {
   using machine = copyMachine('raspberry-pi');

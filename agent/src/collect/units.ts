@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { AgentUnits } from '@latchkey/contract';
 
 import { type Collector, every } from '../collector.ts';
-import { findProgram } from '../read/program.ts';
+import { findProgram } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 import { Child } from './child.ts';
 

@@ -7,7 +7,7 @@ import { after, describe, test } from 'node:test';
 import { findFreePort } from '../../test/find-free-port.ts';
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { checkEnvironment } from './check-environment.ts';
-import { explainListenError } from './explain-listen-error.ts';
+import { explainListenError } from './config.ts';
 import { parseConfig } from './load-config.ts';
 
 const DAY_MS = 86_400_000;

@@ -1,11 +1,9 @@
 import { createServer, isIP } from 'node:net';
 import { once } from 'node:events';
 
-import { askHealth } from '../ask-health.ts';
+import { askHealth } from '../service/client.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
-import type { AgentConfig } from './config.ts';
-import { explainListenError } from './explain-listen-error.ts';
-import { readTokens } from './tokens.ts';
+import { type AgentConfig, explainListenError, readTokens } from './config.ts';
 
 const DAY_MS = 86_400_000;
 

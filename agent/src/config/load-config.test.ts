@@ -6,9 +6,8 @@ import { test } from 'node:test';
 
 import { parse } from 'yaml';
 
-import { ConfigError } from './config.ts';
+import { ConfigError, readTokens } from './config.ts';
 import { loadConfig, parseConfig } from './load-config.ts';
-import { readTokens } from './tokens.ts';
 
 const SMALLEST = 'tls:\n  certificate_file: /c.pem\n  key_file: /k.pem\n';
 

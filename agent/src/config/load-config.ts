@@ -52,7 +52,7 @@ export const SETTING_NAMES: readonly string[] = [
 ];
 
 /** The settings that a file names, by their names in `SETTING_NAMES`, with the values as they are written. */
-export type Settings = ReadonlyMap<string, unknown>;
+type Settings = ReadonlyMap<string, unknown>;
 
 /**
  * Reads the configuration file.

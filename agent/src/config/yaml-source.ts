@@ -4,7 +4,7 @@ import type * as Yaml from 'yaml';
 export type ConfigPath = readonly (string | number)[];
 
 /** The values of a file, with the lines that they stand on. */
-export interface YamlSource {
+interface YamlSource {
   readonly root: unknown;
   /** The line, from 1, of a field or of what is nearest above it. */
   readonly findLine: (path: ConfigPath) => number;

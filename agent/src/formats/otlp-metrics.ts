@@ -1,7 +1,7 @@
 import type { AgentOtlpRequest } from '@latchkey/contract';
 
 type Resource = AgentOtlpRequest['resourceMetrics'][number];
-export type Metric = Resource['scopeMetrics'][number]['metrics'][number];
+type Metric = Resource['scopeMetrics'][number]['metrics'][number];
 type DataPoint = NonNullable<Metric['gauge']>['dataPoints'][number];
 type Attribute = DataPoint['attributes'][number];
 

@@ -1,11 +1,10 @@
 import type { AgentHost, AgentOtlpRequest, AgentSnapshot } from '@latchkey/contract';
 
 import { version } from '../version.ts';
-import { programsOf } from './memory-of-programs.ts';
+import { programsOf } from './vector.ts';
 import { addDevices } from './otlp-devices.ts';
-import { addGpus } from './otlp-gpus.ts';
+import { addGpus, addHardware } from './otlp-hardware.ts';
 import { Metrics, type Point, toAttributes } from './otlp-metrics.ts';
-import { addHardware } from './otlp-hardware.ts';
 
 /** Names and units are those of these semantic conventions; load and pressure, which they lack, have names like them. */
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0';

@@ -7,8 +7,6 @@ import type {
   AgentVectorEvent,
 } from '@latchkey/contract';
 
-import { programsOf } from './memory-of-programs.ts';
-
 type Tags = Readonly<Record<string, string>>;
 
 /** Gathers the events of one snapshot. What the machine does not say makes no event. */
@@ -154,4 +152,11 @@ function sortTags(tags: Tags): Record<string, string> {
 
 function toUnixSeconds(time: string | undefined): number | undefined {
   return time === undefined ? undefined : Math.floor(Date.parse(time) / 1000);
+}
+
+/** Memory without what is free and what files and blocks take up, which Vector and OpenTelemetry call used. */
+export function programsOf(memory: AgentSnapshot['memory']): number | undefined {
+  if (memory === undefined) return undefined;
+  const { total_bytes: total, free_bytes: free, buffers_bytes: buffers } = memory;
+  return Math.max(0, total - free - buffers - memory.cached_bytes);
 }

@@ -6,7 +6,7 @@ import { gunzipSync } from 'node:zlib';
 
 import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { ask, openStream } from '../../test/stream-harness.ts';
-import { openAccessTokens } from '../stream/access-tokens.ts';
+import { openAccessTokens } from '../stream/admission.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 
 const TOKEN = 'correct-horse-battery-staple';

@@ -1,6 +1,7 @@
+import { createHash } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-
-import { openPage, type PageDocument } from './page-document.ts';
+import { promisify } from 'node:util';
+import { gzip as gzipCallback } from 'node:zlib';
 
 /**
  * Answers with the live page. It holds no figures: those come by the WebSocket, which asks who is there.
@@ -44,4 +45,69 @@ function toHeaders({ entityTag, contentSecurityPolicy }: PageDocument) {
     'X-Content-Type-Options': 'nosniff',
     Connection: 'close',
   };
+}
+
+const gzip = promisify(gzipCallback);
+
+/** The live page as it is sent. */
+interface PageDocument {
+  readonly body: Buffer;
+  readonly gzipped: Buffer;
+  /** Changes with the page; in quotes. */
+  readonly entityTag: string;
+  /** Allows the page's own styles and scripts by their digests, and nothing else. */
+  readonly contentSecurityPolicy: string;
+}
+
+const STYLE = /<style>(?<text>[^]*?)<\/style>/g;
+const SCRIPT = /<script(?: type="module")?>(?<text>[^]*?)<\/script>/g;
+
+let document: Promise<PageDocument> | null = null;
+
+/** The page, made when somebody asks for the first time and kept from then on: 160 kB. @throws Error when it cannot be made */
+async function openPage(): Promise<PageDocument> {
+  document ??= makePage();
+  try {
+    return await document;
+  } catch (error) {
+    // The next one who asks tries again.
+    document = null;
+    throw error;
+  }
+}
+
+async function makePage(): Promise<PageDocument> {
+  const { readPageSource } = await import('./page-source.ts');
+  return describePage(await readPageSource());
+}
+
+/** Everything that is sent with a page. @param html all styles and scripts are in it, none in attributes */
+async function describePage(html: string): Promise<PageDocument> {
+  const body = Buffer.from(html);
+  return {
+    body,
+    gzipped: await gzip(body, { level: 9 }),
+    entityTag: `"${digest(html).slice(0, 22)}"`,
+    contentSecurityPolicy: [
+      "default-src 'none'",
+      `script-src ${listDigests(html, SCRIPT)}`,
+      `style-src ${listDigests(html, STYLE)}`,
+      'img-src data:',
+      // The WebSocket, and the question why it was refused.
+      "connect-src 'self'",
+      "base-uri 'none'",
+      "form-action 'none'",
+      "frame-ancestors 'none'",
+      "require-trusted-types-for 'script'",
+    ].join('; '),
+  };
+}
+
+function listDigests(html: string, pattern: RegExp): string {
+  const texts = Array.from(html.matchAll(pattern), ({ groups }) => groups?.['text'] ?? '');
+  return texts.map((text) => `'sha256-${digest(text)}'`).join(' ');
+}
+
+function digest(text: string): string {
+  return createHash('sha256').update(text).digest('base64');
 }

@@ -5,7 +5,7 @@ const RENAMED = /^import \{[^}]*\bas\b/m;
 const EXPORT = /^export (?=(?:async )?(?:function|class|const)\b)/gm;
 
 /** Names of one file may not be those of another: all stand in one scope, and the browser refuses a second one. */
-export type ReadSource = (file: string) => string;
+type ReadSource = (file: string) => string;
 
 /**
  * Joins modules into one script, each before those that import it. They are written plainly for this: named imports of

@@ -1,6 +1,6 @@
 import type { AgentDiskHealth } from '@latchkey/contract';
 
-import { present } from '../present.ts';
+import { present } from '../figures.ts';
 
 /** What one start of smartctl came to. */
 export type SmartctlAnswer =
@@ -13,7 +13,7 @@ export type SmartctlAnswer =
   | { readonly kind: 'unsupported' }
   | { readonly kind: 'unreadable' };
 
-export type SmartFigures = Omit<AgentDiskHealth, 'device' | 'read_at'>;
+type SmartFigures = Omit<AgentDiskHealth, 'device' | 'read_at'>;
 
 /** What smartctl is told to end with when the disk sleeps: three bits that never come together otherwise. */
 export const ASLEEP_STATUS = 7;

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { MountProber } from './mount-prober.ts';
-import type { MountThread } from './mount-thread.ts';
-import type { Space } from './space.ts';
+import type { MountThread, Space } from './statfs-worker.ts';
 
 const space: Space = { frsize: 4096, blocks: 10, bfree: 5, bavail: 5, files: 4, ffree: 2 };
 

@@ -1,8 +1,7 @@
-import { type MountThread, startMountThread } from './mount-thread.ts';
-import type { Space } from './space.ts';
+import { type MountThread, type Space, startMountThread } from './statfs-worker.ts';
 
 /** What is known of a mount that may hang. */
-export interface MountState {
+interface MountState {
   /** Its last answer; null when there was none, or it could not say. */
   readonly space: Space | null;
   /** Whether it owes an answer for too long. */

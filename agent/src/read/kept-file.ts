@@ -1,6 +1,6 @@
 import { closeSync, openSync, readSync } from 'node:fs';
 
-import { isMissing } from './missing.ts';
+import { isMissing } from './small-file.ts';
 
 /** Nothing that we read is larger: /proc/stat of a machine with 8,192 cores has less. */
 const MAX_BYTES = 4 * 1024 * 1024;

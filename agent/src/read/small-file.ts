@@ -1,6 +1,16 @@
-import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import {
+  accessSync,
+  closeSync,
+  constants,
+  openSync,
+  readdirSync,
+  readSync,
+  realpathSync,
+} from 'node:fs';
+import { endianness } from 'node:os';
+import { delimiter, isAbsolute, join } from 'node:path';
 
-import { isMissing } from './missing.ts';
+import type { Roots } from '../roots.ts';
 
 const MAX_BYTES = 64 * 1024;
 
@@ -47,6 +57,99 @@ export function listDirectory(path: string): string[] {
     return readdirSync(path);
   } catch (error) {
     if (isMissing(error)) return [];
+    throw error;
+  }
+}
+
+/**
+ * What the kernel says of a file that this machine lacks, that vanished (a device was unplugged, a process ended), that
+ * the driver cannot read just now, or that we may not read.
+ */
+const MISSING = new Set([
+  'ENOENT',
+  'ENOTDIR',
+  'ENODEV',
+  'ENXIO',
+  'ESRCH',
+  'EINVAL',
+  'EOPNOTSUPP',
+  'ENOTSUP',
+  'ENODATA',
+  'EAGAIN',
+  'EBUSY',
+  'EIO',
+  'EREMOTEIO',
+  'ETIMEDOUT',
+  'EACCES',
+  'EPERM',
+]);
+
+/** Whether an error of a read only means that there is nothing to read. */
+export function isMissing(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && MISSING.has(String(error.code));
+}
+
+/** Where a path leads, without links; null when it is not there. */
+export function resolvePath(path: string): string | null {
+  try {
+    return realpathSync(path);
+  } catch (error) {
+    if (isMissing(error)) return null;
+    throw error;
+  }
+}
+
+/** AT_PAGESZ of getauxval(3). */
+const AT_PAGESZ = 6n;
+
+const ENTRY_BYTES = 16;
+
+/** The size of a page of memory in bytes (4 KiB, on some ARM machines 16 or 64), from the auxiliary vector; else null. */
+export function readPageSizeBytes(roots: Roots): number | null {
+  return readBytes(join(roots.proc, 'self/auxv'), (bytes) => {
+    const read = (at: number): bigint =>
+      endianness() === 'LE' ? bytes.readBigUInt64LE(at) : bytes.readBigUInt64BE(at);
+    for (let at = 0; at + ENTRY_BYTES <= bytes.length; at += ENTRY_BYTES) {
+      if (read(at) === AT_PAGESZ) return Number(read(at + ENTRY_BYTES / 2));
+    }
+    return null;
+  });
+}
+
+/**
+ * Reads os-release(5).
+ * @param paths where it may be; the first existing file is read
+ * @returns the fields, without quotes around their values
+ */
+export function readOsRelease(paths: readonly string[]): ReadonlyMap<string, string> {
+  const text = paths.map(readText).find((each) => each !== null) ?? '';
+  const lines = text.matchAll(/^(?<name>[A-Z_]+)=(?<quote>["']?)(?<value>.*)\k<quote>\s*$/gmu);
+  return new Map(
+    Array.from(lines, ({ groups }) => [groups?.['name'] ?? '', (groups?.['value'] ?? '').trim()]),
+  );
+}
+
+/**
+ * Looks for a program.
+ * @param searchPath directories, as in the environment's PATH; those that are not absolute are passed over
+ * @returns its path; null when no directory has it
+ */
+export function findProgram(name: string, searchPath: string): string | null {
+  return (
+    searchPath
+      .split(delimiter)
+      .filter((directory) => isAbsolute(directory))
+      .map((directory) => join(directory, name))
+      .find(isExecutable) ?? null
+  );
+}
+
+function isExecutable(path: string): boolean {
+  try {
+    accessSync(path, constants.X_OK);
+    return true;
+  } catch (error) {
+    if (isMissing(error)) return false;
     throw error;
   }
 }

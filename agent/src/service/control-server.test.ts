@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 
-import { askReload } from './ask-reload.ts';
+import { askReload } from './client.ts';
 import { type ControlOptions, openControl } from './control-server.ts';
 
 function makeDirectory(t: TestContext): string {

@@ -1,10 +1,9 @@
-import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { once } from 'node:events';
+import { lstatSync, mkdirSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { dirname } from 'node:path';
 
 import type { Log } from '../log.ts';
-import { encodeAnswer, MAX_LINE_BYTES, RELOAD } from './control-protocol.ts';
 
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 8;
@@ -84,4 +83,30 @@ function receive(socket: Socket, { reload }: ControlOptions): void {
     else if (received.includes('\n'))
       socket.end(encodeAnswer({ problem: 'It knows only reload.' }));
   });
+}
+
+/** What is said over the control socket: one line asks, one line of JSON answers. */
+export const RELOAD = 'reload\n';
+
+/** An answer holds a sentence with a path or two. */
+export const MAX_LINE_BYTES = 16 * 1024;
+
+/** What came of it. */
+interface ControlAnswer {
+  /** Why it was not done; null when it was. */
+  readonly problem: string | null;
+}
+
+function encodeAnswer(answer: ControlAnswer): string {
+  return `${JSON.stringify(answer)}\n`;
+}
+
+/** @throws SyntaxError when it is no answer */
+export function decodeAnswer(text: string): ControlAnswer {
+  const answer: unknown = JSON.parse(text);
+  if (typeof answer === 'object' && answer !== null && 'problem' in answer) {
+    const { problem } = answer;
+    if (problem === null || typeof problem === 'string') return { problem };
+  }
+  throw new SyntaxError('It is no answer of an agent.');
 }

@@ -24,7 +24,7 @@ export interface ServiceManager {
 }
 
 /** What it is known by. */
-export interface ServiceManagerOptions {
+interface ServiceManagerOptions {
   /** `NOTIFY_SOCKET` and `WATCHDOG_USEC`, as systemd sets them. */
   readonly environment: NodeJS.ProcessEnv;
   readonly clock: Clock;

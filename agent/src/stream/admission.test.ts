@@ -1,12 +1,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { openAccessTokens } from './access-tokens.ts';
-import { toVisitor } from './addresses.ts';
-import { AddressReports } from './address-reports.ts';
-import { type AdmissionRules, decideAdmission, type Visitor } from './admission.ts';
-import { ConnectionLimits } from './connection-limits.ts';
-import { readOffer } from './subprotocols.ts';
+import {
+  type AdmissionRules,
+  decideAdmission,
+  openAccessTokens,
+  readOffer,
+  type Visitor,
+} from './admission.ts';
+import { AddressReports, ConnectionLimits, toVisitor } from './limits.ts';
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 

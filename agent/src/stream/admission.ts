@@ -1,6 +1,6 @@
-import type { AgentSubprotocol } from '@latchkey/contract';
+import { createHash, timingSafeEqual } from 'node:crypto';
 
-import { chooseSubprotocol, findOfferedToken, SUBPROTOCOLS } from './subprotocols.ts';
+import type { AgentSubprotocol } from '@latchkey/contract';
 
 /** What a visitor says of itself. */
 export interface Visitor {
@@ -75,4 +75,59 @@ export function judgeIdentity(visitor: Visitor, rules: AdmissionRules): Refusal 
 
 function readBearer(header: string | undefined): string | null {
   return /^Bearer +(?<token>\S+)$/iu.exec(header ?? '')?.groups?.['token'] ?? null;
+}
+
+/** In the order of preference where a viewer leaves the choice. */
+const SUBPROTOCOLS: readonly AgentSubprotocol[] = [
+  'latchkey.snapshot.v1',
+  'latchkey.vector.v1',
+  'latchkey.otlp-json.v1',
+];
+
+/**
+ * Browsers cannot set headers of a WebSocket, but they can offer subprotocols: one that begins so carries the access
+ * token, and is never agreed to.
+ */
+const TOKEN_PREFIX = 'latchkey.token.';
+
+/** What the header `Sec-WebSocket-Protocol` offers, in its order. */
+export function readOffer(header: string | undefined): readonly string[] {
+  return (header ?? '').split(',').flatMap((part) => part.trim() || []);
+}
+
+/**
+ * The subprotocol to agree to: the first known one that was offered, in the order of the offer.
+ * @returns null when only unknown ones were offered
+ */
+export function chooseSubprotocol(offer: Iterable<string>): AgentSubprotocol | null {
+  let isEmpty = true;
+  for (const offered of offer) {
+    isEmpty = false;
+    const known = SUBPROTOCOLS.find((each) => each === offered);
+    if (known !== undefined) return known;
+  }
+  return isEmpty ? 'latchkey.snapshot.v1' : null;
+}
+
+/** The access token among the subprotocols that were offered. */
+function findOfferedToken(offer: readonly string[]): string | null {
+  const found = offer.find((each) => each.startsWith(TOKEN_PREFIX));
+  return found === undefined ? null : found.slice(TOKEN_PREFIX.length);
+}
+
+/**
+ * Knows the access tokens. How long a look takes says nothing of them: digests are compared, and always all of them.
+ * @returns null when there are none
+ */
+export function openAccessTokens(tokens: readonly string[]): ((token: string) => boolean) | null {
+  if (tokens.length === 0) return null;
+  const digests = tokens.map(digest);
+  return (token) => {
+    const given = digest(token);
+    return digests.reduce((known, each) => timingSafeEqual(each, given) || known, false);
+  };
+}
+
+function digest(token: string): Buffer {
+  return createHash('sha256').update(token).digest();
 }

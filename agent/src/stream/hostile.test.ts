@@ -11,7 +11,7 @@ import { lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { ask, connect, openStream, type Stream, TestClock } from '../../test/stream-harness.ts';
 import { readTlsMaterial } from '../tls/tls-files.ts';
 import { until } from '../../test/until.ts';
-import { AddressReports } from './address-reports.ts';
+import { AddressReports } from './limits.ts';
 
 const UPGRADE =
   'GET / HTTP/1.1\r\nHost: x\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n' +

@@ -1,10 +1,16 @@
-import type { AgentHost, AgentSubprotocol } from '@latchkey/contract';
+import type {
+  AgentHello,
+  AgentHost,
+  AgentSnapshot,
+  AgentSnapshotMessage,
+  AgentSubprotocol,
+} from '@latchkey/contract';
 
 import type { Clock } from '../clock.ts';
+import { toOtlpRequest } from '../formats/otlp.ts';
+import { toVectorEvents } from '../formats/vector.ts';
 import type { Sampler } from '../sample.ts';
 import { version } from '../version.ts';
-import { type Buffered, dropSlowest } from './drop-slowest.ts';
-import { encodeHello, encodeSnapshot, type Frames } from './frames.ts';
 import { History, HISTORY_PARTS } from './history.ts';
 
 /** Somebody who watches. */
@@ -20,7 +26,7 @@ export interface Viewer extends Buffered {
 }
 
 /** What a hub is made of. */
-export interface HubOptions {
+interface HubOptions {
   readonly sampler: Pick<Sampler, 'sample' | 'wake'>;
   /** Asked at first, and again when the clock of the machine was set: its boot is told by that clock. */
   readonly readHost: () => AgentHost;
@@ -136,4 +142,53 @@ export class Hub {
 /** By how much the clock for people is ahead of the one that only goes forward. */
 function measureAhead({ now, monotonicMs }: Clock): number {
   return now().getTime() - monotonicMs();
+}
+
+/** Text messages, as the bytes that all viewers of a subprotocol get. */
+export type Frames = readonly Buffer[];
+
+/** A snapshot as the messages of a subprotocol. */
+function encodeSnapshot(
+  subprotocol: AgentSubprotocol,
+  snapshot: AgentSnapshot,
+  host: AgentHost,
+): Frames {
+  if (subprotocol === 'latchkey.vector.v1') return toVectorEvents(snapshot, host).map(encode);
+  if (subprotocol === 'latchkey.otlp-json.v1') return [encode(toOtlpRequest(snapshot, host))];
+  return [encode({ type: 'snapshot', snapshot } satisfies AgentSnapshotMessage)];
+}
+
+/** The first message of `latchkey.snapshot.v1`; the other subprotocols have none. */
+function encodeHello(hello: AgentHello): Frames {
+  return [encode(hello)];
+}
+
+function encode(message: object): Buffer {
+  return Buffer.from(JSON.stringify(message));
+}
+
+/** What a viewer has not read yet. */
+interface Buffered {
+  /** Bytes that wait in this process to be sent. */
+  readonly waitingBytes: number;
+  /** Ends the connection. */
+  drop(why: string): void;
+}
+
+/**
+ * All viewers together may have this much waiting. TLS may hold it three times (as it is, joined, encrypted), so that it stays
+ * well below the 512 MiB that the unit allows the agent.
+ */
+export const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
+
+/** Drops the viewers with the most waiting, until all together have no more than a maximum. */
+export function dropSlowest(viewers: Iterable<Buffered>, maxBytes = MAX_BUFFERED_BYTES): void {
+  const sizes = Array.from(viewers, (viewer) => ({ viewer, bytes: viewer.waitingBytes }));
+  let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
+  if (total <= maxBytes) return;
+  for (const { viewer, bytes } of sizes.toSorted((one, other) => other.bytes - one.bytes)) {
+    if (total <= maxBytes) return;
+    viewer.drop('too much waited for all viewers, and it reads the slowest');
+    total -= bytes;
+  }
 }

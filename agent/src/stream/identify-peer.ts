@@ -5,11 +5,15 @@ import type { Duplex } from 'node:stream';
 import { TLSSocket } from 'node:tls';
 
 import { CLIENT_ADDRESS_HEADER, CLIENT_CERTIFICATE_HEADER } from '../proxy-identity.ts';
-import { explainHandshake, findCertificateFault } from '../tls/client-certificate.ts';
-import { isProxyCertificate, readProxiedCertificate } from '../tls/proxied-certificate.ts';
+import {
+  explainHandshake,
+  findCertificateFault,
+  isProxyCertificate,
+  readProxiedCertificate,
+} from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
-import { isLoopback } from './addresses.ts';
-import { addressOf } from './listen-for-trouble.ts';
+import { isLoopback } from './limits.ts';
+import { addressOf } from './connection-errors.ts';
 
 /** The client of a request: the peer of the connection, or the client of a trusted proxy. */
 export interface Peer {
@@ -24,7 +28,7 @@ export interface Peer {
 }
 
 /** What decides whom the agent trusts. */
-export interface PeerRules {
+interface PeerRules {
   readonly clients: TlsMaterial['clients'];
   /** Whether the agent listens on a loopback address, so that only a proxy and other local programs reach it. */
   readonly isBehindProxy: boolean;

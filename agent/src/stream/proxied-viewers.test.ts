@@ -4,10 +4,10 @@ import { after, describe, test } from 'node:test';
 
 import { type Certificate, lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { ask, connect, openStream, TestClock, type TestViewer } from '../../test/stream-harness.ts';
-import { readProxiedCertificate } from '../tls/proxied-certificate.ts';
+import { readProxiedCertificate } from '../tls/client-certificate.ts';
 import { readTlsMaterial, type TlsMaterial } from '../tls/tls-files.ts';
-import { AddressReports } from './address-reports.ts';
-import { openAccessTokens } from './access-tokens.ts';
+import { AddressReports } from './limits.ts';
+import { openAccessTokens } from './admission.ts';
 
 const HEADER = 'X-SSL-Client-Cert';
 const REVOKED = 'The client certificate was revoked.';

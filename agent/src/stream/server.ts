@@ -10,23 +10,21 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../clock.ts';
 import { findCertificateFault, findExpiry } from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
-import type { AddressReports } from './address-reports.ts';
-import { toVisitor } from './addresses.ts';
+import { type AddressReports, ConnectionLimits, toVisitor, ViewerLimits } from './limits.ts';
 import {
   type Admission,
   type AdmissionRules,
+  chooseSubprotocol,
   decideAdmission,
   judgeIdentity,
+  readOffer,
   type Visitor,
 } from './admission.ts';
-import { ConnectionLimits } from './connection-limits.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
 import { identifyPeer, type Peer } from './identify-peer.ts';
 import { FAREWELL_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
-import { listenForTrouble } from './listen-for-trouble.ts';
-import { chooseSubprotocol, readOffer } from './subprotocols.ts';
-import { ViewerLimits } from './viewer-limits.ts';
+import { listenForTrouble } from './connection-errors.ts';
 
 /** Visitors have this long for a handshake, and again for a request. */
 const HANDSHAKE_MS = 10_000;

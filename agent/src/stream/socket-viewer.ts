@@ -4,8 +4,7 @@ import type { AgentSubprotocol } from '@latchkey/contract';
 import { WebSocket } from 'ws';
 
 import type { Clock } from '../clock.ts';
-import type { Frames } from './frames.ts';
-import type { Viewer } from './hub.ts';
+import type { Frames, Viewer } from './hub.ts';
 
 /**
  * More than this waiting to be read means that a viewer does not read. TLS may hold it three times (as it is, joined,
@@ -25,7 +24,7 @@ export const GOING_AWAY = 1001;
 export const POLICY_VIOLATION = 1008;
 
 /** What a viewer's connection is known by. */
-export interface ViewerFacts {
+interface ViewerFacts {
   readonly subprotocol: AgentSubprotocol;
   readonly clock: Clock;
   /** Told once, with a sentence, when the agent ends the connection for the viewer's fault. */

@@ -6,7 +6,7 @@ import { after, describe, test } from 'node:test';
 
 import { type Certificate, lacksOpenssl, Workshop } from '../../test/certificates.ts';
 import { ask, connect, openStream } from '../../test/stream-harness.ts';
-import { openAccessTokens } from '../stream/access-tokens.ts';
+import { openAccessTokens } from '../stream/admission.ts';
 import { readTlsMaterial, type TlsMaterial } from './tls-files.ts';
 
 const show = ({ cert, key }: Certificate, more = '') => ({ cert: cert + more, key });

@@ -1,7 +1,5 @@
 import type { X509Certificate } from 'node:crypto';
 
-import { type Element, INTEGER, readElements, SEQUENCE } from './der.ts';
-
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
 
@@ -88,4 +86,40 @@ function readTime({ tag, content }: Element): Date {
   if (parts === null) throw new RangeError('It has a time that is none.');
   const [, y, month, day, hours, minutes, seconds] = parts;
   return new Date(`${y}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
+}
+
+/** An element of DER (X.690): what the bytes of certificates and revocation lists are made of. */
+interface Element {
+  readonly tag: number;
+  /** With its tag and length. */
+  readonly whole: Buffer;
+  readonly content: Buffer;
+}
+
+const INTEGER = 0x02;
+const SEQUENCE = 0x30;
+
+/**
+ * Reads the elements that stand one after the other.
+ * @throws RangeError when the bytes are no DER
+ */
+function* readElements(bytes: Buffer): Generator<Element> {
+  let offset = 0;
+  while (offset < bytes.length) {
+    const element = readElement(bytes, offset);
+    yield element;
+    offset += element.whole.length;
+  }
+}
+
+function readElement(bytes: Buffer, offset: number): Element {
+  const tag = bytes.readUInt8(offset);
+  const first = bytes.readUInt8(offset + 1);
+  const lengthBytes = first < 0x80 ? 0 : first - 0x80;
+  if (lengthBytes > 4) throw new RangeError('An element is longer than 4 GiB.');
+  const start = offset + 2 + lengthBytes;
+  const length = lengthBytes === 0 ? first : bytes.readUIntBE(offset + 2, lengthBytes);
+  if (start + length > bytes.length) throw new RangeError('An element is cut off.');
+  const whole = bytes.subarray(offset, start + length);
+  return { tag, whole, content: whole.subarray(start - offset) };
 }

@@ -1,9 +1,13 @@
 import type { AgentHistoryPoint, AgentSnapshot } from '@latchkey/contract';
 
-import { listPiTroubles } from '../cli/pi-troubles.ts';
-import { formatBytes, formatBytesPerSecond, formatLoad, formatRatio } from '../cli/units.ts';
-import { drawBar, drawLevels, styleOfRatio } from './bars.ts';
-import { listSeries, type Series, sparkline } from './series.ts';
+import {
+  formatBytes,
+  formatBytesPerSecond,
+  formatLoad,
+  formatRatio,
+  listPiTroubles,
+} from '../cli/format.ts';
+import { drawBar, drawLevels, listSeries, type Series, sparkline, styleOfRatio } from './charts.ts';
 import { fitText, type Line, lineWidth, span } from './text.ts';
 import type { View } from './view.ts';
 

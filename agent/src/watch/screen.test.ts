@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { exampleHost, exampleSnapshot } from '../../test/example-snapshot.ts';
 import { type Panel, shortenPanels } from './layout.ts';
-import { renderLines } from './render.ts';
+import { renderLines } from './terminal.ts';
 import { drawScreen, type Size } from './screen.ts';
 import { lineWidth, span } from './text.ts';
 import { addMessage, emptyView, type View } from './view.ts';

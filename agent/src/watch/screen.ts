@@ -1,10 +1,8 @@
-import { formatBytesPerSecond, formatDuration } from '../cli/units.ts';
-import { drawChart } from './bars.ts';
+import { formatBytesPerSecond, formatDuration } from '../cli/format.ts';
+import { drawChart, listSeries } from './charts.ts';
 import { drawGauges } from './gauges.ts';
 import { joinColumns, type Panel, shortenPanels, spreadPanels } from './layout.ts';
-import { listSeries } from './series.ts';
-import { drawTable } from './table.ts';
-import { listTables } from './tables.ts';
+import { drawTable, listTables } from './tables.ts';
 import { fitLine, type Line, lineWidth, span, type Span } from './text.ts';
 import type { ConnectionState, View } from './view.ts';
 

@@ -13,7 +13,7 @@ const LONGEST_PAUSE_SECONDS = 30;
 const LATE_SNAPSHOTS = 3;
 
 /** What a session is made of. */
-export interface SessionOptions {
+interface SessionOptions {
   readonly target: Target;
   readonly signal: AbortSignal;
   /** What has come, or what became of the connection. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { explainAnswer, explainClose, explainError } from './explain.ts';
+import { explainAnswer, explainClose, explainError } from './failure.ts';
 import { openTarget, parseAddress, parseFingerprint } from './target.ts';
 
 function read(text: string): string[] {

@@ -1,8 +1,32 @@
 import type { ReadStream, WriteStream } from 'node:tty';
+import { inspect } from 'node:util';
 
-import { renderLines } from './render.ts';
-import type { Size } from './screen.ts';
-import type { Line } from './text.ts';
+import { drawScreen, type Size } from './screen.ts';
+import { runSession } from './session.ts';
+import type { Target } from './target.ts';
+import type { Line, Style } from './text.ts';
+import { emptyView } from './view.ts';
+
+/**
+ * Draws an agent on this terminal until somebody ends it.
+ * @throws WatchFailure as `runSession`, with the terminal as it was before
+ */
+export async function drawSession(target: Target, stop: AbortController): Promise<void> {
+  let view = emptyView(target.address);
+  const draw = (): void => terminal.draw(drawScreen(view, terminal.size));
+  using terminal = openTerminal(process.stdout, process.stdin, {
+    onResize: () => draw(),
+    onQuit: () => stop.abort(),
+  });
+  await runSession({
+    target,
+    signal: stop.signal,
+    onChange: (changed) => {
+      view = changed;
+      draw();
+    },
+  });
+}
 
 /** The other screen, without a cursor and without lines that go on in the next. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
@@ -19,20 +43,20 @@ const QUIT_KEYS: ReadonlySet<number> = new Set([0x71, 0x51, 0x03, 0x04]);
 const FALLBACK: Size = { columns: 80, rows: 24 };
 
 /** A terminal that is drawn on as a whole. */
-export interface Terminal extends Disposable {
+interface Terminal extends Disposable {
   draw(lines: readonly Line[]): void;
   readonly size: Size;
 }
 
 /** What happens at the terminal. */
-export interface TerminalEvents {
+interface TerminalEvents {
   readonly onResize: () => void;
   /** q, Ctrl-C or Ctrl-D. */
   readonly onQuit: () => void;
 }
 
 /** Takes a terminal over, until it is disposed of: then all is there again as it was before, however the program ends. */
-export function openTerminal(
+function openTerminal(
   output: WriteStream,
   input: ReadStream,
   { onResize, onQuit }: TerminalEvents,
@@ -71,4 +95,16 @@ export function openTerminal(
       leave();
     },
   };
+}
+
+/** Lines as text; with colours where the terminal has them. */
+export function renderLines(lines: readonly Line[], hasColours: boolean): string[] {
+  return lines.map((line) =>
+    line.map(({ text, style }) => (hasColours ? paint(text, style) : text)).join(''),
+  );
+}
+
+function paint(text: string, style: Style): string {
+  const codes = style === 'plain' ? undefined : inspect.colors[style];
+  return codes === undefined ? text : `\u001b[${codes[0]}m${text}\u001b[${codes[1]}m`;
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { drawBar, drawChart } from './bars.ts';
+import { drawBar, drawChart } from './charts.ts';
 import { clean, cutText, fitText, widthOf } from './text.ts';
 
 test('nothing that a terminal would obey is left', () => {

@@ -1,6 +1,5 @@
 /** A public authority as machines see one: pebble, with a name server that sends every domain to the machine. */
-import type { Machine } from './machine.ts';
-import { MACHINE_ADDRESS, OUTSIDE_ADDRESS } from './machine.ts';
+import { type Machine, MACHINE_ADDRESS, OUTSIDE_ADDRESS } from './machine.ts';
 import { DISK, type Place } from './place.ts';
 
 const FOLDER = `${DISK}/acme`;

@@ -27,7 +27,7 @@ export interface Credentials {
 }
 
 /** How a client connects, beside what it presents. */
-export interface Manner {
+interface Manner {
   readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3';
   /** A TLS session to resume, in base64. */
   readonly session?: string;

@@ -17,7 +17,7 @@ type AskedMode = 'auto' | 'standalone' | 'proxy';
  * The mode that it ends in; `by hand` where its owner is told how to do it, `refused` where it is told what stands against it.
  * In both the machine stays as it was.
  */
-export type Expected = 'standalone' | 'proxy' | 'by hand' | 'refused';
+type Expected = 'standalone' | 'proxy' | 'by hand' | 'refused';
 
 const BESIDE_NGINX = { auto: 'proxy', standalone: 'standalone', proxy: 'proxy' } as const;
 

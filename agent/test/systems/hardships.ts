@@ -4,7 +4,7 @@ import type { Installation } from './installation.ts';
 import type { Packages } from './packages.ts';
 import { DOMAIN, type WebServer } from './web-servers.ts';
 
-export interface Hardship {
+interface Hardship {
   readonly name: string;
   readonly webServer: WebServer;
   /** What is said wrongly. */

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import type { Machine } from './machine.ts';
 
 /** A line for each path that was ever written; the rest is as in the tree. */
-export interface Snapshot {
+interface Snapshot {
   readonly entries: ReadonlyMap<string, Entry>;
   readonly lower: string;
 }

@@ -1,14 +1,10 @@
 import { join } from 'node:path';
 
-import { parseDpmClock } from '../../parse/dpm-clock.ts';
-import { present } from '../../present.ts';
+import { every } from '../../collector.ts';
+import { present, toHertz, toPercentRatio } from '../../figures.ts';
 import type { BackgroundReader } from '../../read/background-reader.ts';
-import { listDirectory } from '../../read/small-file.ts';
-import { CardFiles } from './card-files.ts';
-import type { Card } from './cards.ts';
-import type { Figures, FiguresReader } from './figures.ts';
-import { openHwmon } from './hwmon.ts';
-import { toHertz, toPercentRatio } from './units.ts';
+import { listDirectory, parseNumber } from '../../read/small-file.ts';
+import { type Card, type Figures, type FiguresReader, openHwmon } from './cards.ts';
 
 /**
  * The figures of a card of AMD (kernel documentation, gpu/amdgpu/thermal and driver-misc). The driver asks the card's
@@ -59,4 +55,50 @@ function readFigures(
 function readClock(files: CardFiles, path: string): number | null {
   const text = files.text(path);
   return text === null ? null : toHertz(parseDpmClock(text));
+}
+
+/**
+ * Reads pp_dpm_sclk and pp_dpm_mclk of amdgpu: a line for each clock that the card can have, a star behind the one it
+ * has (`1: 800Mhz *`).
+ * @returns in megahertz; null where none has the star
+ */
+function parseDpmClock(text: string): number | null {
+  const match = /^\s*\w+: (\d{1,6})mhz \*\s*$/im.exec(text)?.[1];
+  return match === undefined ? null : Number(match);
+}
+
+/** Files that could not be read are tried again this often. */
+const LOOK_INTERVAL_MS = 10_000;
+
+/** The files of one card whose driver may take long: what is told is what was read after the tick before. */
+class CardFiles {
+  readonly #reader: BackgroundReader;
+  readonly #asked = new Set<string>();
+  readonly #isLookDue = every(LOOK_INTERVAL_MS);
+
+  constructor(reader: BackgroundReader) {
+    this.#reader = reader;
+  }
+
+  text(path: string): string | null {
+    this.#asked.add(path);
+    return this.#reader.textOf(path);
+  }
+
+  number(path: string): number | null {
+    return parseNumber(this.text(path));
+  }
+
+  /** Begins to read all that was asked for. */
+  refresh(atMs: number): void {
+    const isLookDue = this.#isLookDue(atMs);
+    const paths = [...this.#asked];
+    this.#reader.refresh(
+      isLookDue ? paths : paths.filter((path) => this.#reader.textOf(path) !== null),
+    );
+  }
+
+  forget(): void {
+    this.#reader.forget(this.#asked);
+  }
 }

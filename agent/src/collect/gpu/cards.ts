@@ -2,9 +2,8 @@ import { join } from 'node:path';
 
 import type { AgentGpu } from '@latchkey/contract';
 
-import { present } from '../../present.ts';
-import { resolvePath } from '../../read/real-path.ts';
-import { listDirectory, readText } from '../../read/small-file.ts';
+import { present, round, toCelsius, toShare } from '../../figures.ts';
+import { listDirectory, readText, resolvePath } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 
 /** A card of which the kernel's driver says something in /sys/class/drm. */
@@ -55,4 +54,55 @@ function findHwmon(device: string, driver: string): string | null {
   const root = join(device, 'hwmon');
   const paths = listDirectory(root).map((name) => join(root, name));
   return paths.find((path) => readText(join(path, 'name')) === driver) ?? null;
+}
+
+/** What changes about a card. */
+export type Figures = Omit<
+  AgentGpu,
+  'vendor' | 'index' | 'name' | 'model_id' | 'uuid' | 'pci_address' | 'asleep'
+>;
+
+/** Reads the figures of one card while that is awake. */
+export interface FiguresReader {
+  /** @param atMs milliseconds of a clock that only goes forward */
+  read(atMs: number): Figures;
+  close(): void;
+}
+
+const MICROWATTS = 1_000_000;
+
+/** What a card measures of itself; null each where it does not. */
+export interface Hwmon {
+  readonly number: (name: string) => number | null;
+  readonly celsius: (name: string) => number | null;
+  readonly watts: (name: string) => number | null;
+  /** As `watts`; 0 says that there is no limit. */
+  readonly limitWatts: (name: string) => number | null;
+  /** What the fan is told: a value up to 255, or turns where the driver knows the highest. */
+  readonly fanRatio: () => number | null;
+}
+
+/**
+ * The files of a directory of hwmon (kernel documentation, hwmon/sysfs-interface).
+ * @param directory null where the card has none
+ * @param read how to read a number
+ */
+export function openHwmon(directory: string | null, read: (path: string) => number | null): Hwmon {
+  const number = (name: string): number | null =>
+    directory === null ? null : read(join(directory, name));
+  const watts = (name: string): number | null => {
+    const microwatts = number(name);
+    return microwatts === null || microwatts < 0 ? null : round(microwatts / MICROWATTS);
+  };
+  return {
+    number,
+    watts,
+    limitWatts: (name) => watts(name) || null,
+    celsius: (name) => toCelsius(number(name)),
+    fanRatio() {
+      const told = toShare(number('pwm1'), number('pwm1_max'));
+      const turning = toShare(number('fan1_input'), number('fan1_max'));
+      return told ?? turning;
+    },
+  };
 }

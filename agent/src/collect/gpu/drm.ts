@@ -2,13 +2,11 @@ import type { AgentGpu } from '@latchkey/contract';
 
 import { type Collector, every } from '../../collector.ts';
 import type { BackgroundReader } from '../../read/background-reader.ts';
-import { canSleep, isAsleep } from '../../read/power-state.ts';
+import { canSleep, isAsleep, Rest } from './power.ts';
 import type { Roots } from '../../roots.ts';
 import { openAmdReader } from './amd.ts';
-import { type Card, listCards } from './cards.ts';
-import type { Figures, FiguresReader } from './figures.ts';
+import { type Card, type Figures, type FiguresReader, listCards } from './cards.ts';
 import { openIntelReader } from './intel.ts';
-import { Rest } from './rest.ts';
 import { FRESH_INTERVALS } from './tool.ts';
 
 /** Cards are looked for again this often. */

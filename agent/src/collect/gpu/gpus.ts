@@ -7,7 +7,7 @@ import { openDrmCollector } from './drm.ts';
 import { isTegra, openJetsonCollector } from './jetson.ts';
 import { openNvidiaCollector } from './nvidia.ts';
 
-export interface GpuOptions {
+interface GpuOptions {
   /** Where `nvidia-smi` and `tegrastats` lie; without it, as in PATH, and where Windows and NixOS keep them. */
   readonly searchPath?: string;
   /** How often they are to say something; without it, every second. */

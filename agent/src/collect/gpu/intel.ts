@@ -1,12 +1,8 @@
 import { join } from 'node:path';
 
-import { present } from '../../present.ts';
-import { Rates, round, toRatio } from '../../rate.ts';
+import { present, Rates, round, toHertz, toRatio } from '../../figures.ts';
 import { listDirectory, readNumber } from '../../read/small-file.ts';
-import type { Card } from './cards.ts';
-import type { FiguresReader } from './figures.ts';
-import { type Hwmon, openHwmon } from './hwmon.ts';
-import { toHertz } from './units.ts';
+import { type Card, type FiguresReader, type Hwmon, openHwmon } from './cards.ts';
 
 /** A part of the GPU with a clock of its own (graphics, media). */
 interface Engine {

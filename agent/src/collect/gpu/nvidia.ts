@@ -10,14 +10,11 @@ import {
   findUnknownField,
   parseNvidiaSmi,
 } from '../../parse/nvidia-smi.ts';
-import { present } from '../../present.ts';
-import { canSleep, isAsleep } from '../../read/power-state.ts';
-import { findProgram } from '../../read/program.ts';
-import { listDirectory, readText } from '../../read/small-file.ts';
+import { present, toBytes, toHertz, toPercentRatio } from '../../figures.ts';
+import { canSleep, isAsleep, Rest } from './power.ts';
+import { findProgram, listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
-import { Rest } from './rest.ts';
 import { FRESH_INTERVALS, ToolRunner } from './tool.ts';
-import { toBytes, toHertz, toPercentRatio } from './units.ts';
 
 const LOOK_INTERVAL_MS = 10_000;
 

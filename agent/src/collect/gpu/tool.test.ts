@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 import { type Programs, emptyPrograms, isThere, waitFor } from '../../../test/programs.ts';
 
-import { findProgram } from '../../read/program.ts';
+import { findProgram } from '../../read/small-file.ts';
 import { ToolRunner } from './tool.ts';
 
 /** A runner of a tool whose readings are lines such as `reading 5`. */

@@ -2,7 +2,7 @@ import type { Collector } from '../../collector.ts';
 import { Child } from '../child.ts';
 
 /** A program that writes a reading again and again until it is ended. */
-export interface Tool<T> {
+interface Tool<T> {
   /** For messages. */
   readonly name: string;
   /** How often it writes, in milliseconds. */

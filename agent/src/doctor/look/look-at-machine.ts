@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 
-import { askHealth } from '../../ask-health.ts';
+import { askHealth } from '../../service/client.ts';
 import type { AgentConfig } from '../../config/config.ts';
 import { detectAddresses, findAddresses } from '../../install/detect/addresses.ts';
 import { detectCertificate } from '../../install/detect/certificates.ts';

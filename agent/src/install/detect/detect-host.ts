@@ -1,8 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-import { readOsRelease } from '../../read/os-release.ts';
-import { findProgram } from '../../read/program.ts';
+import { findProgram, readOsRelease } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import { AGENT_PORT } from '../paths.ts';

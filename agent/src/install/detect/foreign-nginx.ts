@@ -1,9 +1,7 @@
 import { readlinkSync, realpathSync, statSync } from 'node:fs';
 import { isAbsolute, join, posix, relative } from 'node:path';
 
-import { isMissing } from '../../read/missing.ts';
-import { findProgram } from '../../read/program.ts';
-import { readText } from '../../read/small-file.ts';
+import { findProgram, isMissing, readText } from '../../read/small-file.ts';
 import type { Listener } from '../facts.ts';
 import { type Detection, listSearchPath } from '../run-program.ts';
 

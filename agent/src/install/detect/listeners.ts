@@ -2,8 +2,7 @@ import { readdirSync, readlinkSync } from 'node:fs';
 import { basename, join } from 'node:path';
 
 import { readWhole } from '../../read/kept-file.ts';
-import { isMissing } from '../../read/missing.ts';
-import { listDirectory, readText } from '../../read/small-file.ts';
+import { isMissing, listDirectory, readText } from '../../read/small-file.ts';
 import type { Listener, ListenerProcess } from '../facts.ts';
 import type { Detection } from '../run-program.ts';
 

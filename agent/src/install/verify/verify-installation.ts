@@ -1,9 +1,8 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
-import type { AgentConfig } from '../../config/config.ts';
+import { type AgentConfig, reachableHost } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
-import { reachableHost } from '../../config/reachable-host.ts';
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { detectListeners } from '../detect/listeners.ts';
 import type { InstalledFacts } from '../facts.ts';

@@ -22,7 +22,7 @@ export interface Line {
   readonly isFilled?: boolean;
 }
 
-export interface ChartOptions {
+interface ChartOptions {
   readonly format: (value: number) => string;
   /** The top of the scale is never lower. */
   readonly least: number;

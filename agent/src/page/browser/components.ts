@@ -1,4 +1,7 @@
+import type { AgentSnapshot } from '@latchkey/contract';
+
 import { fillChildren, make, setText } from './dom.ts';
+import type { Timeline } from './timeline.ts';
 
 /** From this share on a meter is amber, and red. */
 const WARM_RATIO = 0.8;
@@ -129,4 +132,21 @@ function makeMeterRow(): MeterRow {
   const meter = new Meter();
   const line = make('div.line', name, value);
   return { element: make('li', line, meter.element, detail), name, value, detail, meter };
+}
+
+/** A part of the page. */
+export interface Panel {
+  readonly element: HTMLElement;
+  /**
+   * Takes the newest snapshot.
+   * @returns false when the machine lacks what it shows: then nothing of it is shown
+   */
+  update(snapshot: AgentSnapshot): boolean;
+  /** Draws its charts. */
+  draw?(): void;
+}
+
+/** What panels are made with. */
+export interface PanelContext {
+  readonly timeline: Timeline;
 }

@@ -1,6 +1,4 @@
-import { decideDelayMs } from './back-off.ts';
-import { type AgentMessage, readMessage } from './messages.ts';
-import { toQuestionUrl, toStreamUrl } from './stream-address.ts';
+import type { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
 
 /** How it stands with the agent. */
 export type ConnectionState =
@@ -14,7 +12,7 @@ export type ConnectionState =
     }
   | { readonly name: 'token'; readonly reason: string };
 
-export interface ConnectionOptions {
+interface ConnectionOptions {
   /** Of the page; the stream is at the same one. */
   readonly pageUrl: string;
   readonly readToken: () => string | null;
@@ -121,3 +119,45 @@ export class Connection {
 }
 
 const BLOCKED = 'The WebSocket did not come through: a proxy must pass on Upgrade and Host.';
+
+type AgentMessage = AgentHello | AgentSnapshotMessage;
+
+/**
+ * Reads what the agent sent. It is the agent that served this page, so its shape is taken as the contract says it.
+ * @returns null for what this page does not know: a later version of the agent
+ */
+export function readMessage(text: string): AgentMessage | null {
+  const value: unknown = JSON.parse(text);
+  return isMessage(value) ? value : null;
+}
+
+function isMessage(value: unknown): value is AgentMessage {
+  if (typeof value !== 'object' || value === null || !('type' in value)) return false;
+  if (value.type === 'snapshot') return 'snapshot' in value;
+  return value.type === 'hello' && 'schema_version' in value && value.schema_version === 1;
+}
+
+const FIRST_MS = 1000;
+const LONGEST_MS = 30_000;
+
+/**
+ * How long to wait before the next try: doubled each time, and spread, so that a thousand pages do not come back at once.
+ * @param attempt 0 for the first try after a connection was lost
+ * @param random from 0 up to 1
+ */
+export function decideDelayMs(attempt: number, random: number): number {
+  const longest = Math.min(LONGEST_MS, FIRST_MS * 2 ** Math.min(attempt, 10));
+  return Math.round(longest * (0.5 + random / 2));
+}
+
+/** Where the stream is: at the page's own address, whatever path a proxy gave it. */
+export function toStreamUrl(pageUrl: string): string {
+  const { protocol, host, pathname } = new URL(pageUrl);
+  return `${protocol === 'http:' ? 'ws:' : 'wss:'}//${host}${pathname}`;
+}
+
+/** Where the agent says whether it would let the page watch, and why not. */
+export function toQuestionUrl(pageUrl: string): string {
+  const { origin, pathname } = new URL(pageUrl);
+  return `${origin}${pathname}?admission`;
+}

@@ -1,3 +1,5 @@
+import type { AgentGpu, AgentHost } from '@latchkey/contract';
+
 /** Figures as people read them; every function gives a number and its unit, which stay in one line. */
 
 /** No line ends there. */
@@ -83,4 +85,27 @@ export function formatTime(unixSeconds: number, withSeconds = false): string {
   const date = new Date(unixSeconds * 1000);
   const parts = [date.getHours(), date.getMinutes(), ...(withSeconds ? [date.getSeconds()] : [])];
   return parts.map((part) => String(part).padStart(2, '0')).join(':');
+}
+
+/** What a machine is, in the order in which people ask. */
+export function describeHost(host: AgentHost): string[] {
+  const { os_name: os, kernel_version: kernel, memory_total_bytes: memory } = host;
+  const parts = [
+    os,
+    kernel === undefined ? undefined : `Linux ${kernel}`,
+    host.architecture,
+    host.cpu_model,
+    memory === undefined ? undefined : formatBytes(memory),
+    host.machine_model ?? (host.machine_type === 'physical' ? undefined : host.machine_type),
+  ];
+  return parts.filter((part) => part !== undefined);
+}
+
+const VENDORS = { nvidia: 'NVIDIA', amd: 'AMD', intel: 'Intel' } as const;
+
+/** What a GPU is called, with its number where others of the machine are called the same. */
+export function nameGpu({ vendor, name, index }: AgentGpu, gpus: readonly AgentGpu[]): string {
+  if (name === undefined) return `${VENDORS[vendor]} ${index}`;
+  const isAlone = gpus.filter((each) => each.name === name).length === 1;
+  return isAlone ? name : `${index}: ${name}`;
 }

@@ -1,12 +1,17 @@
 import type { AgentGpu } from '@latchkey/contract';
 
 import { Chart } from './chart.ts';
-import { Card, type MeterItem, MeterList } from './components.ts';
+import { Card, type MeterItem, MeterList, type Panel, type PanelContext } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
 import { divide, gpuKey } from './figures.ts';
-import { formatBytes, formatCelsius, formatHertz, formatPercent, formatWatts } from './format.ts';
-import { nameGpu } from './name-gpu.ts';
-import type { Panel, PanelContext } from './panel.ts';
+import {
+  formatBytes,
+  formatCelsius,
+  formatHertz,
+  formatPercent,
+  formatWatts,
+  nameGpu,
+} from './format.ts';
 
 interface GpuBlock {
   readonly element: HTMLElement;

@@ -1,21 +1,23 @@
 import type { AgentHello, AgentSnapshot } from '@latchkey/contract';
 
 import { Connection, type ConnectionState } from './connection.ts';
-import { makeCpuPanel } from './cpu-panel.ts';
+import { makeCpuPanel, makeLoadPanel, makePressurePanel } from './cpu-panels.ts';
 import { fillChildren, find, make, setText } from './dom.ts';
 import { toFigures, toPastFigures } from './figures.ts';
 import { formatDuration, formatTime } from './format.ts';
 import { makeGpuPanel } from './gpu-panel.ts';
 import { Layout } from './layout.ts';
-import { makeLoadPanel, makePressurePanel } from './load-panels.ts';
 import { makeMemoryPanel } from './memory-panel.ts';
-import { makeNetworkPanel } from './network-panel.ts';
+import { makeDiskPanel, makeFilesystemPanel, makeNetworkPanel } from './io-panels.ts';
 import { findNotices } from './notices.ts';
 import { makeContainerPanel, makeProcessPanel } from './process-panels.ts';
-import { makeSensorPanel } from './sensor-panel.ts';
-import { makeBatteryPanel, makeRaspberryPiPanel, makeUnitPanel } from './state-panels.ts';
+import {
+  makeBatteryPanel,
+  makeRaspberryPiPanel,
+  makeSensorPanel,
+  makeUnitPanel,
+} from './hardware-panels.ts';
 import { makeStatus, makeTokenForm, readToken, showHost } from './status.ts';
-import { makeDiskPanel, makeFilesystemPanel } from './storage-panels.ts';
 import { setUpTheme } from './theme.ts';
 import { makeTiles } from './tiles.ts';
 import { Timeline } from './timeline.ts';

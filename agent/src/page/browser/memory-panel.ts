@@ -1,11 +1,10 @@
 import type { AgentMemory, AgentSwap } from '@latchkey/contract';
 
 import { Chart, type Line } from './chart.ts';
-import { Card } from './components.ts';
+import { Card, type Panel, type PanelContext } from './components.ts';
 import { fillChildren, make, setText } from './dom.ts';
 import { formatBytes, formatPercent } from './format.ts';
-import type { Panel, PanelContext } from './panel.ts';
-import { splitMemory } from './split-memory.ts';
+import { splitMemory } from './figures.ts';
 
 const LINES: readonly Line[] = [
   { key: 'memory.used', label: 'Used', colour: 'teal', isFilled: true },

@@ -1,9 +1,8 @@
 import type { AgentContainer, AgentProcesses } from '@latchkey/contract';
 
-import { Card, type Cell, Table } from './components.ts';
+import { Card, type Cell, type Panel, Table } from './components.ts';
 import { make } from './dom.ts';
 import { formatByteRate, formatBytes, formatPercent } from './format.ts';
-import type { Panel } from './panel.ts';
 
 type Process = AgentProcesses['top_by_cpu'][number];
 

@@ -1,9 +1,8 @@
 import type { AgentHello } from '@latchkey/contract';
 
 import type { ConnectionState } from './connection.ts';
-import { describeHost } from './describe-host.ts';
-import { find, setText } from './dom.ts';
-import { keep } from './kept.ts';
+import { describeHost } from './format.ts';
+import { find, keep, setText } from './dom.ts';
 
 /** Forgotten with the tab. */
 const keptToken = keep('sessionStorage', 'latchkey.token');

@@ -4,8 +4,9 @@ import { test } from 'node:test';
 import type { AgentGpu } from '@latchkey/contract';
 
 import { exampleHost, exampleSnapshot } from '../../../test/example-snapshot.ts';
-import { decideDelayMs } from './back-off.ts';
+import { decideDelayMs, readMessage, toQuestionUrl, toStreamUrl } from './connection.ts';
 import {
+  describeHost,
   formatAmount,
   formatBitRate,
   formatByteRate,
@@ -15,14 +16,11 @@ import {
   formatDuration,
   formatLatency,
   formatPercent,
+  nameGpu,
 } from './format.ts';
 import { distribute } from './layout.ts';
-import { splitMemory } from './split-memory.ts';
-import { readMessage } from './messages.ts';
-import { nameGpu } from './name-gpu.ts';
+import { splitMemory } from './figures.ts';
 import { findNotices } from './notices.ts';
-import { describeHost } from './describe-host.ts';
-import { toQuestionUrl, toStreamUrl } from './stream-address.ts';
 import { listTiles } from './tiles.ts';
 
 const { time } = exampleSnapshot;

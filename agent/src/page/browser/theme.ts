@@ -1,4 +1,4 @@
-import { keep } from './kept.ts';
+import { keep } from './dom.ts';
 
 /** The colours of lines, named for what styles/theme.css calls them. */
 export type Colour = 'blue' | 'teal' | 'amber' | 'rose' | 'violet' | 'grey' | 'green' | 'pink';

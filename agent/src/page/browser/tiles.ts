@@ -9,11 +9,11 @@ import {
   formatBytes,
   formatCelsius,
   formatPercent,
+  nameGpu,
 } from './format.ts';
-import { nameGpu } from './name-gpu.ts';
 
 /** A figure that is told large. */
-export interface Tile {
+interface Tile {
   readonly id: string;
   readonly name: string;
   readonly value: string;

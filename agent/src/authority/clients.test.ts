@@ -1,0 +1,260 @@
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { createHash, createPrivateKey, X509Certificate } from 'node:crypto';
+import { mkdirSync, readdirSync, readFileSync, rmSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, test } from 'node:test';
+
+import { AuthorityWorkshop } from '../../test/authority-workshop.ts';
+import { lacksOpenssl } from '../../test/certificates.ts';
+import { ask, connect, openStream } from '../../test/stream-harness.ts';
+import { readTlsMaterial } from '../tls/tls-files.ts';
+import { createClient, revokeClient } from './clients.ts';
+import { listCertificates } from './list-certificates.ts';
+import { packTar } from '../system/tar.ts';
+
+const openssl = (...args: readonly string[]): string =>
+  execFileSync('openssl', args, { encoding: 'utf8', stdio: 'pipe' });
+
+describe('certificates of clients', { skip: lacksOpenssl }, () => {
+  let workshop: AuthorityWorkshop;
+  beforeEach(async () => {
+    workshop = new AuthorityWorkshop();
+    await workshop.ensure();
+  });
+  afterEach(() => workshop[Symbol.dispose]());
+
+  const list = () =>
+    listCertificates(workshop).certificates.map(({ record, status }) => `${record.name} ${status}`);
+
+  test('a certificate is for a client, by this authority, for as long as was asked', async () => {
+    const made = await workshop.create('anna', 30);
+    const { cert, key, directory } = workshop.unpack(made);
+    const certificate = new X509Certificate(cert);
+    const { record } = made;
+    assert.equal(certificate.subject, 'CN=anna');
+    assert.equal(certificate.serialNumber, record.serial);
+    assert.match(record.serial, /^[4-7][0-9A-F]{31}$/u);
+    assert.equal(certificate.validFromDate.getTime(), workshop.nowMs - 3_600_000);
+    assert.equal(certificate.validToDate.getTime(), workshop.nowMs + 30 * 86_400_000);
+    assert.deepEqual(record.expiresAt, certificate.validToDate);
+    assert.ok(certificate.checkPrivateKey(createPrivateKey(key)));
+    const text = openssl('x509', '-in', `${directory}/client.pem`, '-noout', '-text');
+    assert.match(text, /Signature Algorithm: ecdsa-with-SHA256\n[^]*NIST CURVE: P-256\n/u);
+    const extensions = [...text.matchAll(/^ {12}X509v3 (.+?): ?(critical)?\n {16}(.+)$/gmu)];
+    assert.deepEqual(
+      extensions.map(([, name, critical = '', value = '']) => [name, critical, value.slice(0, 25)]),
+      [
+        ['Basic Constraints', 'critical', 'CA:FALSE'],
+        ['Key Usage', 'critical', 'Digital Signature'],
+        ['Extended Key Usage', '', 'TLS Web Client Authentica'],
+        ['Subject Key Identifier', '', extensions[3]?.[3]?.slice(0, 25)],
+        ['Authority Key Identifier', '', extensions[4]?.[3]?.slice(0, 25)],
+      ],
+    );
+    assert.equal(workshop.verify(`${directory}/client.pem`), `${directory}/client.pem: OK`);
+    workshop.passDays(31);
+    assert.equal(workshop.verify(`${directory}/client.pem`), 'certificate has expired');
+  });
+
+  test('a bundle is for root only, and holds all that a client needs', async () => {
+    const made = await workshop.create('anna');
+    assert.equal(made.path, join(workshop.output, 'anna.tar.gz'));
+    assert.equal(statSync(made.path).mode & 0o7777, 0o600);
+    assert.equal(createHash('sha256').update(readFileSync(made.path)).digest('hex'), made.sha256);
+    const listed = execFileSync('tar', ['tvzf', made.path], { encoding: 'utf8' });
+    const entries = listed.trim().split('\n');
+    assert.deepEqual(
+      entries.map((line) => [line.slice(0, 10), line.split(' ')[1], line.split(' ').at(-1)]),
+      [
+        ['-rw-r--r--', 'root/root', 'anna/README.txt'],
+        ['-rw-r--r--', 'root/root', 'anna/client.pem'],
+        ['-rw-------', 'root/root', 'anna/client.key'],
+        ['-rw-r--r--', 'root/root', 'anna/client-with-chain.pem'],
+        ['-rw-------', 'root/root', 'anna/anna.p12'],
+        ['-rw-r--r--', 'root/root', 'anna/ca.pem'],
+      ],
+    );
+    const { directory, cert } = workshop.unpack(made);
+    const read = (file: string) => readFileSync(join(directory, file), 'utf8');
+    const authority = readFileSync(workshop.places.authorityCertificate, 'utf8');
+    assert.equal(read('ca.pem'), authority);
+    assert.equal(read('client-with-chain.pem'), `${cert}${authority}`);
+    assert.match(read('README.txt'), new RegExp(`Good until: {2}${day(made.record.expiresAt)}\\.`));
+    assert.match(read('README.txt'), /Connect to: {2}wss:\/\/db-1\.example\.com\/latchkey\n/u);
+    assert.doesNotMatch(read('README.txt'), /undefined|null/u);
+  });
+
+  test('the PKCS#12 file opens with its password, without what is outdated and what macOS refuses', async () => {
+    const made = await workshop.create('anna');
+    const { directory, cert, key } = workshop.unpack(made);
+    const file = join(directory, 'anna.p12');
+    const opened = spawnSync(
+      'openssl',
+      ['pkcs12', '-in', file, '-passin', 'stdin', '-noenc', '-info'],
+      { input: `${made.password}\n`, encoding: 'utf8' },
+    );
+    assert.equal(opened.status, 0, opened.stderr);
+    assert.match(opened.stderr, /^MAC: sha1, Iteration 2048\n/u);
+    const schemes = [...opened.stderr.matchAll(/pbeWith[\w-]+/gu)].map(([scheme]) => scheme);
+    assert.deepEqual(schemes, [
+      'pbeWithSHA1And3-KeyTripleDES-CBC',
+      'pbeWithSHA1And3-KeyTripleDES-CBC',
+    ]);
+    assert.match(opened.stdout, /friendlyName: anna\n/u);
+    assert.deepEqual(opened.stdout.match(/-----BEGIN \w/gu)?.length, 2);
+    assert.ok(opened.stdout.includes(cert) && opened.stdout.includes(key));
+    const wrong = ['pkcs12', '-in', file, '-passin', 'pass:', '-noenc'];
+    assert.notEqual(spawnSync('openssl', wrong).status, 0);
+  });
+
+  test('the password is new each time and stands in no file', async () => {
+    const first = await workshop.create('anna');
+    const second = await workshop.create('anna');
+    assert.match(first.password, /^(?:[a-km-np-z2-9]{6}-){3}[a-km-np-z2-9]{6}$/u);
+    assert.notEqual(first.password, second.password);
+    workshop.unpack(second);
+    const files = readdirSync(workshop.root, { recursive: true, encoding: 'utf8' })
+      .map((file) => join(workshop.root, file))
+      .filter((path) => statSync(path).isFile());
+    assert.ok(files.length > 10);
+    const secrets = [first.password, second.password];
+    assert.deepEqual(
+      files.filter((path) => secrets.some((each) => readFileSync(path).includes(each))),
+      [],
+    );
+  });
+
+  test('made again, a certificate replaces the one of before, which is revoked', async () => {
+    const first = await workshop.create('anna');
+    const berta = workshop.unpack(await workshop.create('berta'));
+    const old = workshop.unpack(first);
+    const second = await workshop.create('anna');
+    assert.equal(second.path, first.path);
+    assert.deepEqual(
+      second.replaced.map(({ serial }) => serial),
+      [first.record.serial],
+    );
+    const replacing = workshop.unpack(second);
+    assert.equal(workshop.verify(`${old.directory}/client.pem`), 'certificate revoked');
+    assert.match(workshop.verify(`${replacing.directory}/client.pem`), /: OK$/u);
+    assert.match(workshop.verify(`${berta.directory}/client.pem`), /: OK$/u);
+    assert.deepEqual(list(), ['Latchkey proxy valid', 'anna revoked', 'anna valid', 'berta valid']);
+  });
+
+  test('of many that are made at once for one name, exactly one is valid', async () => {
+    const outputs = ['1', '2', '3', '4'].map((each) => join(workshop.root, each));
+    for (const output of outputs) mkdirSync(output);
+    const made = await Promise.all(
+      outputs.map(async (output) => createClient(workshop, { name: 'anna', days: 365, output })),
+    );
+    const verdicts = made.map((each) =>
+      workshop.verify(`${workshop.unpack(each).directory}/client.pem`),
+    );
+    assert.equal(verdicts.filter((each) => each.endsWith(': OK')).length, 1);
+    assert.equal(verdicts.filter((each) => each === 'certificate revoked').length, 3);
+  });
+
+  test('no certificate outlives the authority, and one that expired signs none', async () => {
+    workshop.passDays(3_652 - 100);
+    const { record } = await workshop.create('anna');
+    assert.equal(record.expiresAt.getTime(), workshop.nowMs + 100 * 86_400_000);
+    workshop.passDays(100);
+    await assert.rejects(workshop.create('anna'), /The authority itself expired on \d{4}-/u);
+  });
+
+  test('where the bundle cannot go, nothing is signed or revoked', async () => {
+    await workshop.create('anna');
+    const output = join(workshop.root, 'nowhere', 'anna.tar.gz');
+    await assert.rejects(createClient(workshop, { name: 'anna', days: 1, output }), {
+      message: `There is no directory ${join(workshop.root, 'nowhere')} to write to.`,
+    });
+    assert.deepEqual(list(), ['Latchkey proxy valid', 'anna valid']);
+  });
+
+  test('what ends within 30 days is told, with what to do; expired is no longer valid', async () => {
+    await workshop.create('anna', 40);
+    await workshop.create('berta', 10);
+    await workshop.create('carl');
+    await revokeClient(workshop, 'carl');
+    assert.deepEqual(listCertificates(workshop).warnings, [
+      'berta expires in 10 days: "latchkey-agent client-cert create berta" makes a new one.',
+    ]);
+    workshop.passDays(10);
+    const proxy = 'Latchkey proxy valid';
+    assert.deepEqual(list(), [proxy, 'anna valid', 'berta expired', 'carl revoked']);
+    assert.deepEqual(listCertificates(workshop).warnings, [
+      'anna expires in 30 days: "latchkey-agent client-cert create anna" makes a new one.',
+    ]);
+    workshop.passDays(3_652 - 300);
+    assert.match(
+      listCertificates(workshop).warnings[0] ?? '',
+      /^The authority itself expires in 290 days/u,
+    );
+  });
+
+  test('revoking needs a certificate that is there and not revoked', async () => {
+    await workshop.create('anna');
+    const revoked = await revokeClient(workshop, 'anna');
+    assert.equal(revoked.length, 1);
+    await assert.rejects(revokeClient(workshop, 'anna'), {
+      message: `The certificate of anna is revoked already, since ${day(workshop.clock.now())}.`,
+    });
+    await assert.rejects(revokeClient(workshop, 'proxy'), {
+      message:
+        'There is no certificate for proxy: "latchkey-agent client-cert list" shows the names.',
+    });
+    rmSync(workshop.places.authority, { recursive: true });
+    await assert.rejects(
+      revokeClient(workshop, 'anna'),
+      /^AuthorityError: This machine has no authority yet: /u,
+    );
+  });
+
+  test('the agent lets a client in until its certificate is revoked, and then ends its watching', async () => {
+    const { authorityCertificate, revocations, proxyCertificate, proxyCertificateKey } =
+      workshop.places;
+    const read = () =>
+      readTlsMaterial({
+        certificateFile: proxyCertificate,
+        keyFile: proxyCertificateKey,
+        clients: { authorityFile: authorityCertificate, revocationFile: revocations },
+      });
+    const anna = workshop.unpack(await workshop.create('anna'));
+    const berta = workshop.unpack(await workshop.create('berta'));
+    await using stream = await openStream({ tls: read() });
+    const annas = await connect(stream.port, [], anna);
+    const bertas = await connect(stream.port, [], berta);
+    await revokeClient(workshop, 'anna');
+    stream.server.setTls(read());
+    const reason = 'The client certificate was revoked.';
+    assert.deepEqual(await annas.closed, { code: 1008, reason });
+    await assert.rejects(connect(stream.port, [], anna), { message: `403 ${reason}` });
+    stream.hub.tick();
+    assert.equal((await bertas.receive(2)).length, 2);
+    assert.equal((await ask(stream.port, '/health')).status, 200);
+  });
+
+  test('an archive holds files of any length, and the time that they were made', () => {
+    const entries = [0, 1, 511, 512, 513].map((length) => {
+      return { path: `a/${length}`, mode: 0o640, content: Buffer.alloc(length, 'x') };
+    });
+    const archive = packTar(entries, new Date('2026-11-21T12:00:00Z'));
+    assert.equal(archive.length % 512, 0);
+    const listed = spawnSync('tar', ['--utc', '-tvf', '-'], { input: archive, encoding: 'utf8' });
+    assert.deepEqual(
+      listed.stdout
+        .trim()
+        .split('\n')
+        .map((line) => line.replaceAll(/ +/gu, ' ')),
+      [0, 1, 511, 512, 513].map(
+        (length) => `-rw-r----- root/root ${length} 2026-11-21 12:00 a/${length}`,
+      ),
+    );
+    assert.equal(listed.stderr, '');
+  });
+});
+
+function day(time: Date): string {
+  return time.toISOString().slice(0, 10);
+}

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+
+import { watchFiles } from './tls-files.ts';
+
+function openDirectory(t: TestContext): (name: string) => string {
+  const directory = mkdtempSync(join(tmpdir(), 'latchkey-watch-'));
+  t.after(() => rmSync(directory, { recursive: true }));
+  return (name) => join(directory, name);
+}
+
+test('files that changed are told once they are at rest, and only once', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const at = openDirectory(t);
+  const [cert, key] = [at('cert.pem'), at('key.pem')];
+  writeFileSync(cert, 'old');
+  writeFileSync(key, 'old');
+  let told = 0;
+  const watching = watchFiles([cert, key], () => (told += 1), 1000);
+  t.after(() => watching[Symbol.dispose]());
+  const look = (): number => {
+    t.mock.timers.tick(1000);
+    return told;
+  };
+  assert.equal(look(), 0);
+  writeFileSync(cert, 'newer');
+  assert.equal(look(), 0);
+  writeFileSync(key, 'newest');
+  assert.equal(look(), 0);
+  assert.equal(look(), 1);
+  assert.equal(look(), 1);
+  rmSync(key);
+  assert.deepEqual([look(), look()], [1, 2]);
+});
+
+test('a link that is moved to another file is a change', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const at = openDirectory(t);
+  writeFileSync(at('cert1.pem'), 'same length');
+  writeFileSync(at('cert2.pem'), 'length same');
+  symlinkSync(at('cert1.pem'), at('cert.pem'));
+  let told = 0;
+  const watching = watchFiles([at('cert.pem')], () => (told += 1), 1000);
+  t.after(() => watching[Symbol.dispose]());
+  symlinkSync(at('cert2.pem'), at('new.pem'));
+  renameSync(at('new.pem'), at('cert.pem'));
+  t.mock.timers.tick(2000);
+  assert.equal(told, 1);
+});
+
+test('a file that can no longer be looked at is a change, and so are its rights', (t) => {
+  t.mock.timers.enable({ apis: ['setInterval'] });
+  const at = openDirectory(t);
+  writeFileSync(at('key.pem'), 'key');
+  let told = 0;
+  const watching = watchFiles([at('key.pem')], () => (told += 1), 1000);
+  t.after(() => watching[Symbol.dispose]());
+  const lookTwice = (): number => {
+    t.mock.timers.tick(2000);
+    return told;
+  };
+  chmodSync(at('key.pem'), 0o600);
+  assert.equal(lookTwice(), 1);
+  rmSync(at('key.pem'));
+  symlinkSync('key.pem', at('key.pem'));
+  assert.equal(lookTwice(), 2, 'a link to itself cannot be looked at');
+  assert.equal(lookTwice(), 2);
+});
