@@ -10,7 +10,7 @@ import type { EventCounts } from './features/analytics/event-counts.ts';
 import type { NameFilter } from './features/analytics/rules/select-events.ts';
 import type { ConfiguredApiKey } from './features/api-keys/authenticate.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
-import type { WebhookBatch } from './features/billing/apply-events.ts';
+import type { WebhookBatch } from './features/billing/webhook-batch.ts';
 import type { WebhookSecrets } from './features/billing/providers/adapters.ts';
 import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
 import type { LicenseBatches } from './features/licenses/batches.ts';

@@ -1,5 +1,5 @@
 import type { Context } from '#server/context.ts';
-import { countRefusedKeyEmails } from '#server/features/billing/key-emails/waiting-queries.ts';
+import { countRefusedKeyEmails } from '#server/features/billing/key-emails/backlog-queries.ts';
 import {
   countUnappliedEvents,
   type UnappliedEvents,

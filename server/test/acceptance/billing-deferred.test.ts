@@ -27,7 +27,7 @@ test('deferred: an event that is not what its type promises is kept, with its ty
   assert.deepEqual((await deliverPaddle(service, event)).body, {
     status: 'deferred',
     message:
-      'The event is kept; it is not what its type promises: The data of transaction.completed are wrong at data.items.',
+      'The event is stored; it does not match its type: The data of transaction.completed are wrong at data.items.',
     event_id: eventId,
   });
   const { rows } = await service.pool.query(

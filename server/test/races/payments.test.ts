@@ -40,17 +40,8 @@ function retell(facts: readonly BillingFact[]): { suffix: string; events: Billin
 }
 
 async function deliver(event: BillingEvent, index: number): Promise<string> {
-  const { provider, eventId, type, occurredAt } = event;
-  const kept = {
-    provider,
-    eventId,
-    type,
-    occurredAt,
-    receivedAt: occurredAt,
-    raw: Buffer.from('{}'),
-    headers: {},
-  };
-  const { status } = await pick(index).ctx.batches.webhooks.submit({ kept, event });
+  const delivery = { receivedAt: event.occurredAt, raw: Buffer.from('{}'), headers: {} };
+  const { status } = await pick(index).ctx.batches.webhooks.submit({ event, delivery });
   return status;
 }
 

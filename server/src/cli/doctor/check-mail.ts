@@ -5,7 +5,7 @@ import type { Secrets } from '#server/config/secrets.ts';
 import {
   countUnsentKeyEmails,
   type UnsentKeyEmails,
-} from '#server/features/billing/key-emails/waiting-queries.ts';
+} from '#server/features/billing/key-emails/backlog-queries.ts';
 import { countUnmailed } from '#server/features/subscribers/queries/subscribers.ts';
 import { checkRelay } from '#server/mail/relay.ts';
 

@@ -2,7 +2,7 @@ import type { Pool } from 'pg';
 
 import { type Config, defaults } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import { countOldEventBodies } from '#server/features/billing/queries/event-bodies.ts';
+import { countOldEventBodies } from '#server/features/billing/queries/events.ts';
 import { countUnappliedEvents } from '#server/features/billing/queries/events.ts';
 import {
   findFirstReceivedAt,

@@ -220,7 +220,7 @@ create table billing_events (
 );
 -- billing_event_list_due
 create index billing_events_deferred on billing_events (next_attempt_at) where status = 'deferred';
--- billing_event_count_unfinished, which metrics and health read often.
+-- billing_event_count_unapplied, which metrics and health read often.
 create index billing_events_unapplied on billing_events (status, received_at) where status in ('deferred', 'failed');
 -- billing_event_list, billing_event_list_newest
 create index billing_events_received on billing_events (received_at);

@@ -1,5 +1,5 @@
-import type { Context } from '#server/context.ts';
-import type { Carrier } from '#server/db/batching/batcher.ts';
+import type { Pool } from 'pg';
+
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
@@ -8,7 +8,7 @@ import {
   insertEvents,
   updateEventOutcomes,
   type EventOutcome,
-  type StoredEvent,
+  type StoredDelivery,
 } from './queries/events.ts';
 import {
   insertAdjustments,
@@ -20,78 +20,72 @@ import {
   type SourcedFact,
 } from './queries/ledger.ts';
 import { listPurchaseEntries, type LedgerReference } from './queries/purchases.ts';
-import { queueNotifications } from './queue-notifications.ts';
+import { queueNotifications, type NotificationDependencies } from './queue-notifications.ts';
 import { groupPurchases } from './rules/group-purchases.ts';
-import { syncLicenses } from './sync-licenses.ts';
+import { syncLicenses, type SyncDependencies } from './sync-licenses.ts';
 
-/** A verified delivery and what it means. */
+/** A verified delivery and the event that it contains. */
 export interface ReceivedEvent {
-  readonly kept: StoredEvent;
   readonly event: BillingEvent;
+  readonly delivery: StoredDelivery;
 }
 
-/** What a sender is sourced of an event. */
+/** The response to the sender of an event. */
 export interface Receipt {
   readonly status: 'processed' | 'duplicate' | 'ignored' | 'deferred';
   readonly message: string | null;
 }
 
-/** Carries verified events to the database. */
-export type WebhookBatch = Carrier<ReceivedEvent, Receipt>;
+type FactDependencies = NotificationDependencies & SyncDependencies;
 
-/** What applying events needs of the context. */
-export type ApplyContext = Pick<
-  Context,
-  'catalog' | 'clock' | 'config' | 'log' | 'pool' | 'vault' | 'wantedEvents'
->;
+export type ApplyDependencies = FactDependencies & { readonly pool: Pool };
 
 /**
- * Keeps events and applies those that are new, all in one transaction; one receipt for each, in their order. Billing is
- * locked meanwhile, so that two processes never compute the same purchase from different facts.
+ * Stores events and applies the new ones in one transaction; returns a receipt for each, in their order. Holds the lock of
+ * billing, so that two processes never compute the same purchase from different facts.
  */
 export async function applyEvents(
-  ctx: ApplyContext,
+  deps: ApplyDependencies,
   received: readonly ReceivedEvent[],
 ): Promise<Receipt[]> {
-  return inTransaction(ctx.pool, async (client) => {
+  return inTransaction(deps.pool, async (client) => {
     await lockBilling(client);
-    const inserted = await insertEvents(
+    const isNew = await insertEvents(
       client,
-      received.map(({ kept }) => kept),
+      received.map(({ event, delivery }) => ({ ...event, ...delivery })),
     );
-    const fresh = new Set(inserted.map(nameOf));
-    const isNew = received.map(({ kept }) => fresh.delete(nameOf(kept)));
-    const outcomes = await applyFacts(
-      ctx,
-      client,
-      received.filter((_, index) => isNew[index]).map(({ event }) => event),
-    );
+    const events = received.flatMap(({ event }, index) => (isNew[index] === true ? [event] : []));
+    const outcomes = await applyFacts(deps, client, events);
     const ignored = outcomes.filter(({ status }) => status === 'ignored');
     if (ignored.length > 0) await updateEventOutcomes(client, ignored);
-    const byName = new Map(outcomes.map((outcome) => [nameOf(outcome), outcome]));
-    return received.map(({ kept }, index) => {
-      if (!isNew[index]) return { status: 'duplicate', message: null };
-      const outcome = byName.get(nameOf(kept));
-      const status = outcome?.status === 'ignored' ? 'ignored' : 'processed';
-      return { status, message: outcome?.message ?? null };
-    });
+    const newOutcomes = outcomes.values();
+    return isNew.map((isStored) => (isStored ? toReceipt(newOutcomes.next().value) : DUPLICATE));
   });
 }
 
+/** The receipt of an event that is already stored. */
+export const DUPLICATE: Receipt = { status: 'duplicate', message: null };
+
+function toReceipt(outcome: EventOutcome | undefined): Receipt {
+  const status = outcome?.status === 'ignored' ? 'ignored' : 'processed';
+  return { status, message: outcome?.message ?? null };
+}
+
 /**
- * Enters the facts of events, computes the purchases that they concern anew and settles their licenses; in the
- * transaction of the caller, who has locked billing. Applying an event again changes nothing.
+ * Inserts the facts of events, recomputes the purchases that they belong to and synchronizes the licenses; returns an
+ * outcome for each event, in their order. Applying an event again changes nothing.
+ * @param client in a transaction that holds the lock of billing
  */
 export async function applyFacts(
-  ctx: ApplyContext,
+  deps: FactDependencies,
   client: Queryable,
   events: readonly BillingEvent[],
 ): Promise<EventOutcome[]> {
-  const names = await insertFacts(client, events);
-  if (names.length === 0) return events.map((event) => toOutcome(event, null));
-  const purchases = groupPurchases(await listPurchaseEntries(client, names));
-  const synced = await syncLicenses(ctx, client, purchases);
-  await queueNotifications(ctx, client, synced);
+  const references = await insertFacts(client, events);
+  if (references.length === 0) return events.map((event) => toOutcome(event, null));
+  const purchases = groupPurchases(await listPurchaseEntries(client, references));
+  const synced = await syncLicenses(deps, client, purchases);
+  await queueNotifications(deps, client, synced);
   return events.map((event) => {
     const unmatched = synced.unmatched.find(
       ({ purchase }) =>
@@ -101,7 +95,7 @@ export async function applyFacts(
   });
 }
 
-/** Enters what events say and gives what of it leads to purchases. */
+/** Inserts the facts of events and returns references to the purchases that they belong to. */
 async function insertFacts(
   client: Queryable,
   events: readonly BillingEvent[],
@@ -125,11 +119,10 @@ function factsOfKind<Kind extends BillingFact['kind']>(
   kind: Kind,
 ): SourcedFact<FactOf<Kind>>[] {
   const isOfKind = (fact: BillingFact): fact is FactOf<Kind> => fact.kind === kind;
-  return sourced.flatMap(({ fact, ...by }) => (isOfKind(fact) ? [{ ...by, fact }] : []));
+  return sourced.flatMap(({ fact, ...key }) => (isOfKind(fact) ? [{ ...key, fact }] : []));
 }
 
-/** What leads from a fact to its purchases. */
-function toReference(fact: BillingFact): Pick<LedgerReference, 'kind' | 'id'> {
+function toReference(fact: BillingFact): Omit<LedgerReference, 'provider'> {
   switch (fact.kind) {
     case 'subscription':
       return { kind: 'subscription', id: fact.subscriptionId };
@@ -148,8 +141,4 @@ function toOutcome(
   const message = ignoredBecause ?? unmatched;
   const status = message === null ? 'processed' : 'ignored';
   return { provider, eventId, type, occurredAt, status, message, nextAttemptAt: null };
-}
-
-function nameOf({ provider, eventId }: Pick<StoredEvent, 'provider' | 'eventId'>): string {
-  return `${provider} ${eventId}`;
 }

@@ -1,27 +1,33 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { dismissUnappliedEvents, type EventFilter } from './queries/events.ts';
 
-/** Who is done with which events, and why. */
-interface DismissalOrder {
+/** Filter, actor and reason of a dismissal. */
+interface Dismissal {
   readonly filter: EventFilter;
   readonly actor: string;
   readonly reason: string;
 }
 
+/** Starts the message of a dismissed event. */
+const DISMISSED_PREFIX = 'dismissed: ';
+
 /**
- * Says of events that were not applied that nothing is to come of them: they are ignored from now on, and no longer
- * counted or tried again. They stay as they came, and a replay by id still takes them. An audit row tells who said so.
- * @returns how many there were; none leaves no audit row
+ * Sets events that were not applied to ignored, so that they are neither counted nor retried, and writes an audit entry.
+ * The events remain stored and can be replayed by id.
+ * @returns their number; if 0 there is no audit entry
  */
 export async function dismissEvents(
-  { pool, clock }: Pick<Context, 'pool' | 'clock'>,
-  { filter, actor, reason }: DismissalOrder,
+  { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
+  { filter, actor, reason }: Dismissal,
 ): Promise<number> {
   return inTransaction(pool, async (client) => {
-    const dismissed = await dismissUnappliedEvents(client, filter, describeDismissal(reason));
+    const message = `${DISMISSED_PREFIX}${reason}`;
+    const dismissed = await dismissUnappliedEvents(client, filter, message);
     if (dismissed === 0) return 0;
     await insertAuditEntry(client, {
       occurredAt: clock.now(),
@@ -35,20 +41,10 @@ export async function dismissEvents(
   });
 }
 
-const MARK = 'dismissed: ';
-
-/** What is written down of an event that an operator is done with. */
-function describeDismissal(reason: string): string {
-  return `${MARK}${reason}`;
-}
-
-/** Whether an operator said of an event that nothing is to come of it. */
-export function isDismissed({
-  status,
-  message,
-}: {
+/** Whether an operator dismissed the event. */
+export function isDismissed(event: {
   readonly status: string;
   readonly message: string | null;
 }): boolean {
-  return status === 'ignored' && message !== null && message.startsWith(MARK);
+  return event.status === 'ignored' && event.message?.startsWith(DISMISSED_PREFIX) === true;
 }

@@ -1,21 +1,30 @@
+/** Billing turns the events of payment providers into facts, and the facts of a purchase into licenses. */
 import type { PriceProvider } from '#server/config/catalog-model.ts';
 
-/** The payment providers, as the catalogue's prices name them. */
+/** The payment providers, named as in the catalogue's prices. */
 export type BillingProvider = PriceProvider;
 
-/**
- * What a provider's event says, in the words of this service. One event may say several things: Stripe's
- * `charge.refunded` is a refund, Paddle's `transaction.completed` a payment.
- */
-export interface BillingEvent {
+/** Identifies an event; each provider numbers its own. */
+export interface EventKey {
   readonly provider: BillingProvider;
-  /** The provider's id of the event, the same at each delivery; at most 200 characters. */
+  /** The same at each delivery; at most 200 characters. */
   readonly eventId: string;
-  /** As the provider names it, such as `transaction.completed`. */
+}
+
+/** The metadata of an event. */
+export interface EventHeader extends EventKey {
+  /** As named by the provider, such as `transaction.completed`. */
   readonly type: string;
   readonly occurredAt: Date;
+}
+
+/**
+ * An event of any provider, translated into facts. One event may contain several: Paddle's `transaction.completed` is a
+ * payment, Stripe's `charge.refunded` one or more refunds.
+ */
+export interface BillingEvent extends EventHeader {
   readonly facts: readonly BillingFact[];
-  /** Why nothing follows from it, when nothing does; a sentence for people. */
+  /** Why the event has no effect; null if it has one. A sentence for people. */
   readonly ignoredBecause: string | null;
 }
 
@@ -29,66 +38,67 @@ export interface Occurrence {
   readonly occurredNanos?: number;
 }
 
-/** One thing that an event says. */
+/** A statement of an event about a payment, subscription, adjustment or customer. */
 export type BillingFact = PaymentFact | SubscriptionFact | AdjustmentFact | CustomerFact;
 
-/** A span of time that was paid for, or is to be. */
+/** A billing period, paid or due. */
 export interface BillingPeriod {
   readonly startsAt: Date;
   readonly endsAt: Date;
 }
 
-/** How often a price is paid; null on a line that is paid once. */
+/** The billing interval of a recurring price. */
 export interface BillingCycle {
   readonly interval: 'day' | 'week' | 'month' | 'year';
   readonly frequency: number;
 }
 
-/** One position of a purchase or a subscription. */
+/** A line item of a purchase or a subscription. */
 export interface BillingLine {
-  /** The provider's id of the position; where it has none, the price's. Identifies the license that the line made. */
+  /** The provider's id of the line item, or else of its price. Identifies the license that was created for the line. */
   readonly lineId: string;
   readonly priceId: string;
   readonly quantity: number;
+  /** Null for a one-time price. */
   readonly cycle: BillingCycle | null;
-  /** In the currency's smallest unit, tax included; null where the provider does not say. */
+  /** In the currency's smallest unit, tax included; null if the provider does not report it. */
   readonly total: number | null;
 }
 
-/** Money that has come in: entered in a ledger, never changed afterwards. */
+/** A received payment: inserted into a ledger and never changed. */
 export interface PaymentFact extends Occurrence {
   readonly kind: 'payment';
   readonly transactionId: string;
   /**
-   * Further ids by which the provider's other events name this payment: a refund Stripe's payment intent, where the
-   * payment is an invoice. Each word on a payment may tell some, and all that were told count, whatever the order. They
-   * may be guessed: nobody is answered who asks by them.
+   * Further ids that the provider's other events use for this payment, such as Stripe's payment intent for an invoice.
+   * The aliases of all events about a payment count, in any order. They may be guessable, so the interface accepts none
+   * of them.
    */
   readonly aliases?: readonly string[];
-  /** The id by which the front end knows the checkout, where that is another one; it cannot be guessed. */
+  /** The id of the checkout that the front end knows, if it differs; it cannot be guessed. */
   readonly checkoutId?: string;
   readonly subscriptionId: string | null;
-  /** `purchase` makes licenses; `renewal` extends them; `change` is charged in the middle of a period; `other` is only recorded. */
+  /** `purchase` creates licenses; `renewal` extends them; `change` is charged within a period; `other` is only recorded. */
   readonly origin: 'purchase' | 'renewal' | 'change' | 'other';
   readonly customerId: string | null;
   readonly customer: CustomerDetails;
-  /** What was paid for; null where the event does not say (a purchase's term then comes from its subscription). */
+  /** The period paid for; null if not reported (the term of a purchase then comes from its subscription). */
   readonly period: BillingPeriod | null;
   readonly lines: readonly BillingLine[];
-  /** In the currency's smallest unit, tax included; null where the provider does not say. */
+  /** In the currency's smallest unit, tax included; null if the provider does not report it. */
   readonly total: number | null;
 }
 
-/** How a subscription is at a moment: the newest counts. */
+/** A snapshot of a subscription; the newest one counts. */
 export interface SubscriptionFact extends Occurrence {
   readonly kind: 'subscription';
   readonly subscriptionId: string;
-  /** The purchase that began it, where the provider says. */
+  /** The purchase that started it, if the provider reports it. */
   readonly transactionId: string | null;
   readonly customerId: string | null;
   readonly customer: CustomerDetails;
   readonly status: 'active' | 'trialing' | 'past_due' | 'paused' | 'canceled';
-  /** The present period, paid or not; null while paused and once canceled. */
+  /** The current period, paid or not; null while paused and once canceled. */
   readonly period: BillingPeriod | null;
   readonly pausedAt: Date | null;
   readonly canceledAt: Date | null;
@@ -99,14 +109,14 @@ export interface SubscriptionFact extends Occurrence {
   readonly lines: readonly BillingLine[];
 }
 
-/** Money that goes back, or is fought over. The newest of an id counts. */
+/** A refund or dispute. The newest fact of each id counts. */
 export interface AdjustmentFact extends Occurrence {
   readonly kind: 'adjustment';
   readonly adjustmentId: string;
   readonly transactionId: string;
   /**
-   * `credit` and warnings of no consequence are `none`: only recorded. A reversal takes back one of its own kind, and that
-   * of a chargeback the warning before it, too.
+   * `none` (credits, harmless warnings) is only recorded. A reversal cancels one adjustment of its own kind; that of a
+   * chargeback also cancels the warning before it.
    */
   readonly effect:
     | 'refund'
@@ -116,9 +126,9 @@ export interface AdjustmentFact extends Occurrence {
     | 'chargeback_warning_reverse'
     | 'none';
   readonly status: 'pending' | 'approved' | 'rejected' | 'reversed';
-  /** Whether all of the payment is concerned; null where the provider does not say, and its amounts decide. */
+  /** Whether it covers the whole payment; null if the provider does not report it, so that the amounts decide. */
   readonly full: boolean | null;
-  /** In the currency's smallest unit, tax included; null where the provider does not say. */
+  /** In the currency's smallest unit, tax included; null if the provider does not report it. */
   readonly total: number | null;
   readonly lines: readonly AdjustedLine[];
 }
@@ -130,14 +140,14 @@ interface AdjustedLine {
   readonly total: number | null;
 }
 
-/** Who pays. The newest of an id counts. */
+/** The details of a customer. The newest fact of each id counts. */
 export interface CustomerFact extends Occurrence {
   readonly kind: 'customer';
   readonly customerId: string;
   readonly customer: CustomerDetails;
 }
 
-/** What is known of a buyer; null for what is not. */
+/** A buyer, as far as known. */
 export interface CustomerDetails {
   readonly email: string | null;
   readonly name: string | null;
@@ -145,13 +155,15 @@ export interface CustomerDetails {
   readonly locale: string | null;
 }
 
-/** Compares for sorting, oldest first, down to the nanosecond; 0 for the same moment. */
+export const UNKNOWN_CUSTOMER: CustomerDetails = { email: null, name: null, locale: null };
+
+/** Compares for sorting, oldest first, down to the nanosecond. */
 export function compareOccurrences(a: Occurrence, b: Occurrence): number {
   const difference = a.occurredAt.getTime() - b.occurredAt.getTime();
   return difference === 0 ? (a.occurredNanos ?? 0) - (b.occurredNanos ?? 0) : difference;
 }
 
-/** Returns the moment of a fact with all its digits, to be spread over another fact. */
+/** Returns the time of a fact with all its digits, to be spread over another fact. */
 export function occurrenceOf({ occurredAt, occurredNanos = 0 }: Occurrence): Occurrence {
   return { occurredAt, occurredNanos };
 }

@@ -1,133 +1,122 @@
 import { createHash } from 'node:crypto';
 
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+
+import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { PublicError, type InvalidRequestError } from '#server/errors.ts';
 
-import type { Receipt } from './apply-events.ts';
+import { DUPLICATE, type Receipt } from './apply-events.ts';
+import type { BillingProvider, EventHeader } from './facts.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import {
   insertEvents,
   updateEventOutcomes,
   type EventOutcome,
-  type StoredEvent,
+  type StoredDelivery,
 } from './queries/events.ts';
 
-/** What a sender is told: what is wrong with the event itself, while any other cause is the operator's to know. */
-function toReceipt(cause: unknown): Receipt {
-  const message =
-    cause instanceof MalformedEventError
-      ? `The event is kept; it is not what its type promises: ${cause.message}`
-      : 'The event is kept, and is applied later.';
-  return { status: 'deferred', message };
+interface FailureDependencies {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pool: Pool;
 }
 
-type DeferContext = Pick<Context, 'pool' | 'clock' | 'log'>;
-
 /**
- * Keeps an event that cannot be applied now, in a transaction of its own. It is tried again later; one that does not say
- * what its type promises would fail each time, and waits for the operator.
+ * Stores an event that cannot be applied now, in a transaction of its own. It is retried later, unless it is malformed.
  * @param cause why it cannot be applied
  */
 export async function storeDeferredEvent(
-  ctx: DeferContext,
-  kept: StoredEvent,
+  { clock, log, pool }: FailureDependencies,
+  stored: EventHeader & StoredDelivery,
   cause: unknown,
 ): Promise<Receipt> {
-  const { eventId, provider, type, occurredAt } = kept;
-  return inTransaction(ctx.pool, async (client) => {
-    const inserted = await insertEvents(client, [kept]);
-    if (inserted.length === 0) return { status: 'duplicate', message: null };
-    const event = { eventId, provider, type, occurredAt, attempts: 1 };
-    const failed = await recordFailure(ctx, client, event, cause);
-    const { status } = failed;
-    ctx.log.error({ err: cause, eventId, provider, status }, 'an event could not be applied');
-    return toReceipt(cause);
+  const { eventId, provider, type, occurredAt } = stored;
+  return inTransaction(pool, async (client) => {
+    const [isNew] = await insertEvents(client, [stored]);
+    if (isNew !== true) return DUPLICATE;
+    const attempt = { eventId, provider, type, occurredAt, attempts: 1 };
+    const { status } = await recordFailure(client, attempt, cause, clock.now());
+    log.error(
+      { event: 'billing.event_failed', err: cause, eventId, provider, status },
+      'could not apply payment event',
+    );
+    return { status: 'deferred', message: describeDeferral(cause) };
   });
 }
 
-/** An event that could not be applied, and how often that was tried. */
-type FailedEvent = Required<
-  Pick<EventOutcome, 'eventId' | 'provider' | 'type' | 'occurredAt' | 'attempts'>
->;
+/** Tells the sender what is wrong with a malformed event; any other cause concerns the operator only. */
+function describeDeferral(cause: unknown): string {
+  return cause instanceof MalformedEventError
+    ? `The event is stored; it does not match its type: ${cause.message}`
+    : 'The event is stored and will be applied later.';
+}
 
-/** Writes down why a kept event could not be applied, with the time of the next try while there is hope. */
+/** Records why a stored event could not be applied, and when it is retried. A malformed event is not retried. */
 export async function recordFailure(
-  { clock }: Pick<Context, 'clock'>,
   client: Queryable,
-  event: FailedEvent,
+  event: EventHeader & { readonly attempts: number },
   cause: unknown,
+  now: Date,
 ): Promise<EventOutcome> {
-  const isHopeless = cause instanceof MalformedEventError;
-  const nextAttemptAt = isHopeless ? null : nextAttempt(clock.now(), event.attempts);
+  const isPermanent = cause instanceof MalformedEventError;
+  const nextAttemptAt = isPermanent ? null : computeNextAttempt(now, event.attempts);
   const status = nextAttemptAt === null ? 'failed' : 'deferred';
-  const outcome = { ...event, status, message: explainFailure(cause), nextAttemptAt } as const;
+  const outcome = { ...event, status, message: describeCause(cause), nextAttemptAt } as const;
   await updateEventOutcomes(client, [outcome]);
   return outcome;
 }
 
-function explainFailure(cause: unknown): string {
+function describeCause(cause: unknown): string {
   const text = cause instanceof Error ? cause.message : String(cause);
   return text.replaceAll('\0', '').slice(0, 1_000);
 }
 
-/** The type under which a delivery is kept that says none. */
+const MINUTE_MS = 60_000;
+
+/** About four days. */
+const MAX_ATTEMPTS = 14;
+
+const MAX_DELAY_MINUTES = 12 * 60;
+
+/** Exponential backoff: one minute, two, four and so on, up to twelve hours; null after the last attempt. */
+function computeNextAttempt(now: Date, attempts: number): Date | null {
+  if (attempts >= MAX_ATTEMPTS) return null;
+  const minutes = Math.min(2 ** (attempts - 1), MAX_DELAY_MINUTES);
+  return new Date(now.getTime() + minutes * MINUTE_MS);
+}
+
+/** The type of a stored delivery that is not a readable event. */
 export const UNREADABLE_TYPE = 'unreadable';
 
 /**
- * Keeps a delivery that is well signed and of which not even an event's id can be read; once, under the hash of its body.
- * It is given up at once: its sender is told what is wrong, and the operator finds it.
- * @param cause what its sender is told
+ * Stores a correctly signed delivery without a readable event id as failed, once, under the hash of its body, so that the
+ * operator finds it.
+ * @param cause the error that is returned to the sender
  */
 export async function storeUnreadableDelivery(
-  { pool, clock, log }: Pick<Context, 'pool' | 'clock' | 'log'>,
-  provider: string,
-  delivery: Pick<StoredEvent, 'raw' | 'headers'>,
+  { pool, clock, log }: FailureDependencies,
+  provider: BillingProvider,
+  delivery: Omit<StoredDelivery, 'receivedAt'>,
   cause: PublicError | InvalidRequestError,
 ): Promise<void> {
   const now = clock.now();
   const hash = createHash('sha256').update(delivery.raw).digest('hex');
-  const about = {
-    eventId: `${UNREADABLE_TYPE}:${hash}`,
-    provider,
-    type: UNREADABLE_TYPE,
-    occurredAt: now,
-  };
-  const kept = { ...about, ...delivery, receivedAt: now };
-  const message = `It cannot be read: ${explain(cause)}`;
+  const eventId = `${UNREADABLE_TYPE}:${hash}`;
+  const header = { eventId, provider, type: UNREADABLE_TYPE, occurredAt: now };
+  const detail = cause instanceof PublicError ? cause.detail : cause.items[0]?.msg;
+  const message = `It cannot be read: ${detail ?? cause.message}`;
   await inTransaction(pool, async (client) => {
-    const inserted = await insertEvents(client, [kept]);
-    if (inserted.length === 0) return;
+    const [isNew] = await insertEvents(client, [{ ...header, ...delivery, receivedAt: now }]);
+    if (isNew !== true) return;
     await updateEventOutcomes(client, [
-      { ...about, status: 'failed', message, nextAttemptAt: null },
+      { ...header, status: 'failed', message, nextAttemptAt: null },
     ]);
     log.error(
-      { eventId: about.eventId, provider, message },
-      'a well signed webhook cannot be read',
+      { event: 'billing.webhook_unreadable', eventId, provider, reason: message },
+      'could not read signed payment webhook',
     );
   });
-}
-
-function explain(cause: PublicError | InvalidRequestError): string {
-  return cause instanceof PublicError ? cause.detail : (cause.items[0]?.msg ?? cause.message);
-}
-
-const MINUTE_MS = 60_000;
-
-/** After about four days of tries an event is given up. */
-const MAX_ATTEMPTS = 14;
-
-/** A try comes at the latest so long after the one before. */
-const LONGEST_PAUSE_MINUTES = 12 * 60;
-
-/**
- * When an event that could not be applied is tried again: after a minute, then two, four and so on, up to twelve hours;
- * null when it was tried often enough.
- * @param attempts how often it was tried, at least once
- */
-function nextAttempt(now: Date, attempts: number): Date | null {
-  if (attempts >= MAX_ATTEMPTS) return null;
-  const minutes = Math.min(2 ** (attempts - 1), LONGEST_PAUSE_MINUTES);
-  return new Date(now.getTime() + minutes * MINUTE_MS);
 }

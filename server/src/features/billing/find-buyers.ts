@@ -1,50 +1,47 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { compareOccurrences, type CustomerDetails } from './facts.ts';
+import { compareOccurrences, UNKNOWN_CUSTOMER, type CustomerDetails } from './facts.ts';
 import { listCustomers } from './queries/purchases.ts';
 import { mergeCustomer, type Purchase } from './rules/group-purchases.ts';
 
-/** Who bought. */
+/** The buyer of a purchase. */
 export interface Buyer {
   readonly customerId: string | null;
   readonly customer: CustomerDetails;
 }
 
 /**
- * Who bought each of the purchases, in their order: what is known of the customer, and where nothing is, what payments and
- * snapshots say themselves, the newest first.
+ * Finds the buyer of each purchase. The stored details of the customer take precedence over those in payments and
+ * snapshots, and newer ones of these over older ones.
  */
 export async function findBuyers(
   client: Queryable,
   purchases: readonly Purchase[],
-): Promise<Buyer[]> {
-  const buyers = purchases.map(readBuyer);
-  const wanted = purchases.flatMap(({ facts }, index) => {
-    const customerId = buyers[index]?.customerId ?? null;
-    return customerId === null ? [] : [{ provider: facts.provider, customerId }];
-  });
-  if (wanted.length === 0) return buyers;
-  const known = new Map(
-    (await listCustomers(client, wanted)).map((customer) => [
-      `${customer.provider} ${customer.customerId}`,
-      customer,
-    ]),
+): Promise<ReadonlyMap<Purchase, Buyer>> {
+  const buyers = purchases.map((purchase) => ({ purchase, ...readBuyer(purchase) }));
+  const keys = buyers.flatMap(({ purchase, customerId }) =>
+    customerId === null ? [] : [{ provider: purchase.facts.provider, customerId }],
   );
-  return buyers.map(({ customerId, customer }, index) => {
-    const found = known.get(`${purchases[index]?.facts.provider} ${customerId}`);
-    if (found === undefined) return { customerId, customer };
-    const { email, name, locale } = found;
-    return { customerId, customer: mergeCustomer(customer, { email, name, locale }) };
-  });
+  const stored = keys.length === 0 ? [] : await listCustomers(client, keys);
+  return new Map(
+    buyers.map(({ purchase, customerId, customer }) => {
+      const { provider } = purchase.facts;
+      const found = stored.find(
+        (each) => each.customerId === customerId && each.provider === provider,
+      );
+      const newest = found?.customer ?? UNKNOWN_CUSTOMER;
+      return [purchase, { customerId, customer: mergeCustomer(customer, newest) }];
+    }),
+  );
 }
 
 function readBuyer({ facts }: Purchase): Buyer {
-  const told = [...facts.payments, ...facts.snapshots].sort(compareOccurrences);
+  const ordered = [...facts.payments, ...facts.snapshots].sort(compareOccurrences);
   return {
-    customerId: told.findLast(({ customerId }) => customerId !== null)?.customerId ?? null,
-    customer: told.reduce<CustomerDetails>(
+    customerId: ordered.findLast(({ customerId }) => customerId !== null)?.customerId ?? null,
+    customer: ordered.reduce(
       (older, { customer }) => mergeCustomer(older, customer),
-      { email: null, name: null, locale: null },
+      UNKNOWN_CUSTOMER,
     ),
   };
 }

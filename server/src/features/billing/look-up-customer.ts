@@ -1,59 +1,62 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+
 import { inTransaction } from '#server/db/transaction.ts';
-import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import { applyFacts } from './apply-events.ts';
-import type { BillingEvent, CustomerDetails } from './facts.ts';
-import { listKeyEmailsOfCustomer } from './key-emails/customer-queries.ts';
-import { queueKeyEmails, type CustomerKey } from './queue-jobs.ts';
-import { PaddleApiError } from './providers/paddle/paddle-api.ts';
+import { applyFacts, type ApplyDependencies } from './apply-events.ts';
+import { UNKNOWN_CUSTOMER, type BillingEvent, type CustomerDetails } from './facts.ts';
+import { listKeyEmailsOfCustomer } from './key-emails/buyer-queries.ts';
+import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts';
 import { lockBilling } from './queries/ledger.ts';
+import type { CustomerKey } from './queries/purchases.ts';
+import { queueCustomerLookUps, queueKeyEmails } from './queue-jobs.ts';
 
-/** What a look-up needs of the context. */
-type LookUpContext = Pick<
-  Context,
-  'catalog' | 'clock' | 'config' | 'log' | 'paddleApi' | 'pool' | 'vault' | 'wantedEvents'
->;
+type LookUpDependencies = ApplyDependencies & {
+  readonly log: Logger;
+  readonly paddleApi: PaddleApi | null;
+  readonly pool: Pool;
+};
+
+/** Older than every event: a look-up that found nothing must not override any. */
+const LONG_AGO = new Date(0);
 
 /**
- * Asks the provider for a customer of whom no event has told, and applies the answer as one: what waits for the address is
- * sent. Of a provider that cannot be asked, or has no such customer, an event may still tell; until then the checkout's own
- * data are what there is.
- * @throws PaddleApiError when it is worth asking again
+ * Looks up a customer at Paddle that no event has described, and applies the response as an event, so that waiting e-mails
+ * are sent. If Paddle has no such customer, a later event may still describe it; until then the data of the checkout count.
+ * @throws PaddleApiError if a retry may succeed
  */
 export async function lookUpCustomer(
-  ctx: LookUpContext,
-  name: CustomerKey,
+  deps: LookUpDependencies,
+  key: CustomerKey,
   signal?: AbortSignal,
 ): Promise<void> {
-  if (name.provider !== 'paddle' || ctx.paddleApi === null) return;
-  const askedAt = ctx.clock.now();
+  if (key.provider !== 'paddle' || deps.paddleApi === null) return;
+  const requestedAt = deps.clock.now();
   try {
-    const found = await ctx.paddleApi.findCustomer(name.customerId, signal);
-    const usable = found !== null && found.email !== null;
-    if (!usable) ctx.log.warn('Paddle knows no such customer, or no address that can be used');
-    await applyCustomer(ctx, name, found ?? NOBODY, usable ? askedAt : LONG_AGO);
+    const found = await deps.paddleApi.findCustomer(key.customerId, signal);
+    const isUsable = found !== null && found.email !== null;
+    if (!isUsable) {
+      deps.log.warn(
+        { event: 'billing.customer_without_address' },
+        'Paddle has no such customer, or no valid address of it',
+      );
+    }
+    await applyCustomer(deps, key, found ?? UNKNOWN_CUSTOMER, isUsable ? requestedAt : LONG_AGO);
   } catch (error) {
     if (!(error instanceof PaddleApiError) || error.retryAfterSeconds === null) throw error;
-    const runAt = new Date(askedAt.getTime() + error.retryAfterSeconds * 1_000);
-    const key = `paddle:${name.customerId}`;
-    await addJobs(ctx.pool, [{ name: 'look_up_customer', payload: name, key, runAt }]);
+    const runAt = new Date(requestedAt.getTime() + error.retryAfterSeconds * 1_000);
+    await queueCustomerLookUps(deps.pool, [key], runAt);
   }
 }
 
-const NOBODY: CustomerDetails = { email: null, name: null, locale: null };
-
-/** Nothing that was not found out is newer than what an event says, whenever. */
-const LONG_AGO = new Date(0);
-
-/** The answer is what holds at the moment of asking: newer than every event until then, and older than those after. */
+/** Applies the response as of the time of the request: newer than all earlier events, older than all later ones. */
 async function applyCustomer(
-  ctx: LookUpContext,
-  name: CustomerKey,
+  deps: LookUpDependencies,
+  key: CustomerKey,
   customer: CustomerDetails,
   occurredAt: Date,
 ): Promise<void> {
-  const { customerId } = name;
+  const { customerId } = key;
   const event: BillingEvent = {
     provider: 'paddle',
     eventId: `looked_up:${customerId}`,
@@ -62,9 +65,9 @@ async function applyCustomer(
     facts: [{ kind: 'customer', customerId, occurredAt, customer }],
     ignoredBecause: null,
   };
-  await inTransaction(ctx.pool, async (client) => {
+  await inTransaction(deps.pool, async (client) => {
     await lockBilling(client);
-    await applyFacts(ctx, client, [event]);
-    await queueKeyEmails(client, await listKeyEmailsOfCustomer(client, name, 'look_up'));
+    await applyFacts(deps, client, [event]);
+    await queueKeyEmails(client, await listKeyEmailsOfCustomer(client, key, 'look_up'));
   });
 }

@@ -1,12 +1,12 @@
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import type { TransactionKey } from './key-emails/queries.ts';
+import type { CustomerKey, TransactionKey } from './queries/purchases.ts';
 
 /**
- * Has the keys of transactions sent to their buyers, when the caller's transaction is committed. Asked for again it does
- * no harm: what was sent is not sent again.
- * @param runAt not before this moment, unless it is asked for again
+ * Queues the e-mails with the keys of transactions; jobs start when the transaction of `db` is committed. A repeated job is
+ * harmless, because keys that were sent are not sent again.
+ * @param runAt the earliest start; a later call overrides it
  */
 export async function queueKeyEmails(
   db: Queryable,
@@ -24,16 +24,11 @@ export async function queueKeyEmails(
   );
 }
 
-/** Who is looked up, by the provider's id. */
-export interface CustomerKey {
-  readonly provider: string;
-  readonly customerId: string;
-}
-
-/** Has customers looked up at their provider when the caller's transaction is committed; the same one only once. */
+/** Queues look-ups of customers at their provider, at most one for each; `runAt` is the earliest start. */
 export async function queueCustomerLookUps(
   db: Queryable,
   customers: readonly CustomerKey[],
+  runAt?: Date,
 ): Promise<void> {
   await addJobs(
     db,
@@ -41,6 +36,7 @@ export async function queueCustomerLookUps(
       name: 'look_up_customer',
       payload: { provider, customerId },
       key: `${provider}:${customerId}`,
+      ...(runAt === undefined ? {} : { runAt }),
     })),
   );
 }

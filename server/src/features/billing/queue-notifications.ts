@@ -1,48 +1,54 @@
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
 import type { LicenseRecord } from '../licenses/queries/licenses.ts';
-import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
-import { queueKeyEmails, queueCustomerLookUps } from './queue-jobs.ts';
+import {
+  recordLicenseChanges,
+  type EventDependencies,
+} from '../outgoing-webhooks/record-events.ts';
+import { queueCustomerLookUps, queueKeyEmails } from './queue-jobs.ts';
 import type { SyncedLicense, SyncedLicenses } from './sync-licenses.ts';
 
-/** What follows from licenses that were made or changed needs of the context. */
-type FollowUpContext = Pick<Context, 'catalog' | 'clock' | 'wantedEvents'>;
+export type NotificationDependencies = EventDependencies & { readonly clock: Clock };
 
 /**
- * Has the buyers of new licenses sent their keys, and those looked up of whom no address is known; and tells the endpoints
- * of outgoing webhooks. All of it lies in the transaction of the licenses, so there is never one without the other.
+ * Queues what follows from created and changed licenses: e-mails with keys, look-ups of buyers without an address, and
+ * outgoing webhooks.
+ * @param client in the transaction of the licenses, so that neither is committed without the other
  */
 export async function queueNotifications(
-  ctx: FollowUpContext,
+  deps: NotificationDependencies,
   client: Queryable,
   { created, changed }: SyncedLicenses,
 ): Promise<void> {
   const sendable = changed.filter(
     ({ before, license }) =>
       isSendable(license) &&
-      // A relay may have refused the first address.
+      // A mail relay may have refused the previous address.
       (!isSendable(before) || before.customerEmail !== license.customerEmail),
   );
-  const mails = [...created, ...sendable];
-  if (mails.length > 0) await queueKeyEmails(client, mails);
-  await lookUpUnknown(client, created);
+  const emails = [...created, ...sendable];
+  if (emails.length > 0) await queueKeyEmails(client, emails);
+  await lookUpMissingAddresses(client, created);
   const changes = [
     ...created.map(({ license }) => ({ before: null, after: license })),
     ...changed.map(({ before, license }) => ({ before, after: license })),
   ];
-  if (changes.length > 0) await recordLicenseChanges(ctx, client, changes, ctx.clock.now());
+  if (changes.length > 0) await recordLicenseChanges(deps, client, changes, deps.clock.now());
 }
 
-/** Whether its key can be sent and is worth having. */
+/** Whether the license has an address and a usable key. */
 function isSendable(license: LicenseRecord): boolean {
   const { customerEmail, refundedAt, disputedAt, canceledAt } = license;
   return customerEmail !== null && (refundedAt ?? disputedAt ?? canceledAt) === null;
 }
 
-async function lookUpUnknown(client: Queryable, created: readonly SyncedLicense[]): Promise<void> {
-  const unknown = created.flatMap(({ license, provider, customerId }) =>
+async function lookUpMissingAddresses(
+  client: Queryable,
+  created: readonly SyncedLicense[],
+): Promise<void> {
+  const customers = created.flatMap(({ license, provider, customerId }) =>
     license.customerEmail !== null || customerId === null ? [] : [{ provider, customerId }],
   );
-  if (unknown.length > 0) await queueCustomerLookUps(client, unknown);
+  if (customers.length > 0) await queueCustomerLookUps(client, customers);
 }

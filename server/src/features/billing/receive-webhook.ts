@@ -1,8 +1,10 @@
 import type { IncomingHttpHeaders } from 'node:http';
 
 import { isStorableText, type WebhookResponse } from '@latchkey/contract';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
 
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
 import {
   billingNotConfigured,
   invalidRequest,
@@ -15,74 +17,97 @@ import {
 
 import type { Receipt, ReceivedEvent } from './apply-events.ts';
 import { storeDeferredEvent, storeUnreadableDelivery } from './failed-events.ts';
+import type { EventHeader } from './facts.ts';
 import {
   MalformedEventError,
   type BillingAdapter,
   type WebhookDelivery,
 } from './providers/adapter.ts';
-import { findAdapter } from './providers/adapters.ts';
+import { findAdapter, type WebhookSecrets } from './providers/adapters.ts';
+import type { StoredDelivery } from './queries/events.ts';
+import type { WebhookBatch } from './webhook-batch.ts';
+
+export interface IntakeDependencies {
+  readonly batches: { readonly webhooks: WebhookBatch };
+  readonly clock: Clock;
+  readonly databaseLimiter: { run<Result>(call: () => Promise<Result>): Promise<Result> };
+  readonly log: Logger;
+  readonly pool: Pool;
+}
+
+interface ReceiveDependencies extends IntakeDependencies {
+  readonly config: { readonly billing: { readonly toleranceSeconds: number } };
+  readonly metrics: {
+    countRefusal(endpoint: string, reason: string): void;
+    countWebhook(provider: string, status: string): void;
+  };
+  readonly webhookSecrets: WebhookSecrets;
+}
 
 const MAX_EVENT_ID_CHARACTERS = 200;
 
-/** What is kept as the type of an event that does not tell it. */
+/** The stored type of an event whose type cannot be read. */
 const UNKNOWN_TYPE = 'unknown';
 
 /**
- * Takes a delivery of a payment provider: the signature is judged first, then the body is read, and the event is kept and
- * applied before the answer.
- * @param provider as the path names it
- * @param readBody reads the body once the signature is found right
+ * Receives a delivery of a payment provider: verifies the signature, then reads the body, then stores and applies the
+ * event before it answers.
+ * @param provider as named in the path
+ * @param readBody reads the body once the signature is verified
  * @throws unknownProvider (404), billingNotConfigured (503), invalidSignature, staleSignature (401)
- * @throws InvalidRequestError (422) for what is well signed and no event
+ * @throws InvalidRequestError (422) if the signed body is not an event
  */
 export async function receiveWebhook(
-  ctx: Context,
+  deps: ReceiveDependencies,
   provider: string,
   delivery: WebhookDelivery,
   readBody: () => unknown,
 ): Promise<WebhookResponse> {
   const adapter = findAdapter(provider);
   if (adapter === undefined) throw unknownProvider();
-  verify(ctx, adapter, delivery);
-  const reading = await readOrKeep(ctx, adapter, delivery, readBody);
-  const { eventId, receipt } = await take(ctx, reading);
-  ctx.metrics.countWebhook(provider, receipt.status);
-  return { status: receipt.status, message: receipt.message, event_id: eventId };
+  verify(deps, adapter, delivery);
+  const received = await readOrStore(deps, adapter, delivery, readBody);
+  const receipt = await applyOrDefer(deps, received);
+  deps.metrics.countWebhook(provider, receipt.status);
+  return { ...receipt, event_id: received.event.eventId };
 }
 
-function verify(ctx: Context, adapter: BillingAdapter, delivery: WebhookDelivery): void {
-  const { provider } = adapter;
-  const secrets = ctx.webhookSecrets[provider];
+function verify(
+  deps: ReceiveDependencies,
+  { provider, verify: verifySignature }: BillingAdapter,
+  delivery: WebhookDelivery,
+): void {
+  const secrets = deps.webhookSecrets[provider];
   if (secrets.length === 0) {
-    ctx.metrics.countRefusal(`webhook_${provider}`, 'not_configured');
+    deps.metrics.countRefusal(`webhook_${provider}`, 'not_configured');
     throw billingNotConfigured();
   }
-  const verification = adapter.verify(delivery, {
+  const verification = verifySignature(delivery, {
     secrets,
-    now: ctx.clock.now(),
-    toleranceSeconds: ctx.config.billing.toleranceSeconds,
+    now: deps.clock.now(),
+    toleranceSeconds: deps.config.billing.toleranceSeconds,
   });
   if (verification.ok) return;
-  ctx.metrics.countRefusal(`webhook_${provider}`, `signature_${verification.reason}`);
+  deps.metrics.countRefusal(`webhook_${provider}`, `signature_${verification.reason}`);
   throw verification.reason === 'stale' ? staleSignature() : invalidSignature();
 }
 
-/** What cannot be read is kept all the same, before its sender is told so. */
-async function readOrKeep(
-  ctx: Context,
+/** Reads the event; stores a delivery that cannot be read before it throws. */
+async function readOrStore(
+  deps: ReceiveDependencies,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
   readBody: () => unknown,
-): Promise<Reading> {
+): Promise<ReadEvent> {
   try {
-    return readEvent(ctx, adapter, delivery, requireObject(readBody()));
+    return readEvent(adapter, delivery, requireObject(readBody()), deps.clock.now());
   } catch (error) {
     if (error instanceof PublicError || error instanceof InvalidRequestError) {
-      const kept = { raw: delivery.rawBody, headers: selectHeaders(delivery.headers) };
-      await ctx.databaseLimiter.run(() =>
-        storeUnreadableDelivery(ctx, adapter.provider, kept, error),
+      const stored = { raw: delivery.rawBody, headers: selectHeaders(delivery.headers) };
+      await deps.databaseLimiter.run(() =>
+        storeUnreadableDelivery(deps, adapter.provider, stored, error),
       );
-      ctx.metrics.countWebhook(adapter.provider, 'failed');
+      deps.metrics.countWebhook(adapter.provider, 'failed');
     }
     throw error;
   }
@@ -98,87 +123,75 @@ function requireObject(body: unknown): object {
 }
 
 /**
- * Keeps and applies an event that is known to come from the provider, and says what came of it.
- * @param body the delivery's body, as JSON
- * @throws InvalidRequestError (422) for what is no event
+ * Stores and applies an event that is known to come from the provider.
+ * @param body the parsed JSON body of the delivery
+ * @throws InvalidRequestError (422) if the body is not an event
  */
 export async function processEvent(
-  ctx: Context,
+  deps: IntakeDependencies,
   adapter: BillingAdapter,
   delivery: WebhookDelivery,
   body: object,
-): Promise<TakenEvent> {
-  return take(ctx, readEvent(ctx, adapter, delivery, body));
+): Promise<Receipt> {
+  return applyOrDefer(deps, readEvent(adapter, delivery, body, deps.clock.now()));
 }
 
-interface TakenEvent {
-  readonly eventId: string;
-  readonly receipt: Receipt;
-}
-
-async function take(ctx: Context, reading: Reading): Promise<TakenEvent> {
-  const { eventId } = reading.kept;
-  const receipt =
-    'event' in reading
-      ? await ctx.batches.webhooks.submit(reading)
-      : await ctx.databaseLimiter.run(() =>
-          storeDeferredEvent(ctx, reading.kept, reading.malformed),
-        );
-  return { eventId, receipt };
-}
-
-type Reading =
+/** An event that was read, or the header of a malformed one. */
+type ReadEvent =
   | ReceivedEvent
-  | { readonly kept: ReceivedEvent['kept']; readonly malformed: MalformedEventError };
+  | {
+      readonly event: EventHeader;
+      readonly delivery: StoredDelivery;
+      readonly malformed: MalformedEventError;
+    };
+
+function applyOrDefer(deps: IntakeDependencies, received: ReadEvent): Promise<Receipt> {
+  if (!('malformed' in received)) return deps.batches.webhooks.submit(received);
+  const { event, delivery, malformed } = received;
+  return deps.databaseLimiter.run(() =>
+    storeDeferredEvent(deps, { ...event, ...delivery }, malformed),
+  );
+}
 
 function readEvent(
-  ctx: Context,
   { provider, normalize }: BillingAdapter,
-  delivery: WebhookDelivery,
+  { headers, rawBody }: WebhookDelivery,
   body: object,
-): Reading {
-  const receivedAt = ctx.clock.now();
-  const common = {
-    provider,
-    receivedAt,
-    raw: delivery.rawBody,
-    headers: selectHeaders(delivery.headers),
-  };
+  receivedAt: Date,
+): ReadEvent {
+  const delivery = { receivedAt, raw: rawBody, headers: selectHeaders(headers) };
   try {
-    const event = normalize(body, delivery);
-    const { type, occurredAt } = event;
-    return { event, kept: { ...common, eventId: requireId(event.eventId), type, occurredAt } };
+    const event = normalize(body, { headers, rawBody });
+    requireEventId(event.eventId);
+    return { event, delivery };
   } catch (error) {
     if (!(error instanceof MalformedEventError)) throw error;
     if (error.eventId === null) throw invalidEvent(error.message);
-    const eventId = requireId(error.eventId);
+    const eventId = requireEventId(error.eventId);
     const type = error.type ?? UNKNOWN_TYPE;
     const occurredAt = error.occurredAt ?? receivedAt;
-    return {
-      malformed: error,
-      kept: { ...common, eventId, type, occurredAt },
-    };
+    return { event: { provider, eventId, type, occurredAt }, delivery, malformed: error };
   }
 }
 
-function requireId(eventId: string): string {
-  const isGood =
+function requireEventId(eventId: string): string {
+  const isValid =
     eventId !== '' && eventId.length <= MAX_EVENT_ID_CHARACTERS && isStorableText(eventId);
-  if (isGood) return eventId;
+  if (isValid) return eventId;
   throw invalidEvent(`the id of an event has 1 to ${MAX_EVENT_ID_CHARACTERS} characters`);
 }
 
-function invalidEvent(what: string): Error {
-  return invalidRequest([{ loc: ['body'], msg: `Value error, ${what}`, type: 'value_error' }]);
+function invalidEvent(problem: string): Error {
+  return invalidRequest([{ loc: ['body'], msg: `Value error, ${problem}`, type: 'value_error' }]);
 }
 
-/** Headers that providers put a part of the event into. Signatures are not among them: they would open the door again. */
-const MEANINGFUL = ['webhook-id', 'webhook-timestamp', 'x-event-name'];
+/** Headers that contain a part of the event. Signatures are excluded, because they would allow a replay of the request. */
+const EVENT_HEADERS = ['webhook-id', 'webhook-timestamp', 'x-event-name'];
 
-/** The headers without which a kept event could not be understood again. */
+/** Selects the headers that are needed to read a stored event again. */
 function selectHeaders(headers: IncomingHttpHeaders): Record<string, string> {
   return Object.fromEntries(
-    MEANINGFUL.flatMap((name) => {
+    EVENT_HEADERS.flatMap((name) => {
       const value = headers[name];
       return typeof value === 'string' ? [[name, value]] : [];
     }),

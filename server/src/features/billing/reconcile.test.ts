@@ -74,7 +74,7 @@ test('events that never arrived are applied once, and what was repaired is said'
     `select actor, subject_id, details from audit_log where action = 'webhook.reconcile'`,
   );
   assert.deepEqual(rows, [{ actor: 'ann', subject_id: 'paddle', details: { repaired: 2 } }]);
-  assert.ok(service.log.some((line) => line.includes('events of Paddle that never arrived')));
+  assert.ok(service.log.some((line) => line.includes('billing.missed_events_applied')));
 });
 
 test('events that may still be on their way are left to their webhooks, and compared later', async () => {
@@ -215,5 +215,5 @@ test('a log that does not go on behind an event is an error, and not compared fo
     { ...ctx, paddleApi: turning },
     { actor: 'ann', unlimited: true },
   );
-  await assert.rejects(endless, new PaddleApiError('Paddle answers an event anew'));
+  await assert.rejects(endless, new PaddleApiError('Paddle repeats an event in its log'));
 });

@@ -1,4 +1,4 @@
-import type { Context } from '#server/context.ts';
+import type { Logger } from 'pino';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import type { Receipt } from './apply-events.ts';
@@ -11,36 +11,39 @@ import {
   recordReconciliation,
   storeReconciliationCursor,
 } from './queries/reconciliations.ts';
-import { processEvent } from './receive-webhook.ts';
+import { processEvent, type IntakeDependencies } from './receive-webhook.ts';
 
-/** What came of comparing a provider's log of events with what was kept. */
+interface ReconciliationDependencies extends IntakeDependencies {
+  readonly log: Logger;
+  readonly paddleApi: PaddleApi | null;
+}
+
+/** The result of comparing the provider's event log with the stored events. */
 export interface Reconciliation {
-  /** Events that were compared. */
+  /** The number of compared events. */
   readonly compared: number;
-  /** Those of them that had never arrived and changed something now. */
+  /** The missed events among them that were applied now. */
   readonly repaired: readonly RepairedEvent[];
-  /** False: the log goes on, and the next comparison with it. */
+  /** False if the log continues; the next comparison continues there. */
   readonly reachedEnd: boolean;
 }
 
-/** An event that had been missed. */
+/** A missed event. */
 interface RepairedEvent {
   readonly eventId: string;
   readonly type: string;
   readonly status: Receipt['status'];
 }
 
-/** Who compares, and how much. */
-interface ReconciliationOrder {
+interface ReconciliationOptions {
   readonly actor: string;
   /**
-   * From then on, and then the next comparison begins where it would have begun without this one; left out or null: from
-   * where the last comparison ended.
+   * Compares events since this time, without moving the cursor of later comparisons. Default: continues at the cursor.
    */
   readonly since?: Date | null;
-  /** To the end of the log, however long that takes. */
+  /** Compares to the end of the log. Default: at most {@link MAX_PAGES} pages. */
   readonly unlimited?: boolean;
-  /** Told after each event how many were compared. */
+  /** Called after each event with the number of compared events. */
   readonly onCompared?: (count: number) => void;
   readonly signal?: AbortSignal;
 }
@@ -49,135 +52,139 @@ const PROVIDER = 'paddle';
 
 const HOUR_MS = 3_600_000;
 
-/** Younger events may still be on their way. */
-const SETTLED_AFTER_MS = HOUR_MS;
+/** The webhooks of younger events may still arrive. */
+const MIN_AGE_MS = HOUR_MS;
 
-/** In one job, of a hundred events each; the rest is compared by the next one, which follows at once. */
+/** Of a hundred events each, in one job; the next job starts at once. */
 const MAX_PAGES = 10;
 
 /**
- * Compares Paddle's own log of events with those that were received, and applies the ones that never arrived, as their
- * webhooks would have been. A webhook that comes after all is a duplicate then. What was repaired is logged and left in the
- * audit log. How it ended is stored, unless it began at a moment: such a one says nothing of what was before.
- * @returns null when there is nothing to compare: no API key, or no event was ever received
- * @throws PaddleApiError when Paddle cannot be asked; what was applied until then stays applied
+ * Compares Paddle's event log with the received events and applies missed ones as their webhooks would have been; a webhook
+ * that arrives later is a duplicate. Logs and audits the repaired events. Stores the result, unless `since` is given,
+ * because such a comparison says nothing about earlier events.
+ * @returns null if there is nothing to compare: without an API key, or before the first event
+ * @throws PaddleApiError if Paddle cannot be read; events applied before that stay applied
  */
 export async function reconcilePaddle(
-  ctx: Context,
-  order: ReconciliationOrder,
+  deps: ReconciliationDependencies,
+  options: ReconciliationOptions,
 ): Promise<Reconciliation | null> {
-  const { paddleApi } = ctx;
-  const { since = null } = order;
-  const start = await findStart(ctx, since);
+  const { paddleApi } = deps;
+  const { since = null } = options;
+  const start = await findStart(deps, since);
   if (paddleApi === null || (start === null && since === null)) return null;
   try {
-    const reconciliation = await compare(ctx, paddleApi, start, order);
-    if (since === null) await recordSuccess(ctx, start, reconciliation);
+    const reconciliation = await compare(deps, paddleApi, start, options);
+    if (since === null) await recordSuccess(deps, start, reconciliation);
     return reconciliation;
   } catch (error) {
-    if (since === null && !isStopped(order.signal)) await recordFailure(ctx, start, error);
+    if (since === null && !isStopped(options.signal)) await recordFailure(deps, start, error);
     throw error;
   }
 }
 
-/** Whether the process is asked to stop, and not the work that took too long. */
+/** Whether the process is stopping, as opposed to a timeout of the job. */
 function isStopped(signal: AbortSignal | undefined): boolean {
   if (signal === undefined || !signal.aborted) return false;
   return !(signal.reason instanceof Error && signal.reason.name === 'TimeoutError');
 }
 
-function findStart({ pool }: Context, since: Date | null): Promise<string | null> {
+function findStart(
+  { pool }: ReconciliationDependencies,
+  since: Date | null,
+): Promise<string | null> {
   return since === null
     ? findReconciliationCursor(pool, PROVIDER)
     : findEventBefore(pool, PROVIDER, since);
 }
 
 async function compare(
-  ctx: Context,
+  deps: ReconciliationDependencies,
   paddleApi: PaddleApi,
   start: string | null,
-  order: ReconciliationOrder,
+  { actor, since = null, unlimited = false, signal, onCompared }: ReconciliationOptions,
 ): Promise<Reconciliation> {
-  const { since = null, unlimited = false, signal, onCompared } = order;
   const maxPages = unlimited ? Number.POSITIVE_INFINITY : MAX_PAGES;
   const repaired: RepairedEvent[] = [];
   let compared = 0;
   let page: LogPage = { events: [], last: start, isLast: false };
   try {
     for (let pages = 0; pages < maxPages && !page.isLast; pages += 1) {
-      page = await readPage(ctx, paddleApi, page.last, signal);
+      page = await readPage(deps, paddleApi, page.last, signal);
       for (const event of page.events) {
         if (since !== null && event.occurredAt < since) continue;
-        const { status } = await takeLoggedEvent(ctx, event);
-        if (isChange(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
+        const { status } = await processLoggedEvent(deps, event);
+        if (isRepair(status)) repaired.push({ eventId: event.eventId, type: event.type, status });
         compared += 1;
         onCompared?.(compared);
       }
-      // From a moment on, what lies between the last comparison and that moment has not been compared.
-      if (since === null) await storeEnd(ctx, page);
+      // With `since`, the events between the cursor and that time have not been compared.
+      if (since === null) await storeCursor(deps, page);
     }
   } finally {
-    await report(ctx, order.actor, repaired);
+    await report(deps, actor, repaired);
   }
   return { compared, repaired, reachedEnd: page.isLast };
 }
 
-/** The log has every type of event, and the webhook need not be subscribed to those that nothing follows from. */
-function isChange(status: Receipt['status']): boolean {
+/** Ignored events do not count: the log has events of all types, the webhook need not subscribe to those without effect. */
+function isRepair(status: Receipt['status']): boolean {
   return status === 'processed' || status === 'deferred';
 }
 
-/** A part of the log. */
+/** A page of the event log. */
 interface LogPage {
-  /** Those whose webhooks have had their time. */
+  /** Those old enough that their webhooks should have arrived. */
   readonly events: readonly LoggedEvent[];
-  /** The event behind which the next page begins; null: the oldest one. */
+  /** The event after which the next page starts; null: the oldest event. */
   readonly last: string | null;
-  /** Whether nothing behind it is to be compared now. */
+  /** Whether no comparable event follows. */
   readonly isLast: boolean;
 }
 
 async function readPage(
-  { clock }: Pick<Context, 'clock'>,
+  { clock }: ReconciliationDependencies,
   paddleApi: PaddleApi,
   after: string | null,
   signal: AbortSignal | undefined,
 ): Promise<LogPage> {
-  const settledBefore = new Date(clock.now().getTime() - SETTLED_AFTER_MS);
+  const occurredBefore = new Date(clock.now().getTime() - MIN_AGE_MS);
   const logged = await paddleApi.listEvents(after, signal);
-  // A log that does not begin behind the event would never end.
+  // Otherwise the comparison would never end.
   if (logged.some(({ eventId }) => eventId === after)) {
-    throw new PaddleApiError('Paddle answers an event anew');
+    throw new PaddleApiError('Paddle repeats an event in its log');
   }
-  const events = takeWhile(logged, ({ occurredAt }) => occurredAt < settledBefore);
+  const firstYoung = logged.findIndex(({ occurredAt }) => occurredAt >= occurredBefore);
+  const events = firstYoung < 0 ? logged : logged.slice(0, firstYoung);
   const isLast = events.length === 0 || events.length < logged.length;
   return { events, last: events.at(-1)?.eventId ?? after, isLast };
 }
 
-async function storeEnd({ pool }: Pick<Context, 'pool'>, { events }: LogPage): Promise<void> {
+async function storeCursor(
+  { pool }: ReconciliationDependencies,
+  { events }: LogPage,
+): Promise<void> {
   const last = events.at(-1);
   if (last !== undefined) await storeReconciliationCursor(pool, PROVIDER, last.eventId);
 }
 
-function takeWhile<Item>(items: readonly Item[], holds: (item: Item) => boolean): readonly Item[] {
-  const end = items.findIndex((item) => !holds(item));
-  return end < 0 ? items : items.slice(0, end);
-}
-
-async function takeLoggedEvent(ctx: Context, { body }: LoggedEvent): Promise<Receipt> {
+function processLoggedEvent(
+  deps: ReconciliationDependencies,
+  { body }: LoggedEvent,
+): Promise<Receipt> {
   const delivery = { headers: {}, rawBody: Buffer.from(JSON.stringify(body)) };
-  return (await processEvent(ctx, paddleAdapter, delivery, body)).receipt;
+  return processEvent(deps, paddleAdapter, delivery, body);
 }
 
 async function report(
-  ctx: Context,
+  { clock, log, pool }: ReconciliationDependencies,
   actor: string,
   repaired: readonly RepairedEvent[],
 ): Promise<void> {
   if (repaired.length === 0) return;
-  ctx.log.warn({ repaired }, 'events of Paddle that never arrived were applied');
-  await insertAuditEntry(ctx.pool, {
-    occurredAt: ctx.clock.now(),
+  log.warn({ event: 'billing.missed_events_applied', repaired }, 'applied missed events of Paddle');
+  await insertAuditEntry(pool, {
+    occurredAt: clock.now(),
     actor,
     action: 'webhook.reconcile',
     subjectId: PROVIDER,
@@ -186,28 +193,29 @@ async function report(
   });
 }
 
-/** When the end was not reached, all that is known is that Paddle answers. */
+/** Before the end of the log, a success only proves that Paddle can be read. */
 async function recordSuccess(
-  ctx: Context,
+  { clock, pool }: ReconciliationDependencies,
   start: string | null,
   { reachedEnd }: Reconciliation,
 ): Promise<void> {
-  if (reachedEnd) await record(ctx, start, null);
-  else await clearReconciliationFailure(ctx.pool, PROVIDER);
+  if (!reachedEnd) return clearReconciliationFailure(pool, PROVIDER);
+  await recordReconciliation(pool, { provider: PROVIDER, start, at: clock.now(), failure: null });
 }
 
-async function record(ctx: Context, start: string | null, failure: string | null): Promise<void> {
-  const at = ctx.clock.now();
-  await recordReconciliation(ctx.pool, { provider: PROVIDER, start, at, failure });
-}
-
-/** Never throws: what it failed with says more than that this could not be stored. */
-async function recordFailure(ctx: Context, start: string | null, error: unknown): Promise<void> {
-  const failure =
-    error instanceof PaddleApiError ? error.message : 'It went wrong here: the log says why';
+/** Never throws, so that the caller sees the original error. */
+async function recordFailure(
+  { clock, log, pool }: ReconciliationDependencies,
+  start: string | null,
+  error: unknown,
+): Promise<void> {
+  const failure = error instanceof PaddleApiError ? error.message : 'Internal error: see the log';
   try {
-    await record(ctx, start, failure);
-  } catch (reason) {
-    ctx.log.warn({ err: reason }, 'that a reconciliation failed could not be stored');
+    await recordReconciliation(pool, { provider: PROVIDER, start, at: clock.now(), failure });
+  } catch (cause) {
+    log.warn(
+      { event: 'billing.reconciliation_failure_not_recorded', err: cause },
+      'could not record the failure of a reconciliation',
+    );
   }
 }

@@ -1,7 +1,7 @@
 import type { Context } from '#server/context.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
 
-import { removeEventBodies } from './queries/event-bodies.ts';
+import { removeEventBodies } from './queries/events.ts';
 
 const DAY_MS = 86_400_000;
 const INTERVAL_MS = 60 * 60_000;

@@ -1,34 +1,36 @@
-import type { Queryable } from '#server/db/statement.ts';
+import type { Logger } from 'pino';
+
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { applyFacts, type ApplyContext } from './apply-events.ts';
+import { applyFacts, type ApplyDependencies } from './apply-events.ts';
+import { isDismissed } from './dismiss-events.ts';
 import { recordFailure, UNREADABLE_TYPE } from './failed-events.ts';
 import { MalformedEventError } from './providers/adapter.ts';
 import { findAdapter } from './providers/adapters.ts';
+import { listDueEvents, listEvents, type EventRecord } from './queries/event-list.ts';
 import {
-  listDueEvents,
-  listEvents,
   updateEventOutcomes,
   type EventFilter,
   type EventOutcome,
-  type EventRecord,
   type EventStatus,
 } from './queries/events.ts';
 import { lockBilling } from './queries/ledger.ts';
-import { isDismissed } from './dismiss-events.ts';
+
+type ReplayDependencies = ApplyDependencies & { readonly log: Logger };
 
 const PAGE_SIZE = 200;
 
-/** Who replays events, and why. */
-interface ReplayOrder {
+/** Filter, actor and reason of a replay. */
+interface Replay {
   readonly filter: EventFilter;
   readonly actor: string;
   readonly reason: string;
 }
 
-/** What became of a replay; `removed`: the event has no body any more, and nothing was done. */
+/** The outcome of a replayed event; `removed`: its body is gone, and nothing was done. */
 export type ReplayOutcome = Omit<EventOutcome, 'status'> & {
   readonly status: EventStatus | 'removed';
 };
@@ -37,31 +39,31 @@ const REMOVED =
   'Its body was removed, after LATCHKEY_BILLING_RAW_KEEP_DAYS or with its customer: it cannot be replayed.';
 
 /**
- * Applies kept events again, the oldest first, each in a transaction of its own; what was applied before changes nothing.
- * What an operator dismissed is taken only by its id. An audit row tells who asked.
- * @param onOutcome told of each event as it is done
+ * Applies stored events again, oldest first, each in a transaction of its own, and writes an audit entry. Replaying an
+ * applied event changes nothing. Dismissed events are replayed only by id.
+ * @param onOutcome called after each event
  */
 export async function replayEvents(
-  ctx: ApplyContext,
-  { filter, actor, reason }: ReplayOrder,
+  deps: ReplayDependencies,
+  { filter, actor, reason }: Replay,
   onOutcome: (outcome: ReplayOutcome) => void,
 ): Promise<void> {
   let replayed = 0;
   try {
-    for await (const event of readEvents(ctx, filter)) {
+    for await (const event of readEvents(deps, filter)) {
       if (filter.eventId === null && isDismissed(event)) continue;
       if (event.raw === null) {
         onOutcome({ ...event, status: 'removed', message: REMOVED });
         continue;
       }
-      onOutcome(await retryEvent(ctx, event));
+      onOutcome(await retryEvent(deps, event));
       replayed += 1;
     }
   } finally {
-    // Also when a later one was not reached: what was done is told.
+    // Also after an error: the events before it were replayed.
     if (replayed > 0) {
-      await insertAuditEntry(ctx.pool, {
-        occurredAt: ctx.clock.now(),
+      await insertAuditEntry(deps.pool, {
+        occurredAt: deps.clock.now(),
         actor,
         reason,
         action: 'webhook.replay',
@@ -72,19 +74,19 @@ export async function replayEvents(
   }
 }
 
-/**
- * Tries deferred events whose time has come, and gives how many there were; fewer than the limit: that was all.
- * @param limit how many at most
- */
-export async function retryDueEvents(ctx: ApplyContext, limit: number): Promise<number> {
-  const due = await listDueEvents(ctx.pool, ctx.clock.now(), limit);
-  for (const event of due) await retryEvent(ctx, event);
+/** Retries deferred events that are due, at most `limit`, and returns their number. */
+export async function retryDueEvents(deps: ReplayDependencies, limit: number): Promise<number> {
+  const due = await listDueEvents(deps.pool, deps.clock.now(), limit);
+  for (const event of due) await retryEvent(deps, event);
   return due.length;
 }
 
-async function* readEvents(ctx: ApplyContext, filter: EventFilter): AsyncGenerator<EventRecord> {
+async function* readEvents(
+  { pool }: ReplayDependencies,
+  filter: EventFilter,
+): AsyncGenerator<EventRecord> {
   for (let after: EventRecord | null = null; ;) {
-    const page: EventRecord[] = await listEvents(ctx.pool, filter, after, PAGE_SIZE);
+    const page: EventRecord[] = await listEvents(pool, filter, after, PAGE_SIZE);
     yield* page;
     const last = page.at(-1);
     if (last === undefined || page.length < PAGE_SIZE) return;
@@ -92,45 +94,48 @@ async function* readEvents(ctx: ApplyContext, filter: EventFilter): AsyncGenerat
   }
 }
 
-/** Applies one event; when that fails, it is written down with the time of the next try. */
-async function retryEvent(ctx: ApplyContext, event: EventRecord): Promise<EventOutcome> {
+/** Applies one event; records the failure if that fails. */
+async function retryEvent(deps: ReplayDependencies, event: EventRecord): Promise<EventOutcome> {
   try {
-    return await inTransaction(ctx.pool, (client) => applyAgain(ctx, client, event));
+    return await inTransaction(deps.pool, (client) => applyAgain(deps, client, event));
   } catch (error) {
-    // A database that is away is no fault of the event's.
+    // An outage of the database does not count as an attempt.
     if (isDatabaseUnavailable(error)) throw error;
-    const { eventId, provider, type, occurredAt, attempts } = event;
-    const failed = { eventId, provider, type, occurredAt, attempts: attempts + 1 };
-    const outcome = await inTransaction(ctx.pool, (client) =>
-      recordFailure(ctx, client, failed, error),
+    const { eventId, provider, type, occurredAt } = event;
+    const attempt = { eventId, provider, type, occurredAt, attempts: event.attempts + 1 };
+    const outcome = await inTransaction(deps.pool, (client) =>
+      recordFailure(client, attempt, error, deps.clock.now()),
     );
     const { status } = outcome;
-    ctx.log.error({ err: error, eventId, provider, status }, 'a kept event could not be applied');
+    deps.log.error(
+      { event: 'billing.event_failed', err: error, eventId, provider, status },
+      'could not apply stored payment event',
+    );
     return outcome;
   }
 }
 
 async function applyAgain(
-  ctx: ApplyContext,
+  deps: ReplayDependencies,
   client: Queryable,
-  kept: EventRecord,
+  stored: EventRecord,
 ): Promise<EventOutcome> {
   await lockBilling(client);
-  const { eventId, provider, type, raw, headers } = kept;
-  if (raw === null) throw new MalformedEventError('its body was removed', kept);
+  const { eventId, provider, type, raw, headers } = stored;
+  if (raw === null) throw new MalformedEventError('its body was removed', stored);
   const adapter = findAdapter(provider);
-  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, kept);
-  if (type === UNREADABLE_TYPE) throw new MalformedEventError(explainUnreadable(kept), kept);
+  if (adapter === undefined) throw new MalformedEventError(`no adapter for ${provider}`, stored);
+  if (type === UNREADABLE_TYPE) throw new MalformedEventError(describeUnreadable(stored), stored);
   const body: unknown = JSON.parse(raw.toString());
   const event = adapter.normalize(body, { headers, rawBody: raw });
-  const [applied] = await applyFacts(ctx, client, [{ ...event, eventId }]);
-  if (applied === undefined) throw new Error('an event was applied without an outcome');
-  const outcome = { ...applied, attempts: kept.attempts + 1 };
+  const [applied] = await applyFacts(deps, client, [{ ...event, eventId }]);
+  if (applied === undefined) throw new Error('applying an event returned no outcome');
+  const outcome = { ...applied, attempts: stored.attempts + 1 };
   await updateEventOutcomes(client, [outcome]);
   return outcome;
 }
 
-/** What its sender was told, as long as nobody dismissed it. */
-function explainUnreadable(kept: EventRecord): string {
-  return kept.message === null || isDismissed(kept) ? 'It cannot be read' : kept.message;
+/** The message that its sender received, unless a dismissal replaced it. */
+function describeUnreadable(stored: EventRecord): string {
+  return stored.message === null || isDismissed(stored) ? 'It cannot be read' : stored.message;
 }

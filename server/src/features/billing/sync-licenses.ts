@@ -22,56 +22,53 @@ import {
 } from './rules/plan-licenses.ts';
 import type { LicenseDraft } from './rules/purchase.ts';
 
-/** What has become of purchases. */
+export type SyncDependencies = IssuingContext;
+
+/** The result of a synchronization. */
 export interface SyncedLicenses {
   readonly created: readonly SyncedLicense[];
   readonly changed: readonly ChangedLicense[];
   readonly unmatched: readonly UnmatchedPurchase[];
 }
 
-/**
- * Makes the licenses of purchases what they are to be: creates those that are missing, changes those that differ, cancels
- * those whose line is no more.
- */
+/** Synchronizes the licenses of purchases: creates missing ones, updates those that differ, cancels orphaned ones. */
 export async function syncLicenses(
-  ctx: IssuingContext,
+  deps: SyncDependencies,
   client: Queryable,
   purchases: readonly Purchase[],
 ): Promise<SyncedLicenses> {
   const lines = await listBilledLines(client, purchases.flatMap(listTransactions));
-  const found = await findBuyers(client, purchases);
-  const buyers = new Map(purchases.map((purchase, index) => [purchase, found[index]]));
-  const catalog = ctx.catalog();
+  const buyers = await findBuyers(client, purchases);
+  const catalog = deps.catalog();
   const { missing, existing, orphaned, unmatched } = planLicenses(
     purchases,
     lines,
     (provider, priceId) => catalog.findPrice(provider, priceId),
   );
-  const created = await createLicenses(ctx, client, missing, buyers);
-  const changed = await changeLicenses(ctx, client, { existing, orphaned }, buyers);
+  const created = await createLicenses(deps, client, missing, buyers);
+  const changed = await changeLicenses(deps, client, { existing, orphaned }, buyers);
   return { created, changed, unmatched };
 }
 
-/** A license as it is now, and where it comes from. */
+/** A license after the synchronization, and its source. */
 export interface SyncedLicense {
   readonly license: LicenseRecord;
   readonly provider: string;
-  /** The transaction that it was made under, which may not be the checkout that is known by now. */
+  /** The transaction at its creation; the checkout may have become known later. */
   readonly transactionId: string;
   readonly customerId: string | null;
 }
 
-/** One that was another before. */
+/** A changed license with its previous state. */
 interface ChangedLicense extends SyncedLicense {
   readonly before: LicenseRecord;
 }
 
-/** Who bought; nothing where nobody is known. */
-type Buyers = ReadonlyMap<Purchase, Buyer | undefined>;
+type Buyers = ReadonlyMap<Purchase, Buyer>;
 
-/** Creates licenses and records which line made each; gives them, in the order of the plans. */
+/** Creates licenses, records the line of each, and returns them in the order of the plans. */
 async function createLicenses(
-  ctx: IssuingContext,
+  deps: SyncDependencies,
   client: Queryable,
   missing: readonly MissingLicense[],
   buyers: Buyers,
@@ -81,7 +78,7 @@ async function createLicenses(
     ...toBilledFacts(draft, buyers.get(purchase)),
     terms,
   }));
-  const licenses = await createBilledLicenses(ctx, client, orders);
+  const licenses = await createBilledLicenses(deps, client, orders);
   const created = missing.flatMap((plan, index) => {
     const license = licenses[index];
     if (license === undefined) return [];
@@ -95,12 +92,12 @@ async function createLicenses(
     created.map(({ line }) => line),
   );
   await recordCheckoutIds(client, created);
-  return created.map(({ license, ...plan }) => toSettled(plan, license, buyers));
+  return created.map(({ license, ...plan }) => toSyncedLicense(plan, license, buyers));
 }
 
-/** Updates licenses that are there and cancels the orphaned; gives those that this has changed. */
+/** Updates existing licenses, cancels orphaned ones, and returns those that changed. */
 async function changeLicenses(
-  ctx: IssuingContext,
+  deps: SyncDependencies,
   client: Queryable,
   plans: Pick<LicensePlans, 'existing' | 'orphaned'>,
   buyers: Buyers,
@@ -111,13 +108,13 @@ async function changeLicenses(
   if (planOf.size === 0) return [];
   const before = await listLicensesByIds(client, [...planOf.keys()]);
   const updated = await updateLicenses(client, plans.existing, buyers);
-  const canceled = await cancelOrphaned(ctx, client, plans.orphaned);
+  const canceled = await cancelOrphaned(deps, client, plans.orphaned);
   const changed = new Map([...updated, ...canceled].map((license) => [license.id, license]));
-  return before.flatMap((was) => {
-    const license = changed.get(was.id);
-    const plan = planOf.get(was.id);
+  return before.flatMap((previous) => {
+    const license = changed.get(previous.id);
+    const plan = planOf.get(previous.id);
     if (license === undefined || plan === undefined) return [];
-    return [{ ...toSettled(plan, license, buyers), before: was }];
+    return [{ ...toSyncedLicense(plan, license, buyers), before: previous }];
   });
 }
 
@@ -140,13 +137,13 @@ async function updateLicenses(
 }
 
 async function cancelOrphaned(
-  ctx: IssuingContext,
+  deps: SyncDependencies,
   client: Queryable,
   orphaned: readonly OrphanedLicense[],
 ): Promise<LicenseRecord[]> {
   if (orphaned.length === 0) return [];
   const ids = orphaned.map(({ line }) => line.licenseId);
-  return cancelLicenses(client, ids, ctx.clock.now());
+  return cancelLicenses(client, ids, deps.clock.now());
 }
 
 function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
@@ -165,7 +162,7 @@ function toBilledFacts(draft: LicenseDraft, buyer: Buyer | undefined) {
   };
 }
 
-function toSettled(
+function toSyncedLicense(
   { purchase, line }: OrphanedLicense,
   license: LicenseRecord,
   buyers: Buyers,
@@ -175,26 +172,28 @@ function toSettled(
   return { license, provider, transactionId, customerId };
 }
 
-type Recorded = Pick<ExistingLicense, 'draft' | 'line'>;
+type CreatedLine = Pick<ExistingLicense, 'draft' | 'line'>;
 
 /**
- * Lets `check` find licenses by the id that the front end knows, and by no other: not by one that can be guessed, nor by
- * the transaction that one was made under while the checkout was not known.
- * @param made one or more
+ * Stores the checkout ids by which `check` finds licenses, and deletes all other ids of theirs: these may be guessable, or
+ * come from a time when the checkout was unknown.
  */
-async function recordCheckoutIds(client: Queryable, existing: readonly Recorded[]): Promise<void> {
+async function recordCheckoutIds(
+  client: Queryable,
+  licenses: readonly CreatedLine[],
+): Promise<void> {
   await upsertLicenseTransactions(
     client,
-    existing.map((each) => toOrigin(each, each.draft.checkoutId)),
+    licenses.map((each) => toOrigin(each, each.draft.checkoutId)),
   );
-  const former = existing.flatMap((each) =>
+  const outdated = licenses.flatMap((each) =>
     [each.draft.transactionId, each.line.transactionId]
       .filter((id) => id !== each.draft.checkoutId)
       .map((id) => toOrigin(each, id)),
   );
-  if (former.length > 0) await deleteLicenseTransactions(client, former);
+  if (outdated.length > 0) await deleteLicenseTransactions(client, outdated);
 }
 
-function toOrigin({ draft, line }: Recorded, transactionId: string): LicenseOrigin {
+function toOrigin({ draft, line }: CreatedLine, transactionId: string): LicenseOrigin {
   return { transactionId, licenseId: line.licenseId, position: draft.position };
 }

@@ -1,4 +1,6 @@
-import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
+import type { Logger } from 'pino';
+
+import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
 import {
   isConnectionFailure,
   isDatabaseUnresponsive,
@@ -7,47 +9,53 @@ import {
 
 import {
   applyEvents,
-  type ApplyContext,
+  type ApplyDependencies,
   type Receipt,
   type ReceivedEvent,
-  type WebhookBatch,
 } from './apply-events.ts';
 import { storeDeferredEvent } from './failed-events.ts';
 import { isBillingLockTimeout } from './queries/ledger.ts';
 
-/** A batch holds the lock of billing, so a larger one would keep others waiting for longer than it wins. */
+/** Collects verified events into batches. */
+export type WebhookBatch = Carrier<ReceivedEvent, Receipt>;
+
+type WebhookBatchDependencies = ApplyDependencies & { readonly log: Logger };
+
+/** A batch holds the lock of billing: a larger one would delay other processes for longer than it saves. */
 const MAX_BATCH_SIZE = 100;
 
-/** At 2,000 events a second the last of them waits for two seconds, and a provider for five. */
+/** At 2,000 events a second the last event waits for two seconds; payment providers wait for five. */
 const MAX_QUEUE_LENGTH = 4_096;
 
-/** Makes the batch in which webhooks travel. */
-export function createWebhookBatch(ctx: ApplyContext, observer: BatchObserver): WebhookBatch {
+export function createWebhookBatch(
+  deps: WebhookBatchDependencies,
+  observer: BatchObserver,
+): WebhookBatch {
   return new Batcher({
     name: 'webhooks',
     observer,
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
-    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
+    isSilent: (error) => isDatabaseUnresponsive(deps.pool, error),
     concernsAll: isBillingLockTimeout,
-    execute: (events) => applyOrDefer(ctx, events),
+    execute: (events) => applyOrDefer(deps, events),
   });
 }
 
 /**
- * Applies events; one that stands alone and cannot be applied is kept for later, since its sender can do nothing about it.
- * Of several the failure is thrown, and the batch takes them apart.
+ * Applies events. A single event that cannot be applied is stored for a retry, because its sender cannot fix it; the
+ * failure of several events is thrown, so that the batch isolates the one at fault.
  */
 async function applyOrDefer(
-  ctx: ApplyContext,
-  events: readonly ReceivedEvent[],
+  deps: WebhookBatchDependencies,
+  received: readonly ReceivedEvent[],
 ): Promise<readonly Receipt[]> {
   try {
-    return await applyEvents(ctx, events);
+    return await applyEvents(deps, received);
   } catch (error) {
-    const [alone, ...others] = events;
-    const mayWorkAtOnce = isConnectionFailure(error) || isTransientConflict(error);
-    if (alone === undefined || others.length > 0 || mayWorkAtOnce) throw error;
-    return [await storeDeferredEvent(ctx, alone.kept, error)];
+    const [single, ...others] = received;
+    const isRetriedAtOnce = isConnectionFailure(error) || isTransientConflict(error);
+    if (single === undefined || others.length > 0 || isRetriedAtOnce) throw error;
+    return [await storeDeferredEvent(deps, { ...single.event, ...single.delivery }, error)];
   }
 }

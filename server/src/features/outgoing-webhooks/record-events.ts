@@ -1,6 +1,6 @@
 import { v7 as makeUuid } from 'uuid';
 
-import type { Context } from '#server/context.ts';
+import type { Catalog } from '#server/config/catalog.ts';
 import type { Queryable } from '#server/db/statement.ts';
 
 import { findCatalogTerms } from '../licenses/terms.ts';
@@ -8,52 +8,55 @@ import { insertMessages, type NewMessage } from './queries/messages.ts';
 import { describeChange } from './rules/describe-change.ts';
 import {
   formatPayload,
-  type EventLicense,
   type EventDetails,
+  type EventLicense,
   type EventType,
 } from './rules/payload.ts';
+import type { WantedEvents } from './wanted-events.ts';
 
-/** What recording needs of the context. */
-type RecordingContext = Pick<Context, 'catalog' | 'wantedEvents'>;
+export interface EventDependencies {
+  readonly catalog: () => Catalog;
+  readonly wantedEvents: WantedEvents;
+}
 
-/** Something that happened to a license. */
+/** An event about a license, to be sent to the endpoints that subscribe to its type. */
 export interface LicenseEvent {
   readonly type: EventType;
-  /** As it is after the event; its tier as it was sold. */
+  /** After the event; its tier as sold. */
   readonly license: EventLicense;
   readonly details?: EventDetails;
-  /** When it happened, if not just now. */
+  /** Default: now. */
   readonly occurredAt?: Date;
-  /** An event that is recorded twice by the same id is one. */
+  /** Deduplicates: a second event with the same id is not recorded. Default: a new id. */
   readonly messageId?: string;
 }
 
-/** A license before and after a change; null before it was there. */
+/** A license before and after a change; null before its creation. */
 interface LicenseChange {
   readonly before: EventLicense | null;
   readonly after: EventLicense;
 }
 
 /**
- * Records events for the endpoints that want them, in the transaction of the caller: they are told when that is
- * committed, and never when it is not. One statement for all of them, and none when nobody wants any.
+ * Records events as messages to the endpoints that subscribe to them, with one statement, or none without subscribers.
+ * @param db in the transaction of the change, so that the messages are sent only if it is committed
  */
 export async function recordEvents(
-  ctx: RecordingContext,
+  deps: EventDependencies,
   db: Queryable,
   events: readonly LicenseEvent[],
   now: Date,
 ): Promise<void> {
   const messages: NewMessage[] = [];
   for (const event of events) {
-    if (await ctx.wantedEvents.has(db, event.type)) messages.push(toMessage(ctx, event, now));
+    if (await deps.wantedEvents.has(db, event.type)) messages.push(toMessage(deps, event, now));
   }
   if (messages.length > 0) await insertMessages(db, messages, now);
 }
 
-/** {@link recordEvents}, of whatever there is to tell of licenses that were made or changed. */
+/** Records the events that follow from created and changed licenses, as {@link recordEvents} does. */
 export async function recordLicenseChanges(
-  ctx: RecordingContext,
+  deps: EventDependencies,
   db: Queryable,
   changes: readonly LicenseChange[],
   now: Date,
@@ -61,12 +64,12 @@ export async function recordLicenseChanges(
   const events = changes.flatMap(({ before, after }) =>
     describeChange(before, after, now).map((event) => ({ ...event, license: after })),
   );
-  await recordEvents(ctx, db, events, now);
+  await recordEvents(deps, db, events, now);
 }
 
-function toMessage(ctx: RecordingContext, event: LicenseEvent, now: Date): NewMessage {
+function toMessage({ catalog }: EventDependencies, event: LicenseEvent, now: Date): NewMessage {
   const { type, license, details = {}, occurredAt = now } = event;
-  const tier = findCatalogTerms(ctx.catalog(), license)?.tier ?? license.tier;
+  const tier = findCatalogTerms(catalog(), license)?.tier ?? license.tier;
   return {
     id: event.messageId ?? createMessageId(),
     type,
@@ -75,7 +78,7 @@ function toMessage(ctx: RecordingContext, event: LicenseEvent, now: Date): NewMe
   };
 }
 
-/** A new message's id; receivers tell by it that they have a message already. */
+/** Creates a message id, by which receivers recognize duplicates. */
 export function createMessageId(): string {
   return `msg_${makeUuid().replaceAll('-', '')}`;
 }

@@ -1,25 +1,21 @@
 import { Type } from 'typebox';
 
 import {
-  Bytes,
   defineCommand,
   defineStatement,
   execute,
-  Nullable,
   queryRow,
-  queryRows,
   Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 
-/** Names the e-mail of a transaction. */
-export interface TransactionKey {
-  readonly provider: string;
-  readonly transactionId: string;
-}
+import type { TransactionKey } from '../queries/purchases.ts';
 
-/** What keeps an e-mail from being sent for now; `look_up`: its customer is looked up first. */
+/** Why an e-mail waits; `look_up`: until its customer was looked up. */
 export type WaitReason = 'no_address' | 'no_mail' | 'look_up';
+
+/** The reason of an e-mail that the relay received twice without confirming it. */
+export const UNCONFIRMED = 'unconfirmed';
 
 const insertStatement = defineCommand(
   'key_email_insert',
@@ -27,7 +23,7 @@ const insertStatement = defineCommand(
    on conflict (transaction_id, provider) do nothing`,
 );
 
-/** Notes that the e-mail is to be sent; one that is known stays as it is. */
+/** Inserts a waiting e-mail, unless the transaction has one. */
 export async function insertKeyEmail(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
@@ -42,7 +38,7 @@ const holdStatement = defineCommand(
    where transaction_id = $1 and provider = $2 and state in ('waiting', 'withheld')`,
 );
 
-/** Notes why an e-mail is not sent; one that is under way or was sent stays as it is. */
+/** Records why an e-mail is not sent, unless it is being sent or was sent. */
 export async function holdKeyEmail(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
@@ -52,14 +48,11 @@ export async function holdKeyEmail(
   await execute(db, holdStatement, [transactionId, provider, state, reason]);
 }
 
-/** What keeps a relay's silence about an e-mail that it has from being met with many copies. */
-export const UNCONFIRMED = 'unconfirmed';
-
-/** What is to be sent, and when a claim counts as that of a killed process. */
 interface KeyEmailClaim {
   readonly licenseIds: readonly string[];
   readonly addressHash: string;
   readonly now: Date;
+  /** Claims older than this have timed out. */
   readonly abandonedBefore: Date;
 }
 
@@ -82,37 +75,28 @@ const claimStatement = defineStatement(
    returning license_ids, unconfirmed_at is not null as is_unconfirmed, created_at`,
 );
 
-/** An e-mail that was claimed. */
 interface ClaimedKeyEmail {
-  /** Whose keys were sent before. */
+  /** The licenses whose keys were sent before. */
   readonly sentBefore: readonly string[];
-  /** Whether a relay got it before, for the same address, and never said whether it took it. */
+  /** Whether the relay received the e-mail for this address before and did not confirm it. */
   readonly isUnconfirmed: boolean;
-  /** When it was first to be sent, or was begun anew. */
-  readonly begunAt: Date;
+  /** When the e-mail was created or last reset. */
+  readonly createdAt: Date;
 }
 
-/**
- * Takes the e-mail for sending, which only one process gets to do. Null when there is nothing to send, or another is at it.
- */
+/** Claims an e-mail for sending by this process. Returns null if there is nothing to send or another process sends it. */
 export async function claimKeyEmail(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
   { licenseIds, addressHash, now, abandonedBefore }: KeyEmailClaim,
 ): Promise<ClaimedKeyEmail | null> {
-  const row = await queryRow(db, claimStatement, [
-    transactionId,
-    provider,
-    licenseIds,
-    addressHash,
-    now,
-    abandonedBefore,
-  ]);
+  const parameters = [transactionId, provider, licenseIds, addressHash, now, abandonedBefore];
+  const row = await queryRow(db, claimStatement, parameters);
   if (row === null) return null;
   return {
     sentBefore: row.license_ids,
     isUnconfirmed: row.is_unconfirmed,
-    begunAt: row.created_at,
+    createdAt: row.created_at,
   };
 }
 
@@ -122,8 +106,8 @@ const findStateStatement = defineStatement(
   'select state from key_emails where transaction_id = $1 and provider = $2',
 );
 
-/** Whether another process has claimed the e-mail and not said yet what became of it. */
-export async function isKeyEmailUnderWay(
+/** Whether the e-mail is claimed. */
+export async function isKeyEmailClaimed(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
 ): Promise<boolean> {
@@ -139,7 +123,7 @@ const recordSentStatement = defineCommand(
    where transaction_id = $1 and provider = $2`,
 );
 
-/** Notes that the e-mail was taken by the relay. */
+/** Records that the relay accepted the e-mail. */
 export async function recordKeyEmailSent(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
@@ -159,10 +143,7 @@ const recordFailureStatement = defineCommand(
    where transaction_id = $1 and provider = $2 and state = 'sending'`,
 );
 
-/**
- * Notes that the e-mail was not taken: to be tried again, or for good. That a relay once left it open is remembered
- * through tries that failed for certain.
- */
+/** Records that the relay did not accept the e-mail: temporarily or permanently. Keeps `unconfirmed_at`. */
 export async function recordKeyEmailFailure(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
@@ -172,79 +153,51 @@ export async function recordKeyEmailFailure(
   await execute(db, recordFailureStatement, [transactionId, provider, state, reason]);
 }
 
-const listLicensesStatement = defineStatement(
-  'key_email_list_licenses',
-  Type.Object({
-    id: Type.String(),
-    product_id: Type.String(),
-    max_activations: Type.Integer(),
-    key_sealed: Bytes,
-    customer_email: Nullable.Text,
-    customer_name: Nullable.Text,
-    good: Type.Boolean(),
-  }),
-  `select l.id, l.product_id, l.max_activations, l.key_sealed, l.customer_email, l.customer_name,
-          coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as good
-   from billing_licenses made join licenses l on l.id = made.license_id
-   where made.transaction_id = $1 and made.provider = $2
-   order by made.line_key, l.id
-   limit 500`,
+const recordUnconfirmedStatement = defineCommand(
+  'key_email_record_unconfirmed',
+  `update key_emails set state = 'waiting', reason = 'unconfirmed', unconfirmed_at = $3
+   where transaction_id = $1 and provider = $2 and state = 'sending'`,
 );
 
-/** A license that a transaction made. */
-export interface BoughtLicense {
-  readonly id: string;
-  readonly productId: string;
-  readonly maxActivations: number;
-  readonly keySealed: Buffer;
-  readonly customerEmail: string | null;
-  readonly customerName: string | null;
-  /** Whether its key is worth having: not refunded, revoked, canceled, suspended or in dispute. */
-  readonly good: boolean;
-}
-
-/** The licenses that a transaction made. */
-export async function listBoughtLicenses(
+/** Records that the relay received the e-mail without confirming it, so that it is sent a second time. */
+export async function recordKeyEmailUnconfirmed(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
-): Promise<BoughtLicense[]> {
-  const rows = await queryRows(db, listLicensesStatement, [transactionId, provider]);
-  return rows.map((row) => ({
-    id: row.id,
-    productId: row.product_id,
-    maxActivations: row.max_activations,
-    keySealed: row.key_sealed,
-    customerEmail: row.customer_email,
-    customerName: row.customer_name,
-    good: row.good,
-  }));
+  now: Date,
+): Promise<void> {
+  await execute(db, recordUnconfirmedStatement, [transactionId, provider, now]);
 }
 
-const findLocaleStatement = defineStatement(
-  'key_email_find_locale',
-  Type.Object({ locale: Type.String() }),
-  `with facts as (
-     select customer_id, fact, occurred_at, coalesce((fact->>'occurredNanos')::integer, 0) as occurred_nanos
-     from billing_payments where transaction_id = $1 and provider = $2
-     union all
-     select customer_id, fact, occurred_at, coalesce((fact->>'occurredNanos')::integer, 0)
-     from billing_subscriptions where transaction_id = $1 and provider = $2
-   )
-   select locale from (
-     select known.locale, 1 as rank, known.occurred_at, known.occurred_nanos
-     from facts join billing_customers known on known.customer_id = facts.customer_id and known.provider = $2
-     union all
-     select fact -> 'customer' ->> 'locale', 2, occurred_at, occurred_nanos from facts
-   ) as candidates
-   where locale is not null
-   order by rank, occurred_at desc, occurred_nanos desc
-   limit 1`,
+const findUnconfirmedStatement = defineStatement(
+  'key_email_find_unconfirmed',
+  Type.Object({ unconfirmed_at: Timestamp }),
+  `select unconfirmed_at from key_emails
+   where transaction_id = $1 and provider = $2 and address_hash = $3
+     and state in ('waiting', 'withheld') and unconfirmed_at is not null`,
 );
 
-/** The language of whoever bought, where the provider has told of one. */
-export async function findBuyerLocale(
+/** Returns when the relay received a waiting e-mail to this address without confirming it, or null. */
+export async function findUnconfirmedKeyEmail(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
-): Promise<string | null> {
-  return (await queryRow(db, findLocaleStatement, [transactionId, provider]))?.locale ?? null;
+  addressHash: string,
+): Promise<Date | null> {
+  const parameters = [transactionId, provider, addressHash];
+  return (await queryRow(db, findUnconfirmedStatement, parameters))?.unconfirmed_at ?? null;
+}
+
+const updateAddressHashStatement = defineCommand(
+  'key_email_update_address_hash',
+  `update key_emails set address_hash = $4
+   where transaction_id = $1 and provider = $2 and address_hash = $3`,
+);
+
+/** Replaces the hash of an address under a previous master secret. */
+export async function updateAddressHash(
+  db: Queryable,
+  { transactionId, provider }: TransactionKey,
+  from: string,
+  to: string,
+): Promise<void> {
+  await execute(db, updateAddressHashStatement, [transactionId, provider, from, to]);
 }

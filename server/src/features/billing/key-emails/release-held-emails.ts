@@ -1,27 +1,34 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+
 import { inTransaction } from '#server/db/transaction.ts';
+import type { MailTransport } from '#server/mail/mail-transport.ts';
 
-import { queueKeyEmails, queueCustomerLookUps } from '../queue-jobs.ts';
-import { listCustomersWithoutAddress } from './customer-queries.ts';
-import { listWaitingKeyEmails, releaseKeyEmails } from './waiting-queries.ts';
+import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
+import { queueCustomerLookUps, queueKeyEmails } from '../queue-jobs.ts';
+import { listWaitingKeyEmails, releaseKeyEmails } from './backlog-queries.ts';
+import { listCustomersWithoutAddress } from './buyer-queries.ts';
 
-/** What queueing needs of the context. */
-type ReleaseDependencies = Pick<Context, 'log' | 'mail' | 'paddleApi' | 'pool'>;
+interface ReleaseDependencies {
+  readonly log: Logger;
+  readonly mail: MailTransport | null;
+  readonly paddleApi: PaddleApi | null;
+  readonly pool: Pool;
+}
 
-/** HeldEmailRelease that is under way. */
 interface HeldEmailRelease {
   readonly done: Promise<void>;
-  /** Ends it after the page that is under way. */
+  /** Stops after the current page. */
   stop(): Promise<void>;
 }
 
 /**
- * Queues, beside the requests, what waited for a setting that is there now: e-mails for mail, look-ups of their buyers for
- * an API key. What is not reached, or fails, waits for the next start.
+ * Queues in the background what waited for a setting: e-mails for a mail relay, look-ups of their buyers for an API key.
+ * The rest is queued at the next start of the service, also after an error.
  */
-export function releaseHeldEmails(ctx: ReleaseDependencies): HeldEmailRelease {
+export function releaseHeldEmails(deps: ReleaseDependencies): HeldEmailRelease {
   const stopping = new AbortController();
-  const done = queueWaiting(ctx, stopping.signal);
+  const done = release(deps, stopping.signal);
   return {
     done,
     async stop() {
@@ -31,33 +38,41 @@ export function releaseHeldEmails(ctx: ReleaseDependencies): HeldEmailRelease {
   };
 }
 
-/** Never throws: nobody waits for it. */
-async function queueWaiting(ctx: ReleaseDependencies, stopping: AbortSignal): Promise<void> {
-  const { log } = ctx;
+/** Never throws, because no caller waits for it. */
+async function release(deps: ReleaseDependencies, stopping: AbortSignal): Promise<void> {
+  const { log } = deps;
   try {
-    const mails = await releaseEmailsWithoutMail(ctx, stopping);
-    if (mails > 0)
-      log.info({ queued: mails }, 'e-mails that waited for mail to be configured are sent');
-    const lookUps = await queueLookUpsWithoutAddress(ctx, stopping);
-    if (lookUps > 0)
-      log.info({ queued: lookUps }, 'buyers whose address is not known are looked up');
+    const queued = await releaseEmailsWithoutMail(deps, stopping);
+    if (queued > 0) {
+      log.info(
+        { event: 'mail.held_emails_released', queued },
+        'queued e-mails held without mail relay',
+      );
+    }
+    const lookUps = await queueLookUpsWithoutAddress(deps, stopping);
+    if (lookUps > 0) {
+      log.info(
+        { event: 'billing.look_ups_queued', queued: lookUps },
+        'queued look-ups of buyers without an address',
+      );
+    }
   } catch (error) {
-    log.warn({ err: error }, 'what waits for mail or for an address could not be queued');
+    log.warn({ event: 'mail.release_failed', err: error }, 'could not queue held e-mails');
   }
 }
 
-const MAX_AT_ONCE = 1_000;
+const PAGE_SIZE = 1_000;
 
-/** Has sent what waited for mail to be configured, now that it is. Gives how many there were. */
+/** Queues the e-mails that waited for a mail relay, if there is one, and returns their number. */
 export async function releaseEmailsWithoutMail(
   { pool, mail }: Pick<ReleaseDependencies, 'mail' | 'pool'>,
   stopping?: AbortSignal,
 ): Promise<number> {
   if (mail === null) return 0;
   let queued = 0;
-  for (let count = MAX_AT_ONCE; count === MAX_AT_ONCE && !isAborted(stopping); queued += count) {
+  for (let count = PAGE_SIZE; count === PAGE_SIZE && !isAborted(stopping); queued += count) {
     count = await inTransaction(pool, async (client) => {
-      const waiting = await listWaitingKeyEmails(client, 'no_mail', MAX_AT_ONCE);
+      const waiting = await listWaitingKeyEmails(client, 'no_mail', PAGE_SIZE);
       await releaseKeyEmails(client, waiting);
       await queueKeyEmails(client, waiting);
       return waiting.length;
@@ -67,8 +82,8 @@ export async function releaseEmailsWithoutMail(
 }
 
 /**
- * Has the buyers looked up whose e-mails wait for an address, where the provider can be asked. Gives how many there were.
- * Those of whom the provider told nothing before are asked for again: the key may have been one for tests.
+ * Queues look-ups of the buyers whose e-mails wait for an address, if there is an API key, and returns their number. Buyers
+ * that were not found before are looked up again, because the key may have been one of the sandbox.
  */
 export async function queueLookUpsWithoutAddress(
   { pool, paddleApi }: Pick<ReleaseDependencies, 'paddleApi' | 'pool'>,
@@ -78,7 +93,7 @@ export async function queueLookUpsWithoutAddress(
   let queued = 0;
   let last: string | undefined = '';
   while (last !== undefined && !isAborted(stopping)) {
-    const customers = await listCustomersWithoutAddress(pool, 'paddle', last, MAX_AT_ONCE);
+    const customers = await listCustomersWithoutAddress(pool, 'paddle', last, PAGE_SIZE);
     await queueCustomerLookUps(pool, customers);
     queued += customers.length;
     last = customers.at(-1)?.customerId;

@@ -12,7 +12,7 @@ import { queueKeyEmails } from '../queue-jobs.ts';
 import { releaseEmailsWithoutMail } from './release-held-emails.ts';
 import { resendKeyEmails } from './resend-key-emails.ts';
 import { sendKeyEmail } from './send-key-email.ts';
-import { countUnsentKeyEmails } from './waiting-queries.ts';
+import { countUnsentKeyEmails } from './backlog-queries.ts';
 
 const relay = await startMailRelay();
 const from = 'Example Shop <shop@example.com>';

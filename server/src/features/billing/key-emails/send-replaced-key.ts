@@ -1,6 +1,8 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+
 import type { Queryable } from '#server/db/statement.ts';
 import { addJobs } from '#server/jobs/add-jobs.ts';
+import type { Vault } from '#server/lib/vault.ts';
 import type { MailMessage } from '#server/mail/mail-transport.ts';
 
 import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses.ts';
@@ -11,55 +13,92 @@ import {
 } from '../../licenses/rekey-license.ts';
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
-import { findBuyerLocale } from './queries.ts';
+import { findBuyerLocale } from './buyer-queries.ts';
+import { UNCONFIRMED_RETRY_DELAY_MS, type KeyEmailDependencies } from './send-key-email.ts';
 import { chooseLanguage } from './texts.ts';
 import { writeReplacedKeyEmail } from './write-key-email.ts';
 
-type MailContext = Pick<
-  Context,
-  'catalog' | 'clock' | 'log' | 'mail' | 'metrics' | 'pool' | 'vault'
->;
+type RekeyDependencies = Parameters<typeof rekeyLicense>[0] & {
+  readonly config: { readonly mail: { readonly from: unknown } };
+};
 
-/** Whose key is sent. */
-interface About {
+/** Whether the e-mail with the new key is queued, or why not. */
+type RekeyMail = 'queued' | 'not_wanted' | 'not_configured' | 'no_address';
+
+/** A license with its new key, and whether it is e-mailed. */
+export interface SentRekey extends RekeyedLicense {
+  readonly mail: RekeyMail;
+}
+
+/**
+ * Replaces the key of a license and queues the e-mail with the new key, in one transaction.
+ * @param order.wantsMail whether to send the e-mail
+ * @throws licenseNotFound
+ */
+export async function rekeyAndSend(
+  deps: RekeyDependencies,
+  order: RekeyOrder & { readonly wantsMail: boolean },
+): Promise<SentRekey> {
+  const decide = ({ license }: RekeyedLicense): RekeyMail => {
+    if (!order.wantsMail) return 'not_wanted';
+    if (license.customerEmail === null) return 'no_address';
+    return deps.config.mail.from === null ? 'not_configured' : 'queued';
+  };
+  const rekeyed = await rekeyLicense(deps, order, async (db, result) => {
+    const job = { licenseId: result.license.id, machinesKept: order.keepMachines, isRepeat: false };
+    if (decide(result) === 'queued') await queueReplacedKey(db, job);
+  });
+  return { ...rekeyed, mail: decide(rekeyed) };
+}
+
+/** The payload of the job. */
+interface ReplacedKeyJob {
   readonly licenseId: string;
-  /** Whether computers that were active stay so. */
+  /** Whether machines stay activated. */
   readonly machinesKept: boolean;
-  /** A relay had the e-mail before and did not say whether it took it. */
+  /** Whether the relay received the e-mail before and did not confirm it. */
   readonly isRepeat: boolean;
 }
 
-/** When a relay has an e-mail and does not say whether it takes it, it is sent once more, after so long. */
-const UNCONFIRMED_RETRY_DELAY_MS = 600_000;
+/** Replaces a job that waits with an earlier key of the same license. */
+async function queueReplacedKey(db: Queryable, job: ReplacedKeyJob, runAt?: Date): Promise<void> {
+  const { licenseId, machinesKept, isRepeat } = job;
+  const payload = { licenseId, machinesKept, isRepeat };
+  const start = runAt === undefined ? {} : { runAt };
+  await addJobs(db, [{ name: 'send_replaced_key', payload, key: licenseId, ...start }]);
+}
 
 /**
- * Sends the owner of a license its present key. A repetition has the same Message-ID while the key is the same.
- * @throws Error when no mail is configured, or the relay did not take it and may later: the job is tried again
+ * Sends the owner of a license its current key. Repetitions have the same Message-ID while the key is the same.
+ * @throws Error if no mail is configured or a retry may succeed
  */
 export async function sendReplacedKey(
-  ctx: MailContext,
-  about: About,
+  deps: KeyEmailDependencies,
+  job: ReplacedKeyJob,
   signal?: AbortSignal,
 ): Promise<void> {
-  const { licenseId } = about;
-  const license = await findLicense(ctx.pool, licenseId);
+  const { licenseId } = job;
+  const license = await findLicense(deps.pool, licenseId);
   if (license === null || license.customerEmail === null) return;
-  if (ctx.mail === null) throw new Error('no mail is configured');
-  const message = await compose(ctx, license, license.customerEmail, about.machinesKept);
-  const result = await ctx.mail.send(message, signal);
-  ctx.metrics.countMail('key', result.outcome);
+  if (deps.mail === null) throw new Error('no mail is configured');
+  const message = await compose(deps, license, license.customerEmail, job.machinesKept);
+  const result = await deps.mail.send(message, signal);
+  deps.metrics.countMail('key', result.outcome);
   if (result.outcome === 'sent') return;
   const { outcome, reason } = result;
   if (outcome === 'temporary') throw new Error(`the mail relay did not take it: ${reason}`);
-  if (outcome === 'unknown' && !about.isRepeat) return scheduleResend(ctx, about);
-  ctx.log.warn(
+  if (outcome === 'unknown' && !job.isRepeat) {
+    const runAt = new Date(deps.clock.now().getTime() + UNCONFIRMED_RETRY_DELAY_MS);
+    return queueReplacedKey(deps.pool, { ...job, isRepeat: true }, runAt);
+  }
+  deps.log.warn(
     { event: 'mail.replaced_key_failed', reason, licenseId },
     'could not deliver the e-mail with a new key; send the key to the customer another way',
   );
 }
 
 async function compose(
-  { catalog, pool, vault }: MailContext,
+  { catalog, pool, vault }: KeyEmailDependencies,
   license: LicenseRecord,
   address: string,
   machinesKept: boolean,
@@ -79,8 +118,8 @@ async function compose(
   };
 }
 
-/** The locale of whoever bought it; null for a license without a payment. */
-async function findLocale(pool: Context['pool'], licenseId: string): Promise<string | null> {
+/** Returns the locale of the buyer; null for a license that was not bought. */
+async function findLocale(pool: Pool, licenseId: string): Promise<string | null> {
   const [bought] = await listTransactionsOfLicense(pool, licenseId);
   if (bought === undefined) return null;
   return findBuyerLocale(pool, { provider: bought.provider, transactionId: bought.id });
@@ -88,54 +127,7 @@ async function findLocale(pool: Context['pool'], licenseId: string): Promise<str
 
 const TOKEN_DIGITS = 32;
 
-function createMessageToken(
-  vault: Pick<Context['vault'], 'hashText'>,
-  license: LicenseRecord,
-): string {
-  const about = `${license.id} ${license.keySealed.toString('base64')}`;
-  return `rekey-${vault.hashText('replaced-key-email', about).slice(0, TOKEN_DIGITS)}`;
-}
-
-async function scheduleResend({ clock, pool }: MailContext, about: About): Promise<void> {
-  const runAt = new Date(clock.now().getTime() + UNCONFIRMED_RETRY_DELAY_MS);
-  const payload = { ...about, isRepeat: true };
-  await addJobs(pool, [{ name: 'send_replaced_key', payload, key: about.licenseId, runAt }]);
-}
-
-/** Whether the new key is e-mailed to the owner of the license: queued, or why not. */
-type RekeyMail = 'queued' | 'not_wanted' | 'not_configured' | 'no_address';
-
-/** A license with its new key, and how the owner gets it. */
-export interface SentRekey extends RekeyedLicense {
-  readonly mail: RekeyMail;
-}
-
-/**
- * Replaces the key of a license and has the new one e-mailed to its owner, both in one transaction.
- * @param order.wantsMail whether to e-mail it
- * @throws licenseNotFound
- */
-export async function rekeyAndSend(
-  ctx: Context,
-  order: RekeyOrder & { readonly wantsMail: boolean },
-): Promise<SentRekey> {
-  const decide = ({ license }: RekeyedLicense): RekeyMail => {
-    if (!order.wantsMail) return 'not_wanted';
-    if (license.customerEmail === null) return 'no_address';
-    return ctx.config.mail.from === null ? 'not_configured' : 'queued';
-  };
-  const rekeyed = await rekeyLicense(ctx, order, async (db, made) => {
-    if (decide(made) === 'queued') await queueReplacedKey(db, made, order.keepMachines);
-  });
-  return { ...rekeyed, mail: decide(rekeyed) };
-}
-
-/** A job that waits for an earlier new key is replaced: only the newest key is worth having. */
-async function queueReplacedKey(
-  db: Queryable,
-  { license }: RekeyedLicense,
-  machinesKept: boolean,
-): Promise<void> {
-  const payload = { licenseId: license.id, machinesKept, isRepeat: false };
-  await addJobs(db, [{ name: 'send_replaced_key', payload, key: license.id }]);
+function createMessageToken(vault: Vault, { id, keySealed }: LicenseRecord): string {
+  const content = `${id} ${keySealed.toString('base64')}`;
+  return `rekey-${vault.hashText('replaced-key-email', content).slice(0, TOKEN_DIGITS)}`;
 }

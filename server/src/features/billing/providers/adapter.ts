@@ -3,57 +3,62 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Static, TSchema } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-import type { BillingEvent, BillingFact, BillingProvider, Occurrence } from '../facts.ts';
+import type {
+  BillingEvent,
+  BillingFact,
+  BillingProvider,
+  EventHeader,
+  Occurrence,
+} from '../facts.ts';
 
-/** What a provider's webhooks are understood by. */
+/** Verifies and interprets the webhooks of a provider. */
 export interface BillingAdapter {
   readonly provider: BillingProvider;
-  /** Says whether a delivery comes from the provider. */
+  /** Verifies the signature of a delivery. */
   readonly verify: (delivery: WebhookDelivery, options: VerifyOptions) => Verification;
   /**
-   * Says what a verified body means. Never throws for a type or value that is not known: such an event is ignored, with
-   * the reason.
-   * @throws MalformedEventError for a body that has no id, no type or not the shape that its type promises
+   * Translates a verified body into facts. Never throws for an unknown type or value: such an event is ignored, with the
+   * reason.
+   * @throws MalformedEventError if the body has no id, no type or does not match its type
    */
   readonly normalize: (body: unknown, delivery: WebhookDelivery) => BillingEvent;
 }
 
-/** A request as it came. */
+/** The headers and body of a request. */
 export interface WebhookDelivery {
   readonly headers: IncomingHttpHeaders;
   readonly rawBody: Buffer;
 }
 
 export interface VerifyOptions {
-  /** Every secret that may sign now; never empty. */
+  /** The current signing secrets, at least one. */
   readonly secrets: readonly string[];
   readonly now: Date;
-  /** How far the signed time may be from now, on either side. */
+  /** The maximum difference between the signed time and now, before or after. */
   readonly toleranceSeconds: number;
 }
 
-/** `stale` is well signed, but at another time than now. */
+/** `stale`: the signature is valid, but not its time. */
 export type Verification =
   | { readonly ok: true }
   | { readonly ok: false; readonly reason: 'missing' | 'malformed' | 'mismatch' | 'stale' };
 
-/** What could be read of an event all the same; null: not that. */
-export interface EventHead {
-  /** The event is kept under it. */
+/** The readable part of a malformed event's header; null for fields that cannot be read. */
+export interface PartialHeader {
   readonly eventId: string | null;
   readonly type: string | null;
   readonly occurredAt: Date | null;
 }
 
-/** A body that a provider signed and that does not say what its type promises. */
-export class MalformedEventError extends Error implements EventHead {
+/** A signed body that is not an event or does not match its type. */
+export class MalformedEventError extends Error implements PartialHeader {
   readonly eventId: string | null;
   readonly type: string | null;
   readonly occurredAt: Date | null;
 
   constructor(
     message: string,
-    { eventId = null, type = null, occurredAt = null }: Partial<EventHead> = {},
+    { eventId = null, type = null, occurredAt = null }: Partial<PartialHeader> = {},
   ) {
     super(message);
     this.name = 'MalformedEventError';
@@ -63,51 +68,44 @@ export class MalformedEventError extends Error implements EventHead {
   }
 }
 
-/** What an event comes to: facts, or the reason why nothing follows from it, a sentence for people. */
-export type Reading = readonly BillingFact[] | string;
+/** The facts of an event, or the reason why it has no effect: a sentence for people. */
+export type Interpretation = readonly BillingFact[] | string;
 
-/** Puts an event's envelope and what it comes to together; undefined where its type is not read. */
+/** Combines the header of an event with its interpretation; undefined for an unknown type. */
 export function toBillingEvent(
-  envelope: Omit<BillingEvent, 'facts' | 'ignoredBecause'>,
-  reading: Reading | undefined,
+  header: EventHeader,
+  interpretation: Interpretation | undefined,
 ): BillingEvent {
-  const found = reading ?? `No license depends on ${envelope.type}.`;
-  return typeof found === 'string'
-    ? { ...envelope, facts: [], ignoredBecause: found }
-    : { ...envelope, facts: found, ignoredBecause: null };
-}
-
-/** What is known of an event before its data are read. */
-interface EventHeader {
-  readonly id: string;
-  readonly type: string;
-  readonly occurrence: Occurrence;
+  const result = interpretation ?? `No license depends on ${header.type}.`;
+  return typeof result === 'string'
+    ? { ...header, facts: [], ignoredBecause: result }
+    : { ...header, facts: result, ignoredBecause: null };
 }
 
 /**
- * Reads the data of an event.
- * @throws MalformedEventError for data that are not what the event's type promises; the message names the field
+ * Interprets the data of an event.
+ * @throws MalformedEventError if the data do not match the type; the message names the field
  */
-export type DataReader<Result> = (data: unknown, header: EventHeader) => Result;
+export type DataReader = (
+  data: unknown,
+  header: EventHeader,
+  occurrence: Occurrence,
+) => Interpretation;
 
-/** Declares how data of a shape are read. */
-export function defineDataReader<Schema extends TSchema, Result>(
+/** Creates a reader that validates data against a schema. */
+export function defineDataReader<Schema extends TSchema>(
   schema: Schema,
-  read: (data: Static<Schema>, occurrence: Occurrence) => Result,
-): DataReader<Result> {
+  interpret: (data: Static<Schema>, occurrence: Occurrence) => Interpretation,
+): DataReader {
   const validator = Compile(schema);
-  return (data, { id, type, occurrence }) => {
-    if (validator.Check(data)) return read(data, occurrence);
+  return (data, { eventId, type, occurredAt }, occurrence) => {
+    if (validator.Check(data)) return interpret(data, occurrence);
     const [, [first]] = validator.Errors(data);
     const path = (first?.instancePath ?? '').replaceAll('/', '.');
     const missing = first?.keyword === 'required' ? first.params.requiredProperties[0] : undefined;
-    const fault =
+    const problem =
       missing === undefined ? `are wrong at data${path}` : `lack data${path}.${missing}`;
-    const message = `The data of ${type} ${fault.slice(0, 200)}.`;
-    throw new MalformedEventError(message, {
-      eventId: id,
-      type,
-      occurredAt: occurrence.occurredAt,
-    });
+    const message = `The data of ${type} ${problem.slice(0, 200)}.`;
+    throw new MalformedEventError(message, { eventId, type, occurredAt });
   };
 }

@@ -7,7 +7,6 @@ import { paddleAdapter } from './paddle/adapter.ts';
 import { standardWebhooksAdapter } from './standard-webhooks/adapter.ts';
 import { stripeAdapter } from './stripe/adapter.ts';
 
-/** Every payment provider that is understood, each in a folder of its own. */
 const ADAPTERS: readonly BillingAdapter[] = [
   paddleAdapter,
   stripeAdapter,
@@ -15,15 +14,15 @@ const ADAPTERS: readonly BillingAdapter[] = [
   standardWebhooksAdapter,
 ];
 
-/** The adapter of a provider, by the name that the catalogue's prices use; undefined where there is none. */
+/** Finds the adapter of a provider by its name in the catalogue's prices. */
 export function findAdapter(provider: string): BillingAdapter | undefined {
   return ADAPTERS.find((adapter) => adapter.provider === provider);
 }
 
-/** Every secret that signs a provider's webhooks now; none: the provider is not configured. */
+/** The current signing secrets of each provider; empty if it is not configured. */
 export type WebhookSecrets = Readonly<Record<BillingProvider, readonly string[]>>;
 
-/** The secrets as settings name them, by the providers' names. */
+/** Reads the signing secrets from the settings. */
 export function readWebhookSecrets({ webhooks }: Pick<Secrets, 'webhooks'>): WebhookSecrets {
   const { billing, stripe, lemonSqueezy, standard } = webhooks;
   return { paddle: billing, stripe, lemonsqueezy: lemonSqueezy, standard };

@@ -1,73 +1,72 @@
+/** Readers of untrusted JSON fields: null or empty for a value of the wrong type. */
 import { parseEmail } from '@latchkey/contract';
 
 import type { BillingPeriod, Occurrence } from '../facts.ts';
 
-/** A JSON object of which nothing is known. */
+/** A JSON object with unknown fields. */
 export type JsonObject = Readonly<Record<string, unknown>>;
 
-const NOTHING: JsonObject = {};
+const EMPTY: JsonObject = {};
 
-/** An id goes into the database and the log: printable ASCII, and an end. */
+/** Ids are stored and logged: printable ASCII of limited length. */
 const ID = /^[!-~]{1,200}$/;
 
-/** JSON can say what PostgreSQL cannot store: U+0000, and halves of a surrogate pair. */
+/** JSON allows characters that PostgreSQL cannot store: U+0000 and lone surrogates. */
 function isStorable(text: string): boolean {
   return text.isWellFormed() && !text.includes('\0');
 }
 
-/** A checkout has a few lines; what a stranger could add is not looked at. */
+/** Checkouts have few lines; more are cut off. */
 const MAX_LIST_LENGTH = 500;
 
 /** The last second of the year 9999. */
 const MAX_UNIX_SECONDS = 253_402_300_799;
 
-/** More of anything is a mistake. */
+/** A larger quantity is considered a mistake. */
 const MAX_QUANTITY = 100_000;
 
-/** Reads an object; an empty one for what is none, so that its fields are all not told. */
 export function readObject(value: unknown): JsonObject {
-  return isObject(value) ? value : NOTHING;
+  return isObject(value) ? value : EMPTY;
 }
 
-/** Reads a list; an empty one for what is none. */
 export function readList(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value.slice(0, MAX_LIST_LENGTH) : [];
 }
 
-/** Reads a text that says something, up to a length in characters; null for what is none. */
+/** Reads a text that is not empty. @param maxLength in characters */
 export function readText(value: unknown, maxLength = 1_000): string | null {
   const isText = typeof value === 'string' && value !== '' && value.length <= maxLength;
   return isText && isStorable(value) ? value : null;
 }
 
-/** Reads an id: a text, or a whole number, as some providers count theirs. */
+/** Reads an id: a text or an integer. */
 export function readId(value: unknown): string | null {
   if (typeof value === 'string') return ID.test(value) ? value : null;
   return Number.isSafeInteger(value) ? String(value) : null;
 }
 
-/** Reads a word of the provider's own, such as an event's type; null for what is none. */
+/** Reads an identifier that must be a text, such as the type of an event. */
 export function readName(value: unknown): string | null {
   return typeof value === 'string' ? readId(value) : null;
 }
 
-/** Reads the id of what may stand there itself, expanded. */
+/** Reads the id of an object that may be expanded in place of its id. */
 export function readReference(value: unknown): string | null {
   return readId(isObject(value) ? value['id'] : value);
 }
 
-/** Reads a whole number, such as an amount in the currency's smallest unit; null for what is none. */
+/** Reads an integer, such as an amount in the currency's smallest unit. */
 export function readInteger(value: unknown): number | null {
   return typeof value === 'number' && Number.isSafeInteger(value) ? value : null;
 }
 
-/** Reads how many were sold; one where it is not told, or told as no number of things. */
+/** Reads a quantity; 1 if it is missing or not plausible. */
 export function readQuantity(value: unknown): number {
   const quantity = readInteger(value) ?? 1;
   return quantity >= 1 && quantity <= MAX_QUANTITY ? quantity : 1;
 }
 
-/** Reads a time in seconds since 1970; null for what is none. */
+/** Reads a time in seconds since 1970. */
 export function readUnixSeconds(value: unknown): Date | null {
   const seconds = readInteger(value);
   if (seconds === null || seconds <= 0 || seconds > MAX_UNIX_SECONDS) return null;
@@ -79,8 +78,8 @@ function isObject(value: unknown): value is JsonObject {
 }
 
 /**
- * Reads an e-mail address that a provider tells, as the interface reads those that it is sent: what is not exactly one
- * address is not known. A display name or a list would be read by mail software as other recipients.
+ * Reads a single e-mail address by the rules of the interface. Display names and lists are rejected, because mail software
+ * would read them as other recipients.
  */
 export function readEmail(value: unknown): string | null {
   if (typeof value !== 'string') return null;
@@ -88,30 +87,27 @@ export function readEmail(value: unknown): string | null {
   return 'email' in parsed ? parsed.email : null;
 }
 
-/** RFC 3339, with any number of digits after the second: nanoseconds occur. */
+/** RFC 3339 with up to 12 fractional digits; the zone is optional. */
 const DATE_TIME =
   /^(?<second>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2})(?:\.(?<fraction>\d{1,12}))?(?<zone>Z|[+-]\d{2}:\d{2})?$/;
 
-/** Paddle writes the first day of the first year where there is no time: no provider's real time is as old. */
-const FIRST_REAL_YEAR = 2;
+/** Paddle writes `0001-01-01T00:00:00Z` for a missing time. */
+const FIRST_YEAR = 2;
 
-/** RFC 3339 has no later one; a zone may lead beyond it. */
+/** The last year of RFC 3339; a zone may lead beyond it. */
 const LAST_YEAR = 9999;
 
-/** Reads a time, cut to milliseconds, without a zone as UTC; null for what is none, `0001-01-01T00:00:00Z` among it. */
+/** Reads a time in RFC 3339, truncated to milliseconds, in UTC by default; null for Paddle's `0001-01-01T00:00:00Z`. */
 export function readTime(value: unknown): Date | null {
   const groups = typeof value === 'string' ? DATE_TIME.exec(value)?.groups : undefined;
   if (groups === undefined) return null;
   const milliseconds = (groups['fraction'] ?? '').slice(0, 3).padEnd(3, '0');
   const time = new Date(`${groups['second']}.${milliseconds}${groups['zone'] ?? 'Z'}`);
   const year = time.getUTCFullYear();
-  return year >= FIRST_REAL_YEAR && year <= LAST_YEAR ? time : null;
+  return year >= FIRST_YEAR && year <= LAST_YEAR ? time : null;
 }
 
-/**
- * Reads when something occurred, with all digits down to the nanosecond; further ones are cut. Null for what `readTime`
- * does not read.
- */
+/** Reads a time as {@link readTime} does, truncated to nanoseconds. */
 export function readOccurrence(value: unknown): Occurrence | null {
   const occurredAt = readTime(value);
   if (occurredAt === null) return null;
@@ -120,7 +116,7 @@ export function readOccurrence(value: unknown): Occurrence | null {
   return occurredNanos === 0 ? { occurredAt } : { occurredAt, occurredNanos };
 }
 
-/** Reads a span; null when one of its ends is not told. */
+/** Reads a period; null if its start or end is missing. */
 export function readPeriod(
   period: { readonly starts_at?: unknown; readonly ends_at?: unknown } | null | undefined,
 ): BillingPeriod | null {

@@ -1,9 +1,6 @@
-import { Type, type Static } from 'typebox';
+import { Type } from 'typebox';
 
 import {
-  Bytes,
-  Nullable,
-  Timestamp,
   defineCommand,
   defineStatement,
   execute,
@@ -13,56 +10,71 @@ import {
 } from '#server/db/statement.ts';
 import { toColumns } from '#server/db/to-columns.ts';
 
-/** What became of an event that was kept. */
+import type { EventHeader } from '../facts.ts';
+
+/** The outcome of a stored event. */
 export type EventStatus = 'processed' | 'ignored' | 'deferred' | 'failed';
 
-/** An event as it is kept. */
-export interface StoredEvent {
-  readonly eventId: string;
-  readonly provider: string;
-  readonly type: string;
-  readonly occurredAt: Date;
+/** Selects events; null matches all. */
+export interface EventFilter {
+  readonly eventId: string | null;
+  readonly status: EventStatus | null;
+  readonly provider: string | null;
+  /** Received at this time or later. */
+  readonly since: Date | null;
+}
+
+/** What is stored of the delivery of an event. */
+export interface StoredDelivery {
   readonly receivedAt: Date;
-  /** The body as it was signed. */
+  /** The body as signed. */
   readonly raw: Buffer;
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** What is written down of an event's fate. */
-export interface EventOutcome {
-  readonly eventId: string;
-  readonly provider: string;
-  readonly type: string;
-  readonly occurredAt: Date;
+/** The result of applying a stored event. */
+export interface EventOutcome extends EventHeader {
   readonly status: EventStatus;
   readonly message: string | null;
   readonly nextAttemptAt: Date | null;
-  /** How often it was tried, this time included; left out: as often as is written down. */
+  /** Including this attempt; undefined leaves the stored number unchanged. */
   readonly attempts?: number;
 }
 
 const insertStatement = defineStatement(
   'billing_event_insert',
-  Type.Object({ event_id: Type.String(), provider: Type.String() }),
-  `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
-   select event_id, provider, type, occurred_at, received_at, raw, headers, 'processed'
-   from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bytea[], $7::jsonb[])
-     as told (event_id, provider, type, occurred_at, received_at, raw, headers)
-   order by event_id, provider
-   on conflict (event_id, provider) do nothing
-   returning event_id, provider`,
+  Type.Object({ position: Type.Integer() }),
+  `with incoming as (
+     select *
+     from unnest($1::text[], $2::text[], $3::text[], $4::timestamptz[], $5::timestamptz[], $6::bytea[], $7::jsonb[])
+       with ordinality as event (event_id, provider, type, occurred_at, received_at, raw, headers, position)
+   ), inserted as (
+     insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
+     select event_id, provider, type, occurred_at, received_at, raw, headers, 'processed'
+     from incoming
+     order by event_id, provider, position
+     on conflict (event_id, provider) do nothing
+     returning event_id, provider
+   )
+   select min(position)::integer as position
+   from inserted join incoming using (event_id, provider)
+   group by event_id, provider`,
 );
 
-/** Keeps events as processed and gives those that were not kept before; of one that is there twice, one is kept. */
+/**
+ * Stores events as processed, except those that are already stored; of two with the same key the first one is stored.
+ * @returns for each event whether it was stored
+ */
 export async function insertEvents(
   db: Queryable,
-  events: readonly StoredEvent[],
-): Promise<readonly { readonly eventId: string; readonly provider: string }[]> {
+  events: readonly (EventHeader & StoredDelivery)[],
+): Promise<boolean[]> {
   const rows = await queryRows(db, insertStatement, [
     ...toColumns(events, ['eventId', 'provider', 'type', 'occurredAt', 'receivedAt', 'raw']),
     events.map(({ headers }) => JSON.stringify(headers)),
   ]);
-  return rows.map((row) => ({ eventId: row.event_id, provider: row.provider }));
+  const positions = new Set(rows.map(({ position }) => position));
+  return events.map((_, index) => positions.has(index + 1));
 }
 
 const updateStatement = defineCommand(
@@ -77,7 +89,7 @@ const updateStatement = defineCommand(
    where event.event_id = outcome.event_id and event.provider = outcome.provider`,
 );
 
-/** Writes down what became of events that are kept. */
+/** Records the outcomes of stored events. */
 export async function updateEventOutcomes(
   db: Queryable,
   outcomes: readonly EventOutcome[],
@@ -96,89 +108,6 @@ export async function updateEventOutcomes(
   ]);
 }
 
-const EventRow = Type.Object({
-  event_id: Type.String(),
-  provider: Type.String(),
-  type: Type.String(),
-  occurred_at: Timestamp,
-  received_at: Timestamp,
-  raw: Type.Union([Bytes, Type.Null()]),
-  headers: Type.Record(Type.String(), Type.String()),
-  status: Type.String(),
-  message: Nullable.Text,
-  attempts: Type.Integer(),
-  next_attempt_at: Nullable.Moment,
-});
-
-/** A stored event and its outcome. */
-export interface EventRecord extends Omit<StoredEvent, 'raw'> {
-  /** The body as it was signed; null once it was removed. */
-  readonly raw: Buffer | null;
-  readonly status: string;
-  readonly message: string | null;
-  readonly attempts: number;
-  readonly nextAttemptAt: Date | null;
-}
-
-/** Which events are asked for; null: whatever they have there. */
-export interface EventFilter {
-  readonly eventId: string | null;
-  readonly status: EventStatus | null;
-  readonly provider: string | null;
-  /** Received then or later. */
-  readonly since: Date | null;
-}
-
-/** Where a page of events ends. */
-type EventCursor = Pick<StoredEvent, 'receivedAt' | 'eventId'>;
-
-const COLUMNS = Object.keys(EventRow.properties).join(', ');
-
-const listStatement = defineStatement(
-  'billing_event_list',
-  EventRow,
-  `select ${COLUMNS} from billing_events
-   where ($1::text is null or event_id = $1)
-     and ($2::text is null or status = $2)
-     and ($3::text is null or provider = $3)
-     and ($4::timestamptz is null or received_at >= $4)
-     and ($5::timestamptz is null or (received_at, event_id) > ($5, $6))
-   order by received_at, event_id, provider
-   limit $7`,
-);
-
-/** A page of events, the oldest first. @param after where the page before ended; null: the first page */
-export async function listEvents(
-  db: Queryable,
-  filter: EventFilter,
-  after: EventCursor | null,
-  limit: number,
-): Promise<EventRecord[]> {
-  const { eventId, status, provider, since } = filter;
-  const cursor = [after?.receivedAt ?? null, after?.eventId ?? null];
-  const parameters = [eventId, status, provider, since, ...cursor, limit];
-  const rows = await queryRows(db, listStatement, parameters);
-  return rows.map(fromRow);
-}
-
-const listDueStatement = defineStatement(
-  'billing_event_list_due',
-  EventRow,
-  `select ${COLUMNS} from billing_events
-   where status = 'deferred' and next_attempt_at <= $1
-   order by next_attempt_at
-   limit $2`,
-);
-
-/** Deferred events whose next try is due. */
-export async function listDueEvents(
-  db: Queryable,
-  now: Date,
-  limit: number,
-): Promise<EventRecord[]> {
-  return (await queryRows(db, listDueStatement, [now, limit])).map(fromRow);
-}
-
 const dismissStatement = defineCommand(
   'billing_event_dismiss',
   `update billing_events set status = 'ignored', message = $5, next_attempt_at = null
@@ -189,7 +118,7 @@ const dismissStatement = defineCommand(
      and ($4::timestamptz is null or received_at >= $4)`,
 );
 
-/** Lets nothing come of events that were not applied, and gives how many there were. */
+/** Sets deferred and failed events to ignored and returns their number. */
 export async function dismissUnappliedEvents(
   db: Queryable,
   { eventId, status, provider, since }: EventFilter,
@@ -199,38 +128,68 @@ export async function dismissUnappliedEvents(
 }
 
 const countStatement = defineStatement(
-  'billing_event_count_unfinished',
+  'billing_event_count_unapplied',
   Type.Object({ deferred: Type.Integer(), failed: Type.Integer() }),
   `select count(*) filter (where status = 'deferred')::integer as deferred,
           count(*) filter (where status = 'failed')::integer as failed
    from billing_events where status in ('deferred', 'failed')`,
 );
 
-/** Events that were not applied. */
+/** The number of events that were not applied. */
 export interface UnappliedEvents {
-  /** To be tried again. */
+  /** Retried automatically. */
   readonly deferred: number;
-  /** Given up; nothing happens to them by itself. */
+  /** Waiting for an operator. */
   readonly failed: number;
 }
 
-/** Counts the events that were not applied, from an index that holds no others. */
+/** Counts the events that were not applied, from an index that contains no others. */
 export async function countUnappliedEvents(db: Queryable): Promise<UnappliedEvents> {
   return (await queryRow(db, countStatement)) ?? { deferred: 0, failed: 0 };
 }
 
-function fromRow(row: Static<typeof EventRow>): EventRecord {
-  return {
-    eventId: row.event_id,
-    provider: row.provider,
-    type: row.type,
-    occurredAt: row.occurred_at,
-    receivedAt: row.received_at,
-    raw: row.raw,
-    headers: row.headers,
-    status: row.status,
-    message: row.message,
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at,
-  };
+const removeBodiesStatement = defineCommand(
+  'billing_event_remove_old_bodies',
+  `update billing_events as event
+   set raw = null, raw_removed_at = $2
+   from (
+     select event_id, provider from billing_events
+     where raw is not null and status in ('processed', 'ignored') and received_at < $1
+     order by received_at
+     limit $3
+     for update skip locked
+   ) as old
+   where event.event_id = old.event_id and event.provider = old.provider`,
+);
+
+/**
+ * Removes the bodies of processed and ignored events received before a time, oldest first.
+ * @returns how many, at most `limit`
+ */
+export async function removeEventBodies(
+  db: Queryable,
+  receivedBefore: Date,
+  now: Date,
+  limit: number,
+): Promise<number> {
+  return execute(db, removeBodiesStatement, [receivedBefore, now, limit]);
+}
+
+const countOldBodiesStatement = defineStatement(
+  'billing_event_count_old_bodies',
+  Type.Object({ bodies: Type.Number() }),
+  `select count(*) as bodies from (
+     select from billing_events
+     where raw is not null and status in ('processed', 'ignored') and received_at < $1
+     limit $2
+   ) as old`,
+);
+
+/** Counts the bodies that `removeEventBodies` would remove, up to `limit`. */
+export async function countOldEventBodies(
+  db: Queryable,
+  receivedBefore: Date,
+  limit: number,
+): Promise<number> {
+  return (await queryRow(db, countOldBodiesStatement, [receivedBefore, limit]))?.bodies ?? 0;
 }

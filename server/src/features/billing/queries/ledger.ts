@@ -2,15 +2,21 @@ import { isLockTimeout } from '#server/db/database-errors.ts';
 import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
 import { toColumns } from '#server/db/to-columns.ts';
 
-import type { AdjustmentFact, CustomerFact, PaymentFact, SubscriptionFact } from '../facts.ts';
+import type {
+  AdjustmentFact,
+  CustomerFact,
+  EventKey,
+  PaymentFact,
+  SubscriptionFact,
+} from '../facts.ts';
 
 /**
- * A caller that comes just after a batch began waits for its end and then for the lock itself: twice this at most, while
+ * A caller that arrives just after a batch began waits for its end and then for the lock: at most twice this, while
  * payment providers wait for five seconds.
  */
 const LOCK_TIMEOUT_MS = 2_000;
 
-/** Whoever waits for a row keeps all the others from billing meanwhile. */
+/** A transaction that waits for a row holds up all others that need the lock of billing. */
 const ROW_LOCK_TIMEOUT_MS = 1_000;
 
 const lockStatement = defineCommand(
@@ -23,15 +29,16 @@ const lockStatement = defineCommand(
           set_config('enable_mergejoin', 'off', true)`,
 );
 
+const lockTimeouts = new WeakSet<object>();
+
 /**
- * Waits until no other transaction applies payments, and keeps others out until this one ends. One lock for all: which
- * purchases a batch concerns is known only once its facts are entered.
+ * Takes the lock of billing until the transaction ends. There is a single lock, because the purchases of a batch are known
+ * only after its facts were inserted.
  *
- * In this transaction statements look their rows up one by one, through indexes. A prepared statement keeps the plan that
- * was made for its first calls until the tables are analyzed, and on the first day that plan is to read whole tables, for
- * they are empty: a burst onto a new database went from 1.1 to 2.9 ms of PostgreSQL for each purchase within 15 s. It is
- * 0.13 ms with these settings, at any size.
- * @throws an error that is {@link isBillingLockTimeout} when somebody else had the lock for all of two seconds
+ * Statements of this transaction use index look-ups only. A prepared statement keeps the plan of its first calls until the
+ * tables are analyzed; on new, empty tables that plan is a sequential scan: a burst of purchases on a new database went
+ * from 1.1 to 2.9 ms of PostgreSQL for each purchase within 15 s. With these settings it takes 0.13 ms at any size.
+ * @throws an error that is {@link isBillingLockTimeout} after two seconds
  */
 export async function lockBilling(db: Queryable): Promise<void> {
   try {
@@ -42,17 +49,13 @@ export async function lockBilling(db: Queryable): Promise<void> {
   }
 }
 
-const lockTimeouts = new WeakSet<object>();
-
-/** Whether an error says that billing itself was locked, and not a row: nobody else would have had the lock either. */
+/** Whether an error is a timeout of the lock of billing, not of a row: any other batch would have failed too. */
 export function isBillingLockTimeout(error: unknown): boolean {
   return error instanceof Error && lockTimeouts.has(error);
 }
 
-/** A fact with the event that told it. */
-export interface SourcedFact<Fact> {
-  readonly provider: string;
-  readonly eventId: string;
+/** A fact and its source event. */
+export interface SourcedFact<Fact> extends EventKey {
   readonly fact: Fact;
 }
 
@@ -61,11 +64,11 @@ const insertPaymentsStatement = defineCommand(
   `insert into billing_payments (transaction_id, provider, event_id, subscription_id, customer_id, occurred_at, fact)
    select fact->>'transactionId', provider, event_id, fact->>'subscriptionId', fact->>'customerId',
           (fact->>'occurredAt')::timestamptz, fact
-   from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
    on conflict (transaction_id, provider, event_id) do nothing`,
 );
 
-/** Enters what events say of payments; what one said before stays as it is. */
+/** Inserts payments; those already inserted stay unchanged. */
 export async function insertPayments(
   db: Queryable,
   facts: readonly SourcedFact<PaymentFact>[],
@@ -77,11 +80,11 @@ const insertAliasesStatement = defineCommand(
   'billing_alias_insert',
   `insert into billing_aliases (alias, provider, transaction_id)
    select alias, provider, transaction_id
-   from unnest($1::text[], $2::text[], $3::text[]) as told (alias, provider, transaction_id)
+   from unnest($1::text[], $2::text[], $3::text[]) as input (alias, provider, transaction_id)
    on conflict (alias, provider, transaction_id) do nothing`,
 );
 
-/** Remembers the other ids of payments, by which other events name them. */
+/** Inserts the aliases of payments, by which other events refer to them. */
 export async function insertAliases(
   db: Queryable,
   facts: readonly SourcedFact<PaymentFact>[],
@@ -104,11 +107,11 @@ const insertSubscriptionsStatement = defineCommand(
   `insert into billing_subscriptions (subscription_id, provider, event_id, transaction_id, customer_id, occurred_at, fact)
    select fact->>'subscriptionId', provider, event_id, fact->>'transactionId', fact->>'customerId',
           (fact->>'occurredAt')::timestamptz, fact
-   from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
    on conflict (subscription_id, provider, event_id) do nothing`,
 );
 
-/** Enters snapshots of subscriptions; what an event said before stays as it is. */
+/** Inserts snapshots of subscriptions; those already inserted stay unchanged. */
 export async function insertSubscriptions(
   db: Queryable,
   facts: readonly SourcedFact<SubscriptionFact>[],
@@ -121,11 +124,11 @@ const insertAdjustmentsStatement = defineCommand(
   `insert into billing_adjustments (transaction_id, adjustment_id, provider, event_id, occurred_at, fact)
    select fact->>'transactionId', fact->>'adjustmentId', provider, event_id,
           (fact->>'occurredAt')::timestamptz, fact
-   from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
+   from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
    on conflict (transaction_id, adjustment_id, provider, event_id) do nothing`,
 );
 
-/** Enters what events say of money that goes back; what one said before stays as it is. */
+/** Inserts refunds and disputes; those already inserted stay unchanged. */
 export async function insertAdjustments(
   db: Queryable,
   facts: readonly SourcedFact<AdjustmentFact>[],
@@ -135,26 +138,26 @@ export async function insertAdjustments(
 
 const upsertCustomersStatement = defineCommand(
   'billing_customer_upsert',
-  `insert into billing_customers as known (customer_id, provider, occurred_at, occurred_nanos, email, name, locale)
+  `insert into billing_customers as customer (customer_id, provider, occurred_at, occurred_nanos, email, name, locale)
    select distinct on (customer_id, provider) customer_id, provider, occurred_at, occurred_nanos, email, name, locale
    from (
      select provider, fact->>'customerId' as customer_id, (fact->>'occurredAt')::timestamptz as occurred_at,
             coalesce((fact->>'occurredNanos')::integer, 0) as occurred_nanos,
             fact->'customer'->>'email' as email, fact->'customer'->>'name' as name,
             fact->'customer'->>'locale' as locale
-     from unnest($1::text[], $2::text[], $3::jsonb[]) as told (provider, event_id, fact)
-   ) as told
+     from unnest($1::text[], $2::text[], $3::jsonb[]) as input (provider, event_id, fact)
+   ) as input
    order by customer_id, provider, occurred_at desc, occurred_nanos desc,
             email desc nulls last, name desc nulls last, locale desc nulls last
    on conflict (customer_id, provider) do update
    set occurred_at = excluded.occurred_at, occurred_nanos = excluded.occurred_nanos, email = excluded.email, name = excluded.name, locale = excluded.locale
    where (excluded.occurred_at, excluded.occurred_nanos,
           coalesce(excluded.email, ''), coalesce(excluded.name, ''), coalesce(excluded.locale, ''))
-       > (known.occurred_at, known.occurred_nanos,
-          coalesce(known.email, ''), coalesce(known.name, ''), coalesce(known.locale, ''))`,
+       > (customer.occurred_at, customer.occurred_nanos,
+          coalesce(customer.email, ''), coalesce(customer.name, ''), coalesce(customer.locale, ''))`,
 );
 
-/** Keeps the newest word on each customer; of two at the same moment always the same one. */
+/** Stores the newest details of each customer; the order of arrival does not matter, even for two at the same time. */
 export async function upsertCustomers(
   db: Queryable,
   facts: readonly SourcedFact<CustomerFact>[],

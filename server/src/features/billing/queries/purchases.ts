@@ -15,7 +15,19 @@ import type { LedgerEntry } from '../rules/group-purchases.ts';
 import type { BilledLine } from '../rules/plan-licenses.ts';
 import { readStoredFact } from './stored-facts.ts';
 
-/** Something that belongs to purchases, by the provider's id. */
+/** Identifies a transaction. */
+export interface TransactionKey {
+  readonly provider: string;
+  readonly transactionId: string;
+}
+
+/** Identifies a customer. */
+export interface CustomerKey {
+  readonly provider: string;
+  readonly customerId: string;
+}
+
+/** A reference into the ledgers, which leads to purchases. */
 export interface LedgerReference {
   readonly provider: string;
   readonly kind: 'transaction' | 'subscription' | 'customer';
@@ -28,7 +40,7 @@ const listStatement = defineStatement(
   'billing_purchase_list_entries',
   Type.Object({ provider: Provider, event_id: Type.String(), fact: Type.String() }),
   `with recursive reached (provider, kind, id) as (
-     select provider, kind, id from unnest($1::text[], $2::text[], $3::text[]) as named (provider, kind, id)
+     select provider, kind, id from unnest($1::text[], $2::text[], $3::text[]) as reference (provider, kind, id)
      union
      select reached.provider, linked.kind, linked.id
      from reached
@@ -73,14 +85,18 @@ const listStatement = defineStatement(
 );
 
 /**
- * All entries of the purchases that some names lead to: from a checkout to its subscription, from there to every renewal,
- * from a customer to all of it.
+ * Lists all entries of the purchases that references lead to: from a checkout to its subscription, from there to every
+ * renewal, from a customer to all purchases.
  */
 export async function listPurchaseEntries(
   db: Queryable,
-  names: readonly LedgerReference[],
+  references: readonly LedgerReference[],
 ): Promise<LedgerEntry[]> {
-  const rows = await queryRows(db, listStatement, toColumns(names, ['provider', 'kind', 'id']));
+  const rows = await queryRows(
+    db,
+    listStatement,
+    toColumns(references, ['provider', 'kind', 'id']),
+  );
   return rows.map((row) => ({
     provider: row.provider,
     eventId: row.event_id,
@@ -96,16 +112,16 @@ const listLicensesStatement = defineStatement(
     line_key: Type.String(),
     license_id: Type.String(),
   }),
-  `select made.provider, made.transaction_id, made.line_key, made.license_id
-   from unnest($1::text[], $2::text[]) as wanted (provider, transaction_id)
-   join billing_licenses made on made.transaction_id = wanted.transaction_id and made.provider = wanted.provider
-   order by made.license_id`,
+  `select billed.provider, billed.transaction_id, billed.line_key, billed.license_id
+   from unnest($1::text[], $2::text[]) as input (provider, transaction_id)
+   join billing_licenses billed on billed.transaction_id = input.transaction_id and billed.provider = input.provider
+   order by billed.license_id`,
 );
 
-/** The licenses that checkouts made, the oldest first. */
+/** Lists the licenses created for transactions, oldest first. */
 export async function listBilledLines(
   db: Queryable,
-  transactions: readonly Pick<BilledLine, 'provider' | 'transactionId'>[],
+  transactions: readonly TransactionKey[],
 ): Promise<BilledLine[]> {
   const rows = await queryRows(
     db,
@@ -126,7 +142,7 @@ const listOfLicenseStatement = defineStatement(
   'select distinct provider, transaction_id from billing_licenses where license_id = $1',
 );
 
-/** The transactions that made a license; none for one that nobody bought. */
+/** Lists the transactions that created a license; empty for a license that was not bought. */
 export async function listTransactionsOfLicense(
   db: Queryable,
   licenseId: string,
@@ -143,11 +159,11 @@ const insertLicensesStatement = defineCommand(
   'billing_license_insert',
   `insert into billing_licenses (provider, transaction_id, line_key, license_id)
    select provider, transaction_id, line_key, license_id
-   from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) as made (provider, transaction_id, line_key, license_id)
+   from unnest($1::text[], $2::text[], $3::text[], $4::uuid[]) as input (provider, transaction_id, line_key, license_id)
    on conflict (transaction_id, provider, line_key) do nothing`,
 );
 
-/** Records which license a line made; what is recorded stays. */
+/** Records the license of each line; an existing record stays unchanged. */
 export async function insertBilledLines(
   db: Queryable,
   lines: readonly BilledLine[],
@@ -168,20 +184,29 @@ const listCustomersStatement = defineStatement(
     name: Nullable.Text,
     locale: Nullable.Text,
   }),
-  `select known.provider, known.customer_id, known.email, known.name, known.locale
-   from unnest($1::text[], $2::text[]) as wanted (provider, customer_id)
-   join billing_customers known on known.customer_id = wanted.customer_id and known.provider = wanted.provider`,
+  `select customer.provider, customer.customer_id, customer.email, customer.name, customer.locale
+   from unnest($1::text[], $2::text[]) as input (provider, customer_id)
+   join billing_customers customer on customer.customer_id = input.customer_id and customer.provider = input.provider`,
 );
 
-/** What is known of customers. */
+/** The stored details of a customer. */
+interface StoredCustomer extends CustomerKey {
+  readonly customer: CustomerDetails;
+}
+
+/** Lists the stored details of customers. */
 export async function listCustomers(
   db: Queryable,
-  customers: readonly { readonly provider: string; readonly customerId: string }[],
-): Promise<(CustomerDetails & { readonly provider: string; readonly customerId: string })[]> {
+  customers: readonly CustomerKey[],
+): Promise<StoredCustomer[]> {
   const rows = await queryRows(
     db,
     listCustomersStatement,
     toColumns(customers, ['provider', 'customerId']),
   );
-  return rows.map(({ customer_id: customerId, ...row }) => ({ ...row, customerId }));
+  return rows.map(({ provider, customer_id: customerId, ...customer }) => ({
+    provider,
+    customerId,
+    customer,
+  }));
 }

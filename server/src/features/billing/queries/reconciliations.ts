@@ -21,9 +21,9 @@ const findStartStatement = defineStatement(
 );
 
 /**
- * The event behind which Paddle's log is to be compared: the last one that was, or else the first that was ever received
- * (what was made for a trial of the webhook is in no log, and has ids of another kind). Null while nothing was received:
- * what a provider did before it was connected is not ours.
+ * Returns the event after which the comparison of the provider's log starts: the last compared event, or else the first
+ * received one (simulated events have ids of another form and are not in the log). Null before the first event, because
+ * events from before the provider was connected do not count.
  */
 export async function findReconciliationCursor(
   db: Queryable,
@@ -39,7 +39,7 @@ const findFirstStatement = defineStatement(
    where provider = $1 and event_id like 'evt\\_%' order by received_at limit 1`,
 );
 
-/** When the first event of a provider's log was received; null while none was. */
+/** Returns when the first event of the provider's log was received, or null. */
 export async function findFirstReceivedAt(db: Queryable, provider: string): Promise<Date | null> {
   return (await queryRow(db, findFirstStatement, [provider]))?.received_at ?? null;
 }
@@ -52,7 +52,7 @@ const findBeforeStatement = defineStatement(
    order by received_at desc, event_id desc limit 1`,
 );
 
-/** The last event of Paddle's that had come by a moment; null when there is none. */
+/** Returns the last event of the provider's log that was received before a time, or null. */
 export async function findEventBefore(
   db: Queryable,
   provider: string,
@@ -67,7 +67,7 @@ const storeStatement = defineCommand(
    on conflict (provider) do update set event_id = excluded.event_id`,
 );
 
-/** Remembers how far a provider's log has been compared. */
+/** Stores the last compared event of a provider's log. */
 export async function storeReconciliationCursor(
   db: Queryable,
   provider: string,
@@ -87,23 +87,23 @@ const recordStatement = defineCommand(
        failure = coalesce(excluded.failure, old.failure)`,
 );
 
-/** How a comparison ended. */
+/** The result of a comparison. */
 export interface ReconciliationEnd {
   readonly provider: string;
-  /** Where it began; kept where nothing was compared yet. Null: at the beginning of the log. */
+  /** The event after which it started, which becomes the cursor of the first comparison; null: at the start of the log. */
   readonly start: string | null;
   readonly at: Date;
-  /** Why it failed; null: it did not. */
+  /** Null after a success. */
   readonly failure: string | null;
 }
 
-/** Remembers how a comparison ended, beside how the last one of the other kind did. */
+/** Records the last success or the last failure of the comparisons. */
 export async function recordReconciliation(
   db: Queryable,
   { provider, start, at, failure }: ReconciliationEnd,
 ): Promise<void> {
-  const moments = failure === null ? [at, null] : [null, at];
-  await execute(db, recordStatement, [provider, start, ...moments, failure]);
+  const times = failure === null ? [at, null] : [null, at];
+  await execute(db, recordStatement, [provider, start, ...times, failure]);
 }
 
 const clearFailureStatement = defineCommand(
@@ -111,7 +111,7 @@ const clearFailureStatement = defineCommand(
   'update billing_reconciliations set failed_at = null, failure = null where provider = $1',
 );
 
-/** Forgets how a comparison failed, for a later one could read on. */
+/** Clears the failure of an earlier comparison after a later one made progress. */
 export async function clearReconciliationFailure(db: Queryable, provider: string): Promise<void> {
   await execute(db, clearFailureStatement, [provider]);
 }
@@ -126,14 +126,14 @@ const findStatement = defineStatement(
   'select reconciled_at, failed_at, failure from billing_reconciliations where provider = $1',
 );
 
-/** When a provider's log was last compared to its end, and when and why that last failed. */
+/** The last success and the last failure of the comparisons with a provider's log. */
 interface ReconciliationRecord {
   readonly reconciledAt: Date | null;
   readonly failedAt: Date | null;
   readonly failure: string | null;
 }
 
-/** How the comparisons with a provider's log went; null before the first. */
+/** Returns the results of the comparisons with a provider's log; null before the first one. */
 export async function findReconciliation(
   db: Queryable,
   provider: string,
@@ -143,7 +143,7 @@ export async function findReconciliation(
   return { reconciledAt: row.reconciled_at, failedAt: row.failed_at, failure: row.failure };
 }
 
-/** Whether the newest comparison failed. */
+/** Whether the last comparison failed. */
 export function hasReconciliationFailed({ reconciledAt, failedAt }: ReconciliationRecord): boolean {
   return failedAt !== null && (reconciledAt === null || failedAt > reconciledAt);
 }

@@ -2,7 +2,7 @@ import type { BillingEvent } from '../../facts.ts';
 import {
   toBillingEvent,
   type BillingAdapter,
-  type Reading,
+  type Interpretation,
   type Verification,
   type VerifyOptions,
   type WebhookDelivery,
@@ -12,14 +12,13 @@ import { readEnvelope, type LemonSqueezyEvent } from './envelope.ts';
 import { readInvoice, readOrder, readRefundedInvoice, readRefundedOrder } from './payments.ts';
 import { readSubscription } from './subscription.ts';
 
-/** Lemon Squeezy: orders, subscriptions and their invoices. */
 export const lemonSqueezyAdapter: BillingAdapter = {
   provider: 'lemonsqueezy',
   verify: verifyLemonSqueezy,
   normalize: normalizeLemonSqueezy,
 };
 
-const READERS: ReadonlyMap<string, (event: LemonSqueezyEvent) => Reading> = new Map([
+const READERS: ReadonlyMap<string, (event: LemonSqueezyEvent) => Interpretation> = new Map([
   ['order_created', readOrder],
   ['order_refunded', readRefundedOrder],
   ['subscription_created', readSubscription],
@@ -36,8 +35,8 @@ const READERS: ReadonlyMap<string, (event: LemonSqueezyEvent) => Reading> = new 
 ]);
 
 /**
- * Says what an event of Lemon Squeezy's means.
- * @throws MalformedEventError for a body that is no event, or has no id where its name promises one
+ * Translates an event of Lemon Squeezy.
+ * @throws MalformedEventError if the body is not an event, or lacks an id that its name requires
  * @see https://docs.lemonsqueezy.com/help/webhooks/event-types
  */
 export function normalizeLemonSqueezy(body: unknown, { rawBody }: WebhookDelivery): BillingEvent {
@@ -50,9 +49,8 @@ export function normalizeLemonSqueezy(body: unknown, { rawBody }: WebhookDeliver
 }
 
 /**
- * Verifies a delivery by Lemon Squeezy's scheme: `X-Signature` is the HMAC-SHA256 of the raw body under the webhook's
- * secret, in hexadecimal. No time is signed, so nothing is ever stale: what is sent again is known by its event's id, which
- * is made of the body.
+ * Verifies a signature of Lemon Squeezy: `X-Signature` is the HMAC-SHA256 of the raw body under the webhook's secret, in
+ * hexadecimal. The time is not signed, so nothing is stale; a replayed event is recognized by its id, a hash of the body.
  * @see https://docs.lemonsqueezy.com/help/webhooks/signing-requests
  */
 export function verifyLemonSqueezy(

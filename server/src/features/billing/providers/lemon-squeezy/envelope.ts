@@ -15,7 +15,7 @@ import {
   type JsonObject,
 } from '../fields.ts';
 
-/** What every event of Lemon Squeezy's has: the event's name, and the object that it is about (JSON:API). */
+/** The common fields of all events: the name and the object (JSON:API). */
 export interface LemonSqueezyEvent {
   readonly eventId: string;
   readonly name: string;
@@ -36,21 +36,21 @@ const Envelope = Compile(
 );
 
 /**
- * Reads the envelope. Lemon Squeezy gives its events no id: the SHA-256 of the body, which is the same at each delivery,
- * stands for it.
- * @throws MalformedEventError for what is no event of Lemon Squeezy's
+ * Reads the common fields. Events of Lemon Squeezy have no id; the SHA-256 of the body, which is the same at each delivery,
+ * is used instead.
+ * @throws MalformedEventError if the body is not an event
  */
 export function readEnvelope(body: unknown, rawBody: Buffer): LemonSqueezyEvent {
   const eventId = createHash('sha256').update(rawBody).digest('hex');
   if (!Envelope.Check(body)) {
-    const needed = 'an event needs meta.event_name, data.id and data.attributes';
-    throw new MalformedEventError(needed, { eventId, ...readNameAndTime(body) });
+    const message = 'an event needs meta.event_name, data.id and data.attributes';
+    throw new MalformedEventError(message, { eventId, ...readNameAndTime(body) });
   }
   const { attributes, id } = body.data;
   const name = body.meta.event_name;
   const occurrence = findOccurrence(attributes);
   if (occurrence === null) {
-    const message = 'data.attributes.updated_at is no time';
+    const message = 'data.attributes.updated_at is not a time';
     throw new MalformedEventError(message, { eventId, type: name });
   }
   return { eventId, name, objectId: String(id), attributes, occurrence };
@@ -69,24 +69,21 @@ function findOccurrence(attributes: JsonObject): Occurrence | null {
 }
 
 /**
- * Reads an id that the event's name promises.
- * @throws MalformedEventError when it is not there
+ * Reads an id that the event's name requires.
+ * @throws MalformedEventError if it is missing
  */
 export function requireAttribute(event: LemonSqueezyEvent, field: string): string {
   const value = readId(event.attributes[field]);
   if (value === null) {
     const { eventId, name: type, occurrence } = event;
+    const { occurredAt } = occurrence;
     const message = `${type} needs data.attributes.${field}`;
-    throw new MalformedEventError(message, {
-      eventId,
-      type,
-      occurredAt: occurrence.occurredAt,
-    });
+    throw new MalformedEventError(message, { eventId, type, occurredAt });
   }
   return value;
 }
 
-/** Reads who bought; the address is in each object. */
+/** Reads the buyer from any object. */
 export function readBuyer(attributes: JsonObject): CustomerDetails {
   return {
     email: readEmail(attributes['user_email']),
@@ -95,10 +92,7 @@ export function readBuyer(attributes: JsonObject): CustomerDetails {
   };
 }
 
-/**
- * Names an object other than a checkout. Lemon Squeezy counts each kind of object on its own, so the bare numbers of an
- * order and an invoice may be the same.
- */
-export function nameObject(kind: 'order' | 'invoice' | 'subscription', id: string): string {
+/** Creates a unique id of an object: Lemon Squeezy numbers each kind separately. */
+export function qualifyId(kind: 'order' | 'invoice' | 'subscription', id: string): string {
   return `${kind}:${id}`;
 }

@@ -167,7 +167,7 @@ describe('a subscription', () => {
       assert.deepEqual(paidUntil(event), paid, status);
     }
     const unknown = lemonSqueezySubscription('subscription_updated', { status: 'something_new' });
-    assert.equal(read(unknown).ignoredBecause, 'The status of the subscription is not known.');
+    assert.equal(read(unknown).ignoredBecause, 'The subscription has an unknown status.');
   });
 
   test('that was cancelled runs until it ends, and has ended once it is expired', () => {

@@ -1,5 +1,5 @@
 import type { BillingLine, PaymentFact } from '../../facts.ts';
-import type { Reading } from '../adapter.ts';
+import type { Interpretation } from '../adapter.ts';
 import {
   readId,
   readInteger,
@@ -8,16 +8,16 @@ import {
   readQuantity,
   type JsonObject,
 } from '../fields.ts';
-import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
+import { qualifyId, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
-/** States in which the money has come in, whether or not it went back since. */
+/** The states of an order that was paid, and possibly refunded later. */
 const PAID = new Set<unknown>(['paid', 'refunded', 'partial_refund']);
 
 /**
- * Reads an order as the purchase. It is known by its `identifier`: the bare numbers of orders run through all shops, so
- * whoever asked for the next ones would be shown other people's keys. Subscriptions name the order by number.
+ * Reads an order as a purchase. Its id is `identifier`, because the numbers of orders are sequential across all shops: they
+ * could be guessed to read other buyers' keys. Subscriptions refer to the order by its number.
  */
-export function readOrder(event: LemonSqueezyEvent): Reading {
+export function readOrder(event: LemonSqueezyEvent): Interpretation {
   const { attributes, objectId, occurrence } = event;
   const transactionId = requireAttribute(event, 'identifier');
   if (!PAID.has(attributes['status'])) return 'The order is not paid.';
@@ -25,7 +25,7 @@ export function readOrder(event: LemonSqueezyEvent): Reading {
     {
       kind: 'payment',
       transactionId,
-      aliases: [nameObject('order', objectId)],
+      aliases: [qualifyId('order', objectId)],
       subscriptionId: null,
       origin: 'purchase',
       customerId: readId(attributes['customer_id']),
@@ -38,13 +38,13 @@ export function readOrder(event: LemonSqueezyEvent): Reading {
   ];
 }
 
-/** Reads how much of an order was given back until now. */
-export function readRefundedOrder(event: LemonSqueezyEvent): Reading {
+/** Reads the refunded amount of an order. */
+export function readRefundedOrder(event: LemonSqueezyEvent): Interpretation {
   const { attributes, objectId, occurrence } = event;
   return [
     {
       kind: 'adjustment',
-      adjustmentId: nameObject('order', objectId),
+      adjustmentId: qualifyId('order', objectId),
       transactionId: requireAttribute(event, 'identifier'),
       ...occurrence,
       effect: 'refund',
@@ -55,7 +55,7 @@ export function readRefundedOrder(event: LemonSqueezyEvent): Reading {
   ];
 }
 
-/** Reads what an order or an invoice says of refunds; the amounts of several are summed up there. */
+/** Reads the sum of all refunds of an order or invoice. */
 function readRefunded(attributes: JsonObject): {
   readonly full: boolean | null;
   readonly total: number | null;
@@ -63,14 +63,14 @@ function readRefunded(attributes: JsonObject): {
   const total = readInteger(attributes['refunded_amount']);
   const status = attributes['status'];
   if (status === 'partial_refund') return { full: false, total };
-  // Before there were partial refunds, orders had no amount: what was refunded was refunded as a whole.
+  // Older orders have no amount: a refund was always full.
   return { full: status === 'refunded' || attributes['refunded'] === true, total };
 }
 
 /**
- * An order does not say whether its variant is paid once or begins a subscription; the subscription, told by an event of
- * its own, does. Lest each subscription made a second license for ever, a variant that is paid once has the price
- * `once:<variant>` in the catalogue, and one that is subscribed to `<variant>`.
+ * An order does not contain whether its variant is a one-time purchase or a subscription. A variant for one-time purchase
+ * therefore has the price `once:<variant>` in the catalogue, one for subscription `<variant>`: otherwise each subscription
+ * would create a second, perpetual license.
  */
 function readLines(attributes: JsonObject): BillingLine[] {
   const item = readObject(attributes['first_order_item']);
@@ -87,13 +87,13 @@ function readLines(attributes: JsonObject): BillingLine[] {
   ];
 }
 
-/** Reads a payment of a subscription. The first one is that of the order, which has an event of its own. */
-export function readInvoice(event: LemonSqueezyEvent): Reading {
+/** Reads a payment of a subscription. The first payment belongs to the order, which has its own event. */
+export function readInvoice(event: LemonSqueezyEvent): Interpretation {
   const { attributes, objectId, occurrence } = event;
   return [
     {
       kind: 'payment',
-      transactionId: nameObject('invoice', objectId),
+      transactionId: qualifyId('invoice', objectId),
       subscriptionId: requireAttribute(event, 'subscription_id'),
       origin: readOrigin(attributes['billing_reason']),
       customerId: readId(attributes['customer_id']),
@@ -106,10 +106,10 @@ export function readInvoice(event: LemonSqueezyEvent): Reading {
   ];
 }
 
-/** Reads how much of a subscription's payment was given back until now. */
-export function readRefundedInvoice(event: LemonSqueezyEvent): Reading {
+/** Reads the refunded amount of a subscription's payment. */
+export function readRefundedInvoice(event: LemonSqueezyEvent): Interpretation {
   const { attributes, objectId, occurrence } = event;
-  const transactionId = nameObject('invoice', objectId);
+  const transactionId = qualifyId('invoice', objectId);
   return [
     {
       kind: 'adjustment',

@@ -8,23 +8,23 @@ import {
   readTime,
   type JsonObject,
 } from '../fields.ts';
-import type { Reading } from '../adapter.ts';
-import { nameObject, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
+import type { Interpretation } from '../adapter.ts';
+import { qualifyId, readBuyer, requireAttribute, type LemonSqueezyEvent } from './envelope.ts';
 
 /**
- * Reads how a subscription is, to which order it belongs, and until when it is paid. Its invoices name neither the order
- * nor the period, so these come from here: `renews_at` of an active subscription is trusted, for one whose payment fails
- * becomes `past_due` at once and `unpaid` or `expired` at the end of two weeks of retries.
+ * Reads the snapshot, order and paid period of a subscription. Its invoices contain neither order nor period. `renews_at`
+ * of an active subscription is reliable, because a failed payment sets it to `past_due` at once, and to `unpaid` or
+ * `expired` after two weeks of retries.
  */
-export function readSubscription(event: LemonSqueezyEvent): Reading {
+export function readSubscription(event: LemonSqueezyEvent): Interpretation {
   const { attributes, occurrence } = event;
   const status = readStatus(attributes);
-  if (status === null) return 'The status of the subscription is not known.';
-  const period = readPresentPeriod(event);
+  if (status === null) return 'The subscription has an unknown status.';
+  const period = readCurrentPeriod(event);
   const snapshot: SubscriptionFact = {
     kind: 'subscription',
     subscriptionId: event.objectId,
-    // The order's own event knows the id by which the checkout is asked for.
+    // The event of the order contains the id of the checkout.
     transactionId: null,
     customerId: readId(attributes['customer_id']),
     customer: readBuyer(attributes),
@@ -36,13 +36,13 @@ export function readSubscription(event: LemonSqueezyEvent): Reading {
     scheduledChange: readScheduledChange(attributes, status),
     lines: readLines(event, period),
   };
-  const orderId = nameObject('order', requireAttribute(event, 'order_id'));
-  const order = belongsTo(event, orderId, readOccurrence(attributes['created_at']) ?? occurrence);
-  return period === null ? [snapshot, order] : [snapshot, order, paidUntil(event, period)];
+  const orderId = qualifyId('order', requireAttribute(event, 'order_id'));
+  const order = toOrderLink(event, orderId, readOccurrence(attributes['created_at']) ?? occurrence);
+  return period === null ? [snapshot, order] : [snapshot, order, toPeriodPayment(event, period)];
 }
 
-/** A word on the order's payment that says nothing but which subscription it began. */
-function belongsTo(
+/** A payment fact that only links the order to its subscription. */
+function toOrderLink(
   event: LemonSqueezyEvent,
   transactionId: string,
   occurrence: Occurrence,
@@ -61,19 +61,19 @@ function belongsTo(
   };
 }
 
-/** That a period is paid, told by the subscription; its money is told by the invoice. */
-function paidUntil(event: LemonSqueezyEvent, period: BillingPeriod): PaymentFact {
-  const subscription = nameObject('subscription', event.objectId);
+/** A payment fact for the paid period; the amount comes with the invoice. */
+function toPeriodPayment(event: LemonSqueezyEvent, period: BillingPeriod): PaymentFact {
+  const subscription = qualifyId('subscription', event.objectId);
   return {
-    ...belongsTo(event, `${subscription}:${period.endsAt.toISOString()}`, event.occurrence),
+    ...toOrderLink(event, `${subscription}:${period.endsAt.toISOString()}`, event.occurrence),
     origin: 'change',
     period,
   };
 }
 
 /**
- * A cancelled subscription runs until it ends (`expired`). One whose payment failed for good (`unpaid`) rests, as one does
- * that is paused because the seller cannot serve; where the pause is `free`, the seller goes on serving.
+ * A `cancelled` subscription is active until it is `expired`. `unpaid` (the payment failed permanently) counts as paused. In
+ * a `free` pause the service continues.
  */
 function readStatus(attributes: JsonObject): SubscriptionFact['status'] | null {
   switch (attributes['status']) {
@@ -95,8 +95,8 @@ function readStatus(attributes: JsonObject): SubscriptionFact['status'] | null {
   }
 }
 
-/** What is paid; `renews_at` of a subscription that is past due or paused is when a payment is tried again. */
-function readPresentPeriod({ attributes, occurrence }: LemonSqueezyEvent): BillingPeriod | null {
+/** Reads the paid period; `renews_at` of a past due or paused subscription is the next payment attempt. */
+function readCurrentPeriod({ attributes, occurrence }: LemonSqueezyEvent): BillingPeriod | null {
   const endsAt = readEnd(attributes);
   if (endsAt === null) return null;
   return { startsAt: readTime(attributes['created_at']) ?? occurrence.occurredAt, endsAt };
@@ -129,7 +129,7 @@ function readScheduledChange(
     : null;
 }
 
-/** How often is paid can be seen in the first period only, and not where it is a trial. */
+/** The billing cycle is inferred from the first period, unless that is a trial. */
 function readLines(
   { name, attributes }: LemonSqueezyEvent,
   period: BillingPeriod | null,

@@ -6,16 +6,15 @@ import {
   MalformedEventError,
   type BillingAdapter,
   type DataReader,
-  type EventHead,
+  toBillingEvent,
+  type PartialHeader,
 } from '../adapter.ts';
 import { readName, readObject, readOccurrence, readTime } from '../fields.ts';
 import { readAdjustment, readSubscription, readTransaction } from './facts.ts';
-import { toCustomerFact } from './fields.ts';
-import { ignored, type Reading } from './reading.ts';
+import { readCustomerDetails } from './fields.ts';
 import { Adjustment, Customer, Envelope, Subscription, Transaction } from './schemas.ts';
 import { verifyPaddle } from './verify.ts';
 
-/** Paddle Billing. */
 export const paddleAdapter: BillingAdapter = {
   provider: 'paddle',
   verify: verifyPaddle,
@@ -26,12 +25,17 @@ const isEnvelope = Compile(Envelope);
 
 const readSubscriptionEvent = defineDataReader(Subscription, readSubscription);
 const readAdjustmentEvent = defineDataReader(Adjustment, readAdjustment);
-const readCustomerEvent = defineDataReader(Customer, (customer, occurrence) => ({
-  fact: toCustomerFact(customer, occurrence),
-}));
+const readCustomerEvent = defineDataReader(Customer, (customer, occurrence) => [
+  {
+    kind: 'customer',
+    customerId: customer.id,
+    ...occurrence,
+    customer: readCustomerDetails(customer),
+  },
+]);
 
-/** Of a payment only its end counts, for the subscription and the totals are sure only then. */
-const READERS: ReadonlyMap<string, DataReader<Reading>> = new Map([
+/** Of transactions only the completed one counts: before that the subscription and the totals may change. */
+const READERS: ReadonlyMap<string, DataReader> = new Map([
   ['transaction.completed', defineDataReader(Transaction, readTransaction)],
   ['subscription.created', readSubscriptionEvent],
   ['subscription.imported', readSubscriptionEvent],
@@ -50,38 +54,31 @@ const READERS: ReadonlyMap<string, DataReader<Reading>> = new Map([
 ]);
 
 /**
- * Says what an event of Paddle Billing means.
- * @param body the verified body, read as JSON
- * @throws MalformedEventError for a body that has no id, no type, no time, or not the shape that its type promises
+ * Translates an event of Paddle Billing.
+ * @throws MalformedEventError if the body has no id, no type, no time, or does not match its type
  */
 export function normalizePaddle(body: unknown): BillingEvent {
   if (!isEnvelope.Check(body)) {
-    throw new MalformedEventError('The event has no id, no type or no time.', readHead(body));
+    throw new MalformedEventError(
+      'The event has no id, no type or no time.',
+      readPartialHeader(body),
+    );
   }
   const occurrence = readOccurrence(body.occurred_at);
   if (occurrence === null) {
-    throw new MalformedEventError('The time of the event cannot be read.', readHead(body));
+    throw new MalformedEventError('The time of the event cannot be read.', readPartialHeader(body));
   }
   const { event_id: eventId, event_type: type, data } = body;
-  const reading = READERS.get(type)?.(data, { id: eventId, type, occurrence }) ?? ignoreType(type);
-  return {
-    provider: 'paddle',
-    eventId,
-    type,
-    occurredAt: occurrence.occurredAt,
-    facts: reading.fact === null ? [] : [reading.fact],
-    ignoredBecause: reading.fact === null ? reading.ignoredBecause : null,
-  };
+  const header = { provider: 'paddle', eventId, type, occurredAt: occurrence.occurredAt } as const;
+  const interpretation = READERS.get(type)?.(data, header, occurrence);
+  const isIncomplete = interpretation === undefined && type.startsWith('transaction.');
+  return toBillingEvent(
+    header,
+    isIncomplete ? 'A transaction counts only once it is completed.' : interpretation,
+  );
 }
 
-function ignoreType(type: string): Reading {
-  if (type.startsWith('transaction.')) {
-    return ignored('A transaction counts only once it is completed.');
-  }
-  return ignored(`No license depends on ${type}.`);
-}
-
-function readHead(body: unknown): EventHead {
+function readPartialHeader(body: unknown): PartialHeader {
   const fields = readObject(body);
   return {
     eventId: readName(fields['event_id']),

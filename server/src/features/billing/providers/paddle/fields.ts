@@ -1,30 +1,14 @@
-import type {
-  BillingCycle,
-  BillingLine,
-  CustomerDetails,
-  CustomerFact,
-  Occurrence,
-} from '../../facts.ts';
+import type { BillingCycle, BillingLine, CustomerDetails } from '../../facts.ts';
 import { readEmail } from '../fields.ts';
 import type { Customer, Cycle, Subscription, Transaction } from './schemas.ts';
 
 const NAME = /^[^\p{Cc}\p{Cs}]{1,200}$/u;
 const LOCALE = /^[A-Za-z0-9-]{2,35}$/;
 
-/** Where a vendor's checkout may have put the buyer's address. */
+/** The fields of custom data in which a checkout may store the buyer's address. */
 const CUSTOM_EMAILS = ['customer_email', 'customerEmail', 'email'];
 
-/** Who pays; what cannot be used is not known. */
-export function toCustomerFact(customer: Customer, occurrence: Occurrence): CustomerFact {
-  return {
-    kind: 'customer',
-    customerId: customer.id,
-    ...occurrence,
-    customer: readCustomerDetails(customer),
-  };
-}
-
-/** Reads what a customer is like, in an event or as the API has it. */
+/** Reads the valid details of a customer, from an event or from the API. */
 export function readCustomerDetails({
   email,
   name,
@@ -37,7 +21,7 @@ export function readCustomerDetails({
   };
 }
 
-/** Transactions and subscriptions say nothing of the buyer, unless the vendor's own data does. */
+/** Reads the buyer from custom data: transactions and subscriptions contain no other details of it. */
 export function readCustomData(customData: unknown): CustomerDetails {
   const email = CUSTOM_EMAILS.map((field) => readEmail(readField(customData, field)));
   return { email: email.find((value) => value !== null) ?? null, name: null, locale: null };
@@ -48,17 +32,17 @@ function readField(value: unknown, field: string): unknown {
   return new Map<string, unknown>(Object.entries(value)).get(field);
 }
 
-function readText(value: unknown, form: RegExp): string | null {
+function readText(value: unknown, pattern: RegExp): string | null {
   const text = typeof value === 'string' ? value.trim() : '';
-  return form.test(text) ? text : null;
+  return pattern.test(text) ? text : null;
 }
 
 const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 const MAX_FREQUENCY = 1_000;
 
 /**
- * What was bought, in the order of the items, each with the id of its line item, by which refunds name it. Null when one of
- * them is paid in a way that is not known: taken for one that is paid once, it would make a license for ever.
+ * Reads the lines of a transaction in the order of its items, with the ids of the line items, which refunds refer to. Null
+ * if a billing cycle is unknown: as a one-time purchase the line would create a perpetual license.
  */
 export function readTransactionLines({ items, details }: Transaction): BillingLine[] | null {
   const open = [...(details?.line_items ?? [])];
@@ -80,8 +64,7 @@ export function readTransactionLines({ items, details }: Transaction): BillingLi
 }
 
 /**
- * What a subscription renews, in the order of its items; what was only charged once with it is not among it. Null when one
- * of them is paid in a way that is not known.
+ * Reads the recurring lines of a subscription in the order of its items. Null if a billing cycle is unknown.
  */
 export function readSubscriptionLines(subscription: Subscription): BillingLine[] | null {
   const lines: BillingLine[] = [];
@@ -89,14 +72,9 @@ export function readSubscriptionLines(subscription: Subscription): BillingLine[]
     if (recurring === false) continue;
     const cycle = readCycle(price.billing_cycle ?? subscription.billing_cycle);
     if (cycle === 'unknown') return null;
-    // Items have no id of their own.
-    lines.push({
-      lineId: price.id,
-      priceId: price.id,
-      quantity: quantity ?? 1,
-      cycle,
-      total: null,
-    });
+    // Items have no id.
+    const { id: priceId } = price;
+    lines.push({ lineId: priceId, priceId, quantity: quantity ?? 1, cycle, total: null });
   }
   return lines;
 }
@@ -110,10 +88,10 @@ function readCycle(cycle: Cycle | null | undefined): BillingCycle | null | 'unkn
   return isCount ? { interval, frequency } : 'unknown';
 }
 
-/** Up to what a number holds exactly. */
+/** A number represents up to 15 digits exactly. */
 const AMOUNT = /^-?\d{1,15}$/;
 
-/** Reads an amount in the currency's smallest unit, which Paddle writes as a text; null for what is none. */
+/** Reads an amount in the currency's smallest unit, which Paddle writes as a text. */
 export function readAmount(value: unknown): number | null {
   const text = typeof value === 'number' ? String(value) : value;
   return typeof text === 'string' && AMOUNT.test(text) ? Number(text) : null;

@@ -118,11 +118,11 @@ describe('adjustment.*', () => {
   test('is ignored with an action or a status that is not known', () => {
     assert.deepEqual(normalize(paddleAdjustment('created', { action: 'toString' })), {
       facts: [],
-      reason: 'The adjustment has an action that is not known.',
+      reason: 'The adjustment has an unknown action.',
     });
     assert.deepEqual(normalize(paddleAdjustment('created', { status: 'dreaming' })), {
       facts: [],
-      reason: 'The adjustment has a status that is not known.',
+      reason: 'The adjustment has an unknown status.',
     });
   });
 });

@@ -122,12 +122,12 @@ describe('subscription.*', () => {
   test('is ignored with a status or a billing cycle that is not known', () => {
     assertIgnored(
       paddleSubscription('updated', { status: 'dreaming' }),
-      'The subscription has a status that is not known.',
+      'The subscription has an unknown status.',
     );
     const items = [{ price: { id: MONTHLY, billing_cycle: { interval: 'decade', frequency: 1 } } }];
     assertIgnored(
       paddleSubscription('updated', { data: { items } }),
-      'The subscription has a billing cycle that is not known.',
+      'The subscription has an unknown billing cycle.',
     );
   });
 });

@@ -163,7 +163,7 @@ describe('transaction.completed', () => {
       );
       const { facts, ignoredBecause } = normalizePaddle(event);
       assert.deepEqual(facts, []);
-      assert.equal(ignoredBecause, 'The transaction has a billing cycle that is not known.');
+      assert.equal(ignoredBecause, 'The transaction has an unknown billing cycle.');
     }
   });
 });

@@ -23,15 +23,15 @@ const customer = {
   a_field_of_the_future: { is: 'ignored' },
 };
 
-/** What is told of a failure. */
-async function failure(asked = api): Promise<readonly [string, number | null]> {
-  const error: unknown = await asked.findCustomer('ctm_1').catch((reason: unknown) => reason);
+/** Returns the message and delay of the error. */
+async function failure(client = api): Promise<readonly [string, number | null]> {
+  const error: unknown = await client.findCustomer('ctm_1').catch((reason: unknown) => reason);
   assert.ok(error instanceof PaddleApiError);
   assert.doesNotMatch(error.message, /pdl_secret_key|ann@/u);
   return [error.message, error.retryAfterSeconds];
 }
 
-test('a customer is asked for with the key, and given as it is now', async () => {
+test('findCustomer sends the API key and returns the current details', async () => {
   paddle.answer = answerJson(200, { data: customer, meta: { request_id: 'x' } });
   assert.deepEqual(await api.findCustomer('ctm_1'), {
     email: 'ann@example.org',
@@ -44,14 +44,14 @@ test('a customer is asked for with the key, and given as it is now', async () =>
   });
 });
 
-test('what cannot be used of a customer is not known: an address is held to the same rule as everywhere', async () => {
-  const strange = { email: 'ann@example.org, eve@evil.example', name: 'A\r\nBcc: x', locale: '?' };
-  paddle.answer = answerJson(200, { data: { ...customer, ...strange } });
+test('findCustomer drops invalid addresses, names and locales', async () => {
+  const invalid = { email: 'ann@example.org, eve@evil.example', name: 'A\r\nBcc: x', locale: '?' };
+  paddle.answer = answerJson(200, { data: { ...customer, ...invalid } });
   const found = await api.findCustomer('ctm_1');
   assert.deepEqual(found, { email: null, name: null, locale: null });
 });
 
-test('nobody of that id is null; what cannot be an id is nobody without being asked for', async () => {
+test('findCustomer returns null for an unknown id, and for an invalid one without a request', async () => {
   paddle.answer = answerJson(404, { error: { code: 'not_found' } });
   assert.equal(await api.findCustomer('ctm_2'), null);
   const asked = requests.length;
@@ -61,12 +61,12 @@ test('nobody of that id is null; what cannot be an id is nobody without being as
   assert.equal(requests.length, asked);
 });
 
-test('an address without a log of events is an error, and not the end of the log', async () => {
+test('listEvents rejects with 404 if the URL has no event log', async () => {
   paddle.answer = answerJson(404, { error: { code: 'not_found' } });
   await assert.rejects(api.listEvents('evt_1'), new PaddleApiError('Paddle answers 404'));
 });
 
-test('a pause that is asked for is told in seconds, within reason', async () => {
+test('a rate limit is reported with a delay between a second and an hour', async () => {
   for (const [header, seconds] of [
     ['7', 7],
     ['0', 1],
@@ -75,19 +75,19 @@ test('a pause that is asked for is told in seconds, within reason', async () => 
     [undefined, 60],
   ] as const) {
     paddle.answer = answerJson(429, {}, header === undefined ? {} : { 'retry-after': header });
-    assert.deepEqual(await failure(), ['Paddle asks for a pause (429)', seconds]);
+    assert.deepEqual(await failure(), ['Paddle limits the rate of requests (429)', seconds]);
   }
   const date = new Date(clock.now().getTime() + 30_000).toUTCString();
   paddle.answer = answerJson(429, {}, { 'retry-after': date });
-  assert.deepEqual(await failure(), ['Paddle asks for a pause (429)', 30]);
+  assert.deepEqual(await failure(), ['Paddle limits the rate of requests (429)', 30]);
 });
 
-test('refusals, nonsense and silence are told apart, and nothing is followed elsewhere', async () => {
+test('distinguishes error statuses, invalid responses and timeouts, and follows no redirects', async () => {
   paddle.answer = answerJson(403, { error: { detail: 'ann@example.org' } });
   assert.deepEqual(await failure(), ['Paddle answers 403', null]);
   paddle.answer = answerJson(503, 'busy');
   assert.deepEqual(await failure(), ['Paddle answers 503', null]);
-  const strange = ['Paddle answers something that is not understood', null];
+  const invalid = ['Paddle sent an invalid response', null];
   const bodies = [
     'not json',
     '[]',
@@ -98,17 +98,17 @@ test('refusals, nonsense and silence are told apart, and nothing is followed els
   ];
   for (const body of bodies) {
     paddle.answer = answerJson(200, body);
-    assert.deepEqual(await failure(), strange);
+    assert.deepEqual(await failure(), invalid);
   }
-  const away = ['Paddle cannot be reached', null];
+  const unreachable = ['Paddle cannot be reached', null];
   paddle.answer = answerJson(302, '', { location: `${url}/elsewhere` });
-  assert.deepEqual(await failure(), away);
+  assert.deepEqual(await failure(), unreachable);
   assert.notEqual(requests.at(-1)?.url, '/elsewhere');
   paddle.answer = (request) => void request.socket.destroy();
-  assert.deepEqual(await failure(), away);
+  assert.deepEqual(await failure(), unreachable);
   paddle.answer = () => {};
-  const impatient = createPaddleApi({ ...options, timeoutMs: 200 });
+  const hasty = createPaddleApi({ ...options, timeoutMs: 200 });
   const startedAt = performance.now();
-  assert.deepEqual(await failure(impatient), away);
+  assert.deepEqual(await failure(hasty), unreachable);
   assert.ok(performance.now() - startedAt < 10_000);
 });

@@ -14,37 +14,37 @@ interface PaddleApiOptions {
   readonly url: string;
   readonly apiKey: string;
   readonly clock: Clock;
-  /** For a whole request. */
+  /** Of a request, including its response. */
   readonly timeoutMs?: number;
 }
 
-/** An event as the provider's log has it, as far as it is looked at here. */
+/** An event of Paddle's event log. */
 export interface LoggedEvent {
   readonly eventId: string;
   readonly type: string;
   readonly occurredAt: Date;
-  /** The event as its webhook would have carried it. */
+  /** The body of its webhook. */
   readonly body: object;
 }
 
-/** Reads from Paddle what its webhooks do not carry. */
+/** A client of Paddle's API, for data that its webhooks lack. */
 export interface PaddleApi {
   /**
-   * Asks for a customer as it is now; null when there is none of that id.
-   * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
+   * Returns the current details of a customer, or null if there is none with that id.
+   * @throws PaddleApiError
    */
   findCustomer(customerId: string, signal?: AbortSignal): Promise<CustomerDetails | null>;
   /**
-   * A page of the events that Paddle has told of, or tried to, in their order; empty at the end of its log.
-   * @param after the event behind which the page begins; null: the oldest one that Paddle still has
-   * @throws PaddleApiError when Paddle refuses, cannot be reached or answers something else
+   * Returns a page of the event log, in order; empty at its end.
+   * @param after the last event of the previous page; null starts at the oldest event
+   * @throws PaddleApiError
    */
   listEvents(after: string | null, signal?: AbortSignal): Promise<readonly LoggedEvent[]>;
 }
 
-/** Why Paddle did not give what it was asked for. The message holds neither key nor address. */
+/** A failed request: refused, not answered, or with an invalid response. The message contains neither key nor address. */
 export class PaddleApiError extends Error {
-  /** When Paddle wants to be asked again, in seconds from now; null when it did not say. */
+  /** The delay that a rate limit asks for; null for other errors. */
   readonly retryAfterSeconds: number | null;
 
   constructor(message: string, retryAfterSeconds: number | null = null, options?: ErrorOptions) {
@@ -56,17 +56,17 @@ export class PaddleApiError extends Error {
 
 const TIMEOUT_MS = 15_000;
 /** A page of 100 events of some kilobytes each. */
-const MAX_ANSWER_BYTES = 4 * 1_048_576;
+const MAX_RESPONSE_BYTES = 4 * 1_048_576;
 const MAX_RETRY_AFTER_SECONDS = 3_600;
 const DEFAULT_RETRY_AFTER_SECONDS = 60;
 
 const Text = Type.Optional(Type.Union([Type.String(), Type.Null()]));
 
-const CustomerAnswer = Type.Object({
+const CustomerResponse = Type.Object({
   data: Type.Object({ id: Type.String(), email: Text, name: Text, locale: Text }),
 });
 
-const EventsAnswer = Type.Object({
+const EventsResponse = Type.Object({
   data: Type.Array(
     Type.Object({
       event_id: Type.String(),
@@ -78,13 +78,13 @@ const EventsAnswer = Type.Object({
   ),
 });
 
-function toLoggedEvent(event: Static<typeof EventsAnswer>['data'][number]): LoggedEvent {
+function toLoggedEvent(event: Static<typeof EventsResponse>['data'][number]): LoggedEvent {
   const occurredAt = new Date(event.occurred_at);
-  if (Number.isNaN(occurredAt.getTime())) throw unexpectedResponse();
+  if (Number.isNaN(occurredAt.getTime())) throw invalidResponse();
   return { eventId: event.event_id, type: event.event_type, occurredAt, body: event };
 }
 
-/** Opens the API as the settings say; null without a key. */
+/** Creates the client from the settings; null without an API key. */
 export function openPaddleApi(
   { billing }: Pick<Config, 'billing'>,
   { paddleApiKey: apiKey }: Pick<Secrets, 'paddleApiKey'>,
@@ -93,27 +93,31 @@ export function openPaddleApi(
   return apiKey === null ? null : createPaddleApi({ url: billing.paddleApiUrl, apiKey, clock });
 }
 
-/** Opens the API; nothing is asked yet. */
 export function createPaddleApi(options: PaddleApiOptions): PaddleApi {
   return {
     async findCustomer(customerId, signal) {
-      // An id becomes part of a path: what is no id is nobody's.
+      // The id becomes part of a path.
       if (!/^[\w-]{1,200}$/u.test(customerId)) return null;
-      const answer = await getJson(options, `/customers/${customerId}`, CustomerAnswer, signal);
-      return answer === null ? null : readCustomerDetails(answer.data);
+      const response = await getJson(options, `/customers/${customerId}`, CustomerResponse, signal);
+      return response === null ? null : readCustomerDetails(response.data);
     },
     async listEvents(after, signal) {
       const query = new URLSearchParams({ order_by: 'id[ASC]', per_page: '100' });
       if (after !== null) query.set('after', after);
-      const answer = await getJson(options, `/events?${query.toString()}`, EventsAnswer, signal);
-      // No end of the log: there is no log at this address.
-      if (answer === null) throw new PaddleApiError('Paddle answers 404');
-      return answer.data.map(toLoggedEvent);
+      const response = await getJson(
+        options,
+        `/events?${query.toString()}`,
+        EventsResponse,
+        signal,
+      );
+      // A wrong URL, not the end of the log.
+      if (response === null) throw new PaddleApiError('Paddle answers 404');
+      return response.data.map(toLoggedEvent);
     },
   };
 }
 
-/** The answer to a question, held against its schema; null for 404. */
+/** Returns a validated response; null for 404. */
 async function getJson<Schema extends TSchema>(
   { url, apiKey, clock, timeoutMs = TIMEOUT_MS }: PaddleApiOptions,
   path: string,
@@ -123,25 +127,28 @@ async function getJson<Schema extends TSchema>(
   const deadline = AbortSignal.timeout(timeoutMs);
   const request = {
     headers: { authorization: `Bearer ${apiKey}`, accept: 'application/json' },
-    // The key goes to this host and to no other.
+    // The API key must not be sent to another host.
     redirect: 'error',
     signal: signal === undefined ? deadline : AbortSignal.any([signal, deadline]),
   } as const;
-  const { response, body } = await ask(`${url}${path}`, request);
+  const { response, body } = await fetchText(`${url}${path}`, request);
   if (response.status === 404) return null;
   if (response.status === 429) {
-    throw new PaddleApiError('Paddle asks for a pause (429)', readPause(response, clock.now()));
+    throw new PaddleApiError(
+      'Paddle limits the rate of requests (429)',
+      readRetryAfterSeconds(response, clock.now()),
+    );
   }
   if (!response.ok) throw new PaddleApiError(`Paddle answers ${response.status}`);
   return parse(body, schema);
 }
 
-async function ask(
-  address: string,
+async function fetchText(
+  url: string,
   request: RequestInit,
 ): Promise<{ response: Response; body: string }> {
   try {
-    const response = await fetch(address, request);
+    const response = await fetch(url, request);
     return { response, body: await readLimited(response) };
   } catch (error) {
     if (error instanceof PaddleApiError) throw error;
@@ -154,7 +161,7 @@ async function readLimited(response: Response): Promise<string> {
   let size = 0;
   for await (const chunk of response.body ?? []) {
     size += chunk.byteLength;
-    if (size > MAX_ANSWER_BYTES) throw unexpectedResponse();
+    if (size > MAX_RESPONSE_BYTES) throw invalidResponse();
     chunks.push(chunk);
   }
   return Buffer.concat(chunks).toString('utf8');
@@ -162,21 +169,21 @@ async function readLimited(response: Response): Promise<string> {
 
 function parse<Schema extends TSchema>(body: string, schema: Schema): Static<Schema> {
   try {
-    const answer: unknown = JSON.parse(body);
-    if (Check(schema, answer)) return answer;
+    const response: unknown = JSON.parse(body);
+    if (Check(schema, response)) return response;
   } catch {
-    // It is told below, as what is JSON and not the answer.
+    // Reported below, like JSON that does not match the schema.
   }
-  throw unexpectedResponse();
+  throw invalidResponse();
 }
 
-function unexpectedResponse(): PaddleApiError {
-  return new PaddleApiError('Paddle answers something that is not understood');
+function invalidResponse(): PaddleApiError {
+  return new PaddleApiError('Paddle sent an invalid response');
 }
 
-/** Within reason; what says nothing is a minute. */
-function readPause({ headers }: Response, now: Date): number {
-  const pauseMs = readRetryAfter(headers.get('retry-after'), now);
-  if (pauseMs === null) return DEFAULT_RETRY_AFTER_SECONDS;
-  return Math.min(Math.max(Math.ceil(pauseMs / 1_000), 1), MAX_RETRY_AFTER_SECONDS);
+/** At least a second, at most an hour; a minute by default. */
+function readRetryAfterSeconds({ headers }: Response, now: Date): number {
+  const delayMs = readRetryAfter(headers.get('retry-after'), now);
+  if (delayMs === null) return DEFAULT_RETRY_AFTER_SECONDS;
+  return Math.min(Math.max(Math.ceil(delayMs / 1_000), 1), MAX_RETRY_AFTER_SECONDS);
 }

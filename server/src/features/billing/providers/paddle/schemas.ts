@@ -1,11 +1,11 @@
 /**
- * What is read of Paddle's events; all else in them is passed over. Texts that are one of a list are any text here, for the
- * list grows. Times and amounts are read apart, each null when it cannot be.
+ * Schemas of the fields that are read from Paddle's events; other fields are ignored. Enumerations are any text, because
+ * Paddle extends them. Times and amounts are read separately, and are null if invalid.
  * @see https://developer.paddle.com/webhooks/overview
  */
 import { Type, type Static, type TSchema } from 'typebox';
 
-/** An id goes into the database and the log: printable ASCII, and an end. */
+/** Ids are stored and logged: printable ASCII of limited length. */
 const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
 
 const MAX_LINES = 1_000;
@@ -13,16 +13,16 @@ const MAX_LINES = 1_000;
 const Cycle = Type.Object({ interval: Type.String(), frequency: Type.Optional(Type.Unknown()) });
 export type Cycle = Static<typeof Cycle>;
 
-const Price = Type.Object({ id: Id, billing_cycle: maybe(Cycle) });
+const Price = Type.Object({ id: Id, billing_cycle: optional(Cycle) });
 
-/** As far as Paddle sells. */
-const Quantity = maybe(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
+/** Paddle's limit. */
+const Quantity = optional(Type.Integer({ minimum: 1, maximum: 999_999_999 }));
 
-const Period = maybe(
+const Period = optional(
   Type.Object({ starts_at: Type.Optional(Type.Unknown()), ends_at: Type.Optional(Type.Unknown()) }),
 );
 
-const Totals = maybe(
+const Totals = optional(
   Type.Object({
     total: Type.Optional(Type.Unknown()),
     grand_total: Type.Optional(Type.Unknown()),
@@ -43,15 +43,15 @@ const TransactionItem = Type.Object({ price: Price, quantity: Quantity });
 
 export const Transaction = Type.Object({
   id: Id,
-  customer_id: maybe(Id),
-  subscription_id: maybe(Id),
-  origin: maybe(Type.String()),
+  customer_id: optional(Id),
+  subscription_id: optional(Id),
+  origin: optional(Type.String()),
   billing_period: Period,
   items: Type.Array(TransactionItem, { maxItems: MAX_LINES }),
-  details: maybe(
+  details: optional(
     Type.Object({
       totals: Totals,
-      line_items: maybe(Type.Array(LineItem, { maxItems: MAX_LINES })),
+      line_items: optional(Type.Array(LineItem, { maxItems: MAX_LINES })),
     }),
   ),
   custom_data: Type.Optional(Type.Unknown()),
@@ -61,19 +61,19 @@ export type Transaction = Static<typeof Transaction>;
 const SubscriptionItem = Type.Object({
   price: Price,
   quantity: Quantity,
-  recurring: maybe(Type.Boolean()),
+  recurring: optional(Type.Boolean()),
 });
 
 export const Subscription = Type.Object({
   id: Id,
   status: Type.String(),
-  transaction_id: maybe(Id),
-  customer_id: maybe(Id),
+  transaction_id: optional(Id),
+  customer_id: optional(Id),
   paused_at: Type.Optional(Type.Unknown()),
   canceled_at: Type.Optional(Type.Unknown()),
   current_billing_period: Period,
-  billing_cycle: maybe(Cycle),
-  scheduled_change: maybe(
+  billing_cycle: optional(Cycle),
+  scheduled_change: optional(
     Type.Object({ action: Type.String(), effective_at: Type.Optional(Type.Unknown()) }),
   ),
   items: Type.Array(SubscriptionItem, { maxItems: MAX_LINES }),
@@ -83,7 +83,7 @@ export type Subscription = Static<typeof Subscription>;
 
 const AdjustmentItem = Type.Object({
   item_id: Id,
-  type: maybe(Type.String()),
+  type: optional(Type.String()),
   amount: Type.Optional(Type.Unknown()),
   totals: Totals,
 });
@@ -91,10 +91,10 @@ const AdjustmentItem = Type.Object({
 export const Adjustment = Type.Object({
   id: Id,
   action: Type.String(),
-  type: maybe(Type.String()),
+  type: optional(Type.String()),
   transaction_id: Id,
   status: Type.String(),
-  items: maybe(Type.Array(AdjustmentItem, { maxItems: MAX_LINES })),
+  items: optional(Type.Array(AdjustmentItem, { maxItems: MAX_LINES })),
   totals: Totals,
 });
 export type Adjustment = Static<typeof Adjustment>;
@@ -107,7 +107,7 @@ export const Customer = Type.Object({
 });
 export type Customer = Static<typeof Customer>;
 
-/** A field that may be null or not there at all. */
-function maybe<Schema extends TSchema>(schema: Schema) {
+/** A field that may be null or missing. */
+function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }

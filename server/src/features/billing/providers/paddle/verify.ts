@@ -1,13 +1,13 @@
 import type { Verification, VerifyOptions, WebhookDelivery } from '../adapter.ts';
 import { isTimely, matchesHmac, readHeader, readSignature, readUnixTime } from '../signatures.ts';
 
-/** The service's own name for the header, and the provider's. */
+/** The header's name in this interface, and at Paddle. */
 const HEADERS = ['billing-signature', 'paddle-signature'];
 
 /**
- * Verifies a delivery by Paddle Billing's scheme: the header is `ts=<unix seconds>;h1=<hex>[;h1=<hex>…]`, other keys are
- * passed over, and `h1` is the HMAC-SHA256 of `ts`, a colon and the raw body under the endpoint's secret, taken whole.
- * Several `h1` stand there while a secret is rotated; any of them under any secret is enough.
+ * Verifies a signature of Paddle Billing: the header is `ts=<unix seconds>;h1=<hex>[;h1=<hex>…]`, other keys are ignored,
+ * and `h1` is the HMAC-SHA256 of `ts`, a colon and the raw body under the endpoint's secret, including its prefix. There
+ * are several `h1` while a secret is rotated; one valid signature under any secret is enough.
  * @see https://developer.paddle.com/webhooks/signature-verification
  */
 export function verifyPaddle(
@@ -18,7 +18,7 @@ export function verifyPaddle(
   if (header == null) return { ok: false, reason: 'missing' };
   const signed = readSignatureHeader(header);
   if (signed === null) return { ok: false, reason: 'malformed' };
-  // Only a number's one plain form is read as a time, so these are the bytes that were signed.
+  // The time has a single textual form, so these are the signed bytes.
   const message = [`${signed.atSeconds}:`, rawBody];
   if (!matchesHmac(message, options.secrets, signed.signatures)) {
     return { ok: false, reason: 'mismatch' };
@@ -42,7 +42,7 @@ function readSignatureHeader(header: string): SignatureHeader | null {
     }
   }
   const [atSeconds] = times;
-  // With two times it would not be said which one was signed.
+  // With two times it is ambiguous which one was signed.
   if (times.length !== 1 || atSeconds == null || signatures.length === 0) return null;
   return { atSeconds, signatures };
 }

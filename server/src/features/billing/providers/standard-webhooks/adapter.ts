@@ -7,7 +7,6 @@ import {
   toBillingEvent,
   type BillingAdapter,
   type DataReader,
-  type Reading,
   type WebhookDelivery,
 } from '../adapter.ts';
 import { readId, readName, readObject, readOccurrence, readTime } from '../fields.ts';
@@ -21,7 +20,7 @@ import {
 import { CustomerChange, Dispute, Envelope, Payment, Refund, Subscription } from './schemas.ts';
 import { verifyStandardWebhook } from './verify.ts';
 
-/** Any shop that signs by the Standard Webhooks specification and sends this project's own events. */
+/** For any shop that signs by the Standard Webhooks specification and sends the events defined by this project. */
 export const standardWebhooksAdapter: BillingAdapter = {
   provider: 'standard',
   verify: verifyStandardWebhook,
@@ -33,7 +32,7 @@ const envelope = Compile(Envelope);
 const readSnapshot = defineDataReader(Subscription, readSubscription);
 const readCustomer = defineDataReader(CustomerChange, readCustomerChange);
 
-const READERS: ReadonlyMap<string, DataReader<Reading>> = new Map([
+const READERS: ReadonlyMap<string, DataReader> = new Map([
   [
     'purchase.completed',
     defineDataReader(Payment, (data, at) => readPayment(data, 'purchase', at)),
@@ -51,20 +50,20 @@ const READERS: ReadonlyMap<string, DataReader<Reading>> = new Map([
 ]);
 
 /**
- * Says what an event of a shop means that is connected by hand: its form is this project's own, documented in
- * docs/operations/payments.md. The event's id is the header `webhook-id`.
- * @throws MalformedEventError for a body that is not of that form; the message names the field
+ * Translates an event in this project's own format, documented in docs/operations/payments.md. Its id is the header
+ * `webhook-id`.
+ * @throws MalformedEventError if the body does not have that format; the message names the field
  */
 export function normalizeStandardWebhook(
   body: unknown,
   { headers }: WebhookDelivery,
 ): BillingEvent {
-  const id = readId(headers['webhook-id']);
-  if (id === null) throw new MalformedEventError('The header webhook-id is no id.');
+  const eventId = readId(headers['webhook-id']);
+  if (eventId === null) throw new MalformedEventError('The header webhook-id is not an id.');
   if (!envelope.Check(body)) {
     const fields = readObject(body);
     throw new MalformedEventError('An event needs the texts type and timestamp, and data.', {
-      eventId: id,
+      eventId,
       type: readName(fields['type']),
       occurredAt: readTime(fields['timestamp']),
     });
@@ -72,10 +71,13 @@ export function normalizeStandardWebhook(
   const { type, data, timestamp } = body;
   const occurrence = readOccurrence(timestamp);
   if (occurrence === null) {
-    throw new MalformedEventError('The timestamp is no time.', { eventId: id, type });
+    throw new MalformedEventError('The timestamp is not a time.', { eventId, type });
   }
-  return toBillingEvent(
-    { provider: 'standard', eventId: id, type, occurredAt: occurrence.occurredAt },
-    READERS.get(type)?.(data, { id, type, occurrence }),
-  );
+  const header = {
+    provider: 'standard',
+    eventId,
+    type,
+    occurredAt: occurrence.occurredAt,
+  } as const;
+  return toBillingEvent(header, READERS.get(type)?.(data, header, occurrence));
 }

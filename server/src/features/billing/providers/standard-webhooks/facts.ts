@@ -1,17 +1,15 @@
 import type {
-  BillingCycle,
   BillingLine,
   CustomerDetails,
   Occurrence,
   PaymentFact,
   SubscriptionFact,
 } from '../../facts.ts';
-import type { Reading } from '../adapter.ts';
+import type { Interpretation } from '../adapter.ts';
 import { readEmail, readPeriod, readText, readTime } from '../fields.ts';
 import type {
   Customer,
   CustomerChange,
-  Cycle,
   Dispute,
   Line,
   Payment,
@@ -22,15 +20,20 @@ import type {
 const STATUSES = ['active', 'trialing', 'past_due', 'paused', 'canceled'] as const;
 const ACTIONS = ['cancel', 'pause', 'resume'] as const;
 const REFUND_STATUSES = ['pending', 'approved', 'rejected', 'reversed'] as const;
+const INTERVALS = ['day', 'week', 'month', 'year'] as const;
 
-/** Reads a payment. */
+/** The reason to ignore an event with a value that this version does not know. */
+function describeUnknown(field: string, known: readonly string[]): string {
+  return `The ${field} is not one of ${known.join(', ')}.`;
+}
+
 export function readPayment(
   data: Payment,
   origin: PaymentFact['origin'],
   occurrence: Occurrence,
-): Reading {
+): Interpretation {
   const lines = readLines(data.lines);
-  if (lines instanceof UnknownValue) return lines.sentence;
+  if (lines === null) return describeUnknown('interval', INTERVALS);
   return [
     {
       kind: 'payment',
@@ -47,14 +50,13 @@ export function readPayment(
   ];
 }
 
-/** Reads how a subscription is. */
-export function readSubscription(data: Subscription, occurrence: Occurrence): Reading {
-  const status = readKnown(data.status, STATUSES, 'status');
-  if (status instanceof UnknownValue) return status.sentence;
+export function readSubscription(data: Subscription, occurrence: Occurrence): Interpretation {
+  const status = STATUSES.find((known) => known === data.status);
+  if (status === undefined) return describeUnknown('status', STATUSES);
   const lines = readLines(data.lines);
-  if (lines instanceof UnknownValue) return lines.sentence;
+  if (lines === null) return describeUnknown('interval', INTERVALS);
   const scheduledChange = readScheduledChange(data);
-  if (scheduledChange instanceof UnknownValue) return scheduledChange.sentence;
+  if (scheduledChange === undefined) return describeUnknown('scheduled_change.action', ACTIONS);
   const isRunning = status !== 'paused' && status !== 'canceled';
   return [
     {
@@ -74,10 +76,9 @@ export function readSubscription(data: Subscription, occurrence: Occurrence): Re
   ];
 }
 
-/** Reads money that goes back. */
-export function readRefund(data: Refund, occurrence: Occurrence): Reading {
-  const status = readKnown(data.status ?? 'approved', REFUND_STATUSES, 'status');
-  if (status instanceof UnknownValue) return status.sentence;
+export function readRefund(data: Refund, occurrence: Occurrence): Interpretation {
+  const status = REFUND_STATUSES.find((known) => known === (data.status ?? 'approved'));
+  if (status === undefined) return describeUnknown('status', REFUND_STATUSES);
   return [
     {
       kind: 'adjustment',
@@ -97,8 +98,8 @@ export function readRefund(data: Refund, occurrence: Occurrence): Reading {
   ];
 }
 
-/** Reads a payment that is fought over, or that the seller has got back. */
-export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrence): Reading {
+/** A won dispute is reversed under its own id, so that it does not cancel another dispute. */
+export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrence): Interpretation {
   return [
     {
       kind: 'adjustment',
@@ -106,7 +107,6 @@ export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrenc
       transactionId: data.transaction_id,
       ...occurrence,
       effect: 'chargeback',
-      // A dispute that was won takes back its own word, so that it never speaks for another one.
       status: isWon ? 'reversed' : 'approved',
       full: null,
       total: data.total ?? null,
@@ -115,32 +115,10 @@ export function readDispute(data: Dispute, isWon: boolean, occurrence: Occurrenc
   ];
 }
 
-/** Reads what is known of a customer now. */
-export function readCustomerChange(data: CustomerChange, occurrence: Occurrence): Reading {
+export function readCustomerChange(data: CustomerChange, occurrence: Occurrence): Interpretation {
   return [{ kind: 'customer', customerId: data.id, ...occurrence, customer: readCustomer(data) }];
 }
 
-function readScheduledChange({
-  scheduled_change: change,
-}: Subscription): SubscriptionFact['scheduledChange'] | UnknownValue {
-  const effectiveAt = readTime(change?.effective_at);
-  if (change == null || effectiveAt === null) return null;
-  const action = readKnown(change.action, ACTIONS, 'scheduled_change.action');
-  return action instanceof UnknownValue ? action : { action, effectiveAt };
-}
-
-/** A value that is well formed and that this version does not know. */
-class UnknownValue {
-  readonly sentence: string;
-
-  constructor(field: string, known: readonly string[]) {
-    this.sentence = `The ${field} is not one of ${known.join(', ')}.`;
-  }
-}
-
-const INTERVALS = ['day', 'week', 'month', 'year'] as const;
-
-/** Reads who buys; an empty text says nothing. */
 function readCustomer(customer: Customer | null | undefined): CustomerDetails {
   return {
     email: readEmail(customer?.email),
@@ -149,34 +127,29 @@ function readCustomer(customer: Customer | null | undefined): CustomerDetails {
   };
 }
 
-/** Reads the positions, or says that one of them is paid in a rhythm that is not known. */
-function readLines(lines: readonly Line[] | null | undefined): BillingLine[] | UnknownValue {
+/** Returns undefined for an unknown action. */
+function readScheduledChange({
+  scheduled_change: change,
+}: Subscription): SubscriptionFact['scheduledChange'] | undefined {
+  const effectiveAt = readTime(change?.effective_at);
+  if (change == null || effectiveAt === null) return null;
+  const action = ACTIONS.find((known) => known === change.action);
+  return action && { action, effectiveAt };
+}
+
+/** Returns null for an unknown interval. */
+function readLines(lines: readonly Line[] | null | undefined): BillingLine[] | null {
   const read: BillingLine[] = [];
-  for (const line of lines ?? []) {
-    const cycle = line.cycle == null ? null : readCycle(line.cycle);
-    if (cycle instanceof UnknownValue) return cycle;
+  for (const { id, price_id: priceId, quantity, cycle, total } of lines ?? []) {
+    const interval = INTERVALS.find((known) => known === cycle?.interval);
+    if (cycle != null && interval === undefined) return null;
     read.push({
-      lineId: line.id ?? line.price_id,
-      priceId: line.price_id,
-      quantity: line.quantity ?? 1,
-      cycle,
-      total: line.total ?? null,
+      lineId: id ?? priceId,
+      priceId,
+      quantity: quantity ?? 1,
+      cycle: interval === undefined ? null : { interval, frequency: cycle?.frequency ?? 1 },
+      total: total ?? null,
     });
   }
   return read;
-}
-
-/** Finds a value in the list of those that are known. */
-function readKnown<Known extends string>(
-  value: string,
-  known: readonly Known[],
-  field: string,
-): Known | UnknownValue {
-  return known.find((each) => each === value) ?? new UnknownValue(field, known);
-}
-
-function readCycle(cycle: Cycle): BillingCycle | UnknownValue {
-  const interval = readKnown(cycle.interval, INTERVALS, 'interval');
-  if (interval instanceof UnknownValue) return interval;
-  return { interval, frequency: cycle.frequency ?? 1 };
 }

@@ -216,7 +216,7 @@ describe('what is not understood', () => {
   test('a body of another form is malformed, and the message names the field', () => {
     const cases: [unknown, string][] = [
       [[], 'An event needs the texts type and timestamp, and data.'],
-      [{ ...standardPurchase('a', []), timestamp: 'now' }, 'The timestamp is no time.'],
+      [{ ...standardPurchase('a', []), timestamp: 'now' }, 'The timestamp is not a time.'],
       [
         standardEvent('purchase.completed', {
           transaction_id: 'a',

@@ -1,7 +1,4 @@
-/**
- * What a shop sends that is connected by hand: documented in docs/operations/payments.md. What is optional may be left out,
- * or be null.
- */
+/** Schemas of this project's own event format, documented in docs/operations/payments.md. */
 import { Type, type Static, type TSchema } from 'typebox';
 
 const Id = Type.String({ pattern: '^[!-~]{1,200}$' });
@@ -31,7 +28,6 @@ const Line = Type.Object({
   total: Amount,
 });
 
-/** What every event has; its data are read by its type. */
 export const Envelope = Type.Object({ type: Id, timestamp: Time, data: Type.Unknown() });
 
 export const Payment = Type.Object({
@@ -78,9 +74,9 @@ export const CustomerChange = Type.Object({ ...Customer.properties, id: Id });
 export type CustomerChange = Static<typeof CustomerChange>;
 
 export type Customer = Static<typeof Customer>;
-export type Cycle = Static<typeof Cycle>;
 export type Line = Static<typeof Line>;
 
+/** A field that may be null or missing. */
 function optional<Schema extends TSchema>(schema: Schema) {
   return Type.Optional(Type.Union([schema, Type.Null()]));
 }

@@ -3,29 +3,29 @@ import { createPublicKey, verify as verifySignature, type KeyObject } from 'node
 import type { Verification, VerifyOptions, WebhookDelivery } from '../adapter.ts';
 import { isTimely, matchesHmac, readHeader, readSignature, readUnixTime } from '../signatures.ts';
 
-/** What the specification's libraries allow; a narrower setting is meant for providers that sign closer to the clock. */
+/** The tolerance of the specification's libraries; a smaller setting applies only to providers that sign at delivery. */
 const MIN_TOLERANCE_SECONDS = 300;
 
 const SECRET_PREFIX = 'whsec_';
 const PUBLIC_KEY_PREFIX = 'whpk_';
 
-/** No full stop: it parts the id from the time in what is signed. */
+/** Excludes the full stop, which separates the id from the time in the signed text. */
 const MESSAGE_ID = /^[\x21-\x2d\x2f-\x7e]{1,200}$/;
 
 /** An Ed25519 signature has 64 bytes. */
 const ED25519_SIGNATURE = /^[A-Za-z0-9+/]{86}==$/;
 
-/** More signatures than this are no rotation of keys. */
+/** A rotation of keys needs only a few. */
 const MAX_SIGNATURES = 20;
 
-/** What stands before the 32 bytes of a public key in SubjectPublicKeyInfo (RFC 8410). */
+/** The bytes before the 32 bytes of the public key in SubjectPublicKeyInfo (RFC 8410). */
 const SPKI_PREFIX = Buffer.from('302a300506032b6570032100', 'hex');
 
 /**
- * Verifies a delivery by the Standard Webhooks specification 1.0.0: `webhook-signature` lists signatures of `webhook-id`,
- * `webhook-timestamp` and the raw body, joined by full stops. `v1` is an HMAC-SHA256 under the bytes that a secret
- * (`whsec_…`) stands for in base64, `v1a` an Ed25519 signature under a public key (`whpk_…`). Any of them under any secret
- * is enough; other versions are passed over.
+ * Verifies a signature of the Standard Webhooks specification 1.0.0: `webhook-signature` lists signatures of `webhook-id`,
+ * `webhook-timestamp` and the raw body, joined by full stops. `v1` is an HMAC-SHA256 under a secret that is decoded from
+ * base64 (`whsec_…`), `v1a` an Ed25519 signature under a public key (`whpk_…`). One valid signature under any secret is
+ * enough; other versions are ignored.
  * @see https://github.com/standard-webhooks/standard-webhooks/blob/main/spec/standard-webhooks.md
  */
 export function verifyStandardWebhook(
@@ -80,7 +80,7 @@ function isSigned(
     .filter((secret) => secret.startsWith(PUBLIC_KEY_PREFIX))
     .flatMap((secret) => readPublicKey(secret) ?? []);
   if (matchesHmac([message], shared, hmacs)) return true;
-  // Nothing here is secret: neither the key nor the signature need be compared in constant time.
+  // Public keys and signatures are not secret, so constant time is not needed.
   return publicKeys.some((key) =>
     ed25519.some((signature) => verifySignature(null, message, key, signature)),
   );

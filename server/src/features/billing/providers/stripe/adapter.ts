@@ -1,5 +1,5 @@
 import type { BillingEvent } from '../../facts.ts';
-import { toBillingEvent, type BillingAdapter, type Reading } from '../adapter.ts';
+import { toBillingEvent, type BillingAdapter, type Interpretation } from '../adapter.ts';
 import { readEmail, readList, readText } from '../fields.ts';
 import { readCheckout } from './checkout.ts';
 import { readEnvelope, requireId, type StripeEvent } from './envelope.ts';
@@ -8,14 +8,13 @@ import { readDispute, readRefund, readRefundedCharge } from './money-back.ts';
 import { readSubscription } from './subscription.ts';
 import { verifyStripe } from './verify.ts';
 
-/** Stripe: checkouts, invoices, subscriptions, refunds and disputes. */
 export const stripeAdapter: BillingAdapter = {
   provider: 'stripe',
   verify: verifyStripe,
   normalize: normalizeStripe,
 };
 
-const READERS: ReadonlyMap<string, (event: StripeEvent) => Reading> = new Map([
+const READERS: ReadonlyMap<string, (event: StripeEvent) => Interpretation> = new Map([
   ['checkout.session.completed', readCheckout],
   ['checkout.session.async_payment_succeeded', readCheckout],
   ['invoice.paid', readInvoice],
@@ -43,8 +42,8 @@ const READERS: ReadonlyMap<string, (event: StripeEvent) => Reading> = new Map([
 ]);
 
 /**
- * Says what an event of Stripe's means, in API versions before and since 2025-03-31 (Basil).
- * @throws MalformedEventError for a body that is no event, or has no id where its type promises one
+ * Translates an event of Stripe, in API versions before and since 2025-03-31 (Basil).
+ * @throws MalformedEventError if the body is not an event, or lacks an id that its type requires
  * @see https://docs.stripe.com/api/events/types
  */
 export function normalizeStripe(body: unknown): BillingEvent {
@@ -56,7 +55,7 @@ export function normalizeStripe(body: unknown): BillingEvent {
   );
 }
 
-function readCustomer(event: StripeEvent): Reading {
+function readCustomer(event: StripeEvent): Interpretation {
   const customer = event.object;
   return [
     {

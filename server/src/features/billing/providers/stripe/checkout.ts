@@ -11,29 +11,29 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../fields.ts';
-import type { Reading } from '../adapter.ts';
+import type { Interpretation } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readPriceCycle } from './lines.ts';
 
 /**
- * Reads a checkout that was gone through. What was paid once is a payment under its payment intent, for refunds and
- * disputes name that one. What is paid again and again is told by the first invoice, so this says only that the checkout
- * belongs to it, as a word that is older than the invoice's own.
+ * Reads a completed checkout. A one-time payment has the id of its payment intent, which refunds and disputes refer to. A
+ * subscription is paid by its first invoice; the fact here only links the checkout to that invoice, and is older than the
+ * fact of the invoice.
  */
-export function readCheckout(event: StripeEvent): Reading {
+export function readCheckout(event: StripeEvent): Interpretation {
   const session = event.object;
   const mode = readText(session['mode']);
   if (mode === 'payment') return readOneTime(event);
   if (mode === 'subscription') return readFirstOfSubscription(event);
-  return 'The checkout sold nothing.';
+  return 'The checkout is neither a payment nor a subscription.';
 }
 
-function readOneTime(event: StripeEvent): Reading {
+function readOneTime(event: StripeEvent): Interpretation {
   const session = event.object;
   const checkoutId = requireId(event, 'id');
-  if (session['payment_status'] === 'unpaid') return 'The payment is still under way.';
+  if (session['payment_status'] === 'unpaid') return 'The payment is not completed.';
   const lines = readSessionLines(session);
-  if (lines.length === 0) return 'The checkout names no price: set metadata.price_id on it.';
+  if (lines.length === 0) return 'The checkout has no price: set its metadata.price_id.';
   const customer = readCustomer(session);
   return [
     {
@@ -53,7 +53,7 @@ function readOneTime(event: StripeEvent): Reading {
   ];
 }
 
-function readFirstOfSubscription(event: StripeEvent): Reading {
+function readFirstOfSubscription(event: StripeEvent): Interpretation {
   const session = event.object;
   const checkoutId = requireId(event, 'id');
   const customer = readCustomer(session);
@@ -66,7 +66,7 @@ function readFirstOfSubscription(event: StripeEvent): Reading {
       origin: session['payment_status'] === 'unpaid' ? 'other' : 'purchase',
       customerId: readReference(session['customer']),
       customer,
-      // When the checkout was opened: before the invoice was paid, whose lines and total are the ones that count.
+      // The start of the checkout is before the payment of the invoice, whose lines and total count.
       occurredAt: readUnixSeconds(session['created']) ?? event.createdAt,
       period: null,
       lines: [],
@@ -76,7 +76,7 @@ function readFirstOfSubscription(event: StripeEvent): Reading {
   ];
 }
 
-/** The buyer as typed into the checkout: newer than what the customer's own events say. */
+/** The buyer as entered at the checkout, which is newer than the customer's own events. */
 function customerFacts(
   { object, createdAt }: StripeEvent,
   customer: CustomerDetails,
@@ -97,8 +97,8 @@ function readCustomer(session: JsonObject): CustomerDetails {
 }
 
 /**
- * What was sold once. Stripe sends a session without its line items (they are there only where a relay expanded them), so
- * `metadata.price_id`, and `metadata.quantity` where it is more than one, tell what was sold.
+ * Reads the lines of a one-time payment. Stripe's webhook lacks the line items (unless a proxy expanded them), so they come
+ * from `metadata.price_id` and, if more than one was sold, `metadata.quantity`.
  */
 function readSessionLines(session: JsonObject): BillingLine[] {
   const expanded = readExpandedLines(session);
@@ -106,7 +106,7 @@ function readSessionLines(session: JsonObject): BillingLine[] {
   const metadata = readObject(session['metadata']);
   const priceId = readId(metadata['price_id']);
   if (priceId === null) return [];
-  // Metadata are texts.
+  // The values of metadata are texts.
   const quantity = readQuantity(Number(metadata['quantity'] ?? 1));
   return [{ lineId: priceId, priceId, quantity, cycle: null, total: null }];
 }

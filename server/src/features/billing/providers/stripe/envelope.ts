@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-import { MalformedEventError, type EventHead } from '../adapter.ts';
+import { MalformedEventError, type PartialHeader } from '../adapter.ts';
 import { readId, readName, readObject, readUnixSeconds, type JsonObject } from '../fields.ts';
 
-/** What every event of Stripe's has. */
+/** The common fields of all events. */
 export interface StripeEvent {
   readonly id: string;
   readonly type: string;
@@ -24,24 +24,25 @@ const Envelope = Compile(
 );
 
 /**
- * Reads the envelope.
- * @throws MalformedEventError for what is no event of Stripe's
+ * Reads the common fields.
+ * @throws MalformedEventError if the body is not an event
  */
 export function readEnvelope(body: unknown): StripeEvent {
   if (!Envelope.Check(body)) {
     throw new MalformedEventError(
       'an event needs id, type, created and data.object',
-      readHead(body),
+      readPartialHeader(body),
     );
   }
   const createdAt = readUnixSeconds(body.created);
-  if (createdAt === null) throw new MalformedEventError('created is no time', readHead(body));
+  if (createdAt === null)
+    throw new MalformedEventError('created is not a time', readPartialHeader(body));
   return { id: body.id, type: body.type, createdAt, object: body.data.object };
 }
 
 /**
- * Reads an id that the event's type promises.
- * @throws MalformedEventError when it is not there
+ * Reads an id that the event's type requires.
+ * @throws MalformedEventError if it is missing
  */
 export function requireId({ id, type, createdAt, object }: StripeEvent, field: string): string {
   const value = readId(object[field]);
@@ -52,7 +53,7 @@ export function requireId({ id, type, createdAt, object }: StripeEvent, field: s
   return value;
 }
 
-function readHead(body: unknown): EventHead {
+function readPartialHeader(body: unknown): PartialHeader {
   const { id, type, created } = readObject(body);
   return {
     eventId: readName(id),

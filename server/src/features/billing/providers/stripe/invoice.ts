@@ -1,4 +1,4 @@
-import type { BillingPeriod, PaymentFact } from '../../facts.ts';
+import { UNKNOWN_CUSTOMER, type BillingPeriod, type PaymentFact } from '../../facts.ts';
 import {
   readEmail,
   readInteger,
@@ -9,14 +9,12 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../fields.ts';
-import type { Reading } from '../adapter.ts';
+import type { Interpretation } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 import { readInvoiceLines, type InvoiceLine } from './lines.ts';
 
-const NOBODY = { email: null, name: null, locale: null };
-
-/** Reads an invoice that was paid: the first of a subscription is its purchase, the later ones are its renewals. */
-export function readInvoice(event: StripeEvent): Reading {
+/** Reads a paid invoice: the first one of a subscription is a purchase, later ones are renewals. */
+export function readInvoice(event: StripeEvent): Interpretation {
   const invoice = event.object;
   const transactionId = requireId(event, 'id');
   const subscriptionId = findSubscription(invoice);
@@ -38,21 +36,20 @@ export function readInvoice(event: StripeEvent): Reading {
       occurredAt: readUnixSeconds(transitions['paid_at']) ?? event.createdAt,
       period: findPeriod(lines),
       lines: lines.map(({ line }) => line),
-      // What came in: credit from before is not money that could go back.
+      // The amount received: earlier credit cannot be refunded.
       total: readInteger(invoice['amount_paid']) ?? readInteger(invoice['total']),
     },
   ];
 }
 
 /**
- * Reads which payment intent paid an invoice. Since API version 2025-03-31 (Basil) an invoice does not say so, and refunds
- * and disputes name the intent only. It is told as a word on the invoice's payment that is older than the invoice's own,
- * hence replaces nothing of it.
+ * Reads the payment intent of an invoice. Since API version 2025-03-31 (Basil) invoices do not contain it, but refunds and
+ * disputes refer to it. The fact is older than that of the invoice, so that it overrides nothing.
  */
-export function readInvoicePayment(event: StripeEvent): Reading {
+export function readInvoicePayment(event: StripeEvent): Interpretation {
   const transactionId = readReference(event.object['invoice']);
   const alias = readPaidBy(event.object);
-  if (transactionId === null || alias === null) return 'It names no invoice, or not what paid it.';
+  if (transactionId === null || alias === null) return 'The invoice or its payment is missing.';
   const createdAt = readUnixSeconds(event.object['created']) ?? event.createdAt;
   return [
     {
@@ -62,7 +59,7 @@ export function readInvoicePayment(event: StripeEvent): Reading {
       subscriptionId: null,
       origin: 'other',
       customerId: null,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: new Date(createdAt.getTime() - 1000),
       period: null,
       lines: [],
@@ -71,7 +68,7 @@ export function readInvoicePayment(event: StripeEvent): Reading {
   ];
 }
 
-/** An invoice outside a subscription is one that a checkout sends after the payment, or the seller by hand. */
+/** Invoices outside a subscription are sent after a checkout, or manually by the seller: `other`. */
 function readOrigin(reason: unknown): PaymentFact['origin'] {
   switch (reason) {
     case 'subscription_create':

@@ -10,22 +10,22 @@ import {
   type JsonObject,
 } from '../fields.ts';
 
-/** A line of an invoice, and the span that it pays for, where it is one of a subscription. */
+/** A line of an invoice, and its period if it belongs to a subscription. */
 export interface InvoiceLine {
   readonly line: BillingLine;
   readonly period: BillingPeriod | null;
 }
 
-/** Reads how often a price is paid; null for a price that is paid once, or is told by its id only. */
+/** Reads the billing cycle of a price; null for a one-time price, or one that is not expanded. */
 export function readPriceCycle(price: unknown): BillingCycle | null {
   const recurring = readObject(readObject(price)['recurring']);
   return readCycle(recurring['interval'], recurring['interval_count']);
 }
 
 /**
- * Reads what an invoice sells, without the credits and charges that make up for a change within a period. API versions
- * differ: until 2025-03-31 (Basil) a line has `price`, `subscription_item` and `proration` of its own, since then
- * `pricing.price_details` and `parent`, and no longer the price's interval, which is then taken from the span.
+ * Reads the lines of an invoice, except prorations. Until API version 2025-03-31 (Basil) a line has `price`,
+ * `subscription_item` and `proration`, since then `pricing.price_details` and `parent`; the price's interval is then missing
+ * and inferred from the period.
  */
 export function readInvoiceLines(invoice: JsonObject): InvoiceLine[] {
   return readList(readObject(invoice['lines'])['data'])
@@ -34,7 +34,7 @@ export function readInvoiceLines(invoice: JsonObject): InvoiceLine[] {
     .sort((a, b) => compareText(a.line.lineId, b.line.lineId));
 }
 
-/** Reads the positions of a subscription, in the same order as those of its invoices. */
+/** Reads the items of a subscription, in the same order as the lines of its invoices. */
 export function readSubscriptionLines(subscription: JsonObject): BillingLine[] {
   return readList(readObject(subscription['items'])['data'])
     .map(readObject)
@@ -53,8 +53,8 @@ export function readSubscriptionLines(subscription: JsonObject): BillingLine[] {
     .sort((a, b) => compareText(a.lineId, b.lineId));
 }
 
-/** Reads a span from two fields of seconds; null when one of its ends is not told. */
-export function readSpan(starts: unknown, ends: unknown): BillingPeriod | null {
+/** Reads a period from two times in seconds; null if one is missing. */
+export function readUnixPeriod(starts: unknown, ends: unknown): BillingPeriod | null {
   const startsAt = readUnixSeconds(starts);
   const endsAt = readUnixSeconds(ends);
   return startsAt === null || endsAt === null ? null : { startsAt, endsAt };
@@ -67,34 +67,34 @@ function readInvoiceLine(line: JsonObject): InvoiceLine | null {
     readObject(readObject(line['pricing'])['price_details'])['price'] ??
     line['plan'];
   const priceId = readReference(price);
-  if (priceId === null || isMakeUp(line, parent)) return null;
+  if (priceId === null || isProration(line, parent)) return null;
   const quantity = readQuantity(line['quantity']);
   const sold = { lineId: readLineId(line, parent) ?? priceId, priceId, quantity, total: null };
   if (line['type'] !== 'subscription' && parent['type'] !== 'subscription_item_details') {
     return { line: { ...sold, cycle: null }, period: null };
   }
   const span = readObject(line['period']);
-  const period = readSpan(span['start'], span['end']);
-  const told = readPriceCycle(price) ?? readPlanCycle(line['plan']);
-  const cycle = told ?? (period === null ? null : inferCycle(period));
-  // Without one it would count as paid once, so for ever.
+  const period = readUnixPeriod(span['start'], span['end']);
+  const reported = readPriceCycle(price) ?? readPlanCycle(line['plan']);
+  const cycle = reported ?? (period === null ? null : inferCycle(period));
+  // Without a cycle it would count as a one-time purchase, which is perpetual.
   return cycle === null ? null : { line: { ...sold, cycle }, period };
 }
 
-/** Whether a line only makes up for a change within a period. */
-function isMakeUp(line: JsonObject, parent: JsonObject): boolean {
+/** Whether a line is a credit or charge for a change within a period. */
+function isProration(line: JsonObject, parent: JsonObject): boolean {
   const details = [line, parent['subscription_item_details'], parent['invoice_item_details']];
   const amount = readInteger(line['amount']) ?? 0;
   return amount < 0 || details.some((each) => readObject(each)['proration'] === true);
 }
 
-/** The position's id where the line is one of a subscription, for that one stays the same from invoice to invoice. */
+/** The id of the subscription item, if any, because it is the same in all invoices. */
 function readLineId(line: JsonObject, parent: JsonObject): string | null {
   const item = readObject(parent['subscription_item_details'])['subscription_item'];
   return readReference(item) ?? readReference(line['subscription_item']) ?? readReference(line);
 }
 
-/** Plans are what prices were before 2020; old subscriptions still have them. */
+/** Subscriptions from before 2020 have plans instead of prices. */
 function readPlanCycle(plan: unknown): BillingCycle | null {
   const { interval, interval_count: count } = readObject(plan);
   return readCycle(interval, count);
@@ -113,7 +113,7 @@ function readCycle(interval: unknown, count: unknown): BillingCycle | null {
   }
 }
 
-/** Invoices list the newest position first, subscriptions the oldest; ids grow with time. */
+/** Sorts by id: invoices list the newest item first, subscriptions the oldest, and ids grow with time. */
 function compareText(a: string, b: string): number {
   if (a === b) return 0;
   return a < b ? -1 : 1;

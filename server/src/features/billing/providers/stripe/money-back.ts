@@ -1,18 +1,16 @@
 import type { AdjustmentFact } from '../../facts.ts';
 import { readInteger, readList, readObject, readReference } from '../fields.ts';
-import type { Reading } from '../adapter.ts';
+import type { Interpretation } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
 
-const NOT_MATCHED = 'It names neither a payment nor a charge.';
+const NO_PAYMENT = 'The payment intent and the charge are missing.';
 
-/**
- * Reads a refund. One that failed after all also takes back the word of a charge that it was refunded as a whole.
- */
-export function readRefund(event: StripeEvent): Reading {
+/** Reads a refund. One that failed afterwards also revokes the full refund that the charge reported. */
+export function readRefund(event: StripeEvent): Interpretation {
   const refund = event.object;
   const chargeId = readReference(refund['charge']);
   const transactionId = readReference(refund['payment_intent']) ?? chargeId;
-  if (transactionId === null) return NOT_MATCHED;
+  if (transactionId === null) return NO_PAYMENT;
   const common = { transactionId, occurredAt: event.createdAt };
   const fact = toRefund(
     common,
@@ -25,10 +23,10 @@ export function readRefund(event: StripeEvent): Reading {
 }
 
 /**
- * Reads a charge from which something was given back. Each refund is told by an event of its own, and by the charge too
- * where the API version lists them; that all went back is said by the charge alone, whatever the refunds' amounts are known.
+ * Reads a refunded charge. Each refund has its own event, and is listed in the charge by some API versions; that the charge
+ * is refunded in full is reported by the charge alone, even if not all amounts are known.
  */
-export function readRefundedCharge(event: StripeEvent): Reading {
+export function readRefundedCharge(event: StripeEvent): Interpretation {
   const charge = event.object;
   const chargeId = requireId(event, 'id');
   const transactionId = readReference(charge['payment_intent']) ?? chargeId;
@@ -42,18 +40,20 @@ export function readRefundedCharge(event: StripeEvent): Reading {
     });
   const facts =
     charge['refunded'] === true ? [...refunds, toWholeRefund(common, chargeId)] : refunds;
-  return facts.length > 0 ? facts : 'A part of the charge: refund.created tells how much.';
+  return facts.length > 0
+    ? facts
+    : 'A partial refund of the charge: refund.created contains the amount.';
 }
 
 /**
- * Reads a dispute, of which each event is a snapshot. An inquiry before a dispute moves no money and suspends nobody. A
- * dispute that was won takes back its own word, so that it never speaks for another one.
+ * Reads a snapshot of a dispute. An inquiry before a dispute moves no money and has no effect. A won dispute is reversed
+ * under its own id, so that it does not cancel another dispute.
  */
-export function readDispute(event: StripeEvent): Reading {
+export function readDispute(event: StripeEvent): Interpretation {
   const dispute = event.object;
   const transactionId =
     readReference(dispute['payment_intent']) ?? readReference(dispute['charge']);
-  if (transactionId === null) return NOT_MATCHED;
+  if (transactionId === null) return NO_PAYMENT;
   const status = dispute['status'];
   const isInquiry = typeof status === 'string' && status.startsWith('warning_');
   const isOver = status === 'won' || status === 'prevented';
@@ -72,11 +72,11 @@ export function readDispute(event: StripeEvent): Reading {
   ];
 }
 
-const LAST_WORDS = new Set(['charge.dispute.closed', 'charge.dispute.funds_reinstated']);
+const CLOSING_TYPES = new Set(['charge.dispute.closed', 'charge.dispute.funds_reinstated']);
 
-/** Stripe's clock has whole seconds: what ends a dispute comes after what else it said within one. */
+/** Orders events within a second, since Stripe's times are in whole seconds: the end of a dispute is last. */
 function orderWithinSecond({ type, createdAt }: StripeEvent): Date {
-  return LAST_WORDS.has(type) ? new Date(createdAt.getTime() + 1) : createdAt;
+  return CLOSING_TYPES.has(type) ? new Date(createdAt.getTime() + 1) : createdAt;
 }
 
 type Common = Pick<AdjustmentFact, 'transactionId' | 'occurredAt'>;
@@ -99,8 +99,8 @@ function toRefund(
 }
 
 /**
- * Stripe's clock has whole seconds: within one, a refund is first under way, then done, and may fail even then. In
- * milliseconds, of which one that is done has none, for its moment is shown.
+ * Orders the states of a refund within a second, since Stripe's times are in whole seconds: it is pending, then approved,
+ * and may still be rejected. In milliseconds; 0 for `approved`, whose time is displayed.
  */
 const RANKS = { pending: -1, approved: 0, rejected: 1 } as const;
 
@@ -111,7 +111,7 @@ function rankRefund(
   return { transactionId, occurredAt: new Date(occurredAt.getTime() + RANKS[status]), status };
 }
 
-/** Without an amount, so that the single refunds are not counted twice. */
+/** Has no amount, so that the single refunds are not counted twice. */
 function toWholeRefund(common: Common, chargeId: string): AdjustmentFact {
   return { ...toRefund(common, chargeId, 'succeeded', null), full: true };
 }

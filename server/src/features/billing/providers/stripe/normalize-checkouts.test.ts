@@ -61,12 +61,15 @@ describe('a checkout', () => {
 
   test('that is not paid yet, names no price or sold nothing is ignored', () => {
     const cases: [StripeTestEvent, string][] = [
-      [stripeCheckoutCompleted({ paymentStatus: 'unpaid' }), 'The payment is still under way.'],
+      [stripeCheckoutCompleted({ paymentStatus: 'unpaid' }), 'The payment is not completed.'],
       [
         stripeCheckoutCompleted({ priceId: null }),
-        'The checkout names no price: set metadata.price_id on it.',
+        'The checkout has no price: set its metadata.price_id.',
       ],
-      [stripeCheckoutCompleted({ object: { mode: 'setup' } }), 'The checkout sold nothing.'],
+      [
+        stripeCheckoutCompleted({ object: { mode: 'setup' } }),
+        'The checkout is neither a payment nor a subscription.',
+      ],
     ];
     for (const [event, reason] of cases) {
       const { facts, ignoredBecause } = read(event);

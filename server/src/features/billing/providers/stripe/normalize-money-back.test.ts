@@ -62,7 +62,10 @@ describe('money back', () => {
       ['ch_ann', 'pi_ann', true, null],
     );
     const part = read(stripeChargeRefunded({ amount: 1 }));
-    assert.equal(part.ignoredBecause, 'A part of the charge: refund.created tells how much.');
+    assert.equal(
+      part.ignoredBecause,
+      'A partial refund of the charge: refund.created contains the amount.',
+    );
   });
 
   test('a dispute counts until it is won, an inquiry never', () => {

@@ -54,7 +54,7 @@ describe('a subscription', () => {
       assert.equal(fact.period !== null, runs, status);
     }
     const unknown = read(stripeSubscription('updated', { status: 'something_new' }));
-    assert.equal(unknown.ignoredBecause, 'The status of the subscription is not known.');
+    assert.equal(unknown.ignoredBecause, 'The subscription has an unknown status.');
   });
 
   test('names its purchase only when it is created, for the latest invoice becomes a renewal', () => {

@@ -1,4 +1,4 @@
-import type { BillingPeriod, SubscriptionFact } from '../../facts.ts';
+import { UNKNOWN_CUSTOMER, type BillingPeriod, type SubscriptionFact } from '../../facts.ts';
 import {
   readList,
   readObject,
@@ -6,32 +6,31 @@ import {
   readUnixSeconds,
   type JsonObject,
 } from '../fields.ts';
-import type { Reading } from '../adapter.ts';
+import type { Interpretation } from '../adapter.ts';
 import { requireId, type StripeEvent } from './envelope.ts';
-import { readSpan, readSubscriptionLines } from './lines.ts';
+import { readUnixPeriod, readSubscriptionLines } from './lines.ts';
 
-/** Reads how a subscription is. */
-export function readSubscription(event: StripeEvent): Reading {
+export function readSubscription(event: StripeEvent): Interpretation {
   const subscription = event.object;
   const status = readStatus(subscription);
-  if (status === null) return 'The status of the subscription is not known.';
-  const period = readPresentPeriod(subscription);
+  if (status === null) return 'The subscription has an unknown status.';
+  const period = readCurrentPeriod(subscription);
   return [
     {
       kind: 'subscription',
       subscriptionId: requireId(event, 'id'),
-      // Later on the latest invoice is a renewal's.
+      // In later events the latest invoice is that of a renewal.
       transactionId:
         event.type === 'customer.subscription.created'
           ? readReference(subscription['latest_invoice'])
           : null,
       customerId: readReference(subscription['customer']),
-      customer: { email: null, name: null, locale: null },
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: orderWithinSecond(event),
       status,
-      period: isPaidAhead(subscription) && isRunning(status) ? period : null,
+      period: isPaidInAdvance(subscription) && isRunning(status) ? period : null,
       pausedAt: null,
-      // canceled_at is when the end was asked for, which may be long before it.
+      // canceled_at is the time of the request, possibly long before the end.
       canceledAt: status === 'canceled' ? readUnixSeconds(subscription['ended_at']) : null,
       scheduledChange: readScheduledChange(subscription, status, period),
       lines: readSubscriptionLines(subscription),
@@ -40,8 +39,8 @@ export function readSubscription(event: StripeEvent): Reading {
 }
 
 /**
- * Stripe's clock has whole seconds, and a subscription is created and becomes active within one: what created it is put
- * first and what deleted it last.
+ * Orders events within a second, since Stripe's times are in whole seconds and a subscription may be created and activated
+ * within one: the creation is first, the deletion last.
  */
 function orderWithinSecond({ type, createdAt }: StripeEvent): Date {
   if (type === 'customer.subscription.created') return createdAt;
@@ -50,8 +49,8 @@ function orderWithinSecond({ type, createdAt }: StripeEvent): Date {
 }
 
 /**
- * A subscription whose payment failed for good (`unpaid`) rests, as one does whose collection is paused because the seller
- * cannot serve (`void`); in the other two ways of pausing the collection the seller goes on serving.
+ * `unpaid` (the payment failed permanently) counts as paused, and so does a `void` pause of the collection: the seller does
+ * not provide the service. In the other kinds of pause the service continues.
  */
 function readStatus(subscription: JsonObject): SubscriptionFact['status'] | null {
   const collection = readObject(subscription['pause_collection'])['behavior'];
@@ -78,18 +77,23 @@ function isRunning(status: SubscriptionFact['status']): boolean {
   return status !== 'paused' && status !== 'canceled';
 }
 
-/** Where an invoice is sent, a subscription is active before anything is paid: its period proves nothing. */
-function isPaidAhead(subscription: JsonObject): boolean {
+/** With `send_invoice` a subscription is active before it is paid, so its period is not a proof of payment. */
+function isPaidInAdvance(subscription: JsonObject): boolean {
   return subscription['collection_method'] !== 'send_invoice';
 }
 
-/** Until API version 2025-03-31 (Basil) the subscription has the period, since then each of its positions. */
-function readPresentPeriod(subscription: JsonObject): BillingPeriod | null {
-  const own = readSpan(subscription['current_period_start'], subscription['current_period_end']);
+/** Until API version 2025-03-31 (Basil) the subscription has the period, since then each of its items. */
+function readCurrentPeriod(subscription: JsonObject): BillingPeriod | null {
+  const own = readUnixPeriod(
+    subscription['current_period_start'],
+    subscription['current_period_end'],
+  );
   if (own !== null) return own;
   const periods = readList(readObject(subscription['items'])['data'])
     .map(readObject)
-    .flatMap((item) => readSpan(item['current_period_start'], item['current_period_end']) ?? []);
+    .flatMap(
+      (item) => readUnixPeriod(item['current_period_start'], item['current_period_end']) ?? [],
+    );
   return periods.sort((a, b) => b.endsAt.getTime() - a.endsAt.getTime())[0] ?? null;
 }
 

@@ -1,14 +1,14 @@
 import type { Verification, VerifyOptions, WebhookDelivery } from '../adapter.ts';
 import { isTimely, matchesHmac, readHeader, readSignature, readUnixTime } from '../signatures.ts';
 
-/** What Stripe's own libraries allow; a narrower setting is meant for providers that sign more closely to the clock. */
+/** The tolerance of Stripe's libraries; a smaller setting applies only to providers that sign at delivery. */
 const MIN_TOLERANCE_SECONDS = 300;
 
 /**
- * Verifies a delivery by Stripe's scheme: the header is `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`, other schemes (`v0`) are
- * passed over, and `v1` is the HMAC-SHA256 of `t`, a full stop and the raw body under the endpoint's secret, taken whole
- * with its `whsec_`. Several `v1` stand there while a secret is rolled; any of them under any secret is enough. Unlike
- * Stripe's libraries it refuses times ahead, too.
+ * Verifies a signature of Stripe: the header is `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`, other schemes (`v0`) are ignored,
+ * and `v1` is the HMAC-SHA256 of `t`, a full stop and the raw body under the endpoint's secret, including its prefix
+ * `whsec_`. There are several `v1` while a secret is rotated; one valid signature under any secret is enough. Unlike
+ * Stripe's libraries, times in the future are refused too.
  * @see https://docs.stripe.com/webhooks?verify=verify-manually
  */
 export function verifyStripe(
@@ -41,7 +41,7 @@ function readSignatureHeader(header: string): SignatureHeader | null {
     .filter((part) => part.startsWith('v1='))
     .flatMap((part) => readSignature(part.slice(3), 'hex') ?? []);
   const atSeconds = readUnixTime(times[0] ?? '');
-  // With two times it would not be said which one was signed.
+  // With two times it is ambiguous which one was signed.
   if (times.length !== 1 || atSeconds === null || signatures.length === 0) return null;
   return { atSeconds, signatures };
 }

@@ -3,12 +3,12 @@ import { describe, test } from 'node:test';
 
 import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
-import { startTestService } from '../../../test/harness.ts';
-import { activate, anyMachine, listMachines, validate } from '../../../test/license-steps.ts';
-import { takeFollowed } from '../../../test/take-followed.ts';
-import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
-import { isKeyOf } from '../licenses/license-key.ts';
-import { rekeyAndSend, sendReplacedKey } from './key-emails/send-replaced-key.ts';
+import { startTestService } from '../../../../test/harness.ts';
+import { activate, anyMachine, listMachines, validate } from '../../../../test/license-steps.ts';
+import { takeFollowed } from '../../../../test/take-followed.ts';
+import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
+import { isKeyOf } from '../../licenses/license-key.ts';
+import { rekeyAndSend, sendReplacedKey } from './send-replaced-key.ts';
 
 const sent: MailMessage[] = [];
 let outcome: SendResult = { outcome: 'sent', messageId: 'm' };

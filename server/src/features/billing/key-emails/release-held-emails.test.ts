@@ -74,7 +74,7 @@ test('a stop ends it, and a database that does not answer is told and no more', 
   await pool.query('alter table key_emails rename to elsewhere');
   await releaseHeldEmails({ ...ctx, mail, paddleApi }).done;
   await pool.query('alter table elsewhere rename to key_emails');
-  assert.match(service.log.at(-1) ?? '', /could not be queued/u);
+  assert.match(service.log.at(-1) ?? '', /"event":"mail.release_failed"/u);
 });
 
 test('the service listens before anything is queued, and queues it then', async () => {
