@@ -2,7 +2,7 @@ import { randomBytes, randomUUID } from 'node:crypto';
 
 import {
   createApiKey,
-  type ApiKeyOrder,
+  type NewApiKey,
   type CreatedApiKey,
   rollApiKey,
   type RolledApiKey,
@@ -25,7 +25,7 @@ export function anyUnknownApiKey(): string {
 export const MISTYPED_API_KEY = `lk_${'0'.repeat(36)}`;
 
 /** Makes an API key; left out: a name of its own, for sending outreach, for good. */
-export function makeKey({ ctx }: Keeper, order: Partial<ApiKeyOrder> = {}): Promise<CreatedApiKey> {
+export function makeKey({ ctx }: Keeper, order: Partial<NewApiKey> = {}): Promise<CreatedApiKey> {
   return createApiKey(
     ctx,
     {

@@ -12,7 +12,7 @@ import { createPool } from '#server/db/pool.ts';
 import {
   issueLicense,
   type IssuedLicense,
-  type LicenseOrder,
+  type NewLicense,
 } from '#server/features/licenses/issue.ts';
 import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.ts';
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
@@ -59,7 +59,7 @@ export type LicenseFactsChange = Partial<
 > & { readonly subscription?: boolean };
 
 /** What to issue; left out: a perpetual license of the product `personal`, good for two machines. */
-export interface TestOrder extends Omit<LicenseOrder, 'product'> {
+export interface TestOrder extends Omit<NewLicense, 'product'> {
   readonly productId?: string;
   readonly facts?: LicenseFactsChange;
 }

@@ -1,7 +1,7 @@
 import { StartupError } from '#server/config/startup-error.ts';
 import { isDatabaseUnavailable } from '#server/db/database-errors.ts';
-import { ApiKeyRefusal } from '#server/features/api-keys/manage.ts';
-import { LicenseRefusal } from '#server/features/licenses/change-license.ts';
+import { ApiKeyError } from '#server/features/api-keys/manage.ts';
+import { LicenseChangeError } from '#server/features/licenses/change-license.ts';
 import { EndpointError } from '#server/features/outgoing-webhooks/add-endpoint.ts';
 import { PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/error-message.ts';
@@ -35,9 +35,9 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
   if (error instanceof StartupError) return { lines: error.problems, exitCode: error.exitCode };
   if (error instanceof CommandError) return { lines: [error.message], exitCode: error.exitCode };
   if (error instanceof PublicError) return { lines: [error.detail], exitCode: 1 };
-  if (error instanceof ApiKeyRefusal) return { lines: [error.message], exitCode: 1 };
+  if (error instanceof ApiKeyError) return { lines: [error.message], exitCode: 1 };
   if (error instanceof EndpointError) return { lines: [error.message], exitCode: 1 };
-  if (error instanceof LicenseRefusal) return { lines: [error.message], exitCode: 1 };
+  if (error instanceof LicenseChangeError) return { lines: [error.message], exitCode: 1 };
   if (isDatabaseUnavailable(error)) {
     const line = `The database cannot be reached (${messageOf(error)}); latchkey doctor looks for the cause.`;
     return { lines: [line], exitCode: 1 };

@@ -1,7 +1,11 @@
 import { Command } from 'commander';
 
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
-import { exportCustomer, type HeldData, readHeld } from '#server/features/customers/held-data.ts';
+import {
+  exportCustomer,
+  type HeldData,
+  readHeldData,
+} from '#server/features/customers/held-data.ts';
 import type { HeldRow } from '#server/features/customers/queries/held-rows.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
@@ -56,7 +60,7 @@ function customerShowCommand(): Command {
 
 async function show(email: string, options: ShowOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) => readHeld(ctx, email, report));
+    const held = await withProgress('payment events', (report) => readHeldData(ctx, email, report));
     const { reason } = options;
     const { id } = held.person.address;
     await auditAccess(ctx, { action: 'customer.show', subjectId: id, reason });
@@ -128,7 +132,7 @@ function customerExportCommand(): Command {
 
 async function run(email: string, { output, reason }: ExportOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) => readHeld(ctx, email, report));
+    const held = await withProgress('payment events', (report) => readHeldData(ctx, email, report));
     const { id } = held.person.address;
     await auditAccess(ctx, { action: 'customer.export', subjectId: id, reason });
     await writeExport('records', output, () => exportCustomer(ctx, email, held));
@@ -165,7 +169,7 @@ later is stored again. Interrupted, it is run again.`,
 async function erase(email: string, options: EraseOptions): Promise<void> {
   const { reason, revoke = false, yes = false } = options;
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) => readHeld(ctx, email, report));
+    const held = await withProgress('payment events', (report) => readHeldData(ctx, email, report));
     const plan = describePlan(held, revoke);
     if (!yes) {
       printResult(options, { dry_run: true, tables: plan }, () => showPlan(plan));

@@ -12,7 +12,7 @@ import {
   rollApiKey,
   type RolledApiKey,
 } from '#server/features/api-keys/manage.ts';
-import { API_KEY_SCOPES, type ApiKeyScope } from '#server/features/api-keys/rules/scopes.ts';
+import { API_KEY_SCOPES, type ApiKeyScope } from '#server/features/api-keys/rules/api-key.ts';
 
 import { currentActor } from './actor.ts';
 import { usageError } from './command-error.ts';

@@ -93,7 +93,7 @@ test('every swap of two different neighbours is noticed', () => {
 
 test('a key from elsewhere that begins with a later prefix reads as mistyped under that one', () => {
   const imported = 'ACME-UUUUU-00000-00000-00000-00000';
-  assert.deepEqual(readLicenseKey(imported, 'LK'), { kind: 'foreign', lookup: imported });
+  assert.deepEqual(readLicenseKey(imported, 'LK'), { kind: 'other', lookup: imported });
   assert.deepEqual(readLicenseKey(imported, 'ACME'), { kind: 'mistyped' });
 });
 
@@ -102,9 +102,9 @@ test('only a text with our prefix is called mistyped, the prefix in any case', (
   assert.deepEqual(readLicenseKey(`lk-${bad}`, 'LK'), { kind: 'mistyped' });
   assert.deepEqual(readLicenseKey(`LK${bad}`, 'lk'), { kind: 'mistyped' });
   assert.deepEqual(readLicenseKey('LK-UUUUU-00000-00000-00000-00000', 'LK'), { kind: 'mistyped' });
-  const other = { kind: 'foreign', lookup: `XY-${bad}` };
+  const other = { kind: 'other', lookup: `XY-${bad}` };
   assert.deepEqual(readLicenseKey(`XY-${bad}`, 'LK'), other);
-  assert.deepEqual(readLicenseKey(bad, 'LK'), { kind: 'foreign', lookup: bad });
+  assert.deepEqual(readLicenseKey(bad, 'LK'), { kind: 'other', lookup: bad });
 });
 
 test('keys of other formats are looked up as they are, without the blanks around them', () => {
@@ -115,13 +115,13 @@ test('keys of other formats are looked up as they are, without the blanks around
     'clé de licence ü',
     'A',
   ]) {
-    assert.deepEqual(readLicenseKey(` ${text}\n`, 'LK'), { kind: 'foreign', lookup: text });
+    assert.deepEqual(readLicenseKey(` ${text}\n`, 'LK'), { kind: 'other', lookup: text });
   }
 });
 
 test('what cannot be a key is unknown without a look-up', () => {
   const longest = 'x'.repeat(MAX_LICENSE_KEY_CHARACTERS);
-  assert.deepEqual(readLicenseKey(longest, 'LK'), { kind: 'foreign', lookup: longest });
+  assert.deepEqual(readLicenseKey(longest, 'LK'), { kind: 'other', lookup: longest });
   assert.deepEqual(readLicenseKey(`${longest}x`, 'LK'), { kind: 'mistyped' });
   assert.deepEqual(readLicenseKey('', 'LK'), { kind: 'mistyped' });
   assert.deepEqual(readLicenseKey(' \t', 'LK'), { kind: 'mistyped' });

@@ -20,12 +20,12 @@ export const KEY_PREFIX_PATTERN = /^[A-Za-z0-9]{1,8}$/;
 /**
  * What a text sent as a license key is.
  * - `native`: a key in our own format with a good checksum; `lookup` is its 25 symbols, without prefix and hyphens.
- * - `foreign`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
+ * - `other`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
  * - `mistyped`: surely no key of this service, whose answer is "unknown" without asking the database.
  */
 export type LicenseKeyReading =
   | { readonly kind: 'native'; readonly lookup: string }
-  | { readonly kind: 'foreign'; readonly lookup: string }
+  | { readonly kind: 'other'; readonly lookup: string }
   | { readonly kind: 'mistyped' };
 
 const MISTYPED: LicenseKeyReading = { kind: 'mistyped' };
@@ -70,7 +70,7 @@ export function readLicenseKey(text: string, keyPrefix: string): LicenseKeyReadi
     if (prefix !== '' && prefix.toUpperCase() === keyPrefix.toUpperCase()) return MISTYPED;
   }
   const trimmed = text.trim();
-  return trimmed === '' ? MISTYPED : { kind: 'foreign', lookup: trimmed };
+  return trimmed === '' ? MISTYPED : { kind: 'other', lookup: trimmed };
 }
 
 function formatLicenseKey(prefix: string, symbols: string): string {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { ApiKeyRefusal, listApiKeys } from '#server/features/api-keys/manage.ts';
+import { ApiKeyError, listApiKeys } from '#server/features/api-keys/manage.ts';
 
 import { makeKey, revokeKeys, rollKey } from '../api-key-steps.ts';
 import { startTestService } from '../harness.ts';
@@ -20,7 +20,7 @@ async function outcomeOf(change: Promise<unknown>): Promise<'made' | 'refused'> 
     await change;
     return 'made';
   } catch (error) {
-    if (error instanceof ApiKeyRefusal) return 'refused';
+    if (error instanceof ApiKeyError) return 'refused';
     throw error;
   }
 }

@@ -7,7 +7,7 @@ import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
 import {
   ensureSigningKey,
   rotateSigningKey,
-  type SigningKeyContext,
+  type SigningKeyDependencies,
 } from '#server/features/entitlements/rotate-signing-key.ts';
 import { SigningKeyRing } from '#server/features/entitlements/key-ring.ts';
 import { importLicenses } from '#server/features/licenses/import.ts';
@@ -52,7 +52,7 @@ describe('migrations', () => {
 });
 
 describe('signing keys', () => {
-  const contexts = pools.map((each): SigningKeyContext => ({ pool: each, clock, vault }));
+  const contexts = pools.map((each): SigningKeyDependencies => ({ pool: each, clock, vault }));
 
   test('eight processes that find none make one', async () => {
     await Promise.all(contexts.map((ctx) => ensureSigningKey(ctx)));

@@ -3,7 +3,7 @@ import { Command, Option } from 'commander';
 import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
 import {
   importLicenses,
-  type ImportOrder,
+  type ImportedLicense,
   type ImportOutcome,
   previewImport,
 } from '#server/features/licenses/import.ts';
@@ -98,11 +98,11 @@ async function runImport(path: string, options: ImportOptions): Promise<void> {
 async function importAll(
   records: AsyncIterable<SourceRecord>,
   rules: ImportRules,
-  apply: (orders: readonly ImportOrder[]) => Promise<readonly ImportOutcome[]>,
+  apply: (orders: readonly ImportedLicense[]) => Promise<readonly ImportOutcome[]>,
   report: (done: number) => void,
 ): Promise<Tally> {
   const tally: Tally = { created: 0, present: 0, failed: 0, problems: [] };
-  let orders: (ImportOrder & { readonly line: number })[] = [];
+  let orders: (ImportedLicense & { readonly line: number })[] = [];
   const flush = async () => {
     for (const [index, outcome] of (await apply(orders)).entries()) {
       if (outcome === 'weak') noteProblem(tally, orders[index]?.line ?? 0, WEAK_KEY);
@@ -114,7 +114,7 @@ async function importAll(
   for await (const { line, record } of records) {
     const parsed = record === null ? unreadable : parseImportRecord(record, rules);
     if ('problem' in parsed) noteProblem(tally, line, parsed.problem);
-    else orders.push({ ...parsed.order, line });
+    else orders.push({ ...parsed.license, line });
     if (orders.length === BATCH_ROWS) await flush();
   }
   await flush();

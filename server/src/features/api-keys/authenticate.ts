@@ -6,8 +6,7 @@ import { insufficientScope, invalidApiKey } from '#server/errors.ts';
 import { hashApiKey, isApiKey } from '#server/lib/api-key.ts';
 
 import { findApiKeyByHash, recordApiKeyUse, type ApiKeyRecord } from './queries.ts';
-import { grantsScope, type ApiKeyScope } from './rules/scopes.ts';
-import { isUsable } from './rules/standing.ts';
+import { grantsScope, type ApiKeyScope, isUsable } from './rules/api-key.ts';
 
 /** Whose key a request came with. */
 export interface AuthenticatedApiKey {

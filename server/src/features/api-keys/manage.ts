@@ -19,19 +19,19 @@ import {
   replaceApiKey,
   revokeApiKeys,
 } from './queries.ts';
-import type { ApiKeyScope } from './rules/scopes.ts';
 import {
+  type ApiKeyScope,
   apiKeyState,
   type ApiKeyState,
   endOfOverlap,
   expiryOfSuccessor,
-} from './rules/standing.ts';
+} from './rules/api-key.ts';
 
 /** When an API key ends: some days from now, or at a moment; null is never. */
 export type ApiKeyTerm = { readonly days: number } | { readonly until: Date | null };
 
 /** What an API key is made of. */
-export interface ApiKeyOrder {
+export interface NewApiKey {
   /** For people; no two keys in use share one. 1 to 64 characters. */
   readonly name: string;
   /** At least one. */
@@ -57,16 +57,16 @@ const NAME = /^\P{Cc}{1,64}$/u;
 
 /**
  * Makes an API key and leaves an audit row.
- * @throws ApiKeyRefusal for a name that is taken or cannot be one, no scope, or an end that has passed
+ * @throws ApiKeyError for a name that is taken or cannot be one, no scope, or an end that has passed
  */
 export async function createApiKey(
   ctx: Context,
-  order: ApiKeyOrder,
+  order: NewApiKey,
   change: KeyChange,
 ): Promise<CreatedApiKey> {
   const now = ctx.clock.now();
   const expiresAt = endOf(order.term, now);
-  requireSound(order, expiresAt, now);
+  requireValid(order, expiresAt, now);
   const created = makeApiKey({ ...order, expiresAt }, now);
   const { key } = created;
   await inTransaction(ctx.pool, async (client) => {
@@ -112,34 +112,34 @@ function endOf(term: ApiKeyTerm, now: Date): Date | null {
   return 'until' in term ? term.until : new Date(now.getTime() + term.days * DAY_MS);
 }
 
-function requireSound({ name, scopes }: ApiKeyOrder, expiresAt: Date | null, now: Date): void {
+function requireValid({ name, scopes }: NewApiKey, expiresAt: Date | null, now: Date): void {
   if (!NAME.test(name) || name.trim() !== name) {
-    throw new ApiKeyRefusal('The name of an API key is 1 to 64 characters on one line.');
+    throw new ApiKeyError('The name of an API key is 1 to 64 characters on one line.');
   }
   if (isUuid(name)) {
-    throw new ApiKeyRefusal('The name of an API key must not look like the id of one.');
+    throw new ApiKeyError('The name of an API key must not look like the id of one.');
   }
-  if (scopes.length === 0) throw new ApiKeyRefusal('An API key needs a scope.');
+  if (scopes.length === 0) throw new ApiKeyError('An API key needs a scope.');
   if (expiresAt !== null && expiresAt <= now) {
-    throw new ApiKeyRefusal('The API key would have expired already.');
+    throw new ApiKeyError('The API key would have expired already.');
   }
 }
 
 /** Why an API key cannot be made or changed: a sentence for the operator, which never holds a key. */
-export class ApiKeyRefusal extends Error {
+export class ApiKeyError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'ApiKeyRefusal';
+    this.name = 'ApiKeyError';
   }
 }
 
-function noSuchApiKey(): ApiKeyRefusal {
-  return new ApiKeyRefusal('There is no such API key, or it is revoked.');
+function noSuchApiKey(): ApiKeyError {
+  return new ApiKeyError('There is no such API key, or it is revoked.');
 }
 
 /** @param name what the key was to be called */
-function apiKeyNameTaken(name: string): ApiKeyRefusal {
-  return new ApiKeyRefusal(
+function apiKeyNameTaken(name: string): ApiKeyError {
+  return new ApiKeyError(
     `There is an API key ${JSON.stringify(name)} already: roll it, revoke it, or choose another name.`,
   );
 }
@@ -184,7 +184,7 @@ export interface RolledApiKey extends CreatedApiKey {
 /**
  * Makes a new key with the name and the scopes of another one, to run as long as that was made to run. The old key is
  * good for an overlap, in which whoever uses it changes to the new one. Leaves an audit row.
- * @throws ApiKeyRefusal when there is no such key, or it has a successor already: of two at once, one is refused
+ * @throws ApiKeyError when there is no such key, or it has a successor already: of two at once, one is refused
  */
 export async function rollApiKey(ctx: Context, roll: ApiKeyRoll): Promise<RolledApiKey> {
   // Before the lock: whoever waited for another one's roll meant the old key, and must not roll the new one.
@@ -221,7 +221,7 @@ async function findRollable(client: PoolClient, id: string): Promise<ApiKeyRecor
   const key = await findApiKey(client, id);
   if (key === null || key.revokedAt !== null) throw noSuchApiKey();
   if (key.replacedBy === null) return key;
-  throw new ApiKeyRefusal('The API key was rolled already: roll its successor instead.');
+  throw new ApiKeyError('The API key was rolled already: roll its successor instead.');
 }
 
 /** Which keys are to be revoked. */
@@ -233,7 +233,7 @@ export interface ApiKeyRevocation extends KeyChange {
 /**
  * Ends API keys at once and for good, and leaves an audit row for each. A name takes along the keys that were rolled and
  * are in their overlap: whoever revokes a name expects nothing of it to work.
- * @throws ApiKeyRefusal when there is nothing to revoke
+ * @throws ApiKeyError when there is nothing to revoke
  */
 export async function revokeApiKey(
   ctx: Context,

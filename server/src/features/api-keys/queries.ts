@@ -12,7 +12,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import type { ApiKeyFacts } from './rules/standing.ts';
+import type { ApiKeyFacts } from './rules/api-key.ts';
 
 /** An API key as it is stored: never the key itself. */
 export interface ApiKeyRecord extends ApiKeyFacts {

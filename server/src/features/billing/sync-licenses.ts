@@ -1,6 +1,6 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { createBilledLicenses, type IssuingContext } from '../licenses/create-billed.ts';
+import { createBilledLicenses, type BilledLicenseDependencies } from '../licenses/create-billed.ts';
 import { cancelLicenses, updateBilledLicenses } from '../licenses/queries/billed-licenses.ts';
 import {
   deleteLicenseTransactions,
@@ -22,7 +22,7 @@ import {
 } from './rules/plan-licenses.ts';
 import type { LicenseDraft } from './rules/purchase.ts';
 
-export type SyncDependencies = IssuingContext;
+export type SyncDependencies = BilledLicenseDependencies;
 
 /** The result of a synchronization. */
 export interface SyncedLicenses {

@@ -21,7 +21,7 @@ export interface HeldData {
  * Reads everything that is held about the owner of an address.
  * @param onProgress called with the number of payment events that were searched
  */
-export async function readHeld(
+export async function readHeldData(
   ctx: Pick<Context, 'pool' | 'vault'>,
   email: string,
   onProgress: (done: number) => void = () => {},

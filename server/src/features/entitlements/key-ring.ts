@@ -4,7 +4,7 @@ import { foreignMasterSecret } from '#server/config/master-secret.ts';
 import type { Context } from '#server/context.ts';
 
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
-import type { SigningKeyContext } from './rotate-signing-key.ts';
+import type { SigningKeyDependencies } from './rotate-signing-key.ts';
 import {
   findCurrentKey,
   openSigningKeys,
@@ -20,17 +20,17 @@ interface RingKey extends PublishedKey {
 }
 
 /** What the ring needs of the context. */
-export type KeyRingContext = SigningKeyContext & Pick<Context, 'log'>;
+export type KeyRingDependencies = SigningKeyDependencies & Pick<Context, 'log'>;
 
 /** The signing keys in memory, as the database last showed them. */
 export class SigningKeyRing {
-  readonly #ctx: KeyRingContext;
+  readonly #ctx: KeyRingDependencies;
   #opened: readonly OpenedSigningKey[] = [];
   #keys: readonly RingKey[] = [];
   /** Problems that were logged, so that a refresh a minute later does not log them again. */
   #logged = new Set<string>();
 
-  constructor(ctx: KeyRingContext) {
+  constructor(ctx: KeyRingDependencies) {
     this.#ctx = ctx;
   }
 

@@ -21,7 +21,7 @@ import {
 } from './queries.ts';
 
 /** What creating a key needs. */
-export interface SigningKeyContext {
+export interface SigningKeyDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
   readonly vault: Vault;
@@ -39,7 +39,7 @@ export const PUBLISH_LEAD_MS = 5 * 60_000;
  * @param change who does it and why
  */
 export async function rotateSigningKey(
-  ctx: SigningKeyContext,
+  ctx: SigningKeyDependencies,
   options: { readonly immediately: boolean },
   change: { readonly actor: string; readonly reason: string },
 ): Promise<SigningKeyRecord> {
@@ -69,7 +69,7 @@ const REVOKED_AT = new Date(0);
  * @returns false when there is no such key, or it signs now or will sign: rotate first
  */
 export async function revokeSigningKey(
-  ctx: SigningKeyContext,
+  ctx: SigningKeyDependencies,
   kid: string,
   change: { readonly actor: string; readonly reason: string },
 ): Promise<boolean> {
@@ -98,7 +98,7 @@ export async function revokeSigningKey(
  * Creates a signing key where none can sign: in a new database, and where rows were removed. Processes that start at once
  * end with the same one. Rows that do not open are left to the ring, which reports them.
  */
-export async function ensureSigningKey(ctx: SigningKeyContext): Promise<void> {
+export async function ensureSigningKey(ctx: SigningKeyDependencies): Promise<void> {
   if (await hasKey(ctx.pool, ctx)) return;
   await inTransaction(ctx.pool, async (client) => {
     await lockSigningKeys(client);
@@ -109,7 +109,7 @@ export async function ensureSigningKey(ctx: SigningKeyContext): Promise<void> {
 }
 
 /** Where no row opens the master secret is likely the wrong one, and a key of its own would hide that. */
-async function hasKey(db: Queryable, { clock, vault }: SigningKeyContext): Promise<boolean> {
+async function hasKey(db: Queryable, { clock, vault }: SigningKeyDependencies): Promise<boolean> {
   const { opened, rejected } = openSigningKeys(vault, await listSigningKeys(db));
   if (opened.length === 0) return rejected.length > 0;
   const records = opened.map(({ record }) => record);
@@ -126,7 +126,7 @@ async function retireKeys(db: Queryable, vault: Vault, retiredAt: Date): Promise
 }
 
 function createRecord(
-  { vault }: SigningKeyContext,
+  { vault }: SigningKeyDependencies,
   createdAt: Date,
   activeFrom: Date,
 ): SigningKeyRecord {

@@ -1,32 +1,31 @@
 import type { LicenseActivate, LicenseActivateResponse } from '@latchkey/contract';
 import { v7 as makeUuid } from 'uuid';
 
-import type { Context } from '#server/context.ts';
-import { inTransaction } from '#server/db/transaction.ts';
 import type { Queryable } from '#server/db/statement.ts';
+import { inTransaction } from '#server/db/transaction.ts';
 import { activationLimitReached, licenseNotFound, licenseNotUsable } from '#server/errors.ts';
 
-import { recordEvents } from '../outgoing-webhooks/record-events.ts';
-import { admitMachine } from './admit-machine.ts';
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
-import { noteUnknownKey, refuse, requireByKey } from './find-license.ts';
+import { recordEvents } from '../outgoing-webhooks/record-events.ts';
+import { checkMoveLimit } from './check-move-limit.ts';
+import type { LicenseDependencies } from './dependencies.ts';
+import { recordUnknownKey, refuse, requireByKey } from './find-license.ts';
+import { isKeyOf } from './license-key.ts';
 import {
   countActiveActivations,
   insertActivation,
-  listActiveRelatives,
+  listCandidateActivations,
   refreshActivation,
-  type ActivationChange,
   type ActivationRecord,
 } from './queries/activations.ts';
 import { lockLicense, type LicenseRecord } from './queries/licenses.ts';
-import { readMachine, type PresentedMachine } from './read-machine.ts';
-import { decideActivation, type ActivationDecision } from './rules/decide-activation.ts';
+import { readMachine, type IdentifiedMachine } from './read-machine.ts';
+import { decideActivation } from './rules/decide-activation.ts';
 import type { LicenseTerms } from './rules/facts.ts';
 import { publicExpiry, type UsableStatus } from './rules/status.ts';
-import { isKeyOf } from './license-key.ts';
 import { readTerms } from './terms.ts';
 
-/** A machine that holds a slot now. */
+/** An active machine of a license. */
 export interface Activation {
   readonly activationId: string;
   readonly status: UsableStatus;
@@ -36,12 +35,12 @@ export interface Activation {
 }
 
 /**
- * Gives a machine a slot of a license, or the slot that it already holds.
+ * Activates a license on a machine, or returns the activation that the machine already has.
  * @throws InvalidRequestError (422) for a fingerprint that is empty or too large
  * @throws licenseNotFound, licenseNotUsable, activationLimitReached, moveLimitReached
  */
 export async function activateLicense(
-  ctx: Context,
+  ctx: LicenseDependencies,
   request: LicenseActivate,
   clientAddress: string,
 ): Promise<LicenseActivateResponse> {
@@ -63,122 +62,107 @@ export async function activateLicense(
 }
 
 /**
- * Takes a slot in a short transaction that locks the one license, so that the limit holds however many machines ask at
- * once. Callers for the same license queue up before they take a connection.
- * @param presented the key that the license was found by; null: it was found without one
+ * Activates a machine in a short transaction that locks the license, so that concurrent calls cannot exceed the limit.
+ * Calls for the same license queue before they take a connection.
+ * @param usedKey the key by which the license was found; null when it was found without one
  */
 export async function activateMachine(
-  ctx: Context,
+  ctx: LicenseDependencies,
   licenseId: string,
-  machine: PresentedMachine,
+  machine: IdentifiedMachine,
   installId: string | null,
-  presented: PresentedKey | null,
+  usedKey: UsedKey | null,
 ): Promise<Activation> {
   return ctx.licenseLimiter.runForKey(licenseId, () =>
     ctx.databaseLimiter.run(() =>
       inTransaction(ctx.pool, async (client) => {
         const license = await lockLicense(client, licenseId);
         if (license === null) throw licenseNotFound();
-        if (presented !== null) requireCurrentKey(ctx, license, presented);
-        return takeSlot(ctx, client, license, machine, installId);
+        if (usedKey !== null) requireCurrentKey(ctx, license, usedKey);
+        return activateOnLocked(ctx, client, license, machine, installId);
       }),
     ),
   );
 }
 
-/** A key by which a client found a license. */
-interface PresentedKey {
+/** The key by which a client found a license. */
+interface UsedKey {
   readonly key: string;
   readonly clientAddress: string;
 }
 
 /** The key may have been replaced between its look-up and the lock of the license. */
 function requireCurrentKey(
-  ctx: Context,
+  ctx: LicenseDependencies,
   license: LicenseRecord,
-  { key, clientAddress }: PresentedKey,
+  { key, clientAddress }: UsedKey,
 ): void {
   if (isKeyOf(ctx, license, key)) return;
-  noteUnknownKey(ctx, clientAddress);
+  recordUnknownKey(ctx, clientAddress);
   throw refuse(ctx, 'license_lookup', licenseNotFound());
 }
 
-async function takeSlot(
-  ctx: Context,
+async function activateOnLocked(
+  ctx: LicenseDependencies,
   client: Queryable,
   license: LicenseRecord,
-  machine: PresentedMachine,
+  machine: IdentifiedMachine,
   installId: string | null,
 ): Promise<Activation> {
   const now = ctx.clock.now();
-  const { status, known } = await decideSlot(ctx, client, license, machine, now);
-  const countsAsMove = known === null && (await admitMachine(ctx, client, license, machine, now));
+  const { status, existing } = await decide(ctx, client, license, machine, now);
+  const countsAsMove =
+    existing === null && (await checkMoveLimit(ctx, client, license, machine, now));
   const terms = await readTerms(client, ctx.catalog(), license);
-  const slot = {
-    id: known?.id ?? makeUuid(),
-    machineId: machine.machineId ?? known?.machineId ?? null,
-    entitlementProof: known?.entitlementProof ?? null,
-  };
-  const entitlement = issueEntitlement(ctx, license, terms, status, slot, now);
+  const id = existing?.id ?? makeUuid();
+  const entitlementProof = existing?.entitlementProof ?? null;
+  const machineId = machine.machineId ?? existing?.machineId ?? null;
+  const activation = { id, machineId, entitlementProof };
+  const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, now);
   const change = {
     ...machine,
     licenseId: license.id,
-    id: slot.id,
+    id,
     installId,
-    entitlementProof: entitlement.newProof ?? slot.entitlementProof,
+    entitlementProof: newProof ?? entitlementProof,
   };
-  if (known === null) await addActivation(ctx, client, license, change, countsAsMove, now);
-  else await refreshActivation(client, change, now);
-  const expiresAt = publicExpiry(license, now);
-  return { activationId: slot.id, status, expiresAt, terms, token: entitlement.token };
-}
-
-async function addActivation(
-  ctx: Context,
-  client: Queryable,
-  license: LicenseRecord,
-  change: ActivationChange,
-  countsAsMove: boolean,
-  now: Date,
-): Promise<void> {
-  await insertActivation(client, change, now, countsAsMove);
-  const details = { activation_id: change.id };
-  await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
-}
-
-/** Which slot the machine gets: the one that it holds already, or a new one (null). */
-async function decideSlot(
-  ctx: Context,
-  client: Queryable,
-  license: LicenseRecord,
-  { identity, olderIdentities }: PresentedMachine,
-  now: Date,
-): Promise<{ status: UsableStatus; known: ActivationRecord | null }> {
-  const activeCount = await countActiveActivations(client, license.id);
-  // A row hashed under a previous master secret can only agree with the identity under the same one.
-  const relatives: ActivationRecord[] = [];
-  let decision: ActivationDecision | null = null;
-  for (const presented of [identity, ...olderIdentities]) {
-    const found = await listActiveRelatives(client, license.id, presented);
-    const candidates = found.map(({ id, identity: stored }) => ({
-      activationId: id,
-      identity: stored,
-    }));
-    relatives.push(...found);
-    decision = decideActivation(license, activeCount, candidates, presented, now);
-    if (decision.kind === 'again' || decision.kind === 'refused') break;
+  if (existing === null) {
+    await insertActivation(client, change, now, countsAsMove);
+    const details = { activation_id: id };
+    await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
+  } else {
+    await refreshActivation(client, change, now);
   }
-  if (decision === null) throw new Error('a machine without an identity');
+  return { activationId: id, status, expiresAt: publicExpiry(license, now), terms, token };
+}
+
+/** Finds the existing activation of a machine; null when the machine may have a new one. */
+async function decide(
+  ctx: LicenseDependencies,
+  client: Queryable,
+  license: LicenseRecord,
+  { identity, olderIdentities }: IdentifiedMachine,
+  now: Date,
+): Promise<{ status: UsableStatus; existing: ActivationRecord | null }> {
+  const activeCount = await countActiveActivations(client, license.id);
+  const decideFor = async (presented: IdentifiedMachine['identity']) => {
+    const candidates = await listCandidateActivations(client, license.id, presented);
+    return decideActivation(license, activeCount, candidates, presented, now);
+  };
+  let decision = await decideFor(identity);
+  // A row hashed under a previous master secret matches only an identity hashed under the same secret.
+  for (const older of olderIdentities) {
+    if (decision.kind === 'existing' || decision.kind === 'refused') break;
+    decision = await decideFor(older);
+  }
   switch (decision.kind) {
     case 'refused':
       throw refuse(ctx, 'activate', licenseNotUsable(decision.status));
     case 'limit':
       throw refuse(ctx, 'activate', activationLimitReached(decision.max, decision.current));
-    case 'again': {
-      const known = relatives.find(({ id }) => id === decision.activationId) ?? null;
-      return { status: decision.status, known };
-    }
+    case 'existing':
+      return { status: decision.status, existing: decision.activation };
     case 'new':
-      return { status: decision.status, known: null };
+      return { status: decision.status, existing: null };
   }
 }

@@ -1,6 +1,5 @@
 import { LATEST_DATE_TIME_MS } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
@@ -8,6 +7,7 @@ import { licenseNotFound } from '#server/errors.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { resolveLicenseId } from './find-license.ts';
+import type { LicenseChangeDependencies } from './dependencies.ts';
 import {
   lockLicense,
   recordExtension,
@@ -19,7 +19,9 @@ import type { LicenseFacts } from './rules/facts.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Who changes a license by hand, and why. */
+const TRIAL_WITHOUT_END = 'A trial always has an end: give it a date, or issue a license.';
+
+/** A manual change of a license. */
 export interface ManualChange {
   /** The license's key or id. */
   readonly keyOrId: string;
@@ -27,27 +29,36 @@ export interface ManualChange {
   readonly reason: string;
 }
 
-/** How long a license is to run: some days more, or until a moment; null is for ever. */
+/** The new end of a license: some days later, or a date; null is perpetual. */
 export type Extension = { readonly days: number } | { readonly until: Date | null };
 
-/** Stops a license from running until it is reinstated. */
-export async function suspendLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+/** Makes a license unusable until it is reinstated. */
+export async function suspendLicense(
+  ctx: LicenseChangeDependencies,
+  change: ManualChange,
+): Promise<LicenseRecord> {
   return changeLicense(ctx, change, {
     action: 'license.suspend',
     decide: (license, now) => ({ suspendedAt: license.suspendedAt ?? now }),
   });
 }
 
-/** Lets a license that was suspended or revoked by hand run again; a dispute about its payment goes on. */
-export async function reinstateLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+/** Lifts a manual suspension or revocation; a dispute about the payment continues. */
+export async function reinstateLicense(
+  ctx: LicenseChangeDependencies,
+  change: ManualChange,
+): Promise<LicenseRecord> {
   return changeLicense(ctx, change, {
     action: 'license.reinstate',
     decide: () => ({ suspendedAt: null, revokedAt: null }),
   });
 }
 
-/** Ends a license. This outranks a suspension or refund, and only a reinstatement lifts it. */
-export async function revokeLicense(ctx: Context, change: ManualChange): Promise<LicenseRecord> {
+/** Revokes a license. This outranks a suspension or refund, and only a reinstatement lifts it. */
+export async function revokeLicense(
+  ctx: LicenseChangeDependencies,
+  change: ManualChange,
+): Promise<LicenseRecord> {
   return changeLicense(ctx, change, {
     action: 'license.revoke',
     decide: (license, now) => ({ revokedAt: license.revokedAt ?? now }),
@@ -55,13 +66,13 @@ export async function revokeLicense(ctx: Context, change: ManualChange): Promise
 }
 
 /**
- * Moves the end of a license. Days are added to its present end, or to now when it is over; a perpetual license stays so,
- * and no end lies beyond the year 9999, which no date-time could tell. A subscription's next payment moves the end
- * further, never back.
- * @throws LicenseRefusal for a trial that is to have no end
+ * Moves the end of a license. Days are added to its present end, or to now when it has expired; a perpetual license stays
+ * perpetual, and no end lies beyond the year 9999, the last that a date-time can express. A subscription's next payment
+ * moves the end further, never back.
+ * @throws LicenseChangeError for a trial without an end
  */
 export async function extendLicense(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   change: ManualChange,
   extension: Extension,
 ): Promise<LicenseRecord> {
@@ -70,7 +81,7 @@ export async function extendLicense(
     decide(license, now) {
       const expiresAt =
         'until' in extension ? extension.until : addDays(license, extension.days, now);
-      if (license.trial && expiresAt === null) throw trialMustEnd();
+      if (license.trial && expiresAt === null) throw new LicenseChangeError(TRIAL_WITHOUT_END);
       return { expiresAt };
     },
     record: (db, { id, expiresAt }) => recordExtension(db, id, expiresAt),
@@ -78,11 +89,11 @@ export async function extendLicense(
 }
 
 /**
- * Allows a license to be activated on more machines than its limit of moves does, each once.
+ * Allows moves of a license beyond its limit, each once.
  * @param count 1 to 1,000
  */
 export async function allowMoves(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   change: ManualChange,
   count: number,
 ): Promise<LicenseRecord> {
@@ -99,19 +110,19 @@ function addDays({ expiresAt }: LicenseFacts, days: number, now: Date): Date | n
   return new Date(Math.min(from + days * DAY_MS, LATEST_DATE_TIME_MS));
 }
 
-/** A kind of change by hand. */
-interface KindOfChange {
-  /** As the audit log calls it. */
+/** What a manual change does. */
+interface ChangeSteps {
+  /** The action in the audit log. */
   readonly action: string;
   readonly decide: (license: LicenseRecord, now: Date) => Partial<LicenseFacts>;
-  /** Writes what else is to be kept of the changed license. */
+  /** Stores what the license's facts do not hold. */
   readonly record?: (db: Queryable, changed: LicenseRecord) => Promise<void>;
 }
 
 async function changeLicense(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   change: ManualChange,
-  { action, decide, record }: KindOfChange,
+  { action, decide, record }: ChangeSteps,
 ): Promise<LicenseRecord> {
   const id = await resolveLicenseId(ctx, change.keyOrId);
   if (id === null) throw licenseNotFound();
@@ -135,14 +146,10 @@ async function changeLicense(
   });
 }
 
-/** Why a license cannot be changed by hand as it was asked: a sentence for the operator. */
-export class LicenseRefusal extends Error {
+/** A manual change that is not possible; the message is a sentence for the operator. */
+export class LicenseChangeError extends Error {
   constructor(message: string) {
     super(message);
-    this.name = 'LicenseRefusal';
+    this.name = 'LicenseChangeError';
   }
-}
-
-function trialMustEnd(): LicenseRefusal {
-  return new LicenseRefusal('A trial always has an end: give it a date, or issue a license.');
 }

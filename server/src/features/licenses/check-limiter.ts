@@ -5,10 +5,10 @@ import type { Clock } from '#server/clock.ts';
 import { networkOf } from '#server/lib/client-network.ts';
 import { RateLimiter, type RatePolicy } from '#server/lib/rate-limiter.ts';
 
-/** Checkouts without a license that a network may ask for: so many at once, and as many again in each window. */
+/** Checkouts without a license that a network may look up: a burst of the quota, and as many again in each window. */
 export const CHECK_POLICY: RatePolicy = { name: 'checks', quota: 120, windowSeconds: 3_600 };
 
-/** Bounds memory; the checkouts that were not asked for the longest are forgotten first. */
+/** Bounds memory; the least recently used are dropped first. */
 const MAX_CHECKOUTS = 100_000;
 
 /** `missed` counts against the quota of the network, `found` does not. */
@@ -16,9 +16,9 @@ type Outcome = 'missed' | 'found';
 
 /**
  * Limits how many transaction ids a client network can try. It counts each id once, however often the network polls it,
- * and stops counting it when its license is found. So a front end may poll one checkout for as long as it takes, and
- * many buyers behind one address do not count once they have their licenses. Over the quota, an id that is new to the
- * network is refused before anybody looks it up: the answer says nothing about it.
+ * and stops counting it when its license is found. So a front end may poll one checkout as long as needed, and buyers
+ * behind one address do not count once they have their licenses. Over the quota, an id that is new to the network is
+ * refused before it is looked up, so that the answer does not depend on it.
  */
 export class CheckLimiter {
   readonly #clock: Clock;
@@ -31,29 +31,29 @@ export class CheckLimiter {
   }
 
   /**
-   * Admits a look-up. Returns the seconds for which to refuse it, or 0.
+   * Admits a look-up; returns the seconds for which it is refused, or 0.
    * @param address the client's IP address; IPv6 addresses count by their /64
    */
   admit(address: string, transactionId: string): number {
     const network = networkOf(address);
-    const name = nameOf(network, transactionId);
-    if (this.#outcomes.get(name) !== undefined) return 0;
+    const key = outcomeKey(network, transactionId);
+    if (this.#outcomes.get(key) !== undefined) return 0;
     const { retryAfterSeconds } = this.#limiter.take(network, this.#clock.now().getTime());
-    if (retryAfterSeconds === 0) this.#outcomes.set(name, 'missed');
+    if (retryAfterSeconds === 0) this.#outcomes.set(key, 'missed');
     return retryAfterSeconds;
   }
 
   /** Stops counting an id that was admitted and has a license. */
   recordFound(address: string, transactionId: string): void {
     const network = networkOf(address);
-    const name = nameOf(network, transactionId);
-    if (this.#outcomes.get(name) !== 'missed') return;
-    this.#outcomes.set(name, 'found');
+    const key = outcomeKey(network, transactionId);
+    if (this.#outcomes.get(key) !== 'missed') return;
+    this.#outcomes.set(key, 'found');
     this.#limiter.giveBack(network, this.#clock.now().getTime());
   }
 }
 
 /** A hash is short, however long the id is. */
-function nameOf(network: string, transactionId: string): string {
+function outcomeKey(network: string, transactionId: string): string {
   return hash('sha256', `${network} ${transactionId}`, 'base64url');
 }

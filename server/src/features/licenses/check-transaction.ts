@@ -1,9 +1,9 @@
 import type { CheckedLicense, LicenseCheckResponse } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
 import { notFound, rateLimited } from '#server/errors.ts';
 
 import { CHECK_POLICY } from './check-limiter.ts';
+import type { LicenseDependencies } from './dependencies.ts';
 import type { LicenseRecord } from './queries/licenses.ts';
 import { licenseStatus, publicExpiry } from './rules/status.ts';
 import { licenseKeyLabel } from './license-key.ts';
@@ -19,13 +19,13 @@ const PENDING: LicenseCheckResponse = {
 
 /**
  * Returns the licenses of a checkout; `pending` until they exist. The key is shown for some hours only, because transaction
- * ids end up in receipts and browser histories, never once the money went back, and only for licenses that a payment
- * created: the transaction id of an imported or issued license may be an order number that anybody can guess.
- * @param clientAddress the client's IP address; it is refused when its network asks for many unknown checkouts
- * @throws notFound (404) for the empty id, which names no checkout; rateLimited (429)
+ * ids end up in receipts and browser histories, never after a refund, and only for licenses that a payment created: the
+ * transaction id of an imported or issued license may be an order number that is easy to guess.
+ * @param clientAddress the client's IP address; it is refused when its network looks up many unknown checkouts
+ * @throws notFound (404) for an empty id; rateLimited (429)
  */
 export async function checkTransaction(
-  ctx: Context,
+  ctx: LicenseDependencies,
   transactionId: string,
   clientAddress: string,
 ): Promise<LicenseCheckResponse> {
@@ -39,7 +39,7 @@ export async function checkTransaction(
   return { ...first, licenses };
 }
 
-function admitCheck(ctx: Context, transactionId: string, clientAddress: string): void {
+function admitCheck(ctx: LicenseDependencies, transactionId: string, clientAddress: string): void {
   const retryAfterSeconds = ctx.checkLimiter.admit(clientAddress, transactionId);
   if (retryAfterSeconds === 0) return;
   ctx.metrics.countRefusal('check', 'rate_limited');
@@ -49,7 +49,7 @@ function admitCheck(ctx: Context, transactionId: string, clientAddress: string):
   });
 }
 
-function toChecked(ctx: Context, license: LicenseRecord): CheckedLicense {
+function toChecked(ctx: LicenseDependencies, license: LicenseRecord): CheckedLicense {
   const now = ctx.clock.now();
   return {
     license_key: isKeyShown(license, now)

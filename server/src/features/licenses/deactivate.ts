@@ -1,6 +1,5 @@
 import type { LicenseDeactivate, LicenseDeactivateResponse } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import {
   activationNotFound,
@@ -10,64 +9,62 @@ import {
 } from '#server/errors.ts';
 
 import { recordEvents } from '../outgoing-webhooks/record-events.ts';
+import type { LicenseDependencies } from './dependencies.ts';
 import { refuse, requireByKey } from './find-license.ts';
 import { deactivateActivation } from './queries/activations.ts';
 import { findLicense } from './queries/licenses.ts';
-import { decideDeactivation, type DeactivationDecision } from './rules/decide-validation.ts';
-
-type RefusalCode = Extract<DeactivationDecision, { kind: 'refused' }>['code'];
+import { decideDeactivation, type DeactivationRefusalReason } from './rules/decide-validation.ts';
 
 /**
- * Frees the slot of an activation, whatever the status of its license; doing so again changes nothing.
+ * Deactivates a machine, whatever the status of its license. Repeating it changes nothing.
  * @throws licenseNotFound, activationNotFound (404), machineMismatch (403)
  */
 export async function deactivateLicense(
-  ctx: Context,
+  ctx: LicenseDependencies,
   request: LicenseDeactivate,
   clientAddress: string,
 ): Promise<LicenseDeactivateResponse> {
   const { license_key: licenseKey, activation_id: activationId, machine_id: machineId } = request;
   const { license, activation } = await requireByKey(ctx, licenseKey, activationId, clientAddress);
   const decision = decideDeactivation(license, activation, machineId);
-  if (decision.kind === 'refused') throw refuse(ctx, 'deactivate', toError(decision.code));
-  if (decision.kind === 'already')
-    return answer(activationId, 'The activation was inactive already.');
-  const now = ctx.clock.now();
-  const freed = await ctx.databaseLimiter.run(() =>
-    freeSlot(ctx, license.id, { activationId, machineId }, now),
-  );
-  // Bound or freed by somebody else since it was read: decide again on what holds now.
-  if (!freed) return deactivateLicense(ctx, request, clientAddress);
-  return answer(activationId, 'The activation was deactivated.');
+  if (decision.kind === 'refused') throw refuse(ctx, 'deactivate', toError(decision.reason));
+  if (decision.kind === 'already') {
+    return toResponse(activationId, 'The activation was inactive already.');
+  }
+  const machine = { activationId, machineId };
+  const isDeactivated = await ctx.databaseLimiter.run(() => deactivate(ctx, license.id, machine));
+  // Bound or deactivated since it was read: decide again on what is stored now.
+  if (!isDeactivated) return deactivateLicense(ctx, request, clientAddress);
+  return toResponse(activationId, 'The activation was deactivated.');
 }
 
-/** A single statement, unless an endpoint wants to be told. */
-async function freeSlot(
-  ctx: Context,
+/** Runs a single statement, unless an endpoint wants the event. */
+async function deactivate(
+  ctx: LicenseDependencies,
   licenseId: string,
   { activationId, machineId }: { readonly activationId: string; readonly machineId: string },
-  now: Date,
 ): Promise<boolean> {
+  const now = ctx.clock.now();
   if (!(await ctx.wantedEvents.has(ctx.pool, 'activation.removed'))) {
     return deactivateActivation(ctx.pool, licenseId, activationId, machineId, now);
   }
   return inTransaction(ctx.pool, async (client) => {
-    const freed = await deactivateActivation(client, licenseId, activationId, machineId, now);
-    const license = freed ? await findLicense(client, licenseId) : null;
+    const isChanged = await deactivateActivation(client, licenseId, activationId, machineId, now);
+    const license = isChanged ? await findLicense(client, licenseId) : null;
     if (license !== null) {
       const details = { activation_id: activationId.toLowerCase() };
       await recordEvents(ctx, client, [{ type: 'activation.removed', license, details }], now);
     }
-    return freed;
+    return isChanged;
   });
 }
 
-function answer(activationId: string, message: string): LicenseDeactivateResponse {
+function toResponse(activationId: string, message: string): LicenseDeactivateResponse {
   return { success: true, message, activation_id: activationId.toLowerCase() };
 }
 
-function toError(code: RefusalCode): PublicError {
-  switch (code) {
+function toError(reason: DeactivationRefusalReason): PublicError {
+  switch (reason) {
     case 'license_not_found':
       return licenseNotFound();
     case 'activation_not_found':

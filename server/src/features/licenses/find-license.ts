@@ -1,125 +1,127 @@
 import { isUuid } from '@latchkey/contract';
+import type { Pool } from 'pg';
 
-import type { Context } from '#server/context.ts';
 import { licenseNotFound, rateLimited, type PublicError } from '#server/errors.ts';
 import { networkOf } from '#server/lib/client-network.ts';
 
+import type { LicenseDependencies, LicenseKeyDependencies } from './dependencies.ts';
 import { GUESS_POLICY } from './guess-limiter.ts';
-import { identifyLicenseKey, type IdentifiedKey, hashUnderAllSecrets } from './license-key.ts';
+import { hashWithAllSecrets, identifyLicenseKey, type IdentifiedKey } from './license-key.ts';
 import type { FoundLicense } from './queries/find-by-key.ts';
-import { findStoredKey, findLicenseIdByKey } from './queries/license-keys.ts';
-
-/**
- * Records that a client asked for a key that nobody has.
- * @throws rateLimited (429) while its address is paused
- */
-export function noteUnknownKey(ctx: Context, clientAddress: string): void {
-  refuseFor(ctx, ctx.guesses.recordFailure(clientAddress));
-}
-
-/** Reads what belongs to the hash of a key; null when no license has that key. */
-type ReadByHash<Found> = (keyHash: string) => Promise<Found | null>;
-
-/**
- * Looks up a key that a client sent, and counts it as a guess when no license has it. Foreign keys that are new to a
- * network are looked up one after the other: of those sent at once, the right ones would otherwise be answered before the
- * wrong ones are counted.
- * @returns null for an unknown key
- * @throws rateLimited (429) while the address is paused, for unknown keys and for foreign keys that are new to it
- */
-export async function lookUpKey<Found>(
-  ctx: Context,
-  licenseKey: string,
-  clientAddress: string,
-  read: ReadByHash<Found>,
-): Promise<Found | null> {
-  const key = identifyLicenseKey(ctx, licenseKey);
-  if (key === null) {
-    noteUnknownKey(ctx, clientAddress);
-    return null;
-  }
-  const lookUp = async (): Promise<Found | null> => {
-    admitKey(ctx, key, clientAddress);
-    const found = (await read(key.keyHash)) ?? (await readUnderOlderHash(ctx, licenseKey, read));
-    if (found === null) noteUnknownKey(ctx, clientAddress);
-    else noteKnownKey(ctx, key, clientAddress);
-    return found;
-  };
-  if (!key.isForeign || ctx.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
-  // Refused before it takes a place in the queue.
-  admitKey(ctx, key, clientAddress);
-  return ctx.lookUpLimiter.runForKey(networkOf(clientAddress), lookUp);
-}
-
-async function readUnderOlderHash<Found>(
-  ctx: Context,
-  licenseKey: string,
-  read: ReadByHash<Found>,
-): Promise<Found | null> {
-  const olderHash = await findOlderKeyHash(ctx, licenseKey);
-  return olderHash === null ? null : read(olderHash);
-}
-
-/** Before a key is looked up: throws rateLimited (429) for a foreign key that is new to an address, while that is paused. */
-function admitKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
-  if (key.isForeign) refuseFor(ctx, ctx.guesses.admit(clientAddress, key.keyHash));
-}
-
-/** After a key was found: throws rateLimited (429) for a foreign key whose address was paused during the look-up. */
-function noteKnownKey(ctx: Context, key: IdentifiedKey, clientAddress: string): void {
-  if (key.isForeign) refuseFor(ctx, ctx.guesses.recordSuccess(clientAddress, key.keyHash));
-}
-
-function refuseFor(ctx: Context, seconds: number): void {
-  if (seconds === 0) return;
-  ctx.metrics.countRefusal('license_lookup', 'rate_limited');
-  throw rateLimited(seconds, {
-    'ratelimit-policy': GUESS_POLICY,
-    ratelimit: `"guesses";r=0;t=${seconds}`,
-  });
-}
+import { findLicenseIdByKey, findStoredKey } from './queries/license-keys.ts';
 
 /**
  * Finds the license of a key.
- * @param activationId the activation to bring along; null for none
+ * @param activationId the activation to read with it; null for none
  * @throws licenseNotFound (404), or rateLimited (429) while the address is paused
  */
 export async function requireByKey(
-  ctx: Context,
+  ctx: LicenseDependencies,
   licenseKey: string,
   activationId: string | null,
   clientAddress: string,
 ): Promise<FoundLicense> {
-  const finding = await lookUpKey(ctx, licenseKey, clientAddress, (keyHash) =>
+  const found = await lookUpKey(ctx, licenseKey, clientAddress, (keyHash) =>
     ctx.batches.lookups.submit({ keyHash, activationId }),
   );
-  if (finding !== null) return finding;
+  if (found !== null) return found;
   throw refuse(ctx, 'license_lookup', licenseNotFound());
 }
 
-/** Counts a refusal before it is thrown. */
-export function refuse(ctx: Context, operation: string, error: PublicError): PublicError {
+/**
+ * Looks up a key that a client sent, and counts it as a guess when no license has it. Guessable keys that are new to a
+ * network are looked up one at a time: of keys sent at once, right ones would otherwise be answered before the wrong ones
+ * are counted.
+ * @param read reads a license by the hash of its key; null when no license has that key
+ * @returns null for an unknown key
+ * @throws rateLimited (429) while the address is paused, for unknown keys and for guessable keys that are new to it
+ */
+export async function lookUpKey<Found>(
+  ctx: LicenseDependencies,
+  licenseKey: string,
+  clientAddress: string,
+  read: (keyHash: string) => Promise<Found | null>,
+): Promise<Found | null> {
+  const key = identifyLicenseKey(ctx, licenseKey);
+  if (key === null) {
+    recordUnknownKey(ctx, clientAddress);
+    return null;
+  }
+  const lookUp = async (): Promise<Found | null> => {
+    admitKey(ctx, key, clientAddress);
+    const found = (await read(key.keyHash)) ?? (await readByOlderHash(ctx, licenseKey, read));
+    if (found === null) recordUnknownKey(ctx, clientAddress);
+    else recordKnownKey(ctx, key, clientAddress);
+    return found;
+  };
+  if (!key.isGuessable || ctx.guesses.isKnown(clientAddress, key.keyHash)) return lookUp();
+  // Refuses a paused address before it fills the queue.
+  admitKey(ctx, key, clientAddress);
+  return ctx.lookUpLimiter.runForKey(networkOf(clientAddress), lookUp);
+}
+
+/**
+ * Reads a key that was not found under the current master secret by the hash under which it is stored. Costs nothing
+ * while no previous secret is configured. The current hash is among the candidates, because a rotation may just have
+ * rewritten the row.
+ */
+async function readByOlderHash<Found>(
+  ctx: LicenseDependencies,
+  licenseKey: string,
+  read: (keyHash: string) => Promise<Found | null>,
+): Promise<Found | null> {
+  if (ctx.vault.previous.length === 0) return null;
+  const candidates = hashWithAllSecrets(ctx, licenseKey);
+  const stored = await ctx.databaseLimiter.run(() => findStoredKey(ctx.pool, candidates));
+  return stored === null ? null : read(stored.keyHash);
+}
+
+/**
+ * Records that a client sent an unknown key.
+ * @throws rateLimited (429) while its address is paused
+ */
+export function recordUnknownKey(ctx: LicenseDependencies, clientAddress: string): void {
+  throwIfPaused(ctx, ctx.guesses.recordFailure(clientAddress));
+}
+
+/** @throws rateLimited (429) for a guessable key that is new to a paused address, before it is looked up */
+function admitKey(ctx: LicenseDependencies, key: IdentifiedKey, clientAddress: string): void {
+  if (key.isGuessable) throwIfPaused(ctx, ctx.guesses.admit(clientAddress, key.keyHash));
+}
+
+/** @throws rateLimited (429) for a guessable key whose address was paused during the look-up */
+function recordKnownKey(ctx: LicenseDependencies, key: IdentifiedKey, clientAddress: string): void {
+  if (key.isGuessable) throwIfPaused(ctx, ctx.guesses.recordSuccess(clientAddress, key.keyHash));
+}
+
+function throwIfPaused(ctx: LicenseDependencies, pauseSeconds: number): void {
+  if (pauseSeconds === 0) return;
+  ctx.metrics.countRefusal('license_lookup', 'rate_limited');
+  throw rateLimited(pauseSeconds, {
+    'ratelimit-policy': GUESS_POLICY,
+    ratelimit: `"guesses";r=0;t=${pauseSeconds}`,
+  });
+}
+
+/** Counts a refusal, and returns the error to throw. */
+export function refuse(
+  ctx: Pick<LicenseDependencies, 'metrics'>,
+  operation: string,
+  error: PublicError,
+): PublicError {
   ctx.metrics.countRefusal(operation, error.code);
   return error;
 }
 
 /**
- * Under which hash a key is stored that was not found under the current master secret. Costs nothing while no previous
- * secret is configured. The current hash is among the candidates, because a rotation may just have rewritten the row.
+ * Returns the id of the license that an operator names by its key or id; null when no license has that key. An imported
+ * key that looks like a UUID is found as a key first.
  */
-async function findOlderKeyHash(ctx: Context, licenseKey: string): Promise<string | null> {
-  if (ctx.vault.previous.length === 0) return null;
-  const candidates = hashUnderAllSecrets(ctx, licenseKey);
-  const stored = await ctx.databaseLimiter.run(() => findStoredKey(ctx.pool, candidates));
-  return stored?.keyHash ?? null;
-}
-
-/**
- * The id of the license that an operator names by its key or its id; null when no license has that key. An imported key
- * that looks like a UUID is found as a key first.
- */
-export async function resolveLicenseId(ctx: Context, keyOrId: string): Promise<string | null> {
-  const keyHashes = hashUnderAllSecrets(ctx, keyOrId);
+export async function resolveLicenseId(
+  ctx: LicenseKeyDependencies & { readonly pool: Pool },
+  keyOrId: string,
+): Promise<string | null> {
+  const keyHashes = hashWithAllSecrets(ctx, keyOrId);
   const id = keyHashes.length === 0 ? null : await findLicenseIdByKey(ctx.pool, keyHashes);
   if (id !== null) return id;
   return isUuid(keyOrId.trim()) ? keyOrId.trim().toLowerCase() : null;

@@ -32,7 +32,7 @@ test('a record becomes an order with all that it says', () => {
       created_at: '2020-01-01T00:00:00Z',
     }),
     {
-      order: {
+      license: {
         licenseKey: 'OLD-1',
         product: catalog.products.get('sellers'),
         customerEmail: 'ann@example.com',
@@ -50,21 +50,21 @@ test('a record becomes an order with all that it says', () => {
 test('an empty end is for ever; without one the product’s own term begins', () => {
   for (const empty of ['', null]) {
     const parsed = parse({ license_key: 'OLD-1', expires_at: empty });
-    assert.ok('order' in parsed);
-    assert.equal(parsed.order.expiresAt, null);
+    assert.ok('license' in parsed);
+    assert.equal(parsed.license.expiresAt, null);
   }
   const parsed = parse({ license_key: 'OLD-1' });
-  assert.ok('order' in parsed && !('expiresAt' in parsed.order));
+  assert.ok('license' in parsed && !('expiresAt' in parsed.license));
 });
 
 test('a subscription is said in words or as a JSON value, and may be past due', () => {
   for (const said of ['true', true]) {
     const parsed = parse({ license_key: 'OLD-1', subscription: said, status: 'past_due' });
-    assert.equal('order' in parsed && parsed.order.subscription, true);
+    assert.equal('license' in parsed && parsed.license.subscription, true);
   }
   for (const said of ['false', '', false, null]) {
     const parsed = parse({ license_key: 'OLD-1', subscription: said });
-    assert.equal('order' in parsed && parsed.order.subscription, false);
+    assert.equal('license' in parsed && parsed.license.subscription, false);
   }
 });
 
@@ -73,7 +73,7 @@ test('what would be lost or cannot be meant is a problem that does not repeat th
   assert.match(problemOf({ license_key: '' }), /empty/u);
   assert.match(problemOf({ license_key: 'LK-AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' }), /wrong checksum/u);
   assert.match(problemOf({ ...key, product: 'none' }), /no product "none"/u);
-  assert.match(problemOf(key, null), /name one, or give --product/u);
+  assert.match(problemOf(key, null), /name one, or pass --product/u);
   assert.match(problemOf({ ...key, customer_email: 'ann@' }), /not an e-mail address/u);
   assert.match(problemOf({ ...key, max_activations: '0' }), /from 1 to/u);
   assert.match(problemOf({ ...key, max_activations: 1.5 }), /from 1 to/u);

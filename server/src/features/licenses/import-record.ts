@@ -1,22 +1,19 @@
 import { parseDateTime, parseEmail } from '@latchkey/contract';
 import type { Catalog, Product } from '#server/config/catalog.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
-import type { LicenseOrder } from './issue.ts';
+import type { ImportedLicense } from './import.ts';
 
-/** A license to be imported, as it stands in a file: values by the names of their columns. */
+/** A record of an import file: values by column name. */
 export type ImportRecord = Readonly<Record<string, unknown>>;
 
-/** What an import is judged by. */
 export interface ImportRules {
   readonly catalog: Catalog;
-  /** The product of records that name none; null: each must name its own. */
+  /** The product of records without one; null: each record must name its product. */
   readonly defaultProduct: Product | null;
 }
 
-/** A license that can be made, or the reason why not, in a sentence without the key. */
-export type ParsedRecord =
-  | { readonly order: LicenseOrder & { readonly licenseKey: string } }
-  | { readonly problem: string };
+/** A license to import, or the problem of its record: a sentence without the key. */
+export type ParsedRecord = { readonly license: ImportedLicense } | { readonly problem: string };
 
 const READ_COLUMNS = [
   'license_key',
@@ -31,7 +28,7 @@ const READ_COLUMNS = [
   'status',
 ];
 
-/** Columns that an export has besides: true in `trial` is refused, the others say nothing that an import could use. */
+/** Further columns of an export: true in `trial` is refused, the others are ignored. */
 const OTHER_EXPORTED_COLUMNS = [
   'license_id',
   'key_hint',
@@ -44,15 +41,15 @@ const OTHER_EXPORTED_COLUMNS = [
 const KNOWN_COLUMNS = new Set([...READ_COLUMNS, ...OTHER_EXPORTED_COLUMNS]);
 
 /**
- * Statuses that follow from the dates and from being a subscription. Any other would be lost: a revoked license would
- * work again.
+ * Statuses that follow from the dates and from being a subscription. Any other would be lost: a revoked license would be
+ * usable again.
  */
 const IMPORTABLE_STATUSES = new Set(['', 'active', 'past_due', 'expired']);
 
 const MAX_TEXT_CHARACTERS = 1_000;
 const MAX_ACTIVATIONS = 1_000_000;
 
-/** What is wrong with the columns of a file; null: nothing. */
+/** Returns the problem of a file's columns; null when there is none. */
 export function findColumnProblem(columns: readonly string[]): string | null {
   const unknown = columns.filter((column) => !KNOWN_COLUMNS.has(column));
   if (unknown.length > 0) {
@@ -61,10 +58,10 @@ export function findColumnProblem(columns: readonly string[]): string | null {
   return columns.includes('license_key') ? null : 'The column "license_key" is missing.';
 }
 
-/** Reads one record. An empty `expires_at` is perpetual; without the field, the product's own term begins now. */
+/** Parses one record. An empty `expires_at` is perpetual; without the field, the product's term begins now. */
 export function parseImportRecord(record: ImportRecord, rules: ImportRules): ParsedRecord {
   try {
-    return { order: toOrder(record, rules) };
+    return { license: toLicense(record, rules) };
   } catch (error) {
     if (error instanceof RecordProblem) return { problem: error.message };
     throw error;
@@ -73,7 +70,7 @@ export function parseImportRecord(record: ImportRecord, rules: ImportRules): Par
 
 class RecordProblem extends Error {}
 
-function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules) {
+function toLicense(record: ImportRecord, { catalog, defaultProduct }: ImportRules) {
   const columnProblem = findColumnProblem(Object.keys(record));
   if (columnProblem !== null) throw new RecordProblem(columnProblem);
   const subscription = readFlag(record, 'subscription');
@@ -92,7 +89,7 @@ function toOrder(record: ImportRecord, { catalog, defaultProduct }: ImportRules)
   };
 }
 
-/** Refuses what an imported license could not keep: most statuses, and being a trial. */
+/** Refuses trials, and statuses that an imported license would lose. */
 function requireImportable(record: ImportRecord, subscription: boolean): void {
   const status = readText(record, 'status') ?? '';
   if (!IMPORTABLE_STATUSES.has(status)) {
@@ -102,7 +99,7 @@ function requireImportable(record: ImportRecord, subscription: boolean): void {
   }
   if (status === 'past_due' && !subscription) {
     throw new RecordProblem(
-      'Only a subscription can be past_due: say subscription true, or import it as expired.',
+      'Only a subscription can be past_due: set subscription to true, or import it as expired.',
     );
   }
   if (readFlag(record, 'trial')) {
@@ -125,7 +122,7 @@ function readProduct(record: ImportRecord, catalog: Catalog, fallback: Product |
   const id = readText(record, 'product');
   const product = id === null ? fallback : catalog.products.get(id);
   if (product === null)
-    throw new RecordProblem('There is no product: name one, or give --product.');
+    throw new RecordProblem('There is no product: name one, or pass --product.');
   if (product === undefined)
     throw new RecordProblem(`The catalogue has no product ${JSON.stringify(id)}.`);
   return product;
@@ -155,7 +152,7 @@ function readExpiry(record: ImportRecord): Date | null {
   throw new RecordProblem('expires_at must be a date such as 2027-01-01 or 2027-01-01T12:00:00Z.');
 }
 
-/** A field that is true or false; false when it is absent, null or empty. */
+/** Reads a boolean field; false when it is absent, null or empty. */
 function readFlag(record: ImportRecord, name: string): boolean {
   const value = record[name];
   const text = typeof value === 'boolean' ? String(value) : (readText(record, name) ?? 'false');
@@ -163,7 +160,7 @@ function readFlag(record: ImportRecord, name: string): boolean {
   throw new RecordProblem(`${name} must be true or false.`);
 }
 
-/** A field's text, trimmed; null when it is absent, null or empty. */
+/** Reads a text field, trimmed; null when it is absent, null or empty. */
 function readText(record: ImportRecord, name: string): string | null {
   const value = record[name] ?? '';
   if (typeof value !== 'string' && typeof value !== 'number') {

@@ -1,47 +1,47 @@
-import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { estimateKeyBits, lengthOfName, MIN_KEY_BITS } from '#server/lib/key-strength.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { createLicense, type LicenseOrder, LicenseKeyTakenError } from './issue.ts';
-import { hashUnderAllSecrets, requireKeyHash } from './license-key.ts';
+import { createLicense, type NewLicense, LicenseKeyTakenError } from './issue.ts';
+import { hashWithAllSecrets, requireKeyHash } from './license-key.ts';
+import type { LicenseChangeDependencies } from './dependencies.ts';
 import { findLicenseIdByKey } from './queries/license-keys.ts';
 
 /**
- * What became of an imported license. `present`: its key already belonged to one, which is left as it is. `weak`: refused,
+ * The outcome for an imported license. `present`: a license has its key already and is left unchanged. `weak`: refused,
  * because its key can be guessed.
  */
 export type ImportOutcome = 'created' | 'present' | 'weak';
 
-/** A license with a key that was made elsewhere. */
-export type ImportOrder = LicenseOrder & { readonly licenseKey: string };
+/** A license to import, with its existing key. */
+export type ImportedLicense = NewLicense & { readonly licenseKey: string };
 
-/** Who imports licenses, why, and which of them. */
+/** A manual import. */
 export interface ImportChange {
   readonly actor: string;
   readonly reason: string;
-  /** Left out: keys that can be guessed are refused. */
+  /** Default: keys that can be guessed are refused. */
   readonly allowWeakKeys?: boolean;
 }
 
 /**
- * Makes licenses for keys that were made elsewhere, all in one transaction with one audit row. A key that is already
- * known is left alone, so that an import can be run again.
- * @returns one outcome per order, in their order
+ * Creates licenses for existing keys from elsewhere, all in one transaction with one audit row. A key that is present is
+ * skipped, so that an import can be repeated.
+ * @returns the outcomes in the order of the licenses
  */
 export async function importLicenses(
-  ctx: Context,
-  orders: readonly ImportOrder[],
+  ctx: LicenseChangeDependencies,
+  licenses: readonly ImportedLicense[],
   { actor, reason, allowWeakKeys = false }: ImportChange,
 ): Promise<readonly ImportOutcome[]> {
-  const isWeak = findWeak(ctx, orders);
+  const isWeak = findWeak(ctx, licenses);
   return inTransaction(ctx.pool, async (client) => {
     const outcomes: ImportOutcome[] = [];
-    for (const [index, order] of orders.entries()) {
+    for (const [index, license] of licenses.entries()) {
       const isRefused = isWeak[index] === true && !allowWeakKeys;
-      outcomes.push(await (isRefused ? refuseWeak : importLicense)(ctx, client, order));
+      outcomes.push(await (isRefused ? refuseWeak : importLicense)(ctx, client, license));
     }
     const created = outcomes.filter((outcome) => outcome === 'created').length;
     if (created > 0) {
@@ -59,14 +59,15 @@ export async function importLicenses(
 }
 
 async function importLicense(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   db: Queryable,
-  order: ImportOrder,
+  license: ImportedLicense,
 ): Promise<ImportOutcome> {
-  // The unique key of the table knows one hash of a key only.
-  if (ctx.vault.previous.length > 0 && (await isKnown(ctx, db, order.licenseKey))) return 'present';
+  // The table's primary key detects a key only by its hash under the current secret.
+  if (ctx.vault.previous.length > 0 && (await isKnown(ctx, db, license.licenseKey)))
+    return 'present';
   try {
-    await createLicense(ctx, db, order);
+    await createLicense(ctx, db, license);
     return 'created';
   } catch (error) {
     if (error instanceof LicenseKeyTakenError) return 'present';
@@ -74,29 +75,33 @@ async function importLicense(
   }
 }
 
-/** Leaves a weak key alone; one that is there already is not refused, so that an import can be run again. */
+/** Refuses a weak key, unless it is present: an import can be repeated. */
 async function refuseWeak(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   db: Queryable,
-  { licenseKey }: ImportOrder,
+  { licenseKey }: ImportedLicense,
 ): Promise<ImportOutcome> {
   return (await isKnown(ctx, db, licenseKey)) ? 'present' : 'weak';
 }
 
-async function isKnown(ctx: Context, db: Queryable, licenseKey: string): Promise<boolean> {
-  return (await findLicenseIdByKey(db, hashUnderAllSecrets(ctx, licenseKey))) !== null;
+async function isKnown(
+  ctx: LicenseChangeDependencies,
+  db: Queryable,
+  licenseKey: string,
+): Promise<boolean> {
+  return (await findLicenseIdByKey(db, hashWithAllSecrets(ctx, licenseKey))) !== null;
 }
 
 /** Returns what {@link importLicenses} would do, without doing it. */
 export async function previewImport(
-  ctx: Context,
-  orders: readonly ImportOrder[],
+  ctx: LicenseChangeDependencies,
+  licenses: readonly ImportedLicense[],
   { allowWeakKeys = false }: Pick<ImportChange, 'allowWeakKeys'>,
 ): Promise<readonly ImportOutcome[]> {
-  const isWeak = findWeak(ctx, orders);
+  const isWeak = findWeak(ctx, licenses);
   const seen = new Set<string>();
   const outcomes: ImportOutcome[] = [];
-  for (const [index, { licenseKey }] of orders.entries()) {
+  for (const [index, { licenseKey }] of licenses.entries()) {
     const keyHash = requireKeyHash(ctx, licenseKey);
     const known = seen.has(keyHash) || (await isKnown(ctx, ctx.pool, licenseKey));
     const isRefused = isWeak[index] === true && !allowWeakKeys;
@@ -106,25 +111,25 @@ export async function previewImport(
   return outcomes;
 }
 
-function findWeak(ctx: Context, orders: readonly ImportOrder[]): boolean[] {
+function findWeak(ctx: LicenseChangeDependencies, licenses: readonly ImportedLicense[]): boolean[] {
   return findWeakKeys(
-    orders.map(({ licenseKey }) => licenseKey),
+    licenses.map(({ licenseKey }) => licenseKey),
     ctx.catalog().keyPrefix,
   );
 }
 
-/** How many weak keys were imported. */
+/** Counts the imported weak keys. */
 function countWeak(outcomes: readonly ImportOutcome[], isWeak: readonly boolean[]): number {
   return outcomes.filter((outcome, index) => outcome === 'created' && isWeak[index]).length;
 }
 
 /**
- * Finds the keys that a guesser could try, by `MIN_KEY_BITS`. What a key shares with the beginning of its neighbours is
- * known to a guesser and does not count; of a key without neighbours, letters in front of the first hyphen do not. Keys of
- * the service's own form are never weak: they have 115 random bits.
- * @param keys of one vendor, as they stand in a file one after the other
+ * Finds the keys that can be guessed, by `MIN_KEY_BITS`. The prefix that a key shares with its neighbours is known to a
+ * guesser and does not count; of a key without neighbours, the letters before the first hyphen do not count. Generated
+ * keys are never weak: they have 115 random bits.
+ * @param keys the keys of one vendor, in the order of a file
  * @param keyPrefix the catalogue's key prefix
- * @returns one answer for each key, in their order
+ * @returns a boolean for each key, in their order
  */
 export function findWeakKeys(keys: readonly string[], keyPrefix: string): boolean[] {
   return keys.map((key, index) => {
@@ -138,7 +143,7 @@ export function findWeakKeys(keys: readonly string[], keyPrefix: string): boolea
   });
 }
 
-/** How many characters two keys have in common at their beginning. */
+/** Returns the length of the common prefix of two keys. */
 function countShared(one: string, other: string): number {
   let count = 0;
   while (count < one.length && one[count] === other[count]) count += 1;

@@ -3,29 +3,29 @@ import { randomBytes } from 'node:crypto';
 import { v7 as makeUuid } from 'uuid';
 
 import type { Product } from '#server/config/catalog.ts';
-import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
+import type { LicenseChangeDependencies } from './dependencies.ts';
 import { insertLicenseKey } from './queries/license-keys.ts';
-import { insertLicenseTransaction } from './queries/license-transactions.ts';
-import { insertLicense, type LicenseRecord } from './queries/licenses.ts';
+import { upsertLicenseTransactions } from './queries/license-transactions.ts';
+import { insertLicenses, type LicenseRecord } from './queries/licenses.ts';
 import { sealLicenseKey } from './license-key.ts';
 
 const DAY_MS = 86_400_000;
 
-/** What a license is made from; whatever is left out follows the product. */
-export interface LicenseOrder {
+/** A license to create; omitted values follow the product. */
+export interface NewLicense {
   readonly product: Product;
-  /** Null is perpetual; left out, the product's own term begins now. */
+  /** Null is perpetual. Default: the product's term begins now. */
   readonly expiresAt?: Date | null;
   readonly maxActivations?: number;
-  /** It has days of grace after its end; left out, it has none. */
+  /** Has a grace period after its end. Default: false. */
   readonly subscription?: boolean;
-  /** A key made elsewhere; left out, a new one is made. */
+  /** An existing key from elsewhere. Default: a generated key. */
   readonly licenseKey?: string;
   readonly transactionId?: string | null;
   readonly customerEmail?: string | null;
@@ -33,21 +33,19 @@ export interface LicenseOrder {
   readonly note?: string | null;
 }
 
-/** A new license with its key in plain: later the key has to be unsealed. */
+/** A new license and its key in plain text; later the key must be unsealed. */
 export interface IssuedLicense {
   readonly license: LicenseRecord;
   readonly licenseKey: string;
 }
 
 /**
- * Makes a license by hand and leaves an audit row.
- * @param actor who did it
- * @param reason why, for the audit log
+ * Issues a license manually, with an audit row.
  * @throws {Error} when the given key belongs to another license, or has a wrong checksum
  */
 export async function issueLicense(
-  ctx: Context,
-  order: LicenseOrder,
+  ctx: LicenseChangeDependencies,
+  order: NewLicense,
   actor: string,
   reason: string | null,
 ): Promise<IssuedLicense> {
@@ -61,32 +59,32 @@ export async function issueLicense(
       reason,
       details: { product: order.product.id, key_hint: issued.license.keyHint },
     });
-    const made = { before: null, after: issued.license };
-    await recordLicenseChanges(ctx, client, [made], issued.license.createdAt);
+    const change = { before: null, after: issued.license };
+    await recordLicenseChanges(ctx, client, [change], issued.license.createdAt);
     return issued;
   });
 }
 
-/** Makes a license in the transaction of the caller. */
+/** Creates a license in the transaction of the caller. */
 export async function createLicense(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   db: Queryable,
-  order: LicenseOrder,
+  order: NewLicense,
 ): Promise<IssuedLicense> {
   const id = makeUuid();
   const licenseKey = order.licenseKey ?? generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
   const { keyHash, ...sealed } = sealLicenseKey(ctx, id, licenseKey);
   const license = { ...toRecord(order, id, ctx.clock.now()), ...sealed };
   if (!(await insertLicenseKey(db, { keyHash, licenseId: id }))) throw new LicenseKeyTakenError();
-  await insertLicense(db, license);
+  await insertLicenses(db, [license]);
   if (order.transactionId != null) {
     const { transactionId } = order;
-    await insertLicenseTransaction(db, { transactionId, licenseId: id, position: 0 });
+    await upsertLicenseTransactions(db, [{ transactionId, licenseId: id, position: 0 }]);
   }
   return { license, licenseKey };
 }
 
-/** A key that was given from outside belongs to a license already. */
+/** The given key belongs to another license. */
 export class LicenseKeyTakenError extends Error {
   constructor() {
     super('the key belongs to another license already');
@@ -94,14 +92,14 @@ export class LicenseKeyTakenError extends Error {
   }
 }
 
-/** The end of the product's own term when it begins at a moment; null is perpetual. */
+/** Returns the end of a product's term that begins at a date; null is perpetual. */
 function endOfTerm(product: Product, from: Date): Date | null {
   if (product.durationDays === null) return null;
   return new Date(from.getTime() + product.durationDays * DAY_MS);
 }
 
 function toRecord(
-  order: LicenseOrder,
+  order: NewLicense,
   id: string,
   createdAt: Date,
 ): Omit<LicenseRecord, 'keySealed' | 'keyHint'> {

@@ -1,46 +1,43 @@
 import type { MachineInfo } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
-
 import { toMachineKey } from '../usage/machine-key.ts';
 import { listLastUses, type LastUse } from '../usage/queries.ts';
+import type { LicenseDependencies } from './dependencies.ts';
 import { requireByKey } from './find-license.ts';
 import { listActivationsOf, type ActivationRecord } from './queries/activations.ts';
 
-/** Nobody manages a license with more machines than this from a list. */
+/** More machines than anyone manages from a list. */
 const MAX_LISTED = 1_000;
 
+const NO_USES: ReadonlyMap<string, LastUse> = new Map();
+
 /**
- * The machines of a license, those that hold a slot first.
+ * Lists the machines of a license, active ones first.
  * @throws licenseNotFound (404)
  */
 export async function listActivations(
-  ctx: Context,
+  ctx: LicenseDependencies,
   licenseKey: string,
   clientAddress: string,
 ): Promise<MachineInfo[]> {
   const { license } = await requireByKey(ctx, licenseKey, null, clientAddress);
   return ctx.databaseLimiter.run(async () => {
     const activations = await listActivationsOf(ctx.pool, license.id, MAX_LISTED);
-    const keys = activations.map(({ machineId }) => keyOf(ctx, machineId));
-    const told = keys.filter((key) => key !== null);
-    const uses = told.length === 0 ? NO_USES : await listLastUses(ctx.pool, told);
+    const keys = activations.map(({ machineId }) =>
+      machineId === null ? null : toMachineKey(ctx.vault, machineId),
+    );
+    const known = keys.filter((key) => key !== null);
+    const uses = known.length === 0 ? NO_USES : await listLastUses(ctx.pool, known);
     return activations.map((activation, index) =>
       toMachineInfo(activation, uses.get(keys[index] ?? '')),
     );
   });
 }
 
-const NO_USES: ReadonlyMap<string, LastUse> = new Map();
-
-function keyOf(ctx: Context, machineId: string | null): string | null {
-  return machineId === null ? null : toMachineKey(ctx.vault, machineId);
-}
-
-/** The versions are those told last: with the last activation, or with a heartbeat since. */
+/** Returns the versions reported last: with the last activation, or with a heartbeat since. */
 function toMachineInfo(activation: ActivationRecord, lastUse: LastUse | undefined): MachineInfo {
-  const use =
-    lastUse !== undefined && lastUse.lastAt >= activation.versionsReportedAt ? lastUse : null;
+  const isNewer = lastUse !== undefined && lastUse.lastAt >= activation.versionsReportedAt;
+  const use = isNewer ? lastUse : null;
   return {
     machine_id: activation.machineId ?? activation.identity.digest,
     os_version: use?.osVersion ?? activation.osVersion,

@@ -4,8 +4,8 @@ import type { Vault } from '#server/lib/vault.ts';
 import { hashIdentity, type HashedIdentity, type MachineIdentity } from './fingerprint/identity.ts';
 import { readFingerprint } from './fingerprint/read-fingerprint.ts';
 
-/** A machine that presents itself: its identity as hashes, and what the client calls it. */
-export interface PresentedMachine {
+/** A client's machine: its identity as hashes, and the client's own values. */
+export interface IdentifiedMachine {
   readonly identity: HashedIdentity;
   /** The same identity under the previous master secrets; empty except during a rotation. */
   readonly olderIdentities: readonly HashedIdentity[];
@@ -15,13 +15,13 @@ export interface PresentedMachine {
 }
 
 /**
- * Reads a fingerprint and hashes what identifies the machine.
- * @throws InvalidRequestError (422) when the fingerprint is empty or passes its limits
+ * Reads a fingerprint and hashes the identity of its machine.
+ * @throws InvalidRequestError (422) when the fingerprint is empty or exceeds its limits
  */
 export function readMachine(
   vault: Vault,
   fingerprint: Readonly<Record<string, unknown>>,
-): PresentedMachine {
+): IdentifiedMachine {
   const identity = requireIdentity(fingerprint);
   const { machineId, osVersion, appVersion } = identity;
   return {
@@ -34,8 +34,8 @@ export function readMachine(
 }
 
 /**
- * What a fingerprint says of its machine, readable as it came.
- * @throws InvalidRequestError (422) when the fingerprint is empty or passes its limits
+ * Reads a fingerprint, without hashing it.
+ * @throws InvalidRequestError (422) when the fingerprint is empty or exceeds its limits
  */
 export function requireIdentity(fingerprint: Readonly<Record<string, unknown>>): MachineIdentity {
   const reading = readFingerprint(fingerprint);

@@ -1,6 +1,5 @@
 import { randomBytes } from 'node:crypto';
 
-import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { licenseNotFound } from '#server/errors.ts';
@@ -9,15 +8,16 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
 import type { ManualChange } from './change-license.ts';
+import type { LicenseChangeDependencies } from './dependencies.ts';
 import { countActiveActivations, deactivateAllActivations } from './queries/activations.ts';
 import { deleteKeysOfLicense, insertLicenseKey } from './queries/license-keys.ts';
 import { lockLicense, updateLicenseKey, type LicenseRecord } from './queries/licenses.ts';
 import { resolveLicenseId } from './find-license.ts';
 import { isKeyOf, sealLicenseKey } from './license-key.ts';
 
-/** Who replaces the key of a license, why, and what becomes of its machines. */
-export interface RekeyOrder extends ManualChange {
-  /** Whether activations go on under the new key; otherwise all of them are deactivated. */
+/** A manual replacement of the key of a license. */
+export interface RekeyRequest extends ManualChange {
+  /** Whether activations stay active under the new key; otherwise all are deactivated. */
   readonly keepMachines: boolean;
 }
 
@@ -25,27 +25,27 @@ export interface RekeyOrder extends ManualChange {
 export interface RekeyedLicense {
   readonly license: LicenseRecord;
   readonly licenseKey: string;
-  /** The machines that were active, kept or deactivated. */
+  /** The number of active machines that were kept or deactivated. */
   readonly machines: number;
 }
 
 /**
  * Replaces the key of a license in one transaction, with an audit row and an event for outgoing webhooks. The old key is
- * unknown from the commit on; offline tokens name no key and are good until they expire. An activation that was under way
- * with the old key is finished before, or refused.
- * @param follow what else belongs to the transaction
- * @throws licenseNotFound, also when the named key was replaced at the same time
+ * unknown from the commit on; offline tokens contain no key and stay valid until they expire. A concurrent activation with
+ * the old key completes before, or is refused.
+ * @param afterRekey runs in the same transaction
+ * @throws licenseNotFound, also when the given key was replaced at the same time
  */
 export async function rekeyLicense(
-  ctx: Context,
-  order: RekeyOrder,
-  follow: (db: Queryable, rekeyed: RekeyedLicense) => Promise<void>,
+  ctx: LicenseChangeDependencies,
+  order: RekeyRequest,
+  afterRekey: (db: Queryable, rekeyed: RekeyedLicense) => Promise<void>,
 ): Promise<RekeyedLicense> {
   const id = await resolveLicenseId(ctx, order.keyOrId);
   if (id === null) throw licenseNotFound();
   return inTransaction(ctx.pool, async (client) => {
     const before = await lockLicense(client, id);
-    if (before === null || !isNamed(ctx, before, order.keyOrId)) throw licenseNotFound();
+    if (before === null || !isIdOrKeyOf(ctx, before, order.keyOrId)) throw licenseNotFound();
     const now = ctx.clock.now();
     const { license, licenseKey } = await replaceKey(ctx, client, before);
     const dropped = order.keepMachines ? [] : await deactivateAllActivations(client, id, now);
@@ -64,18 +64,22 @@ export async function rekeyLicense(
         machines_dropped: dropped.length,
       },
     });
-    await recordEvents(ctx, client, describeRekey(before, license, dropped), now);
-    await follow(client, rekeyed);
+    await recordEvents(ctx, client, toEvents(before, license, dropped), now);
+    await afterRekey(client, rekeyed);
     return rekeyed;
   });
 }
 
-function isNamed(ctx: Context, license: LicenseRecord, keyOrId: string): boolean {
+function isIdOrKeyOf(
+  ctx: LicenseChangeDependencies,
+  license: LicenseRecord,
+  keyOrId: string,
+): boolean {
   return keyOrId.trim().toLowerCase() === license.id || isKeyOf(ctx, license, keyOrId);
 }
 
 async function replaceKey(
-  ctx: Context,
+  ctx: LicenseChangeDependencies,
   client: Queryable,
   before: LicenseRecord,
 ): Promise<{ license: LicenseRecord; licenseKey: string }> {
@@ -89,7 +93,7 @@ async function replaceKey(
   return { license, licenseKey };
 }
 
-function describeRekey(
+function toEvents(
   before: LicenseRecord,
   license: LicenseRecord,
   dropped: readonly string[],

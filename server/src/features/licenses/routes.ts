@@ -14,12 +14,12 @@ import {
 import type { FastifySchema } from 'fastify';
 import { Type } from 'typebox';
 
-import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 
 import { activateLicense } from './activate.ts';
 import { checkTransaction } from './check-transaction.ts';
 import { deactivateLicense } from './deactivate.ts';
+import type { LicenseDependencies } from './dependencies.ts';
 import { listActivations } from './list-activations.ts';
 import { validateLicense } from './validate.ts';
 
@@ -27,8 +27,7 @@ const activateOperation = {
   operationId: 'activateLicense',
   tags: ['licenses'],
   summary: 'Activate a license on a machine',
-  description:
-    'The same machine gets its activation back and takes no second slot, however often it asks.',
+  description: 'The same machine gets its existing activation, however often it activates.',
   body: ref(LicenseActivate),
   response: { 200: ref(LicenseActivateResponse, 'The activation.') },
   problems: [
@@ -48,8 +47,8 @@ const activateOperation = {
 export const validateOperation = {
   operationId: 'validateLicense',
   tags: ['licenses'],
-  summary: 'Ask whether an activation is valid',
-  description: 'Always 200: an activation that is not valid has `valid: false` and a `reason`.',
+  summary: 'Validate an activation',
+  description: 'Always 200: an invalid activation has `valid: false` and a `reason`.',
   body: ref(LicenseValidate),
   response: {
     200: ref(LicenseValidateResponse, 'Whether the activation is valid, and why.'),
@@ -60,8 +59,9 @@ export const validateOperation = {
 const deactivateOperation = {
   operationId: 'deactivateLicense',
   tags: ['licenses'],
-  summary: 'Free the slot of a machine',
-  description: 'Works in every state of the license, and as often as it is asked.',
+  summary: 'Deactivate a machine',
+  description:
+    'Works with every status of the license, and can be repeated. Another machine may then be activated.',
   body: ref(LicenseDeactivate),
   response: { 200: ref(LicenseDeactivateResponse, 'The activation is inactive.') },
   problems: ['license_not_found', 'activation_not_found', 'machine_mismatch', 'rate_limited'],
@@ -72,7 +72,7 @@ const listActivationsOperation = {
   tags: ['licenses'],
   summary: 'List the machines of a license',
   description:
-    'Those that hold a slot come first, then those that were deactivated, each the oldest first; at most 1,000 in all.',
+    'Active machines first, then deactivated ones, each oldest first; at most 1,000 in all.',
   params: LicenseKeyPath,
   response: {
     200: Type.Array(ref(MachineInfo), {
@@ -85,16 +85,16 @@ const listActivationsOperation = {
 const checkTransactionOperation = {
   operationId: 'checkTransaction',
   tags: ['licenses'],
-  summary: 'Ask whether a checkout has made its license',
+  summary: 'Get the license of a checkout',
   description:
-    'To be polled after a checkout: `status` is `pending` until the license exists. One checkout may be polled for as long as it takes; a network that asks for many unknown ones gets 429.',
+    'Poll it after a checkout: `status` is `pending` until the license exists. One checkout may be polled as long as needed; a network that looks up many unknown ones gets 429.',
   params: TransactionPath,
-  response: { 200: ref(LicenseCheckResponse, 'The license, or that it is still pending.') },
+  response: { 200: ref(LicenseCheckResponse, 'The license, or status `pending`.') },
   problems: ['not_found', 'rate_limited'],
 } satisfies FastifySchema;
 
-/** Activation, validation and deactivation of licenses, and what can be asked about them. */
-export function registerLicenseRoutes(app: App, ctx: Context): void {
+/** Registers the operations of clients on licenses. */
+export function registerLicenseRoutes(app: App, ctx: LicenseDependencies): void {
   app.post('/api/v1/licenses/activate', { schema: activateOperation }, (request) =>
     activateLicense(ctx, request.body, request.clientNetwork),
   );

@@ -8,7 +8,7 @@ import { readSoldTerms } from './terms.ts';
 
 const service = await startTestService();
 
-test('licenses whose products left the catalogue cost one statement together, and keep what was sold', async (t) => {
+test('readSoldTerms reads the terms of several licenses in one statement', async (t) => {
   const [yearly, another] = [await issueYearly(), await issueYearly()];
   const query = t.mock.method(Client.prototype, 'query');
   const terms = await readSoldTerms(service.pool, [yearly, another, yearly]);

@@ -5,14 +5,14 @@ import type { Queryable } from '#server/db/statement.ts';
 import { listSoldTerms } from './queries/licenses.ts';
 import type { LicenseStanding, LicenseTerms } from './rules/facts.ts';
 
-/** What the terms of a license depend on. */
+/** The facts of a license on which its terms depend. */
 export type TermedLicense = Pick<LicenseStanding, 'id' | 'productId' | 'trial'>;
 
 /** The tier of every trial. */
 export const TRIAL_TIER = 'trial';
 
 /**
- * The terms of a license by today's catalogue, so that a feature added to a product reaches everyone who bought it; null
+ * Returns the terms of a license by the present catalogue, so that a feature added to a product reaches its buyers; null
  * when the product is no longer in the catalogue.
  */
 export function findCatalogTerms(
@@ -26,7 +26,7 @@ export function findCatalogTerms(
   return { tier: product.tier, features: product.features, offlineDays };
 }
 
-/** The terms of a license: the catalogue's, or else those under which it was sold. */
+/** Returns the terms of a license: the catalogue's, or else those under which it was sold. */
 export async function readTerms(
   db: Queryable,
   catalog: Catalog,
@@ -37,7 +37,7 @@ export async function readTerms(
   return toSoldTerms(await listSoldTerms(db, [license.id]), license);
 }
 
-/** The terms under which licenses were sold, in their order: for products that are no longer in the catalogue. */
+/** Returns the terms under which licenses were sold, in their order, for products no longer in the catalogue. */
 export async function readSoldTerms(
   db: Queryable,
   licenses: readonly TermedLicense[],

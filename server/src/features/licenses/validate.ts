@@ -1,11 +1,10 @@
 import type { LicenseValidate, LicenseValidateResponse } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
-
 import {
   issueEntitlement,
   type EntitlementDependencies,
 } from '../entitlements/issue-entitlement.ts';
+import type { LicenseDependencies } from './dependencies.ts';
 import { lookUpKey } from './find-license.ts';
 import {
   bindMachine,
@@ -25,7 +24,7 @@ import { findCatalogTerms } from './terms.ts';
  * @throws rateLimited (429) while the address is paused, for an unknown key and for a guessable one that is new to it
  */
 export async function validateLicense(
-  ctx: Context,
+  ctx: LicenseDependencies,
   body: LicenseValidate,
   clientAddress: string,
 ): Promise<LicenseValidateResponse> {
@@ -93,7 +92,7 @@ function decideAndSign(
 }
 
 /** Counts a validation and stores its token; returns false when the activation was deactivated before it was counted. */
-async function store(ctx: Context, record: ValidationRecord | null): Promise<boolean> {
+async function store(ctx: LicenseDependencies, record: ValidationRecord | null): Promise<boolean> {
   if (record === null) return true;
   const isActive = await ctx.batches.validationRecords.submit(record);
   return isActive || record.isCounted;
@@ -107,7 +106,7 @@ function refuseInactive({ decision: { status, expiresAt } }: ValidationOutcome):
   };
 }
 
-function refuseUnknownKey(ctx: Context): LicenseValidateResponse {
+function refuseUnknownKey(ctx: LicenseDependencies): LicenseValidateResponse {
   ctx.metrics.countRefusal('validate', 'license_not_found');
   return {
     valid: false,
@@ -121,7 +120,7 @@ function refuseUnknownKey(ctx: Context): LicenseValidateResponse {
 }
 
 function toResponse(
-  ctx: Context,
+  ctx: LicenseDependencies,
   { decidedAt }: ValidationFacts,
   terms: LicenseTerms,
   { decision, entitlement }: ValidationOutcome,

@@ -19,13 +19,7 @@ import {
   type NewTrial,
   type TrialTerms,
 } from './queries.ts';
-import {
-  standingOfTrial,
-  toTrial,
-  type Trial,
-  type TrialBatch,
-  type TrialRequest,
-} from './trial.ts';
+import { trialStanding, toTrial, type Trial, type TrialBatch, type TrialRequest } from './trial.ts';
 
 /** Makes what is to be stored for a request that has no trial yet. */
 export type PrepareTrial = (request: TrialRequest, terms: TrialTerms) => NewTrial;
@@ -150,7 +144,7 @@ async function grantNew(
 }
 
 function toEvent({ licenseId, keyHint, activationId }: NewTrial, terms: TrialTerms): LicenseEvent {
-  const standing = standingOfTrial(licenseId, terms);
+  const standing = trialStanding(licenseId, terms);
   return {
     type: 'trial.started',
     license: { ...standing, tier: terms.tier, keyHint, customerEmail: null },

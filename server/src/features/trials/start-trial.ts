@@ -7,7 +7,7 @@ import { activateMachine } from '../licenses/activate.ts';
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { trialClaims } from '../licenses/fingerprint/identity.ts';
 import { storeEntitlementProof } from '../licenses/queries/activations.ts';
-import { readMachine, type PresentedMachine } from '../licenses/read-machine.ts';
+import { readMachine, type IdentifiedMachine } from '../licenses/read-machine.ts';
 import type { LicenseTerms } from '../licenses/rules/facts.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
 import { licenseKeyLabel } from '../licenses/license-key.ts';
@@ -23,7 +23,7 @@ interface Slot {
 interface SlotRequest {
   readonly trial: Trial;
   readonly terms: LicenseTerms;
-  readonly machine: PresentedMachine;
+  readonly machine: IdentifiedMachine;
   readonly installId: string | null;
 }
 
@@ -79,7 +79,7 @@ async function findSlot(
   return takeSlotAgain(ctx, trial, machine, installId);
 }
 
-function isUnchanged({ activation }: Trial, machine: PresentedMachine): boolean {
+function isUnchanged({ activation }: Trial, machine: IdentifiedMachine): boolean {
   return (
     activation.isActive &&
     activation.machineDigest === machine.identity.digest &&
@@ -91,7 +91,7 @@ function isUnchanged({ activation }: Trial, machine: PresentedMachine): boolean 
 async function takeSlotAgain(
   ctx: Context,
   { license, activation }: Trial,
-  machine: PresentedMachine,
+  machine: IdentifiedMachine,
   installId: string | null,
 ): Promise<Slot> {
   try {

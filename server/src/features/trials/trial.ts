@@ -9,7 +9,7 @@ import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
 import { sealLicenseKey } from '../licenses/license-key.ts';
-import type { PresentedMachine } from '../licenses/read-machine.ts';
+import type { IdentifiedMachine } from '../licenses/read-machine.ts';
 import type { LicenseStanding } from '../licenses/rules/facts.ts';
 import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
 import type { listTrials, TrialTerms, NewTrial } from './queries.ts';
@@ -63,7 +63,7 @@ export interface TrialRequest {
   readonly claims: readonly string[];
   /** The same claims under the previous master secrets; empty except during a rotation. */
   readonly olderClaims: readonly string[];
-  readonly machine: PresentedMachine;
+  readonly machine: IdentifiedMachine;
   readonly installId: string | null;
 }
 
@@ -71,7 +71,7 @@ export interface TrialRequest {
 export type TrialBatch = Carrier<TrialRequest, Trial>;
 
 /** The facts of a trial's license when it is granted. */
-export function standingOfTrial(id: string, terms: TrialTerms): LicenseStanding {
+export function trialStanding(id: string, terms: TrialTerms): LicenseStanding {
   return {
     id,
     productId: terms.productId,
@@ -132,7 +132,7 @@ function signFirst(
   machineId: string | null,
   terms: TrialTerms,
 ): string | null {
-  const license = standingOfTrial(licenseId, terms);
+  const license = trialStanding(licenseId, terms);
   const licenseTerms = findCatalogTerms(ctx.catalog(), license);
   if (licenseTerms === null) return null;
   const activation = { id: activationId, machineId, entitlementProof: null };

@@ -9,7 +9,7 @@ import { findLicense, type LicenseRecord } from '../../licenses/queries/licenses
 import {
   rekeyLicense,
   type RekeyedLicense,
-  type RekeyOrder,
+  type RekeyRequest,
 } from '../../licenses/rekey-license.ts';
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
@@ -37,7 +37,7 @@ export interface SentRekey extends RekeyedLicense {
  */
 export async function rekeyAndSend(
   deps: RekeyDependencies,
-  order: RekeyOrder & { readonly wantsMail: boolean },
+  order: RekeyRequest & { readonly wantsMail: boolean },
 ): Promise<SentRekey> {
   const decide = ({ license }: RekeyedLicense): RekeyMail => {
     if (!order.wantsMail) return 'not_wanted';

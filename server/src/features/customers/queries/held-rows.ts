@@ -41,7 +41,7 @@ const byLedger =
 const IN_LEDGER = 'in (select * from unnest($1::text[], $2::text[], $3::text[]))';
 const HAS_ADDRESS = 'address_hash = any ($1::bytea[])';
 
-/** Payment events and the events of installs come with `readHeld` itself. */
+/** Payment events and the events of installs come with `readHeldData` itself. */
 export const SOURCES: readonly Source[] = [
   {
     table: 'licenses',

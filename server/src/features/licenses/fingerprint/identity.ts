@@ -4,20 +4,20 @@ import { type KeyedHashes, SECRET_ID_DIGITS } from '#server/lib/vault.ts';
 
 import { type KeyClass, MAC_KEY } from './key-classes.ts';
 
-/** One normalised value that helps to recognise a machine. */
+/** A normalised value of a fingerprint that identifies a machine. */
 export interface Component {
   readonly class: Exclude<KeyClass, 'volatile'>;
   readonly name: string;
   readonly value: string;
 }
 
-/** What a fingerprint says, still readable: it is kept in memory only and hashed before it is stored. */
+/** A machine's identity in plain text, which is kept in memory only. */
 export interface MachineIdentity {
   /** Sorted, without duplicates. */
   readonly components: readonly Component[];
   /** Canonical JSON (RFC 8785) of the components, or of the whole fingerprint when none is usable. */
   readonly canonical: string;
-  /** What the client calls this machine, verbatim; null when the fingerprint does not say. */
+  /** The client's id of this machine, verbatim; null when the fingerprint has none. */
   readonly machineId: string | null;
   /** Information only. */
   readonly osVersion: string | null;
@@ -26,28 +26,27 @@ export interface MachineIdentity {
 }
 
 /**
- * A machine's identity as it is stored: nothing in it can be read, only compared.
+ * A machine's identity as it is stored: hashes that can be compared but not read.
  *
- * Each component is the text `name:hash`, its hash 32 hex digits (128 bits) of a keyed hash, which begins with
- * the id of the master secret. The name lets two
- * identities be compared component by component; it is the key's own for the known keys (`machineid`, `mac`) and 8 hex
- * digits of a keyed hash for all others, whose names are the client's business.
+ * Each component is the text `name:hash`: 32 hex digits (128 bits) of a keyed hash, which begins with the id of the master
+ * secret. The name allows identities to be compared component by component; it is the key itself for known keys
+ * (`machineid`, `mac`), and 8 hex digits of a keyed hash for all others.
  */
 export interface HashedIdentity {
   readonly strong: readonly string[];
-  /** Hardware addresses last, since trials look at a bounded number of components. */
+  /** Hardware addresses last, because trials read a bounded number of components. */
   readonly medium: readonly string[];
   readonly weak: readonly string[];
-  /** Hash of the whole identity, 32 hex digits: two machines without any usable component are compared by it. */
+  /** Hash of the whole identity, 32 hex digits, which compares machines without a usable component. */
   readonly digest: string;
 }
 
-/** The components as they are stored in one jsonb column; the digest has a column of its own. */
+/** Formats the components for their jsonb column; the digest has a column of its own. */
 export function formatComponents({ strong, medium, weak }: HashedIdentity): string {
   return JSON.stringify({ strong, medium, weak });
 }
 
-/** The name in front of a stored component. */
+/** Returns the name of a stored component. */
 function componentName(component: string): string {
   return component.slice(0, component.indexOf(':'));
 }
@@ -55,7 +54,7 @@ function componentName(component: string): string {
 const HASH_HEX_DIGITS = 32;
 const NAME_HEX_DIGITS = 8;
 
-/** Hashes an identity for storing and comparing; the same identity under the same master secret has the same hashes. */
+/** Hashes an identity. The same identity and the same master secret result in the same hashes. */
 export function hashIdentity(hashes: KeyedHashes, identity: MachineIdentity): HashedIdentity {
   const hashAll = (components: readonly Component[]): readonly string[] =>
     components.map((component) => hashComponent(hashes, component)).sort();
@@ -80,23 +79,23 @@ function hashComponent(hashes: KeyedHashes, { class: keyClass, name, value }: Co
 }
 
 /**
- * Whether two identities are one machine: they are identical, or a strong component agrees, or at least two and at
- * least half of the comparable components agree, one of them of medium strength. Symmetric.
+ * Returns whether two identities are one machine: they are identical, or a strong component matches, or at least two and
+ * at least half of the comparable components match, one of them medium. Symmetric.
  *
- * Comparable is what both sides name. Of a name with several values (hardware addresses), as many are comparable as the
- * side with fewer has: a docking station that adds an address does no harm.
+ * A component is comparable when both sides have its name. Of a name with several values (hardware addresses), the smaller
+ * number of values is comparable, so that a docking station that adds an address does not prevent a match.
  */
 export function isSameMachine(stored: HashedIdentity, presented: HashedIdentity): boolean {
   if (stored.digest === presented.digest) return true;
   if (sharesStrongComponent(stored, presented)) return true;
-  const mediumAgreeing = countShared(stored.medium, presented.medium);
-  if (mediumAgreeing === 0) return false;
-  const agreeing = mediumAgreeing + countShared(stored.weak, presented.weak);
+  const mediumMatches = countShared(stored.medium, presented.medium);
+  if (mediumMatches === 0) return false;
+  const matches = mediumMatches + countShared(stored.weak, presented.weak);
   const comparable = countComparable(stored, presented);
-  return agreeing >= Math.max(2, Math.ceil(comparable / 2));
+  return matches >= Math.max(2, Math.ceil(comparable / 2));
 }
 
-/** Whether they have a component in common that is unique by design. */
+/** Returns whether two identities share a component that is unique by design. */
 export function sharesStrongComponent(one: HashedIdentity, other: HashedIdentity): boolean {
   return countShared(one.strong, other.strong) > 0;
 }
@@ -124,8 +123,8 @@ function countNames(identity: HashedIdentity): Map<string, number> {
 }
 
 /**
- * How many medium components are paired: five serial numbers and eight hardware addresses, which is all of them unless a
- * client sends one under several spellings of its key. They make 78 pairs.
+ * The medium components that are paired: five serial numbers and eight hardware addresses, which is all of them unless a
+ * client sends one under several spellings of its key. They form 78 pairs.
  */
 const MAX_CLAIMING_MEDIUMS = 13;
 
@@ -134,13 +133,13 @@ const CLAIM_HEX_DIGITS = 32;
 type ClaimKind = 'strong' | 'pair' | 'whole';
 
 /**
- * What a trial grant lays claim to: every strong component, every pair of medium ones, and the identity as a whole. Two
- * machines share a trial exactly when their claims intersect, that is when a strong or two of the paired medium
- * components agree or the identities are the same; so a unique index over the claims is all that one grant per machine needs.
- * @returns texts that begin with the id of the master secret, of 32 hex digits (128 bits, a PostgreSQL `uuid` holds one), sorted, each once
+ * Returns the claims of a machine on a trial: every strong component, every pair of medium ones, and the whole identity.
+ * Two machines share a trial exactly when their claims intersect, that is when a strong or two of the paired medium
+ * components match or the identities are the same. So a unique index over the claims enforces one trial per machine.
+ * @returns sorted and unique texts of 32 hex digits (128 bits), which begin with the id of the master secret
  */
 export function trialClaims(identity: HashedIdentity): string[] {
-  // SHA-256 needs no key here: its input are keyed hashes already.
+  // SHA-256 needs no key here: its inputs are keyed hashes.
   const secretId = identity.digest.slice(0, SECRET_ID_DIGITS);
   const digestClaim = (kind: ClaimKind, text: string): string =>
     secretId + hash('sha256', `${kind} ${text}`, 'hex').slice(SECRET_ID_DIGITS, CLAIM_HEX_DIGITS);

@@ -1,22 +1,22 @@
 /**
- * How much a key of a fingerprint says about the machine.
- * - `strong`: unique by design; one in common is enough.
- * - `medium`: usually unique, but parts get swapped and virtual machines share them; it takes two.
- * - `weak`: anything else; adds weight but never decides.
- * - `volatile`: changes from day to day; kept as information, never as identity.
+ * How strongly a key of a fingerprint identifies the machine.
+ * - `strong`: unique by design; one match is enough.
+ * - `medium`: usually unique, but parts are swapped and virtual machines share them; two matches are needed.
+ * - `weak`: all other keys; they count, but never decide.
+ * - `volatile`: changes often; stored as information, not part of the identity.
  */
 export type KeyClass = 'strong' | 'medium' | 'weak' | 'volatile';
 
-/** A key's class, and the one name under which all its spellings are compared. */
+/** A key's class, and the name under which all its spellings are compared. */
 export interface KnownKey {
   readonly class: KeyClass;
   readonly name: string;
 }
 
-/** The name that all spellings of the key for network hardware addresses share. */
+/** The name of the key for hardware addresses of network interfaces. */
 export const MAC_KEY = 'mac';
 
-/** The strong keys in the order in which they stand in for a missing `machine_id`. */
+/** The strong keys in the order in which they replace a missing `machine_id`. */
 export const STRONG_KEYS = [
   'machineid',
   'hardwareuuid',
@@ -46,7 +46,7 @@ const MAC_SPELLINGS = ['macs', 'macaddress', 'macaddresses'];
 const knownKeys = buildKnownKeys();
 
 /**
- * The spelling under which keys are compared: `machineId`, `machine_id` and `Machine-ID` are one key.
+ * Normalizes the spelling of a key: `machineId`, `machine_id` and `Machine-ID` are one key.
  * @param key as the client sent it
  */
 function normalizeKey(key: string): string {

@@ -1,15 +1,17 @@
-/** The most keys a fingerprint may have, those of nested objects counted in. */
+/** Including the keys of nested objects. */
 const MAX_FINGERPRINT_KEYS = 32;
 
-/** How deep its objects and arrays may nest: `{a: {b: {c: 1}}}` is depth 3. */
+/** The nesting of objects and arrays: `{a: {b: {c: 1}}}` has depth 3. */
 const MAX_FINGERPRINT_DEPTH = 3;
 
-/** How long its JSON may be, in UTF-8. */
+/** The length of its JSON in UTF-8. */
 const MAX_FINGERPRINT_BYTES = 8192;
 
-/** Why an object cannot be taken as a fingerprint, as a sentence, or undefined when it can. */
-export function findProblem(fingerprint: Readonly<Record<string, unknown>>): string | undefined {
-  // Depth comes first: what follows walks the whole value, and a deep one would exhaust the stack.
+/** Returns why an object is not a valid fingerprint, as a sentence; undefined when it is valid. */
+export function findFingerprintProblem(
+  fingerprint: Readonly<Record<string, unknown>>,
+): string | undefined {
+  // Depth is checked first: the other checks walk the whole value, and a deep one would exhaust the stack.
   if (isDeeperThan(fingerprint, MAX_FINGERPRINT_DEPTH)) {
     return `machine_fingerprint must not nest deeper than ${MAX_FINGERPRINT_DEPTH} levels`;
   }
@@ -42,7 +44,7 @@ function countKeys(value: unknown): number {
   return Object.values(value).reduce<number>((sum, child) => sum + countKeys(child), own);
 }
 
-/** PostgreSQL takes neither U+0000 nor half of a surrogate pair in a text. */
+/** PostgreSQL stores neither U+0000 nor lone surrogates in a text. */
 function holdsUnstorableText(value: unknown): boolean {
   if (typeof value === 'string') return value.includes('\0') || !value.isWellFormed();
   if (typeof value !== 'object' || value === null) return false;

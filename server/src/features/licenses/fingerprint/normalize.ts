@@ -1,9 +1,9 @@
 import canonicalize from 'canonicalize';
 
 /**
- * The text by which a value is compared: trimmed, in lower case, in Unicode's composed form (NFC); for an array its sorted
- * elements, for an object its members.
- * @returns undefined when nothing of use is in it
+ * Normalizes a value for comparing: trimmed, in lower case, in Unicode's composed form (NFC); an array to its sorted
+ * elements, an object to its members.
+ * @returns undefined for empty values and placeholders
  */
 export function normalizeValue(value: unknown): string | undefined {
   if (typeof value === 'string') return normalizeText(value);
@@ -23,7 +23,7 @@ export function toCanonicalJson(value: unknown): string {
 function normalizeText(text: string): string | undefined {
   // Composed last: lower-casing can separate a letter from its mark.
   const normalized = text.trim().toLowerCase().normalize('NFC');
-  return isJunk(normalized) ? undefined : normalized;
+  return isPlaceholder(normalized) ? undefined : normalized;
 }
 
 function normalizeArray(elements: readonly unknown[]): string | undefined {
@@ -39,7 +39,7 @@ function normalizeObject(object: object): string | undefined {
   return members.length === 0 ? undefined : toCanonicalJson(Object.fromEntries(members));
 }
 
-/** What firmware, drivers and scripts fill in when they know nothing, in lower case. */
+/** Values of firmware, drivers and scripts for unknown data, in lower case. */
 const PLACEHOLDERS: ReadonlySet<string> = new Set([
   'none',
   'null',
@@ -75,11 +75,11 @@ const PLACEHOLDERS: ReadonlySet<string> = new Set([
 
 const SEPARATORS = /[\s:._-]+/gu;
 
-/** Zeroed and unprogrammed numbers, and numbers that were blotted out, once their separators are gone. */
+/** Zeroed, unprogrammed and masked numbers, without separators. */
 const ONE_REPEATED_DIGIT = /^(?:0+|f{4,}|x{4,})$/u;
 
-/** Whether a normalised text says nothing about a machine. */
-function isJunk(text: string): boolean {
+/** Returns whether a normalised text is empty or a placeholder. */
+function isPlaceholder(text: string): boolean {
   if (text === '' || PLACEHOLDERS.has(text)) return true;
   return ONE_REPEATED_DIGIT.test(text.replace(SEPARATORS, ''));
 }
@@ -88,9 +88,9 @@ const LOCALLY_ADMINISTERED = 0x02;
 const HEX_DIGITS = /^[0-9a-f]{12}$/u;
 
 /**
- * The hardware addresses in a value of any shape: a text (several separated by commas, semicolons or blanks), an array,
- * or an object by interface. Locally administered ones (containers, `02:42:…`, random Wi-Fi) and zeros are left out,
- * since they change or are shared by many machines.
+ * Reads the hardware addresses of a value: a text (several separated by commas, semicolons or blanks), an array, or an
+ * object by interface. Locally administered addresses (containers, `02:42:…`, random Wi-Fi) and zeros are left out,
+ * because they change or are shared by many machines.
  */
 export function readMacAddresses(value: unknown): readonly string[] {
   if (typeof value === 'object' && value !== null) {
@@ -103,7 +103,7 @@ export function readMacAddresses(value: unknown): readonly string[] {
   });
 }
 
-/** What does not look like an address may be the hash of one, and is kept as it is. */
+/** A text that is not an address may be the hash of one, and is kept. */
 function normalizeMacAddress(text: string): string | undefined {
   const normalized = normalizeValue(text);
   const digits = normalized?.replace(/[:.-]/gu, '');

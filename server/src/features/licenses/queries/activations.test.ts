@@ -12,14 +12,14 @@ import {
   deactivateActivation,
   insertActivation,
   listActivationsOf,
-  listActiveRelatives,
+  listCandidateActivations,
   refreshActivation,
 } from './activations.ts';
 
 const pool = await openTestPool();
 const NOW = new Date('2027-03-01T12:00:00.000Z');
 
-const nothingKnown = {
+const noDetails = {
   machineId: null,
   installId: null,
   osVersion: null,
@@ -27,7 +27,7 @@ const nothingKnown = {
   entitlementProof: null,
 };
 
-/** An activation of a license of its own. */
+/** Adds an activation of a new license. */
 async function addActivation(machineId: string | null) {
   const change = {
     licenseId: randomUUID(),
@@ -45,7 +45,7 @@ async function addActivation(machineId: string | null) {
 }
 
 describe('deactivateActivation', () => {
-  test('frees a slot once; another machine cannot', async () => {
+  test('deactivates once, and only for the bound machine', async () => {
     const { licenseId, id, read } = await addActivation('bound');
     assert.equal(await deactivateActivation(pool, licenseId, id, 'another', NOW), false);
     assert.equal(await deactivateActivation(pool, licenseId, id, 'bound', NOW), true);
@@ -55,13 +55,13 @@ describe('deactivateActivation', () => {
     assert.equal(await countActiveActivations(pool, licenseId), 0);
   });
 
-  test('while nothing is bound any machine can', async () => {
+  test('accepts any machine while none is bound', async () => {
     const { licenseId, id } = await addActivation(null);
     assert.equal(await deactivateActivation(pool, licenseId, id, 'any', NOW), true);
   });
 });
 
-test('refreshActivation keeps what the machine no longer says, and the time of its activation', async () => {
+test('refreshActivation keeps values that the client omits, and the time of the activation', async () => {
   const { change, read } = await addActivation('bound');
   const before = await read();
   const refreshedAt = new Date('2027-02-03T04:05:06Z');
@@ -87,15 +87,18 @@ test('refreshActivation keeps what the machine no longer says, and the time of i
   });
 });
 
-/** Machines of few parts and few values, so that they agree often. */
-const anyIdentity = fc.record({
-  strong: fc.subarray(['machineid:1', 'machineid:2', 'deviceid:1']),
-  medium: fc.subarray(['tpm:1', 'tpm:2', 'diskserial:1', 'mac:1', 'mac:2']),
-  weak: fc.subarray(['c0ffee00:1', 'c0ffee00:2', 'decade00:1']),
-  digest: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
-});
+/** Machines with few components and values, so that they match often. */
+const anyIdentity = fc.record(
+  {
+    strong: fc.subarray(['machineid:1', 'machineid:2', 'deviceid:1']),
+    medium: fc.subarray(['tpm:1', 'tpm:2', 'diskserial:1', 'mac:1', 'mac:2']),
+    weak: fc.subarray(['c0ffee00:1', 'c0ffee00:2', 'decade00:1']),
+    digest: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f'),
+  },
+  { noNullPrototype: true },
+);
 
-test('what is decided over the relatives of a machine is what is decided over all machines', async () => {
+test('the candidates of a machine lead to the same decision as all machines', async () => {
   const count = fc.integer({ min: 1, max: 8 });
   const machines = fc.array(anyIdentity, { maxLength: 6 });
   await fc.assert(
@@ -103,12 +106,12 @@ test('what is decided over the relatives of a machine is what is decided over al
       const licenseId = randomUUID();
       const all = stored.map((identity) => ({ activationId: randomUUID(), identity }));
       for (const [index, { activationId, identity }] of all.entries()) {
-        const change = { ...nothingKnown, licenseId, id: activationId, identity };
+        const change = { ...noDetails, licenseId, id: activationId, identity };
         await insertActivation(pool, change, new Date(NOW.getTime() + index));
       }
       const activeCount = await countActiveActivations(pool, licenseId);
-      const relatives = await listActiveRelatives(pool, licenseId, presented);
-      const candidates = relatives.map(({ id, identity }) => ({ activationId: id, identity }));
+      const listed = await listCandidateActivations(pool, licenseId, presented);
+      const candidates = listed.map(({ id, identity }) => ({ activationId: id, identity }));
       const license = { ...perpetual, maxActivations };
       assert.deepEqual(
         decideActivation(license, activeCount, candidates, presented, NOW),
@@ -119,7 +122,7 @@ test('what is decided over the relatives of a machine is what is decided over al
   );
 });
 
-test('a machine on a license with 20,000 others finds its relatives without reading them all', async () => {
+test('listCandidateActivations returns only candidates from a license with 20,000 machines', async () => {
   const licenseId = randomUUID();
   await pool.query(
     `insert into activations (license_id, id, components, machine_digest, activated_at, last_validated_at,
@@ -137,8 +140,8 @@ test('a machine on a license with 20,000 others finds its relatives without read
     weak: [],
     digest: 'digest 11',
   };
-  const relatives = await listActiveRelatives(pool, licenseId, presented);
-  const digests = relatives.map(({ identity }) => identity.digest).sort();
+  const candidates = await listCandidateActivations(pool, licenseId, presented);
+  const digests = candidates.map(({ identity }) => identity.digest).sort();
   assert.deepEqual(digests, ['digest 11', 'digest 7', 'digest 9']);
   assert.equal(await countActiveActivations(pool, licenseId), 20_000);
 });

@@ -19,8 +19,8 @@ const Components = Type.Object({
   weak: Type.Array(Type.String()),
 });
 
-/** Every column of an activation that the service reads. */
-export const ActivationRow = Type.Object({
+/** The columns of an activation that the service reads. */
+const ActivationRow = Type.Object({
   license_id: Type.String(),
   id: Type.String(),
   machine_id: Nullable.Text,
@@ -36,7 +36,7 @@ export const ActivationRow = Type.Object({
   entitlement_proof: Nullable.Text,
 });
 
-/** A machine that took, or once took, a slot of a license. */
+/** A machine on a license, active or deactivated. */
 export interface ActivationRecord {
   readonly licenseId: string;
   readonly id: string;
@@ -44,7 +44,7 @@ export interface ActivationRecord {
   readonly identity: HashedIdentity;
   readonly osVersion: string | null;
   readonly appVersion: string | null;
-  /** When the two versions were told. */
+  /** When the client reported both versions. */
   readonly versionsReportedAt: Date;
   readonly activatedAt: Date;
   readonly deactivatedAt: Date | null;
@@ -53,7 +53,7 @@ export interface ActivationRecord {
   readonly entitlementProof: string | null;
 }
 
-/** What is stored when a machine takes a slot, or comes back to its own. */
+/** The values stored by an activation of a new machine or of an active one. */
 export interface ActivationChange {
   readonly licenseId: string;
   readonly id: string;
@@ -76,7 +76,7 @@ const listStatement = defineStatement(
    limit $2`,
 );
 
-/** The activations of a license: those that hold a slot first, then by age. */
+/** Lists the activations of a license: active ones first, then by age. */
 export async function listActivationsOf(
   db: Queryable,
   licenseId: string,
@@ -92,33 +92,54 @@ const countActiveStatement = defineStatement(
   'select count(*) from activations where license_id = $1 and deactivated_at is null',
 );
 
-/** How many slots of a license are taken. */
+/** Counts the active machines of a license. */
 export async function countActiveActivations(db: Queryable, licenseId: string): Promise<number> {
   return (await queryRow(db, countActiveStatement, [licenseId]))?.count ?? 0;
 }
 
-const listRelativesStatement = defineStatement(
-  'activation_list_relatives',
+/** Matches a machine by its digest, or by a strong or medium component; no other row can be the same machine. */
+const MAY_BE_MACHINE =
+  "(machine_digest = $2 or components -> 'strong' ?| $3::text[] or components -> 'medium' ?| $4::text[])";
+
+const listCandidatesStatement = defineStatement(
+  'activation_list_candidates',
   ActivationRow,
   `select ${COLUMNS} from activations
-   where license_id = $1 and deactivated_at is null
-     and (machine_digest = $2 or components -> 'strong' ?| $3::text[] or components -> 'medium' ?| $4::text[])
+   where license_id = $1 and deactivated_at is null and ${MAY_BE_MACHINE}
    order by activated_at, id`,
 );
 
 /**
- * The activations that hold a slot of a license and may be the machine's, the oldest first: those with its digest, or
- * with one of its strong or medium components. No other can be the same machine (`isSameMachine`), and the rest of a
- * large license stays in the database. They are looked for among all machines of the license: an activation on one with
- * 20,000 machines took 85 ms where one on an empty license took 30, and time grows with their number.
+ * Lists the active machines of a license that may be the given one, oldest first. The rest of a large license stays in the
+ * database. The statement reads all machines of the license: an activation on one with 20,000 machines took 85 ms where
+ * one on an empty license took 30, and time grows with their number.
  */
-export async function listActiveRelatives(
+export async function listCandidateActivations(
   db: Queryable,
   licenseId: string,
   { digest, strong, medium }: HashedIdentity,
 ): Promise<ActivationRecord[]> {
-  const rows = await queryRows(db, listRelativesStatement, [licenseId, digest, strong, medium]);
+  const rows = await queryRows(db, listCandidatesStatement, [licenseId, digest, strong, medium]);
   return rows.map(fromRow);
+}
+
+const listMoveCandidatesStatement = defineStatement(
+  'activation_list_move_candidates',
+  ActivationRow,
+  `select ${COLUMNS} from activations
+   where license_id = $1 and counts_as_move and activated_at > $5 and ${MAY_BE_MACHINE}
+   order by activated_at, id`,
+);
+
+/** Lists the moves of a license since a date, active or not, whose machine may be the given one, oldest first. */
+export async function listMoveCandidates(
+  db: Queryable,
+  licenseId: string,
+  { digest, strong, medium }: HashedIdentity,
+  since: Date,
+): Promise<ActivationRecord[]> {
+  const parameters = [licenseId, digest, strong, medium, since];
+  return (await queryRows(db, listMoveCandidatesStatement, parameters)).map(fromRow);
 }
 
 const listPageStatement = defineStatement(
@@ -131,8 +152,8 @@ const listPageStatement = defineStatement(
 );
 
 /**
- * A page of all activations, license by license.
- * @param after the last one of the page before, or the nil UUID twice
+ * Lists a page of all activations, license by license.
+ * @param after the last one of the previous page, or the nil UUID twice
  */
 export async function listActivationsAfter(
   db: Queryable,
@@ -152,8 +173,8 @@ const insertStatement = defineCommand(
 );
 
 /**
- * Adds an activation of a machine.
- * @param countsAsMove whether the license had not known the machine
+ * Adds an activation.
+ * @param countsAsMove whether the machine is new to the license
  */
 export async function insertActivation(
   db: Queryable,
@@ -173,7 +194,7 @@ const refreshStatement = defineCommand(
    where license_id = $1 and id = $2`,
 );
 
-/** Updates the slot of a machine that comes back changed: with a new disk, or a new version of the system. */
+/** Updates the activation of a machine that activates again, for example with a new disk or operating system. */
 export async function refreshActivation(
   db: Queryable,
   activation: ActivationChange,
@@ -188,7 +209,7 @@ const storeProofStatement = defineCommand(
    where license_id = $1 and id = $2 and deactivated_at is null`,
 );
 
-/** Keeps the proof of an entitlement that was signed anew, so that the next ones need not be. */
+/** Stores the proof of a newly signed entitlement, so that the next request can reuse it. */
 export async function storeEntitlementProof(
   db: Queryable,
   licenseId: string,
@@ -206,7 +227,7 @@ const deactivateStatement = defineStatement(
    returning id`,
 );
 
-/** Frees the slot of an activation; false when it was free already or has been bound to another machine meanwhile. */
+/** Deactivates an activation; returns false when it is inactive or bound to another machine. */
 export async function deactivateActivation(
   db: Queryable,
   licenseId: string,
@@ -233,7 +254,7 @@ const deactivateAllStatement = defineStatement(
    returning a.id`,
 );
 
-/** Deactivates every activation of a license that is active, and returns their ids. */
+/** Deactivates all active machines of a license, and returns the ids of their activations. */
 export async function deactivateAllActivations(
   db: Queryable,
   licenseId: string,
@@ -257,8 +278,7 @@ function toParameters(activation: ActivationChange): (string | null)[] {
   ];
 }
 
-/** Turns a row into a record. */
-export function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
+function fromRow(row: Static<typeof ActivationRow>): ActivationRecord {
   return {
     licenseId: row.license_id,
     id: row.id,

@@ -1,53 +1,13 @@
-import {
-  defineCommand,
-  defineStatement,
-  execute,
-  queryRows,
-  type Queryable,
-} from '#server/db/statement.ts';
+import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
 
 import { COLUMNS, LicenseRow, fromRow, type LicenseRecord } from './licenses.ts';
 
 const PREFIXED_COLUMNS = COLUMNS.replaceAll(/(\w+)/g, 'l.$1');
 
-const insertStatement = defineCommand(
-  'license_insert_many',
-  `insert into licenses (id, product_id, tier, features, max_activations, subscription, expires_at,
-                         cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
-                         key_sealed, key_hint, customer_email, customer_name, created_at, reveal_until)
-   select id, product_id, tier, features, max_activations, subscription, expires_at,
-          cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
-          decode(key_sealed, 'base64'), key_hint, customer_email, customer_name, created_at, reveal_until
-   from jsonb_to_recordset($1::jsonb) as made (
-     id uuid, product_id text, tier text, features text[], max_activations integer, subscription boolean,
-     expires_at timestamptz, cancel_scheduled_for timestamptz, canceled_at timestamptz, paused_at timestamptz,
-     disputed_at timestamptz, refunded_at timestamptz, key_sealed text, key_hint text,
-     customer_email text, customer_name text, created_at timestamptz, reveal_until timestamptz)`,
-);
-
-/** Stores new licenses. */
-export async function insertLicenses(
-  db: Queryable,
-  licenses: readonly LicenseRecord[],
-): Promise<void> {
-  const made = licenses.map((license) => ({
-    ...toBilledColumns(license),
-    product_id: license.productId,
-    tier: license.tier,
-    features: license.features,
-    max_activations: license.maxActivations,
-    key_sealed: license.keySealed.toString('base64'),
-    key_hint: license.keyHint,
-    created_at: license.createdAt,
-    reveal_until: license.revealUntil,
-  }));
-  await execute(db, insertStatement, [JSON.stringify(made)]);
-}
-
-/** What billing decides about a license; everything else on it is up to the operator. */
+/** The facts of a license that billing sets; operators set all others. */
 export interface BilledFacts {
   readonly id: string;
-  /** What is sold under it; null: as it was. */
+  /** Null: unchanged. */
   readonly terms: BilledTerms | null;
   readonly subscription: boolean;
   readonly expiresAt: Date | null;
@@ -56,13 +16,13 @@ export interface BilledFacts {
   readonly pausedAt: Date | null;
   readonly disputedAt: Date | null;
   readonly refundedAt: Date | null;
-  /** Null: as it was. */
+  /** Null: unchanged. */
   readonly customerEmail: string | null;
-  /** Null: as it was. */
+  /** Null: unchanged. */
   readonly customerName: string | null;
 }
 
-/** A product as it is sold, and for how many machines. */
+/** The terms under which a product is sold. */
 export interface BilledTerms {
   readonly productId: string;
   readonly tier: string;
@@ -108,8 +68,8 @@ const updateStatement = defineStatement(
 );
 
 /**
- * Writes what billing decides about licenses, and gives those that this changed as they are now. What an operator set by
- * hand stays; so does an end that an operator moved beyond what was paid.
+ * Updates the facts that billing sets, and returns the changed licenses. Manual changes stay, and so does an end that an
+ * operator moved beyond the paid period.
  */
 export async function updateBilledLicenses(
   db: Queryable,
@@ -118,11 +78,20 @@ export async function updateBilledLicenses(
   const rows = await queryRows(db, updateStatement, [
     JSON.stringify(
       billed.map(({ terms, ...license }) => ({
-        ...toBilledColumns(license),
+        id: license.id,
         product_id: terms?.productId ?? null,
         tier: terms?.tier ?? null,
         features: terms?.features ?? null,
         max_activations: terms?.maxActivations ?? null,
+        subscription: license.subscription,
+        expires_at: license.expiresAt,
+        cancel_scheduled_for: license.cancelScheduledFor,
+        canceled_at: license.canceledAt,
+        paused_at: license.pausedAt,
+        disputed_at: license.disputedAt,
+        refunded_at: license.refundedAt,
+        customer_email: license.customerEmail,
+        customer_name: license.customerName,
       })),
     ),
   ]);
@@ -137,26 +106,11 @@ const cancelStatement = defineStatement(
    returning ${PREFIXED_COLUMNS}`,
 );
 
-/** Cancels licenses that are not canceled yet and gives them. */
+/** Cancels the licenses that are not canceled yet, and returns them. */
 export async function cancelLicenses(
   db: Queryable,
   ids: readonly string[],
   canceledAt: Date,
 ): Promise<LicenseRecord[]> {
   return (await queryRows(db, cancelStatement, [ids, canceledAt])).map(fromRow);
-}
-
-function toBilledColumns(license: Omit<BilledFacts, 'terms'>) {
-  return {
-    id: license.id,
-    subscription: license.subscription,
-    expires_at: license.expiresAt,
-    cancel_scheduled_for: license.cancelScheduledFor,
-    canceled_at: license.canceledAt,
-    paused_at: license.pausedAt,
-    disputed_at: license.disputedAt,
-    refunded_at: license.refundedAt,
-    customer_email: license.customerEmail,
-    customer_name: license.customerName,
-  };
 }

@@ -9,7 +9,7 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-/** A key, as a keyed hash in hex digits, and the license that it belongs to. */
+/** The keyed hash of a key in hex digits, and its license. */
 export interface LicenseKeyRecord {
   readonly keyHash: string;
   readonly licenseId: string;
@@ -20,7 +20,7 @@ const insertStatement = defineCommand(
   `insert into license_keys (key_hash, license_id) values ($1, $2) on conflict (key_hash) do nothing`,
 );
 
-/** Points a key at its license; false when the key is another license's already. */
+/** Stores a key of a license; returns false when it is the key of another license. */
 export async function insertLicenseKey(
   db: Queryable,
   { keyHash, licenseId }: LicenseKeyRecord,
@@ -31,10 +31,10 @@ export async function insertLicenseKey(
 const insertManyStatement = defineCommand(
   'license_key_insert_many',
   `insert into license_keys (key_hash, license_id)
-   select key_hash, license_id from unnest($1::bytea[], $2::uuid[]) as made (key_hash, license_id)`,
+   select key_hash, license_id from unnest($1::bytea[], $2::uuid[]) as new (key_hash, license_id)`,
 );
 
-/** Points keys that were just made at their licenses. */
+/** Stores newly generated keys. */
 export async function insertLicenseKeys(
   db: Queryable,
   keys: readonly LicenseKeyRecord[],
@@ -50,7 +50,7 @@ const deleteOfLicenseStatement = defineCommand(
   'delete from license_keys where license_id = $1',
 );
 
-/** Deletes every key of a license, so that nobody finds it by one of them. */
+/** Deletes every key of a license, so that it is not found by any of them. */
 export async function deleteKeysOfLicense(db: Queryable, licenseId: string): Promise<void> {
   await execute(db, deleteOfLicenseStatement, [licenseId]);
 }
@@ -63,8 +63,8 @@ const findStatement = defineStatement(
 );
 
 /**
- * The license that a key belongs to.
- * @param keyHashes the key's hashes under all master secrets that rows may be stored under
+ * Returns the license of a key.
+ * @param keyHashes the key's hashes under all master secrets under which rows may be stored
  */
 export async function findLicenseIdByKey(
   db: Queryable,
@@ -73,7 +73,7 @@ export async function findLicenseIdByKey(
   return (await findStoredKey(db, keyHashes))?.licenseId ?? null;
 }
 
-/** Under which of its hashes a key is stored. */
+/** Returns the hash under which a key is stored, and its license. */
 export async function findStoredKey(
   db: Queryable,
   keyHashes: readonly string[],
@@ -89,7 +89,7 @@ const deleteStatement = defineStatement(
    returning license_id, encode(key_hash, 'hex') as key_hash`,
 );
 
-/** Removes keys, for storing them under other hashes in the same transaction. */
+/** Deletes and returns keys, to store them under other hashes in the same transaction. */
 export async function deleteLicenseKeys(
   db: Queryable,
   keyHashes: readonly string[],

@@ -9,27 +9,27 @@ import {
 import { type LicenseStatus, GRACE_DAYS } from '../rules/status.ts';
 import { COLUMNS, fromRow, LicenseRow, type LicenseRecord } from './licenses.ts';
 
-/** Which licenses are wanted; null: any. */
+/** A filter of licenses; null: any. */
 export interface LicenseFilter {
-  /** Of a customer; upper and lower case do not matter. */
+  /** The customer's address, in any case. */
   readonly email: string | null;
   /** The product's id in the catalogue. */
   readonly productId: string | null;
   readonly status: LicenseStatus | null;
-  /** Active now, with an end before this moment. */
+  /** Active now, with an end before this time. */
   readonly expiringBefore: Date | null;
-  /** Created by a checkout, or recorded under its id. */
+  /** The id of a checkout. */
   readonly transactionId: string | null;
 }
 
 /** A page of a list, newest first. */
 export interface ListPage {
-  /** The id of the last license of the page before; null: the first page. */
+  /** The id of the last license of the previous page; null: the first page. */
   readonly afterId: string | null;
   readonly limit: number;
 }
 
-/** A condition that a filter adds, with the parameter that it needs. */
+/** A condition of a filter, with its parameter. */
 interface Condition {
   readonly name: string;
   /** @param parameter such as `$3` */
@@ -37,12 +37,12 @@ interface Condition {
   readonly value: Parameter;
 }
 
-/** By name; few, for each is one combination of filters. */
+/** By name; few, one for each combination of filters. */
 const statements = new Map<string, Statement<typeof LicenseRow>>();
 
 /**
- * A page of the licenses that a filter names, newest first, with the status of a moment. Each combination of filters is a
- * statement of its own, so that each can use its index; parameters that may be null would keep a prepared one from it.
+ * Lists a page of licenses by a filter, newest first. Each combination of filters is a statement of its own, so that it can
+ * use its index; nullable parameters would prevent that in a prepared statement.
  */
 export async function listLicensePage(
   db: Queryable,
@@ -85,7 +85,7 @@ function prepare(
   if (known !== undefined) return known;
   const texts = conditions.map(({ text }, index) => text(`$${index + 3}`));
   const wanted = status === null ? texts : [STATUS_CONDITIONS[status], ...texts];
-  // The first condition is always true: not every combination uses the moment, and PostgreSQL must know its type.
+  // The first condition is always true: not every combination uses the time, and PostgreSQL must know its type.
   const statement = defineStatement(
     name,
     LicenseRow,
@@ -98,14 +98,14 @@ function prepare(
   return statement;
 }
 
-/** The moment of the question: the first parameter of every statement that uses these conditions. */
+/** The present time: the first parameter of every statement with these conditions. */
 const NOW = '$1::timestamptz';
 
 const NOT_STOPPED = 'num_nonnulls(revoked_at, refunded_at, suspended_at, disputed_at) = 0';
 const NOT_PAUSED = `(paused_at is null or paused_at > ${NOW})`;
 const RUNNING = `${NOT_STOPPED} and ${NOT_PAUSED} and (canceled_at is null or canceled_at > ${NOW})`;
 
-/** In hours, since the length of a day depends on the time zone of the session. */
+/** In hours, because the length of a day depends on the time zone of the session. */
 const GRACE = `interval '${GRACE_DAYS * 24} hours'`;
 const END_OF_GRACE = `case
   when not subscription or trial then expires_at
@@ -114,8 +114,8 @@ const END_OF_GRACE = `case
 end`;
 
 /**
- * For each status the condition in SQL under which `licenseStatus` returns it, over the columns of `licenses`. Exactly one
- * holds for each license. A test holds them against the rule.
+ * The SQL condition of each status that `licenseStatus` returns, over the columns of `licenses`. Exactly one is true for
+ * each license. A test compares them with the rule.
  */
 const STATUS_CONDITIONS: Readonly<Record<LicenseStatus, string>> = {
   revoked: 'revoked_at is not null',

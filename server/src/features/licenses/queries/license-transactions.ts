@@ -9,37 +9,24 @@ import {
 } from '#server/db/statement.ts';
 import { toColumns } from '#server/db/to-columns.ts';
 
-/** Which checkout made a license, and in which place. */
+/** The checkout that created a license, and the license's position among its line items. */
 export interface LicenseOrigin {
   readonly transactionId: string;
   readonly licenseId: string;
   readonly position: number;
 }
 
-const insertStatement = defineCommand(
-  'license_transaction_insert',
-  'insert into license_transactions (transaction_id, license_id, position) values ($1, $2, $3)',
-);
-
-/** Records which checkout made a license. */
-export async function insertLicenseTransaction(
-  db: Queryable,
-  { transactionId, licenseId, position }: LicenseOrigin,
-): Promise<void> {
-  await execute(db, insertStatement, [transactionId, licenseId, position]);
-}
-
 const upsertStatement = defineCommand(
   'license_transaction_upsert_many',
-  `insert into license_transactions as known (transaction_id, license_id, position)
+  `insert into license_transactions as stored (transaction_id, license_id, position)
    select transaction_id, license_id, position
-   from unnest($1::text[], $2::uuid[], $3::integer[]) as made (transaction_id, license_id, position)
+   from unnest($1::text[], $2::uuid[], $3::integer[]) as new (transaction_id, license_id, position)
    order by transaction_id, license_id
    on conflict (transaction_id, license_id) do update set position = excluded.position
-   where known.position <> excluded.position`,
+   where stored.position <> excluded.position`,
 );
 
-/** Records which checkouts made licenses; a place that is known better now is changed. */
+/** Stores the checkouts of licenses; a changed position is updated. */
 export async function upsertLicenseTransactions(
   db: Queryable,
   origins: readonly LicenseOrigin[],
@@ -50,12 +37,12 @@ export async function upsertLicenseTransactions(
 
 const deleteStatement = defineCommand(
   'license_transaction_delete_many',
-  `delete from license_transactions as known
-   using unnest($1::text[], $2::uuid[]) as gone (transaction_id, license_id)
-   where known.transaction_id = gone.transaction_id and known.license_id = gone.license_id`,
+  `delete from license_transactions as stored
+   using unnest($1::text[], $2::uuid[]) as removed (transaction_id, license_id)
+   where stored.transaction_id = removed.transaction_id and stored.license_id = removed.license_id`,
 );
 
-/** Forgets ids by which licenses are not to be found any more. */
+/** Deletes checkouts by which licenses must not be found any more. */
 export async function deleteLicenseTransactions(
   db: Queryable,
   origins: readonly LicenseOrigin[],
@@ -72,7 +59,7 @@ const listStatement = defineStatement(
    order by license_id, position, transaction_id`,
 );
 
-/** The checkouts that made licenses, by the license's id; those made by hand are not among them. */
+/** Returns the checkouts of licenses by license id; manually issued licenses have none. */
 export async function listLicenseTransactions(
   db: Queryable,
   licenseIds: readonly string[],

@@ -14,7 +14,7 @@ import {
 
 import type { LicenseFacts } from '../rules/facts.ts';
 
-/** Every column of a license that the service reads. */
+/** The columns of a license that the service reads. */
 export const LicenseRow = Type.Object({
   id: Type.String(),
   product_id: Type.String(),
@@ -40,7 +40,7 @@ export const LicenseRow = Type.Object({
   reveal_until: Nullable.Moment,
 });
 
-/** A whole license: its facts, its sealed key, and whom it was sold to. */
+/** A license: its facts, its sealed key, and its customer. */
 export interface LicenseRecord extends LicenseFacts {
   readonly keySealed: Buffer;
   /** The last symbols of the key. */
@@ -48,38 +48,56 @@ export interface LicenseRecord extends LicenseFacts {
   readonly customerEmail: string | null;
   readonly customerName: string | null;
   readonly note: string | null;
-  /** Until when `check` shows the key to whoever knows the checkout; null: never. */
+  /** Until when `check` shows the key for the checkout's id; null: never. */
   readonly revealUntil: Date | null;
 }
 
-/** The same as a list in SQL. */
+/** The columns of {@link LicenseRow} in SQL. */
 export const COLUMNS = Object.keys(LicenseRow.properties).join(', ');
 
 const insertStatement = defineCommand(
   'license_insert',
   `insert into licenses (id, product_id, tier, features, max_activations, trial, subscription, expires_at,
-                         key_sealed, key_hint, customer_email, customer_name, note, created_at)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+                         cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
+                         key_sealed, key_hint, customer_email, customer_name, note, created_at, reveal_until)
+   select id, product_id, tier, features, max_activations, trial, subscription, expires_at,
+          cancel_scheduled_for, canceled_at, paused_at, disputed_at, refunded_at,
+          decode(key_sealed, 'base64'), key_hint, customer_email, customer_name, note, created_at, reveal_until
+   from jsonb_to_recordset($1::jsonb) as new (
+     id uuid, product_id text, tier text, features text[], max_activations integer, trial boolean,
+     subscription boolean, expires_at timestamptz, cancel_scheduled_for timestamptz, canceled_at timestamptz,
+     paused_at timestamptz, disputed_at timestamptz, refunded_at timestamptz, key_sealed text, key_hint text,
+     customer_email text, customer_name text, note text, created_at timestamptz, reveal_until timestamptz)`,
 );
 
-/** Stores a new license, with no pause, refund or the like. */
-export async function insertLicense(db: Queryable, license: LicenseRecord): Promise<void> {
-  await execute(db, insertStatement, [
-    license.id,
-    license.productId,
-    license.tier,
-    license.features,
-    license.maxActivations,
-    license.trial,
-    license.subscription,
-    license.expiresAt,
-    license.keySealed,
-    license.keyHint,
-    license.customerEmail,
-    license.customerName,
-    license.note,
-    license.createdAt,
-  ]);
+/** Stores new licenses. */
+export async function insertLicenses(
+  db: Queryable,
+  licenses: readonly LicenseRecord[],
+): Promise<void> {
+  const rows = licenses.map((license) => ({
+    id: license.id,
+    product_id: license.productId,
+    tier: license.tier,
+    features: license.features,
+    max_activations: license.maxActivations,
+    trial: license.trial,
+    subscription: license.subscription,
+    expires_at: license.expiresAt,
+    cancel_scheduled_for: license.cancelScheduledFor,
+    canceled_at: license.canceledAt,
+    paused_at: license.pausedAt,
+    disputed_at: license.disputedAt,
+    refunded_at: license.refundedAt,
+    key_sealed: license.keySealed.toString('base64'),
+    key_hint: license.keyHint,
+    customer_email: license.customerEmail,
+    customer_name: license.customerName,
+    note: license.note,
+    created_at: license.createdAt,
+    reveal_until: license.revealUntil,
+  }));
+  await execute(db, insertStatement, [JSON.stringify(rows)]);
 }
 
 const findByIdStatement = defineStatement(
@@ -88,7 +106,7 @@ const findByIdStatement = defineStatement(
   `select ${COLUMNS} from licenses where id = $1`,
 );
 
-/** A license by its id. */
+/** Finds a license by its id. */
 export async function findLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
   return toRecord(await queryRow(db, findByIdStatement, [id]));
 }
@@ -99,7 +117,7 @@ const lockByIdStatement = defineStatement(
   `select ${COLUMNS} from licenses where id = $1 for update`,
 );
 
-/** A license by its id, locked until the transaction ends: nobody changes it in the meantime. */
+/** Finds a license by its id, and locks it until the transaction ends. */
 export async function lockLicense(db: Queryable, id: string): Promise<LicenseRecord | null> {
   return toRecord(await queryRow(db, lockByIdStatement, [id]));
 }
@@ -107,21 +125,21 @@ export async function lockLicense(db: Queryable, id: string): Promise<LicenseRec
 const listByTransactionsStatement = defineStatement(
   'license_list_by_transactions',
   Type.Object({ transaction_id: Type.String(), ...LicenseRow.properties }),
-  `select wanted.transaction_id, ${COLUMNS.replaceAll(/(\w+)/g, 'made.$1')}
-   from unnest($1::text[]) as wanted (transaction_id)
+  `select checkout.transaction_id, ${COLUMNS.replaceAll(/(\w+)/g, 'found.$1')}
+   from unnest($1::text[]) as checkout (transaction_id)
    cross join lateral (
      select l.*, t.position
      from license_transactions t join licenses l on l.id = t.license_id
-     where t.transaction_id = wanted.transaction_id
+     where t.transaction_id = checkout.transaction_id
      order by t.position, l.id
      limit 100
-   ) as made
-   order by made.position, made.id`,
+   ) as found
+   order by found.position, found.id`,
 );
 
 /**
- * The licenses that checkouts made: one statement for all, one list for each, in order; each list in the order of the
- * checkout's line items, and empty for a checkout that nothing is known of.
+ * Lists the licenses of each checkout, in the order of the checkouts. Each list is in the order of the checkout's line
+ * items, and empty for an unknown checkout.
  */
 export async function listLicensesByTransactions(
   db: Queryable,
@@ -138,7 +156,7 @@ const listByIdsStatement = defineStatement(
   `select ${COLUMNS} from licenses where id = any ($1::uuid[])`,
 );
 
-/** Licenses by their ids. */
+/** Lists licenses by their ids. */
 export async function listLicensesByIds(
   db: Queryable,
   ids: readonly string[],
@@ -152,7 +170,7 @@ const listPageStatement = defineStatement(
   `select ${COLUMNS} from licenses where id > $1 order by id limit $2`,
 );
 
-/** A statement of its own: the index of trials serves only a statement that asks for nothing else. */
+/** A statement of its own, because only such a statement uses the index of trials. */
 const listTrialsPageStatement = defineStatement(
   'license_list_trials_page',
   LicenseRow,
@@ -160,8 +178,8 @@ const listTrialsPageStatement = defineStatement(
 );
 
 /**
- * A page of all licenses, or of the trials among them, in the order of their ids, which is that of their creation.
- * @param afterId the last id of the page before, or the nil UUID
+ * Lists a page of all licenses or of all trials, in the order of their ids, which is that of their creation.
+ * @param afterId the last id of the previous page, or the nil UUID
  */
 export async function listLicensesAfter(
   db: Queryable,
@@ -179,7 +197,7 @@ const listSoldTermsStatement = defineStatement(
   'select id, tier, features from licenses where id = any ($1::uuid[])',
 );
 
-/** What was sold with some licenses, as the catalogue said at the time, by their ids. */
+/** Returns the terms under which licenses were sold, by their ids. */
 export async function listSoldTerms(
   db: Queryable,
   ids: readonly string[],
@@ -195,7 +213,7 @@ const updateFactsStatement = defineCommand(
    where id = $1`,
 );
 
-/** Writes the facts of a locked license back. */
+/** Updates the facts of a locked license. */
 export async function updateLicenseFacts(db: Queryable, license: LicenseFacts): Promise<void> {
   await execute(db, updateFactsStatement, [
     license.id,
@@ -227,7 +245,7 @@ const recordExtensionStatement = defineCommand(
   `update licenses set extended_until = coalesce($2::timestamptz, 'infinity') where id = $1`,
 );
 
-/** Remembers how far an operator moved the end of a license, which no payment moves back; null is for ever. */
+/** Stores an operator's extension of a license, which no payment moves back; null is perpetual. */
 export async function recordExtension(
   db: Queryable,
   licenseId: string,
@@ -240,7 +258,7 @@ function toRecord(row: Static<typeof LicenseRow> | null): LicenseRecord | null {
   return row === null ? null : fromRow(row);
 }
 
-/** Reads a row as a license. */
+/** Converts a row to a license. */
 export function fromRow(row: Static<typeof LicenseRow>): LicenseRecord {
   return {
     id: row.id,

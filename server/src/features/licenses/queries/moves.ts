@@ -6,34 +6,8 @@ import {
   defineStatement,
   execute,
   queryRow,
-  queryRows,
   type Queryable,
 } from '#server/db/statement.ts';
-
-import type { HashedIdentity } from '../fingerprint/identity.ts';
-import { ActivationRow, fromRow, type ActivationRecord } from './activations.ts';
-
-const COLUMNS = Object.keys(ActivationRow.properties).join(', ');
-
-const listMovedStatement = defineStatement(
-  'activation_list_moved_relatives',
-  ActivationRow,
-  `select ${COLUMNS} from activations
-   where license_id = $1 and counts_as_move and activated_at > $5
-     and (machine_digest = $2 or components -> 'strong' ?| $3::text[] or components -> 'medium' ?| $4::text[])
-   order by activated_at, id`,
-);
-
-/** Lists the moves of a license since a moment that may be the machine's, oldest first. */
-export async function listMovedRelatives(
-  db: Queryable,
-  licenseId: string,
-  { digest, strong, medium }: HashedIdentity,
-  since: Date,
-): Promise<ActivationRecord[]> {
-  const parameters = [licenseId, digest, strong, medium, since];
-  return (await queryRows(db, listMovedStatement, parameters)).map(fromRow);
-}
 
 const findStatement = defineStatement(
   'activation_find_move',
@@ -45,7 +19,7 @@ const findStatement = defineStatement(
 );
 
 /**
- * Finds when the n-th newest move since a moment was made; null when there were fewer.
+ * Returns the time of the n-th newest move since a date; null when there were fewer.
  * @param n at least 1
  */
 export async function findMove(
@@ -64,7 +38,7 @@ const countStatement = defineStatement(
           (select extra_moves from licenses where id = $1) as extra`,
 );
 
-/** Counts the moves of a license since a moment, and those that an operator allowed beyond the limit. */
+/** Counts the moves of a license since a date, and the unused ones that an operator allowed beyond the limit. */
 export async function countMoves(
   db: Queryable,
   licenseId: string,
@@ -92,7 +66,7 @@ const useExtraStatement = defineCommand(
   'update licenses set extra_moves = extra_moves - 1 where id = $1 and extra_moves > 0',
 );
 
-/** Uses one of the moves that were allowed beyond the limit; false when there is none. */
+/** Uses one of the moves that were allowed beyond the limit; returns false when there is none. */
 export async function useExtraMove(db: Queryable, licenseId: string): Promise<boolean> {
   return (await execute(db, useExtraStatement, [licenseId])) === 1;
 }

@@ -4,34 +4,49 @@ import {
   licenseStatus,
   publicExpiry,
   type LicenseStatus,
-  type UsableStatus,
   type RefusedStatus,
+  type UsableStatus,
 } from './status.ts';
 
-/** The answer to a validation, apart from what follows from the license (tier, days left). */
+/** Why a license is refused; part of the interface. */
+export type LicenseRefusalReason = `license_${RefusedStatus}` | 'trial_expired';
+
+/** Why a deactivation is refused; part of the interface. */
+export type DeactivationRefusalReason =
+  | 'license_not_found'
+  | 'activation_not_found'
+  | 'machine_mismatch';
+
+/** Why a validation is refused; part of the interface. */
+export type ValidationRefusalReason =
+  | DeactivationRefusalReason
+  | 'activation_inactive'
+  | LicenseRefusalReason;
+
+/** The outcome of a validation, apart from what follows from the license (tier, days left). */
 export type ValidationDecision =
   | {
       readonly valid: true;
       readonly status: UsableStatus;
       readonly expiresAt: Date | null;
-      /** The id to bind to the activation, when it has none yet; null when there is nothing to bind. */
+      /** The id to bind to an activation without one; null when the activation is bound. */
       readonly bindMachineId: string | null;
     }
   | {
       readonly valid: false;
       readonly status: LicenseStatus | 'invalid';
-      readonly reason: ValidationRefusal;
+      readonly reason: ValidationRefusalReason;
       readonly expiresAt: Date | null;
     };
 
 /**
- * Decides a validation. It gives the first reason that applies, in this order: license_not_found, activation_not_found,
+ * Decides a validation. The first reason that applies is returned, in this order: license_not_found, activation_not_found,
  * the license's own, activation_inactive, machine_mismatch.
  *
- * Two machines may both be told to bind. So the caller must bind only where nothing is bound yet, and then decide again
- * on what is bound.
+ * Two machines that validate at once may both get a `bindMachineId`. The caller must bind only an unbound activation, and
+ * then decide again.
  * @param license null when no license has the key
- * @param activation null when there is none of that id; one of another license counts as none
+ * @param activation null when there is none of that id; one of another license is treated as none
  * @param machineId as the client sent it
  */
 export function decideValidation(
@@ -45,7 +60,7 @@ export function decideValidation(
   }
   const status = licenseStatus(license, now);
   const expiresAt = publicExpiry(license, now);
-  const refuse = (reason: ValidationRefusal): ValidationDecision => ({
+  const refuse = (reason: ValidationRefusalReason): ValidationDecision => ({
     valid: false,
     status,
     reason,
@@ -66,37 +81,21 @@ export function decideValidation(
   };
 }
 
-/** Why a license itself is refused; stable words, part of the interface. */
-export type LicenseRefusal = `license_${RefusedStatus}` | 'trial_expired';
-
-/** Why a validation says no; stable words, part of the interface. */
-export type ValidationRefusal =
-  | 'license_not_found'
-  | 'activation_not_found'
-  | 'activation_inactive'
-  | 'machine_mismatch'
-  | LicenseRefusal;
-
-/** The reason a validation gives for a license that may not be used: `license_<status>`, or `trial_expired`. */
-function refusalReason(facts: LicenseStanding, status: RefusedStatus): LicenseRefusal {
-  return facts.trial && status === 'expired' ? 'trial_expired' : `license_${status}`;
+function refusalReason(license: LicenseStanding, status: RefusedStatus): LicenseRefusalReason {
+  return license.trial && status === 'expired' ? 'trial_expired' : `license_${status}`;
 }
 
-/** What becomes of a deactivation. */
+/** The outcome of a deactivation; `already`: it is inactive, the answer is the same, and nothing is written. */
 export type DeactivationDecision =
   | { readonly kind: 'deactivate' }
-  /** It was deactivated before: the answer is the same, nothing is written. */
   | { readonly kind: 'already' }
-  | {
-      readonly kind: 'refused';
-      readonly code: 'license_not_found' | 'activation_not_found' | 'machine_mismatch';
-    };
+  | { readonly kind: 'refused'; readonly reason: DeactivationRefusalReason };
 
 /**
- * Decides a deactivation. The license's status does not matter: a slot can always be freed. While no machine id is bound,
- * any is accepted, since the key and the activation's id are proof enough.
+ * Decides a deactivation. The license's status does not matter: a machine can always be deactivated. While no machine id
+ * is bound, any is accepted, because the key and the activation's id are proof enough.
  * @param license null when no license has the key
- * @param activation null when there is none of that id; one of another license counts as none
+ * @param activation null when there is none of that id; one of another license is treated as none
  * @param machineId as the client sent it
  */
 export function decideDeactivation(
@@ -104,20 +103,17 @@ export function decideDeactivation(
   activation: ActivationFacts | null,
   machineId: string,
 ): DeactivationDecision {
-  if (license === null) return { kind: 'refused', code: 'license_not_found' };
+  if (license === null) return { kind: 'refused', reason: 'license_not_found' };
   if (activation === null || activation.licenseId !== license.id) {
-    return { kind: 'refused', code: 'activation_not_found' };
+    return { kind: 'refused', reason: 'activation_not_found' };
   }
   if (compareMachineId(activation.machineId, machineId) === 'other') {
-    return { kind: 'refused', code: 'machine_mismatch' };
+    return { kind: 'refused', reason: 'machine_mismatch' };
   }
   return { kind: activation.deactivatedAt === null ? 'deactivate' : 'already' };
 }
 
-/**
- * How a presented machine id compares to an activation's: `same`, `other`, or `unbound` when the activation has none yet.
- * Compared verbatim: the id is the client's own text, and nothing is known about its form.
- */
+/** Compares machine ids verbatim, because their format is the client's own. */
 function compareMachineId(stored: string | null, presented: string): 'same' | 'other' | 'unbound' {
   if (stored === null) return 'unbound';
   return stored === presented ? 'same' : 'other';

@@ -28,7 +28,7 @@ const unusable: readonly [Partial<LicenseStanding>, LicenseStatus, string][] = [
   [{ revokedAt: past, expiresAt: past, trial: true }, 'revoked', 'license_revoked'],
 ];
 
-test('a validation of an unknown key says so', () => {
+test('a validation of an unknown key is refused with license_not_found', () => {
   assert.deepEqual(decideValidation(null, null, 'Machine-1', now), {
     valid: false,
     status: 'invalid',
@@ -47,7 +47,7 @@ test('a validation on the bound machine is valid', () => {
   });
 });
 
-test('a validation in the days of grace is valid and says past_due', () => {
+test('a validation in the grace period is valid with status past_due', () => {
   const late = { ...license, subscription: true, expiresAt: past };
   assert.deepEqual(decideValidation(late, activation, 'Machine-1', now), {
     valid: true,
@@ -80,7 +80,7 @@ test('machine ids are compared verbatim', () => {
 });
 
 for (const [facts, status, reason] of unusable) {
-  test(`a validation of a license with ${Object.keys(facts).join(' and ')} gives ${reason}`, () => {
+  test(`a validation of a license with ${Object.keys(facts).join(' and ')} is refused with ${reason}`, () => {
     const decision = decideValidation({ ...license, ...facts }, activation, 'Machine-1', now);
     const expiresAt = facts.pausedAt ?? facts.canceledAt ?? facts.expiresAt ?? null;
     assert.deepEqual(decision, { valid: false, status, reason, expiresAt });
@@ -92,15 +92,15 @@ function reasonOf(facts: LicenseStanding | null, activated: ActivationFacts | nu
   return decision.valid ? 'valid' : decision.reason;
 }
 
-test('reasons are given in their order, the first that holds', () => {
+test('the first reason that applies is returned', () => {
   const ended = { ...license, revokedAt: past };
-  const gone = { ...activation, deactivatedAt: past };
-  const foreign = { ...activation, licenseId: '0193a1b2-0000-7000-8000-000000000002' };
-  assert.equal(reasonOf(null, gone), 'license_not_found');
+  const inactive = { ...activation, deactivatedAt: past };
+  const other = { ...activation, licenseId: '0193a1b2-0000-7000-8000-000000000002' };
+  assert.equal(reasonOf(null, inactive), 'license_not_found');
   assert.equal(reasonOf(ended, null), 'activation_not_found');
-  assert.equal(reasonOf(ended, foreign), 'activation_not_found');
-  assert.equal(reasonOf(ended, gone), 'license_revoked');
-  assert.equal(reasonOf(license, gone), 'activation_inactive');
+  assert.equal(reasonOf(ended, other), 'activation_not_found');
+  assert.equal(reasonOf(ended, inactive), 'license_revoked');
+  assert.equal(reasonOf(license, inactive), 'activation_inactive');
   assert.equal(reasonOf(license, activation), 'machine_mismatch');
 });
 
@@ -115,50 +115,42 @@ function machine(name: string): HashedIdentity {
   return { strong: [`machineid:${name}`], medium: [], weak: [], digest: name };
 }
 
-const holders = [
+const active = [
   { activationId: 'first', identity: machine('a') },
   { activationId: 'second', identity: machine('b') },
 ];
 
-test('a known machine gets its activation back, also when every slot is taken', () => {
-  assert.deepEqual(decideActivation(license, holders.length, holders, machine('b'), now), {
-    kind: 'again',
-    status: 'active',
-    activationId: 'second',
-  });
-  const lowered = { ...license, maxActivations: 1 };
-  assert.deepEqual(decideActivation(lowered, holders.length, holders, machine('b'), now), {
-    kind: 'again',
-    status: 'active',
-    activationId: 'second',
-  });
+test('an active machine gets its existing activation, also at and above the limit', () => {
+  for (const maxActivations of [2, 1]) {
+    const limited = { ...license, maxActivations };
+    assert.deepEqual(decideActivation(limited, active.length, active, machine('b'), now), {
+      kind: 'existing',
+      status: 'active',
+      activation: active[1],
+    });
+  }
 });
 
-test('a new machine takes a slot while there is one', () => {
-  assert.deepEqual(decideActivation(license, 0, [], machine('c'), now), {
-    kind: 'new',
-    status: 'active',
-  });
-  assert.deepEqual(decideActivation(license, 1, holders.slice(1), machine('c'), now), {
-    kind: 'new',
-    status: 'active',
-  });
-  assert.deepEqual(decideActivation(license, holders.length, holders, machine('c'), now), {
+test('a new machine gets an activation below the limit, and a refusal at it', () => {
+  const allowed = { kind: 'new', status: 'active' };
+  assert.deepEqual(decideActivation(license, 0, [], machine('c'), now), allowed);
+  assert.deepEqual(decideActivation(license, 1, active.slice(1), machine('c'), now), allowed);
+  assert.deepEqual(decideActivation(license, active.length, active, machine('c'), now), {
     kind: 'limit',
     max: 2,
     current: 2,
   });
 });
 
-test('a license that may not be used takes no machine, not even a known one', () => {
+test('an unusable license refuses every machine, also an active one', () => {
   for (const [facts, status] of unusable) {
     const ended = { ...license, ...facts };
-    const decision = decideActivation(ended, holders.length, holders, machine('a'), now);
+    const decision = decideActivation(ended, active.length, active, machine('a'), now);
     assert.deepEqual(decision, { kind: 'refused', status });
   }
 });
 
-test('a shared strong component goes before a likeness of parts', () => {
+test('a shared strong component is preferred to similar parts', () => {
   const parts = ['diskserial:1', 'tpm:1'];
   const alike = { strong: ['machineid:old'], medium: parts, weak: [], digest: 'x' };
   const sure = { strong: ['machineid:new'], medium: [], weak: [], digest: 'y' };
@@ -168,28 +160,28 @@ test('a shared strong component goes before a likeness of parts', () => {
     { activationId: 'sure', identity: sure },
   ];
   assert.deepEqual(decideActivation(license, 2, both, presented, now), {
-    kind: 'again',
+    kind: 'existing',
     status: 'active',
-    activationId: 'sure',
+    activation: both[1],
   });
 });
 
-function refused(code: string) {
-  return { kind: 'refused', code };
+function refused(reason: string) {
+  return { kind: 'refused', reason };
 }
 
-test('a deactivation needs the key, the activation and its machine', () => {
-  const foreign = { ...activation, licenseId: 'another' };
+test('a deactivation requires the key, the activation and its machine', () => {
+  const other = { ...activation, licenseId: 'another' };
   assert.deepEqual(decideDeactivation(null, activation, 'x'), refused('license_not_found'));
   assert.deepEqual(decideDeactivation(license, null, 'x'), refused('activation_not_found'));
-  assert.deepEqual(decideDeactivation(license, foreign, 'x'), refused('activation_not_found'));
+  assert.deepEqual(decideDeactivation(license, other, 'x'), refused('activation_not_found'));
   assert.deepEqual(decideDeactivation(license, activation, 'x'), refused('machine_mismatch'));
   assert.deepEqual(decideDeactivation(license, activation, 'Machine-1'), { kind: 'deactivate' });
 });
 
-test('a deactivation while unbound is taken, and a second one changes nothing', () => {
+test('an unbound activation can be deactivated by any machine, and an inactive one stays so', () => {
   const unbound = { ...activation, machineId: null };
   assert.deepEqual(decideDeactivation(license, unbound, 'anything'), { kind: 'deactivate' });
-  const gone = { ...activation, deactivatedAt: past };
-  assert.deepEqual(decideDeactivation(license, gone, 'Machine-1'), { kind: 'already' });
+  const inactive = { ...activation, deactivatedAt: past };
+  assert.deepEqual(decideDeactivation(license, inactive, 'Machine-1'), { kind: 'already' });
 });

@@ -1,30 +1,27 @@
-/**
- * What is stored about a license and decides its status. The status itself is never stored: it follows from these facts
- * and the present moment.
- */
+/** The stored facts that determine a license's status. The status itself is never stored: it depends on the time too. */
 export interface LicenseStanding {
   readonly id: string;
   /** The product's id in the catalogue. */
   readonly productId: string;
-  /** Granted by trial; its tier is `trial` as well, but only this decides. */
+  /** A trial; its tier is `trial` as well, but only this field decides. */
   readonly trial: boolean;
-  /** Paid again and again: only these have days of grace. */
+  /** Paid periodically: only subscriptions have a grace period. */
   readonly subscription: boolean;
-  /** The end of the fixed term, or of what was paid; null: perpetual. */
+  /** The end of the fixed term or of the paid period; null: perpetual. */
   readonly expiresAt: Date | null;
-  /** When an announced cancellation takes effect. */
+  /** When a scheduled cancellation takes effect. */
   readonly cancelScheduledFor: Date | null;
   readonly pausedAt: Date | null;
   readonly canceledAt: Date | null;
-  /** By the operator. */
+  /** Set by an operator. */
   readonly suspendedAt: Date | null;
-  /** Since when the payment has been disputed, as the provider says; this suspends too. */
+  /** Since when the payment is disputed, as reported by the provider; suspends too. */
   readonly disputedAt: Date | null;
   readonly refundedAt: Date | null;
   readonly revokedAt: Date | null;
 }
 
-/** A license with what was sold under it. */
+/** A license with the terms under which it was sold. */
 export interface LicenseFacts extends LicenseStanding {
   readonly tier: string | null;
   readonly features: readonly string[];
@@ -32,19 +29,19 @@ export interface LicenseFacts extends LicenseStanding {
   readonly createdAt: Date;
 }
 
-/** What a license gives its holder. */
+/** What a license grants. */
 export interface LicenseTerms {
   readonly tier: string | null;
   readonly features: readonly string[];
-  /** How long a client may run without asking again. */
+  /** How long a client may run without validating. */
   readonly offlineDays: number;
 }
 
-/** What is stored about an activation, as far as validate and deactivate ask. */
+/** The stored facts of an activation that validate and deactivate need. */
 export interface ActivationFacts {
   readonly id: string;
   readonly licenseId: string;
-  /** As the client sent it; null until the first validate binds one. */
+  /** As the client sent it; null until the first validation binds one. */
   readonly machineId: string | null;
   readonly deactivatedAt: Date | null;
 }

@@ -1,13 +1,14 @@
 import { strict as assert } from 'node:assert';
 import { test } from 'node:test';
-import { API_KEY_SCOPES, grantsScope } from './scopes.ts';
 import {
+  API_KEY_SCOPES,
+  grantsScope,
   apiKeyState,
   endOfOverlap,
   expiryOfSuccessor,
   isUsable,
   type ApiKeyFacts,
-} from './standing.ts';
+} from './api-key.ts';
 
 const HOUR_MS = 3_600_000;
 const now = new Date('2027-03-01T12:00:00.000Z');
