@@ -8,9 +8,9 @@ const timeStatement = defineStatement(
   'select clock_timestamp() as now',
 );
 
-/** The present moment by the clock of the database's machine, which all processes of a service share. */
+/** Reads the clock of the database's machine, which all processes of a service share. */
 export async function readDatabaseTime(db: Queryable): Promise<Date> {
   const row = await queryRow(db, timeStatement);
-  if (row === null) throw new Error('the database told no time');
+  if (row === null) throw new Error('the database returned no time');
   return row.now;
 }

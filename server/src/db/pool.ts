@@ -1,7 +1,7 @@
 import { Pool, types, type PoolConfig } from 'pg';
 import type { Logger } from 'pino';
 
-/** Where the database is: a URL, or the embedded one's socket directory. */
+/** How to connect: a URL, or the embedded server's socket directory. */
 export type DatabaseConnection =
   | { readonly url: string }
   | {
@@ -14,20 +14,20 @@ export type DatabaseConnection =
 export interface PoolOptions {
   readonly maxConnections: number;
   readonly log: Pick<Logger, 'warn'>;
-  /** Ids of the master secrets that this process reads, for a rotation to see; shown in `pg_stat_activity`. */
+  /** Ids of the master secrets that this process reads; a rotation reads them in `pg_stat_activity`. */
   readonly secretIds?: readonly string[];
 }
 
-/** int8: counts stay far below 2^53, so they are numbers. */
+/** int8 as number: counts stay far below 2^53. */
 types.setTypeParser(types.builtins.INT8, Number);
 
-/** What connections are called, before the ids of the master secrets. */
+/** The application name of connections, before the ids of the master secrets. */
 export const APPLICATION_NAME = 'latchkey';
 
-/** How long a caller waits for a free connection before it is told that the database is unavailable. */
+/** How long a caller waits for a free connection before it fails as unavailable. */
 const CONNECT_TIMEOUT_MS = 3_000;
 
-/** Opens a pool of connections; none is made before it is needed. */
+/** Creates a pool; connections open when they are needed. */
 export function createPool(connection: DatabaseConnection, options: PoolOptions): Pool {
   const pool = new Pool({
     ...toPoolConfig(connection),
@@ -39,9 +39,13 @@ export function createPool(connection: DatabaseConnection, options: PoolOptions)
   });
   // The pool replaces an idle connection that breaks; without a listener, the error would end the process.
   pool.on('error', (error) => {
-    if (!pool.ending) options.log.warn({ err: error }, 'an idle database connection broke');
+    if (pool.ending) return;
+    options.log.warn(
+      { event: 'database.connection_lost', err: error },
+      'an idle database connection broke',
+    );
   });
-  // The same for a connection in use, whose user learns of it from the query.
+  // The same for a connection in use: its query rejects.
   pool.on('connect', (client) => client.on('error', () => {}));
   return pool;
 }

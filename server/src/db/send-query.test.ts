@@ -13,7 +13,7 @@ async function showBackend(): Promise<unknown> {
   return (await sendQuery(pool, { text: 'select pg_backend_pid() as pid' })).rows[0]?.['pid'];
 }
 
-test('rows come as objects, or as arrays of what the types say', async () => {
+test('returns rows as objects, or as arrays by the given types', async () => {
   const text = 'select 1 as a, $1::text as b';
   const { rows } = await sendQuery(pool, { text, values: ['x'] });
   assert.deepEqual(rows, [{ a: 1, b: 'x' }]);
@@ -22,13 +22,13 @@ test('rows come as objects, or as arrays of what the types say', async () => {
   assert.deepEqual(listed.rows, [['1', 'x']]);
 });
 
-test('a refused query leaves its connection to the next one', async () => {
+test('keeps the connection of a rejected query', async () => {
   const before = await showBackend();
   await assert.rejects(sendQuery(pool, { text: 'select 1/0' }), DatabaseError);
   assert.equal(await showBackend(), before);
 });
 
-test('a query that is not answered in time is a silence, and its connection is thrown away', async () => {
+test('rejects a query that times out, and discards its connection', async () => {
   const before = await showBackend();
   await assert.rejects(sendQuery(pool, { text: 'select pg_sleep(30)' }, 100), (error) => {
     assert.ok(error instanceof Error);
@@ -39,7 +39,7 @@ test('a query that is not answered in time is a silence, and its connection is t
   assert.notEqual(await showBackend(), before);
 });
 
-test('a connection that the server ends is not handed to the next caller', async () => {
+test('discards a connection that the server closes', async () => {
   const one = await openTestPool({ maxConnections: 1 });
   const { rows } = await sendQuery(one, { text: 'select pg_backend_pid() as pid' });
   const refusal = assert.rejects(sendQuery(one, { text: 'select pg_sleep(30)' }), DatabaseError);

@@ -10,27 +10,24 @@ import {
 
 import { fromDatabase } from './database-errors.ts';
 
-/** A pool or one of its connections: statements run in and out of a transaction alike. */
+/** A pool, or one of its connections for statements in a transaction. */
 export type Queryable = Pool | PoolClient;
 
-/** A row as the driver gives it. */
+/** A row of the driver. */
 export type RawRow = Record<string, unknown>;
 
 /**
- * No statement takes seconds, except a migration's, which brings a limit of its own: one that does is stuck, and its
- * connection is discarded. The limit is kept on this side, because a frozen server keeps none, and a pooler in
- * transaction mode accepts no settings at the start of a session.
+ * A statement that takes longer is stuck, and its connection is discarded; migrations have their own limit. The client
+ * enforces it, because a frozen server cannot, and a pooler in transaction mode accepts no session settings.
  */
 const QUERY_TIMEOUT_MS = 5_000;
 
 /**
- * Sends a query and waits for its answer.
- *
- * Neither the driver's `query_timeout` nor its promises are used. Both hang a closure on the query after it was made, and
- * V8 keeps what such a closure holds, all rows of the answer too, until the next full collection: measured under load,
- * that was eight times as much garbage in the old generation, a full collection every 2.5 s, and a 99th percentile of 40
- * ms instead of 11.
- * @throws Error `Query read timeout`, and throws the connection away, when there is no answer in time
+ * Sends a query and waits for its result. Uses neither the driver's `query_timeout` nor its promises: both add a closure to
+ * the query after its creation, and V8 keeps what that references, including all rows, until the next full garbage
+ * collection. Measured under load, that was eight times as much garbage in the old generation, a full collection every
+ * 2.5 s, and a 99th percentile of 40 ms instead of 11.
+ * @throws Error `Query read timeout`, and discards the connection, when there is no result in time
  */
 export function sendQuery(
   db: Queryable,
@@ -38,17 +35,17 @@ export function sendQuery(
   timeoutMs = QUERY_TIMEOUT_MS,
 ): Promise<QueryResult<RawRow>> {
   return onConnection(db, (client) =>
-    answerOf<QueryResult<RawRow>>((done) => client.query<RawRow>(query, done), timeoutMs),
+    awaitResult<QueryResult<RawRow>>((done) => client.query<RawRow>(query, done), timeoutMs),
   );
 }
 
-/** {@link sendQuery}, for rows that come as arrays of texts. */
+/** {@link sendQuery} for rows as arrays of texts. */
 export function sendArrayQuery(
   db: Queryable,
   query: QueryArrayConfig,
 ): Promise<QueryArrayResult<(string | null)[]>> {
   return onConnection(db, (client) =>
-    answerOf<QueryArrayResult<(string | null)[]>>(
+    awaitResult<QueryArrayResult<(string | null)[]>>(
       (done) => client.query<(string | null)[]>(query, done),
       QUERY_TIMEOUT_MS,
     ),
@@ -56,8 +53,8 @@ export function sendArrayQuery(
 }
 
 /**
- * Uses the given connection, or one of the pool's, which goes back there unless it is broken or the server is about to
- * close it (severity FATAL).
+ * Uses the given connection, or one of the pool, and returns that to the pool unless it is broken or the server closes it
+ * (severity FATAL).
  */
 async function onConnection<Result>(
   db: Queryable,
@@ -76,13 +73,13 @@ async function onConnection<Result>(
   }
 }
 
-function answerOf<Result>(
-  ask: (done: (error: Error | null | undefined, result: Result) => void) => void,
+function awaitResult<Result>(
+  send: (done: (error: Error | null | undefined, result: Result) => void) => void,
   timeoutMs: number,
 ): Promise<Result> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => reject(new Error('Query read timeout')), timeoutMs);
-    ask((error, result) => {
+    send((error, result) => {
       clearTimeout(timer);
       if (error) reject(error);
       else resolve(result);

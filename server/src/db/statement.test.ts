@@ -17,7 +17,7 @@ import {
 const pool = await openTestPool();
 
 describe('queryRows', () => {
-  test('rows come as declared: counts as numbers, times as dates, bytes as buffers', async () => {
+  test('returns counts as numbers, times as dates, bytes as buffers', async () => {
     const statement = defineStatement(
       'test_types',
       Type.Object({
@@ -34,32 +34,35 @@ describe('queryRows', () => {
     assert.deepEqual(rows, [{ count: 1, at, bytes: Buffer.of(0, 255), list }]);
   });
 
-  const drifts: [what: string, sql: string, place: string][] = [
+  const mismatches: [what: string, sql: string, place: string][] = [
     ['another type', 'select 1 as name', '/name'],
-    ['null where none is declared', 'select null::text as name', '/name'],
-    ['a column that is gone', `select 'x' as title`, ''],
+    ['null in a column that is not nullable', 'select null::text as name', '/name'],
+    ['a missing column', `select 'x' as title`, ''],
   ];
-  for (const [what, sql, place] of drifts) {
-    test(`a row that has drifted is an error, which names the statement and shows no value: ${what}`, async () => {
-      const name = `test_drift_${what.replaceAll(' ', '_')}`;
+  for (const [what, sql, place] of mismatches) {
+    test(`rejects a row of another shape, and names the statement and no value: ${what}`, async () => {
+      const name = `test_mismatch_${what.replaceAll(' ', '_')}`;
       const statement = defineStatement(name, Type.Object({ name: Type.String() }), sql);
       await assert.rejects(queryRows(pool, statement), {
-        message: `${name} gave a row of another shape, at ${place}`,
+        message: `${name} returned a row of another shape, at ${place}`,
       });
     });
   }
 
-  test('one row in a hundred that has drifted is enough', async () => {
+  test('rejects a hundred rows of which one has another shape', async () => {
     const statement = defineStatement(
-      'test_drift_of_one',
+      'test_mismatch_of_one',
       Type.Object({ n: Type.Integer() }),
       'select nullif(n, 57) as n from generate_series(1, 100) as n',
     );
-    await assert.rejects(queryRows(pool, statement), /test_drift_of_one gave a row .* at \/n/);
+    await assert.rejects(
+      queryRows(pool, statement),
+      /test_mismatch_of_one returned a row .* at \/n/,
+    );
   });
 });
 
-test('queryRow gives the row, or null when there is none', async () => {
+test('queryRow returns the row, or null if there is none', async () => {
   const statement = defineStatement(
     'test_one',
     Type.Object({ n: Type.Integer() }),
@@ -69,7 +72,7 @@ test('queryRow gives the row, or null when there is none', async () => {
   assert.equal(await queryRow(pool, statement, [6]), null);
 });
 
-test('execute gives the number of rows that it touched', async () => {
+test('execute returns the number of rows that it changed', async () => {
   await pool.query('create table touched (n integer)');
   const insert = defineCommand(
     'test_touch',

@@ -19,18 +19,18 @@ async function showLimit(client: Queryable): Promise<string | undefined> {
 }
 
 describe('inTransaction', () => {
-  test('what is done is committed, and its result given', async () => {
+  test('commits the work and returns its result', async () => {
     await pool.query('truncate notes');
     const result = await inTransaction(pool, async (client) => {
       await client.query(`insert into notes values (1, 'kept')`);
-      assert.deepEqual(await listNotes(), [], 'nobody sees it before the commit');
+      assert.deepEqual(await listNotes(), [], 'invisible before the commit');
       return 'done';
     });
     assert.equal(result, 'done');
     assert.deepEqual(await listNotes(), ['kept']);
   });
 
-  test('an error rolls everything back and is thrown on; the connection is good again', async () => {
+  test('rolls back and rethrows an error, and keeps the connection', async () => {
     await pool.query('truncate notes');
     const mine = new Error('mine');
     const failing = inTransaction(pool, async (client) => {
@@ -46,7 +46,7 @@ describe('inTransaction', () => {
     assert.deepEqual([pool.totalCount, pool.waitingCount], [pool.idleCount, 0]);
   });
 
-  test('work that lost a deadlock is run again, so that both are done', async () => {
+  test('retries work that was the victim of a deadlock', async () => {
     await pool.query('truncate notes');
     await pool.query(`insert into notes values (1, ''), (2, '')`);
     let tries = 0;
@@ -70,7 +70,7 @@ describe('inTransaction', () => {
     assert.ok(texts[0] === 'ab' || texts[0] === 'ba');
   });
 
-  test('a conflict that never ends is given up after five tries', async () => {
+  test('throws a conflict after five tries', async () => {
     let tries = 0;
     const failing = inTransaction(pool, async (client) => {
       tries++;
@@ -80,7 +80,7 @@ describe('inTransaction', () => {
     assert.equal(tries, 5);
   });
 
-  test('a connection that is lost on the way is thrown away, and the next one works', async () => {
+  test('discards a connection that breaks, and opens another', async () => {
     const failing = inTransaction(pool, (client) =>
       client.query('select pg_terminate_backend(pg_backend_pid())'),
     );
@@ -89,7 +89,7 @@ describe('inTransaction', () => {
     assert.equal(pool.totalCount, pool.idleCount);
   });
 
-  test('a lock is waited for on the server, for as long as is said, and the connection is kept', async () => {
+  test('waits for a lock as long as configured, and keeps the connection', async () => {
     await pool.query('truncate notes');
     await pool.query(`insert into notes values (1, '')`);
     const touch = `update notes set text = text || 'x' where id = 1`;
@@ -105,7 +105,7 @@ describe('inTransaction', () => {
     assert.equal(pool.totalCount, pool.idleCount);
   });
 
-  test('unless a transaction says otherwise, it waits for a lock for three seconds', async () => {
+  test('waits for a lock for three seconds by default', async () => {
     assert.equal(await inTransaction(pool, showLimit), '3s');
     assert.equal(await inTransaction(pool, showLimit, { lockTimeoutMs: 0 }), '0');
   });

@@ -1,20 +1,25 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+
 import type { Pool, PoolClient } from 'pg';
 
-import { fromDatabase, isDatabaseUnavailable, isLockTimeout } from './database-errors.ts';
-import { retryConflicts } from './retry-conflicts.ts';
+import {
+  fromDatabase,
+  isDatabaseUnavailable,
+  isLockTimeout,
+  isTransientConflict,
+} from './database-errors.ts';
 import { sendQuery } from './send-query.ts';
 
 export interface TransactionOptions {
-  /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0 is for ever. */
+  /** How long a statement waits for a lock before it fails with SQLSTATE 55P03; 0: without limit. */
   readonly lockTimeoutMs?: number;
 }
 
-/** Shorter than the limit that this side sets on a statement, so that the server ends the waiting and says why. */
+/** Shorter than the client's limit of a statement, so that the server cancels it and reports why. */
 const LOCK_TIMEOUT_MS = 3_000;
 
 /**
- * Runs work in one transaction and commits it; any error rolls it back and is rethrown. Work that lost a deadlock or a
- * serialization conflict is run again from its start, so it must keep no state of its own between tries.
+ * Runs work in a transaction and commits it; rolls back and rethrows on any error. Retries as {@link retryConflicts} does.
  */
 export async function inTransaction<Result>(
   pool: Pool,
@@ -46,8 +51,8 @@ async function runOnce<Result>(
 }
 
 /**
- * Gives the error when the connection is of no more use, so that the pool discards it. A database that does not answer is
- * not asked to roll back: it does so by itself when the connection is gone.
+ * Rolls back; returns an error if the connection is broken, so that the pool discards it. Sends nothing to an unavailable
+ * database, which rolls back when the connection closes.
  */
 async function rollBack(client: PoolClient, reason: unknown): Promise<Error | undefined> {
   if (reason instanceof Error && isDatabaseUnavailable(reason) && !isLockTimeout(reason)) {
@@ -58,5 +63,25 @@ async function rollBack(client: PoolClient, reason: unknown): Promise<Error | un
     return undefined;
   } catch (error) {
     return error instanceof Error ? error : new Error(String(error));
+  }
+}
+
+const MAX_TRIES = 5;
+
+/** Transactions that met in a deadlock wait for random times, longer after each try. */
+const RETRY_STEP_MS = 10;
+
+/**
+ * Runs work again from its start after a deadlock or a serialization conflict, so it must keep no state between tries.
+ * @throws the error of the fifth try
+ */
+export async function retryConflicts<Result>(work: () => Promise<Result>): Promise<Result> {
+  for (let tries = 1; ; tries++) {
+    try {
+      return await work();
+    } catch (error) {
+      if (!isTransientConflict(error) || tries >= MAX_TRIES) throw error;
+      await sleep(tries * RETRY_STEP_MS * Math.random());
+    }
   }
 }

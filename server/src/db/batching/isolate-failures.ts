@@ -1,5 +1,5 @@
 import { isConnectionFailure } from '../database-errors.ts';
-import { retryConflicts } from '../retry-conflicts.ts';
+import { retryConflicts } from '../transaction.ts';
 
 /** One caller's share of a batch. */
 export type BatchResult<Output> =

@@ -2,7 +2,7 @@ import type { Clock } from '#server/clock.ts';
 import type { DropCounts, DropReason } from './rules/select-events.ts';
 import { dayOf, type Day } from './rules/days.ts';
 import type { Context } from '#server/context.ts';
-import { retryConflicts } from '#server/db/retry-conflicts.ts';
+import { retryConflicts } from '#server/db/transaction.ts';
 import { addDrops } from './queries/events.ts';
 
 /** So many events of a day were not stored, for one reason. */

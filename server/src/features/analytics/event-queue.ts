@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
-import { retryConflicts } from '#server/db/retry-conflicts.ts';
+import { retryConflicts } from '#server/db/transaction.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import { withEventDay } from './create-event-partitions.ts';
 import { storeEvents, type EventsToStore, type StoredCount } from './queries/events.ts';

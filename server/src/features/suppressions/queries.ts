@@ -9,7 +9,7 @@ import {
   Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
-import { toByteaArray } from '#server/db/text-arrays.ts';
+import { toByteaArray } from '#server/db/hot-statement.ts';
 
 export const SuppressionReason = Type.Union([
   Type.Literal('unsubscribed'),

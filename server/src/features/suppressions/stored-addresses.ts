@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
-import { toByteaArray } from '#server/db/text-arrays.ts';
+import { toByteaArray } from '#server/db/hot-statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import type { KeyedHashes, Vault } from '#server/lib/vault.ts';
 

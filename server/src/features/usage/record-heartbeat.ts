@@ -4,7 +4,7 @@ import type { Pool } from 'pg';
 import type { Clock } from '#server/clock.ts';
 import type { Context } from '#server/context.ts';
 import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
-import { retryConflicts } from '#server/db/retry-conflicts.ts';
+import { retryConflicts } from '#server/db/transaction.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import { cutText } from '#server/lib/cut-text.ts';
 

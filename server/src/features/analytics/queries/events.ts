@@ -1,7 +1,14 @@
 import { isUniqueViolation } from '#server/db/database-errors.ts';
-import { runHot, type HotStatement, type TextRow } from '#server/db/hot-statement.ts';
+import {
+  runHot,
+  type HotStatement,
+  type TextRow,
+  toJsonArray,
+  toPlainArray,
+  toTextArray,
+  toUuidArray,
+} from '#server/db/hot-statement.ts';
 import { type Queryable, defineCommand, execute } from '#server/db/statement.ts';
-import { toJsonArray, toPlainArray, toTextArray, toUuidArray } from '#server/db/text-arrays.ts';
 
 import type { Day } from '../rules/days.ts';
 import type { DropReason } from '../rules/select-events.ts';

@@ -7,8 +7,8 @@ import {
   queryRow,
   queryRows,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 import type { EventHeader } from '../facts.ts';
 

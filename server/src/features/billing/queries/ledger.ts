@@ -1,6 +1,5 @@
 import { isLockTimeout } from '#server/db/database-errors.ts';
-import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
+import { defineCommand, execute, type Queryable, toColumns } from '#server/db/statement.ts';
 
 import type {
   AdjustmentFact,

@@ -7,8 +7,8 @@ import {
   execute,
   queryRows,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 import type { BillingProvider, CustomerDetails } from '../facts.ts';
 import type { LedgerEntry } from '../rules/group-purchases.ts';

@@ -6,8 +6,8 @@ import {
   execute,
   queryRows,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 import type { CustomerName, KeyEmailName, LedgerName, Person } from '../facts.ts';
 

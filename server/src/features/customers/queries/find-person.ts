@@ -1,7 +1,12 @@
 import { Type } from 'typebox';
 
-import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
+import {
+  Nullable,
+  defineStatement,
+  queryRows,
+  type Queryable,
+  toColumns,
+} from '#server/db/statement.ts';
 
 import type { CustomerName, KeyEmailName, LedgerName } from '../facts.ts';
 

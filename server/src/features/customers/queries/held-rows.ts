@@ -5,9 +5,9 @@ import {
   queryRows,
   type Parameter,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toByteaArray } from '#server/db/text-arrays.ts';
-import { toColumns } from '#server/db/to-columns.ts';
+import { toByteaArray } from '#server/db/hot-statement.ts';
 
 import type { Person } from '../facts.ts';
 

@@ -1,9 +1,8 @@
 import { Type } from 'typebox';
 import { Compile } from 'typebox/schema';
 
-import { runHot, type TextRow } from '#server/db/hot-statement.ts';
+import { runHot, type TextRow, toByteaArray, toUuidArray } from '#server/db/hot-statement.ts';
 import type { Queryable } from '#server/db/statement.ts';
-import { toByteaArray, toUuidArray } from '#server/db/text-arrays.ts';
 
 import type { ActivationFacts, LicenseStanding } from '../rules/facts.ts';
 

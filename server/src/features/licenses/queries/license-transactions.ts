@@ -6,8 +6,8 @@ import {
   execute,
   queryRows,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 /** The checkout that created a license, and the license's position among its line items. */
 export interface LicenseOrigin {

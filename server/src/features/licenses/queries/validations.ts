@@ -1,6 +1,12 @@
-import { runHot, type TextRow } from '#server/db/hot-statement.ts';
+import {
+  runHot,
+  type TextRow,
+  toByteaArray,
+  toPlainArray,
+  toTextArray,
+  toUuidArray,
+} from '#server/db/hot-statement.ts';
 import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
-import { toByteaArray, toPlainArray, toTextArray, toUuidArray } from '#server/db/text-arrays.ts';
 
 import {
   RARE_TIMESTAMPS,

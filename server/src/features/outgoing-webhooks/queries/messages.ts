@@ -6,8 +6,8 @@ import {
   execute,
   queryRow,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 /** A message that is to be stored for every endpoint that wants its type. */
 export interface NewMessage {

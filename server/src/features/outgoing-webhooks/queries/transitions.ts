@@ -8,8 +8,8 @@ import {
   queryRows,
   Timestamp,
   type Queryable,
+  toColumns,
 } from '#server/db/statement.ts';
-import { toColumns } from '#server/db/to-columns.ts';
 
 /** A moment of a license at which its status may change by itself. */
 export interface StatusTransition {

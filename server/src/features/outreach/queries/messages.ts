@@ -9,7 +9,7 @@ import {
   type Queryable,
   Timestamp,
 } from '#server/db/statement.ts';
-import { toByteaArray, toPlainArray } from '#server/db/text-arrays.ts';
+import { toByteaArray, toPlainArray } from '#server/db/hot-statement.ts';
 
 /** How far a message is. */
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'failed' | 'unknown';

@@ -10,22 +10,22 @@ import {
   toPlainArray,
   toTextArray,
   toUuidArray,
-} from './text-arrays.ts';
+} from './hot-statement.ts';
 
 const pool = await openTestPool();
 
-/** What PostgreSQL reads in an array's text. */
+/** Has PostgreSQL parse the text of an array. */
 async function readBack(type: string, text: string): Promise<unknown> {
   const sql = `select array_to_json($1::${type}[]) as json`;
   const { rows } = await pool.query<{ json: unknown }>(sql, [text]);
   return rows[0]?.json;
 }
 
-/** As many values as a batch has, and more of the short ones. */
+/** More values than a batch has. */
 const LENGTHS = { maxLength: 300 };
 const RUNS = { numRuns: 30 };
 
-describe('arrays as PostgreSQL reads them', () => {
+describe('array parameters, as PostgreSQL parses them', () => {
   test('any texts, and nulls', async () => {
     const storable = fc.string({ unit: 'binary' }).filter((text) => !text.includes('\0'));
     const special = fc.constantFrom('', 'NULL', 'null', '"', '\\', '{', '}', ',', ' a ', '\n');
@@ -69,7 +69,7 @@ describe('arrays as PostgreSQL reads them', () => {
     await fc.assert(property, RUNS);
   });
 
-  test('bytes of any value and length, none too', async () => {
+  test('bytes of any value and length', async () => {
     const bytes = fc.array(fc.uint8Array({ maxLength: 64 }), LENGTHS);
     const property = fc.asyncProperty(bytes, async (values) => {
       const digits = values.map((value) => Buffer.from(value).toString('hex'));
