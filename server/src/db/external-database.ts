@@ -1,10 +1,10 @@
-/** Checks of the database of DATABASE_URL when the service or a command starts. */
 import { DatabaseError, type Pool, type PoolClient } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
 import { isConnectionFailure } from './database-errors.ts';
+import { createPool, type PoolOptions } from './pool.ts';
 import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
 
@@ -16,15 +16,27 @@ const RETRY_INTERVAL_MS = 250;
 const MIN_VERSION = 150_000;
 
 /**
- * Waits until the database accepts connections, and checks its version and its pooler.
+ * Opens the database of DATABASE_URL: waits until it accepts connections, and checks its version and its pooler.
  * @throws StartupError with one sentence when it cannot be used
  */
-export async function checkExternalDatabase(pool: Pool): Promise<void> {
+export async function openExternalDatabase(url: string, options: PoolOptions): Promise<Pool> {
+  const pool = createPool({ url }, options);
+  try {
+    await waitForSupportedVersion(pool);
+    await requirePreparedStatements(pool);
+    return pool;
+  } catch (error) {
+    // An idle connection would keep the process running for a minute.
+    await pool.end();
+    throw error;
+  }
+}
+
+async function waitForSupportedVersion(pool: Pool): Promise<void> {
   const deadline = performance.now() + CONNECT_TIMEOUT_MS;
   for (;;) {
     try {
-      await checkVersion(pool);
-      break;
+      return await checkVersion(pool);
     } catch (error) {
       if (error instanceof StartupError) throw error;
       // A rejected password, for example, is final.
@@ -32,7 +44,6 @@ export async function checkExternalDatabase(pool: Pool): Promise<void> {
       await new Promise((resolve) => setTimeout(resolve, RETRY_INTERVAL_MS));
     }
   }
-  await requirePreparedStatements(pool);
 }
 
 async function checkVersion(pool: Pool): Promise<void> {

@@ -6,7 +6,7 @@ import type { Logger } from '#server/log.ts';
 
 import type { Account } from './embedded/account.ts';
 import { startEmbeddedPostgres } from './embedded/start.ts';
-import { checkExternalDatabase } from './external-database.ts';
+import { openExternalDatabase } from './external-database.ts';
 import { createPool } from './pool.ts';
 
 /** An open database. */
@@ -34,14 +34,7 @@ export async function openDatabase(
   const secretIds = listSecretIds(secrets);
   const options = { maxConnections: config.database.poolSize, log, secretIds };
   if (secrets.databaseUrl !== null) {
-    const pool = createPool({ url: secrets.databaseUrl }, options);
-    try {
-      await checkExternalDatabase(pool);
-    } catch (error) {
-      // An idle connection would keep the process running for a minute.
-      await pool.end();
-      throw error;
-    }
+    const pool = await openExternalDatabase(secrets.databaseUrl, options);
     return { pool, account: null, directory: null, close: () => pool.end() };
   }
   const { dataDirectory, database } = config;

@@ -121,9 +121,10 @@ test('a stop during a restart ends the server', async () => {
   assert.equal(await findPostmaster(cluster), null);
 });
 
-test('rejects a directory that another process uses, and names the process', async () => {
+test('rejects a directory that another process uses, names the process and leaves it running', async () => {
   const owner = await embedded.holdInAnotherProcess(data);
   const problem = await startupProblem(start());
+  assert.notEqual(await findEmbeddedPostgres(data), null);
   owner.kill('SIGKILL');
   assert.ok(
     problem.includes(`${data} is in use by another Latchkey, process ${owner.pid}:`),

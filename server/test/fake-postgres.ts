@@ -1,0 +1,67 @@
+import { once } from 'node:events';
+import { createServer, type Socket } from 'node:net';
+import type { TestContext } from 'node:test';
+
+/** A message of PostgreSQL's protocol: type, length, content. */
+function message(type: string, content: Buffer): Buffer {
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(4 + content.length);
+  return Buffer.concat([Buffer.from(type), length, content]);
+}
+
+/** Accepts a connection without a password. */
+export const WELCOME = Buffer.concat([
+  message('R', Buffer.alloc(4)),
+  message('Z', Buffer.from('I')),
+]);
+
+/** Rejects a connection. */
+export function rejection(sqlState: string, text: string): Buffer {
+  return message('E', Buffer.from(`SFATAL\0C${sqlState}\0M${text}\0\0`));
+}
+
+/** Answers a query with one row of one text column. */
+export function oneText(name: string, value: string): Buffer {
+  const type = Buffer.alloc(18);
+  // The type `text`, of varying length.
+  type.writeInt32BE(25, 6);
+  type.writeInt16BE(-1, 10);
+  const column = Buffer.concat([Buffer.from(`${name}\0`), type]);
+  const length = Buffer.alloc(4);
+  length.writeInt32BE(value.length);
+  const one = Buffer.from([0, 1]);
+  return Buffer.concat([
+    message('T', Buffer.concat([one, column])),
+    message('D', Buffer.concat([one, length, Buffer.from(value)])),
+    message('C', Buffer.from('SHOW\0')),
+    message('Z', Buffer.from('I')),
+  ]);
+}
+
+/** Where a fake server listens, and for whom. */
+export interface FakePostgres {
+  readonly host: string;
+  readonly port: number;
+  readonly user: string;
+  readonly database: string;
+}
+
+/**
+ * Starts a server that speaks as much of PostgreSQL's protocol as a test needs, until the test ends.
+ * @param accept called with each connection and its startup message
+ */
+export async function startFakePostgres(
+  t: TestContext,
+  accept: (socket: Socket, startup: Buffer) => void,
+): Promise<FakePostgres> {
+  const server = createServer((socket) => {
+    socket.on('error', () => {});
+    socket.once('data', (startup) => accept(socket, startup));
+  });
+  server.listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const address = server.address();
+  if (address === null || typeof address === 'string') throw new Error('the server has no port');
+  return { host: address.address, port: address.port, user: 'latchkey', database: 'latchkey' };
+}
