@@ -106,7 +106,7 @@ export class FakeHost implements Disposable {
       journal,
       backups: journal.backups,
       changed: new Changes(),
-      tell: (sentence) => this.told.push(sentence),
+      report: (sentence) => this.told.push(sentence),
       checkInterruption: () => this.checkInterruption(),
       progress: {
         begin: () => undefined,

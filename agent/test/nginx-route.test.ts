@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { removeTaggedLines } from '#agent/install/nginx/includes.ts';
+import { removeIncludes } from '#agent/install/nginx/includes.ts';
 import { planProxy } from '#agent/install/nginx/plan-proxy.ts';
 import { renderChallenge, renderRoute, renderServer } from '#agent/install/nginx/render.ts';
 import { paths } from '#agent/install/paths.ts';
@@ -264,7 +264,7 @@ describe('the way through nginx', { skip }, () => {
       assert.equal((await askProxy(port, '/latchkey', more)).status, 496);
       assert.equal((await askProxy(port, '/x', more)).status, 404);
     }
-    assert.equal(removeTaggedLines(changed), site);
+    assert.equal(removeIncludes(changed), site);
     await using without = await startWithout(site);
     assert.equal((await askProxy(without.port, '/latchkey/health')).status, 404);
   });

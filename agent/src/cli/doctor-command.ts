@@ -22,7 +22,7 @@ const NAME_WIDTH = 19;
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description(
-      'Look for what keeps viewers away, and say how to mend it; exit code 1 when something does.',
+      'Inspection for what keeps viewers away, and say how to mend it; exit code 1 when something does.',
     )
     .addOption(configOption())
     .addOption(jsonOption())
@@ -35,13 +35,13 @@ export function doctorCommand(): Command {
 
 async function run(options: Options): Promise<void> {
   const { examine } = await import('../doctor/examine.ts');
-  const { lookAtMachine } = await import('../doctor/look/look-at-machine.ts');
+  const { inspectMachine } = await import('../doctor/inspect/inspect-machine.ts');
   const { runProgram } = await import('../install/run-program.ts');
-  const look = await lookAtMachine(options.config, runProgram, systemClock.now());
-  const findings = examine(look);
+  const inspection = await inspectMachine(options.config, runProgram, systemClock.now());
+  const findings = examine(inspection);
   const healthy = findings.every(({ state }) => state !== 'problem');
   printResult(options, { healthy, findings }, () => describe(findings));
-  if (!look.isRoot) printNote('As root it sees more: sudo latchkey-agent doctor');
+  if (!inspection.isRoot) printNote('As root it sees more: sudo latchkey-agent doctor');
   if (!healthy) process.exitCode = 1;
 }
 

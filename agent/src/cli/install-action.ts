@@ -43,7 +43,7 @@ async function installAlone(flags: InstallFlags, interruption: Interruption): Pr
   const options = readAllOptions(flags);
   if (options === null) return;
   const facts = await detect(options, installation);
-  const plan = makePlan(options, facts);
+  const plan = createPlan(options, facts);
   if (plan === null) return;
   const own = facts.domainAddresses.filter((each) => facts.addresses.includes(each));
   // Where the domain leads here by another way, only this machine's own addresses can be tried.
@@ -86,7 +86,7 @@ async function detect(options: InstallOptions, { runProgram }: Installation): Pr
 }
 
 /** @returns null when there is none, and what to do is then said */
-function makePlan(options: InstallOptions, facts: HostFacts): Plan | null {
+function createPlan(options: InstallOptions, facts: HostFacts): Plan | null {
   const plan = planInstall(options, facts);
   if (plan.kind === 'plan') return plan;
   if (plan.kind === 'refusal') {
@@ -104,7 +104,7 @@ async function rehearse(plan: Plan, context: RunContext): Promise<void> {
   const { steps, notes, objections } = plan;
   const lines = await describeSteps(steps, context);
   process.stdout.write(`${lines.join('\n')}\n`);
-  await printHandwork(plan);
+  await printManualSteps(plan);
   printAll('!', notes);
   printAll('✗', objections);
 }
@@ -135,15 +135,15 @@ async function carryOut(
   const admission = findAdmission(await loadConfig(paths.configuration));
   const lines = listNextSteps(plan.installed, plan.agentPort, admission);
   process.stdout.write(`${lines.join('\n')}\n`);
-  await printHandwork(plan);
+  await printManualSteps(plan);
   printAll('!', plan.notes);
 }
 
 /** Last of what is printed, for it is what is left to do. */
-async function printHandwork({ handwork, installed }: Plan): Promise<void> {
-  if (handwork === null) return;
-  if (handwork.isRepeated && (await probeProxy(installed)).problem === null) return;
-  process.stdout.write(`\nThe web server is yours to set up:\n\n${handwork.instructions}`);
+async function printManualSteps({ manualSteps, installed }: Plan): Promise<void> {
+  if (manualSteps === null) return;
+  if (manualSteps.isRepeated && (await probeProxy(installed)).problem === null) return;
+  process.stdout.write(`\nThe web server is yours to set up:\n\n${manualSteps.instructions}`);
 }
 
 function printAll(mark: string, sentences: readonly string[]): void {

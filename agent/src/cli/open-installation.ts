@@ -5,14 +5,18 @@ import { ensureAuthority, isAuthorityReady } from '../authority/ensure-authority
 import { hasIssuedSince } from '../authority/register.ts';
 import { systemClock } from '../clock.ts';
 import type { Progress, RunContext } from '../install/apply/apply-plan.ts';
-import { type AuthorityOrder, Changes, type InstallServices } from '../install/apply/step-kind.ts';
+import {
+  type AuthorityRequest,
+  Changes,
+  type InstallServices,
+} from '../install/apply/step-kind.ts';
 import type { Interruption } from '../install/apply/interruption.ts';
 import { Journal } from '../install/apply/journal.ts';
 import type { HostFacts } from '../install/facts.ts';
 import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { runProgram, type RunProgram } from '../install/run-program.ts';
-import { askForChallenge, judgeChallenge } from '../install/verify/challenge.ts';
+import { requestChallenge, findChallengeProblem } from '../install/verify/challenge.ts';
 import { findPlace } from '../install/verify/next-steps.ts';
 import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
@@ -52,7 +56,7 @@ export function openInstallation(isVerbose: boolean, interruption: Interruption)
         journal,
         backups: journal.backups,
         changed: new Changes(),
-        tell: printNote,
+        report: printNote,
         progress: openProgress(),
         checkInterruption: interruption.check,
         services: openServices(run, plan, facts),
@@ -69,7 +73,7 @@ function openServices(
 ): InstallServices {
   const target = plan?.installed ?? null;
   const context = { places: paths, runProgram: run, clock: systemClock, randomBytes };
-  const wish = (order: AuthorityOrder) => {
+  const wish = (order: AuthorityRequest) => {
     if (plan === null) return order;
     return { ...order, address: `wss://${findPlace(plan.installed, plan.agentPort)}` };
   };
@@ -93,7 +97,7 @@ function openServices(
 async function checkChallenge(domain: string, facts: HostFacts | null): Promise<string | null> {
   if (facts === null) return null;
   const { addresses, domainAddresses } = facts;
-  return judgeChallenge(domain, await askForChallenge(domain, domainAddresses, addresses));
+  return findChallengeProblem(domain, await requestChallenge(domain, domainAddresses, addresses));
 }
 
 /** Tells on standard error how an installation goes on: a line for each step. */

@@ -19,7 +19,7 @@ export interface UninstallFlags {
 export async function uninstallAgent(flags: UninstallFlags): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('Only root can uninstall: run this with sudo.');
   using interruption = watchInterruption(() =>
-    printNote('What is half undone helps nobody: this goes on to its end.'),
+    printNote('Uninstalling cannot be interrupted: it continues to its end.'),
   );
   await withInstallationLock(async () => uninstallAlone(flags, interruption));
 }

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { CertificateFacts } from '../install/facts.ts';
 import { type CheckName, type Fault } from './finding.ts';
 import { examine } from './examine.ts';
-import type { Answer, ConfigurationLook, Look } from './look/look.ts';
+import type { Answer, ConfigurationStatus, Inspection } from './inspect/inspection.ts';
 
 export const now = new Date('2027-03-01T12:00:00Z');
 export const inDays = (days: number): Date => new Date(now.getTime() + days * 86_400_000);
@@ -22,9 +22,9 @@ export const renewal: CertificateFacts = {
 
 export function configuration(
   host: string,
-  wish: Partial<Extract<ConfigurationLook, { kind: 'read' }>> = {},
+  wish: Partial<Extract<ConfigurationStatus, { kind: 'read' }>> = {},
   port = 4096,
-): ConfigurationLook {
+): ConfigurationStatus {
   return {
     kind: 'read',
     path: '/etc/latchkey-agent/agent.yaml',
@@ -47,7 +47,7 @@ export function configuration(
 }
 
 /** A machine on which everything is right, reached directly. */
-export const standalone: Look = {
+export const standalone: Inspection = {
   now,
   isRoot: true,
   installed: {
@@ -84,7 +84,7 @@ export const standalone: Look = {
 export const answer = (status: number, body = ''): Answer => ({ status, body, type: 'text/plain' });
 
 /** The same behind nginx, with mutual TLS. */
-export const proxied: Look = {
+export const proxied: Inspection = {
   ...standalone,
   installed: {
     version: '1.0.0',
@@ -120,19 +120,19 @@ export const proxied: Look = {
   revocations: { path: '/etc/a/crl.pem', nextUpdate: inDays(390), isTimerActive: true },
 };
 
-export function listFaults(look: Look): Fault[] {
-  return examine(look).filter((each) => 'cause' in each);
+export function listFaults(inspection: Inspection): Fault[] {
+  return examine(inspection).filter((each) => 'cause' in each);
 }
 
 /** What is found wrong, and nothing else is. */
 export function assertOnly(
-  look: Look,
+  inspection: Inspection,
   check: CheckName,
   state: Fault['state'],
   cause: string,
   fix: RegExp,
 ): void {
-  const faults = listFaults(look);
+  const faults = listFaults(inspection);
   assert.deepEqual(
     faults.map((each) => [each.check, each.state, each.cause]),
     [[check, state, cause]],

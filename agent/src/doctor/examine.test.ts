@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { paths } from '../install/paths.ts';
 import { examine } from './examine.ts';
-import type { Look } from './look/look.ts';
+import type { Inspection } from './inspect/inspection.ts';
 
 import {
   inDays,
@@ -19,10 +19,10 @@ import {
 } from './examine.fixture.ts';
 
 test('nothing is wrong where everything is right, and every check says so', () => {
-  for (const look of [standalone, proxied]) {
-    const findings = examine(look);
+  for (const inspection of [standalone, proxied]) {
+    const findings = examine(inspection);
     assert.equal(new Set(findings.map(({ check }) => check)).size, 17);
-    assert.deepEqual(listFaults(look), []);
+    assert.deepEqual(listFaults(inspection), []);
   }
   const states = examine(proxied).map(({ check, state }) => [check, state]);
   assert.deepEqual(
@@ -46,11 +46,11 @@ test('496 without a certificate is expected; with a valid one the authority’s 
 test('a certificate that the agent rejects because the proxy does not pass it on', () => {
   const cause = 'The proxy did not pass on the certificate of the client.';
   const proxy = { health: answer(200, 'OK\n'), route: answer(496) };
-  const look = { ...proxied, proxy: { ...proxy, routeWithCertificate: answer(403, cause) } };
-  assertOnly(look, 'proxy_certificates', 'problem', cause, /^Install again, /u);
+  const inspection = { ...proxied, proxy: { ...proxy, routeWithCertificate: answer(403, cause) } };
+  assertOnly(inspection, 'proxy_certificates', 'problem', cause, /^Install again, /u);
   const { installed } = proxied;
   assert.ok(installed !== null);
-  const byHand = { ...look, installed: { ...installed, proxyByHand: true } };
+  const byHand = { ...inspection, installed: { ...installed, proxyByHand: true } };
   assertOnly(byHand, 'proxy_certificates', 'problem', cause, /--dry-run$/u);
 });
 
@@ -71,7 +71,7 @@ test('a route that is open though mutual TLS is on', () => {
 
 test('502 on the route: the agent does not run', () => {
   const proxy = { ...proxied.proxy, health: answer(200, 'OK\n'), route: answer(496) };
-  const look: Look = {
+  const inspection: Inspection = {
     ...proxied,
     proxy: { ...proxy, routeWithCertificate: answer(502) },
     unit: { isLoaded: true, activeState: 'failed', result: 'exit-code', isEnabled: true },
@@ -79,7 +79,7 @@ test('502 on the route: the agent does not run', () => {
     listeners: proxied.listeners.filter(({ port }) => port !== 4096),
   };
   assert.deepEqual(
-    listFaults(look).map(({ check, cause }) => [check, cause]),
+    listFaults(inspection).map(({ check, cause }) => [check, cause]),
     [
       ['agent_running', 'latchkey-agent.service is failed (exit-code).'],
       ['agent_reachable', 'The agent does not answer on 127.0.0.1:4096: connect ECONNREFUSED.'],
@@ -104,9 +104,12 @@ test('reports a running nginx that reads another configuration', () => {
   assert.ok(nginx && installed);
   const foreign =
     'The nginx that runs (process 77: nginx) reads /opt/nginx.conf, and the command nginx here reads /etc/nginx/nginx.conf.';
-  const look = { ...proxied, nginx: { ...nginx, foreign } };
-  assertOnly(look, 'server_names', 'problem', foreign, /systemctl restart nginx/u);
-  assert.deepEqual(listFaults({ ...look, installed: { ...installed, proxyByHand: true } }), []);
+  const inspection = { ...proxied, nginx: { ...nginx, foreign } };
+  assertOnly(inspection, 'server_names', 'problem', foreign, /systemctl restart nginx/u);
+  assert.deepEqual(
+    listFaults({ ...inspection, installed: { ...installed, proxyByHand: true } }),
+    [],
+  );
 });
 
 test('the agent’s port is another program’s', () => {
@@ -225,7 +228,7 @@ test('the domain leads elsewhere, or nowhere; behind a router that is a warning'
 
 test('warns of an address that the installation was told to accept', () => {
   assert.ok(standalone.installed);
-  const look: Look = {
+  const inspection: Inspection = {
     ...standalone,
     installed: { ...standalone.installed, skipsDnsCheck: true },
     domain: {
@@ -237,10 +240,16 @@ test('warns of an address that the installation was told to accept', () => {
   };
   const cause =
     'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7; the installation was told to accept that (--skip-dns-check).';
-  assertOnly(look, 'domain', 'warning', cause, /forwards to this machine .* port 80, 4096\.$/u);
+  assertOnly(
+    inspection,
+    'domain',
+    'warning',
+    cause,
+    /forwards to this machine .* port 80, 4096\.$/u,
+  );
   const router = { address: '198.51.100.1', isOwn: false, isOurs: false, says: 'status 404' };
   assert.deepEqual(
-    listFaults({ ...look, challenges: [router] }).map(({ check, state }) => [check, state]),
+    listFaults({ ...inspection, challenges: [router] }).map(({ check, state }) => [check, state]),
     [['domain', 'warning']],
     'a router may answer itself when it is asked from inside',
   );

@@ -15,10 +15,10 @@ import {
 } from './checks/proxy.ts';
 import { checkSelinux } from './checks/selinux.ts';
 import type { Finding } from './finding.ts';
-import type { Look } from './look/look.ts';
+import type { Inspection } from './inspect/inspection.ts';
 
-/** In the order in which somebody would look: what comes first is often the cause of what comes later. */
-const CHECKS: readonly ((look: Look) => Finding)[] = [
+/** In the order in which an administrator checks: what comes first is often the cause of what comes later. */
+const CHECKS: readonly ((inspection: Inspection) => Finding)[] = [
   checkConfiguration,
   checkUnit,
   checkPorts,
@@ -39,6 +39,6 @@ const CHECKS: readonly ((look: Look) => Finding)[] = [
 ];
 
 /** What each check says of a machine. */
-export function examine(look: Look): Finding[] {
-  return CHECKS.map((check) => check(look));
+export function examine(inspection: Inspection): Finding[] {
+  return CHECKS.map((check) => check(inspection));
 }

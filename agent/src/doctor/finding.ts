@@ -44,7 +44,7 @@ export function ok(check: CheckName, says: string): Fine {
   return { check, state: 'ok', says };
 }
 
-/** A check that could not be made, or has nothing to look at. */
+/** A check that could not be made, or has nothing to check. */
 export function skipped(check: CheckName, says: string): Fine {
   return { check, state: 'skipped', says };
 }

@@ -68,7 +68,7 @@ export function readOptions(
   const options: InstallOptions = {
     domain: reader.require('domain', rules.readDomain, installed?.domain),
     email: reader.read('email', rules.readEmail, null),
-    ...readWay(reader, installed),
+    ...readAccess(reader, installed),
     mutualTls: reader.read('mtls', rules.readFlag, installed?.mutualTls ?? false),
     acmeServer: reader.read('acmeServer', rules.readAcmeServer, null),
     certificateFiles: reader.readPair() ?? installed?.certificateFiles ?? null,
@@ -80,10 +80,10 @@ export function readOptions(
   return reader.problems.length > 0 ? { problems: reader.problems, notes } : { options, notes };
 }
 
-type Way = Pick<InstallOptions, 'forcesStandalone' | 'mode' | 'proxyByHand' | 'proxyPath'>;
+type Access = Pick<InstallOptions, 'forcesStandalone' | 'mode' | 'proxyByHand' | 'proxyPath'>;
 
 /** How viewers are to reach the agent. */
-function readWay(reader: OptionReader, installed: InstalledFacts | null): Way {
+function readAccess(reader: OptionReader, installed: InstalledFacts | null): Access {
   const mode = reader.read('mode', readMode, 'auto');
   const forcesStandalone = reader.read('forceStandalone', rules.readFlag, false);
   const isOpen = mode === 'auto' && !forcesStandalone;

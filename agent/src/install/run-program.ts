@@ -62,7 +62,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
   const child = execFile(
     file,
     words,
-    { env: makeEnvironment(options), timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES },
+    { env: buildEnvironment(options), timeout: timeoutMs, maxBuffer: MAX_OUTPUT_BYTES },
     (error, stdout, stderr) => {
       clearTimeout(last);
       const isLate = child.killed && error?.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
@@ -75,7 +75,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
     },
   );
   const last = setTimeout(() => child.kill('SIGKILL'), timeoutMs + GRACE_MS);
-  giveInput(child, options.input ?? '');
+  writeInput(child, options.input ?? '');
   return promise;
 };
 
@@ -91,13 +91,13 @@ export function listSearchPath(): readonly string[] {
     .filter(Boolean);
 }
 
-function makeEnvironment({ environment }: ProgramOptions): Record<string, string | undefined> {
+function buildEnvironment({ environment }: ProgramOptions): Record<string, string | undefined> {
   const searchPath = listSearchPath().join(':');
   const settled = { PATH: searchPath, LC_ALL: 'C', LANGUAGE: 'C' };
   return { ...process.env, ...settled, DEBIAN_FRONTEND: 'noninteractive', ...environment };
 }
 
-function giveInput({ stdin }: ChildProcess, input: string): void {
+function writeInput({ stdin }: ChildProcess, input: string): void {
   // A program that ends without reading its input is no failure: its exit code says how it went.
   stdin?.on('error', () => undefined);
   stdin?.end(input);

@@ -1,14 +1,14 @@
 import { AGENT_PORT, agentUnit } from '../../install/paths.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
-import type { Look } from '../look/look.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 
 /** The port that the agent is to listen on: the usual one where its configuration does not say. */
-export function findAgentPort({ configuration }: Pick<Look, 'configuration'>): number {
+export function findAgentPort({ configuration }: Pick<Inspection, 'configuration'>): number {
   return configuration.kind === 'read' ? configuration.config.listen.port : AGENT_PORT;
 }
 
 /** The configuration can be used: else the agent does not start. */
-export function checkConfiguration({ configuration }: Look): Finding {
+export function checkConfiguration({ configuration }: Inspection): Finding {
   const { path } = configuration;
   if (configuration.kind === 'read') return ok('configuration', `${path} is valid.`);
   return problem('configuration', {
@@ -19,7 +19,7 @@ export function checkConfiguration({ configuration }: Look): Finding {
 }
 
 /** The unit runs, and comes back when the machine starts. */
-export function checkUnit({ unit }: Look): Finding {
+export function checkUnit({ unit }: Inspection): Finding {
   if (unit === null) return skipped('agent_running', 'systemd is not asked on this machine.');
   if (!unit.isLoaded) {
     return problem('agent_running', {
@@ -46,7 +46,7 @@ export function checkUnit({ unit }: Look): Finding {
 }
 
 /** The agent answers on its own port of this machine. */
-export function checkAnswer({ agentFault, configuration }: Look): Finding {
+export function checkAnswer({ agentFault, configuration }: Inspection): Finding {
   if (configuration.kind === 'wrong') {
     return skipped('agent_reachable', 'Where the agent listens is not known.');
   }
@@ -60,7 +60,7 @@ export function checkAnswer({ agentFault, configuration }: Look): Finding {
 }
 
 /** Checks that viewers are restricted: without certificates and tokens, anyone may watch. */
-export function checkViewers({ configuration }: Pick<Look, 'configuration'>): Finding {
+export function checkViewers({ configuration }: Pick<Inspection, 'configuration'>): Finding {
   if (configuration.kind === 'wrong') return skipped('viewers', 'Who may watch is not known.');
   const { tls, tokensFile } = configuration.config;
   if (tls.clients !== null) return ok('viewers', 'Viewers need a client certificate.');

@@ -1,15 +1,15 @@
 import { agentUnit, agentUser, paths } from '../../install/paths.ts';
-import { mayBeTranslated } from '../../install/plan/judge-addresses.ts';
-import { type ChallengeAnswer, judgeChallenge } from '../../install/verify/challenge.ts';
+import { mayBeBehindNat } from '../../install/plan/check-addresses.ts';
+import { type ChallengeAnswer, findChallengeProblem } from '../../install/verify/challenge.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
-import type { Look } from '../look/look.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 
 const DAY_MS = 86_400_000;
 const HTTP_PORT = 80;
 
 /** The agent's files of TLS can be read by its user, fit together, are in time and for the name. */
-export function checkCertificate(look: Look): Finding {
-  const { configuration } = look;
+export function checkCertificate(inspection: Inspection): Finding {
+  const { configuration } = inspection;
   if (configuration.kind === 'wrong') return skipped('certificate', 'Its place is not known.');
   const [unreadable] = configuration.unreadable;
   const symptom =
@@ -24,7 +24,11 @@ export function checkCertificate(look: Look): Finding {
   const { problems, warnings } = configuration.findings;
   const faults = problems.filter((each) => !/^(?:Port|The agent cannot listen)/u.test(each));
   if (faults.length > 0) {
-    return problem('certificate', { symptom, cause: faults.join(' '), fix: howToRenew(look) });
+    return problem('certificate', {
+      symptom,
+      cause: faults.join(' '),
+      fix: howToRenew(inspection),
+    });
   }
   const soon = warnings.find((each) => each.includes(' expires on '));
   if (soon !== undefined) {
@@ -32,15 +36,15 @@ export function checkCertificate(look: Look): Finding {
     return warning('certificate', {
       symptom: 'Soon: viewers say that it expired.',
       cause,
-      fix: howToRenew(look),
+      fix: howToRenew(inspection),
     });
   }
   return ok('certificate', `${configuration.config.tls.certificateFile} is good.`);
 }
 
 /** certbot renews the certificate in time. */
-export function checkRenewal(look: Look): Finding {
-  const { renewal, now, installed, listeners } = look;
+export function checkRenewal(inspection: Inspection): Finding {
+  const { renewal, now, installed, listeners } = inspection;
   if (renewal === null) return skipped('renewal', 'certbot keeps no certificate for the domain.');
   if (renewal.authenticator === 'webroot' && !listeners.some(({ port }) => port === HTTP_PORT)) {
     return problem('renewal', {
@@ -49,7 +53,7 @@ export function checkRenewal(look: Look): Finding {
       fix: 'Start the web server (systemctl start nginx), or have certbot answer by itself: latchkey-agent install --email ADDRESS',
     });
   }
-  const challenge = judgeChallenge(renewal.name, listConclusive(look));
+  const challenge = findChallengeProblem(renewal.name, listConclusive(inspection));
   if (challenge !== null) {
     return problem('renewal', {
       symptom: 'The certificate is not renewed.',
@@ -57,7 +61,7 @@ export function checkRenewal(look: Look): Finding {
       fix: 'Have the installer put its answers first again: latchkey-agent install. Then try: certbot renew --dry-run',
     });
   }
-  if (look.isCopyOld) {
+  if (inspection.isCopyOld) {
     return problem('renewal', {
       symptom: 'Viewers will see an expired certificate, though certbot has renewed it.',
       cause: `The agent has an older copy than ${renewal.directory}/fullchain.pem.`,
@@ -79,15 +83,15 @@ export function checkRenewal(look: Look): Finding {
 }
 
 /** Returns the answers that tell whether a renewal fails: a router may answer by itself when it is asked from inside. */
-function listConclusive({ challenges, domain, installed }: Look): readonly ChallengeAnswer[] {
+function listConclusive({ challenges, domain, installed }: Inspection): readonly ChallengeAnswer[] {
   const own = domain?.ownAddresses ?? [];
   return challenges.filter(
     ({ address, isOwn }) =>
-      isOwn || !(installed?.skipsDnsCheck === true || mayBeTranslated(address, own)),
+      isOwn || !(installed?.skipsDnsCheck === true || mayBeBehindNat(address, own)),
   );
 }
 
-function howToRenew({ renewal }: Look): string {
+function howToRenew({ renewal }: Inspection): string {
   return renewal === null
     ? `Put the right files into place, then: latchkey-agent validate && latchkey-agent reload`
     : `certbot renew --cert-name ${renewal.name} --force-renewal, then: ${paths.renewalHook} or systemctl reload ${agentUnit}`;
@@ -97,7 +101,7 @@ function howToRenew({ renewal }: Look): string {
 const REVOCATIONS_WARNING_DAYS = 30;
 
 /** The list of revoked certificates is in time, and something writes it anew. */
-export function checkRevocations({ revocations, now }: Look): Finding {
+export function checkRevocations({ revocations, now }: Inspection): Finding {
   if (revocations === null) return skipped('revocations', 'No client certificates are asked for.');
   const { path, nextUpdate, isTimerActive } = revocations;
   const fix =
@@ -116,7 +120,7 @@ export function checkRevocations({ revocations, now }: Look): Finding {
 }
 
 /** A wrong clock makes good certificates look expired. */
-export function checkClock({ isClockSynchronized, configuration, now }: Look): Finding {
+export function checkClock({ isClockSynchronized, configuration, now }: Inspection): Finding {
   const fix =
     'timedatectl set-ntp true, and install systemd-timesyncd or chrony where there is none';
   const early =

@@ -1,14 +1,14 @@
-import { mayBeTranslated } from '../../install/plan/judge-addresses.ts';
+import { mayBeBehindNat } from '../../install/plan/check-addresses.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
-import type { Look } from '../look/look.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 import { findAgentPort } from './agent.ts';
 
 const HTTP_PORT = 80;
 const HTTPS_PORT = 443;
 
 /** The domain leads to this machine, or the authority's challenges go elsewhere. */
-export function checkDomain(look: Look): Finding {
-  const { domain } = look;
+export function checkDomain(inspection: Inspection): Finding {
+  const { domain } = inspection;
   if (domain === null) return skipped('domain', 'No domain was given at the installation.');
   const { name, addresses, resolverFault, ownAddresses } = domain;
   const symptom = 'The validation of the domain fails, and viewers reach another machine.';
@@ -27,17 +27,17 @@ export function checkDomain(look: Look): Finding {
     });
   }
   // An address that is handed on to this machine is none of its own, and yet is answered by it.
-  const answered = look.challenges.filter(({ isOurs }) => isOurs === true);
+  const answered = inspection.challenges.filter(({ isOurs }) => isOurs === true);
   const reached = new Set([...ownAddresses, ...answered.map(({ address }) => address)]);
   const strange = addresses.filter((each) => !reached.has(each));
   if (strange.length === 0) return ok('domain', `${name} leads to this machine.`);
-  const isAccepted = look.installed?.skipsDnsCheck === true;
+  const isAccepted = inspection.installed?.skipsDnsCheck === true;
   const accepted = isAccepted
     ? '; the installation was told to accept that (--skip-dns-check)'
     : '';
   const cause = `${name} leads to ${list(strange)}, and this machine has ${list(ownAddresses)}${accepted}.`;
-  if (isAccepted || strange.some((each) => mayBeTranslated(each, ownAddresses))) {
-    const ports = list(listNeeded(look).map(String));
+  if (isAccepted || strange.some((each) => mayBeBehindNat(each, ownAddresses))) {
+    const ports = list(listNeeded(inspection).map(String));
     const fix = `Make sure that the router forwards to this machine what comes to port ${ports}.`;
     return warning('domain', { symptom, cause, fix });
   }
@@ -45,15 +45,17 @@ export function checkDomain(look: Look): Finding {
 }
 
 /** The ports that the mode needs are open. */
-export function checkFirewall(look: Look): Finding {
-  const { tool, openPorts } = look.firewall;
+export function checkFirewall(inspection: Inspection): Finding {
+  const { tool, openPorts } = inspection.firewall;
   if (tool === 'none') return ok('firewall', 'No firewall of this machine refuses anything.');
   if (openPorts !== null) {
-    if (tool === 'nft') return checkNftables(look, openPorts);
-    if (tool === 'iptables') return checkIptables(look, openPorts);
-    return (tool === 'firewalld' && checkReload(look)) || checkManaged(look, tool, openPorts);
+    if (tool === 'nft') return checkNftables(inspection, openPorts);
+    if (tool === 'iptables') return checkIptables(inspection, openPorts);
+    return (
+      (tool === 'firewalld' && checkReload(inspection)) || checkManaged(inspection, tool, openPorts)
+    );
   }
-  const needed = list(listNeeded(look).map(String));
+  const needed = list(listNeeded(inspection).map(String));
   const says = `${tool === 'nft' ? 'nftables' : tool} refuses some connections: see to it that ${needed} are open.`;
   return skipped('firewall', says);
 }
@@ -76,12 +78,12 @@ const COMMANDS: Readonly<Record<'firewalld' | 'ufw', Commands>> = {
 };
 
 function checkManaged(
-  look: Look,
+  inspection: Inspection,
   tool: 'firewalld' | 'ufw',
   openPorts: readonly number[],
 ): Finding {
-  const port = findAgentPort(look);
-  const needed = listNeeded(look);
+  const port = findAgentPort(inspection);
+  const needed = listNeeded(inspection);
   const closed = needed.filter((each) => !openPorts.includes(each));
   if (closed.length > 0) {
     return problem('firewall', {
@@ -90,8 +92,8 @@ function checkManaged(
       fix: COMMANDS[tool].open(closed),
     });
   }
-  const exposed = [...openPorts, ...(look.firewall.permanentPorts ?? [])];
-  if (look.installed?.mode === 'proxy' && exposed.includes(port)) {
+  const exposed = [...openPorts, ...(inspection.firewall.permanentPorts ?? [])];
+  if (inspection.installed?.mode === 'proxy' && exposed.includes(port)) {
     return warning('firewall', {
       symptom: `Port ${port} is open, though the agent is reached through the proxy.`,
       cause: `${tool} lets in port ${port}, which nobody outside needs.`,
@@ -102,9 +104,9 @@ function checkManaged(
 }
 
 /** Reports the needed ports in which the runtime configuration of firewalld differs from the permanent one; null without any. */
-function checkReload(look: Look): Finding | null {
-  const { openPorts, permanentPorts = [] } = look.firewall;
-  const needed = listNeeded(look);
+function checkReload(inspection: Inspection): Finding | null {
+  const { openPorts, permanentPorts = [] } = inspection.firewall;
+  const needed = listNeeded(inspection);
   const isOpen = (port: number) => openPorts?.includes(port) === true;
   const lost = needed.filter((each) => isOpen(each) && !permanentPorts.includes(each));
   const unloaded = needed.filter((each) => !isOpen(each) && permanentPorts.includes(each));
@@ -126,8 +128,8 @@ function checkReload(look: Look): Finding | null {
 }
 
 /** Only a warning: what is let in by its address or its interface is let in on every port. */
-function checkNftables(look: Look, namedPorts: readonly number[]): Finding {
-  const needed = listNeeded(look);
+function checkNftables(inspection: Inspection, namedPorts: readonly number[]): Finding {
+  const needed = listNeeded(inspection);
   const closed = needed.filter((each) => !namedPorts.includes(each)).join(', ');
   if (closed === '') return ok('firewall', `nftables has rules for port ${needed.join(', ')}.`);
   return warning('firewall', {
@@ -138,8 +140,8 @@ function checkNftables(look: Look, namedPorts: readonly number[]): Finding {
 }
 
 /** Only a warning, as for nftables. */
-function checkIptables(look: Look, namedPorts: readonly number[]): Finding {
-  const needed = listNeeded(look);
+function checkIptables(inspection: Inspection, namedPorts: readonly number[]): Finding {
+  const needed = listNeeded(inspection);
   const closed = needed.filter((each) => !namedPorts.includes(each)).join(',');
   if (closed === '') return ok('firewall', `iptables has rules for port ${needed.join(', ')}.`);
   const rule = `INPUT -p tcp -m multiport --dports ${closed} -j ACCEPT`;
@@ -151,13 +153,13 @@ function checkIptables(look: Look, namedPorts: readonly number[]): Finding {
 }
 
 /** The ports that must be reached: by viewers, and by an authority that looks whose the domain is. */
-function listNeeded(look: Look): readonly number[] {
-  const { installed, renewal } = look;
+function listNeeded(inspection: Inspection): readonly number[] {
+  const { installed, renewal } = inspection;
   const isGiven = (installed?.certificateFiles ?? null) !== null;
   const isIssuedThere = !isGiven && renewal !== null && !renewal.authenticator.startsWith('dns');
   return [
     ...(isIssuedThere ? [HTTP_PORT] : []),
-    installed?.mode === 'proxy' ? HTTPS_PORT : findAgentPort(look),
+    installed?.mode === 'proxy' ? HTTPS_PORT : findAgentPort(inspection),
   ];
 }
 

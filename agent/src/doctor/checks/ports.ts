@@ -3,18 +3,18 @@ import { isIPv4, isIPv6 } from 'node:net';
 import type { Listener } from '../../install/facts.ts';
 import { agentUnit } from '../../install/paths.ts';
 import { type Finding, ok, problem, skipped } from '../finding.ts';
-import type { Look } from '../look/look.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 
 const HTTP_PORT = 80;
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
 /** Nobody else has the agent's port, nor, where certbot answers challenges by itself, port 80. */
-export function checkPorts(look: Look): Finding {
-  const { configuration, listeners, renewal } = look;
+export function checkPorts(inspection: Inspection): Finding {
+  const { configuration, listeners, renewal } = inspection;
   if (configuration.kind === 'wrong') return skipped('ports', 'The port is not known.');
   const { port } = configuration.config.listen;
-  const other = listeners.find((each) => each.port === port && !isAgent(look, each));
+  const other = listeners.find((each) => each.port === port && !isAgent(inspection, each));
   if (other !== undefined) {
     return problem('ports', {
       symptom: `The agent does not start: port ${port} is in use.`,
@@ -34,7 +34,7 @@ export function checkPorts(look: Look): Finding {
 }
 
 /** The agent listens for everybody by itself, and for the proxy alone behind one. */
-export function checkBindAddress({ configuration, installed, domain }: Look): Finding {
+export function checkBindAddress({ configuration, installed, domain }: Inspection): Finding {
   if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is not known.');
   if (installed === null) return skipped('bind_address', 'The agent was not installed in a mode.');
   const { host, port } = configuration.config.listen;
@@ -65,13 +65,13 @@ export function checkBindAddress({ configuration, installed, domain }: Look): Fi
   return ok('bind_address', `It listens on ${host}, as ${installed.mode} mode wants it.`);
 }
 
-function isIpv6Only(domain: Look['domain']): boolean {
+function isIpv6Only(domain: Inspection['domain']): boolean {
   const addresses = domain?.addresses ?? [];
   return addresses.length > 0 && addresses.every(isIPv6);
 }
 
 /** The unit says it where it can be asked; a process that cannot be seen answers as the agent does. */
-function isAgent({ agentFault }: Look, { process }: Listener): boolean {
+function isAgent({ agentFault }: Inspection, { process }: Listener): boolean {
   return process === null ? agentFault === null : process.unit === agentUnit || agentFault === null;
 }
 

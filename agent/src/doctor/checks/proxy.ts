@@ -2,7 +2,7 @@ import { isOwnServerFile } from '../../install/nginx/own-files.ts';
 import { findUpstreamPort } from '../../install/nginx/render.ts';
 import { agentUnit, paths } from '../../install/paths.ts';
 import { type Fault, type Finding, ok, problem, skipped } from '../finding.ts';
-import type { Answer, Look } from '../look/look.ts';
+import type { Answer, Inspection } from '../inspect/inspection.ts';
 import { findAgentPort } from './agent.ts';
 
 const NO_CERTIFICATE = 496;
@@ -25,7 +25,7 @@ const PRINT_INSTRUCTIONS = 'See what to put there: latchkey-agent install --mode
 type Advice = Pick<Fault, 'cause' | 'fix'>;
 
 /** `GET <path>/health` is answered by the proxy itself. */
-export function checkProxyHealth({ proxy, installed }: Look): Finding {
+export function checkProxyHealth({ proxy, installed }: Inspection): Finding {
   if (proxy === null || installed === null) return skipped('proxy_health', NO_PROXY);
   const url = `https://${installed.domain}${installed.proxyPath}/health`;
   const { health } = proxy;
@@ -39,14 +39,14 @@ export function checkProxyHealth({ proxy, installed }: Look): Finding {
 }
 
 /** The route leads to the agent, and with mutual TLS only with a certificate. */
-export function checkProxyRoute(look: Look): Finding {
-  const { proxy, installed } = look;
-  const port = findAgentPort(look);
+export function checkProxyRoute(inspection: Inspection): Finding {
+  const { proxy, installed } = inspection;
+  const port = findAgentPort(inspection);
   if (proxy === null || installed === null) return skipped('proxy_route', NO_PROXY);
   const { route } = proxy;
   const passed = installed.mutualTls ? proxy.routeWithCertificate : route;
   const url = `https://${installed.domain}${installed.proxyPath}`;
-  const handedTo = findHandedPort(look) ?? port;
+  const handedTo = findHandedPort(inspection) ?? port;
   if (handedTo !== port) {
     const symptom = `${url} does not lead to the agent.`;
     return problem('proxy_route', { symptom, ...adviseFollowing(handedTo, port) });
@@ -77,14 +77,14 @@ function adviseFollowing(handedTo: number, port: number): Advice {
 }
 
 /** Where a file of ours has nginx look for the agent; null where nginx loads none. */
-function findHandedPort({ nginx }: Look): number | null {
+function findHandedPort({ nginx }: Inspection): number | null {
   const own = nginx?.files.filter(({ path }) => path === paths.nginxRoute || isOwnServerFile(path));
   const [port] = (own ?? []).flatMap(({ text }) => findUpstreamPort(text) ?? []);
   return port ?? null;
 }
 
 /** Without a certificate 496; with one of the own authority, not 496. */
-export function checkProxyCertificates({ proxy, installed, isRoot }: Look): Finding {
+export function checkProxyCertificates({ proxy, installed, isRoot }: Inspection): Finding {
   if (proxy === null || installed === null) return skipped('proxy_certificates', NO_PROXY);
   if (!installed.mutualTls) return skipped('proxy_certificates', 'Mutual TLS is off.');
   const { route, routeWithCertificate } = proxy;
@@ -135,7 +135,7 @@ function isRejectedByAgent(answer: Answer, { proxyByHand }: Installed): boolean 
   return !proxyByHand || /^The (?:client certificate|list|proxy)\b/u.test(answer.body);
 }
 
-type Installed = NonNullable<Look['installed']>;
+type Installed = NonNullable<Inspection['installed']>;
 
 /** A load balancer in front may be the only one that is answered: what was set up by hand may be so. */
 function isOutOfReach(answer: Answer, { proxyByHand }: Installed): boolean {
@@ -173,7 +173,7 @@ function readBody(answer: Answer): string {
 }
 
 /** One server block for a name: nginx uses the first and ignores the others, which it only warns of. */
-export function checkServerNames({ nginx, installed }: Look): Finding {
+export function checkServerNames({ nginx, installed }: Inspection): Finding {
   if (nginx === null || installed?.mode !== 'proxy') return skipped('server_names', NO_PROXY);
   if (nginx.foreign !== null) return checkForeign(nginx.foreign, installed);
   if (nginx.fault !== null) {

@@ -1,10 +1,10 @@
 import { listChallengeCommands, listSelinuxCommands } from '../../install/plan/check-host.ts';
 import { paths } from '../../install/paths.ts';
 import { type Finding, ok, problem } from '../finding.ts';
-import type { Look } from '../look/look.ts';
+import type { Inspection } from '../inspect/inspection.ts';
 
 /** Checks that SELinux, where it is enforced, allows the web server to reach the agent and to answer challenges. */
-export function checkSelinux({ selinux, installed, renewal }: Look): Finding {
+export function checkSelinux({ selinux, installed, renewal }: Inspection): Finding {
   if (selinux === null) return ok('selinux', 'SELinux is not enforced.');
   const isProxied = installed?.mode === 'proxy';
   if (!isProxied && renewal?.webroots.includes(paths.challenges) !== true)

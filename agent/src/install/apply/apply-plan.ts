@@ -9,7 +9,7 @@ import { describeUndo, undoEntries, UndoError } from './undo.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
 /** What a run is told to do. */
-export interface Order {
+export interface ApplyRequest {
   readonly steps: readonly Step[];
   /** What is written down of the installation once it is finished. */
   readonly installed: string;
@@ -38,20 +38,20 @@ export interface RunContext extends StepContext {
  * @returns whether anything had to be changed
  * @throws Error why not, after everything of this run was undone; UndoError when that failed, too
  */
-export async function applyPlan(order: Order, context: RunContext): Promise<boolean> {
+export async function applyPlan(request: ApplyRequest, context: RunContext): Promise<boolean> {
   const run = new Run(context);
-  const steps = order.steps.map(bindStep);
+  const steps = request.steps.map(bindStep);
   try {
     for (const step of steps) await run.apply(step);
     await run.removeStale(steps);
     context.checkInterruption();
-    await run.verify(order.verify);
+    await run.verify(request.verify);
   } catch (error) {
     const cause = findCause(error, context);
     await run.undo(cause);
     throw cause;
   }
-  return run.finish(steps.map(nameEntry), order.installed);
+  return run.finish(steps.map(nameEntry), request.installed);
 }
 
 /** A program that Ctrl-C has ended fails of that, and says something else. */
@@ -106,13 +106,13 @@ class Run {
     checkInterruption();
     progress.begin(step.title);
     const startedMs = performance.now();
-    const holds = await step.holds(this.#context);
-    if (!holds) {
-      const before = await kindOf(step).remember(step.subject, this.#context);
+    const isSatisfied = await step.isSatisfied(this.#context);
+    if (!isSatisfied) {
+      const before = await kindOf(step).capture(step.subject, this.#context);
       const entry = { kind: step.kind, subject: step.subject, before, after: null };
       await this.#change('apply', entry, () => step.apply(this.#context, before));
     }
-    progress.end(step.title, !holds, (performance.now() - startedMs) / 1000);
+    progress.end(step.title, !isSatisfied, (performance.now() - startedMs) / 1000);
   }
 
   /** Undoes what an earlier installation did and this plan no longer has. */
@@ -128,24 +128,24 @@ class Run {
       const outcome = remarks.length === 0 ? title : `No longer wanted: ${remarks.join(' ')}`;
       progress.end(outcome, true, (performance.now() - startedMs) / 1000);
     }
-    for (const entry of stale) await kindOf(entry).settle?.(entry, this.#context);
-    if (stale.length > 0) await this.#tellReaders(steps);
+    for (const entry of stale) await kindOf(entry).afterUndo?.(entry, this.#context);
+    if (stale.length > 0) await this.#notifyReaders(steps);
   }
 
   /** Applies those steps once more whose programs read what was undone. */
-  async #tellReaders(steps: readonly BoundStep[]): Promise<void> {
+  async #notifyReaders(steps: readonly BoundStep[]): Promise<void> {
     for (const step of steps) {
-      if (kindOf(step).settle === undefined) continue;
-      if (!(await step.holds(this.#context))) await this.apply(step);
+      if (kindOf(step).afterUndo === undefined) continue;
+      if (!(await step.isSatisfied(this.#context))) await this.apply(step);
     }
   }
 
   /** @returns sentences about what was not brought back as it was */
   async #remove(entry: Entry): Promise<readonly string[]> {
     const kind = kindOf(entry);
-    const before = await kind.remember(entry.subject, this.#context);
+    const before = await kind.capture(entry.subject, this.#context);
     const remarks: string[] = [];
-    const context = { ...this.#context, tell: (sentence: string) => void remarks.push(sentence) };
+    const context = { ...this.#context, report: (sentence: string) => void remarks.push(sentence) };
     await this.#change('remove', { ...entry, before, after: null }, async () => {
       await kind.undo(entry, context);
       return {};
@@ -160,16 +160,16 @@ class Run {
   ): Promise<void> {
     const { journal } = this.#context;
     if (!this.hasBegun) journal.begin();
-    journal.noteBefore({ action, entry });
-    journal.noteAfter(await work());
+    journal.recordBefore({ action, entry });
+    journal.recordAfter(await work());
   }
 
-  async verify(look: () => Promise<void>): Promise<void> {
+  async verify(check: () => Promise<void>): Promise<void> {
     const { progress } = this.#context;
     const title = 'Look whether it works';
     progress.begin(title);
     const startedMs = performance.now();
-    await look();
+    await check();
     progress.end(title, true, (performance.now() - startedMs) / 1000);
   }
 

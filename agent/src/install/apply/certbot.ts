@@ -3,7 +3,7 @@ import { basename, dirname, join } from 'node:path';
 
 import { paths } from '../paths.ts';
 import { locate, type Machine } from './machine.ts';
-import { look } from './path-state.ts';
+import { lstatOrNull } from './path-state.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
 const ACCOUNTS = `${LETSENCRYPT}/accounts`;
@@ -76,7 +76,7 @@ export function removeTraces(machine: Machine, { earlier, ...own }: OwnTraces): 
   }
   const isUnused = listRenewals(machine).length === 0;
   for (const path of added.filter(isDebris)) {
-    const isFile = look(locate(machine, path))?.isDirectory() === false;
+    const isFile = lstatOrNull(locate(machine, path))?.isDirectory() === false;
     if (isFile && (isUnused || isRecent(path, ISSUE_MS))) removeAll(machine, path);
   }
   if (isUnused && added.includes(LOGS) && !holdsForeignFiles(machine)) removeAll(machine, LOGS);
@@ -107,7 +107,7 @@ export function findAccount(machine: Machine, lineage: string): string | null {
 export function holdsForeignFiles(machine: Machine): boolean {
   const known = new Set([`${LETSENCRYPT}/cli.ini`, paths.renewalHook]);
   return listBelow(machine, LETSENCRYPT).some((path) => {
-    const isFile = look(locate(machine, path))?.isDirectory() === false;
+    const isFile = lstatOrNull(locate(machine, path))?.isDirectory() === false;
     return isFile && !known.has(path) && !isDebris(path);
   });
 }
@@ -156,11 +156,12 @@ function removeAll(machine: Machine, path: string): void {
 
 function removeIfEmpty(machine: Machine, path: string): void {
   const place = locate(machine, path);
-  if (look(place)?.isDirectory() === true && readdirSync(place).length === 0) rmdirSync(place);
+  if (lstatOrNull(place)?.isDirectory() === true && readdirSync(place).length === 0)
+    rmdirSync(place);
 }
 
 function exists(machine: Machine, path: string): boolean {
-  return look(locate(machine, path)) !== null;
+  return lstatOrNull(locate(machine, path)) !== null;
 }
 
 function listNames(machine: Machine, path: string): string[] {
@@ -169,7 +170,7 @@ function listNames(machine: Machine, path: string): string[] {
 
 /** A path, if it is there, and all below it. */
 function listBelow(machine: Machine, path: string): string[] {
-  const stats = look(locate(machine, path));
+  const stats = lstatOrNull(locate(machine, path));
   if (stats === null) return [];
   if (!stats.isDirectory()) return [path];
   const names = readdirSync(locate(machine, path), { recursive: true, encoding: 'utf8' });

@@ -20,8 +20,8 @@ export async function describeSteps(
 ): Promise<string[]> {
   const told = [];
   for (const step of steps) {
-    const { title, holds } = bindStep(step);
-    const isDone = await holds(context);
+    const { title, isSatisfied } = bindStep(step);
+    const isDone = await isSatisfied(context);
     told.push(isDone ? `· ${title}: already so` : `+ ${title}`);
     if (isDone) continue;
     told.push(...showText(step, context));

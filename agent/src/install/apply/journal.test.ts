@@ -22,9 +22,9 @@ describe('the journal', () => {
     using host = new FakeHost();
     const { journal } = host.open();
     journal.begin();
-    journal.noteBefore({ action: 'apply', entry });
+    journal.recordBefore({ action: 'apply', entry });
     assert.deepEqual(host.open().journal.unfinished, [{ action: 'apply', entry }]);
-    journal.noteAfter({ added: ['one'] });
+    journal.recordAfter({ added: ['one'] });
     const after = { added: ['one'] };
     assert.deepEqual(host.open().journal.unfinished?.[0]?.entry, { ...entry, after });
     const modes = ['', '/journal.jsonl'].map(
@@ -39,7 +39,7 @@ describe('the journal', () => {
     appendFileSync(host.at(file), '{"line":"before","action":"app');
     const { journal } = host.open();
     assert.deepEqual(journal.unfinished, []);
-    journal.noteBefore({ action: 'apply', entry });
+    journal.recordBefore({ action: 'apply', entry });
     assert.deepEqual(host.open().journal.unfinished, [{ action: 'apply', entry }]);
   });
 

@@ -78,15 +78,15 @@ export class Journal {
     this.#append({ line: 'begin', installed: this.#readInstalled() });
   }
 
-  noteBefore(change: Change): void {
+  recordBefore(change: Change): void {
     this.#append({ line: 'before', ...change });
   }
 
-  noteAfter(after: Facts): void {
+  recordAfter(after: Facts): void {
     this.#append({ line: 'after', after });
   }
 
-  noteUndone(entry: Entry): void {
+  recordUndone(entry: Entry): void {
     this.#append({ line: 'undone', name: nameEntry(entry) });
   }
 
@@ -104,7 +104,7 @@ export class Journal {
   }
 
   /** Forgets that there was an installation, but not the steps that are still done. */
-  forgetInstalled(): void {
+  removeInstalled(): void {
     this.#writeInstalled(null);
     this.#rewrite(this.done);
   }

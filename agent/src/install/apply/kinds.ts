@@ -33,7 +33,7 @@ const kinds: Kinds = {
 /** What an entry's kind can do, without the step that it came from. */
 export type EntryKind = Pick<
   StepKind<Step>,
-  'remember' | 'undo' | 'settle' | 'outlivesPlans' | 'isWanted'
+  'capture' | 'undo' | 'afterUndo' | 'outlivesPlans' | 'isWanted'
 >;
 
 export function kindOf({ kind }: Pick<Entry, 'kind'>): EntryKind {
@@ -49,7 +49,7 @@ export interface BoundStep {
   readonly kind: Step['kind'];
   readonly title: string;
   readonly subject: Entry['subject'];
-  readonly holds: (context: StepContext) => Promise<boolean>;
+  readonly isSatisfied: (context: StepContext) => Promise<boolean>;
   readonly apply: (context: StepContext, before: Before) => ReturnType<StepKind<Step>['apply']>;
 }
 
@@ -90,7 +90,7 @@ function bind<Kind extends Step>(step: Kind, kind: StepKind<Kind>): BoundStep {
     kind: step.kind,
     title: kind.describe(step),
     subject: kind.findSubject(step),
-    holds: (context) => kind.holds(step, context),
+    isSatisfied: (context) => kind.isSatisfied(step, context),
     apply: (context, before) => kind.apply(step, context, before),
   };
 }

@@ -47,14 +47,14 @@ interface Content {
 const PERMISSIONS = 0o7777;
 
 /** What lies at a path, itself and not what it links to; null where nothing does. */
-export function look(path: string): Stats | null {
+export function lstatOrNull(path: string): Stats | null {
   return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
 /** Writes down what is at a path now; the bytes of a file go to the backups. */
-export function capture(machine: Machine, backups: Backups, path: string): PathState {
+export function capturePath(machine: Machine, backups: Backups, path: string): PathState {
   const place = locate(machine, path);
-  const stats = look(place);
+  const stats = lstatOrNull(place);
   if (stats === null) return { type: 'absent', path, missing: listMissing(machine, path) };
   if (stats.isSymbolicLink()) return { type: 'link', path, target: readlinkSync(place) };
   const access = { mode: stats.mode & PERMISSIONS, uid: stats.uid, gid: stats.gid };
@@ -64,9 +64,9 @@ export function capture(machine: Machine, backups: Backups, path: string): PathS
   return { type: 'file', path, ...access, ...content };
 }
 
-/** As `capture`, with everything below a directory. */
+/** As `capturePath`, with everything below a directory. */
 export function captureTree(machine: Machine, backups: Backups, path: string): PathState[] {
-  const state = capture(machine, backups, path);
+  const state = capturePath(machine, backups, path);
   if (state.type !== 'directory') return [state];
   const names = readdirSync(locate(machine, path)).sort();
   return [state, ...names.flatMap((name) => captureTree(machine, backups, join(path, name)))];
@@ -88,7 +88,7 @@ export function restore(machine: Machine, backups: Backups, state: PathState): v
 
 function removePath(machine: Machine, { path, missing }: PathState & { type: 'absent' }): void {
   const place = locate(machine, path);
-  if (look(place)?.isDirectory() === true) removeIfEmpty(place);
+  if (lstatOrNull(place)?.isDirectory() === true) removeIfEmpty(place);
   else rmSync(place, { force: true });
   for (const directory of missing) removeIfEmpty(locate(machine, directory));
   // Else a power cut may bring it back after the journal has forgotten it.
@@ -110,7 +110,7 @@ function listMissing(machine: Machine, path: string): string[] {
 /** What is at a path, in short, for a later comparison; null where nothing is. */
 export function identify(machine: Machine, path: string): string | null {
   const place = locate(machine, path);
-  const stats = look(place);
+  const stats = lstatOrNull(place);
   if (stats === null) return null;
   if (stats.isSymbolicLink()) return `link to ${readlinkSync(place)}`;
   return stats.isDirectory() ? 'directory' : hashFile(machine, path);
@@ -133,7 +133,7 @@ export function isForeign({ after }: Entry, machine: Machine, state: PathState):
 /** The SHA-256 of a file, in hexadecimal; null when no file is there. */
 function hashFile(machine: Machine, path: string): string | null {
   const place = locate(machine, path);
-  return look(place)?.isFile() === true ? digest(readFileSync(place)) : null;
+  return lstatOrNull(place)?.isFile() === true ? digest(readFileSync(place)) : null;
 }
 
 function digest(bytes: Uint8Array | string): string {

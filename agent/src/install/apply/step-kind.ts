@@ -28,7 +28,7 @@ export interface StepContext extends Machine {
   readonly backups: Backups;
   readonly changed: Changes;
   /** Says a sentence to the person who waits. */
-  readonly tell: (sentence: string) => void;
+  readonly report: (sentence: string) => void;
   readonly services: InstallServices;
   /** Whether everything is undone at the owner's wish, and not a run that failed or was interrupted. */
   readonly isUninstallation: boolean;
@@ -48,14 +48,14 @@ export interface InstallServices {
   /** Asks for the health route through nginx; null when it answers as it must, else what is wrong. */
   readonly probeProxy: () => Promise<string | null>;
   /** Makes the authority and what it signs, where they are missing. */
-  readonly ensureAuthority: (order: AuthorityOrder) => Promise<void>;
+  readonly ensureAuthority: (order: AuthorityRequest) => Promise<void>;
   /** Whether all that the authority makes is there and good. */
-  readonly isAuthorityReady: (order: AuthorityOrder) => Promise<boolean>;
+  readonly isAuthorityReady: (order: AuthorityRequest) => Promise<boolean>;
   /** Whether client certificates were issued or revoked since. @param earlier the register then; null when there was none */
   readonly hasIssuedSince: (earlier: string | null) => boolean;
 }
 
-export interface AuthorityOrder {
+export interface AuthorityRequest {
   readonly domain: string;
   readonly withProxyCertificate: boolean;
 }
@@ -66,18 +66,18 @@ export interface StepKind<Kind extends Step> {
   readonly describe: (step: Kind) => string;
   readonly findSubject: (step: Kind) => Subject;
   /** Whether the machine is already as the step wants it. */
-  readonly holds: (step: Kind, context: StepContext) => Promise<boolean>;
+  readonly isSatisfied: (step: Kind, context: StepContext) => Promise<boolean>;
   /** Looks at what the step is about to change. */
-  readonly remember: (subject: Subject, context: StepContext) => Promise<Before>;
+  readonly capture: (subject: Subject, context: StepContext) => Promise<Before>;
   /**
-   * @param before what `remember` returned, which is in the journal
+   * @param before what `capture` returned, which is in the journal
    * @returns what it left, for a later look whether somebody else has changed it
    */
   readonly apply: (step: Kind, context: StepContext, before: Before) => Promise<Facts>;
   /** Makes it as it was before; applied twice it changes nothing more. */
   readonly undo: (entry: Entry, context: StepContext) => Promise<void>;
   /** What can be done only when everything is undone, such as a reload. */
-  readonly settle?: (entry: Entry, context: StepContext) => Promise<void>;
+  readonly afterUndo?: (entry: Entry, context: StepContext) => Promise<void>;
   /** Whether it stays until the uninstallation although a later plan no longer has it. */
   readonly outlivesPlans: boolean;
   /** For what a later plan wants without naming it. @param names those of the plan's steps */
@@ -103,7 +103,7 @@ export class Changes {
     return this.#paths.slice(this.#seen.get(reader) ?? 0);
   }
 
-  noteTold(reader: string): void {
+  markNotified(reader: string): void {
     this.#seen.set(reader, this.#paths.length);
   }
 }

@@ -30,12 +30,12 @@ export async function undoEntries(
   };
   for (const entry of entries.toReversed()) {
     const isUndone = await attempt(entry, () => kindOf(entry).undo(entry, context));
-    if (isUndone && kindOf(entry).settle === undefined) onUndone(entry);
+    if (isUndone && kindOf(entry).afterUndo === undefined) onUndone(entry);
   }
   for (const entry of listFirst(entries)) {
-    const { settle } = kindOf(entry);
-    if (settle === undefined) continue;
-    if (await attempt(entry, () => settle(entry, context))) onUndone(entry);
+    const { afterUndo } = kindOf(entry);
+    if (afterUndo === undefined) continue;
+    if (await attempt(entry, () => afterUndo(entry, context))) onUndone(entry);
   }
   return problems;
 }
@@ -103,11 +103,11 @@ export async function uninstall(
   // The program last: whoever must start again needs it.
   for (const isLast of [false, true]) {
     const part = undone.filter((entry) => isProgram(entry) === isLast);
-    const problems = await undoEntries(part, context, (entry) => journal.noteUndone(entry));
+    const problems = await undoEntries(part, context, (entry) => journal.recordUndone(entry));
     if (problems.length > 0) throw new UndoError(problems);
   }
   if (options.keepsConfiguration) journal.tidy();
-  else journal.forgetInstalled();
+  else journal.removeInstalled();
 }
 
 /** What an uninstallation undoes, in the order in which it was done. */

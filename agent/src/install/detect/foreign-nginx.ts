@@ -77,7 +77,7 @@ async function compare(
     return `was started with the prefix ${prefix}, and the command nginx here uses ${builtIn ?? 'another'}`;
   if (asked === null || mainPath === null) return null;
   const path = isAbsolute(asked) ? asked : posix.join(builtIn ?? '/', asked);
-  if (settle(detection, path) === settle(detection, mainPath)) return null;
+  if (resolvePath(detection, path) === resolvePath(detection, mainPath)) return null;
   return `reads ${path}, and the command nginx here reads ${mainPath}`;
 }
 
@@ -101,7 +101,7 @@ function isSameProgram({ root }: Detection, pid: number): boolean {
     const target = readlinkSync(link);
     if (command === null) return true;
     const replaced = / \(deleted\)$/u;
-    if (replaced.test(target)) return target.replace(replaced, '') === inside(root, command);
+    if (replaced.test(target)) return target.replace(replaced, '') === stripRoot(root, command);
     const [running, here] = [statSync(link), statSync(command)];
     return running.dev === here.dev && running.ino === here.ino;
   } catch (error) {
@@ -112,15 +112,15 @@ function isSameProgram({ root }: Detection, pid: number): boolean {
 }
 
 /** Links are followed; a file that is not there keeps its path. */
-function settle({ root }: Detection, path: string): string {
+function resolvePath({ root }: Detection, path: string): string {
   try {
-    return inside(root, join(root, '/', path));
+    return stripRoot(root, join(root, '/', path));
   } catch (error) {
     if (isMissing(error)) return posix.normalize(path);
     throw error;
   }
 }
 
-function inside(root: string, path: string): string {
+function stripRoot(root: string, path: string): string {
   return join('/', relative(join(root, '/'), realpathSync(path)));
 }

@@ -27,7 +27,7 @@ After=network-online.target
 Type=notify
 # Its messages to systemd are sent by a child, systemd-notify.
 NotifyAccess=all
-${makeNvidiaDevices(nvidiaModprobe)}ExecStart=${paths.command} run
+${renderNvidiaDevices(nvidiaModprobe)}ExecStart=${paths.command} run
 ExecReload=${paths.command} reload
 User=${agentUser}
 Group=${agentUser}
@@ -71,7 +71,7 @@ WantedBy=multi-user.target
 }
 
 /** As root and outside of the restrictions of the unit (+); that it fails keeps no agent from starting (-). */
-function makeNvidiaDevices(program: string | null): string {
+function renderNvidiaDevices(program: string | null): string {
   if (program === null) return '';
   return `# Makes /dev/nvidia* where nobody has, as on machines without a display.
 ExecStartPre=-+/bin/sh -c 'i=0; for gpu in /proc/driver/nvidia/gpus/*; do ${program} -c $$i; i=$$((i + 1)); done; ${program} -u'

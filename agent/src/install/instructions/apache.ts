@@ -1,12 +1,12 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { WayOptions } from './render-instructions.ts';
+import type { InstructionOptions } from './render-instructions.ts';
 
 /** Apache wants a certificate and its key in one file. */
 const COMBINED = '/etc/apache2/latchkey-agent-proxy.pem';
 
 /** What is done once before. */
-export function listApacheCommands({ mutualTls }: WayOptions): readonly string[] {
+export function listApacheCommands({ mutualTls }: InstructionOptions): readonly string[] {
   return [
     'a2enmod ssl headers proxy proxy_http proxy_wstunnel',
     ...(mutualTls
@@ -22,7 +22,7 @@ export function listApacheCommands({ mutualTls }: WayOptions): readonly string[]
  * What goes into a virtual host of Apache 2.4.47 or newer (`upgrade=websocket`). Health is the agent's own, for Apache has no
  * words of its own to answer with; and it refuses with 403, since it takes no status that it does not know.
  */
-export function renderApache(options: WayOptions): string {
+export function renderApache(options: InstructionOptions): string {
   const { proxyPath, mutualTls, agentPort } = options;
   const agent = `https://127.0.0.1:${agentPort}/`;
   return [
@@ -51,7 +51,7 @@ export function renderApache(options: WayOptions): string {
   ].join('\n');
 }
 
-function listVerification({ proxyPath }: WayOptions): readonly string[] {
+function listVerification({ proxyPath }: InstructionOptions): readonly string[] {
   const path = proxyPath.replaceAll('.', String.raw`\.`);
   return [
     `SSLCACertificateFile ${paths.authorityCertificate}`,

@@ -1,9 +1,9 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { WayOptions } from './render-instructions.ts';
+import type { InstructionOptions } from './render-instructions.ts';
 
 /** What goes into the site of a Caddyfile of Caddy 2, whose quoted texts may go over two lines. */
-export function renderCaddy(options: WayOptions): string {
+export function renderCaddy(options: InstructionOptions): string {
   const { proxyPath, mutualTls } = options;
   return [
     `handle ${proxyPath}/health {`,
@@ -19,7 +19,7 @@ export function renderCaddy(options: WayOptions): string {
 }
 
 /** What goes into the "tls" of the site, of which Caddy takes one; empty without client certificates. */
-export function renderCaddyTls({ mutualTls }: WayOptions): string {
+export function renderCaddyTls({ mutualTls }: InstructionOptions): string {
   if (!mutualTls) return '';
   return [
     'client_auth {',
@@ -31,7 +31,7 @@ export function renderCaddyTls({ mutualTls }: WayOptions): string {
 }
 
 /** Only a fingerprint in digits goes on: without a certificate Caddy has `<nil>` in its place. */
-function listEnforcement(options: WayOptions): readonly string[] {
+function listEnforcement(options: InstructionOptions): readonly string[] {
   return [
     '\t@latchkey_known vars_regexp {http.request.tls.client.fingerprint} ^[0-9a-f]+$',
     '\thandle @latchkey_known {',
@@ -43,7 +43,7 @@ function listEnforcement(options: WayOptions): readonly string[] {
 }
 
 function listForwarding(
-  { domain, proxyPath, mutualTls, agentPort }: WayOptions,
+  { domain, proxyPath, mutualTls, agentPort }: InstructionOptions,
   indentation: string,
 ): readonly string[] {
   const client = `${paths.proxyCertificate} ${paths.proxyCertificateKey}`;

@@ -1,12 +1,12 @@
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
-import type { WayOptions } from './render-instructions.ts';
+import type { InstructionOptions } from './render-instructions.ts';
 
 /** HAProxy wants a certificate and its key in one file. */
 const COMBINED = '/etc/haproxy/latchkey-agent-proxy.pem';
 
 /** What is done once before. */
-export function listHaproxyCommands({ mutualTls }: WayOptions): readonly string[] {
+export function listHaproxyCommands({ mutualTls }: InstructionOptions): readonly string[] {
   if (!mutualTls) return [];
   return [
     `install -m 600 /dev/null ${COMBINED}`,
@@ -15,13 +15,13 @@ export function listHaproxyCommands({ mutualTls }: WayOptions): readonly string[
 }
 
 /** What is added to the `bind` line of the front; empty without client certificates. */
-export function renderHaproxyBind({ mutualTls }: WayOptions): string {
+export function renderHaproxyBind({ mutualTls }: InstructionOptions): string {
   if (!mutualTls) return '';
   return `ca-file ${paths.authorityCertificate} crl-file ${paths.revocations} verify optional crt-ignore-err all ca-ignore-err all`;
 }
 
 /** What goes into the `frontend` that listens on 443. */
-export function renderHaproxyFront({ domain, proxyPath, mutualTls }: WayOptions): string {
+export function renderHaproxyFront({ domain, proxyPath, mutualTls }: InstructionOptions): string {
   const refuse = String.raw`http-request return status 496 content-type text/plain string "A client certificate is needed.\n"`;
   return [
     `acl latchkey_domain hdr(host),field(1,:) -i ${domain}`,
@@ -40,7 +40,7 @@ export function renderHaproxyFront({ domain, proxyPath, mutualTls }: WayOptions)
 }
 
 /** A `backend` of its own. */
-export function renderHaproxyBackend(options: WayOptions): string {
+export function renderHaproxyBackend(options: InstructionOptions): string {
   const { domain, proxyPath, mutualTls, agentPort } = options;
   const path = proxyPath.replaceAll('.', String.raw`\.`);
   return [

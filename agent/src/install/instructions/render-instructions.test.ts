@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
-import { recogniseServer, renderInstructions } from './render-instructions.ts';
+import { identifyServer, renderInstructions } from './render-instructions.ts';
 
 const options = {
   domain: 'monitor.test',
@@ -13,7 +13,7 @@ const options = {
 describe('the instructions for another web server', () => {
   test('are chosen by the name of its process', () => {
     assert.deepEqual(
-      ['apache2', 'httpd', 'caddy', 'haproxy', 'lighttpd', null].map(recogniseServer),
+      ['apache2', 'httpd', 'caddy', 'haproxy', 'lighttpd', null].map(identifyServer),
       ['apache', 'apache', 'caddy', 'haproxy', 'other', 'other'],
     );
   });

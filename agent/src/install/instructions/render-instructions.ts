@@ -10,7 +10,7 @@ import {
 } from './haproxy.ts';
 
 /** What the way to the agent through a web server depends on. */
-export interface WayOptions {
+export interface InstructionOptions {
   readonly domain: string;
   /** `/latchkey`, as for nginx. */
   readonly proxyPath: string;
@@ -24,7 +24,7 @@ export interface WayOptions {
  * where, how to load it, and how to see that it works.
  * @returns lines to be printed, with a line end
  */
-export function renderInstructions(server: OtherServer, options: WayOptions): string {
+export function renderInstructions(server: OtherServer, options: InstructionOptions): string {
   const { domain, proxyPath } = options;
   const parts = [
     ...listParts(server, options),
@@ -34,7 +34,7 @@ export function renderInstructions(server: OtherServer, options: WayOptions): st
   return `${parts.join('\n\n')}\n`;
 }
 
-function listParts(server: OtherServer, options: WayOptions): readonly string[] {
+function listParts(server: OtherServer, options: InstructionOptions): readonly string[] {
   if (server === 'apache') return listApache(options);
   if (server === 'caddy') return listCaddy(options);
   if (server === 'haproxy') return listHaproxy(options);
@@ -45,7 +45,7 @@ function listParts(server: OtherServer, options: WayOptions): readonly string[] 
 const REPEATED =
   'Do the last of these again each year, and reload: the certificate in that file is renewed in time before its end (journalctl --unit latchkey-agent-revocations says when), and the copy is not.';
 
-function listApache(options: WayOptions): readonly string[] {
+function listApache(options: InstructionOptions): readonly string[] {
   return [
     'Apache (2.4.47 or newer) answers for this machine. First, once:',
     indent(listApacheCommands(options).join('\n')),
@@ -62,7 +62,7 @@ function listApache(options: WayOptions): readonly string[] {
   ];
 }
 
-function listCaddy(options: WayOptions): readonly string[] {
+function listCaddy(options: InstructionOptions): readonly string[] {
   return [
     `Caddy answers for this machine. Put this into the site "${options.domain}" of /etc/caddy/Caddyfile:`,
     indent(renderCaddy(options)),
@@ -78,7 +78,7 @@ function listCaddy(options: WayOptions): readonly string[] {
   ];
 }
 
-function listHaproxy(options: WayOptions): readonly string[] {
+function listHaproxy(options: InstructionOptions): readonly string[] {
   const commands = listHaproxyCommands(options);
   const bind = renderHaproxyBind(options);
   return [
@@ -104,7 +104,7 @@ function indent(text: string): string {
 }
 
 /** What any web server must do, in words. */
-function renderOther(options: WayOptions): string {
+function renderOther(options: InstructionOptions): string {
   const lines = listRules(options).map((rule) => `- ${rule}`);
   return [
     'A web server that is not known here answers for this machine. Set it up so that:',
@@ -113,7 +113,12 @@ function renderOther(options: WayOptions): string {
   ].join('\n');
 }
 
-function listRules({ domain, proxyPath, mutualTls, agentPort }: WayOptions): readonly string[] {
+function listRules({
+  domain,
+  proxyPath,
+  mutualTls,
+  agentPort,
+}: InstructionOptions): readonly string[] {
   return [
     `https://${domain}${proxyPath}/health is answered with status 200, type text/plain and the text OK with a line end.`,
     `https://${domain}${proxyPath} and what lies below it is handed to https://127.0.0.1:${agentPort}, without ${proxyPath} in the path.`,
@@ -146,6 +151,6 @@ const KNOWN: Readonly<Record<string, OtherServer>> = {
  * Tells which web server a process is.
  * @param processName null when it is not to be seen
  */
-export function recogniseServer(processName: string | null): OtherServer {
+export function identifyServer(processName: string | null): OtherServer {
   return KNOWN[processName ?? ''] ?? 'other';
 }

@@ -6,7 +6,7 @@ import { challengePath, describeUpstream, refusedLocation, renderExemption } fro
 import type { Server } from './servers.ts';
 
 /** Why something is not done, for the one who then does it by hand. */
-export interface Hindrance {
+export interface Blocker {
   /** One sentence, with the place. */
   readonly reason: string;
   /** What must be minded beside pasting the text; null when that is all. */
@@ -24,12 +24,12 @@ const VERIFICATION = new Set([
 ]);
 
 /** Why the route cannot go into a server block; null when it can. */
-export function findRouteHindrance(server: Server, options: ProxyOptions): Hindrance | null {
-  return findTaken(server, options) ?? findAccessHindrance(server) ?? findAnswer(server, options);
+export function findRouteBlocker(server: Server, options: ProxyOptions): Blocker | null {
+  return findTaken(server, options) ?? findAccessBlocker(server) ?? findAnswer(server, options);
 }
 
 /** Why the challenge cannot go into a server block of port 80. */
-export function findChallengeHindrance(server: Server): string | null {
+export function findChallengeBlocker(server: Server): string | null {
   const taken = listLocations(server).find(({ path }) => path === challengePath);
   if (taken !== undefined) {
     return `The path ${challengePath} is taken already (${describeNode(taken.node)}).`;
@@ -38,7 +38,7 @@ export function findChallengeHindrance(server: Server): string | null {
 }
 
 /** What holds requests off, or hands them to a program, and would do so with ours. */
-export function findAccessHindrance(levels: Levels): Hindrance | null {
+export function findAccessBlocker(levels: Levels): Blocker | null {
   return findPassword(levels) ?? findSubrequest(levels) ?? findDenial(levels) ?? findLua(levels);
 }
 
@@ -69,7 +69,7 @@ function checksCertificate({ directive: { args } }: Node): boolean {
   return /^\( ?\$ssl_client_verify ?!= ?SUCCESS ?\)$/.test(args.join(' '));
 }
 
-function findTaken(server: Server, { proxyPath }: ProxyOptions): Hindrance | null {
+function findTaken(server: Server, { proxyPath }: ProxyOptions): Blocker | null {
   const taken = listLocations(server).find(
     ({ path }) =>
       path === proxyPath || path.startsWith(`${proxyPath}/`) || path === refusedLocation,
@@ -90,7 +90,7 @@ function listLocations({ directives }: Pick<Server, 'directives'>): { path: stri
   });
 }
 
-function findAnswer(server: Server, { domain, proxyPath }: ProxyOptions): Hindrance | null {
+function findAnswer(server: Server, { domain, proxyPath }: ProxyOptions): Blocker | null {
   const found =
     findRewrite(server.directives, domain, proxyPath) ??
     findRewrite(server.directives, domain, `${proxyPath}/health`);
@@ -102,7 +102,7 @@ function findAnswer(server: Server, { domain, proxyPath }: ProxyOptions): Hindra
   };
 }
 
-function findPassword(levels: Levels): Hindrance | null {
+function findPassword(levels: Levels): Blocker | null {
   const found = findEffective(levels, 'auth_basic').at(-1);
   if (found === undefined || found.directive.args[0] === 'off') return null;
   return {
@@ -111,7 +111,7 @@ function findPassword(levels: Levels): Hindrance | null {
   };
 }
 
-function findSubrequest(levels: Levels): Hindrance | null {
+function findSubrequest(levels: Levels): Blocker | null {
   const found = findEffective(levels, 'auth_request').at(-1);
   if (found === undefined || found.directive.args[0] === 'off') return null;
   return {
@@ -120,7 +120,7 @@ function findSubrequest(levels: Levels): Hindrance | null {
   };
 }
 
-function findDenial({ directives, inherited }: Levels): Hindrance | null {
+function findDenial({ directives, inherited }: Levels): Blocker | null {
   const own = listAccessRules(directives);
   const rules = own.length > 0 ? own : listAccessRules(inherited);
   const found = rules.find(({ directive: { name, args } }) => name === 'deny' && args[0] === 'all');
@@ -139,7 +139,7 @@ function listAccessRules(nodes: readonly Node[]): readonly Node[] {
   return nodes.filter(({ directive: { name } }) => name === 'allow' || name === 'deny');
 }
 
-function findLua({ directives, inherited }: Levels): Hindrance | null {
+function findLua({ directives, inherited }: Levels): Blocker | null {
   const found = [...inherited, ...directives].find(({ directive: { name } }) =>
     /^(?:server_rewrite|rewrite|access)_by_lua/.test(name),
   );
@@ -151,7 +151,7 @@ function findLua({ directives, inherited }: Levels): Hindrance | null {
 }
 
 /** Why client certificates cannot be asked for: they are verified for a whole server, so there is one way to do it. */
-export function findVerificationHindrance({ directives, inherited }: Levels): string | null {
+export function findVerificationBlocker({ directives, inherited }: Levels): string | null {
   const found = [...inherited, ...directives].find(({ directive: { name } }) =>
     VERIFICATION.has(name),
   );

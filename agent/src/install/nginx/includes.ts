@@ -69,7 +69,7 @@ export function includeAtEnd(text: string, block: Block, snippet: string): strin
   const lineStart = text.lastIndexOf('\n', block.close - 1) + 1;
   const isAlone = /^[ \t]*$/.test(text.slice(lineStart, block.close));
   if (!isAlone) return insert(text, block.close, `include ${snippet}; `);
-  return insert(text, lineStart, makeLine(text, block, snippet));
+  return insert(text, lineStart, renderLine(text, block, snippet));
 }
 
 /** Puts it behind the opening brace, so that nginx meets it before all else in the block. */
@@ -78,7 +78,7 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
   const rest = text.slice(block.open + 1, lineEnd);
   const isAlone = lineEnd > 0 && /^[ \t]*(?:#.*)?\r?\n$/.test(rest);
   if (!isAlone) return insert(text, block.open + 1, `include ${snippet}; `);
-  return insert(text, lineEnd, makeLine(text, block, snippet));
+  return insert(text, lineEnd, renderLine(text, block, snippet));
 }
 
 /**
@@ -86,7 +86,7 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
  * characters stay. One that has its line for itself goes with the line and its tag.
  * @param taken the files of ours that are no longer to be loaded
  */
-export function removeTaggedLines(text: string, taken: readonly string[] = snippets): string {
+export function removeIncludes(text: string, taken: readonly string[] = snippets): string {
   let rest = text;
   for (const include of findIncludes(text, taken).toReversed()) rest = cut(rest, include);
   return rest;
@@ -115,21 +115,21 @@ function removeAround(
   const end = changed.length - (text.length - close);
   const [head, tail] = [changed.slice(0, open), changed.slice(end)];
   return [
-    removeTaggedLines(head, [snippet]),
+    removeIncludes(head, [snippet]),
     changed.slice(open, end),
-    removeTaggedLines(tail, [snippet]),
+    removeIncludes(tail, [snippet]),
   ].join('');
 }
 
 /** Takes out what loads any other file of ours, which an earlier installation may have put in. */
-export function keepTaggedLines(text: string, kept: readonly string[]): string {
-  return removeTaggedLines(
+export function keepIncludes(text: string, kept: readonly string[]): string {
+  return removeIncludes(
     text,
     snippets.filter((each) => !kept.includes(each)),
   );
 }
 
-function makeLine(text: string, block: Block, snippet: string): string {
+function renderLine(text: string, block: Block, snippet: string): string {
   const lineEnd = text.indexOf('\n', block.open);
   const end = text.charAt(lineEnd - 1) === '\r' ? '\r\n' : '\n';
   return `${findIndentation(text, block)}include ${snippet}; ${TAG}${end}`;
@@ -173,12 +173,12 @@ export function includeSnippet(
         include(file.text, directive.block, snippet),
         snippet,
       );
-  const after = keepTaggedLines(included, [snippet]);
+  const after = keepIncludes(included, [snippet]);
   return after === file.text ? [] : [{ kind: 'edit', path: file.path, before: file.text, after }];
 }
 
 /** Why a block's file is not to be changed by a program: one sentence; null when it may be. */
-export function findFileHindrance({ node }: Server): string | null {
+export function findFileBlocker({ node }: Server): string | null {
   const { file } = node;
   const place = describeNode(node);
   if (!isConfiguration(file)) {

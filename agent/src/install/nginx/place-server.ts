@@ -1,13 +1,13 @@
 import type { NginxFile } from '../facts.ts';
 import type { FileStep } from '../steps.ts';
-import { findAccessHindrance, type Hindrance } from './blockers.ts';
+import { findAccessBlocker, type Blocker } from './blockers.ts';
 import { limitPlaces, writeFile } from './own-files.ts';
 import { describeNode, listNamed, readConfiguration } from './read-configuration.ts';
 import { hasHttp2Directive, renderLimits } from './render.ts';
 import { isOnPort, listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
 
 /** Where a server block of ours goes, or why it can go nowhere. */
-export type Place = { readonly path: string } | Hindrance;
+export type Place = { readonly path: string } | Blocker;
 
 interface Wanted {
   readonly text: string;
@@ -29,35 +29,35 @@ export function placeServer(
 ): Place {
   const earlier = candidates.find((path) => files.some((file) => file.path === path));
   if (earlier !== undefined) return { path: earlier };
-  const found: Hindrance[] = [];
+  const found: Blocker[] = [];
   for (const path of candidates) {
-    const hindrance = tryFile(others, { path, realPath: path, text, isWritable: true }, port);
-    if (hindrance === null) return { path };
-    found.push(hindrance);
+    const blocker = tryFile(others, { path, realPath: path, text, isWritable: true }, port);
+    if (blocker === null) return { path };
+    found.push(blocker);
   }
   // A file that is not loaded says less than one that is and does not do.
   return found.find((each) => each !== NOT_LOADED) ?? NOT_LOADED;
 }
 
-const NOT_LOADED: Hindrance = {
+const NOT_LOADED: Blocker = {
   reason:
     'nginx loads neither /etc/nginx/conf.d/*.conf nor /etc/nginx/sites-enabled/*, where a server block could be added.',
   advice: null,
 };
 
-function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): Hindrance | null {
+function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): Blocker | null {
   const servers = listOnPort(listServers(readConfiguration([...others, file])), port);
   const own = servers.find(({ node }) => node.file === file);
   if (own === undefined) return NOT_LOADED;
   const rest = servers.filter((server) => server !== own);
-  return findNarrow(rest, port) ?? findDisplaced(servers, own, port) ?? findAccessHindrance(own);
+  return findNarrow(rest, port) ?? findDisplaced(servers, own, port) ?? findAccessBlocker(own);
 }
 
 /**
  * A listener on one address gets all connections to it, and ours on every address none of them. One of this machine alone is no
  * matter, unless it is the only kind: nginx cannot listen on every address while it still has that socket.
  */
-function findNarrow(servers: readonly Server[], port: number): Hindrance | null {
+function findNarrow(servers: readonly Server[], port: number): Blocker | null {
   const isWide = servers.some((server) => listAddresses(server, port).has('*'));
   const known = isWide ? /^(?:\*|\[::\]|127\..*|localhost)$/ : /^(?:\*|\[::\])$/;
   const found = servers.find(
@@ -86,7 +86,7 @@ export function spreadsHttp2(servers: readonly Server[], version: string): boole
 }
 
 /** Whether our block would answer for all names that nobody has, in place of another site. */
-function findDisplaced(servers: readonly Server[], own: Server, port: number): Hindrance | null {
+function findDisplaced(servers: readonly Server[], own: Server, port: number): Blocker | null {
   const isDisplacing = [...listAddresses(own, port)].some((address) => {
     const [first, second] = servers.filter((server) => listAddresses(server, port).has(address));
     const hasDefault = servers.some((server) => listAddresses(server, port, true).has(address));

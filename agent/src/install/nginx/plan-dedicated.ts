@@ -1,8 +1,8 @@
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep } from '../steps.ts';
-import { findChallengeHindrance } from './blockers.ts';
-import { findFileHindrance, includeSnippet } from './includes.ts';
+import { findChallengeBlocker } from './blockers.ts';
+import { findFileBlocker, includeSnippet } from './includes.ts';
 import { challengePlaces, isOwnServerFile, serverPlaces, writeFile } from './own-files.ts';
 import { mayUseIpv6, placeLimits, placeServer, spreadsHttp2 } from './place-server.ts';
 import type { ProxyOptions, ProxyPlan } from './plan-proxy.ts';
@@ -56,8 +56,8 @@ function planChallenge(around: Surroundings, options: ProxyOptions): Challenge |
   if (choice.kind === 'none') return planChallengeServer(around, options);
   if (choice.kind !== 'one') return describeSeveral(choice, domain, 80);
   const { server } = choice;
-  const hindrance = findChallengeHindrance(server) ?? findFileHindrance(server);
-  if (hindrance !== null) return hindrance;
+  const blocker = findChallengeBlocker(server) ?? findFileBlocker(server);
+  if (blocker !== null) return blocker;
   return {
     files: [writeFile(paths.nginxChallenge, renderChallenge())],
     edits: includeSnippet(server, paths.nginxChallenge, 'start'),

@@ -1,8 +1,8 @@
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep } from '../steps.ts';
-import { findRouteHindrance, findVerificationHindrance, hasRouteByHand } from './blockers.ts';
-import { findFileHindrance, includeSnippet } from './includes.ts';
+import { findRouteBlocker, findVerificationBlocker, hasRouteByHand } from './blockers.ts';
+import { findFileBlocker, includeSnippet } from './includes.ts';
 import { isOwnServerFile, writeFile } from './own-files.ts';
 import { placeLimits } from './place-server.ts';
 import { planDedicated, type Surroundings } from './plan-dedicated.ts';
@@ -151,11 +151,11 @@ function planExisting(
     const advice = 'It must speak TLS: "listen 443 ssl;", with a certificate.';
     return refuseRoute({ reason, advice }, options, place);
   }
-  const verification = options.mutualTls ? findVerificationHindrance(server) : null;
+  const verification = options.mutualTls ? findVerificationBlocker(server) : null;
   if (verification !== null) return refuseVerification(verification, options);
-  const hindrance = findRouteHindrance(server, options);
-  if (hindrance !== null) return refuseRoute(hindrance, options, place);
-  const reason = findFileHindrance(server);
+  const blocker = findRouteBlocker(server, options);
+  if (blocker !== null) return refuseRoute(blocker, options, place);
+  const reason = findFileBlocker(server);
   if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
   const limits = placeLimits(others);
   const setting = { isPlainToo: speaksPlainly(server), isLimited: limits !== null };

@@ -1,11 +1,11 @@
 import { paths } from '../paths.ts';
-import type { Hindrance } from './blockers.ts';
+import type { Blocker } from './blockers.ts';
 import type { ProxyOptions, RefusedPlan } from './plan-proxy.ts';
 import { renderChallengeServer, renderRoute, renderServer } from './render.ts';
 
 /** Refuses to touch the domain's block, and says what to put into it by hand. */
 export function refuseRoute(
-  { reason, advice }: Hindrance,
+  { reason, advice }: Blocker,
   options: ProxyOptions,
   place: string | null,
 ): RefusedPlan {
@@ -42,7 +42,7 @@ export function refuseVerification(reason: string, options: ProxyOptions): Refus
 }
 
 /** Refuses to add a server block, and gives one. */
-export function refuseServer({ reason, advice }: Hindrance, options: ProxyOptions): RefusedPlan {
+export function refuseServer({ reason, advice }: Blocker, options: ProxyOptions): RefusedPlan {
   const end = advice === null ? [] : [advice];
   const where =
     'into the "http" part of the configuration of nginx, behind all other server blocks';

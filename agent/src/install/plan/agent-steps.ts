@@ -19,7 +19,7 @@ import type { FileStep, OwnCertificateStep, Step } from '../steps.ts';
 import { keepsConfiguration, planSettings } from './plan-settings.ts';
 
 /** The program, its user and its directories: what everything else is put upon. */
-export function listGroundSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {
+export function listBaseSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {
   const names = [
     ...(needsCertbot && !facts.hasCertbot ? ['certbot'] : []),
     ...(facts.hasOpenssl ? [] : ['openssl']),

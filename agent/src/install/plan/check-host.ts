@@ -3,7 +3,7 @@ import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
 
 /** What makes an installation impossible here, whatever its mode: sentences, each with its fix. */
-export function listHindrances(facts: HostFacts): readonly string[] {
+export function listBlockers(facts: HostFacts): readonly string[] {
   if (!facts.isRoot) return ['Only root can install: run it with sudo, or as root.'];
   if (!facts.hasSystemd) {
     return [
@@ -30,7 +30,7 @@ export function explainPackage(program: string, distribution: string): string {
 }
 
 /** Who else has the port that the agent will listen on, as a sentence with its fix; null when nobody does. */
-export function findPortHindrance({ listeners }: HostFacts, agentPort: number): string | null {
+export function findPortBlocker({ listeners }: HostFacts, agentPort: number): string | null {
   const foreign = listeners.find(
     ({ port, process }) => port === agentPort && process?.unit !== agentUnit,
   );

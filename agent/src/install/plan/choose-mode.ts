@@ -1,7 +1,7 @@
 import type { HostFacts, InstallMode, Listener, NginxFacts } from '../facts.ts';
 import {
   type OtherServer,
-  recogniseServer,
+  identifyServer,
   renderInstructions,
 } from '../instructions/render-instructions.ts';
 import type { InstallOptions } from '../options.ts';
@@ -79,11 +79,11 @@ function explainByHand(
   facts: HostFacts,
   others: readonly Listener[],
 ): Manual {
-  const known = others.find(({ process }) => recogniseServer(process?.name ?? null) !== 'other');
+  const known = others.find(({ process }) => identifyServer(process?.name ?? null) !== 'other');
   const first = known ?? others[0];
   const who = first === undefined ? 'Another web server' : describeListener(first);
   const reason = `Port ${first?.port ?? 443} belongs to ${who}, which this program does not set up.`;
-  return leaveToPerson(options, facts, reason, recogniseServer(first?.process?.name ?? null));
+  return leaveToPerson(options, facts, reason, identifyServer(first?.process?.name ?? null));
 }
 
 function leaveToPerson(

@@ -3,7 +3,7 @@ import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { CertificateStep, Step } from '../steps.ts';
 import { describeListener, describeStop, explainPackage } from './check-host.ts';
-import { judgeAddresses } from './judge-addresses.ts';
+import { checkAddresses } from './check-addresses.ts';
 import { listFirewallObjections } from './plan-firewall.ts';
 import { type Refusal, refuse } from './plan.ts';
 
@@ -40,20 +40,20 @@ export function planCertificate(
   if (given !== null) {
     const lineage = findLineage(given);
     if (lineage !== null)
-      return { ...settle(given, lineage, []), needsChallenge: isChallenged(facts, lineage) };
-    return settle(given, null, [
+      return { ...createPlan(given, lineage, []), needsChallenge: isChallenged(facts, lineage) };
+    return createPlan(given, null, [
       `${given.certificate} is not renewed by this program: when it is replaced, ${isProxied ? 'reload nginx' : 'run this again'}.`,
     ]);
   }
   const kept = facts.certificate;
   const challenge = chooseChallenge(facts, isProxied);
   if (kept === null || kept.isExpired) return planIssue(options, facts, challenge);
-  if (isRenewable(kept, challenge)) return keep(kept, []);
+  if (isRenewable(kept, challenge)) return keepCertificate(kept, []);
   // Somebody else's certificate is theirs to renew, and without an e-mail address there can be no new one.
   if (kept.name === options.domain && options.email !== null) {
     return planIssue(options, facts, challenge);
   }
-  return keep(kept, [
+  return keepCertificate(kept, [
     `certbot renews the certificate ${kept.name} by ${kept.authenticator}, which will not work as port 80 is used here: see that it is renewed otherwise (certbot certonly --cert-name ${kept.name}).`,
   ]);
 }
@@ -69,14 +69,14 @@ function isChallenged({ challenged }: HostFacts, lineage: string): boolean {
   return challenged.some((name) => lineage.endsWith(`/${name}`));
 }
 
-function keep(kept: CertificateFacts, notes: readonly string[]): CertificatePlan {
+function keepCertificate(kept: CertificateFacts, notes: readonly string[]): CertificatePlan {
   const { directory, webroots } = kept;
   const files = { certificate: `${directory}/fullchain.pem`, key: `${directory}/privkey.pem` };
   const needsChallenge = webroots.includes(paths.challenges);
-  return { ...settle(files, directory, notes), needsChallenge };
+  return { ...createPlan(files, directory, notes), needsChallenge };
 }
 
-function settle(
+function createPlan(
   files: { readonly certificate: string; readonly key: string },
   lineage: string | null,
   notes: readonly string[],
@@ -129,7 +129,7 @@ function planIssue(
   if (reasons.length > 0 || !('kind' in challenge)) return refuse(...reasons);
   const directory = `/etc/letsencrypt/live/${domain}`;
   const issue: CertificateStep = { kind: 'certificate', domain, email, acmeServer, challenge };
-  const verdict = judgeAddresses(domain, facts);
+  const verdict = checkAddresses(domain, facts);
   return {
     kind: 'certificate',
     certificate: `${directory}/fullchain.pem`,

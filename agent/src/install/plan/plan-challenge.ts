@@ -1,6 +1,6 @@
 import type { HostFacts, NginxFile } from '../facts.ts';
 import type { Challenge } from '../nginx/plan-dedicated.ts';
-import { findIncludes, keepTaggedLines } from '../nginx/includes.ts';
+import { findIncludes, keepIncludes } from '../nginx/includes.ts';
 import type { ProxyOptions } from '../nginx/plan-proxy.ts';
 import type { InstallOptions } from '../options.ts';
 import { challengeProbe, paths } from '../paths.ts';
@@ -84,6 +84,6 @@ export function listEdits(
     kind: 'edit',
     path,
     before: text,
-    after: keepTaggedLines(text, places),
+    after: keepIncludes(text, places),
   }));
 }

@@ -12,9 +12,9 @@ import {
 } from './plan-settings.ts';
 import {
   explainSelinux,
-  findPortHindrance,
+  findPortBlocker,
   listChangeNotes,
-  listHindrances,
+  listBlockers,
   listSelinuxCommands,
 } from './check-host.ts';
 import { chooseMode } from './choose-mode.ts';
@@ -29,8 +29,8 @@ import { planThroughNginx } from './plan-through-nginx.ts';
  * @returns the plan; or why there is none: because a person must do it, or because nothing can be done
  */
 export function planInstall(options: InstallOptions, facts: HostFacts): Manual | Plan | Refusal {
-  const hindrances = listHindrances(facts);
-  if (hindrances.length > 0) return refuse(...hindrances);
+  const hostBlockers = listBlockers(facts);
+  if (hostBlockers.length > 0) return refuse(...hostBlockers);
   const chosen = chooseMode(options, facts);
   if (chosen.kind !== 'mode') return chosen;
   const { mode } = chosen;
@@ -38,13 +38,13 @@ export function planInstall(options: InstallOptions, facts: HostFacts): Manual |
   if (blockers.length > 0) return refuse(...blockers);
   const forbidden = mode === 'proxy' ? listSelinuxCommands(facts.selinux) : [];
   if (forbidden.length > 0) return refuse(explainSelinux('reach the agent', forbidden));
-  const hindrance = findPortHindrance(facts, findAgentPort(options, mode, facts));
-  if (hindrance !== null) return refuse(hindrance);
-  const draft = makeDraft(options, facts, mode);
+  const portBlocker = findPortBlocker(facts, findAgentPort(options, mode, facts));
+  if (portBlocker !== null) return refuse(portBlocker);
+  const draft = createDraft(options, facts, mode);
   return draft.kind === 'draft' ? finish(draft, mode, chosen.notes, options, facts) : draft;
 }
 
-function makeDraft(
+function createDraft(
   options: InstallOptions,
   facts: HostFacts,
   mode: InstallMode,
@@ -56,7 +56,7 @@ function makeDraft(
 }
 
 function finish(
-  { steps, notes, objections, handwork = null }: Draft,
+  { steps, notes, objections, manualSteps = null }: Draft,
   mode: InstallMode,
   reasons: readonly string[],
   options: InstallOptions,
@@ -74,7 +74,7 @@ function finish(
       ...describeConfiguration(options, mode, facts),
       ...describeAdmission(options, facts),
     ],
-    handwork,
+    manualSteps,
     objections: [...objections, ...listRenewalObjections(steps, facts)],
     keptCertificates: listKeptCertificates(steps, facts),
     installed: describeInstalled(options, mode, facts),

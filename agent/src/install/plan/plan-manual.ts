@@ -1,13 +1,13 @@
 import type { HostFacts, Listener } from '../facts.ts';
-import { recogniseServer, renderInstructions } from '../instructions/render-instructions.ts';
+import { identifyServer, renderInstructions } from '../instructions/render-instructions.ts';
 import { planProxy } from '../nginx/plan-proxy.ts';
 import { instructRoute } from '../nginx/refuse.ts';
 import type { InstallOptions } from '../options.ts';
-import { listAgentSteps, listGroundSteps } from './agent-steps.ts';
+import { listAgentSteps, listBaseSteps } from './agent-steps.ts';
 import { describeProxy, guessCertificate } from './plan-challenge.ts';
 import { planFirewall } from './plan-firewall.ts';
 import { findAgentPort } from './plan-settings.ts';
-import type { Draft, Handwork } from './plan.ts';
+import type { Draft, ManualSteps } from './plan.ts';
 
 /** Plans an agent behind a web server that a person sets up: nothing of that server is touched, or looked at. */
 export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
@@ -17,7 +17,7 @@ export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
   return {
     kind: 'draft',
     steps: [
-      ...listGroundSteps(facts, false),
+      ...listBaseSteps(facts, false),
       ...firewall.steps,
       ...listAgentSteps(options, 'proxy', { kind: 'self-signed' }, facts),
     ],
@@ -25,13 +25,13 @@ export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
       `The web server of this machine is left as it is: it must hand wss://${domain}${proxyPath} to https://127.0.0.1:${port}.`,
       ...firewall.notes,
     ],
-    handwork: planHandwork(options, facts),
+    manualSteps: planManualSteps(options, facts),
     objections: [],
   };
 }
 
 /** What a person has to put into the web server; null where nginx shows that it is there already. */
-function planHandwork(options: InstallOptions, facts: HostFacts): Handwork | null {
+function planManualSteps(options: InstallOptions, facts: HostFacts): ManualSteps | null {
   const web = facts.listeners.filter(({ port }) => port === 80 || port === 443);
   const instructions = web.some(isNginx)
     ? instructNginx(options, facts)
@@ -56,7 +56,7 @@ function instructOther(
   facts: HostFacts,
   web: readonly Listener[],
 ): string {
-  const servers = web.map(({ process }) => recogniseServer(process?.name ?? null));
+  const servers = web.map(({ process }) => identifyServer(process?.name ?? null));
   const server = servers.find((each) => each !== 'other') ?? 'other';
   return renderInstructions(server, {
     ...options,

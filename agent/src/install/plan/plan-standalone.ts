@@ -6,7 +6,7 @@ import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { findAgentPort, planListen } from './plan-settings.ts';
-import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
+import { listAgentSteps, listBaseSteps, listHookSteps } from './agent-steps.ts';
 import { explainFault } from './choose-mode.ts';
 import { type Draft, type Refusal, refuse } from './plan.ts';
 import { type CertificatePlan, planCertificate } from './plan-certificate.ts';
@@ -27,7 +27,7 @@ export function planStandalone(options: InstallOptions, facts: HostFacts): Draft
   return {
     kind: 'draft',
     steps: [
-      ...listGroundSteps(facts, certificate.issue !== null),
+      ...listBaseSteps(facts, certificate.issue !== null),
       ...firewall.steps,
       ...issue.steps,
       ...listAgentSteps(options, 'standalone', source, facts),

@@ -4,7 +4,7 @@ import { planProxy, type ProxyPlan } from '../nginx/plan-proxy.ts';
 import type { InstallOptions } from '../options.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, Step } from '../steps.ts';
-import { listAgentSteps, listGroundSteps, listHookSteps } from './agent-steps.ts';
+import { listAgentSteps, listBaseSteps, listHookSteps } from './agent-steps.ts';
 import { explainOrder } from './choose-mode.ts';
 import type { Draft, Manual, Refusal } from './plan.ts';
 import { planCertificate } from './plan-certificate.ts';
@@ -40,7 +40,7 @@ export function planThroughNginx(
   return {
     kind: 'draft',
     steps: [
-      ...listGroundSteps(facts, false),
+      ...listBaseSteps(facts, false),
       ...firewall.steps,
       ...listAgentSteps(options, 'proxy', OWN, facts),
       ...(way.kind === 'existing' ? [...listLimits(way.limits), way.route, ...route] : []),
@@ -69,7 +69,7 @@ function planDedicated(
   return {
     kind: 'draft',
     steps: [
-      ...listGroundSteps(facts, certificate.issue !== null),
+      ...listBaseSteps(facts, certificate.issue !== null),
       ...firewall.steps,
       ...(way.kind === 'dedicated' ? listChallengeSteps(way.challenge, nginx.files) : []),
       ...(certificate.issue === null ? [] : [certificate.issue]),

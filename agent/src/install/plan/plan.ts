@@ -12,7 +12,7 @@ export interface Plan {
   /** Sentences for the person who installs: what was found, and what is left to be done. */
   readonly notes: readonly string[];
   /** What a person must put into the web server; null where nothing is left to do. */
-  readonly handwork: Handwork | null;
+  readonly manualSteps: ManualSteps | null;
   /** Sentences that stand against doing it now: a rehearsal tells them, and without one nothing is begun. */
   readonly objections: readonly string[];
   /** certbot's certificates that stay, by their names, also those that an earlier installation obtained. */
@@ -22,7 +22,7 @@ export interface Plan {
 }
 
 /** Lines for a web server that a person sets up. */
-export interface Handwork {
+export interface ManualSteps {
   readonly instructions: string;
   /** Whether an earlier installation asked for the same: then it is told again only where the way does not work. */
   readonly isRepeated: boolean;
@@ -52,6 +52,6 @@ export function refuse(...reasons: readonly string[]): Refusal {
 /** The part of a plan that depends on its mode. */
 export interface Draft extends Pick<Plan, 'notes' | 'objections' | 'steps'> {
   /** None where this program does all of it. */
-  readonly handwork?: Plan['handwork'];
+  readonly manualSteps?: Plan['manualSteps'];
   readonly kind: 'draft';
 }

@@ -4,7 +4,7 @@ import { createServer, type RequestListener } from 'node:http';
 import { test } from 'node:test';
 
 import { challengeProbe } from '../paths.ts';
-import { askForChallenge, type ChallengeAnswer, judgeChallenge } from './challenge.ts';
+import { requestChallenge, type ChallengeAnswer, findChallengeProblem } from './challenge.ts';
 
 const DOMAIN = 'monitor.example.test';
 
@@ -14,7 +14,7 @@ async function askServer(listener: RequestListener): Promise<ChallengeAnswer | u
   const address = server.address();
   const port = typeof address === 'object' ? (address?.port ?? 0) : 0;
   const ports = { http: port, https: port };
-  const [answer] = await askForChallenge(DOMAIN, ['127.0.0.1'], ['127.0.0.1'], ports);
+  const [answer] = await requestChallenge(DOMAIN, ['127.0.0.1'], ['127.0.0.1'], ports);
   server.close();
   return answer;
 }
@@ -40,9 +40,9 @@ test('recognises the answer of another site and a redirect to another host', asy
 test('refuses what the authority would refuse, and nothing that cannot be known from here', () => {
   const ours = { address: '203.0.113.2', isOwn: true, isOurs: true, says: 'OK' };
   const stale = { address: '2001:db8::9', isOwn: false, isOurs: false, says: 'status 404' };
-  assert.equal(judgeChallenge(DOMAIN, [ours]), null);
-  assert.match(judgeChallenge(DOMAIN, [ours, stale]) ?? '', /2001:db8::9 is not an address/u);
-  assert.equal(judgeChallenge(DOMAIN, [ours, { ...stale, isOurs: null }]), null);
+  assert.equal(findChallengeProblem(DOMAIN, [ours]), null);
+  assert.match(findChallengeProblem(DOMAIN, [ours, stale]) ?? '', /2001:db8::9 is not an address/u);
+  assert.equal(findChallengeProblem(DOMAIN, [ours, { ...stale, isOurs: null }]), null);
   const silent = { ...ours, isOurs: null, says: 'connect ECONNREFUSED' };
-  assert.match(judgeChallenge(DOMAIN, [silent]) ?? '', /ECONNREFUSED.*server block/u);
+  assert.match(findChallengeProblem(DOMAIN, [silent]) ?? '', /ECONNREFUSED.*server block/u);
 });

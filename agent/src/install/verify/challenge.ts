@@ -25,7 +25,7 @@ export interface ChallengeAnswer {
  * Asks addresses for the file that lies among answers to challenges, as the authority will ask for its own.
  * @param ports others than those of http and https in tests alone
  */
-export async function askForChallenge(
+export async function requestChallenge(
   domain: string,
   addresses: readonly string[],
   own: readonly string[],
@@ -44,7 +44,10 @@ export async function askForChallenge(
  * Why a challenge would fail, as a sentence; null when it would not, or when that cannot be known from here: an address that is
  * not this machine's own may be reachable from outside only.
  */
-export function judgeChallenge(domain: string, answers: readonly ChallengeAnswer[]): string | null {
+export function findChallengeProblem(
+  domain: string,
+  answers: readonly ChallengeAnswer[],
+): string | null {
   const failed = answers.find(
     ({ isOwn, isOurs }) => isOurs === false || (isOwn && isOurs === null),
   );

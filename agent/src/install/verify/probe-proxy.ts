@@ -1,6 +1,6 @@
 import { detectAddresses } from '../detect/addresses.ts';
 import type { InstalledFacts } from '../facts.ts';
-import { type Answer, askPage, describeAnswer } from './ask.ts';
+import { type Answer, requestPage, describeAnswer } from './request.ts';
 
 const HTTPS_PORT = 443;
 const LOOPBACK = ['127.0.0.1', '::1'];
@@ -27,7 +27,7 @@ export async function probeProxy(
   const path = `${route.proxyPath}/health`;
   const probes = await Promise.all(
     addresses.map(async (host) => {
-      return { host, answer: await askPage({ host, port, domain: route.domain, path }) };
+      return { host, answer: await requestPage({ host, port, domain: route.domain, path }) };
     }),
   );
   const healthy = probes.find(({ answer }) => isHealthy(answer));

@@ -8,7 +8,12 @@ import { detectListeners } from '../detect/listeners.ts';
 import type { InstalledFacts } from '../facts.ts';
 import { agentUnit, paths } from '../paths.ts';
 import type { RunProgram } from '../run-program.ts';
-import { type Answer, askWebSocket, type ClientCertificate, describeAnswer } from './ask.ts';
+import {
+  type Answer,
+  requestWebSocket,
+  type ClientCertificate,
+  describeAnswer,
+} from './request.ts';
 import { probeProxy } from './probe-proxy.ts';
 
 const HTTPS_PORT = 443;
@@ -74,7 +79,7 @@ async function checkRoute(
   host: string,
 ): Promise<void> {
   const target = { host, port: HTTPS_PORT, domain, path: proxyPath };
-  const answer = await askWebSocket(target);
+  const answer = await requestWebSocket(target);
   if (mutualTls) expectRefusal(answer);
   else if (answer.status !== 101 && answer.status !== 401) {
     const got = describeAnswer(answer);
@@ -110,7 +115,7 @@ export async function checkAgent(
   // As the proxy does, with itself as the client.
   const passedOn: Readonly<Record<string, string>> =
     shown === null ? {} : { [CLIENT_CERTIFICATE_HEADER]: encodeURIComponent(shown.cert) };
-  const answer = await askWebSocket({ host, port, domain, path: '/' }, shown, passedOn);
+  const answer = await requestWebSocket({ host, port, domain, path: '/' }, shown, passedOn);
   if (tls.clients !== null && shown === null) expectRefusal(answer);
   else if (answer.status !== 101 && answer.status !== 401) {
     throw new Error(`The agent opens no WebSocket on ${host}:${port}: ${describeAnswer(answer)}.`);

@@ -16,11 +16,11 @@ export const authority: StepKind<AuthorityStep> = {
   describe: () => 'Make the authority for client certificates',
   findSubject: () => ({}),
 
-  async holds(step, { services }) {
+  async isSatisfied(step, { services }) {
     return services.isAuthorityReady(step);
   },
 
-  async remember(_subject, context) {
+  async capture(_subject, context) {
     const states = DIRECTORIES.flatMap((path) => captureTree(context, context.backups, path));
     return { paths: states, facts: {} };
   },
@@ -35,7 +35,7 @@ export const authority: StepKind<AuthorityStep> = {
     const earlier = readEarlierRegister(before, context);
     const isWholly = context.isUninstallation && earlier === null;
     if (!isWholly && context.services.hasIssuedSince(earlier)) {
-      context.tell(
+      context.report(
         `${paths.authority} stays as it is, for client certificates were issued or revoked since.`,
       );
       return;

@@ -7,7 +7,7 @@ import type { ProgramResult } from '../../run-program.ts';
 import type { CertificateStep } from '../../steps.ts';
 import { findAccount, isIssuedWithin, listTraces, removeTraces } from '../certbot.ts';
 import { lastLines, locate, type Machine } from '../machine.ts';
-import { captureTree, look, restore } from '../path-state.ts';
+import { captureTree, lstatOrNull, restore } from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const LETSENCRYPT = '/etc/letsencrypt';
@@ -25,7 +25,7 @@ export const certificate: StepKind<CertificateStep> = {
   describe: ({ domain, challenge }) => `Get a certificate for ${domain} (${challenge.kind})`,
   findSubject: ({ domain }) => ({ domain }),
 
-  async holds({ domain, challenge }, context) {
+  async isSatisfied({ domain, challenge }, context) {
     const issued = readCertificate(context, domain);
     if (issued === null || issued.validToDate <= context.services.now()) return false;
     // How it is renewed would no longer work: port 80 has changed hands.
@@ -33,9 +33,9 @@ export const certificate: StepKind<CertificateStep> = {
     return readAuthenticator(context, domain) !== other;
   },
 
-  async remember({ domain = '' }, context) {
+  async capture({ domain = '' }, context) {
     const lineage = [findLineage(domain), findArchive(domain), ACCOUNTS];
-    const existing = lineage.filter((path) => look(locate(context, path)) !== null);
+    const existing = lineage.filter((path) => lstatOrNull(locate(context, path)) !== null);
     const states = [findRenewal(domain), ...existing].flatMap((path) =>
       captureTree(context, context.backups, path),
     );
@@ -64,7 +64,7 @@ export const certificate: StepKind<CertificateStep> = {
     const [renewal, ...others] = entry.before.paths;
     if (entry.after === null) await waitForCertbot(context);
     if (renewal?.type === 'file') {
-      const missing = others.filter(({ path }) => look(locate(context, path)) === null);
+      const missing = others.filter(({ path }) => lstatOrNull(locate(context, path)) === null);
       for (const state of [...missing, renewal]) restore(context, context.backups, state);
     } else await removeLineage(domain, entry, context);
   },
@@ -109,7 +109,7 @@ async function removeLineage(domain: string, entry: Entry, context: StepContext)
   const startedAt = readStart(entry);
   const isInterrupted = entry.after === null;
   if (isInterrupted && !isIssuedWithin(context, domain, startedAt)) {
-    context.tell(
+    context.report(
       `The certificate ${domain} stays, for it was requested after the interrupted installation.`,
     );
     return;

@@ -1,10 +1,10 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CONFIGURATION, findIncludes, removeTaggedLines, snippets } from '../../nginx/includes.ts';
+import { CONFIGURATION, findIncludes, removeIncludes, snippets } from '../../nginx/includes.ts';
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
-import { capture, identifyAll, isForeign, restore } from '../path-state.ts';
+import { capturePath, identifyAll, isForeign, restore } from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 
@@ -19,15 +19,15 @@ export const edit: StepKind<EditStep> = {
   describe: ({ path }) => `Change ${path}`,
   findSubject: ({ path }) => ({ path }),
 
-  async holds({ path, after }, context) {
+  async isSatisfied({ path, after }, context) {
     return readFileSync(locate(context, path), 'utf8') === after;
   },
 
-  async remember({ path = '' }, context) {
+  async capture({ path = '' }, context) {
     const places = existsSync(locate(context, path))
       ? [findRealPath(context, path)]
       : listIncluding(snippets, context);
-    return { paths: places.map((each) => capture(context, context.backups, each)), facts: {} };
+    return { paths: places.map((each) => capturePath(context, context.backups, each)), facts: {} };
   },
 
   async apply({ path, before, after }, context) {
@@ -43,8 +43,8 @@ export const edit: StepKind<EditStep> = {
 
   async undo(entry, context) {
     for (const state of entry.before.paths) {
-      if (!existsSync(locate(context, state.path))) followOurs(state.path, entry, context);
-      else if (isForeign(entry, context, state)) takeOutOurs(state.path, context);
+      if (!existsSync(locate(context, state.path))) removeMovedIncludes(state.path, entry, context);
+      else if (isForeign(entry, context, state)) removeOurIncludes(state.path, context);
       else {
         restore(context, context.backups, state);
         context.changed.add(state.path);
@@ -71,10 +71,10 @@ function isNamedOtherwise(path: string, names: readonly string[], machine: Machi
 }
 
 /** A site that its owner has taken down must not come back; one that has another name must not load what is no longer there. */
-function followOurs(path: string, { after }: Entry, context: StepContext): void {
-  context.tell(`${path} was removed by somebody else since: it is not brought back.`);
+function removeMovedIncludes(path: string, { after }: Entry, context: StepContext): void {
+  context.report(`${path} was removed by somebody else since: it is not brought back.`);
   const taken = after?.[INCLUDES] ?? snippets;
-  for (const other of listIncluding(taken, context)) takeOutOurs(other, context, taken);
+  for (const other of listIncluding(taken, context)) removeOurIncludes(other, context, taken);
 }
 
 /** The file itself, where a path is a link to it: the link stays one. */
@@ -111,17 +111,17 @@ function findFile(place: string): string[] {
  * Takes our lines out of a file that somebody has changed since, who keeps those changes.
  * @param taken the files of ours that are no longer to be loaded
  */
-export function takeOutOurs(path: string, context: StepContext, taken = snippets): void {
+export function removeOurIncludes(path: string, context: StepContext, taken = snippets): void {
   const place = realpathSync(locate(context, path));
   // Byte by byte, for what somebody has written since may be in any encoding.
   const text = readFileSync(place, 'latin1');
-  const without = removeTaggedLines(text, taken);
+  const without = removeIncludes(text, taken);
   context.changed.add(path);
   if (without === text) {
-    context.tell(`${path} was changed by somebody else since: it stays as it is.`);
+    context.report(`${path} was changed by somebody else since: it stays as it is.`);
   } else {
     rewrite(place, Buffer.from(without, 'latin1'));
-    context.tell(`${path} was changed since: only the lines of this agent were taken out.`);
+    context.report(`${path} was changed since: only the lines of this agent were taken out.`);
   }
 }
 

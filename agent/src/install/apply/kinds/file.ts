@@ -5,10 +5,17 @@ import { snippets } from '../../nginx/includes.ts';
 import { agentUser, paths } from '../../paths.ts';
 import type { DirectoryStep, FileStep, LinkStep, Ownership } from '../../steps.ts';
 import { findGroupId, locate, type Machine } from '../machine.ts';
-import { capture, identify, identifyAll, isForeign, look, restore } from '../path-state.ts';
+import {
+  capturePath,
+  identify,
+  identifyAll,
+  isForeign,
+  lstatOrNull,
+  restore,
+} from '../path-state.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 import { type Owner, writeDirectory, writeFile, writeLink } from '../../../system/write-file.ts';
-import { listIncluding, takeOutOurs } from './edit.ts';
+import { listIncluding, removeOurIncludes } from './edit.ts';
 
 /** What lies here is ours as a whole, and nginx would not start with it once the agent is gone. */
 const NGINX = '/etc/nginx/';
@@ -18,22 +25,22 @@ export const file: StepKind<FileStep> = {
   describe: ({ path }) => `Write ${path}`,
   findSubject: ({ path }) => ({ path }),
 
-  async holds(step, context) {
+  async isSatisfied(step, context) {
     const place = locate(context, step.path);
     if (!existsSync(place)) return false;
-    if (step.keepsExisting && look(place)?.isSymbolicLink() === true) return true;
+    if (step.keepsExisting && lstatOrNull(place)?.isSymbolicLink() === true) return true;
     if (!hasOwner(place, step, context)) return false;
     return step.keepsExisting || readFileSync(place, 'utf8') === step.text;
   },
 
-  async remember({ path = '' }, context) {
+  async capture({ path = '' }, context) {
     const places = [path, ...listConcerned(path, context)];
-    return { paths: places.map((each) => capture(context, context.backups, each)), facts: {} };
+    return { paths: places.map((each) => capturePath(context, context.backups, each)), facts: {} };
   },
 
   async apply(step, context) {
     const place = locate(context, step.path);
-    makeParent(context, step.path);
+    createParents(context, step.path);
     if (step.path === paths.configuration && !step.keepsExisting) keepBefore(step, context);
     const text = step.keepsExisting && existsSync(place) ? readFileSync(place) : step.text;
     writeFile(place, text, ownerOf(step, context));
@@ -47,14 +54,14 @@ export const file: StepKind<FileStep> = {
     if (!isOurs) return restoreUnlessChanged(entry, context);
     for (const state of entry.before.paths) {
       if (path !== paths.configuration && isForeign(entry, context, state)) {
-        context.tell(
+        context.report(
           `${state.path} goes, though it was changed since: nginx would not start with it.`,
         );
       }
       restore(context, context.backups, state);
       context.changed.add(state.path);
     }
-    takeOutIncludes(path, context);
+    removeIncludesOf(path, context);
   },
 };
 
@@ -65,9 +72,9 @@ function listConcerned(path: string, machine: Machine): readonly string[] {
 }
 
 /** Somebody may have had another block load it: nginx would not start without what that names. */
-function takeOutIncludes(path: string, context: StepContext): void {
+function removeIncludesOf(path: string, context: StepContext): void {
   if (!snippets.includes(path) || existsSync(locate(context, path))) return;
-  for (const other of listIncluding([path], context)) takeOutOurs(other, context, [path]);
+  for (const other of listIncluding([path], context)) removeOurIncludes(other, context, [path]);
 }
 
 /** A configuration that does not fit any more may hold what nobody else knows, such as who may watch. */
@@ -87,16 +94,16 @@ export function ownerOf({ mode, group }: Ownership, machine: Machine): Owner {
 
 /** Whether what lies at a place has this owner and mode, and is no link. */
 export function hasOwner(place: string, { mode, group }: Ownership, machine: Machine): boolean {
-  const stats = look(place);
+  const stats = lstatOrNull(place);
   if (stats === null || stats.isSymbolicLink() || (stats.mode & 0o7777) !== mode) return false;
   return stats.uid === machine.ownerId && stats.gid === findGroupId(machine, group);
 }
 
-/** Makes the directories above a path that are missing; `capture` has written down which. */
-export function makeParent(machine: Machine, path: string): void {
+/** Makes the directories above a path that are missing; `capturePath` has written down which. */
+export function createParents(machine: Machine, path: string): void {
   const parent = dirname(path);
   if (existsSync(locate(machine, parent))) return;
-  makeParent(machine, parent);
+  createParents(machine, parent);
   const owner = { mode: 0o755, uid: machine.ownerId, gid: machine.ownerId };
   writeDirectory(locate(machine, parent), owner);
 }
@@ -106,16 +113,16 @@ export const link: StepKind<LinkStep> = {
   describe: ({ path, target }) => `Link ${path} to ${target}`,
   findSubject: ({ path }) => ({ path }),
 
-  async holds({ path, target }, context) {
+  async isSatisfied({ path, target }, context) {
     return identify(context, path) === `link to ${target}`;
   },
 
-  async remember({ path = '' }, context) {
-    return { paths: [capture(context, context.backups, path)], facts: {} };
+  async capture({ path = '' }, context) {
+    return { paths: [capturePath(context, context.backups, path)], facts: {} };
   },
 
   async apply({ path, target }, context) {
-    makeParent(context, path);
+    createParents(context, path);
     writeLink(locate(context, path), target);
     context.changed.add(path);
     return identifyAll(context, [path]);
@@ -134,17 +141,17 @@ export const directory: StepKind<DirectoryStep> = {
   describe: ({ path }) => `Make ${path}`,
   findSubject: ({ path }) => ({ path }),
 
-  async holds(step, context) {
+  async isSatisfied(step, context) {
     const place = locate(context, step.path);
-    return look(place)?.isDirectory() === true && hasOwner(place, step, context);
+    return lstatOrNull(place)?.isDirectory() === true && hasOwner(place, step, context);
   },
 
-  async remember({ path = '' }, context) {
-    return { paths: [capture(context, context.backups, path)], facts: {} };
+  async capture({ path = '' }, context) {
+    return { paths: [capturePath(context, context.backups, path)], facts: {} };
   },
 
   async apply(step, context) {
-    makeParent(context, step.path);
+    createParents(context, step.path);
     writeDirectory(locate(context, step.path), ownerOf(step, context));
     // The label that SELinux has for it is not the one that it inherits.
     if (existsSync(locate(context, SELINUX))) {
@@ -164,10 +171,10 @@ export const directory: StepKind<DirectoryStep> = {
 /** What lies in a directory that bears the agent's name is the agent's; other directories go only when nothing is in them. */
 function empty(path: string, context: StepContext): void {
   const place = locate(context, path);
-  if (look(place)?.isDirectory() !== true) return;
+  if (lstatOrNull(place)?.isDirectory() !== true) return;
   if (path.includes(agentUser)) rmSync(place, { recursive: true });
   else if (readdirSync(place).length > 0) {
-    context.tell(`${path} stays, for it is not empty.`);
+    context.report(`${path} stays, for it is not empty.`);
   }
 }
 
@@ -175,7 +182,7 @@ function empty(path: string, context: StepContext): void {
 function restoreUnlessChanged(entry: Entry, context: StepContext): void {
   for (const state of entry.before.paths) {
     if (isForeign(entry, context, state)) {
-      context.tell(`${state.path} was changed by somebody else since: it stays as it is.`);
+      context.report(`${state.path} was changed by somebody else since: it stays as it is.`);
     } else {
       restore(context, context.backups, state);
       context.changed.add(state.path);

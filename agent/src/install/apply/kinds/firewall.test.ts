@@ -31,8 +31,8 @@ const step = { kind: 'firewall', tool: 'nft', port: 80 } as const;
 test('a rule of nftables is known by its port, whatever its number', async () => {
   using host = hostWith(makeRule(4096, 80), makeRule(8080, 800), makeRule(80, 7, 'theirs'));
   using source = hostWith(makeRule(80, 7, 'latchkey-agent', 'sport'));
-  assert.equal(await firewall.holds(step, source.open()), false);
-  assert.equal(await firewall.holds(step, host.open()), false);
+  assert.equal(await firewall.isSatisfied(step, source.open()), false);
+  assert.equal(await firewall.isSatisfied(step, host.open()), false);
   using open = hostWith(makeRule(4096, 80), makeRule(80, 9));
   const before = { paths: [], facts: { open: [] } };
   const entry = { kind: 'firewall', subject: { tool: 'nft', port: '80' }, before, after: {} };
@@ -77,13 +77,13 @@ test('a port that is opened in nftables is opened again at each start, until tha
 test('a port whose rule is gone, or that is not opened at the next start, is opened anew', async () => {
   using host = hostWith(makeRule(80, 9));
   assert.equal(
-    await firewall.holds(step, host.open()),
+    await firewall.isSatisfied(step, host.open()),
     false,
     'nothing opens it at the next start',
   );
   host.write(paths.portUnit, '');
   await host.runProgram('systemctl', ['enable', 'latchkey-agent-port@80.service']);
-  assert.equal(await firewall.holds(step, host.open()), true);
+  assert.equal(await firewall.isSatisfied(step, host.open()), true);
 });
 
 /** A host with firewalld, whose runtime and permanent configurations have port 80 open or not. */
@@ -110,11 +110,11 @@ test('opens a port in both configurations of firewalld, and restores each as it 
   ] as const) {
     const open = { permanent, runtime };
     using host = hostWithFirewalld(open);
-    assert.equal(await firewall.holds(own, host.open()), false);
-    const before = await firewall.remember(subject, host.open());
+    assert.equal(await firewall.isSatisfied(own, host.open()), false);
+    const before = await firewall.capture(subject, host.open());
     await firewall.apply(own, host.open(), before);
     assert.deepEqual(open, { permanent: true, runtime: true });
-    assert.equal(await firewall.holds(own, host.open()), true);
+    assert.equal(await firewall.isSatisfied(own, host.open()), true);
     await firewall.undo({ kind: 'firewall', subject, before, after: {} }, host.open());
     assert.deepEqual(open, { permanent, runtime });
   }
@@ -122,7 +122,7 @@ test('opens a port in both configurations of firewalld, and restores each as it 
 
 test('a rule that is there already is not added again when the port is made to stay open', async () => {
   using host = hostWith({ chain: { family: 'inet', name: 'input', ...CHAIN } }, makeRule(80, 9));
-  const before = await firewall.remember({ tool: 'nft', port: '80' }, host.open());
+  const before = await firewall.capture({ tool: 'nft', port: '80' }, host.open());
   assert.deepEqual(before.facts, { open: ['rule'] });
   await firewall.apply(step, host.open(), before);
   assert.deepEqual(

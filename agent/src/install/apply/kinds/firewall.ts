@@ -55,12 +55,12 @@ export const firewall: StepKind<FirewallStep> = {
   describe: ({ tool, port }) => `Open port ${port} (${tool})`,
   findSubject: ({ tool, port }) => ({ tool, port: `${port}` }),
 
-  async holds({ tool, port }, context) {
+  async isSatisfied({ tool, port }, context) {
     const open = await listOpen(tool, port, context);
     return open.length === Object.keys(PLACES[tool]).length;
   },
 
-  async remember({ tool, port }, context) {
+  async capture({ tool, port }, context) {
     return { paths: [], facts: { open: await listOpen(readTool(tool), Number(port), context) } };
   },
 

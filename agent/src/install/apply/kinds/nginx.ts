@@ -8,7 +8,7 @@ import type { NginxStep } from '../../steps.ts';
 import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
 import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
-import { makeParent } from './file.ts';
+import { createParents } from './file.ts';
 
 /** What nginx reads of ours, and the files of others that we change. */
 const READ = [
@@ -35,11 +35,11 @@ export const nginx: StepKind<NginxStep> = {
   describe: () => 'Check and reload nginx',
   findSubject: () => ({}),
 
-  async holds(_step, context) {
+  async isSatisfied(_step, context) {
     return !readsChanges(context) && (await isActive(context));
   },
 
-  async remember(_subject, context) {
+  async capture(_subject, context) {
     return { paths: [], facts: { state: (await isActive(context)) ? ['active'] : [] } };
   },
 
@@ -47,14 +47,14 @@ export const nginx: StepKind<NginxStep> = {
     await check(context);
     await reload(context);
     if (probesRoute) await probe(context);
-    context.changed.noteTold(READER);
+    context.changed.markNotified(READER);
     return {};
   },
 
   // Its files are brought back after this, for they were changed before it.
   async undo() {},
 
-  async settle({ before }: Entry, context) {
+  async afterUndo({ before }: Entry, context) {
     const isLeft = await succeeds(context, ['nginx', '-v']);
     if (!isLeft) return;
     if (before.facts['state']?.includes('active') !== true && (await isActive(context))) {
@@ -81,11 +81,11 @@ async function replaceMissingSnippets(context: StepContext): Promise<void> {
     if (existsSync(locate(context, path))) continue;
     const { code, stderr } = await context.runProgram('nginx', ['-t']);
     if (code === 0 || !stderr.includes(`open() "${path}" failed`)) continue;
-    makeParent(context, path);
+    createParents(context, path);
     const owner = { mode: 0o644, uid: context.ownerId, gid: context.ownerId };
     writeFile(locate(context, path), EMPTY, owner);
     const line = stderr.split('\n').find((each) => each.includes(path)) ?? '';
-    context.tell(
+    context.report(
       `${path} is left as an empty file, for nginx would not start without it: remove the include of it, then the file. (${line.trim()})`,
     );
   }

@@ -24,6 +24,6 @@ test(
     await ownCertificate.apply(step, host.open(), NOTHING);
     for (const path of [paths.certificate, paths.certificateKey])
       assert.equal(statSync(host.at(path)).mode & 0o777, 0o640, path);
-    assert.equal(await ownCertificate.holds(step, host.open()), true);
+    assert.equal(await ownCertificate.isSatisfied(step, host.open()), true);
   },
 );

@@ -6,10 +6,10 @@ import { dirname, join } from 'node:path';
 import { agentUser, paths } from '../../paths.ts';
 import type { OwnCertificateStep } from '../../steps.ts';
 import { locate, type Machine, mustRun } from '../machine.ts';
-import { capture, restore } from '../path-state.ts';
+import { capturePath, restore } from '../path-state.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
-import { hasOwner, makeParent, ownerOf } from './file.ts';
+import { hasOwner, createParents, ownerOf } from './file.ts';
 
 const ACCESS = { mode: 0o640, group: agentUser };
 
@@ -31,7 +31,7 @@ export const ownCertificate: StepKind<OwnCertificateStep> = {
       : "Make the agent's own certificate",
   findSubject: () => ({}),
 
-  async holds({ domain, source }, context) {
+  async isSatisfied({ domain, source }, context) {
     const now = readPair(context, paths.certificate, paths.certificateKey);
     if (now === null || !areOwned(context)) return false;
     if (source.kind === 'self-signed') return isSelfSigned(now, domain, context);
@@ -39,15 +39,17 @@ export const ownCertificate: StepKind<OwnCertificateStep> = {
     return wanted !== null && isEqual(now, wanted);
   },
 
-  async remember(_subject, context) {
+  async capture(_subject, context) {
     const places = [paths.certificate, paths.certificateKey];
-    return { paths: places.map((path) => capture(context, context.backups, path)), facts: {} };
+    return { paths: places.map((path) => capturePath(context, context.backups, path)), facts: {} };
   },
 
   async apply({ domain, source }, context) {
     const pair =
-      source.kind === 'files' ? readGiven(context, source) : await makeSelfSigned(domain, context);
-    makeParent(context, paths.certificate);
+      source.kind === 'files'
+        ? readGiven(context, source)
+        : await createSelfSigned(domain, context);
+    createParents(context, paths.certificate);
     const owner = ownerOf(ACCESS, context);
     writeFile(locate(context, paths.certificateKey), pair.key, owner);
     writeFile(locate(context, paths.certificate), pair.certificate, owner);
@@ -101,7 +103,7 @@ function readGiven(
   return pair;
 }
 
-async function makeSelfSigned(domain: string, machine: Machine): Promise<Pair> {
+async function createSelfSigned(domain: string, machine: Machine): Promise<Pair> {
   const directory = mkdtempSync(join(tmpdir(), 'latchkey-agent-'));
   const [certificate, key] = [join(directory, 'certificate.pem'), join(directory, 'key.pem')];
   try {

@@ -16,7 +16,7 @@ import {
 } from '../apt.ts';
 import { holdsForeignFiles, listRenewals, removeEmptyDirectories } from '../certbot.ts';
 import { locate } from '../machine.ts';
-import { look } from '../path-state.ts';
+import { lstatOrNull } from '../path-state.ts';
 import type { Before, Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const CERTBOT = 'certbot';
@@ -33,18 +33,18 @@ export const packages: StepKind<PackagesStep> = {
   describe: ({ names }) => `Install ${names.join(', ')}`,
   findSubject: ({ names }) => ({ names: names.join(' ') }),
 
-  async holds({ names }, context) {
+  async isSatisfied({ names }, context) {
     const states = await listPackageStates(context);
     return names.every((name) => states.get(name) === 'installed');
   },
 
-  async remember({ names = '' }, context) {
+  async capture({ names = '' }, context) {
     await waitForAptLock(context);
     const announced = await prepareInstall(names.split(' '), context);
     const states = await listPackageStates(context);
     const planned = announced.filter((name) => !isPresent(states, name));
     const configured = planned.filter((name) => states.get(name) === 'config-files');
-    const existing = TRACES.filter((path) => look(locate(context, path)) !== null);
+    const existing = TRACES.filter((path) => lstatOrNull(locate(context, path)) !== null);
     const mark = [`${context.services.now().getTime()}`];
     return { paths: [], facts: { planned, configured, existing, mark } };
   },
@@ -63,7 +63,7 @@ export const packages: StepKind<PackagesStep> = {
         : await findAdded(entry, context);
     const others = listRenewals(context);
     if (added.includes(CERTBOT) && others.length > 0) {
-      context.tell(`certbot and what came with it stay, for it renews ${others.join(', ')}.`);
+      context.report(`certbot and what came with it stay, for it renews ${others.join(', ')}.`);
       return;
     }
     if (added.length > 0) await remove(added, entry, context);
@@ -95,13 +95,13 @@ async function findInterrupted(
   await configurePending(context);
   const states = await listPackageStates(context);
   const planned = listPlanned(before);
-  const isLeft = makeLeftTest(before, states);
-  const isAdopted = await makeAdoptionTest(subject, context);
+  const isLeft = createLeftTest(before, states);
+  const isAdopted = await createAdoptionTest(subject, context);
   return own.filter((name) => planned.includes(name) && isLeft(name) && !isAdopted(name));
 }
 
 /** Whether somebody has asked apt to keep a dependency: apt marks it as installed by its name. */
-async function makeAdoptionTest(
+async function createAdoptionTest(
   { names = '' }: Entry['subject'],
   context: StepContext,
 ): Promise<(name: string) => boolean> {
@@ -111,7 +111,7 @@ async function makeAdoptionTest(
 }
 
 /** Whether anything of a package is there that was not there before, also where its removal was interrupted. */
-function makeLeftTest(
+function createLeftTest(
   { facts }: Before,
   states: ReadonlyMap<string, string>,
 ): (name: string) => boolean {
@@ -129,8 +129,8 @@ async function findAdded(
   const { added = [], mark: [mark = ''] = [] } = after ?? {};
   const states = await listPackageStates(context);
   const again = listInstalledAfter(await readAptHistory(context), mark);
-  const isAdopted = await makeAdoptionTest(subject, context);
-  const isLeft = makeLeftTest(before, states);
+  const isAdopted = await createAdoptionTest(subject, context);
+  const isLeft = createLeftTest(before, states);
   return [...new Set(added)].filter(
     (name) => isLeft(name) && !again.includes(name) && !isAdopted(name),
   );
@@ -141,7 +141,7 @@ async function remove(added: readonly string[], entry: Entry, context: StepConte
   await waitForAptLock(context);
   const unneeded = await findUnneeded(added, context);
   const kept = added.filter((name) => !unneeded.includes(name));
-  if (kept.length > 0) context.tell(`Other packages need ${kept.join(', ')}, so they stay.`);
+  if (kept.length > 0) context.report(`Other packages need ${kept.join(', ')}, so they stay.`);
   const keepsFiles = (name: string) => keepsConfiguration(name, entry, context);
   const [purged, removed] = [false, true].map((isKept) =>
     unneeded.filter((name) => keepsFiles(name) === isKept),

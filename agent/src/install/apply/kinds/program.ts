@@ -15,10 +15,10 @@ import { dirname, join } from 'node:path';
 
 import type { ProgramStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
-import { capture, look, restore } from '../path-state.ts';
+import { capturePath, lstatOrNull, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
 import { syncPath } from '../../../system/write-file.ts';
-import { makeParent } from './file.ts';
+import { createParents } from './file.ts';
 
 /** Without a filter Node.js copies by code of its own, which calls a full disk an error of input or output. */
 const COPY_OPTIONS = {
@@ -33,23 +33,23 @@ export const program: StepKind<ProgramStep> = {
   describe: ({ to }) => `Put the program into ${to}`,
   findSubject: ({ to }) => ({ to }),
 
-  async holds({ from, to }, context) {
+  async isSatisfied({ from, to }, context) {
     const place = locate(context, to);
     if (!existsSync(place)) return false;
     return realpathSync(from) === realpathSync(place) || isSame(from, place);
   },
 
-  async remember({ to = '' }, context) {
+  async capture({ to = '' }, context) {
     // The version before is moved aside, not copied: it is as large as a runtime.
-    return { paths: [capture(context, context.backups, to)], facts: {} };
+    return { paths: [capturePath(context, context.backups, to)], facts: {} };
   },
 
   async apply({ from, to }, context) {
     const { place, fresh, old } = findPlaces(context, to);
-    makeParent(context, to);
+    createParents(context, to);
     rmSync(fresh, { recursive: true, force: true });
     cpSync(from, fresh, COPY_OPTIONS);
-    giveToRoot(fresh, context.ownerId);
+    setRootOwner(fresh, context.ownerId);
     syncTree(fresh);
     rmSync(old, { recursive: true, force: true });
     if (existsSync(place)) renameSync(place, old);
@@ -89,14 +89,14 @@ function beside(place: string, word: string): string {
 }
 
 /** Nobody but root may change what root starts, however the package was unpacked. */
-function giveToRoot(path: string, ownerId: number): void {
+function setRootOwner(path: string, ownerId: number): void {
   lchownSync(path, ownerId, ownerId);
   const stats = lstatSync(path);
   if (stats.isSymbolicLink()) return;
   const isRun = stats.isDirectory() || (stats.mode & 0o100) !== 0;
   chmodSync(path, isRun ? 0o755 : 0o644);
   if (!stats.isDirectory()) return;
-  for (const name of readdirSync(path)) giveToRoot(join(path, name), ownerId);
+  for (const name of readdirSync(path)) setRootOwner(join(path, name), ownerId);
 }
 
 /** A journal that says that a program is there must not outlive its bytes when the power fails. */
@@ -109,7 +109,7 @@ function syncTree(path: string): void {
 
 /** Whether two folders hold the same files with the same bytes. */
 function isSame(one: string, other: string): boolean {
-  const [stats, there] = [lstatSync(one), look(other)];
+  const [stats, there] = [lstatSync(one), lstatOrNull(other)];
   if (there === null) return false;
   if (stats.isSymbolicLink()) {
     return there.isSymbolicLink() && readlinkSync(one) === readlinkSync(other);

@@ -10,7 +10,7 @@ test('a service that ran before and does not come back is told, and holds nothin
     command.startsWith('systemctl restart') ? { code: 1, stderr: 'no' } : null;
   const before = { paths: [], facts: { state: ['active', 'enabled'] } };
   const subject = { unit: 'latchkey-agent.service' };
-  await service.settle?.({ kind: 'service', subject, before, after: null }, host.open());
+  await service.afterUndo?.({ kind: 'service', subject, before, after: null }, host.open());
   assert.deepEqual(host.told, [
     'latchkey-agent.service ran before and does not start again: see why (journalctl --unit latchkey-agent.service --lines 20), then start it (systemctl start latchkey-agent.service).',
   ]);
@@ -41,7 +41,7 @@ test('a service that did not run before is not started when it is undone', async
   const before = { paths: [], facts: { state: [] } };
   const entry = { kind: 'service', subject: { unit: 'x.timer' }, before, after: null } as const;
   await service.undo(entry, host.open());
-  await service.settle?.(entry, host.open());
+  await service.afterUndo?.(entry, host.open());
   assert.deepEqual(
     host.calls.filter((call) => /restart|start|enable/u.test(call)),
     [],

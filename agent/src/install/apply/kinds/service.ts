@@ -14,12 +14,12 @@ export const service: StepKind<ServiceStep> = {
   describe: ({ unit }) => `Enable and start ${unit}`,
   findSubject: ({ unit }) => ({ unit }),
 
-  async holds({ unit }, context) {
+  async isSatisfied({ unit }, context) {
     if (readsChanges(unit, context)) return false;
     return (await isActive(unit, context)) && (await isEnabled(unit, context));
   },
 
-  async remember({ unit = '' }, context) {
+  async capture({ unit = '' }, context) {
     const active = (await isActive(unit, context)) ? ['active'] : [];
     const enabled = (await isEnabled(unit, context)) ? ['enabled'] : [];
     return { paths: [], facts: { state: [...active, ...enabled] } };
@@ -36,7 +36,7 @@ export const service: StepKind<ServiceStep> = {
     const result = await context.runProgram('systemctl', ['restart', '--no-block', unit]);
     if (result.code !== 0) throw new Error(`${unit}: ${lastLines(result).join(' ')}`);
     await waitUntilActive(unit, context);
-    context.changed.noteTold(unit);
+    context.changed.markNotified(unit);
     return {};
   },
 
@@ -48,7 +48,7 @@ export const service: StepKind<ServiceStep> = {
     if (!isStated(before, 'enabled')) removeStamp(unit, context);
   },
 
-  async settle({ subject: { unit = '' }, before }, context) {
+  async afterUndo({ subject: { unit = '' }, before }, context) {
     const failure = `${unit} could not be brought back:`;
     await mustRun(context, failure, ['systemctl', 'daemon-reload']);
     await context.runProgram('systemctl', ['reset-failed', unit]);
@@ -67,7 +67,7 @@ function removeStamp(unit: string, machine: Machine): void {
 /** All that it reads is as before; that it does not start with it is no reason to hold up whatever comes later. */
 async function bringBack(unit: string, context: StepContext): Promise<void> {
   if (await succeeds(context, ['systemctl', 'restart', unit])) return;
-  context.tell(
+  context.report(
     `${unit} ran before and does not start again: see why (journalctl --unit ${unit} --lines 20), then start it (systemctl start ${unit}).`,
   );
 }

@@ -9,11 +9,11 @@ export const user: StepKind<UserStep> = {
   describe: ({ name }) => `Make the system user ${name}`,
   findSubject: ({ name }) => ({ name }),
 
-  async holds({ name }, context) {
+  async isSatisfied({ name }, context) {
     return isListed(context, '/etc/passwd', name) && isListed(context, '/etc/group', name);
   },
 
-  async remember({ name = '' }, context) {
+  async capture({ name = '' }, context) {
     const existing = ['/etc/passwd', '/etc/group'].filter((path) => isListed(context, path, name));
     return { paths: [], facts: { existing } };
   },

@@ -13,21 +13,21 @@ import { detectNginx } from '../../install/detect/nginx.ts';
 import { detectSelinux } from '../../install/detect/selinux.ts';
 import type { CertificateFacts, InstalledFacts } from '../../install/facts.ts';
 import { AGENT_PORT, paths } from '../../install/paths.ts';
-import { askForChallenge, type ChallengeAnswer } from '../../install/verify/challenge.ts';
+import { requestChallenge, type ChallengeAnswer } from '../../install/verify/challenge.ts';
 import { readTlsMaterial } from '../../tls/tls-files.ts';
-import { askProxy } from './ask-proxy.ts';
-import { lookAtConfiguration, readConfiguration } from './look-at-configuration.ts';
-import type { DomainLook, Look, RevocationsLook } from './look.ts';
-import { isClockSynchronized, isUnitActive, lookAtFirewall, lookAtUnit } from './programs.ts';
+import { inspectProxy } from './ask-proxy.ts';
+import { inspectConfiguration, readConfiguration } from './inspect-configuration.ts';
+import type { DomainStatus, Inspection, RevocationsStatus } from './inspection.ts';
+import { isClockSynchronized, isUnitActive, inspectFirewall, inspectUnit } from './programs.ts';
 
 const REVOCATIONS_TIMER = 'latchkey-agent-revocations.timer';
 
 /** Looks at everything that the checks are about, and changes nothing. It takes some seconds at most. */
-export async function lookAtMachine(
+export async function inspectMachine(
   configPath: string,
   runProgram: RunProgram,
   now: Date,
-): Promise<Look> {
+): Promise<Inspection> {
   const detection: Detection = { root: '', runProgram };
   const { installed } = detectInstalled(detection);
   const reading = await readConfiguration(configPath);
@@ -37,17 +37,17 @@ export async function lookAtMachine(
   const renewal = installed === null ? null : detectCertificate(detection, installed.domain, now);
   // What is slow is slow at the same time.
   const [configuration, ...others] = await Promise.all([
-    lookAtConfiguration(configPath, reading, runProgram, now),
+    inspectConfiguration(configPath, reading, runProgram, now),
     config === null ? null : askHealth(config),
-    installed?.mode === 'proxy' ? askProxy(installed) : null,
-    lookAtDomain(installed),
-    lookAtUnit(runProgram),
+    installed?.mode === 'proxy' ? inspectProxy(installed) : null,
+    inspectDomain(installed),
+    inspectUnit(runProgram),
     detectNginx(detection, listeners),
-    detectFirewall(detection).then((tool) => lookAtFirewall(runProgram, tool, ports)),
-    lookAtRevocations(config, runProgram),
+    detectFirewall(detection).then((tool) => inspectFirewall(runProgram, tool, ports)),
+    inspectRevocations(config, runProgram),
     isClockSynchronized(runProgram),
     detectSelinux(detection),
-    lookAtChallenges(renewal),
+    inspectChallenges(renewal),
   ]);
   const [agentFault, proxy, domain, unit, nginx, firewall, revocations, ...rest] = others;
   const [isSynchronized, selinux, challenges] = rest;
@@ -73,10 +73,10 @@ export async function lookAtMachine(
 }
 
 /** Asks as an authority does, where a renewal needs our answers. */
-async function lookAtChallenges(renewal: CertificateFacts | null): Promise<ChallengeAnswer[]> {
+async function inspectChallenges(renewal: CertificateFacts | null): Promise<ChallengeAnswer[]> {
   if (renewal?.webroots.includes(paths.challenges) !== true) return [];
   const { addresses } = await findAddresses(renewal.name);
-  return askForChallenge(renewal.name, addresses, detectAddresses());
+  return requestChallenge(renewal.name, addresses, detectAddresses());
 }
 
 /** Whether the agent has a copy of an older certificate than certbot keeps. */
@@ -89,17 +89,17 @@ function isCopyOld(renewal: CertificateFacts, config: AgentConfig | null): boole
   return copy.validToDate < kept.validToDate;
 }
 
-async function lookAtDomain(installed: InstalledFacts | null): Promise<DomainLook | null> {
+async function inspectDomain(installed: InstalledFacts | null): Promise<DomainStatus | null> {
   if (installed === null) return null;
   const lookup = await findAddresses(installed.domain);
   return { name: installed.domain, ...lookup, ownAddresses: detectAddresses() };
 }
 
 /** Null where no client certificates are asked for, and where the files cannot be used, which another check tells. */
-async function lookAtRevocations(
+async function inspectRevocations(
   config: AgentConfig | null,
   runProgram: RunProgram,
-): Promise<RevocationsLook | null> {
+): Promise<RevocationsStatus | null> {
   const path = config?.tls.clients?.revocationFile ?? null;
   if (config === null || path === null) return null;
   const isTimerActive = await isUnitActive(runProgram, REVOCATIONS_TIMER);

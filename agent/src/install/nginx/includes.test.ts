@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 
 import { paths } from '../paths.ts';
 import { type Block, type Directive, readDirectives } from './directives.ts';
-import { includeAtEnd, includeAtStart, removeTaggedLines } from './includes.ts';
+import { includeAtEnd, includeAtStart, removeIncludes } from './includes.ts';
 
 const ROUTE = paths.nginxRoute;
 
@@ -101,7 +101,7 @@ describe('taking out what was put in', () => {
           const names = findBlock(changed).directives.map(({ name }) => name);
           const own = block.directives.map(({ name }) => name);
           assert.deepEqual(names, where === 'end' ? [...own, 'include'] : ['include', ...own]);
-          assert.equal(removeTaggedLines(changed), text);
+          assert.equal(removeIncludes(changed), text);
         }),
         { numRuns: 1000 },
       );
@@ -118,7 +118,7 @@ describe('taking out what was put in', () => {
   ];
   for (const [text, without] of written) {
     test(`finds the line in any form that nginx accepts: ${JSON.stringify(text)}`, () => {
-      assert.equal(removeTaggedLines(text), without);
+      assert.equal(removeIncludes(text), without);
     });
   }
 
@@ -130,13 +130,13 @@ describe('taking out what was put in', () => {
       `include ${ROUTE} more;\n`,
       `content_by_lua_block { include ${ROUTE}; }\n`,
     ])
-      assert.equal(removeTaggedLines(text), text);
+      assert.equal(removeIncludes(text), text);
   });
 
   test('leaves what others wrote, also when they moved the line and lost its tag', () => {
     const text = `server {\n  a;\n\tinclude ${ROUTE};  \n  include ${paths.nginxChallenge}; # latchkey-agent\n  b;\n  # include ${ROUTE};\n  include /etc/nginx/snippets/other.conf; # latchkey-agent\n}\n`;
     assert.equal(
-      removeTaggedLines(text),
+      removeIncludes(text),
       `server {\n  a;\n  b;\n  # include ${ROUTE};\n  include /etc/nginx/snippets/other.conf; # latchkey-agent\n}\n`,
     );
   });

@@ -3,7 +3,7 @@ import { type AgentConfig, ConfigError } from '../../config/config.ts';
 import { loadConfig } from '../../config/load-config.ts';
 import type { RunProgram } from '../../install/run-program.ts';
 import { listTlsFiles } from '../../tls/tls-files.ts';
-import type { ConfigurationLook } from './look.ts';
+import type { ConfigurationStatus } from './inspection.ts';
 import { listUnreadable } from './programs.ts';
 
 /** A configuration file that was read, or what is wrong with it. */
@@ -21,12 +21,12 @@ export async function readConfiguration(path: string): Promise<Reading> {
 }
 
 /** Looks at what the configuration needs of the machine, and whether the agent's user may read its files. */
-export async function lookAtConfiguration(
+export async function inspectConfiguration(
   path: string,
   { config, problems }: Reading,
   runProgram: RunProgram,
   now: Date,
-): Promise<ConfigurationLook> {
+): Promise<ConfigurationStatus> {
   if (config === null) return { kind: 'wrong', path, problems };
   const files = [...listTlsFiles(config.tls), config.tokensFile].filter((file) => file !== null);
   const [findings, unreadable] = await Promise.all([

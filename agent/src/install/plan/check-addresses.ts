@@ -18,7 +18,7 @@ for (const [network, prefix, type] of [
 }
 
 /** What the DNS means for a certificate that is to be issued. */
-export interface AddressVerdict {
+export interface AddressCheck {
   readonly notes: readonly string[];
   readonly objections: readonly string[];
 }
@@ -27,25 +27,25 @@ export interface AddressVerdict {
  * Judges whether an authority that looks for a domain would come to this machine. Behind a translation of addresses
  * (NAT) a machine does not know the public address that it is reached by, so that nothing can be said for sure.
  */
-export function judgeAddresses(
+export function checkAddresses(
   domain: string,
   {
     addresses,
     domainAddresses,
     resolverFault,
   }: Pick<HostFacts, 'addresses' | 'domainAddresses' | 'resolverFault'>,
-): AddressVerdict {
-  const own = new Set(addresses.map(settle));
-  const elsewhere = domainAddresses.filter((address) => !own.has(settle(address)));
+): AddressCheck {
+  const own = new Set(addresses.map(normalizeAddress));
+  const elsewhere = domainAddresses.filter((address) => !own.has(normalizeAddress(address)));
   const there = domainAddresses.join(', ');
   const here = addresses.length === 0 ? 'none that others reach' : addresses.join(', ');
   if (domainAddresses.length === 0 && resolverFault !== null) {
-    return object(
+    return objectTo(
       `The name servers of this machine do not answer for ${domain} (${resolverFault}), so it is not known where it leads: correct /etc/resolv.conf or the service behind it (resolvectl status), or pass over this with --skip-dns-check.`,
     );
   }
   if (domainAddresses.length === 0) {
-    return object(
+    return objectTo(
       `${domain} has no address in the DNS, so no certificate can be issued for it: add a record with the address of this machine (${here}), or pass over this with --skip-dns-check.`,
     );
   }
@@ -55,12 +55,12 @@ export function judgeAddresses(
       `${domain} also leads to ${elsewhere.join(', ')}, which is not an address of this machine: an authority that asks there issues no certificate.`,
     );
   }
-  if (elsewhere.some((address) => mayBeTranslated(address, addresses))) {
+  if (elsewhere.some((address) => mayBeBehindNat(address, addresses))) {
     return note(
       `${domain} leads to ${there}, and this machine knows only its private addresses (${here}): the certificate needs port 80 to be handed on to it.`,
     );
   }
-  return object(
+  return objectTo(
     `${domain} leads to ${there} and not to this machine (${here}): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`,
   );
 }
@@ -69,7 +69,7 @@ export function judgeAddresses(
  * Whether what comes to an address may reach a machine that does not know it: one on the internet, where the machine's own of the
  * same kind are private.
  */
-export function mayBeTranslated(address: string, own: readonly string[]): boolean {
+export function mayBeBehindNat(address: string, own: readonly string[]): boolean {
   const alike = own.filter((each) => isIPv6(each) === isIPv6(address));
   const isHidden = alike.length > 0 ? alike.every(isUnreachable) : own.length === 0;
   return isHidden && !isUnreachable(address);
@@ -80,14 +80,14 @@ function isUnreachable(address: string): boolean {
 }
 
 /** The same address may be written in several ways. */
-function settle(address: string): string {
+function normalizeAddress(address: string): string {
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
 }
 
-function note(text: string): AddressVerdict {
+function note(text: string): AddressCheck {
   return { notes: [text], objections: [] };
 }
 
-function object(text: string): AddressVerdict {
+function objectTo(text: string): AddressCheck {
   return { notes: [], objections: [text] };
 }

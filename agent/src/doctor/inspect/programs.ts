@@ -1,11 +1,11 @@
 import { agentUnit, agentUser } from '../../install/paths.ts';
 import type { HostFacts } from '../../install/facts.ts';
 import type { RunProgram } from '../../install/run-program.ts';
-import type { FirewallLook, UnitLook } from './look.ts';
+import type { FirewallStatus, UnitStatus } from './inspection.ts';
 import { listNamedPorts } from './nft-ports.ts';
 
 /** What systemd says of the agent's unit; null where it cannot be asked. */
-export async function lookAtUnit(runProgram: RunProgram): Promise<UnitLook | null> {
+export async function inspectUnit(runProgram: RunProgram): Promise<UnitStatus | null> {
   const names = 'LoadState,ActiveState,Result,UnitFileState';
   const { code, stdout } = await runProgram('systemctl', ['show', agentUnit, `-p${names}`]);
   if (code !== 0) return null;
@@ -47,14 +47,14 @@ export async function listUnreadable(
  * Which ports are let in from anywhere.
  * @param ports those that matter
  */
-export async function lookAtFirewall(
+export async function inspectFirewall(
   runProgram: RunProgram,
   tool: HostFacts['firewall'],
   ports: readonly number[],
-): Promise<FirewallLook> {
+): Promise<FirewallStatus> {
   if (tool === 'nft') return { tool, openPorts: await listNamedPorts(runProgram, ports) };
   if (tool === 'none') return { tool, openPorts: null };
-  if (tool === 'firewalld') return lookAtFirewalld(runProgram, ports);
+  if (tool === 'firewalld') return inspectFirewalld(runProgram, ports);
   if (tool === 'iptables') return { tool, openPorts: await listIptablesPorts(runProgram) };
   const { stdout } = await runProgram('ufw', ['status']);
   const lines = stdout.matchAll(/^(\d[\d,]*)(?:\/tcp)? +ALLOW(?: IN)? +Anywhere/gmu);
@@ -69,10 +69,10 @@ const SERVICES: ReadonlyMap<number, string> = new Map([
 ]);
 
 /** Reads both configurations of firewalld: the runtime one, and the permanent one that replaces it at a reload. */
-async function lookAtFirewalld(
+async function inspectFirewalld(
   runProgram: RunProgram,
   ports: readonly number[],
-): Promise<FirewallLook> {
+): Promise<FirewallStatus> {
   const [runtime, permanent] = await Promise.all([
     runProgram('firewall-cmd', ['--list-all']),
     runProgram('firewall-cmd', ['--permanent', '--list-all']),

@@ -11,23 +11,23 @@ import type {
 import type { ChallengeAnswer } from '../../install/verify/challenge.ts';
 
 /** All that the checks know of a machine. What could not be looked at is null. */
-export interface Look {
+export interface Inspection {
   readonly now: Date;
   readonly isRoot: boolean;
   /** Null where the agent was not installed by its installer. */
   readonly installed: InstalledFacts | null;
-  readonly configuration: ConfigurationLook;
-  readonly unit: UnitLook | null;
+  readonly configuration: ConfigurationStatus;
+  readonly unit: UnitStatus | null;
   /** On 80, 443 and the agent's port. */
   readonly listeners: readonly Listener[];
   /** Why the agent does not answer on its own port, as a sentence; null when it does. */
   readonly agentFault: string | null;
-  readonly domain: DomainLook | null;
+  readonly domain: DomainStatus | null;
   /** Null where nginx is not installed. */
   readonly nginx: NginxFacts | null;
   /** Null where there is no proxy to ask. */
-  readonly proxy: ProxyLook | null;
-  readonly firewall: FirewallLook;
+  readonly proxy: ProxyStatus | null;
+  readonly firewall: FirewallStatus;
   /** Null where SELinux is not enforced. */
   readonly selinux: SelinuxFacts | null;
   /** The certificate that certbot renews for the domain. */
@@ -36,12 +36,12 @@ export interface Look {
   readonly challenges: readonly ChallengeAnswer[];
   /** Whether the agent has another certificate than certbot keeps; false where it has none of certbot's. */
   readonly isCopyOld: boolean;
-  readonly revocations: RevocationsLook | null;
+  readonly revocations: RevocationsStatus | null;
   /** Whether something sets the clock; null when nobody says. */
   readonly isClockSynchronized: boolean | null;
 }
 
-export type ConfigurationLook =
+export type ConfigurationStatus =
   | {
       readonly kind: 'read';
       readonly path: string;
@@ -54,14 +54,14 @@ export type ConfigurationLook =
   | { readonly kind: 'wrong'; readonly path: string; readonly problems: readonly string[] };
 
 /** As `systemctl show` says. */
-export interface UnitLook {
+export interface UnitStatus {
   readonly isLoaded: boolean;
   readonly activeState: string;
   readonly result: string;
   readonly isEnabled: boolean;
 }
 
-export interface DomainLook {
+export interface DomainStatus {
   readonly name: string;
   /** Where it leads. */
   readonly addresses: readonly string[];
@@ -72,7 +72,7 @@ export interface DomainLook {
 }
 
 /** What the proxy answers on this machine's port 443 to the domain's name. */
-export interface ProxyLook {
+export interface ProxyStatus {
   readonly health: Answer;
   /** Without a client certificate. */
   readonly route: Answer;
@@ -84,7 +84,7 @@ export type Answer =
   | { readonly status: number; readonly body: string; readonly type: string }
   | { readonly status: null; readonly fault: string };
 
-export interface FirewallLook {
+export interface FirewallStatus {
   readonly tool: HostFacts['firewall'];
   /** The ports that ufw or firewalld let in, or that rules of nftables or iptables name; null where its rules do not tell. */
   readonly openPorts: readonly number[] | null;
@@ -92,7 +92,7 @@ export interface FirewallLook {
   readonly permanentPorts?: readonly number[];
 }
 
-export interface RevocationsLook {
+export interface RevocationsStatus {
   readonly path: string;
   /** Until when the list holds; null when it names no time. */
   readonly nextUpdate: Date | null;

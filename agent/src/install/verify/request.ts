@@ -29,7 +29,7 @@ export interface Answer {
 }
 
 /** Asks for a page. Whose certificate answers is not looked at: on this machine it may be one for another name. */
-export async function askPage(
+export async function requestPage(
   target: Target,
   shown: ClientCertificate | null = null,
 ): Promise<Answer> {
@@ -37,7 +37,7 @@ export async function askPage(
 }
 
 /** Asks for a WebSocket, and leaves it at once. */
-export async function askWebSocket(
+export async function requestWebSocket(
   target: Target,
   shown: ClientCertificate | null = null,
   more: Readonly<Record<string, string>> = {},

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
-import { judgeAddresses } from './judge-addresses.ts';
+import { checkAddresses } from './check-addresses.ts';
 
 const DOMAIN = 'monitor.example.com';
 
 /** Whether something stands against it, is only told, or is all right. */
 function judge(domainAddresses: readonly string[], addresses: readonly string[]): string {
-  const { notes, objections } = judgeAddresses(DOMAIN, {
+  const { notes, objections } = checkAddresses(DOMAIN, {
     domainAddresses,
     addresses,
     resolverFault: null,
@@ -36,7 +36,7 @@ test('an address of the machine is known however it is written', () => {
 });
 
 function judgeNone(resolverFault: string | null): string {
-  return judgeAddresses(DOMAIN, {
+  return checkAddresses(DOMAIN, {
     domainAddresses: [],
     addresses: [],
     resolverFault,

@@ -2,18 +2,18 @@ import { readFileSync } from 'node:fs';
 
 import type { InstalledFacts } from '../../install/facts.ts';
 import { paths } from '../../install/paths.ts';
-import { askPage, type ClientCertificate, type Target } from '../../install/verify/ask.ts';
+import { requestPage, type ClientCertificate, type Target } from '../../install/verify/request.ts';
 import { probeProxy } from '../../install/verify/probe-proxy.ts';
-import type { Answer, ProxyLook } from './look.ts';
+import type { Answer, ProxyStatus } from './inspection.ts';
 
 const HTTPS_PORT = 443;
 
 /** Asks the proxy of this machine for the health and the route, without and with a client certificate. */
-export async function askProxy({
+export async function inspectProxy({
   domain,
   proxyPath,
   mutualTls,
-}: InstalledFacts): Promise<ProxyLook> {
+}: InstalledFacts): Promise<ProxyStatus> {
   const identity = mutualTls ? readIdentity() : null;
   const { host } = await probeProxy({ domain, proxyPath });
   const target = { host, port: HTTPS_PORT, domain, path: proxyPath };
@@ -38,7 +38,7 @@ function readIdentity(): ClientCertificate | null {
 }
 
 async function ask(target: Target, shown: ClientCertificate | null = null): Promise<Answer> {
-  const { status, body, contentType, fault } = await askPage(target, shown);
+  const { status, body, contentType, fault } = await requestPage(target, shown);
   return status === null
     ? { status, fault: fault ?? 'no answer' }
     : { status, body, type: contentType };

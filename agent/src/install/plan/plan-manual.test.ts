@@ -13,16 +13,16 @@ import {
   writeSite,
 } from './hosts.fixture.ts';
 import type { InstallOptions } from '../options.ts';
-import type { Handwork } from './plan.ts';
+import type { ManualSteps } from './plan.ts';
 import { planInstall } from './plan-install.ts';
 
 const BY_HAND: InstallOptions = { ...OPTIONS, proxyByHand: true, email: null };
 const APACHE = { ...BARE, listeners: [listenOn(80, 'apache2'), listenOn(443, 'apache2')] };
 
-function plan(facts: HostFacts, options = BY_HAND): Handwork | null {
+function plan(facts: HostFacts, options = BY_HAND): ManualSteps | null {
   const found = planInstall(options, facts);
   assert.ok(found.kind === 'plan', JSON.stringify(found));
-  return found.handwork;
+  return found.manualSteps;
 }
 
 test('what a person has to put into the web server that is there comes with the plan', () => {
