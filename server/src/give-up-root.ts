@@ -1,5 +1,4 @@
 import type { Account } from './db/embedded/account.ts';
-import { loadGraphileWorker } from './jobs/lane.ts';
 import type { Logger } from './log.ts';
 import { loadNodemailer } from './mail/relay.ts';
 
@@ -29,5 +28,5 @@ function canBecomeRoot(): boolean {
 
 /** Loads what is otherwise loaded at its first use: a process that gave up root may not be able to read it then. */
 export async function loadDeferredModules(): Promise<void> {
-  await Promise.all([loadGraphileWorker(), loadNodemailer()]);
+  await loadNodemailer();
 }

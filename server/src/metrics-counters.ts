@@ -1,4 +1,4 @@
-import { Counter, type Registry } from 'prom-client';
+import { Counter, Gauge, type Registry } from 'prom-client';
 
 import type { Metrics } from './metrics.ts';
 
@@ -53,5 +53,26 @@ export function createCounters(
     countJob: (job, outcome) => jobs.inc({ job, outcome }),
     countWebhook: (provider, status) => webhooks.inc({ provider, status }),
     countEvents: (outcome, count) => events.inc({ outcome }, count),
+  };
+}
+
+/** The last success and the failures of each background task. */
+export function createTaskCounter(registry: Registry): Metrics['countTask'] {
+  const registers = [registry];
+  const failures = new Counter({
+    name: 'latchkey_task_failures_total',
+    help: 'Failed runs of background tasks.',
+    labelNames: ['task'],
+    registers,
+  });
+  const lastSuccesses = new Gauge({
+    name: 'latchkey_task_last_success_timestamp_seconds',
+    help: 'Time of the last successful run of a background task in this process.',
+    labelNames: ['task'],
+    registers,
+  });
+  return (task, outcome) => {
+    if (outcome === 'failed') failures.inc({ task });
+    else lastSuccesses.setToCurrentTime({ task });
   };
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Backlog } from './jobs/count-backlog.ts';
+import type { Backlog } from './features/health/count-backlog.ts';
 import { createMetrics } from './metrics.ts';
 
 /** The lines of the scrape that begin so. */

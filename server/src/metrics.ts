@@ -1,8 +1,8 @@
 import { Registry, collectDefaultMetrics } from 'prom-client';
 
-import type { Backlog } from './jobs/count-backlog.ts';
+import type { Backlog } from './features/health/count-backlog.ts';
 import { createHistogram, type Series } from './lib/histogram.ts';
-import { createCounters } from './metrics-counters.ts';
+import { createCounters, createTaskCounter } from './metrics-counters.ts';
 import {
   addBacklogGauges,
   addBuildInfo,
@@ -38,6 +38,8 @@ export interface Metrics {
   countRefusal(operation: string, reason: string): void;
   /** One try of a job; `given_up` is the last one, in vain. */
   countJob(job: string, outcome: 'done' | 'failed' | 'given_up'): void;
+  /** One run of a background task. */
+  countTask(task: string, outcome: 'succeeded' | 'failed'): void;
   /** One e-mail that was handed to the relay and what became of it. */
   countMail(mail: string, outcome: 'sent' | 'temporary' | 'permanent' | 'unknown'): void;
   /** One verified event of a payment provider and what became of it. */
@@ -111,6 +113,7 @@ export function createMetrics(build: { readonly version: string }): Metrics {
     setBacklog: (read) => addBacklogGauges(registry, read),
     setRollupAge: (read) => addRollupGauge(registry, read),
     ...createCounters(registry),
+    countTask: createTaskCounter(registry),
     render: async () =>
       [
         await registry.metrics(),

@@ -9,6 +9,7 @@ import type { Secrets } from '#server/config/secrets.ts';
 import type { Context } from '#server/context.ts';
 import { lacksMigrations } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
+import { countBacklog } from '#server/features/health/count-backlog.ts';
 import {
   issueLicense,
   type IssuedLicense,
@@ -18,7 +19,6 @@ import type { OutreachLimits } from '#server/features/outreach/outreach-limiter.
 import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
 import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
-import { countBacklog } from '#server/jobs/count-backlog.ts';
 import { createLog } from '#server/log.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';

@@ -5,7 +5,7 @@ export async function takeFollowed(
   pool: Pool,
 ): Promise<{ readonly messages: string[]; readonly jobs: string[] }> {
   const { rows: messages } = await pool.query('select type from webhook_messages order by type');
-  const { rows: jobs } = await pool.query('select key from graphile_worker.jobs order by key');
-  await pool.query('truncate webhook_messages, webhook_deliveries, graphile_worker._private_jobs');
+  const { rows: jobs } = await pool.query('select key from jobs order by key');
+  await pool.query('truncate webhook_messages, webhook_deliveries, jobs');
   return { messages: messages.map(({ type }) => type), jobs: jobs.map(({ key }) => key) };
 }

@@ -38,7 +38,7 @@ export function createTestApp(dependencies: Partial<AppDependencies> = {}): App 
       pingDatabase: async () => {},
       migrationsPending: () => false,
       readBacklog: async () => ({
-        jobs: { givenUp: 0 },
+        jobs: { open: 0, givenUp: 0 },
         events: { deferred: 0, failed: 0 },
         isReconciliationFailing: false,
         undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },

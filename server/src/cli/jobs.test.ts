@@ -14,7 +14,7 @@ async function giveUp(transactionId: string): Promise<number> {
   const payload = { provider: 'paddle', transactionId };
   await addJobs(pool, [{ name: 'send_key_email', payload, key: transactionId, maxAttempts: 3 }]);
   const { rows } = await pool.query<{ id: number }>(
-    `update graphile_worker._private_jobs set attempts = 3, last_error = 'the mail relay did not take it: timeout'
+    `update jobs set attempts = 3, last_error = 'the mail relay did not take it: timeout'
      where key = $1 returning id`,
     [`send_key_email:${transactionId}`],
   );
@@ -22,7 +22,7 @@ async function giveUp(transactionId: string): Promise<number> {
 }
 
 beforeEach(async () => {
-  await pool.query('truncate graphile_worker._private_jobs, key_emails, audit_log');
+  await pool.query('truncate jobs, key_emails, audit_log');
 });
 
 test('what was given up is listed, tried again by id or all together, and leaves an audit row', async () => {

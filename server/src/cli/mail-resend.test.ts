@@ -14,7 +14,7 @@ async function refuse(transactionId: string, reason: string): Promise<void> {
 }
 
 beforeEach(async () => {
-  await pool.query('truncate graphile_worker._private_jobs, key_emails, audit_log');
+  await pool.query('truncate jobs, key_emails, audit_log');
 });
 
 test('refused e-mails are queued again, and who did it and why is kept', async () => {
@@ -30,7 +30,7 @@ test('refused e-mails are queued again, and who did it and why is kept', async (
       '2 e-mails are queued: the service sends what has an address and a license in force.\n',
     ],
   );
-  const { rows: jobs } = await pool.query('select key from graphile_worker.jobs order by key');
+  const { rows: jobs } = await pool.query('select key from jobs order by key');
   assert.deepEqual(
     jobs.map(({ key }) => key),
     ['send_key_email:paddle:txn_1', 'send_key_email:paddle:txn_2'],

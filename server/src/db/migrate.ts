@@ -6,7 +6,6 @@ import type { Pool, PoolClient } from 'pg';
 
 import { StartupError } from '#server/config/startup-error.ts';
 
-import { lacksJobSchema, migrateJobSchema } from './job-schema.ts';
 import { sendQuery } from './send-query.ts';
 import { inTransaction } from './transaction.ts';
 import {
@@ -19,9 +18,6 @@ import {
 } from './statement.ts';
 
 const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
-
-/** The name of graphile-worker's schema in a list of migrations. */
-const JOB_SCHEMA = 'jobs';
 
 /** The advisory lock that a process holds while it migrates; an arbitrary constant. */
 const MIGRATION_LOCK = 4_096_000_001;
@@ -85,9 +81,7 @@ async function applyNext(client: PoolClient): Promise<string | null> {
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, createTable);
   const [next] = await findPending(client);
-  if (next === undefined) {
-    return (await migrateJobSchema(client, MIGRATION_TIMEOUT_MS)) ? JOB_SCHEMA : null;
-  }
+  if (next === undefined) return null;
   await runForLong(client, next.sql);
   await execute(client, recordApplied, [next.name, next.checksum]);
   return next.name;
@@ -102,8 +96,7 @@ async function runForLong(client: PoolClient, sql: string): Promise<void> {
 export async function listPendingMigrations(db: Queryable): Promise<string[]> {
   const table = await queryRow(db, findTable);
   const pending = table?.present === true ? await findPending(db) : await readMigrations();
-  const names = pending.map((migration) => migration.name);
-  return (await lacksJobSchema(db)) ? [...names, JOB_SCHEMA] : names;
+  return pending.map((migration) => migration.name);
 }
 
 /**
@@ -112,8 +105,7 @@ export async function listPendingMigrations(db: Queryable): Promise<string[]> {
  */
 export async function lacksMigrations(db: Queryable): Promise<boolean> {
   const applied = new Set((await queryRows(db, listApplied)).map((row) => row.name));
-  if ((await listFiles()).some((file) => !applied.has(nameOf(file)))) return true;
-  return lacksJobSchema(db);
+  return (await listFiles()).some((file) => !applied.has(nameOf(file)));
 }
 
 async function findPending(db: Queryable): Promise<Migration[]> {

@@ -10,8 +10,7 @@ const pool = await openTestPool();
 
 async function listStored() {
   const { rows } = await pool.query(
-    `select t.identifier as name, j.payload, j.key, j.max_attempts as tries, j.priority, j.run_at > now() as later
-     from graphile_worker._private_jobs j join graphile_worker._private_tasks t on t.id = j.task_id order by j.id`,
+    `select name, payload, key, max_attempts as tries, priority, run_at > now() as later from jobs order by id`,
   );
   return rows;
 }
@@ -19,7 +18,7 @@ async function listStored() {
 const mail = (transactionId: string) => ({ provider: 'paddle', transactionId });
 
 beforeEach(async () => {
-  await pool.query('truncate graphile_worker._private_jobs');
+  await pool.query('truncate jobs');
 });
 
 test('a job is stored with its payload, its key under its name, and its time', async () => {

@@ -1,23 +1,22 @@
-import { Type } from 'typebox';
 import { Parse } from 'typebox/schema';
 
-import { defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
+import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
 
 import { jobDefinitions, type JobName, type JobPayload } from './job-definitions.ts';
 
 export interface JobOptions {
   /**
-   * Two jobs of a kind with the same key are one: the later replaces the earlier that has not begun, with its time and a
-   * full number of tries; one that is under way is left alone and followed by the new one.
+   * A job replaces the job of the same kind and key, with its time and its attempts. If that one is running, it ends by
+   * itself and the new one runs after or beside it.
    */
   readonly key?: string;
-  /** Not before this moment; default: at once. */
+  /** The earliest start. Default: now. */
   readonly runAt?: Date;
-  /** How often it is tried; default: {@link DEFAULT_MAX_ATTEMPTS}. */
+  /** Default: {@link DEFAULT_MAX_ATTEMPTS}. */
   readonly maxAttempts?: number;
 }
 
-/** A job to be done. */
+/** A job to add. */
 export type NewJob = {
   readonly [Name in JobName]: {
     readonly name: Name;
@@ -25,29 +24,31 @@ export type NewJob = {
   } & JobOptions;
 }[JobName];
 
-/** The pauses grow from seconds to six hours, so the last try comes four days after the first. */
+/** The delays grow from seconds to six hours, so that the last attempt is four days after the first. */
 const DEFAULT_MAX_ATTEMPTS = 25;
 
-const addStatement = defineStatement(
+// Replacing takes the lease away: the process that runs the replaced job can no longer store its outcome.
+const addStatement = defineCommand(
   'job_add',
-  Type.Object({ id: Type.Number() }),
-  `select id from graphile_worker.add_jobs(array(
-     select row(name, payload, null, run_at, max_attempts, key, priority, null)::graphile_worker.job_spec
-     from unnest($1::text[], $2::json[], $3::timestamptz[], $4::smallint[], $5::text[], $6::smallint[])
-       with ordinality as job (name, payload, run_at, max_attempts, key, priority, position)
-     order by position
-   ))`,
+  `insert into jobs (name, payload, run_at, max_attempts, key, priority)
+   select name, payload, coalesce(run_at, now()), max_attempts, key, priority
+   from unnest($1::text[], $2::jsonb[], $3::timestamptz[], $4::smallint[], $5::text[], $6::smallint[])
+     with ordinality as job (name, payload, run_at, max_attempts, key, priority, position)
+   order by position
+   on conflict (key) do update
+   set payload = excluded.payload, run_at = excluded.run_at, attempts = 0, max_attempts = excluded.max_attempts,
+       priority = excluded.priority, last_error = null, lease_id = null, leased_until = null`,
 );
 
 /**
- * Adds jobs in one statement; of those with the same key the last one counts. Inside a transaction they are done once it
- * is committed, and never if it is not.
- * @throws Error for a payload that is not what its kind of job takes
+ * Adds jobs in one statement; of those with the same key the last one counts. Inside a transaction they run once it is
+ * committed, and never if it is rolled back.
+ * @throws Error for a payload that does not match its kind of job
  */
 export async function addJobs(db: Queryable, jobs: readonly NewJob[]): Promise<void> {
-  const rows = inSettledOrder(jobs.map(toRow));
+  const rows = inLockOrder(jobs.map(toRow));
   if (rows.length === 0) return;
-  await queryRows(db, addStatement, [
+  await execute(db, addStatement, [
     rows.map((row) => row.name),
     rows.map((row) => row.payload),
     rows.map((row) => row.runAt),
@@ -71,8 +72,8 @@ function toRow({ name, payload, key, runAt, maxAttempts = DEFAULT_MAX_ATTEMPTS }
 
 type JobRow = ReturnType<typeof toRow>;
 
-/** Two transactions that add the same keys in the same order never wait for each other in a circle. */
-function inSettledOrder(rows: readonly JobRow[]): JobRow[] {
+/** Keyed jobs last and sorted: transactions that add the same keys lock them in the same order. */
+function inLockOrder(rows: readonly JobRow[]): JobRow[] {
   const keyed = new Map(rows.flatMap((row) => (row.key === null ? [] : [[row.key, row]])));
   const sorted = [...keyed].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, row]) => row);
   return [...rows.filter((row) => row.key === null), ...sorted];

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   defineCommand,
@@ -11,78 +11,162 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-const countDueStatement = defineStatement(
-  'job_count_due',
-  Type.Object({ due: Type.Number() }),
-  `select count(*) as due from (
-     select from graphile_worker._private_jobs
-     where is_available and run_at <= now()
-     limit $1
-   ) as job`,
+import { NOT_URGENT } from './job-definitions.ts';
+
+const scheduleStatement = defineCommand(
+  'job_schedule_singletons',
+  `with removed as (
+     delete from jobs where key in (select name || ':singleton' from unnest($2::text[]) as task (name))
+   )
+   insert into jobs (name, payload, run_at, max_attempts, key, priority)
+   select name, '{}', now(), 32767, name || ':singleton', $3::smallint from unnest($1::text[]) as task (name)
+   order by name
+   on conflict (key) do update set run_at = now(), attempts = 0`,
 );
 
-/** How many jobs could begin now, counted as far as `most`. Read from an index, so that it may be asked each second. */
-export async function countDueJobs(db: Queryable, most: number): Promise<number> {
-  return (await queryRow(db, countDueStatement, [most]))?.due ?? 0;
+/** Makes singleton tasks due now, and removes those that are disabled. One that is running continues. */
+export async function scheduleSingletons(
+  db: Queryable,
+  enabled: readonly string[],
+  disabled: readonly string[],
+): Promise<void> {
+  await execute(db, scheduleStatement, [enabled, disabled, NOT_URGENT]);
 }
 
-/** How many jobs there are, by what is to become of them. */
+/** A job on which this process has a lease. */
+export interface ClaimedJob {
+  readonly id: number;
+  readonly leaseId: string;
+  readonly name: string;
+  readonly payload: unknown;
+  /** With this attempt. */
+  readonly attempts: number;
+  readonly maxAttempts: number;
+  /** Whether the process that had the previous lease did not store an outcome. */
+  readonly isAbandoned: boolean;
+}
+
+const claimStatement = defineStatement(
+  'job_claim',
+  Type.Object({
+    id: Type.Number(),
+    lease_id: Type.String(),
+    name: Type.String(),
+    payload: Type.Unknown(),
+    attempts: Type.Integer(),
+    max_attempts: Type.Integer(),
+    is_abandoned: Type.Boolean(),
+  }),
+  `with due as (
+     select id, lease_id is not null as is_abandoned from jobs
+     where attempts < max_attempts and run_at <= now() and (leased_until is null or leased_until <= now())
+       and name = any ($1::text[])
+     order by priority, run_at, id
+     limit $2
+     for update skip locked
+   )
+   update jobs job
+   set attempts = job.attempts + 1, lease_id = gen_random_uuid(),
+       leased_until = now() + $3 * interval '1 millisecond'
+   from due where job.id = due.id
+   returning job.id, job.lease_id, job.name, job.payload, job.attempts, job.max_attempts, due.is_abandoned`,
+);
+
+/** Takes a lease on jobs that are due and counts the attempt. */
+export async function claimJobs(
+  db: Queryable,
+  names: readonly string[],
+  limit: number,
+  leaseMs: number,
+): Promise<ClaimedJob[]> {
+  return (await queryRows(db, claimStatement, [names, limit, leaseMs])).map((row) => ({
+    id: row.id,
+    leaseId: row.lease_id,
+    name: row.name,
+    payload: row.payload,
+    attempts: row.attempts,
+    maxAttempts: row.max_attempts,
+    isAbandoned: row.is_abandoned,
+  }));
+}
+
+type Lease = Pick<ClaimedJob, 'id' | 'leaseId'>;
+
+const deleteStatement = defineCommand(
+  'job_delete_done',
+  'delete from jobs where id = $1 and lease_id = $2',
+);
+
+/** Deletes a job that is done, unless it was replaced. */
+export async function deleteJob(db: Queryable, { id, leaseId }: Lease): Promise<void> {
+  await execute(db, deleteStatement, [id, leaseId]);
+}
+
+const failStatement = defineCommand(
+  'job_record_failure',
+  `update jobs
+   set lease_id = null, leased_until = null, last_error = $3, run_at = now() + $4 * interval '1 millisecond'
+   where id = $1 and lease_id = $2`,
+);
+
+/** Schedules the next attempt. Returns whether the job is still there and was not replaced. */
+export async function recordFailure(
+  db: Queryable,
+  { id, leaseId }: Lease,
+  error: string,
+  delayMs: number,
+): Promise<boolean> {
+  return (await execute(db, failStatement, [id, leaseId, error, delayMs])) > 0;
+}
+
+const rescheduleStatement = defineCommand(
+  'job_reschedule_singleton',
+  `update jobs
+   set lease_id = null, leased_until = null, attempts = 0, last_error = $3, run_at = now() + $4 * interval '1 millisecond'
+   where id = $1 and lease_id = $2`,
+);
+
+/** Schedules the next run of a singleton task. @param error why this run failed; null: it succeeded */
+export async function rescheduleSingleton(
+  db: Queryable,
+  { id, leaseId }: Lease,
+  error: string | null,
+  delayMs: number,
+): Promise<void> {
+  await execute(db, rescheduleStatement, [id, leaseId, error, delayMs]);
+}
+
+/** How many jobs there are by state. */
 export interface JobNumbers {
-  /** To be done, or being done. */
+  /** Waiting or running, recurring tasks included. */
   readonly open: number;
-  /** Tried as often as they may be, in vain; nothing happens to them by itself. */
+  /** Jobs that exhausted their attempts. */
   readonly givenUp: number;
 }
 
 const countStatement = defineStatement(
   'job_count',
   Type.Object({ open: Type.Number(), given_up: Type.Number() }),
-  `select count(*) filter (where attempts < max_attempts or locked_at is not null) as open,
-          count(*) filter (where attempts >= max_attempts and locked_at is null) as given_up
-   from graphile_worker.jobs`,
+  `select count(*) filter (where attempts < max_attempts or leased_until > now()) as open,
+          count(*) filter (where attempts >= max_attempts and leased_until > now() is not true) as given_up
+   from jobs`,
 );
 
-/** Counts all jobs. */
 export async function countJobs(db: Queryable): Promise<JobNumbers> {
   const row = await queryRow(db, countStatement);
   return { open: row?.open ?? 0, givenUp: row?.given_up ?? 0 };
 }
 
-const releaseStatement = defineStatement(
-  'job_release_abandoned',
-  Type.Object({ released: Type.Number() }),
-  `with abandoned as (
-     select array_agg(distinct locked_by) as workers, count(*) as released
-     from graphile_worker.jobs
-     where locked_at < now() - $1 * interval '1 millisecond'
-   )
-   select released, graphile_worker.force_unlock_workers(workers) is null as done from abandoned`,
-);
+const JobState = Type.Union([
+  Type.Literal('waiting'),
+  Type.Literal('running'),
+  Type.Literal('given_up'),
+]);
 
-/**
- * Gives jobs back that were begun so long ago that whoever began them is gone, killed with its process.
- * @param olderThanMs longer than any job may take
- * @returns how many
- */
-export async function releaseAbandonedJobs(db: Queryable, olderThanMs: number): Promise<number> {
-  return (await queryRow(db, releaseStatement, [olderThanMs]))?.released ?? 0;
-}
+/** `given_up`: the job exhausted its attempts. */
+export type JobState = Static<typeof JobState>;
 
-const findKeyStatement = defineStatement(
-  'job_find_key',
-  Type.Object({ key: Nullable.Text }),
-  'select key from graphile_worker.jobs where id = $1',
-);
-
-/** Whether another job has taken the key of this one since it began, and will do its work with newer facts. */
-export async function isSuperseded(db: Queryable, jobId: string): Promise<boolean> {
-  return (await queryRow(db, findKeyStatement, [jobId]))?.key === null;
-}
-
-/** `given_up`: tried as often as it may be. */
-export type JobState = 'waiting' | 'running' | 'given_up';
-
-/** A job as people see it; its payload stays where it is. */
+/** A job as it is listed, without its payload. */
 export interface ListedJob {
   readonly id: number;
   readonly name: string;
@@ -101,26 +185,26 @@ const listStatement = defineStatement(
     id: Type.Number(),
     name: Type.String(),
     key: Nullable.Text,
-    state: Type.Union([Type.Literal('waiting'), Type.Literal('running'), Type.Literal('given_up')]),
+    state: JobState,
     attempts: Type.Number(),
     max_attempts: Type.Number(),
     created_at: Timestamp,
     run_at: Timestamp,
     last_error: Nullable.Text,
   }),
-  `select id, task_identifier as name, key, state, attempts, max_attempts, created_at, run_at, last_error
-   from graphile_worker.jobs
+  `select id, name, key, state, attempts, max_attempts, created_at, run_at, last_error
+   from jobs
    cross join lateral (
-     select case when locked_at is not null then 'running'
+     select case when leased_until > now() then 'running'
                  when attempts >= max_attempts then 'given_up'
                  else 'waiting' end as state
-   ) as judged
-   where state = any($1::text[])
+   ) as derived
+   where state = any ($1::text[])
    order by run_at, id
    limit $2`,
 );
 
-/** Jobs in some states, those that are due first; at most `limit`. */
+/** Lists jobs in some states, those that are due first. */
 export async function listJobs(
   db: Queryable,
   states: readonly JobState[],
@@ -142,10 +226,11 @@ export async function listJobs(
 
 const retryStatement = defineCommand(
   'job_retry',
-  `select from graphile_worker.reschedule_jobs($1::bigint[], run_at => now(), attempts => 0)`,
+  `update jobs set run_at = now(), attempts = 0
+   where id = any ($1::bigint[]) and leased_until > now() is not true`,
 );
 
-/** Lets jobs begin now with a full number of tries, those that are not under way. Gives how many. */
+/** Makes jobs due now with all their attempts, except those that run. Returns how many. */
 export async function retryJobs(db: Queryable, ids: readonly number[]): Promise<number> {
   return execute(db, retryStatement, [ids]);
 }

@@ -140,7 +140,7 @@ async function sendQueuedKeys(transactionIds: readonly string[]): Promise<string
     close() {},
   };
   const { rows } = await service.pool.query<{ payload: { transactionId: string } }>(
-    `select payload from graphile_worker._private_jobs where payload->>'transactionId' = any ($1)`,
+    `select payload from jobs where payload->>'transactionId' = any ($1)`,
     [transactionIds],
   );
   for (const { payload } of rows) {
@@ -162,7 +162,7 @@ describe('what was made while less was known', () => {
       paddleTransactionCompleted({ ...of, transactionId: checkoutId }),
     );
     assert.deepEqual(await sendQueuedKeys([checkoutId, laterId]), []);
-    await service.pool.query('truncate graphile_worker._private_jobs');
+    await service.pool.query('truncate jobs');
     await deliver(
       paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }),
     );
@@ -190,7 +190,7 @@ describe('what was made while less was known', () => {
     );
     const both = [checkoutId, laterId];
     assert.equal((await sendQueuedKeys(both)).length, 2);
-    await service.pool.query('truncate graphile_worker._private_jobs, webhook_messages');
+    await service.pool.query('truncate jobs, webhook_messages');
     await deliver(
       paddleSubscription('created', { ...of, transactionId: checkoutId }),
       paddleTransactionCompleted({ ...of, transactionId: laterId, occurredAt: days(1) }),

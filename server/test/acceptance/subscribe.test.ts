@@ -125,7 +125,7 @@ describe('201', () => {
       { email: 'word@example.com', language: 'fr', confirmed_at: TEST_START, opt_in: 'single' },
       { email: 'never@example.com', language: null, confirmed_at: null, opt_in: null },
     ]);
-    const jobs = await pool.query('select 1 from graphile_worker._private_jobs');
+    const jobs = await pool.query('select 1 from jobs');
     assert.equal(jobs.rowCount, 0);
   });
 });

@@ -118,8 +118,8 @@ export async function deliverAll(
 /** Lets as much time pass as it takes until nobody believes the killed ones to be at work any more. */
 export async function outwaitTheKilled(pool: Pool): Promise<void> {
   await pool.query(
-    `update graphile_worker._private_jobs
-     set run_at = least(run_at, now()), locked_at = locked_at - interval '5 minutes'`,
+    `update jobs
+     set run_at = least(run_at, now()), leased_until = leased_until - interval '5 minutes'`,
   );
   await pool.query(`update key_emails set claimed_at = claimed_at - interval '5 minutes'`);
 }
@@ -162,8 +162,8 @@ export async function assertOneOfEach(
 
 async function countOpenMailJobs(pool: Pool): Promise<number> {
   const { rows } = await pool.query<{ open: number }>(
-    `select count(*)::integer as open from graphile_worker.jobs
-     where task_identifier = 'send_key_email' and attempts < max_attempts`,
+    `select count(*)::integer as open from jobs
+     where name = 'send_key_email' and attempts < max_attempts`,
   );
   return rows[0]?.open ?? 0;
 }

@@ -41,7 +41,7 @@ const POINTS = [
   },
   {
     when: 'after the licenses, before their e-mails are asked for',
-    hold: 'lock table graphile_worker._private_jobs in share mode',
+    hold: 'lock table jobs in share mode',
     commits: false,
   },
   {

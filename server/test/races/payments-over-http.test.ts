@@ -83,7 +83,7 @@ async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<nu
   const { rows } = await one.pool.query<{ licenses: number }>(
     `select (select count(*)::integer from billing_licenses made
              where made.transaction_id = payload->>'transactionId') as licenses
-     from graphile_worker._private_jobs where payload->>'transactionId' = any ($1)`,
+     from jobs where payload->>'transactionId' = any ($1)`,
     [[checkoutId, ...otherIds]],
   );
   return rows.map(({ licenses }) => licenses);

@@ -33,9 +33,7 @@ const addressHash = hashAddress(ctx.vault, EMAIL);
 
 beforeEach(async () => {
   one.clock.set(TEST_START);
-  await pool.query(
-    'truncate subscribers, suppressions, subscriber_confirmations, audit_log, graphile_worker._private_jobs',
-  );
+  await pool.query('truncate subscribers, suppressions, subscriber_confirmations, audit_log, jobs');
 });
 
 const subscribe = (index: number) =>
@@ -49,7 +47,7 @@ test('thirty who subscribe one address at once, at two processes: one row, one i
   });
   assert.equal(new Set(bodies.map(({ id }) => id)).size, 1);
   assert.equal(await one.count('subscribers'), 1);
-  assert.equal(await one.count('graphile_worker._private_jobs'), 1);
+  assert.equal(await one.count('jobs'), 1);
 });
 
 test('who is erased while he is subscribed by others is not kept, whoever comes first', async () => {

@@ -2,13 +2,9 @@ import assert from 'node:assert/strict';
 import { after, beforeEach, test } from 'node:test';
 
 import { countJobs } from '#server/jobs/queries.ts';
-import { countBacklog } from '#server/jobs/count-backlog.ts';
-import { startJobs } from '#server/jobs/run-jobs.ts';
-import { createTasks } from '#server/jobs/tasks.ts';
 import { createSmtpTransport } from '#server/mail/smtp-transport.ts';
 
 import { readHeader, startMailRelay } from '../../../test/mail-relay.ts';
-import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import {
   paddleCustomer,
@@ -16,6 +12,7 @@ import {
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
 import { deliverPaddle } from '../../../test/payment-providers/paddle-steps.ts';
+import { runDueJobs } from '../../../test/run-due-jobs.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { TEST_START } from '../../../test/test-clock.ts';
 import type { CustomerDetails } from './facts.ts';
@@ -48,7 +45,7 @@ after(async () => {
 let start = 0;
 
 beforeEach(async () => {
-  await pool.query('truncate graphile_worker._private_jobs');
+  await pool.query('truncate jobs');
   start = relay.mails.length;
   asked.length = 0;
 });
@@ -64,38 +61,28 @@ async function buy(email?: string): Promise<{ transactionId: string; customerId:
   return ids;
 }
 
-/** Does all jobs that are due. */
-async function doJobs(): Promise<void> {
-  const { log, metrics } = ctx;
-  const tasks = createTasks(ctx);
-  const count = () => countBacklog(ctx);
-  const jobs = startJobs({ pool, log, metrics, tasks, countBacklog: count, pollIntervalMs: 20 });
-  await eventually(async () => (await countJobs(pool)).open === 0);
-  await jobs.stop();
-}
-
 const listMails = () => relay.mails.slice(start).map(({ to }) => to.join());
 
 test('from the checkout to the e-mail: the address is looked up, and the keys go out once, in its language', async () => {
   const { transactionId, customerId } = await buy();
-  await doJobs();
+  await runDueJobs(ctx);
   assert.deepEqual(asked, [customerId]);
   assert.deepEqual(listMails(), ['ann@example.org']);
   const [sent = { from: '', to: [], raw: '' }] = relay.mails.slice(start);
   assert.match(readHeader(sent, 'Subject') ?? '', /^=\?UTF-8\?Q\?Ihr_Lizenz/u);
   await deliver(paddleTransactionCompleted({ transactionId, customerId, subscriptionId: null }));
   await deliver(paddleCustomer('updated', { customerId, email: 'ann@example.org' }));
-  await doJobs();
+  await runDueJobs(ctx);
   assert.equal(listMails().length, 1);
 });
 
 test('a customer whom Paddle does not know is no failure; an event that tells of one later is enough', async () => {
   answer = async () => null;
   const { customerId } = await buy();
-  await doJobs();
+  await runDueJobs(ctx);
   assert.deepEqual(listMails(), []);
   await deliver(paddleCustomer('updated', { customerId, email: 'bob@example.org' }));
-  await doJobs();
+  await runDueJobs(ctx);
   assert.deepEqual(listMails(), ['bob@example.org']);
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
@@ -128,7 +115,7 @@ test('a pause that Paddle asks for is kept; other failures are left to be tried 
   answer = () => Promise.reject(new PaddleApiError('a pause', 600));
   await lookUpCustomer(ctx, name);
   const { rows } = await pool.query(
-    `select key, attempts, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs`,
+    `select key, attempts, extract(epoch from run_at - $1)::integer as pause from jobs`,
     [service.clock.now()],
   );
   assert.equal(rows.length, 1);
@@ -153,7 +140,7 @@ for (const [what, found, expected] of [
   test(`an address of the checkout's own data is used after the API was asked: ${what}`, async () => {
     answer = async () => found;
     const { customerId } = await buy('typed@example.org');
-    await doJobs();
+    await runDueJobs(ctx);
     assert.deepEqual(asked, [customerId]);
     assert.deepEqual(listMails(), [expected]);
   });
@@ -166,7 +153,7 @@ test('when the API cannot be asked, the e-mail waits for a quarter of an hour an
   await sendKeyEmail(ctx, name);
   assert.deepEqual(listMails(), []);
   const { rows } = await pool.query(
-    `select key, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs
+    `select key, extract(epoch from run_at - $1)::integer as pause from jobs
      where key = $2`,
     [service.clock.now(), `send_key_email:paddle:${transactionId}`],
   );
@@ -181,7 +168,7 @@ test('of a customer of whom an event has told, and without an API key, nobody is
   await deliver(paddleCustomer('created', { ...ids, email: 'known@example.org' }));
   const lines = [{ priceId: TEST_PRICES.personal }];
   await deliver(paddleTransactionCompleted({ ...ids, subscriptionId: null, lines }));
-  await doJobs();
+  await runDueJobs(ctx);
   const { transactionId } = await buy('typed@example.org');
   await sendKeyEmail({ ...ctx, paddleApi: null }, { provider: 'paddle', transactionId });
   assert.deepEqual(listMails(), ['known@example.org', 'typed@example.org']);
@@ -192,12 +179,12 @@ test('keys that the relay refused to take for an address go out to the next one'
   answer = async () => ({ ...ann, email: 'wrong@example.org' });
   relay.script = { recipient: { code: 550, words: 'no such user' } };
   const { customerId } = await buy();
-  await doJobs();
+  await runDueJobs(ctx);
   assert.deepEqual(listMails(), []);
   relay.script = {};
   service.clock.advance(1);
   const occurredAt = service.clock.now();
   await deliver(paddleCustomer('updated', { customerId, email: 'right@example.org', occurredAt }));
-  await doJobs();
+  await runDueJobs(ctx);
   assert.deepEqual(listMails(), ['right@example.org']);
 });

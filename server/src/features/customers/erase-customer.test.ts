@@ -174,7 +174,7 @@ test('an erasure: what the person left in every table is shown, exported and gon
     const tables = (await about(hashAddress(ctx.vault, ADA))).map(({ table }) => table);
     assert.deepEqual(tables, ['suppressions']);
     assert.deepEqual(
-      (await about(ada.customerId)).filter(({ table }) => table === '_private_jobs'),
+      (await about(ada.customerId)).filter(({ table }) => table === 'jobs'),
       [],
     );
   });

@@ -13,10 +13,6 @@ type Columns = Partial<Readonly<Record<ColumnContent, string>>>;
 
 /** Every table, and its columns by what they hold. */
 export const INVENTORY: Readonly<Record<string, Columns>> = {
-  _private_job_queues: { none: 'locked_by queue_name' },
-  _private_jobs: { address: 'payload', linked: 'key', none: 'flags last_error locked_by' },
-  _private_known_crontabs: { none: 'identifier' },
-  _private_tasks: { none: 'identifier' },
   activations: {
     linked: 'machine_id app_version os_version components machine_digest entitlement_proof',
   },
@@ -46,6 +42,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   event_name_days: { free: 'name' },
   event_prop_days: { free: 'key name value' },
   events: { linked: 'app_version name os_version props' },
+  jobs: { address: 'payload', linked: 'key', none: 'last_error name' },
   key_emails: {
     address: 'address_hash',
     linked: 'transaction_id',

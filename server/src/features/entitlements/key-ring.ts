@@ -2,6 +2,7 @@ import type { JwkSet, PublicJwk } from '@latchkey/contract';
 
 import { foreignMasterSecret } from '#server/config/master-secret.ts';
 import type { Context } from '#server/context.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
 import type { SigningKeyDependencies } from './rotate-signing-key.ts';
@@ -150,4 +151,23 @@ export function buildKeySet(
   const isNeeded = ({ retiredAt }: PublishedKey): boolean =>
     retiredAt === null || now.getTime() < retiredAt.getTime() + keptMs;
   return { keys: keys.filter(isNeeded).map(({ publicJwk }) => publicJwk) };
+}
+
+/** Another process may rotate the signing keys; a new key is published for longer than this before it signs. */
+const REFRESH_INTERVAL_MS = 60_000;
+
+/** Reads the signing keys again; while that fails, those in memory stay in use. */
+export function createKeyRefreshTask({
+  signingKeys,
+}: {
+  readonly signingKeys: Pick<SigningKeyRing, 'refresh'>;
+}): BackgroundTask {
+  return {
+    name: 'signing_keys',
+    scope: 'process',
+    intervalMs: REFRESH_INTERVAL_MS,
+    event: 'signing_keys.refresh',
+    action: 'refresh the signing keys',
+    run: () => signingKeys.refresh(),
+  };
 }

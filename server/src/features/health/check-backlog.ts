@@ -1,9 +1,10 @@
 import type { HealthCheck } from '@latchkey/contract';
 
-import type { HealthBacklog, HealthDependencies } from './dependencies.ts';
+import type { Backlog } from './count-backlog.ts';
+import type { HealthDependencies } from './dependencies.ts';
 
 /** A sentence for each thing that is wrong; none when all is well. */
-type Explain = (backlog: HealthBacklog) => readonly string[];
+type Explain = (backlog: Backlog) => readonly string[];
 
 const CHECKS: readonly (readonly [name: string, subject: string, explain: Explain])[] = [
   ['jobs', 'jobs', explainJobs],
@@ -38,13 +39,13 @@ function unknown(subject: string): HealthCheck {
   return { status: 'degraded', message: `The state of the ${subject} is not known.` };
 }
 
-function explainJobs({ jobs: { givenUp } }: HealthBacklog): string[] {
+function explainJobs({ jobs: { givenUp } }: Backlog): string[] {
   if (givenUp === 0) return [];
   const subject = givenUp === 1 ? '1 job was' : `${givenUp} jobs were`;
   return [`${subject} tried in vain and given up.`];
 }
 
-function explainPayments({ events, isReconciliationFailing }: HealthBacklog): string[] {
+function explainPayments({ events, isReconciliationFailing }: Backlog): string[] {
   return [
     ...count('Payment events given up', events.failed),
     ...count('Payment events tried again later', events.deferred),
@@ -52,11 +53,11 @@ function explainPayments({ events, isReconciliationFailing }: HealthBacklog): st
   ];
 }
 
-function explainMail({ undelivered: { keyEmails } }: HealthBacklog): string[] {
+function explainMail({ undelivered: { keyEmails } }: Backlog): string[] {
   return count('E-mails with keys refused for good, or left open, in the last week', keyEmails);
 }
 
-function explainOutgoingWebhooks({ undelivered }: HealthBacklog): string[] {
+function explainOutgoingWebhooks({ undelivered }: Backlog): string[] {
   return [
     ...count('Endpoints disabled because they failed', undelivered.endpoints),
     ...count('Deliveries that failed for good in the last week', undelivered.deliveries),

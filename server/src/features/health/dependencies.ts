@@ -1,23 +1,6 @@
 import type { Logger } from 'pino';
 import type { Clock } from '#server/clock.ts';
-
-/** What needs somebody's attention. */
-export interface HealthBacklog {
-  /** Tried as often as they may be, in vain. */
-  readonly jobs: { readonly givenUp: number };
-  /** Of payment providers, not applied. */
-  readonly events: { readonly deferred: number; readonly failed: number };
-  /** Whether a provider's own log could not be read the last time. */
-  readonly isReconciliationFailing: boolean;
-  readonly undelivered: {
-    /** Refused for good in the last week, or taken by the relay without a word. */
-    readonly keyEmails: number;
-    /** To endpoints, failed for good in the last week. */
-    readonly deliveries: number;
-    /** Disabled for failing. */
-    readonly endpoints: number;
-  };
-}
+import type { Backlog } from './count-backlog.ts';
 
 /** What health is judged by. */
 export interface HealthDependencies {
@@ -30,7 +13,7 @@ export interface HealthDependencies {
   readonly pingDatabase: () => Promise<void>;
   readonly migrationsPending: () => Promise<boolean> | boolean;
   /** What needs somebody's attention; it may be a minute old. */
-  readonly readBacklog: () => Promise<HealthBacklog>;
+  readonly readBacklog: () => Promise<Backlog>;
   /** Whether the file system of the embedded database has hardly any room left. */
   readonly isDiskLow: () => boolean;
   /** True from the moment that the process was asked to stop. */

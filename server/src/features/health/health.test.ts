@@ -4,7 +4,8 @@ import type { TypeBoxTypeProvider } from '@fastify/type-provider-typebox';
 import { namedSchemas } from '@latchkey/contract';
 import { fastify } from 'fastify';
 import { pino } from 'pino';
-import type { HealthBacklog, HealthDependencies } from './dependencies.ts';
+import type { Backlog } from './count-backlog.ts';
+import type { HealthDependencies } from './dependencies.ts';
 import { registerHealthRoutes } from './routes.ts';
 
 /** The health of a process that is all well except for what the test says; `time.ms` is its clock. */
@@ -37,8 +38,8 @@ function setUp(overrides: Partial<HealthDependencies> = {}) {
   return { get, time, pings };
 }
 
-const WELL: HealthBacklog = {
-  jobs: { givenUp: 0 },
+const WELL: Backlog = {
+  jobs: { open: 0, givenUp: 0 },
   events: { deferred: 0, failed: 0 },
   isReconciliationFailing: false,
   undelivered: { keyEmails: 0, deliveries: 0, endpoints: 0 },
@@ -109,11 +110,16 @@ for (const [why, overrides, name] of [
 }
 
 for (const [why, check, backlog, message] of [
-  ['a job was given up', 'jobs', { jobs: { givenUp: 1 } }, '1 job was tried in vain and given up.'],
+  [
+    'a job was given up',
+    'jobs',
+    { jobs: { open: 0, givenUp: 1 } },
+    '1 job was tried in vain and given up.',
+  ],
   [
     'jobs were given up',
     'jobs',
-    { jobs: { givenUp: 7 } },
+    { jobs: { open: 0, givenUp: 7 } },
     '7 jobs were tried in vain and given up.',
   ],
   ['the jobs cannot be counted', 'jobs', null, 'The state of the jobs is not known.'],

@@ -50,15 +50,22 @@ export function claimDueDeliveries(
 export async function attemptDelivery(
   ctx: DeliveryContext,
   delivery: ClaimedDelivery,
+  stopping?: AbortSignal,
 ): Promise<void> {
-  const outcome = await send(ctx, delivery);
+  const outcome = await send(ctx, delivery, stopping);
+  // Interrupted by the stop: another process sends it when its lease expires.
+  if (!outcome.delivered && stopping?.aborted === true) return;
   const now = ctx.clock.now();
   await recordAttempt(ctx.pool, delivery, judge(ctx, delivery, outcome, now));
   if (outcome.delivered) await recordEndpointSuccess(ctx.pool, delivery.endpointId);
   else await noteFailure(ctx, delivery, outcome, now);
 }
 
-async function send(ctx: DeliveryContext, delivery: ClaimedDelivery): Promise<SendOutcome> {
+async function send(
+  ctx: DeliveryContext,
+  delivery: ClaimedDelivery,
+  stopping: AbortSignal | undefined,
+): Promise<SendOutcome> {
   const now = ctx.clock.now();
   const message = { id: delivery.messageId, payload: delivery.payload };
   const secrets = openOrNull(ctx, delivery, now);
@@ -66,7 +73,8 @@ async function send(ctx: DeliveryContext, delivery: ClaimedDelivery): Promise<Se
     const error = 'the master secret does not open the signing secret';
     return { delivered: false, status: null, durationMs: 0, error, retryAfterMs: null };
   }
-  return sendMessage(delivery.url, message, secrets, now, ctx.sendTimeoutMs);
+  const { sendTimeoutMs: timeoutMs } = ctx;
+  return sendMessage(delivery.url, message, secrets, now, { timeoutMs, stopping });
 }
 
 function openOrNull(ctx: DeliveryContext, delivery: ClaimedDelivery, now: Date): string[] | null {

@@ -22,20 +22,27 @@ export const SEND_TIMEOUT_MS = 10_000;
 /** An answer's body is read so that the connection can be used again, and no further than this. */
 const MAX_BODY_BYTES = 64 * 1024;
 
+interface SendOptions {
+  /** For the whole exchange. */
+  readonly timeoutMs?: number | undefined;
+  /** Cuts the exchange off. */
+  readonly stopping?: AbortSignal | undefined;
+}
+
 /**
  * Sends a message once. Redirects are not followed: a receiver that moved is registered anew.
  * @param secrets what it is signed with
- * @param timeoutMs for the whole exchange
  */
 export async function sendMessage(
   url: string,
   message: SignableMessage,
   secrets: readonly string[],
   sentAt: Date,
-  timeoutMs = SEND_TIMEOUT_MS,
+  { timeoutMs = SEND_TIMEOUT_MS, stopping }: SendOptions = {},
 ): Promise<SendOutcome> {
   const startedAt = performance.now();
   const durationMs = (): number => Math.round(performance.now() - startedAt);
+  const timeout = AbortSignal.timeout(timeoutMs);
   try {
     const response = await fetch(url, {
       method: 'POST',
@@ -46,7 +53,7 @@ export async function sendMessage(
         ...signMessage(message, secrets, sentAt),
       },
       body: message.payload,
-      signal: AbortSignal.timeout(timeoutMs),
+      signal: stopping === undefined ? timeout : AbortSignal.any([timeout, stopping]),
     });
     await drain(response);
     return {

@@ -2,6 +2,7 @@ import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 
 import { inTransaction } from '#server/db/transaction.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
 
 import type { PaddleApi } from '../providers/paddle/paddle-api.ts';
@@ -16,48 +17,31 @@ interface ReleaseDependencies {
   readonly pool: Pool;
 }
 
-interface HeldEmailRelease {
-  readonly done: Promise<void>;
-  /** Stops after the current page. */
-  stop(): Promise<void>;
-}
-
-/**
- * Queues in the background what waited for a setting: e-mails for a mail relay, look-ups of their buyers for an API key.
- * The rest is queued at the next start of the service, also after an error.
- */
-export function releaseHeldEmails(deps: ReleaseDependencies): HeldEmailRelease {
-  const stopping = new AbortController();
-  const done = release(deps, stopping.signal);
+/** After the start, queues what waited for a setting that is present now; what it does not reach waits for the next start. */
+export function createReleaseTask(deps: ReleaseDependencies): BackgroundTask {
   return {
-    done,
-    async stop() {
-      stopping.abort();
-      await done;
-    },
+    name: 'release_held_emails',
+    scope: 'process',
+    firstRunMs: 0,
+    intervalMs: Infinity,
+    timeoutMs: 60 * 60_000,
+    event: 'mail.release',
+    action: 'queue e-mails that waited for mail or an address',
+    run: (signal) => releaseHeldEmails(deps, signal),
   };
 }
 
-/** Never throws, because no caller waits for it. */
-async function release(deps: ReleaseDependencies, stopping: AbortSignal): Promise<void> {
+async function releaseHeldEmails(deps: ReleaseDependencies, signal: AbortSignal): Promise<void> {
   const { log } = deps;
-  try {
-    const queued = await releaseEmailsWithoutMail(deps, stopping);
-    if (queued > 0) {
-      log.info(
-        { event: 'mail.held_emails_released', queued },
-        'queued e-mails held without mail relay',
-      );
-    }
-    const lookUps = await queueLookUpsWithoutAddress(deps, stopping);
-    if (lookUps > 0) {
-      log.info(
-        { event: 'billing.look_ups_queued', queued: lookUps },
-        'queued look-ups of buyers without an address',
-      );
-    }
-  } catch (error) {
-    log.warn({ event: 'mail.release_failed', err: error }, 'could not queue held e-mails');
+  const emails = await releaseEmailsWithoutMail(deps, signal);
+  if (emails > 0) {
+    const fields = { event: 'mail.held_emails_released', queued: emails };
+    log.info(fields, 'queued e-mails held without mail relay');
+  }
+  const lookUps = await queueLookUpsWithoutAddress(deps, signal);
+  if (lookUps > 0) {
+    const fields = { event: 'billing.look_ups_queued', queued: lookUps };
+    log.info(fields, 'queued look-ups of buyers without an address');
   }
 }
 

@@ -36,9 +36,7 @@ async function buy(transactionId: string) {
 const send = (transactionId: string) => sendKeyEmail(ctx, { provider: 'paddle', transactionId });
 
 async function listQueued(): Promise<string[]> {
-  const { rows } = await pool.query(
-    `select key from graphile_worker.jobs where key is not null order by key`,
-  );
+  const { rows } = await pool.query(`select key from jobs where key is not null order by key`);
   return rows.map(({ key }) => key);
 }
 
@@ -55,9 +53,7 @@ const mails = () => relay.mails.slice(start);
 beforeEach(async () => {
   relay.script = {};
   start = relay.mails.length;
-  await pool.query(
-    'truncate key_emails, billing_licenses, billing_aliases, audit_log, graphile_worker._private_jobs',
-  );
+  await pool.query('truncate key_emails, billing_licenses, billing_aliases, audit_log, jobs');
 });
 
 test('an e-mail that was sent is sent again when an operator says so, with its keys and under another id', async () => {
@@ -133,7 +129,7 @@ test('a key that was withheld while its license was suspended is sent once that 
   await send('txn_1');
   const [sent] = mails();
   assert.ok(sent !== undefined && readParts(sent).includes(licenseKey));
-  await pool.query('truncate graphile_worker._private_jobs');
+  await pool.query('truncate jobs');
   await reinstateAndSend(ctx, change);
   assert.deepEqual(await listQueued(), [], 'it was sent');
 });

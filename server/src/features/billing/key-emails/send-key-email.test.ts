@@ -61,7 +61,7 @@ beforeEach(async () => {
   start = relay.mails.length;
   service.clock.set(TEST_START);
   await pool.query(
-    'truncate key_emails, billing_licenses, billing_customers, billing_payments, graphile_worker._private_jobs',
+    'truncate key_emails, billing_licenses, billing_customers, billing_payments, jobs',
   );
 });
 
@@ -216,7 +216,7 @@ function answerWith(...outcomes: readonly ('unknown' | 'temporary')[]) {
 /** In how many seconds which jobs are to be done. */
 async function readJobs() {
   const { rows } = await pool.query(
-    `select key, extract(epoch from run_at - $1)::integer as pause from graphile_worker.jobs`,
+    `select key, extract(epoch from run_at - $1)::integer as pause from jobs`,
     [service.clock.now()],
   );
   return rows;

@@ -108,15 +108,12 @@ function withoutEmail(payload: string): string {
   );
 }
 
-const removeJobsStatement = defineStatement(
+const removeJobsStatement = defineCommand(
   'customer_remove_jobs',
-  Type.Object({ id: Type.Number() }),
-  `select id from graphile_worker.complete_jobs(array(
-     select job.id from graphile_worker._private_jobs job
-     where job.payload ->> 'addressHash' = any ($1::text[])
-        or (job.payload ->> 'customerId', job.payload ->> 'provider')
-           in (select * from unnest($2::text[], $3::text[]))
-   ))`,
+  `delete from jobs
+   where payload ->> 'addressHash' = any ($1::text[])
+      or (payload ->> 'customerId', payload ->> 'provider')
+         in (select * from unnest($2::text[], $3::text[]))`,
 );
 
 /** Removes the jobs that would mail a subscriber or look customers up; one that is under way ends by itself. */
@@ -125,5 +122,5 @@ export async function removeJobs(
   { address, customers }: Pick<Person, 'address' | 'customers'>,
 ): Promise<void> {
   const names = toColumns(customers, ['customerId', 'provider']);
-  await queryRows(db, removeJobsStatement, [address.hashes, ...names]);
+  await execute(db, removeJobsStatement, [address.hashes, ...names]);
 }

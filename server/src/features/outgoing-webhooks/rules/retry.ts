@@ -1,3 +1,5 @@
+import { withJitter } from '#server/lib/retry-delay.ts';
+
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
@@ -27,9 +29,6 @@ export const FAILURES_APART_MS = 1.5 * DAY_MS;
 /** A receiver may ask for a longer pause, up to this one. */
 const MAX_RETRY_AFTER_MS = DAY_MS;
 
-/** By this part more or less, so that what failed together does not come back together. */
-const JITTER = 0.1;
-
 /**
  * When a delivery that failed is tried again; null when it has been tried for the last time.
  * @param attempts how often it was tried, this time included
@@ -44,7 +43,7 @@ export function nextAttemptAt(
 ): Date | null {
   const delayMs = RETRY_DELAYS_MS[attempts - 1];
   if (delayMs === undefined) return null;
-  const jittered = delayMs * (1 - JITTER + 2 * JITTER * random);
+  const jittered = withJitter(delayMs, random);
   const asked = Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
   return new Date(now.getTime() + Math.round(Math.max(jittered, asked)));
 }

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
-import type { PaddleApi } from '#server/features/billing/providers/paddle/paddle-api.ts';
-import { recordReconciliation } from '#server/features/billing/queries/reconciliations.ts';
+import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
+import { recordReconciliation } from '../billing/queries/reconciliations.ts';
 
-import { openTestPool } from '../../test/database-pool.ts';
-import { createTestClock, HOUR_MS } from '../../test/test-clock.ts';
+import { openTestPool } from '../../../test/database-pool.ts';
+import { createTestClock, HOUR_MS } from '../../../test/test-clock.ts';
 import { countBacklog } from './count-backlog.ts';
 
 const pool = await openTestPool();

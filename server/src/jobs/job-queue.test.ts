@@ -3,17 +3,24 @@ import { once } from 'node:events';
 import { afterEach, beforeEach, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { systemClock } from '#server/clock.ts';
 import { createLog } from '#server/log.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { openTestPool } from '../../test/database-pool.ts';
 import { eventually } from '../../test/eventually.ts';
 import { addJobs } from './add-jobs.ts';
-import { countBacklog } from './count-backlog.ts';
-import { countJobs, listJobs, retryJobs } from './queries.ts';
-import { startJobs, type RunningJobs } from './run-jobs.ts';
-import { defineTask } from './task.ts';
+import type { BackgroundTask } from './background-task.ts';
+import { createJobQueue, defineJobHandler } from './job-queue.ts';
+import {
+  claimJobs,
+  countJobs,
+  listJobs,
+  rescheduleSingleton,
+  retryJobs,
+  scheduleSingletons,
+  type ClaimedJob,
+} from './queries.ts';
+import { QueueRunner } from './work-queue.ts';
 
 const pool = await openTestPool();
 const POLL_MS = 20;
@@ -21,23 +28,23 @@ const POLL_MS = 20;
 type Work = (transactionId: string, signal: AbortSignal) => Promise<void>;
 
 let lines: string[] = [];
-let running: RunningJobs[] = [];
+let running: QueueRunner<ClaimedJob>[] = [];
 let metrics = createMetrics({ version: 'test' });
 
-/** Another process that does jobs by this work. */
-function start(work: Work): RunningJobs {
+/** Runs jobs as another process does. */
+function start(work: Work, singletons: readonly BackgroundTask[] = []): QueueRunner<ClaimedJob> {
   const log = createLog({
     level: 'trace',
     destination: { write: (line) => void lines.push(line) },
   });
-  const task = defineTask('send_key_email', ({ transactionId }, signal) =>
+  const handler = defineJobHandler('send_key_email', ({ transactionId }, signal) =>
     work(transactionId, signal),
   );
-  const count = () => countBacklog({ pool, clock: systemClock, paddleApi: null });
-  const upkeep = { tasks: [task], countBacklog: count, pollIntervalMs: POLL_MS };
-  const jobs = startJobs({ pool, log, metrics, ...upkeep });
-  running.push(jobs);
-  return jobs;
+  const options = { pool, log, metrics, handlers: [handler], singletons, pollIntervalMs: POLL_MS };
+  const runner = new QueueRunner(createJobQueue(options), { log, metrics });
+  running.push(runner);
+  runner.start();
+  return runner;
 }
 
 const mail = (transactionId: string) => ({ provider: 'paddle', transactionId });
@@ -59,17 +66,17 @@ async function twoMoreLooks(): Promise<void> {
 const logged = () => lines.map((line) => JSON.parse(line));
 
 beforeEach(async () => {
-  await pool.query('truncate graphile_worker._private_jobs');
+  await pool.query('truncate jobs');
   lines = [];
   running = [];
   metrics = createMetrics({ version: 'test' });
 });
 
 afterEach(async () => {
-  await Promise.all(running.map((jobs) => jobs.stop()));
+  await Promise.all(running.map((runner) => runner.stop()));
 });
 
-test('each job is done once, however many processes look for them', async () => {
+test('runs each job once, however many processes claim them', async () => {
   const done: string[] = [];
   const work: Work = async (id) => void done.push(id);
   const ids = Array.from({ length: 60 }, (_, index) => `txn_${index}`);
@@ -86,7 +93,7 @@ test('each job is done once, however many processes look for them', async () => 
   );
 });
 
-test('a job that takes long keeps no other from its turn', async () => {
+test('runs other jobs beside one that takes long', async () => {
   const free = Promise.withResolvers<void>();
   const begun: string[] = [];
   start(async (id) => {
@@ -103,7 +110,7 @@ test('a job that takes long keeps no other from its turn', async () => {
   free.resolve();
 });
 
-test('two jobs are done at once and no more', async () => {
+test('runs two jobs at the same time and no more', async () => {
   let [underWay, most] = [0, 0];
   start(async () => {
     underWay += 1;
@@ -118,7 +125,7 @@ test('two jobs are done at once and no more', async () => {
   assert.equal(most, 2);
 });
 
-test('a job that fails is tried again later; what is logged and kept says neither address nor key', async () => {
+test('retries a failed job later, and logs and stores its error without addresses and keys', async () => {
   start(async () => {
     throw new Error('550 <ann@example.com> refused LK-ABCDE-ABCDE-ABCDE-ABCDE-ABCDE');
   });
@@ -127,16 +134,16 @@ test('a job that fails is tried again later; what is logged and kept says neithe
   const [job] = await listJobs(pool, ['waiting'], 9);
   assert.equal(job?.lastError, '550 <[e-mail]> refused [license key]');
   const pausedUntil = job?.nextAt.getTime() ?? 0;
-  const pauseMs = Math.floor(Math.E * 1_000);
-  assert.ok(pausedUntil >= (job?.addedAt.getTime() ?? 0) + pauseMs, 'not sooner');
-  assert.ok(pausedUntil <= Date.now() + pauseMs + 1, 'nor later');
+  const delayMs = Math.E * 1_000;
+  assert.ok(pausedUntil >= (job?.addedAt.getTime() ?? 0) + Math.floor(0.9 * delayMs), 'not sooner');
+  assert.ok(pausedUntil <= Date.now() + 1.1 * delayMs + 1, 'nor later');
   const entry = logged().find(({ level }) => level === 'warn');
-  assert.equal(entry.msg, 'a job failed and will be tried again');
+  assert.equal(entry.event, 'jobs.attempt_failed');
   assert.deepEqual([entry.job, entry.attempt], ['send_key_email', 1]);
   assert.doesNotMatch(lines.join(''), /ann@example|ABCDE|txn_1/u);
 });
 
-test('a job tried as often as it may be is given up, counted, and done when it is asked for again', async () => {
+test('gives up a job that exhausted its attempts, and runs it on request', async () => {
   let broken = true;
   start(async () => {
     if (broken) throw new Error('no');
@@ -145,7 +152,7 @@ test('a job tried as often as it may be is given up, counted, and done when it i
   await eventually(async () => (await countJobs(pool)).givenUp === 1);
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 1 });
   const entry = logged().find(({ level }) => level === 'error');
-  assert.equal(entry.msg, 'a job failed for the last time: see latchkey jobs list');
+  assert.equal(entry.event, 'jobs.given_up');
   const [job] = await listJobs(pool, ['given_up'], 9);
   broken = false;
   assert.equal(await retryJobs(pool, [job?.id ?? 0]), 1);
@@ -153,7 +160,7 @@ test('a job tried as often as it may be is given up, counted, and done when it i
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
-test('a job that is replaced while it runs does not count as failed, and the newer one is done', async () => {
+test('ignores the failure of a job that was replaced while it ran, and runs the new one', async () => {
   const first = Promise.withResolvers<void>();
   const begun: string[] = [];
   start(async (id) => {
@@ -169,12 +176,12 @@ test('a job that is replaced while it runs does not count as failed, and the new
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
-test('jobs of a killed process begin again, those that may still be under way do not', async () => {
+test('retries jobs whose lease has expired, and leaves those of living processes alone', async () => {
   for (const id of ['long_ago', 'just_now']) await add(id);
   await pool.query(
-    `update graphile_worker._private_jobs
-     set locked_by = 'pool-gone-' || (payload ->> 'transactionId'), attempts = 1,
-         locked_at = now() - case payload ->> 'transactionId' when 'long_ago' then interval '241 s' else interval '200 s' end`,
+    `update jobs
+     set lease_id = gen_random_uuid(), attempts = 1,
+         leased_until = now() + case payload ->> 'transactionId' when 'long_ago' then interval '-1 s' else interval '40 s' end`,
   );
   const done: string[] = [];
   start(async (id) => void done.push(id));
@@ -185,7 +192,7 @@ test('jobs of a killed process begin again, those that may still be under way do
   assert.deepEqual(done, ['long_ago', 'later']);
 });
 
-test('a stop waits for the job under way and begins no other', async () => {
+test('a stop waits for running jobs and starts no other', async () => {
   const begun: string[] = [];
   const free = Promise.withResolvers<void>();
   const jobs = start(async (id) => {
@@ -206,7 +213,7 @@ test('a stop waits for the job under way and begins no other', async () => {
   assert.equal((await listJobs(pool, ['running'], 9)).length, 0);
 });
 
-test('a stop tells a job that does not end to do so, and the job is tried again', async () => {
+test('a stop aborts a job that does not end, and the job is retried', async () => {
   const begun = Promise.withResolvers<void>();
   const jobs = start(async (_, signal) => {
     begun.resolve();
@@ -223,15 +230,57 @@ test('a stop tells a job that does not end to do so, and the job is tried again'
   assert.equal((await listJobs(pool, ['waiting'], 9))[0]?.attempts, 1);
 });
 
-test('a database that is away is said once, and jobs are done when it is back', async () => {
+test('logs an outage of the database once, and runs jobs when it is over', async () => {
   const done: string[] = [];
-  await pool.query('alter table graphile_worker._private_jobs rename to away');
+  await pool.query('alter table jobs rename to away');
   start(async (id) => void done.push(id));
   await eventually(() => logged().length === 1);
   await twoMoreLooks();
-  await pool.query('alter table graphile_worker.away rename to _private_jobs');
+  await pool.query('alter table away rename to jobs');
   await add('txn_1');
   await eventually(() => done.length === 1);
-  const messages = logged().map(({ msg }) => msg);
-  assert.deepEqual(messages, ['jobs cannot be looked for', 'jobs can be done again']);
+  const events = logged().map(({ event }) => event);
+  assert.deepEqual(events, ['jobs.claim_failed', 'jobs.claim_recovered']);
+});
+
+test('runs a singleton once in all processes at its interval, also after a failure, and logs the failure once', async () => {
+  let runs = 0;
+  const singleton: BackgroundTask = {
+    name: 'tidy_up',
+    scope: 'singleton',
+    intervalMs: 3_600_000,
+    event: 'test.tidy',
+    action: 'tidy up',
+    run: async () => {
+      runs += 1;
+      if (runs < 3) throw new Error('full');
+    },
+  };
+  const runDue = async () => {
+    const expected = runs + 1;
+    await scheduleSingletons(pool, ['tidy_up'], []);
+    await eventually(() => runs === expected);
+    await eventually(async () => (await listJobs(pool, ['running'], 9)).length === 0);
+  };
+  for (let process = 0; process < 3; process++) start(async () => {}, [singleton]);
+  await runDue();
+  const [row] = await listJobs(pool, ['waiting'], 9);
+  assert.deepEqual([row?.key, row?.attempts, row?.lastError], ['tidy_up:singleton', 0, 'full']);
+  assert.ok((row?.nextAt.getTime() ?? 0) > Date.now() + 3_500_000);
+  await runDue();
+  await runDue();
+  assert.equal((await listJobs(pool, ['waiting'], 9))[0]?.lastError, null);
+  assert.equal(runs, 3);
+  await scheduleSingletons(pool, [], ['tidy_up']);
+  assert.deepEqual(await listJobs(pool, ['waiting'], 9), []);
+});
+
+test('a start makes a running singleton due, and no second process runs it meanwhile', async () => {
+  await scheduleSingletons(pool, ['tidy_up'], []);
+  const [first] = await claimJobs(pool, ['tidy_up'], 1, 60_000);
+  await scheduleSingletons(pool, ['tidy_up'], []);
+  assert.deepEqual(await claimJobs(pool, ['tidy_up'], 1, 60_000), []);
+  assert.ok(first !== undefined);
+  await rescheduleSingleton(pool, first, null, 0);
+  assert.equal((await claimJobs(pool, ['tidy_up'], 1, 60_000)).length, 1);
 });

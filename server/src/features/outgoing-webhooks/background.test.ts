@@ -2,13 +2,16 @@ import assert from 'node:assert/strict';
 import type { ServerResponse } from 'node:http';
 import { after, test } from 'node:test';
 
+import { QueueRunner } from '#server/jobs/work-queue.ts';
+
 import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS } from '../../../test/test-clock.ts';
 import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
 import { deliverDue } from '../../../test/webhook-steps.ts';
 import { addEndpoint } from './add-endpoint.ts';
-import { startOutgoingWebhooks } from './run-outgoing-webhooks.ts';
+import { createDeliveryQueue, createWebhookTasks } from './background.ts';
+import type { DeliveryContext } from './deliver.ts';
 
 const service = await startTestService();
 const { ctx, pool } = service;
@@ -22,21 +25,24 @@ for (const { url } of [dead, sound]) {
   await addEndpoint(ctx, order, { actor: 'test', reason: null });
 }
 
-function linesOf(text: string): number {
-  return service.log.filter((line) => line.includes(text)).length;
+function startDeliveries(dependencies: DeliveryContext) {
+  const queue = { ...createDeliveryQueue(dependencies), pollIntervalMs: 10 };
+  const runner = new QueueRunner(queue, ctx);
+  runner.start();
+  return runner;
 }
 
-test('an endpoint that does not answer holds no other back, and fills only its own places', async () => {
+test('an endpoint that does not respond delays no other, and fills only its own share', async () => {
   for (let count = 0; count < 40; count++) await service.issue();
-  const running = startOutgoingWebhooks({ ...ctx, sendTimeoutMs: 60_000 }, { pollIntervalMs: 20 });
+  const runner = startDeliveries({ ...ctx, sendTimeoutMs: 60_000 });
   await sound.waitFor(40);
   await eventually(() => unanswered.length === 16);
   assert.ok(
     unanswered.every(({ destroyed }) => !destroyed),
-    'none of the dead one has ended',
+    'no delivery to the dead one has ended',
   );
   assert.equal(new Set(sound.received.map(({ headers }) => headers['webhook-id'])).size, 40);
-  const stopped = running.stop();
+  const stopped = runner.stop();
   for (const response of unanswered) response.destroy();
   await stopped;
   assert.equal(dead.received.length, 16);
@@ -49,39 +55,21 @@ test('an endpoint that does not answer holds no other back, and fills only its o
   ]);
 });
 
-test('what comes by time is told, and the log is cleared, by the loop itself', async () => {
+test('the task records events that come by time, and they are delivered', async () => {
   await pool.query('truncate webhook_messages, webhook_deliveries');
   dead.answer(500);
   const { license } = await service.issue({ productId: 'yearly' });
   await deliverDue(ctx, 10);
-  const begun = startOutgoingWebhooks(ctx, { pollIntervalMs: 20 });
-  await eventually(async () => (await service.count('webhook_expiry_cursor')) === 1);
-  await begun.stop();
+  const task = createWebhookTasks(ctx).find(({ name }) => name === 'time_based_events');
+  const { signal } = new AbortController();
+  await task?.run(signal);
   service.clock.advance(400 * DAY_MS);
-  const running = startOutgoingWebhooks(ctx, { pollIntervalMs: 20 });
-  await eventually(async () => {
-    const { rows } = await pool.query('select type, license_id from webhook_messages');
-    return rows.length === 1 && rows[0].type === 'license.expired';
-  });
-  await running.stop();
-  const told = sound.received.map(({ body }) => JSON.parse(body)).at(-1);
-  assert.deepEqual([told.type, told.data.license_id], ['license.expired', license.id]);
-});
-
-test('a database that is away is said once, and so is its return', async () => {
-  const broken = { ...ctx, pool: Object.create(pool, {}) };
-  let isAway = true;
-  let tries = 0;
-  broken.pool.connect = () => {
-    tries += 1;
-    return isAway ? Promise.reject(new Error('the database is away')) : pool.connect();
-  };
-  const running = startOutgoingWebhooks(broken, { pollIntervalMs: 10 });
-  await eventually(() => linesOf('webhooks cannot be delivered') === 1);
-  const triesWhenSaid = tries;
-  await eventually(() => tries >= triesWhenSaid + 2);
-  isAway = false;
-  await eventually(() => linesOf('webhooks can be delivered again') === 1);
-  await running.stop();
-  assert.equal(linesOf('webhooks cannot be delivered'), 1);
+  await task?.run(signal);
+  const { rows } = await pool.query(
+    `select license_id from webhook_messages where type = 'license.expired'`,
+  );
+  assert.deepEqual(rows, [{ license_id: license.id }]);
+  await deliverDue(ctx, 10);
+  const sent = sound.received.map(({ body }) => JSON.parse(body)).at(-1);
+  assert.deepEqual([sent.type, sent.data.license_id], ['license.expired', license.id]);
 });

@@ -4,6 +4,7 @@ import { beforeEach, test } from 'node:test';
 
 import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import { TaskRunner } from '#server/jobs/background-task.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { eventually } from '../../../test/eventually.ts';
@@ -15,7 +16,7 @@ import { upsertRemovalClock, tryLockRemoval } from './queries/removal.ts';
 import { removeOldData } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
 import { dayOf } from './rules/days.ts';
-import { createHousekeeping } from './run-housekeeping.ts';
+import { createAnalyticsTasks } from './housekeeping.ts';
 
 const service = await startTestService();
 const beside = await startTestService({ beside: service });
@@ -35,11 +36,17 @@ beforeEach(async () => {
   );
 });
 
-/** Each with metrics of its own, as each process has them. */
-function openHousekeeping(context: Context, pace: number) {
+/** Runs the tasks of a process with its own metrics; all intervals are `pace` times as long. */
+function openTasks(context: Context, pace: number) {
   const metrics = createMetrics({ version: 'test' });
-  const housekeeping = createHousekeeping({ ...context, metrics }, { pace });
-  return { housekeeping, metrics };
+  const runners = createAnalyticsTasks({ ...context, metrics }).map((task) => {
+    const { firstRunMs = task.intervalMs, intervalMs } = task;
+    const paced = { ...task, firstRunMs: firstRunMs * pace, intervalMs: intervalMs * pace };
+    return new TaskRunner(paced, { log: context.log, metrics });
+  });
+  const start = () => runners.forEach((runner) => runner.start());
+  const stop = () => Promise.all(runners.map((runner) => runner.stop()));
+  return { start, stop, metrics };
 }
 
 function linesWith(text: string): number {
@@ -105,12 +112,13 @@ test('drops that cannot be written are written the next time, with those that ca
   assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
 });
 
-test('the loop makes days, writes drops, rolls up and removes by itself; what is counted last is written at the stop', async () => {
+test('the tasks create partitions, store drops, roll up and remove; the last counts are stored at the stop', async () => {
   await createEventDay(pool, '2025-01-01');
   await storeUse('2027-03-01');
   ctx.eventCounts.add(0, new Map([['name', 2]]));
-  const { housekeeping, metrics } = openHousekeeping(ctx, FAST);
-  housekeeping.start();
+  const tasks = openTasks(ctx, FAST);
+  const { metrics } = tasks;
+  tasks.start();
   await eventually(async () => (await service.count('event_drops')) === 1);
   await eventually(async () => (await service.count('rollup_run')) === 1);
   await eventually(async () => {
@@ -118,31 +126,20 @@ test('the loop makes days, writes drops, rolls up and removes by itself; what is
     return days.length === 8 && days[0] === '2027-03-01' && days[7] === '2027-03-08';
   });
   await eventually(async () => (await metrics.render()).includes('latchkey_rollup_age_seconds 0'));
-  await housekeeping.stop();
-  const { housekeeping: stopped } = openHousekeeping(ctx, 1);
+  await tasks.stop();
+  const stopped = openTasks(ctx, 1);
   ctx.eventCounts.add(0, new Map([['name', 1]]));
   await stopped.stop();
   assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
-});
-
-test('a failure is told once, and so is its end', async () => {
-  await pool.query('alter table rollup_run rename to rollup_run_away');
-  const { housekeeping } = openHousekeeping(ctx, 0.0001);
-  housekeeping.start();
-  // Several tries: their statements fail one after the other.
-  await eventually(() => linesWith('roll-ups cannot be brought up to date; this') === 1);
-  await pool.query('alter table rollup_run_away rename to rollup_run');
-  await eventually(() => linesWith('no longer: roll-ups cannot be brought up to date') === 1);
-  await housekeeping.stop();
-  assert.equal(linesWith('roll-ups cannot be brought up to date; this'), 1);
 });
 
 test('a process does not roll up what another one has just rolled up', async () => {
   await storeUse('2027-03-01');
   await rollUp();
   await storeUse('2027-03-01');
-  const { housekeeping, metrics } = openHousekeeping(beside.ctx, FAST);
-  housekeeping.start();
+  const tasks = openTasks(beside.ctx, FAST);
+  const { metrics } = tasks;
+  tasks.start();
   ctx.eventCounts.add(0, new Map([['name', 1]]));
   beside.ctx.eventCounts.add(0, new Map([['name', 1]]));
   await eventually(async () => (await service.count('event_drops')) === 1);
@@ -156,7 +153,7 @@ test('a process does not roll up what another one has just rolled up', async () 
     const { rows } = await pool.query(`select machines from usage_totals where period = 'day'`);
     return rows[0]?.machines === 2;
   });
-  await housekeeping.stop();
+  await tasks.stop();
 });
 
 test('a day of events is dropped after 396 days, and only when it was rolled up for good', async () => {

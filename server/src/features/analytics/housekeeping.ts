@@ -1,0 +1,96 @@
+import type { Context } from '#server/context.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+
+import { makeEventDays } from './create-event-partitions.ts';
+import { writeDrops } from './event-counts.ts';
+import { findLastRun } from './queries/rollup-marks.ts';
+import { removeOldData } from './remove-old-data.ts';
+import { runRollups } from './rollups/run-rollups.ts';
+import { timeUntilRun, type RollupRun } from './rules/rollup-marks.ts';
+
+type HousekeepingDependencies = Pick<
+  Context,
+  'clock' | 'config' | 'eventCounts' | 'log' | 'metrics' | 'pool' | 'readDatabaseTime'
+>;
+
+const SECOND_MS = 1_000;
+const MINUTE_MS = 60 * SECOND_MS;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** The age at which roll-ups are updated. */
+const ROLLUP_INTERVAL_MS = 5 * MINUTE_MS;
+
+/** A run that has more to do continues after a pause. */
+const ROLLUP_BUDGET_MS = 30 * SECOND_MS;
+
+/** The tasks that keep usage and events in order. Every process runs them; locks in the database keep them apart. */
+export function createAnalyticsTasks(ctx: HousekeepingDependencies): readonly BackgroundTask[] {
+  return [
+    {
+      name: 'event_partitions',
+      scope: 'process',
+      firstRunMs: 3 * SECOND_MS,
+      intervalMs: HOUR_MS,
+      event: 'events.partition_creation',
+      action: 'create event partitions',
+      run: async () => void (await makeEventDays(ctx.pool, ctx.clock.now())),
+    },
+    {
+      name: 'event_drops',
+      scope: 'process',
+      intervalMs: 10 * SECOND_MS,
+      event: 'events.drop_storage',
+      action: 'store the counts of dropped events',
+      run: () => writeDrops(ctx),
+      finish: () => writeLastDrops(ctx),
+    },
+    {
+      name: 'analytics_removal',
+      scope: 'process',
+      firstRunMs: MINUTE_MS,
+      intervalMs: HOUR_MS,
+      timeoutMs: HOUR_MS,
+      event: 'analytics.removal',
+      action: 'remove old events and usage days',
+      run: (signal) => removeOldData(ctx, signal),
+    },
+    createRollupTask(ctx),
+  ];
+}
+
+/** Roll-ups of all processes: the first process that finds them due updates them. */
+function createRollupTask(ctx: HousekeepingDependencies): BackgroundTask {
+  const { clock, metrics, pool } = ctx;
+  let last: RollupRun | null = null;
+  metrics.setRollupAge(
+    () => last && (clock.now().getTime() - last.finishedAt.getTime()) / SECOND_MS,
+  );
+  return {
+    name: 'rollups',
+    scope: 'process',
+    firstRunMs: 5 * SECOND_MS,
+    intervalMs: MINUTE_MS,
+    event: 'rollups.update',
+    action: 'update roll-ups',
+    async run(signal) {
+      last = await findLastRun(pool);
+      if (timeUntilRun(last, clock.now(), ROLLUP_INTERVAL_MS) > 0) return undefined;
+      const startedAt = performance.now();
+      const outcome = await runRollups(ctx, { signal, budgetMs: ROLLUP_BUDGET_MS });
+      if (outcome === 'unfinished') return performance.now() - startedAt;
+      last = await findLastRun(pool);
+      return undefined;
+    },
+  };
+}
+
+/** Counts that cannot be stored at the stop are lost, so they are logged. */
+async function writeLastDrops(ctx: HousekeepingDependencies): Promise<void> {
+  try {
+    await writeDrops(ctx);
+  } catch (error) {
+    const events = ctx.eventCounts.takeDrops().reduce((sum, drop) => sum + drop.events, 0);
+    const fields = { event: 'events.drop_counts_lost', err: error, events };
+    ctx.log.warn(fields, 'could not store the counts of dropped events before the stop');
+  }
+}

@@ -1,0 +1,106 @@
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+import { countJobs, type JobNumbers } from '#server/jobs/queries.ts';
+
+import { countRefusedKeyEmails } from '../billing/key-emails/backlog-queries.ts';
+import type { PaddleApi } from '../billing/providers/paddle/paddle-api.ts';
+import { countUnappliedEvents, type UnappliedEvents } from '../billing/queries/events.ts';
+import { findReconciliation, hasReconciliationFailed } from '../billing/queries/reconciliations.ts';
+import {
+  countDeliveriesFailedSince,
+  countFailedEndpoints,
+} from '../outgoing-webhooks/queries/delivery-log.ts';
+
+/** Work that is not done, and what needs an operator's attention. */
+export interface Backlog {
+  readonly jobs: JobNumbers;
+  /** Events of payment providers. */
+  readonly events: UnappliedEvents;
+  /** Whether the last attempt to read Paddle's log failed. */
+  readonly isReconciliationFailing: boolean;
+  readonly undelivered: UndeliveredNumbers;
+}
+
+/** What did not reach its recipient. */
+export interface UndeliveredNumbers {
+  /** E-mails with keys that the relay rejected for good in the last week, or neither accepted nor rejected. */
+  readonly keyEmails: number;
+  /** Deliveries to endpoints that failed for good in the last week. */
+  readonly deliveries: number;
+  /** Endpoints that were disabled because they failed. */
+  readonly endpoints: number;
+}
+
+interface BacklogDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly paddleApi: PaddleApi | null;
+}
+
+/** An address that does not exist is rejected for good: it is reported for a week. */
+const REPORTED_FOR_MS = 7 * 24 * 60 * 60_000;
+
+/** A higher number would say no more. */
+const MAX_COUNTED = 1_000;
+
+/** Counts each part by an index that holds nothing else. */
+export async function countBacklog(dependencies: BacklogDependencies): Promise<Backlog> {
+  const { pool } = dependencies;
+  return {
+    jobs: await countJobs(pool),
+    events: await countUnappliedEvents(pool),
+    isReconciliationFailing: await isReconciliationFailing(dependencies),
+    undelivered: await countUndelivered(dependencies),
+  };
+}
+
+async function countUndelivered({ clock, pool }: BacklogDependencies): Promise<UndeliveredNumbers> {
+  const since = new Date(clock.now().getTime() - REPORTED_FOR_MS);
+  return {
+    keyEmails: await countRefusedKeyEmails(pool, since, MAX_COUNTED),
+    deliveries: await countDeliveriesFailedSince(pool, since, MAX_COUNTED),
+    endpoints: await countFailedEndpoints(pool),
+  };
+}
+
+/** Without an API key nothing is compared any more, and the last result does not matter. */
+async function isReconciliationFailing({ paddleApi, pool }: BacklogDependencies): Promise<boolean> {
+  if (paddleApi === null) return false;
+  const reconciliation = await findReconciliation(pool, 'paddle');
+  return reconciliation !== null && hasReconciliationFailed(reconciliation);
+}
+
+const COUNT_INTERVAL_MS = 60_000;
+
+/** The backlog as this process counted it last, at most a minute old while the database responds. */
+export class BacklogCounter {
+  readonly #dependencies: BacklogDependencies;
+  #last: Backlog | null = null;
+
+  constructor(dependencies: BacklogDependencies) {
+    this.#dependencies = dependencies;
+  }
+
+  /** Null before the first count. */
+  get last(): Backlog | null {
+    return this.#last;
+  }
+
+  readonly task: BackgroundTask = {
+    name: 'backlog',
+    scope: 'process',
+    firstRunMs: 1_000,
+    intervalMs: COUNT_INTERVAL_MS,
+    event: 'backlog.count',
+    action: 'count the backlog',
+    run: async () => {
+      this.#last = await countBacklog(this.#dependencies);
+    },
+  };
+
+  async read(): Promise<Backlog> {
+    return this.#last ?? countBacklog(this.#dependencies);
+  }
+}

@@ -1,0 +1,72 @@
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+import type { WorkQueue } from '#server/jobs/work-queue.ts';
+
+import { attemptDelivery, claimDueDeliveries, type DeliveryContext } from './deliver.ts';
+import type { ClaimedDelivery } from './queries/deliveries.ts';
+import { recordTimeBasedEvents } from './record-time-based-events.ts';
+import { removeOldMessages } from './remove-old-messages.ts';
+
+/** Deliveries in progress to one endpoint by one process, so that an endpoint that does not answer delays no other. */
+const MAX_PER_ENDPOINT = 16;
+
+const SECOND_MS = 1_000;
+
+/** Creates the queue of due deliveries. */
+export function createDeliveryQueue(ctx: DeliveryContext): WorkQueue<ClaimedDelivery> {
+  return {
+    name: 'webhook_deliveries',
+    event: 'webhooks.claim',
+    action: 'claim due webhook deliveries',
+    claim: (inProgress) => claimDueDeliveries(ctx, MAX_PER_ENDPOINT, countByEndpoint(inProgress)),
+    process: (delivery, signal) => processDelivery(ctx, delivery, signal),
+    // With half of an endpoint's share free: fewer queries than one for each delivery.
+    shouldClaimMore: ({ endpointId }, inProgress) =>
+      countByEndpoint(inProgress).get(endpointId) === MAX_PER_ENDPOINT / 2,
+  };
+}
+
+export function createWebhookTasks(
+  ctx: Parameters<typeof recordTimeBasedEvents>[0],
+): readonly BackgroundTask[] {
+  return [
+    {
+      name: 'time_based_events',
+      scope: 'process',
+      firstRunMs: SECOND_MS,
+      intervalMs: 60 * SECOND_MS,
+      event: 'webhooks.time_based_events',
+      action: 'record events of licenses whose term ended',
+      run: () => recordTimeBasedEvents(ctx),
+    },
+    {
+      name: 'webhook_cleanup',
+      scope: 'process',
+      firstRunMs: SECOND_MS,
+      intervalMs: 60 * 60 * SECOND_MS,
+      event: 'webhooks.cleanup',
+      action: 'remove old webhook messages',
+      run: async () => void (await removeOldMessages(ctx)),
+    },
+  ];
+}
+
+function countByEndpoint(deliveries: ReadonlySet<ClaimedDelivery>): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  for (const { endpointId } of deliveries)
+    counts.set(endpointId, (counts.get(endpointId) ?? 0) + 1);
+  return counts;
+}
+
+async function processDelivery(
+  ctx: DeliveryContext,
+  delivery: ClaimedDelivery,
+  signal: AbortSignal,
+): Promise<void> {
+  try {
+    await attemptDelivery(ctx, delivery, signal);
+  } catch (error) {
+    const { messageId, endpointId } = delivery;
+    const fields = { event: 'webhooks.outcome_lost', err: error, messageId, endpointId };
+    ctx.log.warn(fields, 'could not store the outcome of a delivery; it will be sent again');
+  }
+}

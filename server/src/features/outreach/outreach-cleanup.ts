@@ -1,0 +1,49 @@
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+import { deleteInBatches } from '#server/db/delete-in-batches.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+import type { MailTransport } from '#server/mail/mail-transport.ts';
+
+import { deleteOldIdempotencyKeys } from './queries/idempotency-keys.ts';
+import { deleteOldMessages } from './queries/messages.ts';
+import { ANSWER_KEPT_MS } from './send-once.ts';
+
+interface CleanupDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+  readonly outreachMail: MailTransport | null;
+}
+
+/** What was sent can be looked up for this long: by the id of a message, or the HMAC of an address. */
+const MESSAGES_KEPT_MS = 30 * 24 * 60 * 60_000;
+
+const BATCH_ROWS = 5_000;
+
+/** Deletes answers that are no longer kept for repeated requests, and old messages. */
+export function createOutreachCleanup(dependencies: CleanupDependencies): BackgroundTask {
+  return {
+    name: 'delete_old_outreach',
+    scope: 'singleton',
+    // Where nothing is sent there is nothing to delete.
+    isEnabled: dependencies.outreachMail !== null,
+    intervalMs: 60 * 60_000,
+    event: 'outreach.cleanup',
+    action: 'delete old outreach messages',
+    failureLevel: 'error',
+    run: (signal) => deleteOldOutreach(dependencies, signal),
+  };
+}
+
+async function deleteOldOutreach(
+  { pool, clock }: CleanupDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const ago = (milliseconds: number): Date => new Date(clock.now().getTime() - milliseconds);
+  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+    deleteOldIdempotencyKeys(pool, ago(ANSWER_KEPT_MS), limit),
+  );
+  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+    deleteOldMessages(pool, ago(MESSAGES_KEPT_MS), limit),
+  );
+}

@@ -1,0 +1,44 @@
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+import { deleteInBatches } from '#server/db/delete-in-batches.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+
+import { deleteExpiredConfirmations } from './queries/confirmations.ts';
+import { deletePendingSubscribers } from './queries/subscribers.ts';
+
+interface CleanupDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
+
+/** How long an unconfirmed subscription and an expired link are kept. */
+const KEEP_MS = 30 * 86_400_000;
+
+const BATCH_ROWS = 1_000;
+
+/** Deletes subscribers who never confirmed, and expired confirmation links. */
+export function createSubscriberCleanup(dependencies: CleanupDependencies): BackgroundTask {
+  return {
+    name: 'forget_old_subscribers',
+    scope: 'singleton',
+    intervalMs: 60 * 60_000,
+    event: 'subscribers.cleanup',
+    action: 'delete unconfirmed subscribers',
+    failureLevel: 'error',
+    run: (signal) => deleteUnconfirmed(dependencies, signal),
+  };
+}
+
+async function deleteUnconfirmed(
+  { pool, clock }: CleanupDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const before = new Date(clock.now().getTime() - KEEP_MS);
+  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+    deleteExpiredConfirmations(pool, before, limit),
+  );
+  await deleteInBatches(signal, BATCH_ROWS, (limit) =>
+    deletePendingSubscribers(pool, before, limit),
+  );
+}

@@ -1,0 +1,152 @@
+import type { Logger } from '#server/log.ts';
+import type { Metrics } from '#server/metrics.ts';
+
+/** Names a task in metrics, and its failures in the log. */
+export interface TaskIdentity {
+  /** The label `task` of the metrics. */
+  readonly name: string;
+  /** Logged as `<event>_failed` at the first failure, and as `<event>_recovered` at the next success. */
+  readonly event: string;
+  /** What fails and recovers: the message is "could not …", then "can … again". */
+  readonly action: string;
+  /** Default: `warn`. */
+  readonly failureLevel?: 'warn' | 'error';
+}
+
+/** Work that is repeated, never twice at the same time. */
+export interface BackgroundTask extends TaskIdentity {
+  /**
+   * `process`: each process runs it. `singleton`: it is a row in the table of jobs, and one process at a time runs it; the
+   * interval counts for all processes together.
+   */
+  readonly scope: 'process' | 'singleton';
+  /** False: a singleton is not scheduled. Default: true. */
+  readonly isEnabled?: boolean;
+  /** From the end of a run to the start of the next; Infinity: it runs once after the start. */
+  readonly intervalMs: number;
+  /** From the start of the service to the first run of a process's task. Default: the interval. */
+  readonly firstRunMs?: number;
+  /** A run that takes longer is aborted and counts as failed. Default: {@link DEFAULT_TIMEOUT_MS}; ignored for singletons. */
+  readonly timeoutMs?: number;
+  /** Returns the milliseconds to the next run where they differ from the interval. */
+  readonly run: (signal: AbortSignal) => Promise<number | void>;
+  /** Called at the stop, after the last run. */
+  readonly finish?: () => Promise<void>;
+}
+
+/** Something that is started and stopped with the service. */
+export interface Runner {
+  start(): void;
+  /** Starts nothing more, and waits for what is running. */
+  stop(): Promise<void>;
+}
+
+export interface RunnerDependencies {
+  readonly log: Pick<Logger, 'info' | 'warn' | 'error'>;
+  readonly metrics: Pick<Metrics, 'countTask'>;
+}
+
+const DEFAULT_TIMEOUT_MS = 5 * 60_000;
+
+/** Counts every run, and logs the first of several failures and the recovery. */
+export class TaskObserver {
+  readonly #task: TaskIdentity;
+  readonly #dependencies: RunnerDependencies;
+  #isFailing = false;
+
+  constructor(task: TaskIdentity, dependencies: RunnerDependencies) {
+    this.#task = task;
+    this.#dependencies = dependencies;
+  }
+
+  get isFailing(): boolean {
+    return this.#isFailing;
+  }
+
+  succeeded(): void {
+    const { name: task, event, action } = this.#task;
+    this.#dependencies.metrics.countTask(task, 'succeeded');
+    if (!this.#isFailing) return;
+    this.#isFailing = false;
+    this.#dependencies.log.info({ event: `${event}_recovered`, task }, `can ${action} again`);
+  }
+
+  failed(error: unknown): void {
+    const { name: task, event, action, failureLevel = 'warn' } = this.#task;
+    this.#dependencies.metrics.countTask(task, 'failed');
+    if (this.#isFailing) return;
+    this.#isFailing = true;
+    const fields = { event: `${event}_failed`, task, err: error };
+    this.#dependencies.log[failureLevel](fields, `could not ${action}; retrying`);
+  }
+}
+
+/** Runs a task in this process at its interval. */
+export class TaskRunner implements Runner {
+  readonly #task: BackgroundTask;
+  readonly #observer: TaskObserver;
+  readonly #stopping = new AbortController();
+  #timer: NodeJS.Timeout | undefined;
+  #running: Promise<void> | null = null;
+  #isRunDue = false;
+
+  constructor(task: BackgroundTask, dependencies: RunnerDependencies) {
+    this.#task = task;
+    this.#observer = new TaskObserver(task, dependencies);
+  }
+
+  start(): void {
+    this.#schedule(this.#task.firstRunMs ?? this.#task.intervalMs);
+  }
+
+  /** Runs the task now, or again after the current run. A failing task waits for its interval. */
+  runNow(): void {
+    if (this.#observer.isFailing || this.#stopping.signal.aborted) return;
+    if (this.#running === null) this.#launch();
+    else this.#isRunDue = true;
+  }
+
+  /** Aborts the run in progress and waits for its end. */
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    clearTimeout(this.#timer);
+    await this.#running;
+    await this.#task.finish?.();
+  }
+
+  #schedule(delayMs: number): void {
+    if (this.#stopping.signal.aborted || delayMs === Infinity) return;
+    this.#timer = setTimeout(() => this.#launch(), delayMs);
+  }
+
+  #launch(): void {
+    clearTimeout(this.#timer);
+    this.#isRunDue = false;
+    this.#running = this.#runAndSchedule();
+  }
+
+  async #runAndSchedule(): Promise<void> {
+    const nextMs = await this.#run();
+    this.#running = null;
+    this.#schedule(this.#isRunDue && !this.#observer.isFailing ? 0 : nextMs);
+  }
+
+  /** Returns the milliseconds to the next run; never throws. */
+  async #run(): Promise<number> {
+    const { intervalMs, run, timeoutMs = DEFAULT_TIMEOUT_MS } = this.#task;
+    const timeout = AbortSignal.timeout(timeoutMs);
+    const onTimeout = (): void => this.#observer.failed(timeout.reason);
+    timeout.addEventListener('abort', onTimeout);
+    try {
+      const nextMs = await run(AbortSignal.any([this.#stopping.signal, timeout]));
+      this.#observer.succeeded();
+      return nextMs ?? intervalMs;
+    } catch (error) {
+      // A run that the stop or the timeout aborted has not failed by itself.
+      if (!this.#stopping.signal.aborted && !timeout.aborted) this.#observer.failed(error);
+      return intervalMs;
+    } finally {
+      timeout.removeEventListener('abort', onTimeout);
+    }
+  }
+}

@@ -1,0 +1,24 @@
+import { createJobHandlers } from '#server/background.ts';
+import type { Context } from '#server/context.ts';
+import type { BackgroundTask } from '#server/jobs/background-task.ts';
+import { createJobQueue } from '#server/jobs/job-queue.ts';
+import { listJobs } from '#server/jobs/queries.ts';
+import { QueueRunner } from '#server/jobs/work-queue.ts';
+
+import { eventually } from './eventually.ts';
+
+/** Runs the jobs that are due, as the service does, until none is. */
+export async function runDueJobs(
+  ctx: Context,
+  singletons: readonly BackgroundTask[] = [],
+): Promise<void> {
+  const handlers = createJobHandlers(ctx);
+  const queue = createJobQueue({ ...ctx, handlers, singletons, pollIntervalMs: 10 });
+  const runner = new QueueRunner(queue, ctx);
+  runner.start();
+  await eventually(async () => {
+    const jobs = await listJobs(ctx.pool, ['waiting', 'running'], 100);
+    return !jobs.some(({ nextAt, state }) => state === 'running' || nextAt <= new Date());
+  });
+  await runner.stop();
+}
