@@ -40,28 +40,7 @@ import { createMailTransport } from '#server/mail/smtp-transport.ts';
 import { loadSigningKeys, makeContext } from '#server/make-context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
-/** As long as a real one of the example catalogue. */
-const TOKEN = 'x'.repeat(750);
-
-const EMPTY_VALIDATE = {
-  valid: true,
-  expires_at: null,
-  status: 'active',
-  days_until_expiry: null,
-  tier: 'personal',
-  reason: null,
-  entitlement: TOKEN,
-};
-
-const EMPTY_TRIAL = {
-  license_key: 'LK-00000-00000-00000-00000-00000',
-  activation_id: '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d',
-  expires_at: '2030-01-01T00:00:00.000Z',
-  features: ['history'],
-  status: 'active',
-  tier: 'trial',
-  entitlement: TOKEN,
-};
+import { EMPTY_TRIAL, EMPTY_VALIDATE } from './lib/empty-answers.ts';
 
 const heartbeatSchema = {
   body: ref(HeartbeatRequest),

@@ -5,14 +5,18 @@ import { fileURLToPath } from 'node:url';
 import type { Target } from './lanes.ts';
 import { BILLING_SECRET } from './purchases.ts';
 
-/** The service in a process of its own. */
-export interface ServiceProcess {
+/** A server in a process of its own. */
+export interface ServerProcess {
   readonly pid: number;
   readonly target: Target;
+  stop(): Promise<void>;
+}
+
+/** The service in a process of its own. */
+export interface ServiceProcess extends ServerProcess {
   readonly dataDirectory: string;
   /** Resident memory now, in megabytes. */
   residentMegabytes(): number;
-  stop(): Promise<void>;
 }
 
 /** Settings of the environment, by their names. */
@@ -27,17 +31,25 @@ export async function startServiceProcess(
   settings: Settings = {},
 ): Promise<ServiceProcess> {
   const child = forkScript('../server.ts', [], dataDirectory, settings);
+  const started = await waitForPort(child);
+  return {
+    ...started,
+    dataDirectory,
+    residentMegabytes: () => readResidentMegabytes(started.pid),
+  };
+}
+
+/** Starts a server of Node's own HTTP module, which does nothing, to compare the service with. */
+export async function startBareServer(): Promise<ServerProcess> {
+  return waitForPort(forkScript('../bare-server.ts', [], ''));
+}
+
+async function waitForPort(child: ChildProcess): Promise<ServerProcess> {
   const port = await new Promise<number>((resolve, reject) => {
     child.once('message', (message) => resolve(readPort(message)));
-    child.once('exit', (code) => reject(new Error(`the service ended with ${String(code)}`)));
+    child.once('exit', (code) => reject(new Error(`the server exited with ${String(code)}`)));
   });
-  return {
-    target: { host: '127.0.0.1', port },
-    dataDirectory,
-    residentMegabytes: () => readResidentMegabytes(child.pid ?? 0),
-    pid: child.pid ?? 0,
-    stop: () => stop(child),
-  };
+  return { target: { host: '127.0.0.1', port }, pid: child.pid ?? 0, stop: () => stop(child) };
 }
 
 /** Fills a data directory with activated licenses; done already, it adds nothing. */

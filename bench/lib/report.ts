@@ -47,6 +47,11 @@ function format(value: number): string {
   return value >= 100 ? value.toFixed(0) : value.toFixed(2);
 }
 
+/** Prints what was just measured, so that a long run shows how far it is. */
+export function printProgress(text: string): void {
+  process.stderr.write(`  ${text}\n`);
+}
+
 /** The middle value; of an even number, the upper middle one. */
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b);

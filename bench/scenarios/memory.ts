@@ -1,7 +1,7 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { requireNoFailures, runClosedLoop, type LoadPlan } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import type { Figure } from '../lib/report.ts';
+import { type Figure, printProgress } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 const CONNECTIONS = 64;
@@ -19,6 +19,9 @@ export async function measureMemory(service: ServiceProcess, scale: Scale): Prom
   const atStart = service.residentMegabytes();
   await sendAtLeast(plan, scale.memoryRequests);
   const afterwards = service.residentMegabytes();
+  printProgress(
+    `memory: ${atStart.toFixed(0)} MB at start, ${afterwards.toFixed(0)} MB after ${scale.memoryRequests} validations`,
+  );
   await sendAtLeast(plan, scale.memoryRequests / 2);
   const later = service.residentMegabytes();
   return [

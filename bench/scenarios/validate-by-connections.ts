@@ -2,10 +2,10 @@ import { join } from 'node:path';
 
 import { validationBodies, validationTemplates } from '../lib/bodies.ts';
 import { requireNoFailures, runClosedLoop } from '../lib/http-load.ts';
-import type { ServiceProcess } from '../lib/processes.ts';
+import { type ServerProcess, type ServiceProcess, startBareServer } from '../lib/processes.ts';
 import { readProcessorSeconds } from '../lib/processor-time.ts';
 import type { LoadResult } from '../lib/recorder.ts';
-import { median } from '../lib/report.ts';
+import { median, printProgress } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 import { findWrk, runWrk, writeBodies } from '../lib/wrk.ts';
 
@@ -25,6 +25,8 @@ export interface ConnectionRow {
   /** Processor time of the service for one validation, and for one request of the empty route. */
   readonly microseconds: number;
   readonly emptyMicroseconds: number;
+  /** The same of a server of Node's own HTTP module, which does nothing else. */
+  readonly bareMicroseconds: number;
   /** Milliseconds until the answer. */
   readonly p50: number;
   readonly p99: number;
@@ -42,54 +44,82 @@ interface Sample extends LoadResult {
   readonly microseconds: number;
 }
 
-type Load = (path: string, connections: number) => Promise<LoadResult>;
+type Load = (server: ServerProcess, path: string, connections: number) => Promise<LoadResult>;
 
-/** Validate and the empty route by turns, at each number of connections. */
+/** Validate, the empty route and a bare server of Node alternately, at each number of connections. */
 export async function measureByConnections(
   service: ServiceProcess,
   scale: Scale,
 ): Promise<ConnectionTable> {
+  const bare = await startBareServer();
   const wrk = findWrk();
-  const load = wrk === null ? makeOwnLoad(service, scale) : await makeWrkLoad(wrk, service, scale);
-  for (const path of [VALIDATE, EMPTY]) await load(path, 64);
-  const rows = new Map(CONNECTIONS.map((connections) => [connections, newSamples()]));
-  for (let round = 0; round < scale.rounds; round++) {
-    for (const [connections, { validate, empty }] of rows) {
-      validate.push(await sample(service, () => load(VALIDATE, connections)));
-      empty.push(await sample(service, () => load(EMPTY, connections)));
+  const load = wrk === null ? createOwnLoad(scale) : await createWrkLoad(wrk, service, scale);
+  const rounds: Round[] = [];
+  for (const path of [VALIDATE, EMPTY]) await load(service, path, 64);
+  await load(bare, EMPTY, 64);
+  for (let number = 1; number <= scale.rounds; number++) {
+    for (const connections of CONNECTIONS) {
+      const round = await measureRound(service, bare, connections, load);
+      rounds.push(round);
+      printProgress(
+        `${connections} connections, round ${number} of ${scale.rounds}: ${ratioOf(round).toFixed(2)}`,
+      );
     }
   }
+  await bare.stop();
   return {
     generator: wrk === null ? "the bench's own, in its process" : 'wrk, one thread',
     rounds: scale.rounds,
-    rows: Array.from(rows, ([connections, samples]) => summarize(connections, samples)),
+    rows: CONNECTIONS.map((connections) =>
+      summarize(
+        connections,
+        rounds.filter((round) => round.connections === connections),
+      ),
+    ),
   };
 }
 
-interface Samples {
-  readonly validate: Sample[];
-  readonly empty: Sample[];
+interface Round {
+  readonly connections: number;
+  readonly validate: Sample;
+  readonly empty: Sample;
+  readonly bare: Sample;
 }
 
-function newSamples(): Samples {
-  return { validate: [], empty: [] };
+async function measureRound(
+  service: ServerProcess,
+  bare: ServerProcess,
+  connections: number,
+  load: Load,
+): Promise<Round> {
+  return {
+    connections,
+    validate: await sample(service, () => load(service, VALIDATE, connections)),
+    empty: await sample(service, () => load(service, EMPTY, connections)),
+    bare: await sample(bare, () => load(bare, EMPTY, connections)),
+  };
 }
 
-async function makeWrkLoad(wrk: string, service: ServiceProcess, scale: Scale): Promise<Load> {
+function ratioOf({ validate, empty }: Round): number {
+  return validate.requestsPerSecond / empty.requestsPerSecond;
+}
+
+async function createWrkLoad(wrk: string, service: ServiceProcess, scale: Scale): Promise<Load> {
   const bodiesFile = join(service.dataDirectory, '..', 'validations.txt');
   await writeBodies(bodiesFile, validationTemplates(scale.fewActivations));
-  const { target } = service;
   const seconds = scale.secondsByConnections;
-  return (path, connections) => runWrk(wrk, { target, path, bodiesFile, connections, seconds });
+  return ({ target }, path, connections) =>
+    runWrk(wrk, { target, path, bodiesFile, connections, seconds });
 }
 
-function makeOwnLoad({ target }: ServiceProcess, scale: Scale): Load {
+function createOwnLoad(scale: Scale): Load {
   const nextBody = validationBodies(scale.fewActivations);
   const seconds = scale.secondsByConnections;
-  return (path, connections) => runClosedLoop({ target, path, nextBody, connections, seconds });
+  return ({ target }, path, connections) =>
+    runClosedLoop({ target, path, nextBody, connections, seconds });
 }
 
-async function sample({ pid }: ServiceProcess, load: () => Promise<LoadResult>): Promise<Sample> {
+async function sample({ pid }: ServerProcess, load: () => Promise<LoadResult>): Promise<Sample> {
   const startedAt = performance.now();
   const usedBefore = readProcessorSeconds(pid);
   const result = requireNoFailures(await load());
@@ -103,24 +133,19 @@ async function sample({ pid }: ServiceProcess, load: () => Promise<LoadResult>):
   };
 }
 
-function middle(samples: readonly Sample[], read: (sample: Sample) => number): number {
-  return median(samples.map(read));
-}
-
-function summarize(connections: number, { validate, empty }: Samples): ConnectionRow {
-  const ratios = validate.map(
-    ({ requestsPerSecond }, round) => requestsPerSecond / (empty[round]?.requestsPerSecond ?? NaN),
-  );
+function summarize(connections: number, rounds: readonly Round[]): ConnectionRow {
+  const middle = (read: (round: Round) => number): number => median(rounds.map(read));
   return {
     connections,
-    validatePerSecond: middle(validate, (each) => each.requestsPerSecond),
-    emptyPerSecond: middle(empty, (each) => each.requestsPerSecond),
-    ratio: median(ratios),
-    busyPercent: middle(validate, (each) => each.busyPercent),
-    microseconds: middle(validate, (each) => each.microseconds),
-    emptyMicroseconds: middle(empty, (each) => each.microseconds),
-    p50: middle(validate, (each) => each.p50),
-    p99: middle(validate, (each) => each.p99),
+    validatePerSecond: middle(({ validate }) => validate.requestsPerSecond),
+    emptyPerSecond: middle(({ empty }) => empty.requestsPerSecond),
+    ratio: middle(ratioOf),
+    busyPercent: middle(({ validate }) => validate.busyPercent),
+    microseconds: middle(({ validate }) => validate.microseconds),
+    emptyMicroseconds: middle(({ empty }) => empty.microseconds),
+    bareMicroseconds: middle(({ bare }) => bare.microseconds),
+    p50: middle(({ validate }) => validate.p50),
+    p99: middle(({ validate }) => validate.p99),
   };
 }
 
@@ -135,6 +160,7 @@ export function printByConnections({ generator, rounds, rows }: ConnectionTable)
     'busy %',
     'µs',
     'empty µs',
+    'bare µs',
     'p50 ms',
     'p99 ms',
   ];
@@ -148,6 +174,7 @@ export function printByConnections({ generator, rounds, rows }: ConnectionTable)
       row.busyPercent.toFixed(0),
       row.microseconds.toFixed(0),
       row.emptyMicroseconds.toFixed(0),
+      row.bareMicroseconds.toFixed(0),
       row.p50.toFixed(1),
       row.p99.toFixed(1),
     ];

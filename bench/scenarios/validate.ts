@@ -1,7 +1,7 @@
 import { validationBodies } from '../lib/bodies.ts';
 import { measureRate, requireNoFailures, runOpenLoop } from '../lib/http-load.ts';
 import type { ServiceProcess } from '../lib/processes.ts';
-import { type Figure, median } from '../lib/report.ts';
+import { type Figure, median, printProgress } from '../lib/report.ts';
 import type { Scale } from '../lib/scale.ts';
 
 /** As many clients at once as a busy service has. */
@@ -16,12 +16,15 @@ export async function measureValidate(service: ServiceProcess, scale: Scale): Pr
     measureRate({ target, path, nextBody, connections: CONNECTIONS, seconds });
   const rounds: { empty: number; validate: number; single: number; signed: number }[] = [];
   for (let round = 0; round < scale.rounds; round++) {
-    rounds.push({
+    const rates = {
       empty: await load('/bench/empty/validate'),
       validate: await load('/api/v1/licenses/validate'),
       single: await load('/bench/single/validate'),
       signed: await load('/bench/signed/validate'),
-    });
+    };
+    rounds.push(rates);
+    const ratio = (rates.validate / rates.empty).toFixed(2);
+    printProgress(`validate, round ${round + 1} of ${scale.rounds}: ${ratio} of the empty route`);
   }
   const maximum = median(rounds.map((round) => round.validate));
   const open = await runOpenLoop({

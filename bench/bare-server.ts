@@ -1,0 +1,29 @@
+/**
+ * Node's own HTTP server without any framework: it reads and parses a body and answers as much as a validation does. What a
+ * request costs here is what Node and the operating system need; the service can only add to it.
+ */
+import { createServer } from 'node:http';
+
+import { EMPTY_VALIDATE } from './lib/empty-answers.ts';
+
+const answer = JSON.stringify(EMPTY_VALIDATE);
+const headers = {
+  'content-type': 'application/json',
+  'content-length': Buffer.byteLength(answer),
+};
+
+const server = createServer((request, response) => {
+  const chunks: Buffer[] = [];
+  request.on('data', (chunk: Buffer) => chunks.push(chunk));
+  request.on('end', () => {
+    JSON.parse(Buffer.concat(chunks).toString());
+    response.writeHead(200, headers).end(answer);
+  });
+});
+server.listen(0, '127.0.0.1', () => {
+  const address = server.address();
+  if (address !== null && typeof address === 'object') process.send?.({ port: address.port });
+});
+process.once('SIGTERM', () => process.exit(0));
+// A benchmark that broke off leaves nothing behind.
+process.once('disconnect', () => process.exit(0));

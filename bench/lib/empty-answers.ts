@@ -1,0 +1,24 @@
+/** As long as a real one of the example catalogue. */
+const TOKEN = 'x'.repeat(750);
+
+/** An answer of validate, of the usual size. */
+export const EMPTY_VALIDATE = {
+  valid: true,
+  expires_at: null,
+  status: 'active',
+  days_until_expiry: null,
+  tier: 'personal',
+  reason: null,
+  entitlement: TOKEN,
+};
+
+/** An answer of the granting of a trial, of the usual size. */
+export const EMPTY_TRIAL = {
+  license_key: 'LK-00000-00000-00000-00000-00000',
+  activation_id: '0190a6b2-7c1e-7d32-9c41-3f5f0a1b2c3d',
+  expires_at: '2030-01-01T00:00:00.000Z',
+  features: ['history'],
+  status: 'active',
+  tier: 'trial',
+  entitlement: TOKEN,
+};
