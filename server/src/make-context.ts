@@ -19,11 +19,9 @@ import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts'
 import { createLicenseBatches } from './features/licenses/batches.ts';
 import { CheckLimiter } from './features/licenses/check-limiter.ts';
 import { GuessLimiter } from './features/licenses/guess-limiter.ts';
-import { recordEvents } from './features/outgoing-webhooks/record-events.ts';
 import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
 import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
-import { prepareTrial, trialTerms } from './features/trials/trial.ts';
 import { createHeartbeatBatch } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
 import { createVault } from './lib/vault.ts';
@@ -86,14 +84,6 @@ export function makeContext(parts: ContextParts): Context {
   metrics.setQueueDepth('guesses', () => limiters.lookUpLimiter.queued);
   metrics.setQueueDepth('outreach', () => outreach.queued);
   const wantedEvents = new WantedEvents(clock);
-  const trials = createTrialBatch({
-    pool,
-    observer: metrics,
-    readTerms: () => trialTerms(catalog(), clock.now()),
-    prepare: (request, terms) =>
-      prepareTrial({ catalog, config, signingKeys, vault }, request, terms),
-    recordEvents: (db, events, now) => recordEvents({ catalog, wantedEvents }, db, events, now),
-  });
   return {
     config,
     catalog,
@@ -112,7 +102,10 @@ export function makeContext(parts: ContextParts): Context {
     paddleApi: parts.paddleApi ?? null,
     batches: {
       ...createLicenseBatches({ clock, pool }, metrics),
-      trials,
+      trials: createTrialBatch(
+        { catalog, clock, config, pool, signingKeys, vault, wantedEvents },
+        metrics,
+      ),
       webhooks: createWebhookBatch(
         { catalog, clock, config, log, pool, vault, wantedEvents },
         metrics,

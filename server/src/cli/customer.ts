@@ -3,10 +3,10 @@ import { Command } from 'commander';
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
 import {
   exportCustomer,
-  type HeldData,
-  readHeldData,
-} from '#server/features/customers/held-data.ts';
-import type { HeldRow } from '#server/features/customers/queries/held-rows.ts';
+  type PersonalData,
+  readPersonalData,
+} from '#server/features/customers/personal-data.ts';
+import type { PersonalDataRow } from '#server/features/customers/queries/personal-data.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
 import { writeExport } from './export-file.ts';
@@ -60,7 +60,9 @@ function customerShowCommand(): Command {
 
 async function show(email: string, options: ShowOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) => readHeldData(ctx, email, report));
+    const held = await withProgress('payment events', (report) =>
+      readPersonalData(ctx, email, report),
+    );
     const { reason } = options;
     const { id } = held.person.address;
     await auditAccess(ctx, { action: 'customer.show', subjectId: id, reason });
@@ -68,7 +70,7 @@ async function show(email: string, options: ShowOptions): Promise<void> {
   });
 }
 
-function toJsonShow(email: string, { person, tables }: HeldData) {
+function toJsonShow(email: string, { person, tables }: PersonalData) {
   return {
     address: email,
     id: person.address.id,
@@ -77,7 +79,7 @@ function toJsonShow(email: string, { person, tables }: HeldData) {
   };
 }
 
-function toText(email: string, { person, tables }: HeldData): string {
+function toText(email: string, { person, tables }: PersonalData): string {
   const head = formatFields([
     ['address', email],
     ['id', person.address.id],
@@ -87,7 +89,7 @@ function toText(email: string, { person, tables }: HeldData): string {
   return [head, ...Array.from(tables, ([table, rows]) => formatSection(table, rows))].join('\n\n');
 }
 
-function formatSection(table: string, rows: readonly HeldRow[]): string {
+function formatSection(table: string, rows: readonly PersonalDataRow[]): string {
   const shown = rows.slice(0, MAX_ROWS_SHOWN).map(formatRow);
   const more = rows.length - shown.length;
   return [
@@ -97,7 +99,7 @@ function formatSection(table: string, rows: readonly HeldRow[]): string {
   ].join('\n');
 }
 
-function formatRow(row: HeldRow): string {
+function formatRow(row: PersonalDataRow): string {
   const fields = Object.entries(row)
     .filter(([name, value]) => value !== null && name !== 'body')
     .map(([name, value]) => [name, toCell(value)] as const);
@@ -132,7 +134,9 @@ function customerExportCommand(): Command {
 
 async function run(email: string, { output, reason }: ExportOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) => readHeldData(ctx, email, report));
+    const held = await withProgress('payment events', (report) =>
+      readPersonalData(ctx, email, report),
+    );
     const { id } = held.person.address;
     await auditAccess(ctx, { action: 'customer.export', subjectId: id, reason });
     await writeExport('records', output, () => exportCustomer(ctx, email, held));
@@ -169,7 +173,9 @@ later is stored again. Interrupted, it is run again.`,
 async function erase(email: string, options: EraseOptions): Promise<void> {
   const { reason, revoke = false, yes = false } = options;
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) => readHeldData(ctx, email, report));
+    const held = await withProgress('payment events', (report) =>
+      readPersonalData(ctx, email, report),
+    );
     const plan = describePlan(held, revoke);
     if (!yes) {
       printResult(options, { dry_run: true, tables: plan }, () => showPlan(plan));
@@ -207,7 +213,7 @@ const OUTCOMES: Readonly<Record<string, string>> = {
   audit_log: 'stay: they name no address',
 };
 
-function describePlan({ person, tables }: HeldData, revoke: boolean): PlannedTable[] {
+function describePlan({ person, tables }: PersonalData, revoke: boolean): PlannedTable[] {
   const licenses = `address, name and note removed; ${revoke ? 'revoked' : 'they go on working'}`;
   const outcomes: Readonly<Record<string, string>> = { ...OUTCOMES, licenses };
   const planned = Array.from(tables, ([table, rows]) => ({

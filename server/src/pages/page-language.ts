@@ -1,4 +1,4 @@
-/** The languages that pages and mails to people are written in. */
+/** The languages of pages and e-mails. */
 export const PAGE_LANGUAGES = ['en', 'fr', 'de'] as const;
 
 export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
@@ -7,16 +7,16 @@ export type PageLanguage = (typeof PAGE_LANGUAGES)[number];
 const MAX_RANGES = 20;
 
 /**
- * Which of our languages somebody prefers.
+ * Returns the preferred language of a client.
  * @param header `Accept-Language` (RFC 9110 §12.5.4), such as `fr-CH, fr;q=0.9, en;q=0.8`
- * @returns null when it names none of them
+ * @returns null when none of them is available
  */
 export function choosePageLanguage(header: string | undefined): PageLanguage | null {
   const wanted = (header ?? '')
     .split(',', MAX_RANGES)
     .map(readRange)
     .filter(({ language, quality }) => language !== undefined && quality > 0)
-    // Equal ones stay in the order given.
+    // The sort is stable: equal ones stay in the given order.
     .sort((one, other) => other.quality - one.quality);
   return wanted[0]?.language ?? null;
 }

@@ -4,16 +4,16 @@ import { escapeHtml } from '#server/mail/escape-html.ts';
 
 import type { PageLanguage } from './page-language.ts';
 
-/** What a page says to somebody who followed a link of a mail. All texts are plain: what they hold is shown as it is. */
+/** Pages for people who follow a link of an e-mail. All texts are plain and are escaped. */
 export interface PageContent {
   readonly language: PageLanguage;
-  /** Who speaks. */
+  /** The name of the sender. */
   readonly sender: string;
   readonly title: string;
   readonly paragraphs: readonly string[];
-  /** What the one button says, which posts to the page's own address; null: there is none. */
+  /** The label of the button, which posts to the page's own address; null: no button. */
   readonly button: string | null;
-  /** Small print below; null: there is none. */
+  /** Small text at the end; null: none. */
   readonly note: string | null;
 }
 
@@ -70,7 +70,7 @@ button:focus-visible { outline: 3px solid var(--ink); outline-offset: 3px; }
 
 const STYLE_HASH = createHash('sha256').update(STYLE).digest('base64');
 
-/** What the page may do: show its own style, and post to its own origin. No script runs and nothing is loaded. */
+/** The content security policy: the page's own style, and posts to its own origin. No script runs and nothing is loaded. */
 export const PAGE_POLICY = [
   "default-src 'none'",
   `style-src 'sha256-${STYLE_HASH}'`,
@@ -79,7 +79,7 @@ export const PAGE_POLICY = [
   "frame-ancestors 'none'",
 ].join('; ');
 
-/** Writes the page. It is complete even without its style: a heading, paragraphs, a button. */
+/** Renders a page of HTML, which is readable without its style. */
 export function renderPage(content: PageContent): string {
   const { language, sender, title, paragraphs, button, note } = content;
   const body = [
@@ -131,7 +131,7 @@ const texts: Readonly<Record<PageLanguage, FailureTexts>> = {
   },
 };
 
-/** What stands in the place of a page that could not be made. */
+/** Returns the page of an internal error. */
 export function failurePage(language: PageLanguage, sender: string): PageContent {
   return { ...texts[language], language, sender, button: null, note: null };
 }

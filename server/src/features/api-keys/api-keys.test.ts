@@ -216,7 +216,7 @@ test('a use that cannot be written is logged, and the request is served', async 
   assert.equal(id, key.id);
   const isLogged = () =>
     service.log.some(
-      (line) => line.includes('use of an API key was not recorded') && line.includes(key.id),
+      (line) => line.includes('api_key.recording_use_failed') && line.includes(key.id),
     );
   await eventually(isLogged);
   await pool.query('alter table api_keys drop constraint no_use');

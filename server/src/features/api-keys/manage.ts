@@ -1,10 +1,11 @@
+/** API keys: create, list, roll and revoke the keys with which other programs call the service. */
 import { randomBytes } from 'node:crypto';
 
 import { isUuid } from '@latchkey/contract';
-import type { PoolClient } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 import { v7 as makeUuid } from 'uuid';
 
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { generateApiKey, hashApiKey, hintOf } from '#server/lib/api-key.ts';
 
@@ -27,10 +28,15 @@ import {
   expiryOfSuccessor,
 } from './rules/api-key.ts';
 
-/** When an API key ends: some days from now, or at a moment; null is never. */
+export interface ApiKeyDependencies {
+  readonly clock: Clock;
+  readonly pool: Pool;
+}
+
+/** When an API key expires: some days from now, or at a date; null is never. */
 export type ApiKeyTerm = { readonly days: number } | { readonly until: Date | null };
 
-/** What an API key is made of. */
+/** An API key to create. */
 export interface NewApiKey {
   /** For people; no two keys in use share one. 1 to 64 characters. */
   readonly name: string;
@@ -39,13 +45,13 @@ export interface NewApiKey {
   readonly term: ApiKeyTerm;
 }
 
-/** Who changes an API key by hand, and why. */
+/** A manual change of an API key. */
 export interface KeyChange {
   readonly actor: string;
   readonly reason: string | null;
 }
 
-/** An API key that was made, in plain: it is kept nowhere, so it is shown now or never. */
+/** A new API key in plain text, which is not stored and cannot be shown again. */
 export interface CreatedApiKey {
   readonly key: ApiKeyRecord;
   readonly apiKey: string;
@@ -56,18 +62,18 @@ const DAY_MS = 86_400_000;
 const NAME = /^\P{Cc}{1,64}$/u;
 
 /**
- * Makes an API key and leaves an audit row.
- * @throws ApiKeyError for a name that is taken or cannot be one, no scope, or an end that has passed
+ * Creates an API key, with an audit row.
+ * @throws ApiKeyError for a taken or invalid name, no scope, or an expiry in the past
  */
 export async function createApiKey(
-  ctx: Context,
+  ctx: ApiKeyDependencies,
   order: NewApiKey,
   change: KeyChange,
 ): Promise<CreatedApiKey> {
   const now = ctx.clock.now();
   const expiresAt = endOf(order.term, now);
   requireValid(order, expiresAt, now);
-  const created = makeApiKey({ ...order, expiresAt }, now);
+  const created = generateKey({ ...order, expiresAt }, now);
   const { key } = created;
   await inTransaction(ctx.pool, async (client) => {
     if (!(await insertApiKey(client, key))) throw apiKeyNameTaken(key.name);
@@ -87,8 +93,8 @@ export async function createApiKey(
   return created;
 }
 
-/** Makes a key that is not stored yet. */
-function makeApiKey(
+/** Generates a key without storing it. */
+function generateKey(
   terms: Pick<ApiKeyRecord, 'name' | 'scopes' | 'expiresAt'>,
   now: Date,
 ): CreatedApiKey {
@@ -125,7 +131,7 @@ function requireValid({ name, scopes }: NewApiKey, expiresAt: Date | null, now: 
   }
 }
 
-/** Why an API key cannot be made or changed: a sentence for the operator, which never holds a key. */
+/** A change that is not possible; the message is a sentence for the operator, without a key. */
 export class ApiKeyError extends Error {
   constructor(message: string) {
     super(message);
@@ -137,14 +143,13 @@ function noSuchApiKey(): ApiKeyError {
   return new ApiKeyError('There is no such API key, or it is revoked.');
 }
 
-/** @param name what the key was to be called */
 function apiKeyNameTaken(name: string): ApiKeyError {
   return new ApiKeyError(
     `There is an API key ${JSON.stringify(name)} already: roll it, revoke it, or choose another name.`,
   );
 }
 
-/** An API key and what it is now. */
+/** An API key and its present state. */
 export interface ViewedApiKey {
   readonly key: ApiKeyRecord;
   readonly state: ApiKeyState;
@@ -152,42 +157,42 @@ export interface ViewedApiKey {
 
 const MAX_LISTED = 1_000;
 
-/** The newest 1,000 API keys, those that are over included. */
-export async function listApiKeys(ctx: Context): Promise<ViewedApiKey[]> {
+/** Lists the newest 1,000 API keys, including expired and revoked ones. */
+export async function listApiKeys(ctx: ApiKeyDependencies): Promise<ViewedApiKey[]> {
   const keys = await listApiKeyRecords(ctx.pool, MAX_LISTED);
   return keys.map((key) => viewApiKey(key, ctx.clock.now()));
 }
 
-/** Reads an API key's state at a moment. */
+/** Adds its state to an API key. */
 export function viewApiKey(key: ApiKeyRecord, now: Date): ViewedApiKey {
   return { key, state: apiKeyState(key, now) };
 }
 
-/** For how long a key that was rolled is good beside its successor, unless it is said otherwise. */
+/** How long a rolled key stays valid beside its successor by default. */
 export const DEFAULT_OVERLAP_MS = 24 * 60 * 60_000;
 
-/** Which key is to be rolled. */
+/** The key to roll. */
 export interface ApiKeyRoll extends KeyChange {
-  /** The key's id, or the name that it goes by. */
+  /** The key's id, or its present name. */
   readonly idOrName: string;
-  /** 0: the old key ends at once. */
+  /** 0: the old key expires at once. */
   readonly overlapMs: number;
 }
 
-/** A successor, in plain, and the key that it replaces. */
+/** A successor in plain text, and the key that it replaces. */
 export interface RolledApiKey extends CreatedApiKey {
   readonly replaced: ApiKeyRecord;
-  /** The end of the overlap; not later than the old key's own end. */
+  /** The end of the overlap; not later than the old key's own expiry. */
   readonly replacedEndsAt: Date;
 }
 
 /**
- * Makes a new key with the name and the scopes of another one, to run as long as that was made to run. The old key is
- * good for an overlap, in which whoever uses it changes to the new one. Leaves an audit row.
- * @throws ApiKeyError when there is no such key, or it has a successor already: of two at once, one is refused
+ * Creates a successor of a key with the same name, scopes and lifetime, with an audit row. The old key stays valid for an
+ * overlap, in which its users change to the new one.
+ * @throws ApiKeyError when there is no such key, or it has a successor already: of two concurrent calls, one is refused
  */
-export async function rollApiKey(ctx: Context, roll: ApiKeyRoll): Promise<RolledApiKey> {
-  // Before the lock: whoever waited for another one's roll meant the old key, and must not roll the new one.
+export async function rollApiKey(ctx: ApiKeyDependencies, roll: ApiKeyRoll): Promise<RolledApiKey> {
+  // Before the lock: a call that waited for another roll names the old key, and must not roll the new one.
   const id = await findApiKeyId(ctx.pool, roll.idOrName);
   if (id === null) throw noSuchApiKey();
   return inTransaction(ctx.pool, async (client) => {
@@ -196,7 +201,7 @@ export async function rollApiKey(ctx: Context, roll: ApiKeyRoll): Promise<Rolled
     const now = ctx.clock.now();
     const { name, scopes } = replaced;
     const expiresAt = expiryOfSuccessor(replaced, now);
-    const created = makeApiKey({ name, scopes, expiresAt }, now);
+    const created = generateKey({ name, scopes, expiresAt }, now);
     const replacedEndsAt = endOfOverlap(replaced, now, roll.overlapMs);
     await replaceApiKey(client, id, created.key.id, replacedEndsAt);
     if (!(await insertApiKey(client, created.key))) throw apiKeyNameTaken(name);
@@ -224,24 +229,24 @@ async function findRollable(client: PoolClient, id: string): Promise<ApiKeyRecor
   throw new ApiKeyError('The API key was rolled already: roll its successor instead.');
 }
 
-/** Which keys are to be revoked. */
+/** The keys to revoke. */
 export interface ApiKeyRevocation extends KeyChange {
-  /** The id of one key; or a name, for every key that goes or went by it and still opens something. */
+  /** The id of one key; or a name, for all valid keys that have or had it. */
   readonly idOrName: string;
 }
 
 /**
- * Ends API keys at once and for good, and leaves an audit row for each. A name takes along the keys that were rolled and
- * are in their overlap: whoever revokes a name expects nothing of it to work.
+ * Revokes API keys, with an audit row for each. A name includes the rolled keys in their overlap, so that no key of that
+ * name stays valid.
  * @throws ApiKeyError when there is nothing to revoke
  */
 export async function revokeApiKey(
-  ctx: Context,
+  ctx: ApiKeyDependencies,
   revocation: ApiKeyRevocation,
 ): Promise<ApiKeyRecord[]> {
   const { idOrName, actor, reason } = revocation;
   return inTransaction(ctx.pool, async (client) => {
-    // A roll of the same name is over or has not begun: its new key must not slip through.
+    // Serializes with a roll of the same name, whose new key would otherwise stay valid.
     await lockApiKeys(client);
     const now = ctx.clock.now();
     const revoked = await revokeApiKeys(client, idOrName, now);

@@ -14,7 +14,7 @@ import {
 
 import type { ApiKeyFacts } from './rules/api-key.ts';
 
-/** An API key as it is stored: never the key itself. */
+/** A stored API key, without the key itself. */
 export interface ApiKeyRecord extends ApiKeyFacts {
   readonly id: string;
   readonly name: string;
@@ -22,7 +22,7 @@ export interface ApiKeyRecord extends ApiKeyFacts {
   readonly keyHash: Buffer;
   /** The last symbols of the key. */
   readonly keyHint: string;
-  /** As they are stored: a later version may know more scopes than this one. */
+  /** A later version may have stored scopes that are unknown to this one. */
   readonly scopes: readonly string[];
   /** To the minute. */
   readonly lastUsedAt: Date | null;
@@ -49,7 +49,7 @@ const findByHashStatement = defineStatement(
   `select ${COLUMNS} from api_keys where key_hash = $1`,
 );
 
-/** The key with this SHA-256. */
+/** Finds a key by its SHA-256. */
 export async function findApiKeyByHash(
   db: Queryable,
   keyHash: Buffer,
@@ -64,7 +64,7 @@ const listStatement = defineStatement(
   `select ${COLUMNS} from api_keys order by created_at desc, id desc limit $1`,
 );
 
-/** The newest API keys, those that are over included. */
+/** Lists the newest API keys, including expired and revoked ones. */
 export async function listApiKeyRecords(db: Queryable, limit: number): Promise<ApiKeyRecord[]> {
   const rows = await queryRows(db, listStatement, [limit]);
   return rows.map(toRecord);
@@ -77,7 +77,7 @@ const findIdStatement = defineStatement(
    where id::text = lower($1) or (name = $1 and revoked_at is null and replaced_by is null)`,
 );
 
-/** The id of the key with this id, or of the one that goes by this name now. */
+/** Finds the id of the key with an id or a present name. */
 export async function findApiKeyId(db: Queryable, idOrName: string): Promise<string | null> {
   return (await queryRow(db, findIdStatement, [idOrName]))?.id ?? null;
 }
@@ -87,7 +87,7 @@ const lockStatement = defineCommand(
   'lock table api_keys in share row exclusive mode',
 );
 
-/** Keeps others from changing API keys until the transaction ends; reading them goes on. */
+/** Prevents other changes of API keys until the transaction ends, but not reads. */
 export async function lockApiKeys(db: Queryable): Promise<void> {
   await execute(db, lockStatement);
 }
@@ -98,7 +98,7 @@ const findStatement = defineStatement(
   `select ${COLUMNS} from api_keys where id = $1`,
 );
 
-/** The key with this id. */
+/** Finds a key by its id. */
 export async function findApiKey(db: Queryable, id: string): Promise<ApiKeyRecord | null> {
   const row = await queryRow(db, findStatement, [id]);
   return row && toRecord(row);
@@ -110,7 +110,7 @@ const insertStatement = defineCommand(
    values ($1, $2, $3, $4, $5, $6, $7) on conflict do nothing`,
 );
 
-/** Stores a new key; false when another one goes by its name. */
+/** Stores a new key; returns false when another key has its name. */
 export async function insertApiKey(db: Queryable, key: ApiKeyRecord): Promise<boolean> {
   const inserted = await execute(db, insertStatement, [
     key.id,
@@ -129,7 +129,7 @@ const replaceStatement = defineCommand(
   'update api_keys set replaced_by = $2, expires_at = $3 where id = $1',
 );
 
-/** Names a key's successor, which frees its own name, and sets its end. */
+/** Stores a key's successor, which takes over the name, and the key's expiry. */
 export async function replaceApiKey(
   db: Queryable,
   id: string,
@@ -150,8 +150,8 @@ const revokeStatement = defineStatement(
 );
 
 /**
- * Revokes the key with this id, or every key of this name that still opens something; gives those that it revoked, which
- * leaves out the ones that were revoked before.
+ * Revokes the key with an id, or all valid keys of a name. Returns the keys that it revoked, without those that were
+ * revoked before.
  */
 export async function revokeApiKeys(
   db: Queryable,
@@ -170,7 +170,7 @@ const recordUseStatement = defineCommand(
 
 /**
  * Records that a key was used.
- * @param unlessSince nothing is written when a use after this moment is on record
+ * @param unlessSince nothing is written when a later use is stored
  */
 export async function recordApiKeyUse(
   db: Queryable,

@@ -13,12 +13,12 @@ import {
 } from '#server/db/statement.ts';
 import { scrub } from '#server/log-scrub.ts';
 
-/** A change made by hand, or secrets and personal data that were shown. */
+/** A manual change, or an access to secrets or personal data. */
 export interface AuditEntry {
   readonly occurredAt: Date;
-  /** Who, as the operating system says: `cli:<account>`, and more after a space; `latchkey`: the service itself. */
+  /** From the operating system: `cli:<account>`, and more after a space; `latchkey`: the service itself. */
   readonly actor: string;
-  /** What: `license.suspend`. */
+  /** For example `license.suspend`. */
   readonly action: string;
   readonly subjectId: string;
   readonly reason: string | null;
@@ -33,8 +33,8 @@ const insertStatement = defineCommand(
 );
 
 /**
- * Leaves a row for a change made by hand; in the transaction of the change itself. Keys, tokens and e-mail addresses in the
- * reason are replaced, because no reason is changed later.
+ * Stores an entry, in the transaction of its change. Keys, tokens and e-mail addresses in the reason are replaced, because
+ * it is never edited later.
  */
 export async function insertAuditEntry(db: Queryable, entry: AuditEntry): Promise<void> {
   await execute(db, insertStatement, [
@@ -60,7 +60,7 @@ const listStatement = defineStatement(
    where subject_id = $1 order by occurred_at, id limit 1000`,
 );
 
-/** What was done by hand to one subject, the oldest first. */
+/** Lists the entries of one subject, oldest first. */
 export async function listAuditEntries(
   db: Queryable,
   subjectId: string,
@@ -69,21 +69,21 @@ export async function listAuditEntries(
   return rows.map(({ occurred_at: occurredAt, ...entry }) => ({ ...entry, occurredAt }));
 }
 
-/** Which entries are wanted; null: any. */
+/** A filter of entries; null: any. */
 export interface AuditFilter {
-  /** Then or later. */
+  /** Inclusive. */
   readonly since: Date | null;
-  /** Before then. */
+  /** Exclusive. */
   readonly until: Date | null;
-  /** An account under any of its sources (`anna`), or one word (`sudo:anna`). */
+  /** An account from any source (`anna`), or from one (`sudo:anna`). */
   readonly actor: string | null;
-  /** An action (`license.reveal`), or all of a noun (`license`). */
+  /** An action (`license.reveal`), or all actions of a noun (`license`). */
   readonly action: string | null;
-  /** What it was done to: the id of a license, a subscriber and the like. */
+  /** The id of a license, subscriber or other subject. */
   readonly subjectId: string | null;
 }
 
-/** An entry as it is stored. */
+/** A stored entry. */
 export interface StoredAuditEntry extends AuditEntry {
   readonly id: string;
 }
@@ -116,8 +116,8 @@ const listPageStatement = defineStatement(
 );
 
 /**
- * A page of the audit log, newest first.
- * @param afterId the id of the last entry of the page before; null: the first page
+ * Lists a page of the audit log, newest first.
+ * @param afterId the id of the last entry of the previous page; null: the first page
  */
 export async function listAuditPage(
   db: Queryable,
@@ -137,7 +137,7 @@ export async function listAuditPage(
 
 const ACTOR_SOURCES = ['cli', 'sudo', 'login', 'unit'];
 
-/** The words of an actor that a name may stand in. */
+/** Returns the forms of a name in an actor. */
 function toActorWords(name: string): string[] {
   return [name, ...ACTOR_SOURCES.map((source) => `${source}:${name}`)];
 }
@@ -148,7 +148,7 @@ const findStatement = defineStatement(
   'select id from audit_log where id = $1',
 );
 
-/** Whether there is an entry of this id. */
+/** Returns whether an entry has this id. */
 export async function isAuditEntry(db: Queryable, id: string): Promise<boolean> {
   return (await queryRow(db, findStatement, [id])) !== null;
 }

@@ -1,14 +1,17 @@
-import type { Context } from '#server/context.ts';
+/** Audit log: every manual change, and every access to secrets or personal data. */
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
 
 import { insertAuditEntry, type AuditEntry } from './queries.ts';
 
-/** What is about to be shown, to whom and why. */
+/** An access that is about to happen. */
 export type AccessEntry = Omit<AuditEntry, 'occurredAt'>;
 
-/** Cannot be constructed outside this file: whoever has one has written its audit row. */
+/** Cannot be constructed outside this file, so that an instance proves its audit row. */
 class Recorded {
   readonly entry: AccessEntry;
-  /** Keeps any other object from being of this type. */
+  /** Prevents any other object from having this type. */
   protected readonly isRecorded = true;
 
   constructor(entry: AccessEntry) {
@@ -16,16 +19,16 @@ class Recorded {
   }
 }
 
-/** The proof that an audit row is committed for what is about to be shown. */
+/** The proof that the audit row of an access is committed. */
 export type RecordedAccess = Recorded;
 
 /**
- * Records that secrets or personal data are about to be shown. Call it before the first byte is printed: an access that
- * breaks off is recorded all the same, and one that cannot be recorded does not happen.
+ * Records an access to secrets or personal data. Call it before the first byte is printed: an interrupted access is
+ * recorded too, and an access that cannot be recorded does not happen.
  * @throws the error of the database when the row cannot be written
  */
 export async function recordAccess(
-  { pool, clock }: Pick<Context, 'pool' | 'clock'>,
+  { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
   entry: AccessEntry,
 ): Promise<RecordedAccess> {
   await insertAuditEntry(pool, { ...entry, occurredAt: clock.now() });

@@ -20,7 +20,7 @@ import { addEndpoint } from '../outgoing-webhooks/add-endpoint.ts';
 import { insertMessages } from '../outreach/queries/messages.ts';
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { eraseCustomer } from './erase-customer.ts';
-import { exportCustomer, readHeldData } from './held-data.ts';
+import { exportCustomer, readPersonalData } from './personal-data.ts';
 import { listColumns } from './inventory.fixture.ts';
 
 const ADA = 'Ada.Lovelace@Example.com';
@@ -143,7 +143,7 @@ test('an erasure: what the person left in every table is shown, exported and gon
     }
   });
   const bobsBefore = await about('bob');
-  const held = await readHeldData(ctx, ADA);
+  const held = await readPersonalData(ctx, ADA);
 
   await t.test('show and export hold every row that names her, and none of another', async () => {
     const found = (await about(TRACE)).map(({ table }) => table);
@@ -236,7 +236,7 @@ test('an erasure keeps the body of an event that was not applied, and says so', 
     [JSON.stringify({ email })],
   );
   const erase = async () =>
-    eraseCustomer(ctx, await readHeldData(ctx, email), { ...by, revoke: false });
+    eraseCustomer(ctx, await readPersonalData(ctx, email), { ...by, revoke: false });
   assert.deepEqual(await erase(), { licenses: 0, removedBodies: 0, keptBodies: 1 });
   await pool.query(`update billing_events set status = 'ignored' where event_id = 'evt_failed'`);
   assert.deepEqual(await erase(), { licenses: 0, removedBodies: 1, keptBodies: 0 });
@@ -245,7 +245,7 @@ test('an erasure keeps the body of an event that was not applied, and says so', 
 test('an erasure with revoke ends the licenses, and no endpoint is sent the address once more', async () => {
   const email = 'dora@example.com';
   const { license } = await service.issue({ customerEmail: email });
-  await eraseCustomer(ctx, await readHeldData(ctx, email), { ...by, revoke: true });
+  await eraseCustomer(ctx, await readPersonalData(ctx, email), { ...by, revoke: true });
   const { rows } = await pool.query(
     `select type, payload like '%dora%' as named from webhook_messages where license_id = $1 order by created_at, id`,
     [license.id],

@@ -1,17 +1,17 @@
-import type { Context } from '#server/context.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { eraseInstall, eraseMachine } from '../analytics/installs/erase.ts';
 import { insertAuditEntry } from '../audit/queries.ts';
 import { lockBilling } from '../billing/queries/ledger.ts';
+import type { LicenseChangeDependencies } from '../licenses/dependencies.ts';
 import { lockLicense, updateLicenseFacts } from '../licenses/queries/licenses.ts';
 import { recordLicenseChanges } from '../outgoing-webhooks/record-events.ts';
 import { anonymizeMessages } from '../outreach/queries/messages.ts';
 import { deleteConfirmations } from '../subscribers/queries/confirmations.ts';
 import { deleteSubscriber, lockAddress } from '../subscribers/queries/subscribers.ts';
 import { insertSuppression } from '../suppressions/queries.ts';
-import type { EventName, Person } from './facts.ts';
+import type { EventKey, Person } from './facts.ts';
 import { removeBodies } from './queries/bodies.ts';
 import {
   clearCustomers,
@@ -21,16 +21,16 @@ import {
   clearMessages,
   removeJobs,
 } from './queries/erase.ts';
-import type { HeldData } from './held-data.ts';
+import type { PersonalData } from './personal-data.ts';
 
-/** Who erases a customer, why, and whether the licenses end. */
+/** A manual erasure; `revoke` also revokes the licenses. */
 export interface CustomerErasure {
   readonly actor: string;
   readonly reason: string;
   readonly revoke: boolean;
 }
 
-/** What an erasure did. */
+/** The counts of an erasure. */
 export interface ErasureResult {
   readonly licenses: number;
   readonly removedBodies: number;
@@ -38,21 +38,22 @@ export interface ErasureResult {
   readonly keptBodies: number;
 }
 
-type ErasureContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'vault' | 'wantedEvents'>;
+export type ErasureDependencies = LicenseChangeDependencies;
 
-/** In one statement. */
+/** Bodies in one statement. */
 const MAX_BODIES = 500;
 
 /**
- * Erases a person: addresses, names, notes, bodies of payment events, events and days of use, subscription. What stays:
- * licenses without their customer (revoked on demand), what payments and subscriptions said but of whom, the address's HMAC
- * among the suppressed, and audit rows without the address.
+ * Erases a person: addresses, names, notes, bodies of payment events, events and days of use, newsletter subscription.
+ * Licenses stay without their customer (revoked on demand), and so do payments and subscriptions without their buyer, the
+ * address's HMAC as a suppression, and audit rows without the address.
  *
- * What leads from the address to the rest goes last, in one transaction: an erasure that is interrupted is run again.
+ * Rows that lead from the address to other rows are erased last, in one transaction, so that an interrupted erasure can be
+ * repeated.
  */
 export async function eraseCustomer(
-  ctx: ErasureContext,
-  { person, events, unapplied }: HeldData,
+  ctx: ErasureDependencies,
+  { person, events, unapplied }: PersonalData,
   erasure: CustomerErasure,
 ): Promise<ErasureResult> {
   const { actor, reason } = erasure;
@@ -69,8 +70,8 @@ export async function eraseCustomer(
 }
 
 async function removeAllBodies(
-  { pool, clock }: Pick<ErasureContext, 'pool' | 'clock'>,
-  events: readonly EventName[],
+  { pool, clock }: Pick<ErasureDependencies, 'pool' | 'clock'>,
+  events: readonly EventKey[],
 ): Promise<number> {
   let removed = 0;
   for (let start = 0; start < events.length; start += MAX_BODIES) {
@@ -79,9 +80,9 @@ async function removeAllBodies(
   return removed;
 }
 
-/** Billing is locked first, as everywhere, so that no payment writes what is being removed. */
+/** Locks billing first, as everywhere, so that no payment writes to the rows. */
 async function eraseRows(
-  ctx: ErasureContext,
+  ctx: ErasureDependencies,
   client: Queryable,
   person: Person,
   erasure: CustomerErasure,
@@ -105,12 +106,12 @@ async function eraseRows(
     await anonymizeMessages(client, hash);
   }
   if (erasure.revoke) await revokeLicenses(ctx, client, person.licenseIds, erasure);
-  await leaveAudit(client, person, erasure, { now, result });
+  await insertAuditEntries(client, person, erasure, { now, result });
 }
 
-/** After their customers were removed, so that no endpoint is sent the address once more. */
+/** Runs after the customers were removed, so that no endpoint receives the address. */
 async function revokeLicenses(
-  ctx: ErasureContext,
+  ctx: ErasureDependencies,
   client: Queryable,
   licenseIds: readonly string[],
   { actor, reason }: CustomerErasure,
@@ -127,8 +128,8 @@ async function revokeLicenses(
   }
 }
 
-/** One row for the person, by the id of the address, and one for each license, whose history shows it. */
-async function leaveAudit(
+/** Stores an audit row for the person, by the id of the address, and one for the history of each license. */
+async function insertAuditEntries(
   client: Queryable,
   { address, licenseIds }: Person,
   { actor, reason, revoke }: CustomerErasure,

@@ -1,6 +1,6 @@
-/** One e-mail address in every form that it may be stored in. */
+/** An e-mail address in all forms in which it may be stored. */
 export interface Address {
-  /** The id that audit rows of the address carry; made of its HMAC. */
+  /** The id in audit rows of the address; derived from its HMAC. */
   readonly id: string;
   /** The same under every configured master secret, the current one first. */
   readonly ids: readonly string[];
@@ -12,44 +12,44 @@ export interface Address {
   readonly spellings: readonly string[];
 }
 
-/** A payment provider's customer. */
-export interface CustomerName {
+/** The key of a payment provider's customer. */
+export interface CustomerKey {
   readonly provider: string;
   readonly customerId: string;
 }
 
-/** A payment event. */
-export interface EventName {
+/** The key of a payment event. */
+export interface EventKey {
   readonly provider: string;
   readonly eventId: string;
 }
 
-/** A ledger row of a payment or a subscription; `id` is that of the transaction or the subscription. */
-export interface LedgerName extends EventName {
+/** The key of a ledger row; `id` is that of the transaction or the subscription. */
+export interface LedgerKey extends EventKey {
   readonly kind: 'payment' | 'subscription';
   readonly id: string;
 }
 
-/** The e-mail with the keys of a transaction. */
-export interface KeyEmailName {
+/** The key of an e-mail with the license keys of a transaction. */
+export interface KeyEmailKey {
   readonly provider: string;
   readonly transactionId: string;
 }
 
-/** Where the data of one person lie. */
+/** The keys of all rows about one person. */
 export interface Person {
   readonly address: Address;
-  /** Licenses that name the address. */
+  /** Licenses with the address. */
   readonly licenseIds: readonly string[];
-  /** Customers whose address is the one that was asked for. */
-  readonly customers: readonly CustomerName[];
-  readonly ledger: readonly LedgerName[];
-  /** Events that the ledgers name. */
-  readonly events: readonly EventName[];
-  readonly keyEmails: readonly KeyEmailName[];
+  /** Customers with the address. */
+  readonly customers: readonly CustomerKey[];
+  readonly ledger: readonly LedgerKey[];
+  /** Events of the ledger rows. */
+  readonly events: readonly EventKey[];
+  readonly keyEmails: readonly KeyEmailKey[];
   /** Messages of outgoing webhooks. */
   readonly messageIds: readonly string[];
-  /** Of the activations of the licenses. */
+  /** From the activations of the licenses. */
   readonly installIds: readonly string[];
   readonly machineIds: readonly string[];
 }

@@ -1,9 +1,11 @@
 import { domainToUnicode } from 'node:url';
 
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+
+import type { Vault } from '#server/lib/vault.ts';
 
 import { subscriberIdOf, hashAddress, normalizeAddress } from '../suppressions/address-hash.ts';
-import type { Person, Address, EventName } from './facts.ts';
+import type { Person, Address, EventKey } from './facts.ts';
 import { searchBodies } from './queries/bodies.ts';
 import {
   findAdjustmentEvents,
@@ -14,14 +16,14 @@ import {
   findMachines,
   findMessageIds,
 } from './queries/find-person.ts';
-import { listNeedles, mentionsPerson } from './rules/mentions.ts';
+import { listSearchTexts, mentionsPerson } from './rules/mentions.ts';
 
 /**
- * Finds where the data of a person lie, by one e-mail address in any spelling. Another address of the same person is found
- * only when it is asked for, since nothing says that two addresses are one person's.
+ * Finds where the data of a person are stored, by one e-mail address in any spelling. Another address of the same person
+ * must be searched for separately, because nothing connects the two.
  */
 export async function findPerson(
-  { pool, vault }: Pick<Context, 'pool' | 'vault'>,
+  { pool, vault }: { readonly pool: Pool; readonly vault: Vault },
   email: string,
 ): Promise<Person> {
   const address = toAddress(vault, email);
@@ -30,7 +32,7 @@ export async function findPerson(
   const customers = await findCustomers(pool, spellings);
   const ledger = await findLedgerRows(pool, spellings, customers);
   const payments = ledger.filter(({ kind }) => kind === 'payment');
-  // The hash of an e-mail with keys is made of the address as it was stored, in lower case.
+  // Emails with keys are stored with the hash of the stored address, in lower case.
   const hashes = [vault, ...vault.previous].flatMap((keyed) =>
     spellings.map((spelling) => keyed.hashText('email', spelling)),
   );
@@ -47,10 +49,10 @@ export async function findPerson(
 }
 
 /**
- * Every form of an address that is looked for.
- * @throws RangeError for what is no address
+ * Returns all stored forms of an address.
+ * @throws RangeError for an invalid address
  */
-export function toAddress(vault: Context['vault'], email: string): Address {
+export function toAddress(vault: Vault, email: string): Address {
   const keyed = [vault, ...vault.previous];
   const hash = hashAddress(vault, email);
   const hashes = keyed.map((each) => hashAddress(each, email));
@@ -65,20 +67,20 @@ export function toAddress(vault: Context['vault'], email: string): Address {
 const PAGE_ROWS = 1_000;
 
 /**
- * Every payment event about a person: those that the ledgers name, and those whose stored body mentions the person, found
- * by reading all bodies. A body that was removed is not searched.
+ * Finds the payment events about a person: those of the ledgers, and those whose stored body mentions the person, by reading
+ * all bodies. A body that was removed is not searched.
  * @param onProgress called with the number of events that were read
  */
 export async function findEvents(
-  { pool }: Pick<Context, 'pool'>,
+  { pool }: { readonly pool: Pool },
   person: Person,
   onProgress: (done: number) => void,
-): Promise<EventName[]> {
+): Promise<EventKey[]> {
   const found = new Map(person.events.map((event) => [keyOf(event), event]));
-  const needles = listNeedles(person);
+  const searchTexts = listSearchTexts(person);
   let read = 0;
-  for (let after: EventName = { eventId: '', provider: '' }; ;) {
-    const page = await searchBodies(pool, needles, after, PAGE_ROWS);
+  for (let after: EventKey = { eventId: '', provider: '' }; ;) {
+    const page = await searchBodies(pool, searchTexts, after, PAGE_ROWS);
     for (const { body, ...event } of page) {
       if (body === null || !mentionsPerson(body, event.provider, person)) continue;
       found.set(keyOf(event), event);
@@ -92,6 +94,6 @@ export async function findEvents(
   return [...found.values()].map(({ provider, eventId }) => ({ provider, eventId }));
 }
 
-function keyOf({ provider, eventId }: EventName): string {
+function keyOf({ provider, eventId }: EventKey): string {
   return `${provider} ${eventId}`;
 }

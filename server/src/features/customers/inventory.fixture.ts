@@ -1,17 +1,16 @@
 /**
- * What a column that can hold text, JSON or bytes holds:
+ * The content of a column of text, JSON or bytes:
  * - `person`: a name, an address or free text about a customer; shown, exported and erased;
- * - `address`: the keyed hash of an address, or what is found by one; erased, but for `suppressions`;
- * - `linked`: about a customer once a license or a customer's id leads to it; shown and exported, and stays where a license
- *   needs it;
- * - `free`: text of operators or clients, which is not searched: the page on personal data says so;
- * - `none`: nothing about people.
+ * - `address`: the keyed hash of an address, or data found by one; erased, except in `suppressions`;
+ * - `linked`: connected to a customer by a license or a customer id; shown and exported, and kept where a license needs it;
+ * - `free`: text of operators or clients, which is not searched (documented on the page on personal data);
+ * - `none`: no personal data.
  */
 export type ColumnContent = 'person' | 'address' | 'linked' | 'free' | 'none';
 
 type Columns = Partial<Readonly<Record<ColumnContent, string>>>;
 
-/** Every table, and its columns by what they hold. */
+/** The columns of every table by their content. */
 export const INVENTORY: Readonly<Record<string, Columns>> = {
   activations: {
     linked: 'machine_id app_version os_version components machine_digest entitlement_proof',
@@ -79,7 +78,7 @@ export const INVENTORY: Readonly<Record<string, Columns>> = {
   webhook_messages: { person: 'payload', none: 'id type' },
 };
 
-/** The columns that hold something, as `table.column`. */
+/** Lists the columns with some contents, as `table.column`. */
 export function listColumns(...contents: readonly ColumnContent[]): string[] {
   return Object.entries(INVENTORY).flatMap(([table, columns]) =>
     contents.flatMap((content) =>

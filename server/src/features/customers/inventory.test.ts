@@ -4,7 +4,7 @@ import { test } from 'node:test';
 
 import { openTestPool } from '../../../test/database-pool.ts';
 import { listColumns } from './inventory.fixture.ts';
-import { SOURCES } from './queries/held-rows.ts';
+import { SOURCES } from './queries/personal-data.ts';
 
 const pool = await openTestPool();
 

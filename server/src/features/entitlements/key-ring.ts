@@ -1,7 +1,7 @@
 import type { JwkSet, PublicJwk } from '@latchkey/contract';
+import type { Logger } from 'pino';
 
 import { foreignMasterSecret } from '#server/config/master-secret.ts';
-import type { Context } from '#server/context.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
 import { listSigningKeys, type SigningKeyRecord } from './queries.ts';
@@ -20,15 +20,16 @@ interface RingKey extends PublishedKey {
   readonly createdAt: Date;
 }
 
-/** What the ring needs of the context. */
-export type KeyRingDependencies = SigningKeyDependencies & Pick<Context, 'log'>;
+export interface KeyRingDependencies extends SigningKeyDependencies {
+  readonly log: Logger;
+}
 
-/** The signing keys in memory, as the database last showed them. */
+/** The signing keys in memory, as last read from the database. */
 export class SigningKeyRing {
   readonly #ctx: KeyRingDependencies;
   #opened: readonly OpenedSigningKey[] = [];
   #keys: readonly RingKey[] = [];
-  /** Problems that were logged, so that a refresh a minute later does not log them again. */
+  /** Logged problems, so that the next refresh does not log them again. */
   #logged = new Set<string>();
 
   constructor(ctx: KeyRingDependencies) {
@@ -36,9 +37,9 @@ export class SigningKeyRing {
   }
 
   /**
-   * Reads the keys from the database; to be called at the start and every minute, since any process may rotate them.
-   * Rows that the master secret does not authenticate are logged and not used. A key in memory outlasts the removal of
-   * its row, and its retirement is never taken back: both would be the work of somebody who writes to the table.
+   * Reads the keys from the database. Must run at the start and every minute, because any process may rotate them. Rows
+   * that the master secret does not authenticate are logged and not used. A key in memory stays in use after its row was
+   * removed, and its retirement is never revoked: only an intruder who writes to the table would do either.
    * @throws StartupError when there are keys and none of them was sealed under a configured master secret
    */
   async refresh(): Promise<void> {
@@ -59,16 +60,16 @@ export class SigningKeyRing {
   }
 
   /**
-   * The key that signs at a moment.
+   * Returns the key that signs at a time.
    * @throws {Error} when no key was read
    */
   current(now: Date): SigningKey {
     const active = findCurrentKey(this.#keys, now);
-    if (active === undefined) throw new Error('there is no signing key');
+    if (active === undefined) throw new Error('no signing key is active');
     return active.key;
   }
 
-  /** Every key, for the key set. */
+  /** All keys, for the key set. */
   get published(): readonly PublishedKey[] {
     return this.#keys;
   }
@@ -91,8 +92,8 @@ export class SigningKeyRing {
       if (this.#logged.has(JSON.stringify(problem))) continue;
       const message =
         problem.event === 'signing_key.missing'
-          ? 'a signing key was removed from the database and stays in use until the restart'
-          : 'a row of signing_keys was rejected: the master secret does not authenticate it';
+          ? 'signing key was removed from the database; it stays in use until the restart'
+          : 'rejected a row of signing_keys: the master secret does not authenticate it';
       this.#ctx.log.error(problem, message);
     }
     this.#logged = new Set(problems.map((problem) => JSON.stringify(problem)));
@@ -127,20 +128,21 @@ function earlier(one: Date | null, other: Date | null): Date | null {
 
 const DAY_MS = 86_400_000;
 
-/** A process that has not yet heard of a rotation goes on signing with the old key for a while. */
+/** A process that has not read a rotation yet signs with the old key a little longer. */
 const ROTATION_SLACK_DAYS = 1;
 
-/** A signing key's public half and whether it is still used. */
+/** A signing key's public half, and when it retired. */
 export interface PublishedKey {
   readonly publicJwk: PublicJwk;
-  /** When another key took over; null for the present one. */
+  /** Null for the present key. */
   readonly retiredAt: Date | null;
 }
 
 /**
- * The public keys that clients need now: the present one, and old ones until the last token signed with them is over.
- * @param maxOfflineDays the longest life that a token is assumed to have: the longest `offline_days` of today. A token
- * that was signed while its product's were longer may outlive its key here
+ * Returns the public keys that clients need now: the present one, and old ones until the last token that they signed has
+ * expired.
+ * @param maxOfflineDays the longest assumed life of a token: the longest present `offline_days`. A token that was signed
+ * while its product's were longer may outlive its key
  */
 export function buildKeySet(
   keys: readonly PublishedKey[],

@@ -16,9 +16,9 @@ export interface SigningKeyRecord {
   readonly kid: string;
   readonly privateKeySealed: Buffer;
   readonly createdAt: Date;
-  /** From this moment on it signs. */
+  /** From then on it signs. */
   readonly activeFrom: Date;
-  /** When another key takes over; null until one is announced. */
+  /** When another key replaces it; null until one is announced. */
   readonly retiredAt: Date | null;
 }
 
@@ -35,7 +35,7 @@ const listStatement = defineStatement(
    from signing_keys order by created_at, active_from, kid`,
 );
 
-/** All signing keys, in the order in which they were made. */
+/** Lists all signing keys, oldest first. */
 export async function listSigningKeys(db: Queryable): Promise<SigningKeyRecord[]> {
   const rows = await queryRows(db, listStatement);
   return rows.map((row) => ({
@@ -52,7 +52,7 @@ const lockStatement = defineCommand(
   'lock table signing_keys in share row exclusive mode',
 );
 
-/** Keeps other processes from adding a key until the transaction ends. */
+/** Prevents other processes from adding a key until the transaction ends. */
 export async function lockSigningKeys(db: Queryable): Promise<void> {
   await execute(db, lockStatement);
 }
@@ -79,7 +79,7 @@ const replaceStatement = defineCommand(
   'update signing_keys set private_key_sealed = $2, retired_at = $3 where kid = $1',
 );
 
-/** Stores another seal of a key, and when it retires. */
+/** Replaces the seal of a key, and its retirement. */
 export async function replaceSigningKeySeal(db: Queryable, key: SigningKeyRecord): Promise<void> {
   await execute(db, replaceStatement, [key.kid, key.privateKeySealed, key.retiredAt]);
 }

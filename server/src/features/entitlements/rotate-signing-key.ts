@@ -20,7 +20,6 @@ import {
   type SigningKeyRecord,
 } from './queries.ts';
 
-/** What creating a key needs. */
 export interface SigningKeyDependencies {
   readonly pool: Pool;
   readonly clock: Clock;
@@ -28,15 +27,14 @@ export interface SigningKeyDependencies {
 }
 
 /**
- * A new key is published this long before it signs: by then every process has read it, and no client meets a token whose
+ * A new key is published this long before it signs. By then every process has read it, and no client gets a token whose
  * key is not in the key set yet.
  */
 export const PUBLISH_LEAD_MS = 5 * 60_000;
 
 /**
- * Creates a new signing key, which takes over after {@link PUBLISH_LEAD_MS}, and leaves an audit row.
- * @param options.immediately it takes over at once, because the present key must not be used any longer
- * @param change who does it and why
+ * Creates a signing key, which replaces the present one after {@link PUBLISH_LEAD_MS}, with an audit row.
+ * @param options.immediately it replaces the present one at once, because that must not be used any longer
  */
 export async function rotateSigningKey(
   ctx: SigningKeyDependencies,
@@ -61,11 +59,11 @@ export async function rotateSigningKey(
   return record;
 }
 
-/** What a key that is not published any more has as its retirement: long before any token. */
+/** The retirement of a key that is not published any more: before any token. */
 const REVOKED_AT = new Date(0);
 
 /**
- * Withdraws a retired key from the key set at once, so that tokens signed with it are refused, and leaves an audit row.
+ * Removes a retired key from the key set at once, so that tokens signed with it are refused, with an audit row.
  * @returns false when there is no such key, or it signs now or will sign: rotate first
  */
 export async function revokeSigningKey(
@@ -95,8 +93,8 @@ export async function revokeSigningKey(
 }
 
 /**
- * Creates a signing key where none can sign: in a new database, and where rows were removed. Processes that start at once
- * end with the same one. Rows that do not open are left to the ring, which reports them.
+ * Creates a signing key when none can sign: in a new database, and after rows were removed. Processes that start at the
+ * same time get the same key. The key ring reports the rows that do not open.
  */
 export async function ensureSigningKey(ctx: SigningKeyDependencies): Promise<void> {
   if (await hasKey(ctx.pool, ctx)) return;
@@ -108,7 +106,7 @@ export async function ensureSigningKey(ctx: SigningKeyDependencies): Promise<voi
   });
 }
 
-/** Where no row opens the master secret is likely the wrong one, and a key of its own would hide that. */
+/** When no row opens, the master secret is probably wrong, and a new key would hide that. */
 async function hasKey(db: Queryable, { clock, vault }: SigningKeyDependencies): Promise<boolean> {
   const { opened, rejected } = openSigningKeys(vault, await listSigningKeys(db));
   if (opened.length === 0) return rejected.length > 0;
@@ -116,7 +114,7 @@ async function hasKey(db: Queryable, { clock, vault }: SigningKeyDependencies): 
   return findCurrentKey(records, clock.now()) !== undefined;
 }
 
-/** Seals the moment at which the others retire, so that a change of their rows cannot bring them back. */
+/** Seals the retirement of the other keys, so that a change of their rows cannot reactivate them. */
 async function retireKeys(db: Queryable, vault: Vault, retiredAt: Date): Promise<void> {
   const { opened } = openSigningKeys(vault, await listSigningKeys(db));
   for (const { record, key } of opened) {

@@ -20,19 +20,19 @@ export interface SigningKey {
   readonly encodedHeader: string;
 }
 
-/** Makes a new Ed25519 signing key. */
+/** Generates an Ed25519 signing key. */
 export function generateSigningKey(): SigningKey {
   return toSigningKey(generateKeyPairSync('ed25519').privateKey);
 }
 
-/** The private key as base64 of PKCS #8 DER: a secret, to be sealed before it is stored. */
+/** Exports the private key as base64 of PKCS #8 DER, which must be sealed before it is stored. */
 export function exportSigningKey(key: SigningKey): string {
   return key.privateKey.export({ format: 'der', type: 'pkcs8' }).toString('base64');
 }
 
 /**
- * Reads what `exportSigningKey` wrote.
- * @throws {Error} when it is no Ed25519 private key
+ * Imports what `exportSigningKey` exported.
+ * @throws {Error} when it is not an Ed25519 private key
  */
 export function importSigningKey(exported: string): SigningKey {
   const der = Buffer.from(exported, 'base64');
@@ -40,9 +40,9 @@ export function importSigningKey(exported: string): SigningKey {
 }
 
 /**
- * The public JSON Web Key of an Ed25519 key.
+ * Returns the public JSON Web Key of an Ed25519 key.
  * @param key private or public
- * @throws {TypeError} when it is a key of another kind
+ * @throws {TypeError} when the key is of another type
  */
 export function toPublicJwk(key: KeyObject): PublicJwk {
   const publicKey = key.type === 'private' ? createPublicKey(key) : key;
@@ -60,7 +60,7 @@ function toSigningKey(privateKey: KeyObject): SigningKey {
   return { publicJwk, privateKey, encodedHeader };
 }
 
-/** Why a row of `signing_keys` is not used. */
+/** Why a row of `signing_keys` is rejected. */
 export type RejectionReason = 'unknown_secret' | 'altered';
 
 /** A signing key whose row is authentic. */
@@ -69,18 +69,18 @@ export interface OpenedSigningKey {
   readonly key: SigningKey;
 }
 
-/** A row that no process with the master secret wrote like this. */
+/** A row that the master secret does not authenticate. */
 export interface RejectedSigningKey {
   readonly kid: string;
   readonly reason: RejectionReason;
 }
 
-/** The moments that decide when a key signs and is published. */
+/** When a key signs and is published. */
 type Lifetime = Pick<SigningKeyRecord, 'createdAt' | 'activeFrom' | 'retiredAt'>;
 
 /**
- * Seals a private key together with its lifetime: without the master secret nobody adds a key, and nobody makes an old
- * one sign again or stay published by changing its row.
+ * Seals a private key together with its lifetime. Without the master secret, a changed row can neither add a key nor make
+ * an old one sign again or stay published.
  */
 export function sealSigningKey(
   vault: Vault,
@@ -94,7 +94,7 @@ export function sealSigningKey(
   return { kid, privateKeySealed, createdAt, activeFrom, retiredAt };
 }
 
-/** Splits rows into those that the master secret authenticates and the others. */
+/** Opens the rows that the master secret authenticates, and rejects the others. */
 export function openSigningKeys(
   vault: Pick<Vault, 'open'>,
   records: readonly SigningKeyRecord[],
@@ -115,7 +115,7 @@ function openSigningKey(
 ): SigningKey | RejectionReason {
   try {
     const key = importSigningKey(vault.open(record.privateKeySealed, labelOf(record)));
-    // The thumbprint (RFC 7638) of the key itself; a row's own word counts for nothing.
+    // Compares the thumbprint (RFC 7638) of the key itself with that of the row.
     return key.publicJwk.kid === record.kid ? key : 'altered';
   } catch (error) {
     return error instanceof UnknownSecretError ? 'unknown_secret' : 'altered';
@@ -129,7 +129,7 @@ function labelOf({ kid, ...lifetime }: Lifetime & { readonly kid: string }): str
 }
 
 /**
- * The key that signs at a moment: the youngest that is active and not retired, or else the first that is not retired,
+ * Returns the key that signs at a time: the newest that is active and not retired, or else the first that is not retired,
  * because the clock of another process may be ahead of this one.
  * @param keys in the order in which they were created
  * @returns undefined when every key is retired

@@ -12,10 +12,10 @@ import {
 } from '#server/db/statement.ts';
 
 /**
- * What is stored under a master secret: sealed texts and license keys can be rewritten without the data that was hashed,
- * the others only where that data is at hand.
+ * The types of rows that depend on a master secret. Sealed texts and license keys can be rewritten without the hashed data,
+ * the others only with it.
  */
-const STORED_KINDS = [
+const STORED_TYPES = [
   'licenses',
   'license_keys',
   'signing_keys',
@@ -27,28 +27,28 @@ const STORED_KINDS = [
   'usage_machines',
 ] as const;
 
-export type StoredKind = (typeof STORED_KINDS)[number];
+export type StoredType = (typeof STORED_TYPES)[number];
 
-/** How many rows of a kind are stored under a master secret. */
+/** The number of rows of a type that are stored under a master secret. */
 export interface StoredCount {
-  readonly kind: StoredKind;
-  /** Id of the master secret, 6 hex digits. */
+  readonly kind: StoredType;
+  /** The id of the master secret, 6 hex digits. */
   readonly secretId: string;
   readonly rows: number;
 }
 
-/** A sealed text names its secret behind the version byte, a hash at its start. */
+/** A sealed text contains the id of its secret after the version byte, a hash at its start. */
 const SEALED = (column: string): string => `encode(substring(${column} from 2 for 3), 'hex')`;
 const HASHED = (column: string): string => `encode(substring(${column} from 1 for 3), 'hex')`;
 
-const SOURCES: Readonly<Record<StoredKind, string>> = {
+const SOURCES: Readonly<Record<StoredType, string>> = {
   licenses: `select ${SEALED('key_sealed')} as secret_id from licenses`,
   license_keys: `select ${HASHED('key_hash')} as secret_id from license_keys`,
   signing_keys: `select ${SEALED('private_key_sealed')} as secret_id from signing_keys`,
   webhook_secrets: `select ${SEALED('secret_sealed')} as secret_id from webhook_endpoints
     union all select ${SEALED('previous_secret_sealed')} from webhook_endpoints
     where previous_secret_sealed is not null and previous_secret_until > now()`,
-  // Nothing is compared with a machine that was deactivated.
+  // Deactivated machines are not compared.
   machines: `select left(machine_digest, 6) as secret_id from activations where deactivated_at is null`,
   trial_claims: `select ${HASHED('claim_hash')} as secret_id from trial_claims`,
   suppressions: `select ${HASHED('address_hash')} as secret_id from suppressions`,
@@ -59,16 +59,16 @@ const SOURCES: Readonly<Record<StoredKind, string>> = {
 const countStatement = defineStatement(
   'master_secret_count_rows',
   Type.Object({ kind: Type.String(), secret_id: Type.String(), rows: Type.Integer() }),
-  STORED_KINDS.map(
+  STORED_TYPES.map(
     (kind) =>
-      `select '${kind}' as kind, secret_id, count(*) as rows from (${SOURCES[kind]}) stored group by secret_id`,
+      `select '${kind}' as kind, secret_id, count(*) as rows from (${SOURCES[kind]}) source group by secret_id`,
   ).join(' union all '),
 );
 
-/** Counts all rows by kind and master secret; reads whole tables. */
+/** Counts all rows by type and master secret; reads whole tables. */
 export async function countStoredRows(db: Queryable): Promise<StoredCount[]> {
   const rows = await queryRows(db, countStatement);
-  return STORED_KINDS.flatMap((kind) =>
+  return STORED_TYPES.flatMap((kind) =>
     rows
       .filter((row) => row.kind === kind)
       .map((row) => ({ kind, secretId: row.secret_id, rows: row.rows })),
@@ -85,7 +85,7 @@ const addressStatement = defineStatement(
    ) known order by email limit $2`,
 );
 
-/** The e-mail addresses after one that are stored readable somewhere, in order, each once. */
+/** Lists a page of the e-mail addresses that are stored in plain text, sorted and unique. */
 export async function listKnownAddresses(
   db: Queryable,
   after: string,
@@ -100,7 +100,7 @@ const machineStatement = defineStatement(
   `select distinct machine_id from activations where machine_id > $1 order by machine_id limit $2`,
 );
 
-/** The ids of machines after one that activations hold, in order, each once. */
+/** Lists a page of the machine ids of activations, sorted and unique. */
 export async function listKnownMachineIds(
   db: Queryable,
   after: string,
@@ -119,8 +119,8 @@ const countProcessesStatement = defineStatement(
 );
 
 /**
- * How many kinds of processes are connected that cannot read what is stored under a master secret. Connections name the
- * secrets of their process; a pooler may hide them.
+ * Counts the connected kinds of processes that cannot read rows stored under a master secret. The application name of a
+ * connection contains the ids of its process's secrets; a pooler may hide them.
  */
 export async function countOutdatedProcesses(db: Queryable, secretId: string): Promise<number> {
   return (await queryRow(db, countProcessesStatement, [APPLICATION_NAME, secretId]))?.count ?? 0;
@@ -140,7 +140,7 @@ const listStatement = defineStatement(
    order by id limit $3`,
 );
 
-/** The licenses after an id whose keys are not sealed under the master secret of this id. */
+/** Lists a page of the licenses whose keys are not sealed under a master secret. */
 export async function listOutdatedLicenses(
   db: Queryable,
   after: string,
@@ -157,7 +157,7 @@ const lockStatement = defineStatement(
   'select id, key_sealed from licenses where id = any ($1::uuid[]) order by id for update',
 );
 
-/** Locks licenses in the order of their ids and reads their sealed keys. */
+/** Locks licenses in the order of their ids, and returns their sealed keys. */
 export async function lockSealedLicenses(
   db: Queryable,
   ids: readonly string[],
@@ -168,8 +168,8 @@ export async function lockSealedLicenses(
 
 const updateStatement = defineCommand(
   'master_secret_update_licenses',
-  `update licenses l set key_sealed = fresh.key_sealed
-   from unnest($1::uuid[], $2::bytea[]) as fresh (id, key_sealed) where l.id = fresh.id`,
+  `update licenses l set key_sealed = new.key_sealed
+   from unnest($1::uuid[], $2::bytea[]) as new (id, key_sealed) where l.id = new.id`,
 );
 
 /** Stores the sealed keys of locked licenses. */

@@ -1,4 +1,6 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { readLicenseKey } from '#server/lib/license-key.ts';
 
@@ -8,6 +10,7 @@ import {
   replaceSigningKeySeal,
 } from '../entitlements/queries.ts';
 import { openSigningKeys, sealSigningKey } from '../entitlements/signing-key.ts';
+import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
 import { licenseKeyLabel } from '../licenses/license-key.ts';
 import { deleteLicenseKeys, insertLicenseKeys } from '../licenses/queries/license-keys.ts';
 import { MAX_ENDPOINTS } from '../outgoing-webhooks/add-endpoint.ts';
@@ -24,26 +27,28 @@ import {
   type SealedLicense,
 } from './queries.ts';
 
-type RewriteContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'vault'>;
+export interface RewriteDependencies extends LicenseKeyDependencies {
+  readonly clock: Clock;
+  readonly pool: Pool;
+}
 
-/** Licenses of one transaction: some 20 ms of work, for which they stay locked. */
+/** Licenses in one transaction, which locks them for some 20 ms. */
 const BATCH_SIZE = 200;
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** Rows that were rewritten, and rows that could not be opened. */
+/** The number of rewritten rows, and of rows that do not open. */
 export interface RewriteResult {
   readonly rewritten: number;
   readonly failed: number;
 }
 
 /**
- * Seals the keys of all licenses under the current master secret and stores their hashes under it, in batches. Safe to
- * be interrupted and run again.
- * @param report called with the number of licenses done so far
+ * Seals and hashes the keys of all licenses under the current master secret, in batches. Safe to interrupt and repeat.
+ * @param report called with the number of rewritten licenses
  */
 export async function rewriteLicenses(
-  ctx: RewriteContext,
+  ctx: RewriteDependencies,
   report: (done: number) => void,
 ): Promise<RewriteResult> {
   let after = NIL_UUID;
@@ -64,7 +69,7 @@ export async function rewriteLicenses(
   }
 }
 
-async function rewriteBatch(ctx: RewriteContext, ids: readonly string[]): Promise<number> {
+async function rewriteBatch(ctx: RewriteDependencies, ids: readonly string[]): Promise<number> {
   return inTransaction(ctx.pool, async (client) => {
     const opened = (await lockSealedLicenses(client, ids)).flatMap((each) => openKey(ctx, each));
     const sealed = opened.map(({ id, key }) => ({
@@ -72,12 +77,12 @@ async function rewriteBatch(ctx: RewriteContext, ids: readonly string[]): Promis
       keySealed: ctx.vault.seal(key, licenseKeyLabel(id)),
     }));
     await updateSealedLicenses(client, sealed);
-    const fresh = new Map(opened.flatMap(({ key }) => hashesOf(ctx, key)));
-    const taken = await deleteLicenseKeys(client, [...fresh.keys()]);
+    const currentHashes = new Map(opened.flatMap(({ key }) => hashesOf(ctx, key)));
+    const deleted = await deleteLicenseKeys(client, [...currentHashes.keys()]);
     await insertLicenseKeys(
       client,
-      taken.map(({ keyHash, licenseId }) => ({
-        keyHash: fresh.get(keyHash) ?? keyHash,
+      deleted.map(({ keyHash, licenseId }) => ({
+        keyHash: currentHashes.get(keyHash) ?? keyHash,
         licenseId,
       })),
     );
@@ -85,17 +90,17 @@ async function rewriteBatch(ctx: RewriteContext, ids: readonly string[]): Promis
   });
 }
 
-function openKey({ vault }: RewriteContext, { id, keySealed }: SealedLicense) {
+function openKey({ vault }: RewriteDependencies, { id, keySealed }: SealedLicense) {
   try {
     return [{ id, key: vault.open(keySealed, licenseKeyLabel(id)) }];
   } catch {
-    // Counted as failed; one row that does not open must not keep the others from being rewritten.
+    // Counted as failed, so that the other rows are rewritten.
     return [];
   }
 }
 
-/** From the hashes of a key under the previous secrets to that under the current one. */
-function hashesOf({ catalog, vault }: RewriteContext, key: string): [string, string][] {
+/** Maps the hashes of a key under the previous secrets to the hash under the current one. */
+function hashesOf({ catalog, vault }: RewriteDependencies, key: string): [string, string][] {
   const reading = readLicenseKey(key, catalog().keyPrefix);
   if (reading.kind === 'mistyped') return [];
   const { lookup } = reading;
@@ -103,7 +108,10 @@ function hashesOf({ catalog, vault }: RewriteContext, key: string): [string, str
 }
 
 /** Seals the signing keys of entitlements under the current master secret. */
-export async function rewriteSigningKeys({ pool, vault }: RewriteContext): Promise<RewriteResult> {
+export async function rewriteSigningKeys({
+  pool,
+  vault,
+}: RewriteDependencies): Promise<RewriteResult> {
   return inTransaction(pool, async (client) => {
     await lockSigningKeys(client);
     const { opened, rejected } = openSigningKeys(vault, await listSigningKeys(client));
@@ -116,7 +124,7 @@ export async function rewriteSigningKeys({ pool, vault }: RewriteContext): Promi
 }
 
 /** Seals the signing secrets of webhook endpoints under the current master secret. */
-export async function rewriteEndpoints(ctx: RewriteContext): Promise<RewriteResult> {
+export async function rewriteEndpoints(ctx: RewriteDependencies): Promise<RewriteResult> {
   const now = ctx.clock.now();
   return inTransaction(ctx.pool, async (client) => {
     await lockEndpoints(client);
@@ -128,7 +136,7 @@ export async function rewriteEndpoints(ctx: RewriteContext): Promise<RewriteResu
         await updateEndpoint(client, { ...endpoint, ...resealed });
         result.rewritten += 1;
       } catch {
-        // Sealed under a secret that is not configured: `endpoint roll` replaces it.
+        // Sealed under a secret that is not configured; `endpoint roll` replaces it.
         result.failed += 1;
       }
     }

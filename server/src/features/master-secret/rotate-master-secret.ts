@@ -1,6 +1,5 @@
+/** Master secret: rewrite stored rows from previous master secrets to the current one. */
 import { parseEmail } from '@latchkey/contract';
-
-import type { Context } from '#server/context.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import { rewriteAddresses } from '../suppressions/stored-addresses.ts';
@@ -8,32 +7,31 @@ import { rewriteUsage } from '../usage/machine-key.ts';
 import { listKnownAddresses, listKnownMachineIds } from './queries.ts';
 import {
   rewriteLicenses,
+  type RewriteDependencies,
   type RewriteResult,
   rewriteEndpoints,
   rewriteSigningKeys,
 } from './rewrite.ts';
 
-type RotationContext = Pick<Context, 'catalog' | 'clock' | 'pool' | 'vault'>;
-
-/** What a rotation rewrote, by kind. */
+/** The counts of a rotation, by type of row. */
 export interface RotationResult {
   readonly licenses: RewriteResult;
   readonly signingKeys: RewriteResult;
   readonly webhookSecrets: RewriteResult;
-  /** Subscribers and suppressions whose address is stored somewhere. */
+  /** Subscribers and suppressions whose address is stored in plain text. */
   readonly addresses: number;
-  /** Days of use and machines whose id an activation holds. */
+  /** Days of use and machines whose id is stored with an activation. */
   readonly usage: number;
 }
 
 /**
- * Rewrites everything that can be rewritten without its owner under the current master secret. Every batch is one
- * transaction and finds for itself what is left, so that it may be killed and run again, also while the service serves.
+ * Rewrites all rows under the current master secret that can be rewritten without their owner. Each batch is one transaction
+ * and reads the remaining rows itself, so that a rotation can be interrupted and repeated, also while the service runs.
  * @param actor for the audit log
- * @param report called with the number of rows done so far
+ * @param report called with the number of rewritten rows
  */
 export async function rotateMasterSecret(
-  ctx: RotationContext,
+  ctx: RewriteDependencies,
   actor: string,
   report: (done: number) => void,
 ): Promise<RotationResult> {
@@ -41,10 +39,10 @@ export async function rotateMasterSecret(
   const webhookSecrets = await rewriteEndpoints(ctx);
   const licenses = await rewriteLicenses(ctx, report);
   const rewriteAll = (emails: readonly string[]) => rewriteAddresses(ctx, emails.filter(isAddress));
-  const addresses = await inPages(ctx, listKnownAddresses, rewriteAll, (done) =>
+  const addresses = await rewriteInPages(ctx, listKnownAddresses, rewriteAll, (done) =>
     report(licenses.rewritten + done),
   );
-  const usage = await inPages(
+  const usage = await rewriteInPages(
     ctx,
     listKnownMachineIds,
     (ids) => rewriteUsage(ctx, ids),
@@ -63,8 +61,8 @@ export async function rotateMasterSecret(
 
 const PAGE_SIZE = 500;
 
-async function inPages(
-  { pool }: RotationContext,
+async function rewriteInPages(
+  { pool }: RewriteDependencies,
   list: typeof listKnownAddresses,
   rewrite: (page: readonly string[]) => Promise<number>,
   report: (done: number) => void,
@@ -81,7 +79,7 @@ async function inPages(
   }
 }
 
-/** A payment provider's customer may have what is no address to us. */
+/** A payment provider's customer may have an address that is invalid here. */
 function isAddress(text: string): boolean {
   return 'email' in parseEmail(text);
 }

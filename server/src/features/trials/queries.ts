@@ -19,7 +19,7 @@ const listByClaimsStatement = defineStatement(
    from trial_claims where claim_hash = any ($1::bytea[])`,
 );
 
-/** Which of the claims are taken, and by which license. */
+/** Returns the licenses of the claims that are taken, by claim. */
 export async function listTrialsByClaims(
   db: Queryable,
   claims: readonly string[],
@@ -52,8 +52,8 @@ const listStatement = defineStatement(
   `select l.id, l.product_id, l.expires_at, l.cancel_scheduled_for, l.canceled_at, l.paused_at, l.suspended_at,
           l.refunded_at, l.revoked_at, l.key_sealed,
           a.id as activation_id, a.machine_id, a.machine_digest, a.deactivated_at, a.entitlement_proof
-   from unnest($1::uuid[]) as wanted (id)
-   join licenses l on l.id = wanted.id
+   from unnest($1::uuid[]) as requested (id)
+   join licenses l on l.id = requested.id
    cross join lateral (
      select * from activations
      where license_id = l.id
@@ -62,56 +62,56 @@ const listStatement = defineStatement(
    ) a`,
 );
 
-/** The trials of some licenses, each with the activation that holds its slot, or else held it last. */
+/** Lists trials by the ids of their licenses, each with its active or else its latest activation. */
 export async function listTrials(db: Queryable, licenseIds: readonly string[]) {
   return queryRows(db, listStatement, [licenseIds]);
 }
 
-const claimStatement = defineStatement(
-  'trial_claim',
+const insertFreeStatement = defineStatement(
+  'trial_insert_free_claims',
   Type.Object({ claim: Type.String() }),
   `insert into trial_claims (claim_hash, license_id, claimed_at)
    select claim_hash, license_id, $3
-   from unnest($1::bytea[], $2::uuid[]) as wanted (claim_hash, license_id)
+   from unnest($1::bytea[], $2::uuid[]) as claim (claim_hash, license_id)
    order by claim_hash
    on conflict (claim_hash) do nothing
    returning encode(claim_hash, 'hex') as claim`,
 );
 
-/** A claim and the license that it is for. */
+/** A claim and its license. */
 export interface Claim {
   readonly claim: string;
   readonly licenseId: string;
 }
 
 /**
- * Takes the claims that are free, and gives them. It waits for another transaction that is taking the same ones; the order
- * of the rows keeps the two from waiting for each other.
+ * Inserts the claims that are free, and returns them. Waits for another transaction that inserts the same claims; the order
+ * of the rows prevents a deadlock.
  */
-export async function takeClaims(
+export async function insertFreeClaims(
   db: Queryable,
   claims: readonly Claim[],
-  takenAt: Date,
+  claimedAt: Date,
 ): Promise<ReadonlySet<string>> {
-  const rows = await queryRows(db, claimStatement, [
+  const rows = await queryRows(db, insertFreeStatement, [
     toBytes(claims.map(({ claim }) => claim)),
     claims.map(({ licenseId }) => licenseId),
-    takenAt,
+    claimedAt,
   ]);
   return new Set(rows.map((row) => row.claim));
 }
 
-const releaseStatement = defineCommand(
-  'trial_release_claims',
+const deleteStatement = defineCommand(
+  'trial_delete_claims',
   'delete from trial_claims where claim_hash = any ($1::bytea[])',
 );
 
-/** Deletes claims: those taken in this very transaction. */
-export async function releaseClaims(db: Queryable, claims: readonly string[]): Promise<void> {
-  await execute(db, releaseStatement, [toBytes(claims)]);
+/** Deletes claims. */
+export async function deleteClaims(db: Queryable, claims: readonly string[]): Promise<void> {
+  await execute(db, deleteStatement, [toBytes(claims)]);
 }
 
-/** An advisory lock of the whole service. */
+/** The name of the advisory lock. */
 const CLAIMS_LOCK = 'latchkey trial claims';
 
 const lockStatement = defineCommand(
@@ -119,7 +119,7 @@ const lockStatement = defineCommand(
   `select pg_advisory_xact_lock(hashtextextended($1, 0))`,
 );
 
-/** Keeps other processes from taking claims under another master secret until the transaction ends. */
+/** Serializes processes that insert claims under different master secrets, until the transaction ends. */
 export async function lockTrialClaims(db: Queryable): Promise<void> {
   await execute(db, lockStatement, [CLAIMS_LOCK]);
 }
@@ -128,26 +128,26 @@ const copyClaimsStatement = defineCommand(
   'trial_copy_claims',
   `insert into trial_claims (claim_hash, license_id, claimed_at)
    select distinct on (claim_hash) claim_hash, license_id, l.created_at
-   from unnest($1::bytea[], $2::uuid[]) as wanted (claim_hash, license_id)
-   join licenses l on l.id = wanted.license_id
+   from unnest($1::bytea[], $2::uuid[]) as claim (claim_hash, license_id)
+   join licenses l on l.id = claim.license_id
    order by claim_hash, license_id
    on conflict (claim_hash) do nothing`,
 );
 
-/** Replaces claims by those of the same machines under another master secret. */
-export async function moveClaims(
+/** Replaces claims by those of the same machines under the current master secret. */
+export async function replaceClaims(
   db: Queryable,
-  wanted: readonly Claim[],
+  current: readonly Claim[],
   outdated: readonly string[],
 ): Promise<void> {
   await execute(db, copyClaimsStatement, [
-    toBytes(wanted.map(({ claim }) => claim)),
-    wanted.map(({ licenseId }) => licenseId),
+    toBytes(current.map(({ claim }) => claim)),
+    current.map(({ licenseId }) => licenseId),
   ]);
-  await execute(db, releaseStatement, [toBytes(outdated)]);
+  await execute(db, deleteStatement, [toBytes(outdated)]);
 }
 
-/** A trial that is to be stored. */
+/** A trial to store. */
 export interface NewTrial {
   readonly licenseId: string;
   /** A keyed hash, 64 hex digits. */
@@ -163,7 +163,7 @@ export interface NewTrial {
   readonly entitlementProof: string | null;
 }
 
-/** What all trials granted together have in common. */
+/** The terms of trials that are granted together. */
 export interface TrialTerms {
   readonly productId: string;
   readonly tier: string;
@@ -210,7 +210,7 @@ export async function insertTrialLicenses(
   ]);
 }
 
-/** Gives the machines of trials their slots. */
+/** Stores the activations of trials. */
 export async function insertTrialActivations(
   db: Queryable,
   trials: readonly NewTrial[],

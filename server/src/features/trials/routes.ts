@@ -1,20 +1,19 @@
 import { TrialStartRequest, TrialStartResponse, ref } from '@latchkey/contract';
 import type { FastifySchema } from 'fastify';
 
-import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
-import { limitStorage } from '#server/http/limit-storage.ts';
+import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
 
-import { startTrial } from './start-trial.ts';
+import { startTrial, type TrialDependencies } from './start-trial.ts';
 import { TRIAL_DAYS } from './trial.ts';
 
 export const startTrialOperation = {
   operationId: 'startTrial',
   tags: ['trial'],
-  summary: 'Start the trial of a machine, or get it back',
-  description: 'Seven days, granted once per machine; asking again returns the same trial.',
+  summary: 'Start the trial of a machine, or get the existing one',
+  description: 'Seven days, granted once per machine; a repeated request returns the same trial.',
   body: ref(TrialStartRequest),
-  response: { 200: ref(TrialStartResponse, 'The trial, also when it is over.') },
+  response: { 200: ref(TrialStartResponse, 'The trial, also when it has expired.') },
   problems: ['rate_limited'],
 } satisfies FastifySchema;
 
@@ -23,8 +22,12 @@ const DAY_MS = 86_400_000;
 /** A trial's license, key, activation and, at most, 85 claims, with their index entries. */
 const TRIAL_BYTES = 16 * 1024;
 
-/** The one-time trial of a machine. */
-export function registerTrialRoutes(app: App, ctx: Context): void {
+interface TrialRouteDependencies extends TrialDependencies {
+  readonly storage: StorageLimits;
+}
+
+/** Registers the operation that starts a trial. */
+export function registerTrialRoutes(app: App, ctx: TrialRouteDependencies): void {
   app.post(
     '/api/v1/trial/start',
     { onRequest: limitNewTrials(ctx), schema: startTrialOperation },
@@ -33,7 +36,7 @@ export function registerTrialRoutes(app: App, ctx: Context): void {
 }
 
 async function startAndCharge(
-  ctx: Context,
+  ctx: TrialRouteDependencies,
   body: TrialStartRequest,
   network: string,
 ): Promise<TrialStartResponse> {
@@ -49,7 +52,7 @@ function isNew({ expires_at: expiresAt }: TrialStartResponse, startedAt: Date): 
   return new Date(expiresAt).getTime() >= startedAt.getTime() + TRIAL_DAYS * DAY_MS;
 }
 
-function limitNewTrials({ clock, metrics, storage: limits }: Context) {
+function limitNewTrials({ clock, metrics, storage: limits }: TrialRouteDependencies) {
   const onRefusal = (code: string): void => metrics.countRefusal('trial', code);
   return limitStorage({ limits, clock, needsDisk: false, onRefusal });
 }

@@ -1,26 +1,30 @@
 import type { TrialStartRequest, TrialStartResponse } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
 import { PublicError } from '#server/errors.ts';
 
-import { activateMachine } from '../licenses/activate.ts';
 import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
+import { activateMachine } from '../licenses/activate.ts';
+import type { LicenseDependencies } from '../licenses/dependencies.ts';
 import { trialClaims } from '../licenses/fingerprint/identity.ts';
+import { licenseKeyLabel } from '../licenses/license-key.ts';
 import { storeEntitlementProof } from '../licenses/queries/activations.ts';
 import { readMachine, type IdentifiedMachine } from '../licenses/read-machine.ts';
 import type { LicenseTerms } from '../licenses/rules/facts.ts';
 import { isUsable, licenseStatus, publicExpiry } from '../licenses/rules/status.ts';
-import { licenseKeyLabel } from '../licenses/license-key.ts';
 import { findCatalogTerms, readTerms, TRIAL_TIER } from '../licenses/terms.ts';
-import type { Trial } from './trial.ts';
+import type { Trial, TrialBatch } from './trial.ts';
 
-/** The slot that a trial answers with. */
-interface Slot {
+export interface TrialDependencies extends LicenseDependencies {
+  readonly batches: LicenseDependencies['batches'] & { readonly trials: TrialBatch };
+}
+
+/** The activation of the response, and its token while it is usable. */
+interface TrialActivation {
   readonly activationId: string;
   readonly token: string | null;
 }
 
-interface SlotRequest {
+interface ActivationRequest {
   readonly trial: Trial;
   readonly terms: LicenseTerms;
   readonly machine: IdentifiedMachine;
@@ -28,11 +32,11 @@ interface SlotRequest {
 }
 
 /**
- * Grants the one trial of a machine, or recovers the one that it was granted earlier, even if that is over.
+ * Grants the one trial of a machine, or returns the existing one, also when it has expired.
  * @throws InvalidRequestError (422) for a fingerprint that is empty or too large
  */
 export async function startTrial(
-  ctx: Context,
+  ctx: TrialDependencies,
   request: TrialStartRequest,
 ): Promise<TrialStartResponse> {
   const machine = readMachine(ctx.vault, request.machine_fingerprint);
@@ -44,39 +48,37 @@ export async function startTrial(
   const terms =
     findCatalogTerms(ctx.catalog(), trial.license) ??
     (await ctx.databaseLimiter.run(() => readTerms(ctx.pool, ctx.catalog(), trial.license)));
-  const slot = await findSlot(ctx, { trial, terms, machine, installId }, now);
+  const activation = await findActivation(ctx, { trial, terms, machine, installId }, now);
   const expiresAt = publicExpiry(trial.license, now);
-  if (expiresAt === null) throw new Error('a trial without an end');
+  if (expiresAt === null) throw new Error('a trial has no expiry');
   return {
     license_key: ctx.vault.open(trial.keySealed, licenseKeyLabel(trial.license.id)),
-    activation_id: slot.activationId,
+    activation_id: activation.activationId,
     expires_at: expiresAt.toISOString(),
     features: [...terms.features],
     status: licenseStatus(trial.license, now),
     tier: terms.tier ?? TRIAL_TIER,
-    entitlement: slot.token,
+    entitlement: activation.token,
   };
 }
 
-/** The slot of the trial; a machine that was deactivated or has changed since takes it as if by activating. */
-async function findSlot(
-  ctx: Context,
-  { trial, terms, machine, installId }: SlotRequest,
+/** Returns the activation of a trial; a machine that was deactivated or has changed is activated again. */
+async function findActivation(
+  ctx: TrialDependencies,
+  { trial, terms, machine, installId }: ActivationRequest,
   now: Date,
-): Promise<Slot> {
+): Promise<TrialActivation> {
   const { license, activation } = trial;
   const status = licenseStatus(license, now);
   if (!isUsable(status)) return { activationId: activation.id, token: null };
-  if (isUnchanged(trial, machine)) {
-    const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, now);
-    if (newProof !== null) {
-      await ctx.databaseLimiter.run(() =>
-        storeEntitlementProof(ctx.pool, license.id, activation.id, newProof),
-      );
-    }
-    return { activationId: activation.id, token };
+  if (!isUnchanged(trial, machine)) return activateAgain(ctx, trial, machine, installId);
+  const { token, newProof } = issueEntitlement(ctx, license, terms, status, activation, now);
+  if (newProof !== null) {
+    await ctx.databaseLimiter.run(() =>
+      storeEntitlementProof(ctx.pool, license.id, activation.id, newProof),
+    );
   }
-  return takeSlotAgain(ctx, trial, machine, installId);
+  return { activationId: activation.id, token };
 }
 
 function isUnchanged({ activation }: Trial, machine: IdentifiedMachine): boolean {
@@ -87,16 +89,15 @@ function isUnchanged({ activation }: Trial, machine: IdentifiedMachine): boolean
   );
 }
 
-/** Trials match machines more loosely than activations do: a mere relative of the machine gets the grant but no slot. */
-async function takeSlotAgain(
-  ctx: Context,
+/** Claims match more loosely than activations: a machine that only shares claims gets the trial, but no activation. */
+async function activateAgain(
+  ctx: TrialDependencies,
   { license, activation }: Trial,
   machine: IdentifiedMachine,
   installId: string | null,
-): Promise<Slot> {
+): Promise<TrialActivation> {
   try {
-    const taken = await activateMachine(ctx, license.id, machine, installId, null);
-    return { activationId: taken.activationId, token: taken.token };
+    return await activateMachine(ctx, license.id, machine, installId, null);
   } catch (error) {
     if (error instanceof PublicError && error.status < 500) {
       return { activationId: activation.id, token: null };

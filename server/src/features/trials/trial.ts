@@ -1,20 +1,39 @@
+/** Trials: each machine gets one trial of seven days, whatever it does to get a second. */
 import { randomBytes } from 'node:crypto';
 
 import { v7 as makeUuid } from 'uuid';
 
 import type { Catalog } from '#server/config/catalog.ts';
-import type { Context } from '#server/context.ts';
 import type { Carrier } from '#server/db/batching/batcher.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
-import { issueEntitlement } from '../entitlements/issue-entitlement.ts';
+import {
+  issueEntitlement,
+  type EntitlementDependencies,
+} from '../entitlements/issue-entitlement.ts';
+import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
 import { sealLicenseKey } from '../licenses/license-key.ts';
 import type { IdentifiedMachine } from '../licenses/read-machine.ts';
 import type { LicenseStanding } from '../licenses/rules/facts.ts';
 import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
-import type { listTrials, TrialTerms, NewTrial } from './queries.ts';
+import type { listTrials, NewTrial, TrialTerms } from './queries.ts';
 
-/** A trial that was granted, now or earlier. */
+/** Part of the interface. */
+export const TRIAL_DAYS = 7;
+
+const DAY_MS = 86_400_000;
+
+/** A machine that requests a trial. */
+export interface TrialRequest {
+  /** Two machines share a trial when they share a claim; sorted. */
+  readonly claims: readonly string[];
+  /** The same claims under the previous master secrets; empty except during a rotation. */
+  readonly olderClaims: readonly string[];
+  readonly machine: IdentifiedMachine;
+  readonly installId: string | null;
+}
+
+/** A granted trial, new or existing. */
 export interface Trial {
   readonly license: LicenseStanding;
   readonly keySealed: Buffer;
@@ -27,22 +46,18 @@ export interface Trial {
   };
 }
 
-type TrialRow = Awaited<ReturnType<typeof listTrials>>[number];
+/** Grants trials in batches. */
+export type TrialBatch = Carrier<TrialRequest, Trial>;
 
-/** Reads a stored trial. */
-export function toTrial(row: TrialRow): Trial {
+/** Converts a stored row to a trial. */
+export function toTrial(row: Awaited<ReturnType<typeof listTrials>>[number]): Trial {
   return {
     license: {
-      id: row.id,
-      productId: row.product_id,
-      trial: true,
-      subscription: false,
-      expiresAt: row.expires_at,
+      ...newTrialLicense(row.id, row.product_id, row.expires_at),
       cancelScheduledFor: row.cancel_scheduled_for,
       canceledAt: row.canceled_at,
       pausedAt: row.paused_at,
       suspendedAt: row.suspended_at,
-      disputedAt: null,
       refundedAt: row.refunded_at,
       revokedAt: row.revoked_at,
     },
@@ -57,27 +72,18 @@ export function toTrial(row: TrialRow): Trial {
   };
 }
 
-/** A machine that asks for a trial. */
-export interface TrialRequest {
-  /** Two machines share a trial when they share one of these; sorted. */
-  readonly claims: readonly string[];
-  /** The same claims under the previous master secrets; empty except during a rotation. */
-  readonly olderClaims: readonly string[];
-  readonly machine: IdentifiedMachine;
-  readonly installId: string | null;
-}
-
-/** Trials, each request with its own, many at a time. */
-export type TrialBatch = Carrier<TrialRequest, Trial>;
-
-/** The facts of a trial's license when it is granted. */
-export function trialStanding(id: string, terms: TrialTerms): LicenseStanding {
+/** Returns the facts of a trial's license when it is granted. */
+export function newTrialLicense(
+  id: string,
+  productId: string,
+  expiresAt: Date | null,
+): LicenseStanding {
   return {
     id,
-    productId: terms.productId,
+    productId,
     trial: true,
     subscription: false,
-    expiresAt: terms.expiresAt,
+    expiresAt,
     cancelScheduledFor: null,
     canceledAt: null,
     pausedAt: null,
@@ -88,12 +94,7 @@ export function trialStanding(id: string, terms: TrialTerms): LicenseStanding {
   };
 }
 
-/** How long a trial lasts; part of the interface. */
-/** How long a trial lasts. */
-export const TRIAL_DAYS = 7;
-const DAY_MS = 86_400_000;
-
-/** What a trial that begins at a moment is like. */
+/** Returns the terms of a trial that is granted at a time. */
 export function trialTerms(catalog: Catalog, grantedAt: Date): TrialTerms {
   return {
     productId: catalog.trial.productId,
@@ -104,38 +105,25 @@ export function trialTerms(catalog: Catalog, grantedAt: Date): TrialTerms {
   };
 }
 
-type PreparationContext = Pick<Context, 'catalog' | 'config' | 'signingKeys' | 'vault'>;
-
-/** Makes a trial's license, key, activation and first entitlement; nothing is stored yet. */
-export function prepareTrial(
-  ctx: PreparationContext,
+/** Builds a trial's license, key, activation and first entitlement, without storing them. */
+export function buildTrial(
+  ctx: LicenseKeyDependencies & EntitlementDependencies,
   { machine, installId }: TrialRequest,
   terms: TrialTerms,
 ): NewTrial {
   const licenseId = makeUuid();
-  const activationId = makeUuid();
+  const license = newTrialLicense(licenseId, terms.productId, terms.expiresAt);
+  const licenseTerms = findCatalogTerms(ctx.catalog(), license);
+  const activation = { id: makeUuid(), machineId: machine.machineId, entitlementProof: null };
   const licenseKey = generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
   return {
     licenseId,
     ...sealLicenseKey(ctx, licenseId, licenseKey),
-    activationId,
+    activationId: activation.id,
     ...machine,
     installId,
-    entitlementProof: signFirst(ctx, licenseId, activationId, machine.machineId, terms),
+    entitlementProof:
+      licenseTerms &&
+      issueEntitlement(ctx, license, licenseTerms, 'active', activation, terms.grantedAt).newProof,
   };
-}
-
-function signFirst(
-  ctx: PreparationContext,
-  licenseId: string,
-  activationId: string,
-  machineId: string | null,
-  terms: TrialTerms,
-): string | null {
-  const license = trialStanding(licenseId, terms);
-  const licenseTerms = findCatalogTerms(ctx.catalog(), license);
-  if (licenseTerms === null) return null;
-  const activation = { id: activationId, machineId, entitlementProof: null };
-  return issueEntitlement(ctx, license, licenseTerms, 'active', activation, terms.grantedAt)
-    .newProof;
 }

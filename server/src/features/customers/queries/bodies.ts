@@ -10,9 +10,9 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { EventName } from '../facts.ts';
+import type { EventKey } from '../facts.ts';
 
-/** A page decompresses and searches so many bodies. */
+/** A page decompresses and searches many bodies. */
 const LONG_STATEMENT_MS = 60_000;
 
 const BodyOrNull = Type.Union([Bytes, Type.Null()]);
@@ -26,7 +26,7 @@ const searchStatement = defineStatement(
   }),
   `select event_id, provider,
           case when exists (
-            select from unnest($3::text[]) as needle where position(needle in searched.body) > 0
+            select from unnest($3::text[]) as wanted where position(wanted in searched.body) > 0
           ) then raw end as body
    from (
      select event_id, provider, raw from billing_events
@@ -38,19 +38,22 @@ const searchStatement = defineStatement(
    order by event_id, provider`,
 );
 
-/** An event, with its body when it may be about whom is looked for. */
-export interface SearchedEvent extends EventName {
+/** An event, with its body when it may mention the person. */
+export interface SearchedEvent extends EventKey {
   readonly body: Buffer | null;
 }
 
-/** A page of all payment events, in the order of their ids. @param after the last one of the page before */
+/**
+ * Searches a page of all payment events, in the order of their ids.
+ * @param after the last one of the previous page
+ */
 export async function searchBodies(
   db: Queryable,
-  needles: readonly string[],
-  after: EventName,
+  searchTexts: readonly string[],
+  after: EventKey,
   limit: number,
 ): Promise<SearchedEvent[]> {
-  const parameters = [after.eventId, after.provider, needles, limit];
+  const parameters = [after.eventId, after.provider, searchTexts, limit];
   const rows = await queryRows(db, searchStatement, parameters, LONG_STATEMENT_MS);
   return rows.map(({ event_id: eventId, ...row }) => ({ ...row, eventId }));
 }
@@ -60,15 +63,15 @@ const removeStatement = defineCommand(
   `update billing_events as event
    set raw = null, raw_removed_at = $3,
        message = regexp_replace(message, '[^[:space:]<>"'']+@[^[:space:]<>"'']+', '[e-mail]', 'g')
-   from unnest($1::text[], $2::text[]) as named (event_id, provider)
-   where event.event_id = named.event_id and event.provider = named.provider
+   from unnest($1::text[], $2::text[]) as target (event_id, provider)
+   where event.event_id = target.event_id and event.provider = target.provider
      and event.raw is not null and event.status in ('processed', 'ignored')`,
 );
 
-/** Removes the bodies of events, but not of those that were not applied; returns how many. */
+/** Removes the bodies of events, except of those that were not applied; returns the number of removed bodies. */
 export async function removeBodies(
   db: Queryable,
-  events: readonly EventName[],
+  events: readonly EventKey[],
   now: Date,
 ): Promise<number> {
   return execute(db, removeStatement, [...toColumns(events, ['eventId', 'provider']), now]);
@@ -85,12 +88,12 @@ const listStatement = defineStatement(
   }),
   `select event.event_id, event.provider, status, raw as body, to_jsonb(event) - 'raw' as row
    from billing_events as event
-   join unnest($1::text[], $2::text[]) as named (event_id, provider)
-     on event.event_id = named.event_id and event.provider = named.provider
+   join unnest($1::text[], $2::text[]) as target (event_id, provider)
+     on event.event_id = target.event_id and event.provider = target.provider
    order by event.received_at, event.event_id`,
 );
 
-/** Events with their bodies; null where it was removed. */
-export async function listEventsWithBodies(db: Queryable, events: readonly EventName[]) {
+/** Lists events with their bodies; null for a removed body. */
+export async function listEventsWithBodies(db: Queryable, events: readonly EventKey[]) {
   return queryRows(db, listStatement, toColumns(events, ['eventId', 'provider']));
 }

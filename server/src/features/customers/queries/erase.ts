@@ -9,55 +9,55 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { CustomerName, KeyEmailName, LedgerName, Person } from '../facts.ts';
+import type { CustomerKey, KeyEmailKey, LedgerKey, Person } from '../facts.ts';
 
 const clearLicensesStatement = defineCommand(
   'customer_clear_licenses',
   `update licenses set customer_email = null, customer_name = null, note = null where id = any ($1::uuid[])`,
 );
 
-/** Removes customer and note from licenses. */
+/** Removes the customer and the note of licenses. */
 export async function clearLicenses(db: Queryable, licenseIds: readonly string[]): Promise<void> {
   await execute(db, clearLicensesStatement, [licenseIds]);
 }
 
 const clearCustomersStatement = defineCommand(
   'customer_clear_customers',
-  `update billing_customers as known
-   set email = null, name = null, locale = null, occurred_at = greatest(known.occurred_at, $3)
-   from unnest($1::text[], $2::text[]) as named (customer_id, provider)
-   where known.customer_id = named.customer_id and known.provider = named.provider`,
+  `update billing_customers as customer
+   set email = null, name = null, locale = null, occurred_at = greatest(customer.occurred_at, $3)
+   from unnest($1::text[], $2::text[]) as target (customer_id, provider)
+   where customer.customer_id = target.customer_id and customer.provider = target.provider`,
 );
 
 /**
- * Removes what is known of customers. The rows stay with the moment of the erasure, so that an older event, or the answer of
- * a look-up that began before, brings nothing back.
+ * Removes the data of customers. The rows stay with the time of the erasure, so that an older event or look-up does not
+ * restore the data.
  */
 export async function clearCustomers(
   db: Queryable,
-  customers: readonly CustomerName[],
+  customers: readonly CustomerKey[],
   now: Date,
 ): Promise<void> {
   const names = toColumns(customers, ['customerId', 'provider']);
   await execute(db, clearCustomersStatement, [...names, now]);
 }
 
-const NOBODY = `jsonb_set(fact, '{customer}', '{"email": null, "name": null, "locale": null}')`;
+const FACT_WITHOUT_BUYER = `jsonb_set(fact, '{customer}', '{"email": null, "name": null, "locale": null}')`;
 
-function defineClearing(table: string, id: string) {
+function defineClearBuyer(table: string, id: string) {
   return defineCommand(
     `customer_clear_${table}`,
-    `update ${table} as entry set fact = ${NOBODY}
-     from unnest($1::text[], $2::text[], $3::text[]) as named (id, provider, event_id)
-     where entry.${id} = named.id and entry.provider = named.provider and entry.event_id = named.event_id`,
+    `update ${table} as entry set fact = ${FACT_WITHOUT_BUYER}
+     from unnest($1::text[], $2::text[], $3::text[]) as target (id, provider, event_id)
+     where entry.${id} = target.id and entry.provider = target.provider and entry.event_id = target.event_id`,
   );
 }
 
-const clearPaymentsStatement = defineClearing('billing_payments', 'transaction_id');
-const clearSubscriptionsStatement = defineClearing('billing_subscriptions', 'subscription_id');
+const clearPaymentsStatement = defineClearBuyer('billing_payments', 'transaction_id');
+const clearSubscriptionsStatement = defineClearBuyer('billing_subscriptions', 'subscription_id');
 
-/** Removes the buyer from ledger rows; what was bought and paid stays, which is all that licenses are computed from. */
-export async function clearLedger(db: Queryable, ledger: readonly LedgerName[]): Promise<void> {
+/** Removes the buyer of ledger rows. Purchases and payments stay, because licenses are computed from them. */
+export async function clearLedger(db: Queryable, ledger: readonly LedgerKey[]): Promise<void> {
   for (const [kind, statement] of [
     ['payment', clearPaymentsStatement],
     ['subscription', clearSubscriptionsStatement],
@@ -70,14 +70,14 @@ export async function clearLedger(db: Queryable, ledger: readonly LedgerName[]):
 const clearKeyEmailsStatement = defineCommand(
   'customer_clear_key_emails',
   `update key_emails as email set address_hash = null
-   from unnest($1::text[], $2::text[]) as named (transaction_id, provider)
-   where email.transaction_id = named.transaction_id and email.provider = named.provider`,
+   from unnest($1::text[], $2::text[]) as target (transaction_id, provider)
+   where email.transaction_id = target.transaction_id and email.provider = target.provider`,
 );
 
-/** Removes to whom e-mails with keys went. */
+/** Removes the recipients of e-mails with keys. */
 export async function clearKeyEmails(
   db: Queryable,
-  keyEmails: readonly KeyEmailName[],
+  keyEmails: readonly KeyEmailKey[],
 ): Promise<void> {
   await execute(db, clearKeyEmailsStatement, toColumns(keyEmails, ['transactionId', 'provider']));
 }
@@ -94,14 +94,14 @@ const updateMessagesStatement = defineCommand(
    from unnest($1::text[], $2::text[]) as changed (id, payload) where message.id = changed.id`,
 );
 
-/** Removes the address from messages of outgoing webhooks, delivered or not; a replay sends them without it. */
+/** Removes the address from messages of outgoing webhooks; a replay sends them without it. */
 export async function clearMessages(db: Queryable, ids: readonly string[]): Promise<void> {
   const messages = await queryRows(db, listMessagesStatement, [ids]);
   const payloads = messages.map(({ payload }) => withoutEmail(payload));
   await execute(db, updateMessagesStatement, [messages.map(({ id }) => id), payloads]);
 }
 
-/** The fields stay in their order, as the payload was written. */
+/** Keeps the order of the fields. */
 function withoutEmail(payload: string): string {
   return JSON.stringify(
     JSON.parse(payload, (name, value: unknown) => (name === 'customer_email' ? undefined : value)),

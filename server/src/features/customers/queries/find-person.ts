@@ -8,9 +8,9 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-import type { CustomerName, KeyEmailName, LedgerName } from '../facts.ts';
+import type { CustomerKey, KeyEmailKey, LedgerKey } from '../facts.ts';
 
-/** Some of these read whole tables, for no index serves them: they run seldom. */
+/** Some statements read whole tables, without an index, because they rarely run. */
 const LONG_STATEMENT_MS = 5 * 60_000;
 
 const licensesStatement = defineStatement(
@@ -19,7 +19,7 @@ const licensesStatement = defineStatement(
   'select id from licenses where lower(customer_email) = any ($1::text[]) order by id',
 );
 
-/** The licenses that name an address. Reads all licenses. */
+/** Finds the licenses with an address. Reads all licenses. */
 export async function findLicenseIds(
   db: Queryable,
   spellings: readonly string[],
@@ -35,16 +35,16 @@ const customersStatement = defineStatement(
    where lower(email) = any ($1::text[]) order by customer_id, provider`,
 );
 
-/** The providers' customers of an address. Reads all customers. */
+/** Finds the providers' customers with an address. Reads all customers. */
 export async function findCustomers(
   db: Queryable,
   spellings: readonly string[],
-): Promise<CustomerName[]> {
+): Promise<CustomerKey[]> {
   const rows = await queryRows(db, customersStatement, [spellings], LONG_STATEMENT_MS);
   return rows.map(({ provider, customer_id: customerId }) => ({ provider, customerId }));
 }
 
-const IS_THEIRS = `(lower(fact->'customer'->>'email') = any ($1::text[])
+const IS_OF_PERSON = `(lower(fact->'customer'->>'email') = any ($1::text[])
       or fact->'customer'->>'email' is null
      and (customer_id, provider) in (select * from unnest($2::text[], $3::text[])))`;
 
@@ -57,21 +57,21 @@ const ledgerStatement = defineStatement(
     event_id: Type.String(),
   }),
   `select 'payment' as kind, transaction_id as id, provider, event_id
-   from billing_payments where ${IS_THEIRS}
+   from billing_payments where ${IS_OF_PERSON}
    union all
    select 'subscription', subscription_id, provider, event_id
-   from billing_subscriptions where ${IS_THEIRS}`,
+   from billing_subscriptions where ${IS_OF_PERSON}`,
 );
 
 /**
- * The ledger rows that name an address, and those of its customers that name none: a row with another address belongs to
- * whom that one names. Reads the ledgers whole.
+ * Finds the ledger rows with an address, and those of its customers without one: a row with another address belongs to
+ * another person. Reads the whole ledgers.
  */
 export async function findLedgerRows(
   db: Queryable,
   spellings: readonly string[],
-  customers: readonly CustomerName[],
-): Promise<LedgerName[]> {
+  customers: readonly CustomerKey[],
+): Promise<LedgerKey[]> {
   const parameters = [spellings, ...toColumns(customers, ['customerId', 'provider'])];
   const rows = await queryRows(db, ledgerStatement, parameters, LONG_STATEMENT_MS);
   return rows.map(({ event_id: eventId, ...row }) => ({ ...row, eventId }));
@@ -84,10 +84,10 @@ const adjustmentsStatement = defineStatement(
    where (transaction_id, provider) in (select * from unnest($1::text[], $2::text[]))`,
 );
 
-/** The events of money that went back on some payments. */
+/** Finds the events of refunds and disputes of payments. */
 export async function findAdjustmentEvents(
   db: Queryable,
-  payments: readonly LedgerName[],
+  payments: readonly LedgerKey[],
 ): Promise<{ provider: string; eventId: string }[]> {
   const rows = await queryRows(db, adjustmentsStatement, toColumns(payments, ['id', 'provider']));
   return rows.map(({ provider, event_id: eventId }) => ({ provider, eventId }));
@@ -102,12 +102,12 @@ const keyEmailsStatement = defineStatement(
            select transaction_id, provider from billing_licenses where license_id = any ($2::uuid[]))`,
 );
 
-/** The e-mails with keys that went to an address, or are to. Reads all of them. */
+/** Finds the e-mails with keys to an address, sent or queued. Reads all of them. */
 export async function findKeyEmails(
   db: Queryable,
   addressHashes: readonly string[],
   licenseIds: readonly string[],
-): Promise<KeyEmailName[]> {
+): Promise<KeyEmailKey[]> {
   const parameters = [addressHashes, licenseIds];
   const rows = await queryRows(db, keyEmailsStatement, parameters, LONG_STATEMENT_MS);
   return rows.map(({ provider, transaction_id: transactionId }) => ({ provider, transactionId }));
@@ -120,7 +120,7 @@ const messagesStatement = defineStatement(
    where lower(payload::jsonb -> 'data' ->> 'customer_email') = any ($1::text[])`,
 );
 
-/** The messages of outgoing webhooks that name an address. Reads all of the last 30 days. */
+/** Finds the messages of outgoing webhooks with an address. Reads all of the last 30 days. */
 export async function findMessageIds(
   db: Queryable,
   spellings: readonly string[],
@@ -135,7 +135,7 @@ const machinesStatement = defineStatement(
   'select distinct install_id, machine_id from activations where license_id = any ($1::uuid[])',
 );
 
-/** The installs and machines on which licenses were activated. */
+/** Finds the installs and machines on which licenses were activated. */
 export async function findMachines(
   db: Queryable,
   licenseIds: readonly string[],

@@ -1,13 +1,13 @@
-import type { CustomerName, Person } from '../facts.ts';
+import type { CustomerKey, Person } from '../facts.ts';
 
-/** What a body is searched for. */
+/** The address and customers to search for. */
 type Wanted = Pick<Person, 'address' | 'customers'>;
 
 const MAX_DEPTH = 64;
 
 /**
- * Whether a payment event's body is about a person: a text in it names the address as a whole word, or a field of a
- * customer's id names a customer of the same provider.
+ * Returns whether a payment event's body mentions a person: a text contains the address as a whole word, or a field of a
+ * customer id contains a customer of the same provider.
  */
 export function mentionsPerson(body: Buffer, provider: string, wanted: Wanted): boolean {
   const text = body.toString('utf8');
@@ -16,7 +16,7 @@ export function mentionsPerson(body: Buffer, provider: string, wanted: Wanted): 
     .map(({ customerId }) => customerId);
   const spellings = new Set(wanted.address.spellings);
   const parsed = parseJson(text);
-  if (parsed === undefined) return namesAddress(text, spellings);
+  if (parsed === undefined) return containsAddress(text, spellings);
   return walk(parsed, '', { spellings, ids: new Set(ids) }, 0);
 }
 
@@ -27,7 +27,7 @@ interface Search {
 
 function walk(value: unknown, key: string, search: Search, depth: number): boolean {
   if (typeof value === 'object' && value !== null) {
-    // Deeper than providers nest; what is cut off counts as theirs, so that nothing stays.
+    // Deeper than providers nest; a body that is not fully searched counts as a mention.
     if (depth > MAX_DEPTH) return true;
     const entries = Array.isArray(value)
       ? value.map((inner: unknown) => [key, inner] as const)
@@ -37,15 +37,15 @@ function walk(value: unknown, key: string, search: Search, depth: number): boole
   if (typeof value !== 'string' && typeof value !== 'number') return false;
   const text = String(value);
   if (search.ids.has(text) && isIdOfCustomer(key, text)) return true;
-  return namesAddress(text, search.spellings);
+  return containsAddress(text, search.spellings);
 }
 
-/** A number may be any id; `ctm_…` and `cus_…` are nothing but customers. */
+/** A number may be any id; `ctm_…` and `cus_…` are customers only. */
 function isIdOfCustomer(key: string, id: string): boolean {
   return /customer/iu.test(key) || (/[a-z]/iu.test(id) && id.length >= 8);
 }
 
-function namesAddress(text: string, spellings: ReadonlySet<string>): boolean {
+function containsAddress(text: string, spellings: ReadonlySet<string>): boolean {
   if (!text.includes('@')) return false;
   const words = text
     .toLowerCase()
@@ -58,24 +58,24 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // A delivery that could not be read is kept, too.
+    // Deliveries that are not JSON are stored too.
     return undefined;
   }
 }
 
 /**
- * What finds every body that may be about a person, for PostgreSQL's `lower(encode(raw, 'escape'))`: more than
- * {@link mentionsPerson} confirms.
+ * Returns the texts to search for in PostgreSQL's `lower(encode(raw, 'escape'))`. They find every body that
+ * {@link mentionsPerson} confirms, and more.
  */
-export function listNeedles({ address, customers }: Wanted): string[] {
+export function listSearchTexts({ address, customers }: Wanted): string[] {
   const texts = [
     ...address.spellings,
-    ...customers.map(({ customerId }: CustomerName) => customerId),
+    ...customers.map(({ customerId }: CustomerKey) => customerId),
   ];
   return [...new Set(texts.flatMap(listJsonForms).map(toEscapeFormat))];
 }
 
-/** As JSON may write a text: plain, with escapes for what is not ASCII, with an escaped slash. */
+/** Returns a text as JSON may write it: plain, with escapes beyond ASCII, with an escaped slash. */
 function listJsonForms(text: string): string[] {
   const ascii = text.replaceAll(/[^\u0020-\u007e]/gu, (character) =>
     character
@@ -86,7 +86,7 @@ function listJsonForms(text: string): string[] {
   return [text, ascii, text.replaceAll('/', '\\/'), ascii.replaceAll('/', '\\/')];
 }
 
-/** As `encode(…, 'escape')` writes bytes: octal for those beyond ASCII, and two backslashes for one. */
+/** Writes a text as `encode(…, 'escape')` does: octal beyond ASCII, and two backslashes for one. */
 function toEscapeFormat(text: string): string {
   return Array.from(Buffer.from(text.toLowerCase(), 'utf8'), (byte) => {
     if (byte === 0x5c) return '\\\\';

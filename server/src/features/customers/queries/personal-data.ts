@@ -12,20 +12,20 @@ import { toByteaArray } from '#server/db/hot-statement.ts';
 import type { Person } from '../facts.ts';
 
 /** A row as JSON, under the names of its columns. */
-export type HeldRow = Readonly<Record<string, unknown>>;
+export type PersonalDataRow = Readonly<Record<string, unknown>>;
 
 const Row = Type.Object({ row: Type.Record(Type.String(), Type.Unknown()) });
 
-/** Some of these read a whole table. */
+/** Some statements read a whole table. */
 const LONG_STATEMENT_MS = 60_000;
 
-/** A table that holds data about people, and how the rows about one of them are found. */
+/** A table with personal data, and the condition for the rows of one person. */
 interface Source {
   readonly table: string;
-  /** SQL, on the table as `held`. */
+  /** SQL on the table as `source`. */
   readonly where: string;
   readonly parameters: (person: Person, machineKeys: readonly string[]) => readonly Parameter[];
-  /** Keyed hashes and sealed bytes, which say nothing without the master secret. */
+  /** Keyed hashes and sealed bytes, which cannot be read without the master secret. */
   readonly omit?: readonly string[];
 }
 
@@ -41,7 +41,7 @@ const byLedger =
 const IN_LEDGER = 'in (select * from unnest($1::text[], $2::text[], $3::text[]))';
 const HAS_ADDRESS = 'address_hash = any ($1::bytea[])';
 
-/** Payment events and the events of installs come with `readHeldData` itself. */
+/** Without payment events and the events of installs, which are read separately. */
 export const SOURCES: readonly Source[] = [
   {
     table: 'licenses',
@@ -108,18 +108,18 @@ const statements = new Map(
     defineStatement(
       `customer_list_${table}`,
       Row,
-      `select to_jsonb(held) - '{${omit.join(',')}}'::text[] as row from ${table} as held where ${where}`,
+      `select to_jsonb(source) - '{${omit.join(',')}}'::text[] as row from ${table} as source where ${where}`,
     ),
   ]),
 );
 
-/** The rows of one table about a person. */
-export async function listHeldRows(
+/** Lists the rows of one table about a person. */
+export async function listPersonalDataRows(
   db: Queryable,
   { table, parameters }: Source,
   person: Person,
   machineKeys: readonly string[],
-): Promise<HeldRow[]> {
+): Promise<PersonalDataRow[]> {
   const statement = statements.get(table);
   if (statement === undefined) return [];
   const values = parameters(person, machineKeys);

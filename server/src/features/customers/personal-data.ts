@@ -1,40 +1,44 @@
-import type { Context } from '#server/context.ts';
+/** Customers: find, export and erase the personal data of one person. */
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
+import type { Vault } from '#server/lib/vault.ts';
 
 import { exportInstall } from '../analytics/installs/read-install.ts';
 import { toMachineKey } from '../usage/machine-key.ts';
-import type { EventName, Person } from './facts.ts';
+import type { EventKey, Person } from './facts.ts';
 import { findEvents, findPerson } from './find-person.ts';
 import { listEventsWithBodies } from './queries/bodies.ts';
-import { listHeldRows, SOURCES, type HeldRow } from './queries/held-rows.ts';
+import { listPersonalDataRows, SOURCES, type PersonalDataRow } from './queries/personal-data.ts';
 
-/** Everything that is held about a person, but the events of installs. */
-export interface HeldData {
+/** The personal data of one person, without the events of installs. */
+export interface PersonalData {
   readonly person: Person;
-  readonly events: readonly EventName[];
-  /** How many of the events were not applied, and so keep their bodies. */
+  readonly events: readonly EventKey[];
+  /** The number of events that were not applied and so keep their bodies. */
   readonly unapplied: number;
-  /** By table; a table without such rows is left out. */
-  readonly tables: ReadonlyMap<string, readonly HeldRow[]>;
+  /** By table; tables without rows are left out. */
+  readonly tables: ReadonlyMap<string, readonly PersonalDataRow[]>;
 }
 
 /**
- * Reads everything that is held about the owner of an address.
+ * Reads the personal data of the owner of an address.
  * @param onProgress called with the number of payment events that were searched
  */
-export async function readHeldData(
-  ctx: Pick<Context, 'pool' | 'vault'>,
+export async function readPersonalData(
+  ctx: { readonly pool: Pool; readonly vault: Vault },
   email: string,
   onProgress: (done: number) => void = () => {},
-): Promise<HeldData> {
+): Promise<PersonalData> {
   const person = await findPerson(ctx, email);
   const events = await findEvents(ctx, person, onProgress);
   const keyed = [ctx.vault, ...ctx.vault.previous];
   const machineKeys = person.machineIds.flatMap((id) =>
     keyed.map((each) => toMachineKey(each, id)),
   );
-  const tables = new Map<string, readonly HeldRow[]>();
+  const tables = new Map<string, readonly PersonalDataRow[]>();
   for (const source of SOURCES) {
-    const rows = await listHeldRows(ctx.pool, source, person, machineKeys);
+    const rows = await listPersonalDataRows(ctx.pool, source, person, machineKeys);
     if (rows.length > 0) tables.set(source.table, rows);
   }
   const withBodies = await listEventsWithBodies(ctx.pool, events);
@@ -48,26 +52,26 @@ export async function readHeldData(
   return { person, events, unapplied, tables };
 }
 
-/** As JSON where it is some. */
+/** Parses a body as JSON, or returns its text. */
 function readBody(body: Buffer | null): unknown {
   if (body === null) return null;
   const text = body.toString('utf8');
   try {
     return JSON.parse(text);
   } catch {
-    // What could not be read when it came is exported as it came.
+    // A body that is not JSON is exported unchanged.
     return text;
   }
 }
 
 /**
- * Everything that is held about a person as the lines of one JSON object: the rows of each table under the names of its
- * columns, and for each install of the person's licenses its events.
+ * Yields the personal data of a person as the lines of one JSON object: the rows of each table under their column names, and
+ * the events of each install of the person's licenses.
  */
 export async function* exportCustomer(
-  ctx: Pick<Context, 'clock' | 'pool'>,
+  ctx: { readonly clock: Clock; readonly pool: Pool },
   email: string,
-  { person, tables }: HeldData,
+  { person, tables }: PersonalData,
 ): AsyncGenerator<string> {
   const head = { address: email, id: person.address.id, exported_at: ctx.clock.now() };
   yield JSON.stringify(head).slice(0, -1);
