@@ -7,7 +7,7 @@ import { createLog } from '#server/log.ts';
 
 import { createTestDatabase } from './database.ts';
 
-/** A pool on a migrated database of the test file's own; both end with the file. */
+/** Opens a pool on a migrated database for one test file; both end with the file. */
 export async function openTestPool({ maxConnections = 4 } = {}): Promise<Pool> {
   const database = await createTestDatabase();
   const log = createLog({ level: 'silent' });

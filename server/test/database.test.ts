@@ -15,7 +15,7 @@ async function query(url: string, sql: string): Promise<unknown[]> {
   }
 }
 
-test('each test database is migrated and nobody else writes into it', async () => {
+test('each test database is migrated and separate', async () => {
   const [first, second] = await Promise.all([createTestDatabase(), createTestDatabase()]);
   try {
     await query(first.url, 'create table mine (id int)');
@@ -27,7 +27,7 @@ test('each test database is migrated and nobody else writes into it', async () =
   }
 });
 
-test('a dropped test database is gone, whoever is still connected', async () => {
+test('drops a test database that has connections', async () => {
   const database = await createTestDatabase();
   const client = new Client({ connectionString: database.url });
   const cut = new Promise((resolve) => client.on('error', resolve));

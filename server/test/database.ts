@@ -5,20 +5,20 @@ import { join } from 'node:path';
 
 import { execute, openTestCluster, TEST_CLUSTER_VARIABLE, withDatabase } from './test-cluster.ts';
 
-/** A database of a test file's own, migrated and empty. */
+/** A migrated, empty database for one test file. */
 export interface TestDatabase {
   readonly url: string;
-  /** As `createPool` takes it. */
+  /** The same, for `createPool`. */
   readonly connection: { readonly url: string };
-  /** Removes it, with whoever is still connected. */
+  /** Removes the database, and closes its connections. */
   drop(): Promise<void>;
 }
 
 let cluster: Promise<{ url: string; template: string }> | undefined;
 
 /**
- * Makes a database, a copy of the migrated template, in some 30 ms. Under `npm test` on the cluster of the whole run;
- * in a test file that is run by itself on a cluster of its own, which ends with the file.
+ * Creates a database as a copy of the migrated template, in some 30 ms: on the cluster of the run under `npm test`, else on
+ * a cluster that ends with the test file.
  */
 export async function createTestDatabase(): Promise<TestDatabase> {
   cluster ??= findCluster() ?? startCluster();
@@ -40,10 +40,10 @@ function findCluster(): Promise<{ url: string; template: string }> | undefined {
 
 async function startCluster(): Promise<{ url: string; template: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
-  const own = await openTestCluster(directory);
-  // When nothing is left to do: later than every hook of the file.
+  const cluster = await openTestCluster(directory);
+  // Runs after all hooks of the file.
   process.once('beforeExit', () => {
-    void own[Symbol.asyncDispose]().then(() => rm(directory, { recursive: true, force: true }));
+    void cluster[Symbol.asyncDispose]().then(() => rm(directory, { recursive: true, force: true }));
   });
-  return own;
+  return cluster;
 }

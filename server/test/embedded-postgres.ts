@@ -16,33 +16,33 @@ const run = promisify(execFile);
 
 const holder = fileURLToPath(new URL('./hold-embedded-postgres.ts', import.meta.url));
 
-/** Keeps what is logged. */
+/** Creates a log that records its messages. */
 export function createRecordingLog(): EmbeddedPostgresLog & { readonly messages: string[] } {
   const messages: string[] = [];
   const record = (_details: object, message: string): void => void messages.push(message);
   return { messages, info: record, warn: record, error: record };
 }
 
-/** Makes a stopped cluster in a data directory. */
+/** Creates a stopped cluster in a data directory. */
 export async function makeCluster(dataDirectory: string): Promise<void> {
   const log = createRecordingLog();
   const postgres = await startEmbeddedPostgres({ dataDirectory, durable: false, log });
   await postgres.stop();
 }
 
-/** Copies a stopped cluster, which is several times as fast as making one. Ownership and modes are kept. */
+/** Copies a stopped cluster with owners and modes, which is several times as fast as creating one. */
 export async function copyCluster(from: string, to: string): Promise<void> {
   await mkdir(to, { recursive: true });
   await run('cp', ['-a', join(from, 'postgres'), to]);
 }
 
-/** Runs one statement; gives its rows. */
+/** Runs one statement on a new connection and returns its rows. */
 export async function queryOnce(
   connection: EmbeddedConnection,
   sql: string,
 ): Promise<Record<string, unknown>[]> {
   const client = new Client({ ...connection, connectionTimeoutMillis: 2_000 });
-  // It is reported by the query that it breaks, too.
+  // Without a listener, a broken connection would end the test file; the query rejects too.
   client.on('error', () => {});
   await client.connect();
   try {
@@ -52,7 +52,7 @@ export async function queryOnce(
   }
 }
 
-/** Starts a process that runs the database of a data directory, and waits until it is ready. */
+/** Starts a process that runs the database of a data directory, and waits until the database is ready. */
 export async function holdInAnotherProcess(
   dataDirectory: string,
   account?: Account,
@@ -65,17 +65,17 @@ export async function holdInAnotherProcess(
   return child;
 }
 
-/** The processes that work in a directory, PostgreSQL's own ones do in their cluster's. Linux only. */
+/** Lists the processes that work in a directory, as PostgreSQL's do in their cluster's. Linux only. */
 export async function listProcessesIn(directory: string): Promise<number[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name));
-  const places = await Promise.all(
-    // A process may end while it is looked at, and some are nobody's business.
+  const processes = await Promise.all(
+    // A process may end while it is inspected, and some may not be inspected.
     pids.map(async (pid) => ({ pid, cwd: await readlink(`/proc/${pid}/cwd`).catch(() => null) })),
   );
-  return places.filter(({ cwd }) => cwd === directory).map(({ pid }) => Number(pid));
+  return processes.filter(({ cwd }) => cwd === directory).map(({ pid }) => Number(pid));
 }
 
-/** Removes a directory in which something may just be ending. */
+/** Removes a directory that a process may still be writing to. */
 export function removeDirectory(directory: string): Promise<void> {
   return rm(directory, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 });
 }

@@ -1,25 +1,26 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-export interface Patience {
-  /** Left out: ten seconds; a machine that is busy with other tests takes its time. */
-  readonly patienceMs?: number;
-  /** What is told when it did not come; left out: the condition. */
-  readonly tell?: () => string;
+export interface WaitOptions {
+  /** Default: ten seconds, since the machine may be busy with other tests. */
+  readonly timeoutMs?: number;
+  /** Returns what is missing, for the error; default: the source of the condition. */
+  readonly describe?: () => string;
 }
 
 const INTERVAL_MS = 10;
 
 /**
- * Waits until something holds that another process, or a loop in this one, brings about.
- * @throws Error when it does not come in time
+ * Waits until a condition holds that another process, or a loop in this one, establishes.
+ * @throws Error on a timeout
  */
 export async function eventually(
   holds: () => boolean | Promise<boolean>,
-  { patienceMs = 10_000, tell = () => holds.toString() }: Patience = {},
+  { timeoutMs = 10_000, describe = () => holds.toString() }: WaitOptions = {},
 ): Promise<void> {
-  const deadline = performance.now() + patienceMs;
+  const deadline = performance.now() + timeoutMs;
   while (!(await holds())) {
-    if (performance.now() > deadline) throw new Error(`in vain for ${patienceMs} ms: ${tell()}`);
+    if (performance.now() > deadline)
+      throw new Error(`timeout after ${timeoutMs} ms: ${describe()}`);
     await sleep(INTERVAL_MS);
   }
 }

@@ -6,7 +6,7 @@ import {
   type Settings,
 } from './service-process.ts';
 
-/** A home for services on a database of the test server, which is quicker than one of their own. */
+/** A directory for services on a database of the test server, which starts faster than an embedded one. */
 export interface ExternalHome extends AsyncDisposable {
   readonly home: ServiceHome;
   readonly settings: Settings;

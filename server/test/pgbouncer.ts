@@ -14,23 +14,23 @@ import { findFreePort, listenOnFreePort } from './ports.ts';
 
 const found = spawnSync('pgbouncer', ['--version'], { encoding: 'utf8' });
 
-/** Why tests that need PgBouncer cannot run; false when they can. */
-export const lacksPgbouncer = found.status === 0 ? false : 'PgBouncer is what is tried out';
+/** Why tests that need PgBouncer are skipped; false if it is installed. */
+export const lacksPgbouncer = found.status === 0 ? false : 'needs PgBouncer';
 
 const [, major = 0, minor = 0] = /PgBouncer (\d+)\.(\d+)/.exec(found.stdout ?? '') ?? [];
 
-/** Whether it can keep prepared statements in transaction mode: since 1.21. */
+/** Whether it supports prepared statements in transaction mode, as 1.21 and newer do. */
 export const keepsStatements = Number(major) > 1 || Number(minor) >= 21;
 
 /** A pooler in front of a database. */
 export interface Pooler extends AsyncDisposable {
-  /** The database, by way of the pooler. */
+  /** The database through the pooler. */
   readonly url: string;
 }
 
 /**
- * Starts PgBouncer in front of a database, with as few sessions that several connections share them.
- * @param settings lines of its section of settings
+ * Starts PgBouncer in front of a database, with so few server connections that clients share them.
+ * @param settings lines of its section `[pgbouncer]`
  */
 export async function startPgbouncer(
   databaseUrl: string,
@@ -57,7 +57,7 @@ export async function startPgbouncer(
     ...settings,
   ];
   await writeFile(file, `${lines.join('\n')}\n`);
-  // It does not run as root.
+  // PgBouncer refuses to run as root.
   const account = await chooseAccount(undefined, null);
   if (account !== null) await chown(directory, account.uid, account.gid);
   const child = spawn('pgbouncer', ['--quiet', file], { stdio: 'ignore', ...account });
@@ -65,12 +65,12 @@ export async function startPgbouncer(
     if (child.exitCode === null && child.kill('SIGKILL')) await once(child, 'exit');
   });
   const url = `postgres://${user}@127.0.0.1:${port}/${database}`;
-  await eventually(() => answers(url), { tell: () => `PgBouncer with ${settings.join(', ')}` });
+  await eventually(() => answers(url), { describe: () => `PgBouncer with ${settings.join(', ')}` });
   const kept = resources.move();
   return { url, [Symbol.asyncDispose]: () => kept.disposeAsync() };
 }
 
-/** PostgreSQL's socket may lie where only the tests' own account comes. */
+/** Relays to PostgreSQL, since its socket may be in a directory that only the tests' account may enter. */
 function createRelay(host: string, port: number): Server {
   const target = host.startsWith('/') ? { path: `${host}/.s.PGSQL.${port}` } : { host, port };
   return createServer((near) => {
@@ -92,7 +92,7 @@ async function answers(url: string): Promise<boolean> {
     await client.query('select 1');
     return true;
   } catch {
-    // It is not there yet.
+    // It is still starting.
     return false;
   } finally {
     await client.end().catch(() => {});

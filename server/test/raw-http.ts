@@ -3,20 +3,20 @@ import { connect } from 'node:net';
 
 import { eventually } from './eventually.ts';
 
-/** A connection on which anything may be sent, HTTP or not. */
+/** A TCP connection to a service. */
 export interface RawConnection extends Disposable {
   send(bytes: string | Buffer): void;
-  /** All that came so far. */
+  /** Everything received so far. */
   readonly received: string;
-  /** How many answers began to come so far. */
+  /** Counts the responses whose first line was received. */
   countAnswers(): number;
-  /** Resolves with all that came, as soon as so many answers began. */
-  waitForAnswers(count: number, patienceMs?: number): Promise<string>;
-  /** Resolves with all that came, as soon as the other side has closed. */
-  waitForClose(patienceMs?: number): Promise<string>;
+  /** Waits for that many responses, and returns everything received. */
+  waitForAnswers(count: number, timeoutMs?: number): Promise<string>;
+  /** Waits until the service closes the connection, and returns everything received. */
+  waitForClose(timeoutMs?: number): Promise<string>;
 }
 
-const PATIENCE_MS = 20_000;
+const TIMEOUT_MS = 20_000;
 
 /** Connects to a service. */
 export async function openRaw(url: string): Promise<RawConnection> {
@@ -28,11 +28,11 @@ export async function openRaw(url: string): Promise<RawConnection> {
   socket.setEncoding('latin1').on('data', (chunk: string) => (received += chunk));
   socket.on('close', () => (isClosed = true));
   await once(socket, 'connect');
-  // A connection that the other side resets is a closed one.
+  // A reset connection counts as closed.
   socket.on('error', () => {});
 
-  async function waitUntil(holds: () => boolean, what: string, patienceMs: number) {
-    await eventually(holds, { patienceMs, tell: () => `${what}: ${received.slice(-2_000)}` });
+  async function waitUntil(holds: () => boolean, what: string, timeoutMs: number) {
+    await eventually(holds, { timeoutMs, describe: () => `${what}: ${received.slice(-2_000)}` });
     return received;
   }
   return {
@@ -41,14 +41,14 @@ export async function openRaw(url: string): Promise<RawConnection> {
       return received;
     },
     countAnswers: () => counter.count(received),
-    waitForAnswers: (count, patienceMs = PATIENCE_MS) =>
-      waitUntil(() => counter.count(received) >= count, `fewer than ${count} answers`, patienceMs),
-    waitForClose: (patienceMs = PATIENCE_MS) => waitUntil(() => isClosed, 'not closed', patienceMs),
+    waitForAnswers: (count, timeoutMs = TIMEOUT_MS) =>
+      waitUntil(() => counter.count(received) >= count, `fewer than ${count} answers`, timeoutMs),
+    waitForClose: (timeoutMs = TIMEOUT_MS) => waitUntil(() => isClosed, 'not closed', timeoutMs),
     [Symbol.dispose]: () => void socket.destroy(),
   };
 }
 
-/** A request as it goes over the wire. */
+/** Formats a request. */
 export function renderPost(path: string, body: unknown): string {
   const text = JSON.stringify(body);
   const length = Buffer.byteLength(text);
@@ -57,7 +57,7 @@ export function renderPost(path: string, body: unknown): string {
 
 const ANSWER_START = 'HTTP/1.1 ';
 
-/** Counts the answers in a text that grows; what was counted is not read again. */
+/** Counts the responses in a growing text, and reads each part once. */
 class AnswerCounter {
   #count = 0;
   #position = 0;
@@ -72,7 +72,7 @@ class AnswerCounter {
   }
 }
 
-/** How many answers there are of each status, or of each code where the answer is a problem. */
+/** Counts the responses by status, or by code if they are problems. */
 export function tallyAnswers(received: string): Record<string, number> {
   const counts: Record<string, number> = {};
   for (const answer of received.split(ANSWER_START).slice(1)) {

@@ -12,60 +12,60 @@ import { Parse } from 'typebox/value';
 import { inheritedVariables, runLatchkey } from './command-line.ts';
 import { listProcessesIn } from './embedded-postgres.ts';
 
-/** How a process ended: one of the two is null. */
+/** The exit code or the signal of a process; the other is null. */
 export interface ProcessEnd {
   readonly code: number | null;
   readonly signal: NodeJS.Signals | null;
 }
 
-/** The end of a service that did not come to listen, and what it said. */
+/** The end of a service that did not listen, and its output. */
 export interface EarlyEnd extends ProcessEnd {
   readonly output: string;
 }
 
-/** `latchkey serve` as a process of its own. */
+/** A running `latchkey serve`. */
 export interface ServiceProcess {
   readonly url: string;
   readonly pid: number;
-  /** Every line that it wrote so far, to standard output and standard error. */
+  /** The lines of standard output and standard error so far. */
   readonly lines: readonly string[];
   readonly ended: Promise<ProcessEnd>;
   send(signal: NodeJS.Signals): void;
-  /** Sends a signal and waits for the end. */
+  /** Sends a signal and waits until the process ends. */
   stop(signal?: NodeJS.Signals): Promise<ProcessEnd>;
-  /** Waits for a line, for a few seconds at most; lines from before count too. */
+  /** Waits for a line; earlier lines count too. */
   waitForLine(pattern: RegExp): Promise<string>;
 }
 
 export type Settings = Readonly<Record<string, string>>;
 
-/** A directory in which services run, one after the other, and what they leave there. */
+/** A directory for services that run one after the other. */
 export interface ServiceHome extends AsyncDisposable {
   readonly directory: string;
-  /** Where their embedded database and their secret are. */
+  /** Holds their embedded database and their secret. */
   readonly dataDirectory: string;
   /** Starts a service and waits until it listens. */
   start(settings?: Settings): Promise<ServiceProcess>;
   /**
    * Runs the service until it ends before it listens.
-   * @param interruptAt when it is told to stop; left out: it must end by itself
+   * @param interruptAt when to send SIGTERM; default: never
    */
   runToEnd(settings?: Settings, interruptAt?: Promise<unknown>): Promise<EarlyEnd>;
-  /** Runs another command on the same data, which must succeed, and gives what it printed. */
+  /** Runs another command on the same data, which must succeed, and returns its output. */
   run(args: readonly string[], settings?: Settings): Promise<string>;
 }
 
-/** As `npx latchkey` starts it, with its limits of memory; it becomes the service, and stays the same process. */
+/** The program of `npx latchkey`, which sets memory limits and becomes the service in the same process. */
 const command = fileURLToPath(new URL('../bin/latchkey.mjs', import.meta.url));
 
 const STARTED = /"Latchkey listens on (http:\/\/[^\s"]+)"/u;
 
-/** A machine that is busy with other tests takes its time. */
-const START_PATIENCE_MS = 30_000;
-const LINE_PATIENCE_MS = 10_000;
-const END_PATIENCE_MS = 30_000;
+/** The machine may be busy with other tests. */
+const START_TIMEOUT_MS = 30_000;
+const LINE_TIMEOUT_MS = 10_000;
+const END_TIMEOUT_MS = 30_000;
 
-/** Makes a directory for services; when it is disposed of, they and their databases are ended and it is removed. */
+/** Creates a directory for services. Disposing kills them, waits for their databases to end and removes the directory. */
 export async function makeServiceHome(): Promise<ServiceHome> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-service-'));
   // A service that gave up root reads a changed catalogue in it.
@@ -109,7 +109,7 @@ export async function makeServiceHome(): Promise<ServiceHome> {
 
 const IssuedKeys = Type.Array(Type.Object({ license_key: Type.String() }));
 
-/** Issues licenses by the command line and gives their keys. */
+/** Issues licenses on the command line and returns their keys. */
 export async function issueKeys(
   home: ServiceHome,
   order: { readonly count: number; readonly maxActivations: number },
@@ -121,14 +121,14 @@ export async function issueKeys(
   return issued.map(({ license_key: licenseKey }) => licenseKey);
 }
 
-/** The processes of the embedded database of a data directory. */
+/** Lists the processes of the embedded database of a data directory. */
 export function listDatabaseProcesses(dataDirectory: string): Promise<number[]> {
   return listProcessesIn(join(dataDirectory, 'postgres'));
 }
 
-/** A database whose service was killed ends by itself, but not in the same instant. */
+/** The database of a killed service ends a little later. */
 async function waitForDatabaseToEnd(dataDirectory: string): Promise<void> {
-  const deadline = Date.now() + END_PATIENCE_MS;
+  const deadline = Date.now() + END_TIMEOUT_MS;
   while ((await listDatabaseProcesses(dataDirectory)).length > 0) {
     if (Date.now() > deadline) throw new Error(`a database still runs in ${dataDirectory}`);
     await sleep(50);
@@ -137,10 +137,10 @@ async function waitForDatabaseToEnd(dataDirectory: string): Promise<void> {
 
 async function follow(child: ChildProcess): Promise<ServiceProcess> {
   const { pid } = child;
-  if (pid === undefined) throw new Error('the service could not be spawned');
+  if (pid === undefined) throw new Error('could not start the service');
   const output = readLines(child);
   const ended = endOf(child);
-  const [, url = ''] = STARTED.exec(await output.waitFor(STARTED, START_PATIENCE_MS)) ?? [];
+  const [, url = ''] = STARTED.exec(await output.waitFor(STARTED, START_TIMEOUT_MS)) ?? [];
   return {
     url,
     pid,
@@ -151,7 +151,7 @@ async function follow(child: ChildProcess): Promise<ServiceProcess> {
       child.kill(signal);
       return endInTime(child, ended);
     },
-    waitForLine: (pattern) => output.waitFor(pattern, LINE_PATIENCE_MS),
+    waitForLine: (pattern) => output.waitFor(pattern, LINE_TIMEOUT_MS),
   };
 }
 
@@ -162,13 +162,13 @@ async function collect(child: ChildProcess): Promise<EarlyEnd> {
 }
 
 async function endInTime(child: ChildProcess, ended: Promise<ProcessEnd>): Promise<ProcessEnd> {
-  const tooLate = setTimeout(() => child.kill('SIGKILL'), END_PATIENCE_MS);
+  const timer = setTimeout(() => child.kill('SIGKILL'), END_TIMEOUT_MS);
   const end = await ended;
-  clearTimeout(tooLate);
+  clearTimeout(timer);
   return end;
 }
 
-/** The end of its output, not only its own: the last lines are read by then. */
+/** Waits for the end of the process and of its output. */
 function endOf(child: ChildProcess): Promise<ProcessEnd> {
   const { exitCode, signalCode } = child;
   const isOver = exitCode !== null || signalCode !== null;
@@ -183,7 +183,7 @@ function endOf(child: ChildProcess): Promise<ProcessEnd> {
 
 interface Output {
   readonly lines: readonly string[];
-  waitFor(pattern: RegExp, patienceMs: number): Promise<string>;
+  waitFor(pattern: RegExp, timeoutMs: number): Promise<string>;
 }
 
 function readLines(child: ChildProcess): Output {
@@ -193,14 +193,14 @@ function readLines(child: ChildProcess): Output {
   }
   return {
     lines,
-    async waitFor(pattern, patienceMs) {
-      const deadline = Date.now() + patienceMs;
+    async waitFor(pattern, timeoutMs) {
+      const deadline = Date.now() + timeoutMs;
       for (;;) {
         const found = lines.find((line) => pattern.test(line));
         if (found !== undefined) return found;
         const isOver = child.exitCode !== null || child.signalCode !== null;
         if (isOver || Date.now() > deadline) {
-          throw new Error(`no line like ${pattern} came:\n${lines.slice(-30).join('\n')}`);
+          throw new Error(`no line matched ${pattern}:\n${lines.slice(-30).join('\n')}`);
         }
         await sleep(10);
       }

@@ -8,17 +8,17 @@ import { migrate } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
 import { createLog } from '#server/log.ts';
 
-/** Names the cluster and its template to the test files that run on it. */
+/** Passes the cluster and its template to the test files. */
 export const TEST_CLUSTER_VARIABLE = 'LATCHKEY_TEST_CLUSTER';
 
-/** Names a server of your own for the tests: a URL whose user may create databases. */
-const OWN_SERVER_VARIABLE = 'LATCHKEY_TEST_DATABASE_URL';
+/** The URL of an external server for the tests, whose user may create databases. */
+const EXTERNAL_SERVER_VARIABLE = 'LATCHKEY_TEST_DATABASE_URL';
 
-/** A server with a migrated database to copy. */
+/** A server with a migrated database as template. */
 export interface TestCluster extends AsyncDisposable {
-  /** The server, by a database that is always there. */
+  /** The server, with a database that always exists. */
   readonly url: string;
-  /** The migrated database; nobody can connect to it, so copying never has to wait. */
+  /** The migrated database. It allows no connections, so that copying it never waits. */
   readonly template: string;
   /** Both as the value of TEST_CLUSTER_VARIABLE. */
   readonly asVariable: string;
@@ -30,13 +30,13 @@ const log = createLog({
 });
 
 /**
- * Starts a PostgreSQL for tests, which does not wait for the disk, and migrates a template in it.
- * @param directory where its data goes; it is left to the caller
+ * Starts a PostgreSQL for tests, which never syncs the disk, and migrates a template database.
+ * @param directory for its data; the caller removes it
  */
 export async function openTestCluster(directory: string): Promise<TestCluster> {
   await using resources = new AsyncDisposableStack();
-  const own = process.env[OWN_SERVER_VARIABLE];
-  let url = own;
+  const external = process.env[EXTERNAL_SERVER_VARIABLE];
+  let url = external;
   if (url === undefined) {
     const embedded = await startEmbeddedPostgres({
       dataDirectory: directory,
@@ -44,7 +44,7 @@ export async function openTestCluster(directory: string): Promise<TestCluster> {
       log,
     });
     resources.defer(() => embedded.stop());
-    // Services that gave up root pass through to the socket.
+    // Services that gave up root reach the socket through this directory.
     await chmod(directory, 0o711);
     const { user, host, port, database } = embedded.connection;
     url = `postgresql://${user}@localhost:${port}/${database}?host=${encodeURIComponent(host)}`;
@@ -52,7 +52,7 @@ export async function openTestCluster(directory: string): Promise<TestCluster> {
   const server = url;
   const template = `latchkey_template_${randomUUID().replaceAll('-', '')}`;
   await execute(server, `create database ${template}`);
-  if (own !== undefined) resources.defer(() => dropTemplate(server, template));
+  if (external !== undefined) resources.defer(() => dropTemplate(server, template));
   await migrateDatabase(withDatabase(server, template));
   await execute(server, `alter database ${template} with allow_connections false is_template true`);
 
@@ -79,17 +79,17 @@ async function migrateDatabase(url: string): Promise<void> {
   }
 }
 
-/** The same server, another database. */
+/** Replaces the database in a URL. */
 export function withDatabase(url: string, database: string): string {
   const changed = new URL(url);
   changed.pathname = `/${database}`;
   return changed.href;
 }
 
-/** Runs one statement on a connection of its own. */
+/** Runs one statement on a new connection. */
 export async function execute(url: string, sql: string): Promise<void> {
   const client = new Client({ connectionString: url });
-  // A connection that breaks is told by the query; without a listener it would end the test file.
+  // Without a listener, a broken connection would end the test file; the query rejects too.
   client.on('error', () => {});
   await client.connect();
   try {

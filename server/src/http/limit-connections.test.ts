@@ -82,7 +82,7 @@ test('writes on to a client that reads slowly, and keeps its connection afterwar
     setTimeout(() => socket.resume(), 10);
   });
   socket.resume();
-  await eventually(() => received > ANSWER.length, { patienceMs: 60_000 });
+  await eventually(() => received > ANSWER.length, { timeoutMs: 60_000 });
   const [kept] = connections;
   await eventually(() => kept?.timeout !== 2_000);
   socket.write('GET /small HTTP/1.1\r\nhost: x\r\n\r\n');

@@ -11,17 +11,17 @@ import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-s
 import { proveLedger } from './prove-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
-/** A connection is waited for 3 s and a statement 5 s; the rest is for a busy machine. */
-const PATIENCE_MS = 15_000;
+/** A connection times out after 3 s and a statement after 5 s; the rest is for a busy machine. */
+const MAX_RESPONSE_MS = 15_000;
 
-/** Calls that may wait for a look-up of a key. */
+/** The limit of calls that wait for the look-up of a key. */
 const MAX_WAITING = 8_192;
 const CROWD_CONNECTIONS = 45;
 const CROWD_REQUESTS_EACH = 200;
 const MAX_GROWTH_MIB = 300;
 
 test(
-  'a frozen database is given up in time, the queue has an end, and all is well when it thaws',
+  'a frozen database fails requests in time, its queue is bounded, and requests succeed after it resumes',
   { skip: process.platform !== 'linux' },
   async () => {
     await using home = await makeServiceHome();
@@ -34,7 +34,7 @@ test(
     try {
       for (const pid of database) signalProcess(pid, 'SIGSTOP');
       // All of it while the database is frozen.
-      await Promise.all([proveHealthTellsIt(service.url), proveCrowdIsTurnedAway(service.url)]);
+      await Promise.all([assertNotReady(service.url), assertQueueIsBounded(service.url)]);
     } finally {
       for (const pid of database) signalProcess(pid, 'SIGCONT');
     }
@@ -43,7 +43,7 @@ test(
     const { outcomes } = ledger;
     assert.deepEqual(failuresOf(outcomes), [503]);
     assertUnavailable(outcomes, ['database_unavailable', 'overloaded']);
-    assert.ok(slowest(outcomes) < PATIENCE_MS, `a request took ${slowest(outcomes)} ms`);
+    assert.ok(slowest(outcomes) < MAX_RESPONSE_MS, `a request took ${slowest(outcomes)} ms`);
     await proveLedger(service.url, ledger);
     assert.equal((await fetch(`${service.url}/api/v1/health/ready`)).status, 200);
     const growth = (await readMemoryMib(service.pid)) - memoryBefore;
@@ -51,17 +51,17 @@ test(
   },
 );
 
-async function proveHealthTellsIt(url: string): Promise<void> {
+async function assertNotReady(url: string): Promise<void> {
   assert.equal((await fetch(`${url}/api/v1/health/live`)).status, 200);
-  // What was found a moment ago is told for a second.
+  // The readiness is cached for a second.
   await sleep(1_000);
   const ready = await fetch(`${url}/api/v1/health/ready`);
   assert.equal(ready.status, 503);
   assert.match(await ready.text(), /^\{"status":"not_ready"/u);
 }
 
-/** More requests than may wait: those beyond are refused at once, the others when the database is given up. */
-async function proveCrowdIsTurnedAway(url: string): Promise<void> {
+/** Sends more requests than may wait: the excess is rejected at once, the others when the database times out. */
+async function assertQueueIsBounded(url: string): Promise<void> {
   const question = renderPost('/api/v1/licenses/activate', {
     license_key: 'LK-00000-00000-00000-00000-00000',
     machine_fingerprint: { machine_id: 'one of many' },
@@ -75,10 +75,10 @@ async function proveCrowdIsTurnedAway(url: string): Promise<void> {
     }),
   );
   const countAll = (): number => crowd.reduce((sum, each) => sum + each.countAnswers(), 0);
-  const deadline = performance.now() + PATIENCE_MS;
-  // Behind refusals that nobody reads the service stops reading too, so the last ones may come later.
+  const deadline = performance.now() + MAX_RESPONSE_MS;
+  // The service stops reading while rejections are unread, so the last responses may come later.
   while (countAll() < MAX_WAITING) {
-    assert.ok(performance.now() < deadline, `${countAll()} were answered in time`);
+    assert.ok(performance.now() < deadline, `${countAll()} responses in time`);
     await sleep(50);
   }
   const tallies = crowd.map(({ received }) => tallyAnswers(received));

@@ -136,7 +136,7 @@ export async function assertOneOfEach(
   const events = purchases.flatMap(({ customer, payment }) => [customer, payment]);
   assert.ok(!(await deliverAll(service, events)).has(null));
   assert.deepEqual(await deliverAll(service, events), new Set(['duplicate']));
-  await eventually(async () => (await countOpenMailJobs(pool)) === 0, { patienceMs: 30_000 });
+  await eventually(async () => (await countOpenMailJobs(pool)) === 0, { timeoutMs: 30_000 });
 
   const all = purchases.length;
   assert.deepEqual(await countRows(pool), {

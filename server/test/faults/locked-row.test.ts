@@ -9,11 +9,11 @@ import { activate, anyMachine, validate } from '../license-steps.ts';
 
 const service = await startTestService();
 
-/** Longer than anybody waits for a lock, or for the database. */
-const HELD_MS = 6_000;
+/** Longer than every timeout of locks and statements. */
+const LOCKED_MS = 6_000;
 
-/** What the others may have to wait now and then: the time that a statement waits for a lock, on a busy machine. */
-const PATIENCE_MS = 4_000;
+/** The limit for other clients: a statement may wait for a lock first, on a busy machine. */
+const MAX_RESPONSE_MS = 4_000;
 
 async function makeMachine() {
   const { licenseKey, license } = await service.issue({ maxActivations: 1_000 });
@@ -24,8 +24,8 @@ async function makeMachine() {
 
 type Machine = Awaited<ReturnType<typeof makeMachine>>;
 
-/** Holds a row as somebody with psql does who forgot to commit. */
-async function holdRow(table: string, id: string): Promise<Client> {
+/** Locks a row in a transaction that stays open, as an operator with psql might. */
+async function lockRow(table: string, id: string): Promise<Client> {
   const holder = new Client(service.database.connection.url);
   await holder.connect();
   await holder.query('begin');
@@ -33,8 +33,8 @@ async function holdRow(table: string, id: string): Promise<Client> {
   return holder;
 }
 
-/** Ten clients who want the row, on and on: each is answered or told to come again. */
-async function wantIt(isOver: () => boolean, ask: () => Promise<number>): Promise<void> {
+/** Ten clients that need the row all the time: each response is 503. */
+async function requestLocked(isOver: () => boolean, ask: () => Promise<number>): Promise<void> {
   const clients = Array.from({ length: 10 }, async () => {
     while (!isOver()) {
       assert.equal(await ask(), 503);
@@ -44,8 +44,8 @@ async function wantIt(isOver: () => boolean, ask: () => Promise<number>): Promis
   await Promise.all(clients);
 }
 
-/** Others, who want other rows: all are answered, and soon. */
-async function serveOthers(isOver: () => boolean, others: readonly Machine[]): Promise<number> {
+/** Clients that need other rows: all succeed in time. */
+async function requestOthers(isOver: () => boolean, others: readonly Machine[]): Promise<number> {
   let answers = 0;
   const clients = others.map(async ({ licenseKey, id, machineId }) => {
     while (!isOver()) {
@@ -54,7 +54,7 @@ async function serveOthers(isOver: () => boolean, others: readonly Machine[]): P
       const validatedAt = performance.now();
       await activate(service, licenseKey, { machine_id: machineId });
       const tookMs = [validatedAt - startedAt, performance.now() - validatedAt];
-      assert.ok(Math.max(...tookMs) < PATIENCE_MS, `${tookMs.join(' and ')} ms`);
+      assert.ok(Math.max(...tookMs) < MAX_RESPONSE_MS, `${tookMs.join(' and ')} ms`);
       answers++;
     }
   });
@@ -89,21 +89,21 @@ const cases: [string, string, (machine: Machine) => Promise<number>][] = [
 ];
 
 for (const [what, table, ask] of cases) {
-  test(`${what} that somebody locks for six seconds is 503 alone; the others are served`, async () => {
-    const wanted = await makeMachine();
+  test(`locking ${what} for six seconds fails only requests that need it`, async () => {
+    const locked = await makeMachine();
     const others = await Promise.all(Array.from({ length: 8 }, makeMachine));
-    const end = performance.now() + HELD_MS;
+    const end = performance.now() + LOCKED_MS;
     const isOver = (): boolean => performance.now() > end;
-    const holder = await holdRow(table, table === 'licenses' ? wanted.licenseId : wanted.id);
+    const holder = await lockRow(table, table === 'licenses' ? locked.licenseId : locked.id);
     try {
       const [answers] = await Promise.all([
-        serveOthers(isOver, others),
-        wantIt(isOver, () => ask(wanted)),
+        requestOthers(isOver, others),
+        requestLocked(isOver, () => ask(locked)),
       ]);
       assert.ok(answers >= others.length * 2, `${answers} answers`);
     } finally {
       await holder.end();
     }
-    assert.equal(await ask(wanted), 200);
+    assert.equal(await ask(locked), 200);
   });
 }

@@ -12,11 +12,11 @@ const MachineList = Type.Array(MachineInfo);
 const CONCURRENCY = 16;
 
 /**
- * Proves that everything which was answered holds now: activations are there and active or not as was last said, valid
- * answers were counted, no license has more machines than it may, and trials are the ones that were granted.
+ * Asserts that every response still holds: activations exist and are active or not as last reported, valid responses were
+ * counted, no license exceeds its limit of machines, and trials are the granted ones.
  */
 export async function proveLedger(url: string, ledger: Ledger): Promise<void> {
-  assert.ok(ledger.activations.length > 0 && ledger.trials.length > 0, 'the load did something');
+  assert.ok(ledger.activations.length > 0 && ledger.trials.length > 0, 'the load had responses');
   const licenses = Map.groupBy(ledger.activations, ({ licenseKey }) => licenseKey);
   await forEach([...licenses], ([licenseKey, known]) => proveLicense(url, licenseKey, known));
   await forEach(ledger.activations, (activation) => proveValidity(url, activation));
@@ -43,7 +43,7 @@ async function proveLicense(
     const count = machine.validation_count;
     assert.ok(
       count >= validations && count <= validations + unanswered,
-      `${count} were counted, ${validations} answered, ${unanswered} left without an answer`,
+      `${count} counted, ${validations} with a response, ${unanswered} without`,
     );
   }
 }
@@ -74,14 +74,14 @@ async function proveTrial(url: string, trial: KnownTrial): Promise<void> {
   );
 }
 
-/** Does something with each item, a few at a time. */
+/** Runs work on each item, a few at a time. */
 async function forEach<Item>(
   items: readonly Item[],
   work: (item: Item) => Promise<void>,
 ): Promise<void> {
-  const left = items.values();
+  const remaining = items.values();
   const worker = async (): Promise<void> => {
-    for (const item of left) await work(item);
+    for (const item of remaining) await work(item);
   };
   await Promise.all(Array.from({ length: CONCURRENCY }, worker));
 }

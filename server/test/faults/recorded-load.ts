@@ -10,37 +10,37 @@ import { Parse } from 'typebox/value';
 
 import { anyAddress } from '../http-client.ts';
 
-/** What the clients know of an activation, by the answers that they got. */
+/** An activation, as reported to its client. */
 export interface KnownActivation {
   readonly licenseKey: string;
   readonly activationId: string;
   readonly machineId: string;
-  /** `unknown`: a deactivation was asked for and not answered. */
+  /** `unknown`: a deactivation got no response. */
   state: 'active' | 'inactive' | 'unknown';
-  /** Validations answered with `valid: true`. */
+  /** Validations with the response `valid: true`. */
   validations: number;
-  /** Validations without an answer, which may have been counted or not. */
+  /** Validations without a response, which may have been counted. */
   unanswered: number;
 }
 
-/** A trial that was granted in an answer. */
+/** A trial that a response granted. */
 export interface KnownTrial {
   readonly machineId: string;
   readonly licenseKey: string;
   readonly activationId: string;
 }
 
-/** How one request ended. */
+/** The outcome of a request. */
 export interface Outcome {
   readonly operation: string;
-  /** 0: no answer came. */
+  /** 0: no response. */
   readonly status: number;
   readonly durationMs: number;
   readonly retryAfter: string | null;
   readonly text: string;
 }
 
-/** Everything that was answered, hence must hold from then on. */
+/** All responses, which must hold from then on. */
 export interface Ledger {
   readonly activations: readonly KnownActivation[];
   readonly trials: readonly KnownTrial[];
@@ -49,25 +49,25 @@ export interface Ledger {
 
 export interface RecordedLoad extends AsyncDisposable {
   readonly ledger: Ledger;
-  /** Waits until so many more requests were answered with 200. */
+  /** Waits for that many more responses with status 200. */
   waitForAnswers(count: number): Promise<void>;
-  /** Ends the load once every client has the end of its last request. */
+  /** Ends the load after the last request of every client. */
   stop(): Promise<Ledger>;
 }
 
-/** A request that takes longer has hung. */
-const REQUEST_PATIENCE_MS = 60_000;
+/** A slower request counts as hanging. */
+const REQUEST_TIMEOUT_MS = 60_000;
 const PAUSE_AFTER_FAILURE_MS = 50;
 
-/** Clients on two processors that run the service as well: what they record is to be proved in seconds. */
+/** Limits the records, which are verified one by one later. */
 const PAUSE_BETWEEN_ROUNDS_MS = 20;
 
 const VALIDATIONS_PER_ROUND = 3;
 
-/** Machines that a client leaves active, so that there are both kinds to prove. */
+/** Machines that a client leaves active. */
 const MAX_STAYING = 2;
 
-/** Where the service is; one that is being started again is waited for. */
+/** Returns the service's URL, after a restart if one is in progress. */
 type FindUrl = () => Promise<string>;
 
 interface Recording {
@@ -78,16 +78,15 @@ interface Recording {
 }
 
 /**
- * Runs clients that each activate, validate, take a trial and deactivate in turn, and that repeat what was not answered,
- * as real ones do.
- * @param licenseKeys one for each client; several may share one
+ * Runs clients that activate, validate, start a trial and deactivate in a loop, and retry requests without a response.
+ * @param licenseKeys one per client; clients may share one
  */
 export function startRecordedLoad(url: FindUrl, licenseKeys: readonly string[]): RecordedLoad {
   const recording: Recording = { activations: [], trials: [], outcomes: [], stopped: false };
   const clients = Promise.all(
     licenseKeys.map((licenseKey) => runClient(url, licenseKey, recording)),
   );
-  // A client that fails tells so at the end.
+  // A failed client is reported by stop().
   clients.catch(() => {});
   const countAnswers = (): number =>
     recording.outcomes.reduce((sum, { status }) => sum + (status === 200 ? 1 : 0), 0);
@@ -95,9 +94,9 @@ export function startRecordedLoad(url: FindUrl, licenseKeys: readonly string[]):
     ledger: recording,
     async waitForAnswers(count) {
       const goal = countAnswers() + count;
-      const deadline = Date.now() + REQUEST_PATIENCE_MS;
+      const deadline = Date.now() + REQUEST_TIMEOUT_MS;
       while (countAnswers() < goal) {
-        if (Date.now() > deadline) throw new Error(`fewer than ${count} answers came`);
+        if (Date.now() > deadline) throw new Error(`fewer than ${count} responses`);
         await sleep(5);
       }
     },
@@ -132,7 +131,7 @@ async function runClient(url: FindUrl, licenseKey: string, recording: Recording)
   }
 }
 
-/** Null: refused, since the license is full, or the load ends. */
+/** Returns null when the license is full, or the load ends. */
 async function activate(
   url: FindUrl,
   licenseKey: string,
@@ -161,7 +160,7 @@ async function validate(
     return pause(recording);
   }
   const { valid } = Parse(LicenseValidateResponse, JSON.parse(outcome.text));
-  if (!valid) throw new Error(`an active machine was told: ${outcome.text}`);
+  if (!valid) throw new Error(`invalid response for an active machine: ${outcome.text}`);
   activation.validations += 1;
 }
 
@@ -189,7 +188,7 @@ function credentials({ licenseKey, activationId, machineId }: KnownActivation): 
   return { license_key: licenseKey, activation_id: activationId, machine_id: machineId };
 }
 
-/** Null when the load ends before the service has answered: 503 and no answer at all are repeated. */
+/** Retries after 503 and after no response; returns null when the load ends first. */
 async function repeatUntilAnswered(
   url: FindUrl,
   path: string,
@@ -209,7 +208,7 @@ async function pause(recording: Recording): Promise<void> {
   if (!recording.stopped) await sleep(PAUSE_AFTER_FAILURE_MS);
 }
 
-/** Sends one request and gives how it ended, whatever that was. */
+/** Sends one request and returns its outcome, also without a response. */
 export async function send(url: string, path: string, body: object): Promise<Outcome> {
   const startedAt = performance.now();
   const end = (status: number, retryAfter: string | null, text: string): Outcome => ({
@@ -224,7 +223,7 @@ export async function send(url: string, path: string, body: object): Promise<Out
       method: 'POST',
       headers: { 'content-type': 'application/json', 'x-forwarded-for': anyAddress() },
       body: JSON.stringify(body),
-      signal: AbortSignal.timeout(REQUEST_PATIENCE_MS),
+      signal: AbortSignal.timeout(REQUEST_TIMEOUT_MS),
     });
     const text = await response.text();
     return end(response.status, response.headers.get('retry-after'), text);

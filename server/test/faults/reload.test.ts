@@ -55,7 +55,7 @@ async function reload(pattern: RegExp): Promise<string> {
   const isMeant = (line: string) => pattern.test(line);
   service.send('SIGHUP');
   await eventually(() => listNew().some(isMeant), {
-    tell: () => `no line like ${pattern}: ${listNew().join('\n')}`,
+    describe: () => `no line like ${pattern}: ${listNew().join('\n')}`,
   });
   return listNew().find(isMeant) ?? '';
 }

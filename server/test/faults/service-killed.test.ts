@@ -9,7 +9,7 @@ import { proveLedger } from './prove-ledger.ts';
 import { startRecordedLoad } from './recorded-load.ts';
 
 test(
-  'what was answered holds when the service is killed under load, alone or together with its database',
+  'loses nothing that was answered when the service is killed under load, alone or with its database',
   { skip: process.platform !== 'linux' },
   async () => {
     await using home = await makeServiceHome();

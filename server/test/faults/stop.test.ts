@@ -14,7 +14,7 @@ const DONE = { code: 0, signal: null };
 const TRIAL = renderPost('/api/v1/trial/start', { machine_fingerprint: { machine_id: 'a-1' } });
 const HALF = TRIAL.length - 20;
 
-/** A request that has begun, so that a service which was told to stop has something to wait for. */
+/** Sends half a request, for which a stopping service has to wait. */
 async function sendHalf(url: string): Promise<RawConnection> {
   const connection = await openRaw(url);
   connection.send(TRIAL.slice(0, HALF));
@@ -24,36 +24,36 @@ async function sendHalf(url: string): Promise<RawConnection> {
 }
 
 describe('a stop', { concurrency: true }, () => {
-  test('under load answers what was taken, loses no count, and leaves nothing behind', async () => {
+  test('under load completes accepted requests, loses no count, and leaves no process', async () => {
     await using home = await makeServiceHome();
     const first = await home.start();
     const keys = await issueForLoad(home);
     await using load = startRecordedLoad(async () => first.url, keys);
     await load.waitForAnswers(150);
     const ended = first.stop('SIGTERM');
-    // Until nobody listens any more.
+    // Until the port is closed.
     await first.ended;
     const ledger = await load.stop();
     assert.deepEqual(await ended, DONE);
     assert.deepEqual(await listDatabaseProcesses(home.dataDirectory), []);
-    // 503 for whoever came in time to be told.
+    // 503 is possible, too.
     assert.deepEqual(
       [...new Set([503, ...failuresOf(ledger.outcomes)])].toSorted((a, b) => a - b),
       [0, 503],
     );
     assertUnavailable(ledger.outcomes, ['draining']);
-    // What got no answer was not done: each valid answer, and nothing else, was counted.
+    // Requests without a response were not executed: exactly the valid responses were counted.
     for (const activation of ledger.activations) activation.unanswered = 0;
     const second = await home.start();
     await proveLedger(second.url, ledger);
   });
 
-  test('waits for a request that has begun, and for no connection that is kept alive after it', async () => {
+  test('waits for a request in progress, and closes idle connections', async () => {
     await using external = await makeExternalHome();
     const service = await external.start();
     using idle = await openRaw(service.url);
     using connection = await sendHalf(service.url);
-    // Twice at once, as Ctrl-C comes from the terminal and from npm.
+    // Twice, since Ctrl-C arrives from the terminal and from npm.
     service.send('SIGINT');
     const ended = service.stop('SIGINT');
     await idle.waitForClose();
@@ -63,7 +63,7 @@ describe('a stop', { concurrency: true }, () => {
     assert.deepEqual(await ended, DONE);
   });
 
-  test('cuts off a request that makes progress and never ends, after ten seconds', async (t) => {
+  test('aborts an endless request that makes progress after ten seconds', async (t) => {
     await using external = await makeExternalHome();
     const service = await external.start();
     using connection = await openRaw(service.url);
@@ -78,7 +78,7 @@ describe('a stop', { concurrency: true }, () => {
     await connection.waitForClose();
   });
 
-  test('cuts off a request that makes no progress before that', async () => {
+  test('aborts a request without progress earlier', async () => {
     await using external = await makeExternalHome();
     const service = await external.start();
     using connection = await sendHalf(service.url);
@@ -86,13 +86,13 @@ describe('a stop', { concurrency: true }, () => {
     assert.match(await connection.waitForClose(), /^HTTP\/1\.1 408 /u);
   });
 
-  test('that takes too long is cut short by a second Ctrl-C', async () => {
+  test('ends at once on a second Ctrl-C', async () => {
     await using external = await makeExternalHome();
     const service = await external.start();
     using idle = await openRaw(service.url);
     using connection = await sendHalf(service.url);
     service.send('SIGINT');
-    // Until the first has come; the second counts from a second after it on.
+    // Until the first has arrived; a second one counts only after a second.
     await idle.waitForClose();
     await sleep(1_200);
     const startedAt = performance.now();

@@ -1,4 +1,4 @@
-/** PgBouncer in front of PostgreSQL: what scale-out.md says of it holds, and one that will not do is told at the start. */
+/** PgBouncer in front of PostgreSQL, as scale-out.md describes it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
@@ -6,13 +6,13 @@ import { makeExternalHome, type ExternalHome } from '../external-service.ts';
 import { assertOneOfEach, makePurchases, openKilledShop } from '../faults/killed-shop.ts';
 import { keepsStatements, lacksPgbouncer, startPgbouncer } from '../pgbouncer.ts';
 
-const FORGETS = [
+const WITHOUT_PREPARED = [
   'pool_mode = transaction',
   ...(keepsStatements ? ['max_prepared_statements = 0'] : []),
 ];
-const KEEPS = ['pool_mode = transaction', 'max_prepared_statements = 200'];
+const WITH_PREPARED = ['pool_mode = transaction', 'max_prepared_statements = 200'];
 
-const needsNewer = keepsStatements ? false : 'PgBouncer 1.21 or newer is what is tried out';
+const needsNewer = keepsStatements ? false : 'needs PgBouncer 1.21 or newer';
 
 function urlOf({ settings }: ExternalHome): string {
   return settings['DATABASE_URL'] ?? '';
@@ -20,11 +20,11 @@ function urlOf({ settings }: ExternalHome): string {
 
 for (const order of ['server_round_robin = 0', 'server_round_robin = 1']) {
   test(
-    `a pooler that forgets prepared statements is told before anything else, with ${order}`,
+    `rejects a pooler without prepared statements at the start, with ${order}`,
     { skip: lacksPgbouncer },
     async () => {
       await using external = await makeExternalHome();
-      await using pooler = await startPgbouncer(urlOf(external), [...FORGETS, order]);
+      await using pooler = await startPgbouncer(urlOf(external), [...WITHOUT_PREPARED, order]);
       const settings = { ...external.settings, DATABASE_URL: pooler.url };
       assert.deepEqual(await external.home.runToEnd(settings), {
         code: 78,
@@ -37,11 +37,11 @@ for (const order of ['server_round_robin = 0', 'server_round_robin = 1']) {
 }
 
 for (const [what, settings, skip] of [
-  ['in transaction mode', KEEPS, lacksPgbouncer || needsNewer],
+  ['in transaction mode', WITH_PREPARED, lacksPgbouncer || needsNewer],
   ['in session mode', ['pool_mode = session', 'default_pool_size = 12'], lacksPgbouncer],
 ] as const) {
   test(
-    `through PgBouncer ${what} each purchase has one license and one e-mail, and nothing is amiss`,
+    `through PgBouncer ${what} each purchase creates one license and one e-mail, without warnings`,
     { skip },
     async () => {
       await using shop = await openKilledShop();

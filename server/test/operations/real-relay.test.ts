@@ -135,7 +135,7 @@ test(
     assert.deepEqual([answer.total, answer.sent, answer.failed], [103, 101, 2]);
 
     await eventually(async () => (await postfix.readMails()).length === 101, {
-      patienceMs: 30_000,
+      timeoutMs: 30_000,
     });
     const mails = (await postfix.readMails()).map((raw) => ({
       from: '',

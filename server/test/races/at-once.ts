@@ -1,4 +1,4 @@
-/** Runs as many pieces of work at once, each with its number. */
+/** Runs work a number of times concurrently, with its index. */
 export function atOnce<Result>(
   times: number,
   work: (index: number) => Promise<Result>,
@@ -6,14 +6,14 @@ export function atOnce<Result>(
   return Promise.all(Array.from({ length: times }, (_, index) => work(index)));
 }
 
-/** How often each value occurs. */
+/** Counts each value. */
 export function tally(values: readonly (string | number | null | undefined)[]) {
   const counts: Record<string, number> = {};
   for (const value of values) counts[String(value)] = (counts[String(value)] ?? 0) + 1;
   return counts;
 }
 
-/** Turn and turn about, as a load balancer shares requests out. */
+/** Returns the items in rotation, as a load balancer does. */
 export function takeTurns<Item>(items: readonly [Item, ...Item[]]): (index: number) => Item {
   return (index) => items[index % items.length] ?? items[0];
 }

@@ -26,7 +26,7 @@ async function makeActivations(): Promise<ValidationRecord[]> {
   });
 }
 
-/** As a batch of validations is counted, whose rows come in an order of their own. */
+/** Counts a batch of validations in the order of the records. */
 async function count(service: TestService, records: readonly ValidationRecord[]): Promise<void> {
   const results = await isolateFailures(records, async (part) => {
     await recordValidations(service.pool, part, service.clock.now());
@@ -35,7 +35,7 @@ async function count(service: TestService, records: readonly ValidationRecord[])
   assert.ok(results.every(({ ok }) => ok));
 }
 
-test('two processes count overlapping batches of many activations in opposite orders: all exactly', async () => {
+test('two processes count overlapping batches in opposite orders exactly', async () => {
   const records = await makeActivations();
   const forwards = records.slice(0, 150);
   const backwards = records.slice(50).reverse();

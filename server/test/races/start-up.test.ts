@@ -35,7 +35,7 @@ const clock = createTestClock();
 const vault = createVault(TEST_MASTER_SECRET);
 
 describe('migrations', () => {
-  test('eight processes migrate an empty database at once: each migration is applied once', async () => {
+  test('eight processes that migrate an empty database concurrently apply each migration once', async () => {
     await pool.query('drop schema public cascade; create schema public');
     const pending = await listPendingMigrations(pool);
     assert.ok(pending.length >= 1);
@@ -54,13 +54,13 @@ describe('migrations', () => {
 describe('signing keys', () => {
   const contexts = pools.map((each): SigningKeyDependencies => ({ pool: each, clock, vault }));
 
-  test('eight processes that find none make one', async () => {
+  test('eight processes that start without a key create one', async () => {
     await Promise.all(contexts.map((ctx) => ensureSigningKey(ctx)));
     const { rows } = await pool.query('select count(*) from signing_keys');
     assert.deepEqual(rows, [{ count: 1 }]);
   });
 
-  test('several rotations at once: every process comes to sign with the same key', async () => {
+  test('after concurrent rotations every process signs with the same key', async () => {
     clock.advance(SECOND_MS);
     const made = await Promise.all(
       contexts.map((ctx) =>
@@ -86,7 +86,7 @@ describe('signing keys', () => {
 });
 
 describe('imports', () => {
-  test('the same keys imported by several at once make one license each', async () => {
+  test('concurrent imports of the same keys create one license each', async () => {
     const service = await startTestService();
     const product = service.ctx.catalog().products.get('personal');
     assert.ok(product);

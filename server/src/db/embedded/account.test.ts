@@ -106,5 +106,5 @@ test('an ordinary user runs PostgreSQL under the own account', onlyRoot, async (
   const cluster = join(data, 'postgres');
   assert.equal((await stat(cluster)).uid, NOBODY);
   const isGone = async () => (await embedded.listProcessesIn(cluster)).length === 0;
-  await eventually(isGone, { tell: () => 'some of its processes are left' });
+  await eventually(isGone, { describe: () => 'some of its processes still run' });
 });

@@ -104,7 +104,7 @@ test('restarts a killed server, with all commits', async () => {
   assert.ok(pid !== null);
   process.kill(pid, 'SIGKILL');
   const isBack = () => log.messages.includes('the database server runs again');
-  await eventually(isBack, { tell: () => log.messages.join('\n') });
+  await eventually(isBack, { describe: () => log.messages.join('\n') });
   const rows = await embedded.queryOnce(postgres.connection, 'select n from survivor');
   assert.notEqual(await findPostmaster(cluster), pid);
   await postgres.stop();
@@ -140,7 +140,7 @@ test('the server ends when its service is killed, and the next start succeeds', 
   const postgres = await start();
   await postgres.stop();
   const isGone = async () => (await embedded.listProcessesIn(cluster)).length === 0;
-  await eventually(isGone, { tell: () => 'some of its processes are left' });
+  await eventually(isGone, { describe: () => 'some of its processes still run' });
 });
 
 test('starts over lock files whose process id was reused', async () => {
