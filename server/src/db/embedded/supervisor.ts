@@ -12,7 +12,7 @@ import { signalProcess } from './processes.ts';
  * PostgreSQL. Its standard input is a pipe from the service. When that closes, however the service ended, it requests a
  * fast shutdown (SIGINT) until PostgreSQL has ended; it repeats the signal because one that arrives early in PostgreSQL's
  * start is lost. On SIGUSR1 it requests an immediate shutdown (SIGQUIT): it knows its child, whereas the process id in the
- * cluster's lock file could be that of another process.
+ * cluster's lock file could be that of another process. It leaves the cluster's directory, in which only PostgreSQL stays.
  */
 const SCRIPT = `
 trap : HUP INT TERM
@@ -20,6 +20,7 @@ trap 'kill -QUIT "$postgres"' USR1
 exec 9<&0
 "$@" 9<&- </dev/null &
 postgres=$!
+cd /
 (
   while read -r _ <&9; do :; done
   while kill -INT "$postgres"; do sleep 0.5; done
