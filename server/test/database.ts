@@ -40,10 +40,10 @@ function findCluster(): Promise<{ url: string; template: string }> | undefined {
 
 async function startCluster(): Promise<{ url: string; template: string }> {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-test-'));
-  const cluster = await openTestCluster(directory);
+  const started = await openTestCluster(directory);
   // Runs after all hooks of the file.
   process.once('beforeExit', () => {
-    void cluster[Symbol.asyncDispose]().then(() => rm(directory, { recursive: true, force: true }));
+    void started[Symbol.asyncDispose]().then(() => rm(directory, { recursive: true, force: true }));
   });
-  return cluster;
+  return started;
 }
