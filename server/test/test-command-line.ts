@@ -9,10 +9,10 @@ import { createPool } from '#server/db/pool.ts';
 import { runLatchkey, type CommandRun } from './command-line.ts';
 import { createTestDatabase } from './database.ts';
 
-/** The master secret of the commands that `openCommandLine` runs. */
+/** The master secret of commands that `openCommandLine` runs. */
 export const COMMAND_LINE_SECRET = 'a-secret-for-the-tests-of-the-command-line';
 
-/** Runs `latchkey` on a database of the test file's own, in a directory of its own; both end with the file. */
+/** Prepares a database and a directory for the commands of a test file, and removes them after it. */
 export async function openCommandLine() {
   const directory = await mkdtemp(join(tmpdir(), 'latchkey-cli-'));
   const database = await createTestDatabase();
@@ -25,11 +25,13 @@ export async function openCommandLine() {
   const settings = { DATABASE_URL: database.url, LATCHKEY_SECRET: COMMAND_LINE_SECRET };
   const run = (...args: string[]): Promise<CommandRun> =>
     runLatchkey(args, { directory, settings });
-  /** Runs a command that must succeed, and gives the JSON that it prints. */
+  const runWithInput = (args: readonly string[], input = ''): Promise<CommandRun> =>
+    runLatchkey(args, { directory, settings, input });
+  /** Runs a command that must succeed, and returns the JSON that it prints. */
   const runJson = async (...args: string[]) => {
     const { code, stdout, stderr } = await run(...args, '--json');
     assert.equal(code, 0, stderr);
     return JSON.parse(stdout);
   };
-  return { directory, databaseUrl: database.url, pool, run, runJson };
+  return { directory, databaseUrl: database.url, pool, run, runWithInput, runJson };
 }

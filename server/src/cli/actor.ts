@@ -8,23 +8,23 @@ import {
   type RecordedAccess,
 } from '#server/features/audit/record-access.ts';
 
-/** What the operating system and the environment say about who runs this process. */
+/** Facts of the operating system and the environment about the user of this process. */
 export interface ProcessOwner {
-  /** The effective user id; undefined where the system has none. */
+  /** The effective user id; undefined on systems without user ids. */
   readonly uid: number | undefined;
-  /** The account of the effective user id; null when the id has none. */
+  /** The account of the effective user id; null if there is none. */
   readonly account: string | null;
-  /** `SUDO_USER`. The caller can set it, so it is a claim. */
+  /** `SUDO_USER`. The caller can set it to any name. */
   readonly sudoUser: string | undefined;
-  /** `/proc/self/loginuid`; null where there is none. */
+  /** `/proc/self/loginuid`; null if it cannot be read. */
   readonly loginUid: string | null;
-  /** `/proc/self/cgroup`; null where there is none. */
+  /** `/proc/self/cgroup`; null if it cannot be read. */
   readonly cgroup: string | null;
-  /** `/etc/passwd`; null where there is none. */
+  /** `/etc/passwd`; null if it cannot be read. */
   readonly passwd: string | null;
 }
 
-/** Who is at the command line, for the audit log: {@link describeActor} of this process. */
+/** The actor that the audit log records for this process. */
 export function currentActor(): string {
   return describeActor({
     uid: process.geteuid?.(),
@@ -37,13 +37,13 @@ export function currentActor(): string {
 }
 
 /**
- * Names an actor as words of `<source>:<name>`, separated by spaces:
+ * Describes an actor by words `<source>:<name>`, separated by spaces:
  * - `cli:` the account of the process, from the kernel;
- * - `sudo:` the account that called sudo, from `SUDO_USER`, which whoever runs the command can also set;
+ * - `sudo:` the account that called sudo, from `SUDO_USER`, which the caller can set to any name;
  * - `login:` the account that logged in, from the kernel's login uid (`pam_loginuid`), which sudo and su keep;
  * - `unit:` the systemd service of the process, from its control group.
  *
- * A word is left out when it is unknown or repeats the account.
+ * A word that is unknown or repeats the account is omitted.
  */
 export function describeActor(owner: ProcessOwner): string {
   const account = owner.account ?? `uid-${owner.uid ?? 'unknown'}`;
@@ -58,7 +58,7 @@ export function describeActor(owner: ProcessOwner): string {
   ].join(' ');
 }
 
-/** (uid_t) -1: nobody logged in, as in a service that systemd starts. */
+/** (uid_t) -1: the process does not belong to a login, for example a systemd service. */
 const NO_LOGIN = '4294967295';
 
 function findLogin({ loginUid, passwd }: ProcessOwner): string | null {
@@ -68,7 +68,7 @@ function findLogin({ loginUid, passwd }: ProcessOwner): string | null {
   return line?.split(':')[0] ?? `uid-${uid}`;
 }
 
-/** Of a session, such as one by SSH, the control group ends in `.scope`: that is no service. */
+/** The control group of a login session ends in `.scope` and names no service. */
 function findUnit(cgroup: string): string | null {
   return (
     /:\/system\.slice\/(?:[^\n]*\/)?(?<unit>[^/\n]+\.service)$/mu.exec(cgroup)?.groups?.['unit'] ??
@@ -78,7 +78,7 @@ function findUnit(cgroup: string): string | null {
 
 const MAX_WORD_LENGTH = 64;
 
-/** A name without anything that could pass for another word. */
+/** Replaces characters that could form another word. */
 function toWord(name: string): string {
   return name.slice(0, MAX_WORD_LENGTH).replaceAll(/[^\w.@$\\+-]/gu, '?');
 }
@@ -87,7 +87,7 @@ function readAccount(): string | null {
   try {
     return userInfo().username;
   } catch {
-    // A container may run under a number that has no account.
+    // A container may run under a user id without an account.
     return null;
   }
 }
@@ -107,8 +107,8 @@ interface Access extends Pick<AccessEntry, 'action' | 'subjectId'> {
 }
 
 /**
- * Writes the audit row of secrets or personal data that this command is about to show. Call it before anything is printed.
- * @throws the error of the database when the row cannot be written
+ * Records in the audit log that this command shows secrets or personal data. Call it before printing them.
+ * @throws the error of the database if the entry cannot be written
  */
 export function auditAccess(
   ctx: Pick<Context, 'pool' | 'clock'>,

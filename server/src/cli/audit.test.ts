@@ -52,7 +52,7 @@ async function listRows() {
 }
 
 for (const [line, action, subject] of accesses) {
-  test(`\`${line.replace(licenseId, '<license>')}\` leaves an audit row`, async () => {
+  test(`records \`${line.replace(licenseId, '<license>')}\``, async () => {
     await pool.query('truncate audit_log');
     const { code, stderr } = await run(...line.split(' '));
     assert.equal(code, 0, stderr);
@@ -64,7 +64,7 @@ for (const [line, action, subject] of accesses) {
   });
 }
 
-test('the audit log names the caller of sudo, the reason and whether keys were revealed', async () => {
+test('records the caller of sudo, the reason and whether keys were revealed', async () => {
   await pool.query('truncate audit_log');
   const settings = {
     DATABASE_URL: databaseUrl,
@@ -82,7 +82,7 @@ test('the audit log names the caller of sudo, the reason and whether keys were r
   assert.equal(row.reason, '[license key] of [e-mail] is lost');
 });
 
-test('nothing is shown when the audit row cannot be written', async () => {
+test('shows nothing if the audit entry cannot be written', async () => {
   await pool.query('alter table audit_log add constraint closed check (false) not valid');
   try {
     for (const [line] of accesses.slice(0, 2)) {
@@ -94,7 +94,7 @@ test('nothing is shown when the audit row cannot be written', async () => {
   }
 });
 
-test('every command with --reveal, and every export, is tested for its audit row', async () => {
+test('tests the audit entry of every export and every command with --reveal', async () => {
   const listLeaves = (command: Command): Command[] =>
     command.commands.length === 0 ? [command] : command.commands.flatMap(listLeaves);
   const revealing = listLeaves(await buildProgram())
@@ -140,7 +140,7 @@ async function listMinutes(filter: Partial<AuditFilter>): Promise<number[]> {
   return entries.map(({ occurredAt }) => occurredAt.getUTCMinutes());
 }
 
-test('the audit log is filtered by time, actor, action and subject, newest first', async () => {
+test('filters the audit log by time, actor, action and subject, newest first', async () => {
   await fill();
   assert.deepEqual(await listMinutes({}), [3, 2, 1, 0]);
   assert.deepEqual(await listMinutes({ since: at(1), until: at(3) }), [2, 1]);
@@ -153,7 +153,7 @@ test('the audit log is filtered by time, actor, action and subject, newest first
   assert.deepEqual(await listMinutes({ subjectId: 'a' }), [2, 0]);
 });
 
-test('the pages of the audit log hold every entry once, also those of the same moment', async () => {
+test('pages through entries of the same moment without gaps or duplicates', async () => {
   await fill();
   await pool.query('update audit_log set occurred_at = now()');
   const ids: string[] = [];
@@ -170,7 +170,7 @@ test('the pages of the audit log hold every entry once, also those of the same m
   );
 });
 
-test('the audit log is shown as a table that names the next page', async () => {
+test('prints the audit log as a table, and the cursor of the next page', async () => {
   await fill();
   const { code, stdout, stderr } = await run(
     'audit',
@@ -182,16 +182,16 @@ test('the audit log is shown as a table that names the next page', async () => {
   );
   assert.equal(code, 0, stderr);
   const lines = stdout.trimEnd().split('\n');
-  assert.match(lines[0] ?? '', /^WHEN +ACTOR +ACTION +SUBJECT +REASON$/u);
+  assert.match(lines[0] ?? '', /^TIME +ACTOR +ACTION +SUBJECT +REASON$/u);
   assert.match(
     lines[1] ?? '',
     /^2026-11-20 10:03 UTC  latchkey +webhook\.reconcile +webhooks +x+$/u,
   );
   assert.equal(lines.length, 3);
-  assert.match(stderr, /^There are more: --cursor [0-9a-f-]{36}$/mu);
+  assert.match(stderr, /--cursor [0-9a-f-]{36}$/mu);
 });
 
-test('the audit log of a license is found by its key, and an unknown cursor is refused', async () => {
+test('finds the entries of a license by its key, and rejects an unknown cursor', async () => {
   await run('license', 'suspend', licenseId, '--reason', 'a test');
   const { entries } = await runJson('audit', 'list', '--license', licenseKey);
   assert.deepEqual(
@@ -200,5 +200,5 @@ test('the audit log of a license is found by its key, and an unknown cursor is r
   );
   const unknown = await run('audit', 'list', '--cursor', INSTALL);
   assert.equal(unknown.code, 2);
-  assert.match(unknown.stderr, /has no entry 6f1c2b9e/u);
+  assert.match(unknown.stderr, /no entry 6f1c2b9e/u);
 });

@@ -1,5 +1,5 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
-import { validate as isUuid } from 'uuid';
+/** `latchkey audit`: the audit log. */
+import { Command } from 'commander';
 
 import type { Context } from '#server/context.ts';
 import { licenseNotFound } from '#server/errors.ts';
@@ -11,21 +11,18 @@ import {
 } from '#server/features/audit/queries.ts';
 import { resolveLicenseId } from '#server/features/licenses/find-license.ts';
 
-import { commandProcess } from './command-process.ts';
 import { usageError } from './command-error.ts';
+import { commandProcess } from './command-process.ts';
 import { readLicenseName } from './license/argument.ts';
-import { jsonOption, limitOption, moment, shortText, withExamples } from './options.ts';
-import { type OutputOptions, printNote, printResult } from './output.ts';
-import { fitTable } from './table.ts';
+import { cursor, jsonOption, limitOption, moment, newCommand, shortText } from './options.ts';
+import { type OutputOptions, printNextPage, printResult } from './output.ts';
+import { formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey audit …` */
 export function auditCommand(): Command {
   return new Command('audit')
-    .description(
-      'Read the audit log: changes by hand, and secrets and personal data that were shown.',
-    )
-    .addCommand(auditListCommand());
+    .description('Read the audit log: manual changes, and access to secrets and personal data.')
+    .addCommand(listCommand());
 }
 
 interface ListOptions extends OutputOptions {
@@ -41,47 +38,42 @@ interface ListOptions extends OutputOptions {
 
 const DEFAULT_LIMIT = 50;
 
-function auditListCommand(): Command {
-  const command = new Command('list')
-    .description('List what was changed by hand, revealed and exported, newest first.')
-    .option('--since <time>', 'then or later: a date (from 00:00 UTC) or a date-time', moment)
-    .option('--until <time>', 'before then: a date (until 00:00 UTC) or a date-time', moment)
-    .option('--actor <name>', 'by an account (anna) or one word of an actor (sudo:anna)', shortText)
-    .option('--action <action>', 'an action (license.reveal) or all of a noun (license)', shortText)
-    .option('--license <license>', 'of a license, by its key or id; - reads standard input')
-    .option('--subject <id>', 'of any other subject, by its id as --json shows it', shortText)
-    .addOption(new Option('--cursor <id>', 'the page after this entry').argParser(entryId))
+function listCommand(): Command {
+  return newCommand('list', 'List the entries of the audit log, newest first.', [
+    ['audit list --since 2026-11-01', 'Entries since the start of a month'],
+    ['audit list --action license.reveal --actor anna', 'Keys that were shown to anna'],
+    ['audit list --license 0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d', 'Changes of one license'],
+    ['audit list --limit 1000 --json', 'As JSON; next_cursor is the --cursor of the next page'],
+  ])
+    .option('--since <time>', 'from a date (00:00 UTC) or date-time on', moment)
+    .option('--until <time>', 'before a date (00:00 UTC) or date-time', moment)
+    .option('--actor <name>', 'account (anna), or one word of an actor (sudo:anna)', shortText)
+    .option('--action <action>', 'action (license.reveal), or its noun (license)', shortText)
+    .option('--license <license>', 'key or id of a license; - reads it from standard input')
+    .option('--subject <id>', 'any other subject, by its id in --json', shortText)
+    .option('--cursor <id>', 'next_cursor of the previous page', cursor)
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [
-    ['audit list --since 2026-11-01', 'What was done this month'],
-    ['audit list --action license.reveal --actor anna', 'Which keys anna was shown'],
-    ['audit list --license 0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d', 'What was done to one license'],
-    ['audit list --limit 1000 --json', 'For a program; next_cursor names the next page'],
-  ]);
-}
-
-function entryId(text: string): string {
-  if (isUuid(text)) return text;
-  throw new InvalidArgumentError('It must be the next_cursor of the page before.');
 }
 
 async function list(options: ListOptions): Promise<void> {
   if (options.license !== undefined && options.subject !== undefined) {
-    throw usageError('--license and --subject both name what was changed: give one of them.');
+    throw usageError('Use either --license or --subject, not both.');
   }
   await withContext(async (ctx) => {
-    const { cursor = null, limit } = options;
-    if (cursor !== null && !(await isAuditEntry(ctx.pool, cursor))) {
-      throw usageError(`The audit log has no entry ${cursor}: take --cursor from the page before.`);
+    const { cursor: after = null, limit } = options;
+    if (after !== null && !(await isAuditEntry(ctx.pool, after))) {
+      throw usageError(`The audit log has no entry ${after}: use the cursor of the previous page.`);
     }
-    // One more shows whether there is another page.
-    const found = await listAuditPage(ctx.pool, await toFilter(ctx, options), cursor, limit + 1);
-    const page = found.slice(0, limit);
-    const next = found.length > limit ? (page.at(-1)?.id ?? null) : null;
-    printResult(options, { entries: page.map(toJson), next_cursor: next }, () => toTable(page));
-    if (next !== null && options.json !== true) printNote(`There are more: --cursor ${next}`);
+    // One more than the page, to find out whether there is another page.
+    const found = await listAuditPage(ctx.pool, await toFilter(ctx, options), after, limit + 1);
+    const entries = found.slice(0, limit);
+    const next = found.length > limit ? (entries.at(-1)?.id ?? null) : null;
+    printResult(options, { entries: entries.map(toJson), next_cursor: next }, () =>
+      formatEntries(entries),
+    );
+    printNextPage(options, next);
   });
 }
 
@@ -110,17 +102,17 @@ function toJson(entry: StoredAuditEntry) {
   };
 }
 
-function toTable(entries: readonly StoredAuditEntry[]): string {
-  if (entries.length === 0) return 'There is no such entry.';
-  return fitTable(
-    ['when', 'actor', 'action', 'subject', 'reason'],
-    entries.map(({ occurredAt, actor, action, subjectId, reason }) => [
-      occurredAt,
-      actor,
-      action,
-      subjectId,
-      reason,
-    ]),
+function formatEntries(entries: readonly StoredAuditEntry[]): string {
+  return formatRows(
+    entries,
+    'No matching entries.',
+    [
+      ['time', (entry) => entry.occurredAt],
+      ['actor', (entry) => entry.actor],
+      ['action', (entry) => entry.action],
+      ['subject', (entry) => entry.subjectId],
+      ['reason', (entry) => entry.reason],
+    ],
     commandProcess().stdout.columns,
   );
 }

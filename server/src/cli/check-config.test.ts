@@ -4,7 +4,7 @@ import { toConfig } from '#server/config/config.ts';
 import { listVariableNames, readEnvironment } from '#server/config/env.ts';
 import { describeConfiguration } from './check-config.ts';
 
-test('every setting is described, by the name of its variable', () => {
+test('describes every setting by the name of its variable', () => {
   const { environment } = readEnvironment({}, () => '');
   const described = describeConfiguration(toConfig(environment, '/srv'), environment);
   const names = listVariableNames().filter((name) => !name.endsWith('_FILE') && name !== 'PORT');
@@ -12,7 +12,7 @@ test('every setting is described, by the name of its variable', () => {
   assert.ok(described.every(({ origin }) => origin === 'default'));
 });
 
-test('a port from PORT counts as set', () => {
+test('reports a port from PORT as set', () => {
   const { environment } = readEnvironment({ PORT: '3000' }, () => '');
   const described = describeConfiguration(toConfig(environment, '/srv'), environment);
   assert.deepEqual(
@@ -21,7 +21,7 @@ test('a port from PORT counts as set', () => {
   );
 });
 
-test('names of events are all names until some are given', () => {
+test('describes unset event names as all', () => {
   assert.equal(describeEventNames({}), 'all');
   assert.equal(
     describeEventNames({ LATCHKEY_EVENT_NAMES: 'app_*, export_finished' }),

@@ -1,4 +1,4 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import { type Catalog, loadCatalog } from '#server/config/catalog.ts';
 import type { Config } from '#server/config/config.ts';
@@ -7,20 +7,21 @@ import { type ConfigurationReading, readConfiguration } from '#server/config/loa
 import { masterSecretPath } from '#server/config/master-secret.ts';
 import { StartupError } from '#server/config/startup-error.ts';
 
-import { jsonOption, withExamples } from './options.ts';
-import { formatTable, type OutputOptions, printNote, printResult } from './output.ts';
+import { jsonOption, newCommand } from './options.ts';
+import { type OutputOptions, printNote, printResult } from './output.ts';
+import { formatTable } from './table.ts';
 
 export function checkConfigCommand(): Command {
-  const command = new Command('check-config')
-    .description(
-      'Check the settings and the catalogue, and print what is in effect. Nothing is made or changed.',
-    )
+  return newCommand(
+    'check-config',
+    'Check the settings and the catalogue, and print the values in effect. Changes nothing.',
+    [
+      ['check-config', 'Print every setting; secrets only as set or not set'],
+      ['check-config --json', 'The same as JSON; exit code 78 for an invalid configuration'],
+    ],
+  )
     .addOption(jsonOption())
     .action(checkConfig);
-  return withExamples(command, [
-    ['check-config', 'Show every setting; secrets are only told to be set'],
-    ['check-config --json', 'The same for a program; exit code 78 when something is wrong'],
-  ]);
 }
 
 function checkConfig(options: OutputOptions): void {
@@ -37,7 +38,7 @@ function checkConfig(options: OutputOptions): void {
   );
 }
 
-/** The catalogue, or what is wrong with it, so that it is told together with the settings. */
+/** Reads the catalogue, or returns its problems, so that they are reported together with those of the settings. */
 function readCatalog(reading: ConfigurationReading): {
   catalog: Catalog | null;
   problems: readonly string[];
@@ -69,85 +70,66 @@ function formatSettings(
   products: readonly string[],
 ): string {
   const rows = settings.map(({ name, value, origin }) => [name, value, origin]);
-  return `${formatTable(['setting', 'value', 'origin'], rows)}\n\nProducts: ${products.join(', ')}\nThe configuration is right.`;
+  return `${formatTable(['setting', 'value', 'origin'], rows)}\n\nProducts: ${products.join(', ')}\nThe configuration is valid.`;
 }
 
-/** One setting as it is in effect, fit to be shown. */
+/** A setting in effect, without secrets. */
 interface DescribedSetting {
   readonly name: string;
-  /** Secrets are only told to be set; null: not set. */
+  /** `(secret)` for a secret; null: not set. */
   readonly value: string | null;
   readonly origin: 'set' | 'default';
 }
 
-/** Every setting by the name of its variable. */
+/** Describes every setting by the name of its variable. */
 export function describeConfiguration(
   config: Config,
   environment: Environment,
 ): DescribedSetting[] {
-  return [
-    ...describePlain(config).map(([name, value, given]): DescribedSetting => ({
+  const plain = describePlain(config, environment).map(
+    ([name, value, variable]): DescribedSetting => ({
       name,
       value,
-      origin: given(environment) === undefined ? 'default' : 'set',
-    })),
-    ...describeSecrets(config, environment),
-  ];
+      origin: variable === undefined ? 'default' : 'set',
+    }),
+  );
+  return [...plain, ...describeSecrets(config, environment)];
 }
 
-type Plain = readonly [string, string | null, (environment: Environment) => unknown];
+/** Name, value in effect, and the value of the variable. */
+type PlainSetting = readonly [string, string | null, unknown];
 
-function describePlain(config: Config): readonly Plain[] {
+function describePlain(config: Config, env: Environment): readonly PlainSetting[] {
   const { http, metrics, billing, mail, events } = config;
   return [
-    ['LATCHKEY_HOST', http.host, (env) => env.host],
-    ['LATCHKEY_PORT', String(http.port), (env) => env.port ?? env.platformPort],
-    ['LATCHKEY_PUBLIC_URL', http.publicUrl, (env) => env.publicUrl],
-    ['LATCHKEY_TRUSTED_PROXIES', listOf(http.trustedProxies), (env) => env.trustedProxies],
-    ['LATCHKEY_LOG_LEVEL', config.log.level, (env) => env.logLevel],
-    ['LATCHKEY_DATA_DIR', config.dataDirectory, (env) => env.dataDirectory],
-    ['LATCHKEY_CATALOG', config.catalogPath, (env) => env.catalogPath],
-    ['LATCHKEY_POSTGRES_USER', config.database.account, (env) => env.postgresAccount],
-    [
-      'LATCHKEY_DATABASE_POOL_SIZE',
-      String(config.database.poolSize),
-      (env) => env.databasePoolSize,
-    ],
-    ['LATCHKEY_METRICS_PORT', textOf(metrics.port), (env) => env.metricsPort],
-    ['LATCHKEY_METRICS_HOST', metrics.host, (env) => env.metricsHost],
-    ['LATCHKEY_STORAGE_QUOTA_MIB', String(config.storage.quotaMib), (env) => env.storageQuotaMib],
-    [
-      'LATCHKEY_EVENTS_RATE',
-      `${events.rate.perSecond}/${events.rate.burst}`,
-      (env) => env.eventsRate,
-    ],
-    ['LATCHKEY_EVENT_NAMES', events.names.join(',') || 'all', (env) => env.eventNames],
-    ['LATCHKEY_EVENTS_KEEP_DAYS', String(events.keepDays), (env) => env.eventsKeepDays],
-    [
-      'LATCHKEY_BILLING_TOLERANCE_S',
-      String(billing.toleranceSeconds),
-      (env) => env.billingToleranceSeconds,
-    ],
-    ['LATCHKEY_CHECK_REVEAL_HOURS', String(billing.revealHours), (env) => env.checkRevealHours],
-    [
-      'LATCHKEY_BILLING_RAW_KEEP_DAYS',
-      String(billing.rawKeepDays),
-      (env) => env.billingRawKeepDays,
-    ],
-    ['LATCHKEY_PADDLE_API_URL', billing.paddleApiUrl, (env) => env.paddleApiUrl],
-    ['LATCHKEY_MAIL_FROM', mail.from, (env) => env.mailFrom],
-    [
-      'LATCHKEY_DOUBLE_OPT_IN',
-      config.subscribers.doubleOptIn ? 'on' : 'off',
-      (env) => env.doubleOptIn,
-    ],
+    ['LATCHKEY_HOST', http.host, env.host],
+    ['LATCHKEY_PORT', String(http.port), env.port ?? env.platformPort],
+    ['LATCHKEY_PUBLIC_URL', http.publicUrl, env.publicUrl],
+    ['LATCHKEY_TRUSTED_PROXIES', listOf(http.trustedProxies), env.trustedProxies],
+    ['LATCHKEY_LOG_LEVEL', config.log.level, env.logLevel],
+    ['LATCHKEY_DATA_DIR', config.dataDirectory, env.dataDirectory],
+    ['LATCHKEY_CATALOG', config.catalogPath, env.catalogPath],
+    ['LATCHKEY_POSTGRES_USER', config.database.account, env.postgresAccount],
+    ['LATCHKEY_DATABASE_POOL_SIZE', String(config.database.poolSize), env.databasePoolSize],
+    ['LATCHKEY_METRICS_PORT', textOf(metrics.port), env.metricsPort],
+    ['LATCHKEY_METRICS_HOST', metrics.host, env.metricsHost],
+    ['LATCHKEY_STORAGE_QUOTA_MIB', String(config.storage.quotaMib), env.storageQuotaMib],
+    ['LATCHKEY_EVENTS_RATE', `${events.rate.perSecond}/${events.rate.burst}`, env.eventsRate],
+    ['LATCHKEY_EVENT_NAMES', events.names.join(',') || 'all', env.eventNames],
+    ['LATCHKEY_EVENTS_KEEP_DAYS', String(events.keepDays), env.eventsKeepDays],
+    ['LATCHKEY_BILLING_TOLERANCE_S', String(billing.toleranceSeconds), env.billingToleranceSeconds],
+    ['LATCHKEY_CHECK_REVEAL_HOURS', String(billing.revealHours), env.checkRevealHours],
+    ['LATCHKEY_BILLING_RAW_KEEP_DAYS', String(billing.rawKeepDays), env.billingRawKeepDays],
+    ['LATCHKEY_PADDLE_API_URL', billing.paddleApiUrl, env.paddleApiUrl],
+    ['LATCHKEY_MAIL_FROM', mail.from, env.mailFrom],
+    ['LATCHKEY_DOUBLE_OPT_IN', config.subscribers.doubleOptIn ? 'on' : 'off', env.doubleOptIn],
     [
       'LATCHKEY_SUBSCRIBE_RATE',
       `${config.subscribers.rate.perMinute}/${config.subscribers.rate.burst}`,
-      (env) => env.subscribeRate,
+      env.subscribeRate,
     ],
-    ['LATCHKEY_DKIM_DOMAIN', textOf(mail.dkim?.domain), (env) => env.dkimDomain],
-    ['LATCHKEY_DKIM_SELECTOR', textOf(mail.dkim?.selector), (env) => env.dkimSelector],
+    ['LATCHKEY_DKIM_DOMAIN', textOf(mail.dkim?.domain), env.dkimDomain],
+    ['LATCHKEY_DKIM_SELECTOR', textOf(mail.dkim?.selector), env.dkimSelector],
   ];
 }
 
@@ -179,7 +161,7 @@ function secret(name: string, value: unknown, otherwise: string | null = null): 
     : { name, value: '(secret)', origin: 'set' };
 }
 
-/** Which database is worth showing; its password and parameters are not. */
+/** Shows the database without its password and parameters. */
 function describeDatabaseUrl(url: string | undefined): DescribedSetting {
   const name = 'DATABASE_URL';
   if (url === undefined)

@@ -6,10 +6,10 @@ import { EndpointError } from '#server/features/outgoing-webhooks/add-endpoint.t
 import { PublicError } from '#server/errors.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
-/** The command line was not understood. */
+/** Exit code of a command line that is not valid. */
 export const USAGE_EXIT_CODE = 2;
 
-/** Ends a command with one clear sentence and an exit code. */
+/** An error that ends a command with a message and an exit code. */
 class CommandError extends Error {
   readonly exitCode: number;
 
@@ -20,17 +20,17 @@ class CommandError extends Error {
   }
 }
 
-/** The arguments do not make sense together (exit code 2). */
+/** Returns the error for arguments that do not go together (exit code 2). */
 export function usageError(message: string): CommandError {
   return new CommandError(message, USAGE_EXIT_CODE);
 }
 
-/** The command was understood and could not be done (exit code 1). */
+/** Returns the error for a command that failed (exit code 1). */
 export function failed(message: string, options?: ErrorOptions): CommandError {
   return new CommandError(message, 1, options);
 }
 
-/** What to say about an error, one sentence per line, and the exit code that it means. */
+/** The messages of an error, one for each line, and its exit code. */
 export function explainError(error: unknown): { lines: readonly string[]; exitCode: number } {
   if (error instanceof StartupError) return { lines: error.problems, exitCode: error.exitCode };
   if (error instanceof CommandError) return { lines: [error.message], exitCode: error.exitCode };
@@ -39,11 +39,13 @@ export function explainError(error: unknown): { lines: readonly string[]; exitCo
   if (error instanceof EndpointError) return { lines: [error.message], exitCode: 1 };
   if (error instanceof LicenseChangeError) return { lines: [error.message], exitCode: 1 };
   if (isDatabaseUnavailable(error)) {
-    const line = `The database cannot be reached (${messageOf(error)}); latchkey doctor looks for the cause.`;
+    const line = `Cannot reach the database (${messageOf(error)}). Run latchkey doctor to find the cause.`;
     return { lines: [line], exitCode: 1 };
   }
   return {
-    lines: [`This went wrong: ${messageOf(error)} (LATCHKEY_LOG_LEVEL=debug shows where).`],
+    lines: [
+      `Unexpected error: ${messageOf(error)}. Set LATCHKEY_LOG_LEVEL=debug to print its stack.`,
+    ],
     exitCode: 1,
   };
 }

@@ -24,7 +24,7 @@ function helpOf(command: Command): string {
   return help;
 }
 
-test('every command says what it does, and shows examples of itself', async () => {
+test('describes every command with a sentence and an example', async () => {
   for (const command of listLeaves(await buildProgram())) {
     const help = helpOf(command);
     assert.match(command.description(), /^[A-Z].*\.$/su, command.name());
@@ -37,19 +37,17 @@ test('every command says what it does, and shows examples of itself', async () =
 
 const FULL = '/dev/full';
 
-test('a full disk is told in one sentence', { skip: existsSync(FULL) ? false : FULL }, () => {
+test('reports a full disk with exit code 1', { skip: existsSync(FULL) ? false : FULL }, () => {
   const { status, stderr } = spawnSync(
     process.execPath,
     [join(import.meta.dirname, '../main.ts'), 'mail', 'preview', 'key'],
     { stdio: ['ignore', openSync(FULL, 'w'), 'pipe'], encoding: 'utf8' },
   );
-  assert.deepEqual(
-    [status, stderr],
-    [1, 'latchkey: The output cannot be written (ENOSPC: no space left on device, write).\n'],
-  );
+  assert.equal(status, 1);
+  assert.match(stderr, /^latchkey: .*ENOSPC.*\n$/u);
 });
 
-test('the set of commands is complete', async () => {
+test('has every command', async () => {
   assert.deepEqual(
     listLeaves(await buildProgram()).map((leaf) =>
       leaf.parent?.parent ? `${leaf.parent.name()} ${leaf.name()}` : leaf.name(),
@@ -124,14 +122,14 @@ test('the set of commands is complete', async () => {
   );
 });
 
-test('alone it prints its help', async () => {
+test('prints its help without a command', async () => {
   const { code, stdout, stderr } = await run([]);
   assert.deepEqual([code, stderr], [0, '']);
   assert.match(stdout, /^Usage: latchkey \[options\] \[command\]\n/u);
 });
 
-test('what is not understood is exit code 2 and a sentence on standard error', async () => {
-  for (const [args, sentence] of [
+test('rejects wrong usage with exit code 2 and a message on standard error', async () => {
+  for (const [args, message] of [
     [
       ['licens'],
       /^latchkey: unknown command 'licens'\n\(Did you mean license\?\)\nTry: latchkey --help\n$/u,
@@ -141,20 +139,17 @@ test('what is not understood is exit code 2 and a sentence on standard error', a
     [['license', 'suspend', 'LK-1'], /^latchkey: required option '--reason <text>' not specified/u],
     [
       ['license', 'extend', 'LK-1', '--reason', 'x', '--days', '0'],
-      /It must be a whole number from 1 to 36500\./u,
+      /a whole number from 1 to 36500\./u,
     ],
-    [
-      ['license', 'extend', 'LK-1', '--reason', 'x'],
-      /^latchkey: Say how long: either --days or --until\.\n$/u,
-    ],
+    [['license', 'extend', 'LK-1', '--reason', 'x'], /^latchkey: .*--days or --until.*\n$/u],
   ] as const) {
     const { code, stdout, stderr } = await run(args);
     assert.deepEqual([code, stdout], [2, ''], args.join(' '));
-    assert.match(stderr, sentence);
+    assert.match(stderr, message);
   }
 });
 
-test('version is told to people and to programs', async () => {
+test('prints the version as text and as JSON', async () => {
   const plain = await run(['version']);
   assert.equal(plain.code, 0);
   assert.match(plain.stdout, /^latchkey \d+\.\d+\.\d+ \(Node\.js 24\.\d+\.\d+, \w+-\w+\)\n$/u);
@@ -163,7 +158,7 @@ test('version is told to people and to programs', async () => {
   assert.equal((await run(['--version'])).stdout, `${version}\n`);
 });
 
-test('check-config prints what is in effect, without secrets, and makes nothing', async () => {
+test('check-config prints the settings in effect without secrets, and changes nothing', async () => {
   const settings = {
     DATABASE_URL: 'postgres://app:hunter2@db.internal:5432/latchkey?sslmode=require',
     LATCHKEY_SECRET: 'hunter2-hunter2-hunter2-hunter2-abcdef',
@@ -184,7 +179,7 @@ test('check-config prints what is in effect, without secrets, and makes nothing'
   assert.deepEqual(readdirSync(directory), []);
 });
 
-test('check-config says every problem at once, the catalogue’s too, with exit code 78', async () => {
+test('check-config reports every problem at once, with exit code 78', async () => {
   const catalog = join(directory, 'catalog.yaml');
   writeFileSync(catalog, 'key_prefix: "?"\n');
   const { code, stdout, stderr } = await run(['check-config'], {
@@ -203,49 +198,10 @@ test('check-config says every problem at once, the catalogue’s too, with exit 
   );
 });
 
-test('a wrong configuration ends every command with exit code 78', async () => {
+test('exits with 78 for an invalid configuration', async () => {
   for (const args of [['serve'], ['migrate'], ['license', 'show', 'LK-1']]) {
     const { code, stdout, stderr } = await run(args, { LATCHKEY_PORT: 'x' });
     assert.deepEqual([code, stdout], [78, ''], args.join(' '));
     assert.match(stderr, /^latchkey: LATCHKEY_PORT must be .*\n$/u);
   }
-});
-
-test('doctor finds nothing wrong where nothing is, and makes nothing', async () => {
-  const { code, stdout, stderr } = await run(['doctor', '--json']);
-  assert.deepEqual([code, stderr], [0, '']);
-  const { healthy, findings } = JSON.parse(stdout);
-  assert.equal(healthy, true);
-  assert.deepEqual(
-    findings.map(({ check, status }: { check: string; status: string }) => `${check}: ${status}`),
-    [
-      'configuration: ok',
-      'catalogue: ok',
-      'public URL: ok',
-      'data directory: ok',
-      'disk space: ok',
-      'port: ok',
-      'database: ok',
-    ],
-  );
-  assert.deepEqual(readdirSync(directory), []);
-});
-
-test('doctor tells symptom, cause and fix, and goes on after each', async () => {
-  const { code, stdout } = await run(['doctor'], {
-    LATCHKEY_CATALOG: '/nowhere/catalog.yaml',
-    LATCHKEY_HOST: '0.0.0.0',
-    DATABASE_URL: 'postgres://127.0.0.1:1/x',
-    LATCHKEY_SECRET: 'abcdefghijklmnopqrstuvwxyz012345',
-  });
-  assert.equal(code, 1);
-  assert.match(
-    stdout,
-    /^✗ catalogue: .*\n {4}cause: .*\/nowhere\/catalog\.yaml.*\n {4}fix: {3}\S/mu,
-  );
-  assert.match(
-    stdout,
-    /^! public URL: Clients reach the service at http:\/\/localhost:0, unencrypted\.$/mu,
-  );
-  assert.match(stdout, /^✗ database: .*\n {4}cause: .*ECONNREFUSED.*\n {4}fix: {3}\S/mu);
 });

@@ -3,7 +3,7 @@ import type { Readable, Writable } from 'node:stream';
 
 type Output = Writable & { readonly isTTY?: boolean; readonly columns?: number };
 
-/** What a command reads, writes and exits with. */
+/** The streams and the exit code of a command. */
 export interface CommandProcess {
   readonly stdin: Readable;
   readonly stdout: Output;
@@ -13,12 +13,12 @@ export interface CommandProcess {
 
 const current = new AsyncLocalStorage<CommandProcess>();
 
-/** Runs work whose commands use these streams instead of those of the process. */
+/** Runs work with other streams than those of the process. */
 export function runIn<T>(target: CommandProcess, work: () => Promise<T>): Promise<T> {
   return current.run(target, work);
 }
 
-/** The streams and the exit code of the command that runs: those of the process, unless a test replaces them. */
+/** The streams and the exit code of the running command: those of the process, unless a test replaces them. */
 export function commandProcess(): CommandProcess {
   return current.getStore() ?? process;
 }

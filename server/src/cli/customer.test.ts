@@ -17,13 +17,13 @@ async function findLicense() {
   return (await pool.query(sql, [licenseId])).rows[0];
 }
 
-test('what is held about an address is shown in any spelling, and exported into a file of its owner', async () => {
+test('shows the data of an address in any case, and exports it to a file of its owner', async () => {
   const shown = await run('customer', 'show', 'ADA@example.COM');
   assert.equal(shown.code, 0, shown.stderr);
   assert.match(shown.stdout, /^licenses \(1\)$/mu);
   assert.match(shown.stdout, /^customer_name +Ada Lovelace$/mu);
-  const nobody = await run('customer', 'show', 'nobody@example.com');
-  assert.match(nobody.stdout, /^Nothing is held about this address\.$/mu);
+  const unknown = await runJson('customer', 'show', 'nobody@example.com');
+  assert.deepEqual(Object.keys(unknown), ['address', 'id', 'install_ids']);
 
   const output = join(directory, 'ada.json');
   const exported = await run('customer', 'export', ADDRESS, '--output', output);
@@ -36,14 +36,13 @@ test('what is held about an address is shown in any spelling, and exported into 
   assert.equal(statSync(output).mode & 0o777, 0o600);
 });
 
-test('an erasure without --yes changes nothing and lists what goes; with it, the license stays', async () => {
-  const planned = await run('customer', 'erase', ADDRESS, ...REASON);
-  assert.equal(planned.code, 0, planned.stderr);
-  assert.match(
-    planned.stdout,
-    /^licenses +1 +address, name and note removed; they go on working$/mu,
+test('plans an erasure without --yes, and keeps the license with it', async () => {
+  const planned = await runJson('customer', 'erase', ADDRESS, ...REASON);
+  assert.equal(planned.dry_run, true);
+  assert.deepEqual(
+    planned.tables.map(({ table, rows }: { table: string; rows: number }) => [table, rows])[0],
+    ['licenses', 1],
   );
-  assert.match(planned.stdout, /^Nothing was changed\. /mu);
   assert.equal((await findLicense()).customer_email, ADDRESS);
 
   const result = await runJson('customer', 'erase', ADDRESS, ...REASON, '--yes');
@@ -60,6 +59,6 @@ test('an erasure without --yes changes nothing and lists what goes; with it, the
   assert.equal(entries[0].action, 'customer.erase');
 });
 
-test('an erasure asks for a reason', async () => {
+test('requires a reason for an erasure', async () => {
   assert.equal((await run('customer', 'erase', ADDRESS, '--yes')).code, 2);
 });

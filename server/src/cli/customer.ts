@@ -1,5 +1,7 @@
+/** `latchkey customer`: all data stored about the owner of an e-mail address. */
 import { Command } from 'commander';
 
+import type { Context } from '#server/context.ts';
 import { eraseCustomer, type ErasureResult } from '#server/features/customers/erase-customer.ts';
 import {
   exportCustomer,
@@ -9,68 +11,63 @@ import {
 import type { PersonalDataRow } from '#server/features/customers/queries/personal-data.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
-import { writeExport } from './export-file.ts';
-import { accessReasonOption, jsonOption, reasonOption, withExamples } from './options.ts';
+import { outputOption, writeExport } from './export-file.ts';
 import {
-  formatFields,
-  formatTable,
-  type OutputOptions,
-  paint,
-  printResult,
-  withProgress,
-} from './output.ts';
-import { addressArgument } from './subscriber.ts';
+  addressArgument,
+  jsonOption,
+  newCommand,
+  reasonOption,
+  requiredReasonOption,
+} from './options.ts';
+import { countOf, type OutputOptions, paint, printResult, withProgress } from './output.ts';
+import { formatFields, formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey customer …` */
 export function customerCommand(): Command {
   return new Command('customer')
-    .description(
-      'Show, export and erase everything that is held about the owner of an e-mail address.',
-    )
-    .addCommand(customerShowCommand())
-    .addCommand(customerExportCommand())
-    .addCommand(customerEraseCommand());
+    .description('Show, export and erase all data stored about the owner of an e-mail address.')
+    .addCommand(showCommand())
+    .addCommand(exportCommand())
+    .addCommand(eraseCommand());
+}
+
+async function readData(ctx: Context, email: string): Promise<PersonalData> {
+  return withProgress('payment events', (report) => readPersonalData(ctx, email, report));
 }
 
 interface ShowOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-/** The rest is in the JSON. */
+/** The JSON has all of them. */
 const MAX_ROWS_SHOWN = 10;
 
-function customerShowCommand(): Command {
-  const command = new Command('show')
-    .description(
-      'Show what is held about the owner of an e-mail address, table by table. Reads all payment events; the audit log records it.',
-    )
+function showCommand(): Command {
+  return newCommand(
+    'show',
+    'Show the data stored about the owner of an e-mail address, table by table. Reads all payment events; the audit log records it.',
+    [
+      ['customer show ada@example.com', 'Licenses, payments, newsletter, outreach and audit log'],
+      ['customer show ada@example.com --json', 'Every row, with the bodies of payment events'],
+    ],
+  )
     .addArgument(addressArgument())
-    .addOption(accessReasonOption())
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(show);
-  return withExamples(command, [
-    ['customer show ada@example.com', 'Licenses, payments, news, outreach, audit rows'],
-    [
-      'customer show ada@example.com --json',
-      'Every row in full, with the bodies of payment events',
-    ],
-  ]);
 }
 
 async function show(email: string, options: ShowOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) =>
-      readPersonalData(ctx, email, report),
-    );
+    const data = await readData(ctx, email);
     const { reason } = options;
-    const { id } = held.person.address;
+    const { id } = data.person.address;
     await auditAccess(ctx, { action: 'customer.show', subjectId: id, reason });
-    printResult(options, toJsonShow(email, held), () => toText(email, held));
+    printResult(options, dataToJson(email, data), () => formatData(email, data));
   });
 }
 
-function toJsonShow(email: string, { person, tables }: PersonalData) {
+function dataToJson(email: string, { person, tables }: PersonalData) {
   return {
     address: email,
     id: person.address.id,
@@ -79,13 +76,15 @@ function toJsonShow(email: string, { person, tables }: PersonalData) {
   };
 }
 
-function toText(email: string, { person, tables }: PersonalData): string {
+const NO_DATA = 'No data is stored about this address.';
+
+function formatData(email: string, { person, tables }: PersonalData): string {
   const head = formatFields([
     ['address', email],
     ['id', person.address.id],
     ['installs', person.installIds.join(' ') || null],
   ]);
-  if (tables.size === 0) return `${head}\n\nNothing is held about this address.`;
+  if (tables.size === 0) return `${head}\n\n${NO_DATA}`;
   return [head, ...Array.from(tables, ([table, rows]) => formatSection(table, rows))].join('\n\n');
 }
 
@@ -110,36 +109,34 @@ function toCell(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-interface ExportOptions {
+interface CustomerExportOptions {
   readonly output?: string;
   readonly reason?: string;
 }
 
-function customerExportCommand(): Command {
-  const command = new Command('export')
-    .description(
-      'Write everything that is held about the owner of an e-mail address as JSON: the rows of every table, and the events of the installs. The audit log records it.',
-    )
-    .addArgument(addressArgument())
-    .option('--output <file>', 'a new file, instead of standard output')
-    .addOption(accessReasonOption())
-    .action(run);
-  return withExamples(command, [
+function exportCommand(): Command {
+  return newCommand(
+    'export',
+    'Export all data stored about the owner of an e-mail address as JSON: the rows of every table, and the events of the installs. The audit log records it.',
     [
-      'customer export ada@example.com --output ada.json --reason "request of 3 May"',
-      'The answer to a request of access (GDPR, articles 15 and 20)',
+      [
+        'customer export ada@example.com --output ada.json --reason "request of 3 May"',
+        'Answer a request for access (GDPR, articles 15 and 20)',
+      ],
     ],
-  ]);
+  )
+    .addArgument(addressArgument())
+    .addOption(outputOption())
+    .addOption(reasonOption())
+    .action(runExport);
 }
 
-async function run(email: string, { output, reason }: ExportOptions): Promise<void> {
+async function runExport(email: string, { output, reason }: CustomerExportOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) =>
-      readPersonalData(ctx, email, report),
-    );
-    const { id } = held.person.address;
+    const data = await readData(ctx, email);
+    const { id } = data.person.address;
     await auditAccess(ctx, { action: 'customer.export', subjectId: id, reason });
-    await writeExport('records', output, () => exportCustomer(ctx, email, held));
+    await writeExport('records', output, () => exportCustomer(ctx, email, data));
   });
 }
 
@@ -149,43 +146,41 @@ interface EraseOptions extends OutputOptions {
   readonly yes?: boolean;
 }
 
-function customerEraseCommand(): Command {
-  const command = new Command('erase')
-    .summary('Erase the owner of an e-mail address.')
-    .description(
-      `Erase the owner of an e-mail address from every table. Without --yes it changes nothing and lists what goes and what stays.
+function eraseCommand(): Command {
+  return newCommand(
+    'erase',
+    `Erase the owner of an e-mail address from every table. Without --yes it only lists what would be erased and kept.
 
-Licenses go on working, without their customer, unless --revoke. Erase the customer at the payment provider first: what it sends
-later is stored again. Interrupted, it is run again.`,
-    )
+Licenses stay valid without their customer, unless --revoke is set. Erase the customer at the payment provider first, since data that it sends later is stored again. If it is interrupted, run it again.`,
+    [
+      [
+        'customer erase ada@example.com --reason "request of 3 May"',
+        'List what would be erased and kept',
+      ],
+      ['customer erase ada@example.com --reason "request of 3 May" --yes', 'Erase it'],
+    ],
+  )
     .addArgument(addressArgument())
-    .addOption(reasonOption())
-    .option('--revoke', 'revoke the licenses, too')
+    .addOption(requiredReasonOption())
+    .option('--revoke', 'revoke the licenses too')
     .option('--yes', 'erase; without it nothing is changed')
     .addOption(jsonOption())
     .action(erase);
-  return withExamples(command, [
-    ['customer erase ada@example.com --reason "request of 3 May"', 'What would go, and what stays'],
-    ['customer erase ada@example.com --reason "request of 3 May" --yes', 'Erase it'],
-  ]);
 }
 
 async function erase(email: string, options: EraseOptions): Promise<void> {
   const { reason, revoke = false, yes = false } = options;
   await withContext(async (ctx) => {
-    const held = await withProgress('payment events', (report) =>
-      readPersonalData(ctx, email, report),
-    );
-    const plan = describePlan(held, revoke);
+    const data = await readData(ctx, email);
+    const plan = planErasure(data, revoke);
     if (!yes) {
-      printResult(options, { dry_run: true, tables: plan }, () => showPlan(plan));
+      printResult(options, { dry_run: true, tables: plan }, () => formatPlan(plan));
       return;
     }
-    const erasure = { actor: currentActor(), reason, revoke };
-    const result = await eraseCustomer(ctx, held, erasure);
-    const { id } = held.person.address;
-    printResult(options, { dry_run: false, id, ...toJsonErase(result) }, () =>
-      showResult(id, result),
+    const result = await eraseCustomer(ctx, data, { actor: currentActor(), reason, revoke });
+    const { id } = data.person.address;
+    printResult(options, { dry_run: false, id, ...erasureToJson(result) }, () =>
+      formatErasure(id, result),
     );
   });
 }
@@ -197,29 +192,29 @@ interface PlannedTable {
 }
 
 const OUTCOMES: Readonly<Record<string, string>> = {
-  license_transactions: 'stay: ids of checkouts',
-  activations: 'stay with the license: the machines that it works on',
+  license_transactions: 'kept: ids of checkouts',
+  activations: 'kept: the machines of the license',
   usage_days: 'deleted',
-  billing_customers: 'address, name and language removed; ids stay',
-  billing_payments: 'address, name and language removed; what was paid stays, licenses need it',
-  billing_subscriptions: 'address, name and language removed; the terms stay, licenses need them',
-  billing_events: 'body removed, no replay; one that was not applied stays until it is dismissed',
-  key_emails: 'hash of the address removed',
+  billing_customers: 'address, name and language deleted; ids kept',
+  billing_payments: 'address, name and language deleted; amounts kept, since licenses need them',
+  billing_subscriptions: 'address, name and language deleted; terms kept, since licenses need them',
+  billing_events: 'body deleted, unless the event was neither applied nor dismissed',
+  key_emails: 'hash of the address deleted',
   subscribers: 'deleted',
   subscriber_confirmations: 'deleted',
-  suppressions: 'stay: the hash of the address keeps mail away',
-  outreach_messages: 'hash of the address removed',
-  webhook_messages: 'address removed',
-  audit_log: 'stay: they name no address',
+  suppressions: 'kept: the hash of the address prevents mail',
+  outreach_messages: 'hash of the address deleted',
+  webhook_messages: 'address deleted',
+  audit_log: 'kept: contains no address',
 };
 
-function describePlan({ person, tables }: PersonalData, revoke: boolean): PlannedTable[] {
-  const licenses = `address, name and note removed; ${revoke ? 'revoked' : 'they go on working'}`;
+function planErasure({ person, tables }: PersonalData, revoke: boolean): PlannedTable[] {
+  const licenses = `address, name and note deleted; ${revoke ? 'revoked' : 'still valid'}`;
   const outcomes: Readonly<Record<string, string>> = { ...OUTCOMES, licenses };
   const planned = Array.from(tables, ([table, rows]) => ({
     table,
     rows: rows.length,
-    outcome: outcomes[table] ?? 'stay',
+    outcome: outcomes[table] ?? 'kept',
   }));
   const installs = person.installIds.length;
   return installs === 0
@@ -227,30 +222,21 @@ function describePlan({ person, tables }: PersonalData, revoke: boolean): Planne
     : [...planned, { table: 'installs', rows: installs, outcome: 'their events deleted' }];
 }
 
-function showPlan(plan: readonly PlannedTable[]): string {
-  const table =
-    plan.length === 0
-      ? 'Nothing is held about this address.'
-      : formatTable(
-          ['what', 'rows', 'outcome'],
-          plan.map(({ table: name, rows, outcome }) => [name, rows, outcome]),
-        );
-  return `${table}\n\nNothing was changed. Run it with --yes to erase; the address then gets no newsletter and no outreach.`;
+function formatPlan(plan: readonly PlannedTable[]): string {
+  const table = formatRows(plan, NO_DATA, [
+    ['table', (row) => row.table],
+    ['rows', (row) => row.rows],
+    ['outcome', (row) => row.outcome],
+  ]);
+  return `${table}\n\nNothing was changed. Run it with --yes to erase the data and suppress the address.`;
 }
 
-function toJsonErase({ licenses, removedBodies, keptBodies }: ErasureResult) {
+function erasureToJson({ licenses, removedBodies, keptBodies }: ErasureResult) {
   return { licenses, removed_bodies: removedBodies, kept_bodies: keptBodies };
 }
 
-function showResult(id: string, { licenses, removedBodies, keptBodies }: ErasureResult): string {
-  const kept =
-    keptBodies === 0
-      ? []
-      : [
-          `Payment events that were not applied keep their bodies: ${keptBodies}. Replay or dismiss them (latchkey webhook list --status failed), then erase again.`,
-        ];
-  return [
-    `${id} is erased: ${licenses} licenses without a customer, ${removedBodies} bodies of payment events removed.`,
-    ...kept,
-  ].join('\n');
+function formatErasure(id: string, { licenses, removedBodies, keptBodies }: ErasureResult): string {
+  const summary = `Erased ${id}: removed the customer of ${countOf(licenses, 'license')} and the bodies of ${countOf(removedBodies, 'payment event')}.`;
+  if (keptBodies === 0) return summary;
+  return `${summary}\nKept the bodies of ${countOf(keptBodies, 'payment event')} not applied yet. Replay or dismiss them (latchkey webhook list --status failed), then erase again.`;
 }

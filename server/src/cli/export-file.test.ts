@@ -19,17 +19,17 @@ async function* whole(): AsyncGenerator<string> {
   yield 'id,email\r\n';
 }
 
-test('an export is a new file for its owner alone, and never takes the place of another', async () => {
+test('writes a new file that only its owner reads, and never overwrites one', async () => {
   const path = join(directory, 'whole.csv');
   await writeExport('records', path, whole);
   assert.equal(readFileSync(path, 'utf8'), 'id,email\r\n');
   assert.equal(statSync(path).mode & 0o777, 0o600);
-  writeFileSync(path, 'of somebody');
-  await assert.rejects(writeExport('records', path, whole), /it exists already/u);
-  assert.equal(readFileSync(path, 'utf8'), 'of somebody');
+  writeFileSync(path, 'another file');
+  await assert.rejects(writeExport('records', path, whole), /already exists/u);
+  assert.equal(readFileSync(path, 'utf8'), 'another file');
 });
 
-test('an export that breaks off leaves no part that could pass for the whole, and says what broke', async () => {
+test('removes the file of an export that fails, and reports the error', async () => {
   const before = readdirSync(directory);
   const path = join(directory, 'half.csv');
   await assert.rejects(writeExport('records', path, failing), /the database is gone/u);

@@ -1,4 +1,5 @@
-import { type FileHandle, open, rm } from 'node:fs/promises';
+/** Exports: records as lines of CSV or JSON, written as a stream to a new file or to standard output. */
+import { open, rm, type FileHandle } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 
 import { Option } from 'commander';
@@ -6,33 +7,35 @@ import { Option } from 'commander';
 import { type CsvCell, formatCsvLine } from '#server/lib/csv.ts';
 import { codeOf, hasCode } from '#server/lib/error-code.ts';
 
-import { commandProcess } from './command-process.ts';
 import { failed } from './command-error.ts';
+import { commandProcess } from './command-process.ts';
 import { printNote, withProgress } from './output.ts';
 
-/** What every export takes. */
 export interface ExportOptions {
   readonly format: 'csv' | 'jsonl';
   readonly output?: string;
 }
 
-/** The columns of an export, in their order: each a name and how its value is read off a record. */
-export type Columns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
+/** The columns of an export, in their order: each a name and how to read its value from a record. */
+export type ExportColumns<T> = Readonly<Record<string, (record: T) => CsvCell>>;
 
-/** In which format an export is written. */
 export function formatOption(): Option {
   return new Option('--format <format>', 'csv for spreadsheets, jsonl for programs')
     .choices(['csv', 'jsonl'])
     .default('csv');
 }
 
-/** An export names customers, so only its owner may read it. */
+export function outputOption(): Option {
+  return new Option('--output <file>', 'write to a new file (default: standard output)');
+}
+
+/** An export contains personal data, so only its owner may read it. */
 const FILE_MODE = 0o600;
 
-/** The lines of an export, with their line breaks. */
-export async function* formatAll<T>(
+/** Formats records as lines, each with its line break. */
+export async function* formatLines<T>(
   records: AsyncIterable<T>,
-  columns: Columns<T>,
+  columns: ExportColumns<T>,
   format: ExportOptions['format'],
 ): AsyncGenerator<string> {
   const entries = Object.entries(columns);
@@ -46,7 +49,7 @@ export async function* formatAll<T>(
 }
 
 /**
- * Writes an export as a stream, and shows how far it is.
+ * Writes an export as a stream and shows its progress.
  * @param noun what is written, in the plural
  * @param path of a new file; undefined: standard output
  */
@@ -55,8 +58,12 @@ export async function writeExport(
   path: string | undefined,
   format: () => AsyncGenerator<string>,
 ): Promise<void> {
-  await withProgress(noun, (report) => writeLines(() => countLines(format(), report), path));
-  if (path !== undefined) printNote(`The ${noun} are in ${path}.`);
+  await withProgress(noun, async (report) => {
+    const lines = () => countLines(format(), report);
+    if (path === undefined) await pipeline(lines, commandProcess().stdout, { end: false });
+    else await writeNewFile(lines, path);
+  });
+  if (path !== undefined) printNote(`Wrote the ${noun} to ${path}.`);
 }
 
 async function* countLines(
@@ -71,27 +78,22 @@ async function* countLines(
   }
 }
 
-async function writeLines(lines: () => AsyncGenerator<string>, path?: string): Promise<void> {
-  if (path === undefined) await pipeline(lines, commandProcess().stdout, { end: false });
-  else await writeFile(lines, path);
-}
-
-async function writeFile(lines: () => AsyncGenerator<string>, path: string): Promise<void> {
-  const file = await openNew(path);
+async function writeNewFile(lines: () => AsyncGenerator<string>, path: string): Promise<void> {
+  const file = await createFile(path);
   try {
     await pipeline(lines, file.createWriteStream());
   } catch (error) {
-    // A part of the lines looks like all of them.
+    // An incomplete export cannot be told from a complete one.
     await rm(path, { force: true });
     throw error;
   }
 }
 
-async function openNew(path: string): Promise<FileHandle> {
+async function createFile(path: string): Promise<FileHandle> {
   try {
     return await open(path, 'wx', FILE_MODE);
   } catch (error) {
-    const why = hasCode(error, 'EEXIST') ? 'it exists already' : String(codeOf(error));
-    throw failed(`${path} cannot be written (${why}): choose another --output.`, { cause: error });
+    const why = hasCode(error, 'EEXIST') ? 'it already exists' : String(codeOf(error));
+    throw failed(`Cannot write ${path} (${why}): choose another --output.`, { cause: error });
   }
 }

@@ -1,4 +1,5 @@
-import { Argument, Command } from 'commander';
+/** `latchkey export`: all licenses, activations or trials. */
+import { Argument, type Command } from 'commander';
 
 import type { Context } from '#server/context.ts';
 import type { RecordedAccess } from '#server/features/audit/record-access.ts';
@@ -16,47 +17,48 @@ import { revealLicenseKey } from '#server/features/licenses/show.ts';
 
 import { auditAccess } from './actor.ts';
 import {
-  type Columns,
+  type ExportColumns,
   type ExportOptions,
-  formatAll,
+  formatLines,
   formatOption,
+  outputOption,
   writeExport,
 } from './export-file.ts';
-import { accessReasonOption, withExamples } from './options.ts';
+import { newCommand, reasonOption } from './options.ts';
 import { withContext } from './with-context.ts';
 
-interface SubjectOptions extends ExportOptions {
+interface TableOptions extends ExportOptions {
   readonly reveal?: boolean;
   readonly reason?: string;
 }
 
-const SUBJECTS = ['licenses', 'activations', 'trials'] as const;
-type Subject = (typeof SUBJECTS)[number];
+const TABLES = ['licenses', 'activations', 'trials'] as const;
+type Table = (typeof TABLES)[number];
 
 export function exportCommand(): Command {
-  const command = new Command('export')
-    .description(
-      'Write all licenses, activations or trials, one per line. The audit log records each export.',
-    )
-    .addArgument(new Argument('<what>', 'what to write').choices(SUBJECTS))
-    .addOption(formatOption())
-    .option('--output <file>', 'a new file, instead of standard output')
-    .option('--reveal', 'the license keys in full')
-    .addOption(accessReasonOption())
-    .action(runExport);
-  return withExamples(command, [
-    ['export licenses --output licenses.csv', 'For a spreadsheet; formulas in names are defused'],
+  return newCommand(
+    'export',
+    'Export all licenses, activations or trials, one on each line. The audit log records each export.',
     [
-      'export activations --format jsonl | gzip > activations.jsonl.gz',
-      'As a stream, however many there are',
+      [
+        'export licenses --output licenses.csv',
+        'For a spreadsheet; spreadsheet formulas in names are escaped',
+      ],
+      ['export activations --format jsonl | gzip > activations.jsonl.gz', 'As a stream'],
     ],
-  ]);
+  )
+    .addArgument(new Argument('<what>', 'what to export').choices(TABLES))
+    .addOption(formatOption())
+    .addOption(outputOption())
+    .option('--reveal', 'include the full license keys')
+    .addOption(reasonOption())
+    .action(runExport);
 }
 
-async function runExport(subject: Subject, options: SubjectOptions): Promise<void> {
+async function runExport(table: Table, options: TableOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const access = await auditExport(ctx, subject, options);
-    await writeExport(subject, options.output, () => formatSubject(ctx, subject, options, access));
+    const access = await auditExport(ctx, table, options);
+    await writeExport(table, options.output, () => formatRecords(ctx, table, options, access));
   });
 }
 
@@ -64,39 +66,38 @@ const ACTIONS = {
   licenses: 'license.export',
   activations: 'activation.export',
   trials: 'trial.export',
-} as const satisfies Record<Subject, string>;
+} as const satisfies Record<Table, string>;
 
 function auditExport(
   ctx: Context,
-  subject: Subject,
-  { format, reveal = false, reason }: SubjectOptions,
+  table: Table,
+  { format, reveal = false, reason }: TableOptions,
 ): Promise<RecordedAccess> {
-  const details = { format, reveal: reveal && subject !== 'activations' };
-  return auditAccess(ctx, { action: ACTIONS[subject], subjectId: subject, reason, details });
+  const details = { format, reveal: reveal && table !== 'activations' };
+  return auditAccess(ctx, { action: ACTIONS[table], subjectId: table, reason, details });
 }
 
-function formatSubject(
+function formatRecords(
   ctx: Context,
-  subject: Subject,
-  { format, reveal = false }: SubjectOptions,
+  table: Table,
+  { format, reveal = false }: TableOptions,
   access: RecordedAccess,
 ): AsyncGenerator<string> {
-  if (subject === 'activations') {
-    return formatAll(readAllActivations(ctx), activationColumns, format);
+  if (table === 'activations') {
+    return formatLines(readActivations(ctx), activationColumns, format);
   }
-  const licenses = readAllLicenses(ctx, { trialsOnly: subject === 'trials' });
-  return formatAll(licenses, licenseColumns(ctx, reveal ? access : null), format);
+  const licenses = readLicenses(ctx, { trialsOnly: table === 'trials' });
+  return formatLines(licenses, licenseColumns(ctx, reveal ? access : null), format);
 }
 
-/** A license and the checkout that made it. */
 type ExportedLicense = LicenseRecord & { readonly transactionId: string | null };
 
 const PAGE_ROWS = 1_000;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** Every license, page by page, so that neither memory nor a transaction grows with the table. */
-async function* readAllLicenses(
-  { pool }: Pick<Context, 'pool'>,
+/** Reads licenses page by page, so that memory and transactions stay small. */
+async function* readLicenses(
+  { pool }: Context,
   options: { readonly trialsOnly: boolean },
 ): AsyncGenerator<ExportedLicense> {
   for (let afterId = NIL_UUID; ;) {
@@ -114,10 +115,8 @@ async function* readAllLicenses(
   }
 }
 
-/** Every activation, license by license, page by page. */
-async function* readAllActivations({
-  pool,
-}: Pick<Context, 'pool'>): AsyncGenerator<ActivationRecord> {
+/** Reads activations page by page, in the order of their licenses. */
+async function* readActivations({ pool }: Context): AsyncGenerator<ActivationRecord> {
   for (let after = { licenseId: NIL_UUID, id: NIL_UUID }; ;) {
     const page = await listActivationsAfter(pool, after, PAGE_ROWS);
     yield* page;
@@ -128,10 +127,13 @@ async function* readAllActivations({
 }
 
 /**
- * The columns of a license. Those that an import reads have the names that it knows.
- * @param reveal the audit row of who is shown the keys in full; null: the keys are left out
+ * The columns of a license. Those that an import reads have the names of its columns.
+ * @param reveal the audit entry of full keys; null: without keys
  */
-function licenseColumns(ctx: Context, reveal: RecordedAccess | null): Columns<ExportedLicense> {
+function licenseColumns(
+  ctx: Context,
+  reveal: RecordedAccess | null,
+): ExportColumns<ExportedLicense> {
   return {
     license_id: (license) => license.id,
     ...(reveal === null
@@ -154,8 +156,8 @@ function licenseColumns(ctx: Context, reveal: RecordedAccess | null): Columns<Ex
   };
 }
 
-/** The columns of an activation; the machine's fingerprint is not among them. */
-const activationColumns: Columns<ActivationRecord> = {
+/** Without the fingerprint of the machine. */
+const activationColumns: ExportColumns<ActivationRecord> = {
   license_id: (activation) => activation.licenseId,
   activation_id: (activation) => activation.id,
   machine_id: (activation) => activation.machineId,

@@ -1,3 +1,4 @@
+/** `latchkey install`: the data of one install of the application. */
 import { Argument, Command, InvalidArgumentError } from 'commander';
 
 import { eraseInstall } from '#server/features/analytics/installs/erase.ts';
@@ -8,53 +9,43 @@ import {
 } from '#server/features/analytics/installs/read-install.ts';
 
 import { auditAccess, currentActor } from './actor.ts';
-import { writeExport } from './export-file.ts';
-import { accessReasonOption, jsonOption, reasonOption, withExamples } from './options.ts';
-import {
-  formatFields,
-  formatTable,
-  type OutputOptions,
-  printResult,
-  withProgress,
-} from './output.ts';
+import { outputOption, writeExport } from './export-file.ts';
+import { jsonOption, newCommand, reasonOption, requiredReasonOption } from './options.ts';
+import { countOf, type OutputOptions, printResult, withProgress } from './output.ts';
+import { formatFields, formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey install …` */
 export function installCommand(): Command {
   return new Command('install')
-    .description('What is held about one install of the application.')
-    .addCommand(installShowCommand())
-    .addCommand(installExportCommand())
-    .addCommand(installEraseCommand());
+    .description('Show, export and erase the data of one install of the application.')
+    .addCommand(showCommand())
+    .addCommand(exportCommand())
+    .addCommand(eraseCommand());
 }
 
 const UUID = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/u;
 
-/** The id that the application gave itself when it was installed. */
+/** The id that the application chose when it was installed. */
 function installArgument(): Argument {
-  return new Argument('<install_id>', "the install's id").argParser((text) => {
+  return new Argument('<install_id>', 'id of the install').argParser((text) => {
     const id = text.toLowerCase();
     if (UUID.test(id)) return id;
-    throw new InvalidArgumentError(
-      'It must be an id such as 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d.',
-    );
+    throw new InvalidArgumentError('Expected an id such as 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d.');
   });
 }
 
-/** The rest is in the JSON. */
+/** The JSON has all of them. */
 const MAX_NAMES_SHOWN = 20;
 
-function installShowCommand(): Command {
-  const command = new Command('show')
-    .description(
-      'Show what is held about an install: its activations, and how many events of which names.',
-    )
+function showCommand(): Command {
+  return newCommand(
+    'show',
+    'Show the activations of an install, and its events counted by name. Reads all stored events.',
+    [['install show 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d', 'Before an export or an erasure']],
+  )
     .addArgument(installArgument())
     .addOption(jsonOption())
     .action(show);
-  return withExamples(command, [
-    ['install show 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d', 'Reads all events that are kept'],
-  ]);
 }
 
 async function show(installId: string, options: OutputOptions): Promise<void> {
@@ -76,58 +67,56 @@ function toJson(installId: string, overview: InstallOverview) {
   };
 }
 
-function toText(installId: string, overview: InstallOverview): string {
-  const { activations, names } = overview;
-  const parts = [
-    formatFields([
-      ['install', installId],
-      ['shares usage', overview.sharing],
-      ['events', overview.events],
-      ['first day', overview.firstDay],
-      ['last day', overview.lastDay],
+function toText(installId: string, { activations, names, ...overview }: InstallOverview): string {
+  const fields = formatFields([
+    ['install', installId],
+    ['shares usage', overview.sharing],
+    ['events', overview.events],
+    ['first day', overview.firstDay],
+    ['last day', overview.lastDay],
+  ]);
+  const tables = [
+    formatRows(activations, '', [
+      ['license', (row) => row.license_id],
+      ['activation', (row) => row.activation_id],
+      ['machine', (row) => row.machine_id],
+      ['active', (row) => row.deactivated_at === null],
+      ['last validated', (row) => row.last_validated_at],
+    ]),
+    formatRows(names.slice(0, MAX_NAMES_SHOWN), '', [
+      ['event', (row) => row.name],
+      ['count', (row) => row.events],
     ]),
   ];
-  if (activations.length > 0) {
-    const header = ['license', 'activation', 'machine', 'active', 'last validated'];
-    const rows = activations.map((row) => [
-      row.license_id,
-      row.activation_id,
-      row.machine_id,
-      row.deactivated_at === null,
-      row.last_validated_at,
-    ]);
-    parts.push(formatTable(header, rows));
-  }
-  if (names.length > 0) {
-    const rows = names.slice(0, MAX_NAMES_SHOWN).map(({ name, events }) => [name, events]);
-    parts.push(formatTable(['event', 'count'], rows));
-  }
-  return parts.join('\n\n');
+  return [fields, ...tables.filter((table) => table !== '')].join('\n\n');
 }
 
-interface ExportOptions {
+interface ExportInstallOptions {
   readonly output?: string;
   readonly reason?: string;
 }
 
-function installExportCommand(): Command {
-  const command = new Command('export')
-    .description(
-      'Write everything that is held about an install as JSON: its events, and its activations without keys. The audit log records each export.',
-    )
-    .addArgument(installArgument())
-    .option('--output <file>', 'a new file, instead of standard output')
-    .addOption(accessReasonOption())
-    .action(run);
-  return withExamples(command, [
+function exportCommand(): Command {
+  return newCommand(
+    'export',
+    'Export the data of an install as JSON: its events, and its activations without license keys. The audit log records each export.',
     [
-      'install export 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d --output install.json',
-      'For somebody who asks what is known of them',
+      [
+        'install export 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d --output install.json',
+        'Answer a request for access',
+      ],
     ],
-  ]);
+  )
+    .addArgument(installArgument())
+    .addOption(outputOption())
+    .addOption(reasonOption())
+    .action(runExport);
 }
 
-async function run(installId: string, { output, reason }: ExportOptions): Promise<void> {
+async function runExport(
+  installId: string,
+  { output, reason }: ExportInstallOptions,
+): Promise<void> {
   await withContext(async (ctx) => {
     await auditAccess(ctx, { action: 'install.export', subjectId: installId, reason });
     await writeExport('records', output, () => exportInstall(ctx, installId));
@@ -138,32 +127,31 @@ interface EraseOptions extends OutputOptions {
   readonly reason: string;
 }
 
-function installEraseCommand(): Command {
-  const command = new Command('erase')
-    .description(
-      'Delete all events of an install, for good. Reports follow within minutes; activations stay with their licenses.',
-    )
+function eraseCommand(): Command {
+  return newCommand(
+    'erase',
+    'Delete all events of an install permanently. Reports follow within minutes; activations stay with their licenses. If it is interrupted, run it again.',
+    [
+      [
+        'install erase 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d --reason "request of 3 May"',
+        'Answer a request for erasure',
+      ],
+    ],
+  )
     .addArgument(installArgument())
-    .addOption(reasonOption())
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(erase);
-  return withExamples(command, [
-    [
-      'install erase 6f1c2b9e-3a7d-4c55-9e0b-0d3f1a2b4c5d --reason "asked for on 3 May"',
-      'Interrupted, it is simply run again',
-    ],
-  ]);
 }
 
 async function erase(id: string, options: EraseOptions): Promise<void> {
   await withContext(async (ctx) => {
     const erasure = { id, actor: currentActor(), reason: options.reason };
     const events = await withProgress('days', (report) => eraseInstall(ctx, erasure, report));
-    printResult(options, { install_id: id, erased_events: events }, () => describe(events));
+    printResult(
+      options,
+      { install_id: id, erased_events: events },
+      () => `Erased ${countOf(events, 'event')}.`,
+    );
   });
-}
-
-function describe(events: number): string {
-  if (events === 0) return 'There were no events of it.';
-  return events === 1 ? '1 event is erased.' : `${events} events are erased.`;
 }

@@ -1,3 +1,4 @@
+/** `latchkey jobs`: background jobs. */
 import { Command, InvalidArgumentError } from 'commander';
 
 import { type JobState, listJobs } from '#server/jobs/queries.ts';
@@ -5,16 +6,16 @@ import { retryJobsByHand } from '#server/jobs/retry-jobs.ts';
 
 import { currentActor } from './actor.ts';
 import { failed, usageError } from './command-error.ts';
-import { jsonOption, shortText, wholeNumber, withExamples } from './options.ts';
-import { formatTable, type OutputOptions, printNote, printResult } from './output.ts';
+import { jsonOption, newCommand, reasonOption, wholeNumber } from './options.ts';
+import { countOf, type OutputOptions, printNote, printResult } from './output.ts';
+import { formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey jobs …` */
 export function jobsCommand(): Command {
   return new Command('jobs')
-    .description('What the service does by itself: mail to send, customers to look up.')
-    .addCommand(jobsListCommand())
-    .addCommand(jobsRetryCommand());
+    .description('Inspect and retry background jobs (mail, customer look-ups, clean-up).')
+    .addCommand(listCommand())
+    .addCommand(retryCommand());
 }
 
 interface ListOptions extends OutputOptions {
@@ -24,25 +25,25 @@ interface ListOptions extends OutputOptions {
 const MAX_LISTED = 1_000;
 const ALL_STATES: readonly JobState[] = ['waiting', 'running', 'given_up'];
 
-function jobsListCommand(): Command {
-  const command = new Command('list')
-    .description(
-      'List the jobs that were tried as often as they may be, in vain; they wait for latchkey jobs retry.',
-    )
-    .option('--all', 'also those that are to be done, and those that are being done')
+function listCommand(): Command {
+  return newCommand(
+    'list',
+    'List jobs that exhausted their retries. They run again after latchkey jobs retry.',
+    [
+      ['jobs list', 'Failed jobs and their last error'],
+      ['jobs list --all', 'Every job'],
+    ],
+  )
+    .option('--all', 'include waiting and running jobs')
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [
-    ['jobs list', 'What was given up, and why'],
-    ['jobs list --all', 'Everything that is to be done'],
-  ]);
 }
 
 async function list(options: ListOptions): Promise<void> {
   await withContext(async ({ pool }) => {
     const states = options.all === true ? ALL_STATES : ['given_up' as const];
     const jobs = await listJobs(pool, states, MAX_LISTED);
-    if (jobs.length === MAX_LISTED) printNote(`Only the first ${MAX_LISTED} are shown.`);
+    if (jobs.length === MAX_LISTED) printNote(`Only the first ${MAX_LISTED} jobs are shown.`);
     const json = jobs.map((job) => ({
       id: job.id,
       name: job.name,
@@ -55,20 +56,15 @@ async function list(options: ListOptions): Promise<void> {
       last_error: job.lastError,
     }));
     printResult(options, json, () =>
-      json.length === 0
-        ? 'There are none.'
-        : formatTable(
-            ['id', 'job', 'state', 'tries', 'added', 'next try', 'last error'],
-            json.map((job) => [
-              job.id,
-              job.key ?? job.name,
-              job.state.replace('_', ' '),
-              `${job.attempts}/${job.max_attempts}`,
-              job.added_at,
-              job.next_at,
-              job.last_error,
-            ]),
-          ),
+      formatRows(json, 'No jobs.', [
+        ['id', (job) => job.id],
+        ['job', (job) => job.key ?? job.name],
+        ['state', (job) => (job.state === 'given_up' ? 'failed' : job.state)],
+        ['attempts', (job) => `${job.attempts}/${job.max_attempts}`],
+        ['added', (job) => job.added_at],
+        ['next attempt', (job) => job.next_at],
+        ['last error', (job) => job.last_error],
+      ]),
     );
   });
 }
@@ -80,28 +76,26 @@ interface RetryOptions extends OutputOptions {
 
 const MAX_IDS = 100;
 
-function jobsRetryCommand(): Command {
-  const command = new Command('retry')
-    .description('Let jobs begin at once, with a full number of tries.')
-    .argument('[ids...]', 'the ids of latchkey jobs list', collectIds)
-    .option('--all', 'every job that was given up')
-    .option('--reason <text>', 'why, for the audit log', shortText)
+function retryCommand(): Command {
+  return newCommand('retry', 'Run jobs now, and allow them all their attempts again.', [
+    ['jobs retry 17', 'Retry one job'],
+    ['jobs retry --all --reason "mail relay is back"', 'Retry every failed job'],
+  ])
+    .argument('[ids...]', `ids from latchkey jobs list, at most ${MAX_IDS}`, collectIds)
+    .option('--all', 'every job that exhausted its retries')
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(retry);
-  return withExamples(command, [
-    ['jobs retry 17', 'One of them'],
-    ['jobs retry --all --reason "the mail relay is back"', 'All that were given up'],
-  ]);
 }
 
 function collectIds(text: string, before: readonly number[] = []): readonly number[] {
-  if (before.length >= MAX_IDS) throw new InvalidArgumentError(`At most ${MAX_IDS} at once.`);
+  if (before.length >= MAX_IDS) throw new InvalidArgumentError(`Expected at most ${MAX_IDS} ids.`);
   return [...before, wholeNumber(1, Number.MAX_SAFE_INTEGER)(text)];
 }
 
 async function retry(ids: readonly number[] = [], options: RetryOptions): Promise<void> {
   if (ids.length > 0 === (options.all === true)) {
-    throw usageError('Name the jobs by their ids, or all that were given up with --all.');
+    throw usageError('Name jobs by their ids, or use --all for every failed job.');
   }
   await withContext(async (ctx) => {
     const retried = await retryJobsByHand(ctx, {
@@ -110,10 +104,8 @@ async function retry(ids: readonly number[] = [], options: RetryOptions): Promis
       reason: options.reason ?? null,
     });
     if (retried === 0 && ids.length > 0) {
-      throw failed('There is no such job that is not under way: see latchkey jobs list --all.');
+      throw failed('No such job, or it is running. See latchkey jobs list --all.');
     }
-    printResult(options, { retried }, () =>
-      retried === 1 ? '1 job begins again.' : `${retried} jobs begin again.`,
-    );
+    printResult(options, { retried }, () => `Retrying ${countOf(retried, 'job')}.`);
   });
 }

@@ -9,7 +9,7 @@ const runJson = (...args: string[]) => commands.runJson('key', ...args);
 
 const DAY_MS = 86_400_000;
 
-test('a key is made, listed, rolled and revoked; only making and rolling show one', async () => {
+test('creates, lists, rolls and revokes a key, and shows it only when it is new', async () => {
   const created = await run(
     'create',
     '--name',
@@ -42,7 +42,7 @@ test('a key is made, listed, rolled and revoked; only making and rolling show on
   assert.doesNotMatch(listed.stdout, /lk_/u);
 
   const revoked = await run('revoke', 'sheet', '--reason', 'it leaked');
-  assert.equal(revoked.stdout.match(/^sheet \(….{4}, .*\) is revoked\.$/gmu)?.length, 2);
+  for (const id of [rolled.id, rolled.replaces.id]) assert.ok(revoked.stdout.includes(id));
   const now: Record<string, unknown>[] = await runJson('list');
   assert.deepEqual(
     now.map(({ id, state }) => [id, state]),
@@ -53,17 +53,17 @@ test('a key is made, listed, rolled and revoked; only making and rolling show on
   );
 });
 
-test('what cannot be done is one sentence', async () => {
-  for (const [args, code, sentence] of [
-    [['roll', 'nobody'], 1, /^latchkey: There is no such API key, or it is revoked\.\n$/u],
+test('rejects an unknown key (exit code 1) and an unknown scope (exit code 2)', async () => {
+  for (const [args, code, message] of [
+    [['roll', 'nobody'], 1, /^latchkey: .*\bAPI key\b.*\n$/u],
     [
       ['create', '--name', 'x', '--scope', 'all'],
       2,
-      /It must be one of outreach:send, metrics:read, subscribers:write, admin\./u,
+      /outreach:send, metrics:read, subscribers:write, admin/u,
     ],
   ] as const) {
     const result = await run(...args);
     assert.deepEqual([result.code, result.stdout], [code, ''], args.join(' '));
-    assert.match(result.stderr, sentence);
+    assert.match(result.stderr, message);
   }
 });

@@ -1,6 +1,6 @@
+/** `latchkey key`: API keys of programs that call the service. */
 import { Command, InvalidArgumentError, Option } from 'commander';
 
-import type { Context } from '#server/context.ts';
 import {
   createApiKey,
   type CreatedApiKey,
@@ -17,33 +17,27 @@ import { API_KEY_SCOPES, type ApiKeyScope } from '#server/features/api-keys/rule
 import { currentActor } from './actor.ts';
 import { usageError } from './command-error.ts';
 import {
-  duration,
+  DAY_MS,
   jsonOption,
   moment,
+  newCommand,
+  overlapOption,
   reasonOption,
+  requiredReasonOption,
   shortText,
   wholeNumber,
-  withExamples,
 } from './options.ts';
-import {
-  type Cell,
-  formatFields,
-  formatMoment,
-  formatTable,
-  type OutputOptions,
-  paint,
-  printResult,
-} from './output.ts';
+import { type OutputOptions, paint, printResult } from './output.ts';
+import { formatFields, formatMoment, formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey key …` */
 export function keyCommand(): Command {
   return new Command('key')
-    .description('The API keys of programs that call the service.')
-    .addCommand(keyCreateCommand())
-    .addCommand(keyListCommand())
-    .addCommand(keyRollCommand())
-    .addCommand(keyRevokeCommand());
+    .description('Create, list, roll and revoke the API keys of your programs.')
+    .addCommand(createCommand())
+    .addCommand(listCommand())
+    .addCommand(rollCommand())
+    .addCommand(revokeCommand());
 }
 
 interface CreateOptions extends OutputOptions {
@@ -54,30 +48,28 @@ interface CreateOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-function keyCreateCommand(): Command {
-  const command = new Command('create')
-    .description('Make an API key and print it. It is shown this once.')
-    .requiredOption('--name <name>', 'what it is for; no two keys in use share a name', shortText)
-    .addOption(scopeOption())
-    .option('--expires <date>', 'its end; default: never', moment)
-    .option('--days <n>', 'its end, in days from now', wholeNumber(1, 36_500))
-    .option('--reason <text>', 'why, for the audit log', shortText)
-    .addOption(jsonOption())
-    .action(create);
-  return withExamples(command, [
+function createCommand(): Command {
+  return newCommand('create', 'Create an API key and print it. It cannot be shown again.', [
     ['key create --name sheet --scope outreach:send', 'For a spreadsheet that sends e-mail'],
     [
       'key create --name prometheus --scope metrics:read --days 365',
-      'For a scraper, good for a year',
+      'For a metrics scraper, valid for a year',
     ],
-    ['key create --name shop --scope subscribers:write', 'For a shop that passes on its form'],
-  ]);
+    ['key create --name shop --scope subscribers:write', 'For the newsletter form of a shop'],
+  ])
+    .requiredOption('--name <name>', 'purpose of the key; unique among valid keys', shortText)
+    .addOption(scopeOption())
+    .option('--expires <date>', 'expiry date or date-time in UTC (default: never)', moment)
+    .option('--days <n>', 'expiry in days from now', wholeNumber(1, 36_500))
+    .addOption(reasonOption())
+    .addOption(jsonOption())
+    .action(create);
 }
 
 function scopeOption(): Option {
   return new Option(
     '--scope <scope>',
-    `what it opens: ${API_KEY_SCOPES.join(', ')}; may be repeated`,
+    `permission of the key, repeatable: ${API_KEY_SCOPES.join(', ')}`,
   )
     .argParser(collectScopes)
     .makeOptionMandatory();
@@ -86,13 +78,13 @@ function scopeOption(): Option {
 function collectScopes(text: string, collected: readonly ApiKeyScope[] = []): ApiKeyScope[] {
   const scope = API_KEY_SCOPES.find((each) => each === text);
   if (scope !== undefined) return [...collected, scope];
-  throw new InvalidArgumentError(`It must be one of ${API_KEY_SCOPES.join(', ')}.`);
+  throw new InvalidArgumentError(`Expected one of ${API_KEY_SCOPES.join(', ')}.`);
 }
 
 async function create(options: CreateOptions): Promise<void> {
   const { name, scope: scopes, expires, days, reason } = options;
   if (expires !== undefined && days !== undefined) {
-    throw usageError('--expires and --days both say when it ends: give one of them.');
+    throw usageError('Use either --expires or --days, not both.');
   }
   await withContext(async (ctx) => {
     const term = days === undefined ? { until: expires ?? null } : { days };
@@ -100,45 +92,34 @@ async function create(options: CreateOptions): Promise<void> {
     const created = await createApiKey(ctx, { name, scopes, term }, change);
     const viewed = viewApiKey(created.key, ctx.clock.now());
     const json = { api_key: created.apiKey, ...toKeyJson(viewed) };
-    printResult(options, json, () => describeCreated(ctx, created));
+    printResult(options, json, () => formatNewKey(created, NOT_STORED));
   });
 }
 
-function describeCreated(ctx: Context, { key, apiKey }: CreatedApiKey): string {
-  const fields = toKeyFields(viewApiKey(key, ctx.clock.now()));
-  return `${paint('bold', apiKey)}
+const NOT_STORED =
+  'Store the key now: it cannot be shown again. Programs send it in the header X-API-Key.';
 
-${formatFields(fields)}
-
-Keep it now: it is stored nowhere. Programs send it as the header X-API-Key.`;
-}
-
-function keyListCommand(): Command {
-  const command = new Command('list')
-    .description('List the API keys, the newest first; never the keys themselves.')
+function listCommand(): Command {
+  return newCommand('list', 'List the API keys, newest first. The keys themselves are not shown.', [
+    ['key list', 'Names, scopes and last use'],
+  ])
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [['key list', 'Which keys there are, and when each was last used']]);
 }
 
 async function list(options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
     const keys = (await listApiKeys(ctx)).map(toKeyJson);
     printResult(options, keys, () =>
-      keys.length === 0
-        ? 'There is no API key yet; latchkey key create makes one.'
-        : formatTable(
-            ['id', 'name', 'key', 'scopes', 'state', 'expires', 'last used'],
-            keys.map((key) => [
-              key.id,
-              key.name,
-              `…${key.key_hint}`,
-              key.scopes.join(' '),
-              key.state,
-              key.expires_at ?? 'never',
-              key.last_used_at,
-            ]),
-          ),
+      formatRows(keys, 'No API keys. Create one with latchkey key create.', [
+        ['id', (key) => key.id],
+        ['name', (key) => key.name],
+        ['key', (key) => `…${key.key_hint}`],
+        ['scopes', (key) => key.scopes.join(' ')],
+        ['state', (key) => key.state],
+        ['expires', (key) => key.expires_at ?? 'never'],
+        ['last used', (key) => key.last_used_at],
+      ]),
     );
   });
 }
@@ -149,27 +130,23 @@ interface RollOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-const MAX_OVERLAP_MS = 90 * 86_400_000;
+const MAX_OVERLAP_MS = 90 * DAY_MS;
 
-function keyRollCommand(): Command {
-  const command = new Command('roll')
-    .description(
-      'Make a successor with the same name, scopes and term, and print it. It is shown this once; the old key is good for the overlap, and no longer.',
-    )
-    .argument('<key>', "the key's id or name")
-    .option(
-      '--overlap <time>',
-      'how long the old key is good beside it; default: 24h',
-      duration(MAX_OVERLAP_MS),
-    )
-    .option('--reason <text>', 'why, for the audit log', shortText)
+function rollCommand(): Command {
+  return newCommand(
+    'roll',
+    'Replace an API key by a new one and print it. The new key has the same name, scopes and term, and cannot be shown again. The old key stays valid for the overlap.',
+    [
+      ['key roll sheet', 'Keep the old key valid for a day'],
+      ['key roll sheet --overlap 7d', 'Keep the old key valid for a week'],
+      ['key roll sheet --overlap 0 --reason "seen in a chat"', 'Revoke the old key at once'],
+    ],
+  )
+    .argument('<key>', 'id or name of the key')
+    .addOption(overlapOption(MAX_OVERLAP_MS))
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(roll);
-  return withExamples(command, [
-    ['key roll sheet', 'A day to change to the new key'],
-    ['key roll sheet --overlap 7d', 'A week'],
-    ['key roll sheet --overlap 0 --reason "seen in a chat"', 'The old key ends at once'],
-  ]);
 }
 
 async function roll(idOrName: string, options: RollOptions): Promise<void> {
@@ -186,38 +163,29 @@ async function roll(idOrName: string, options: RollOptions): Promise<void> {
       ...toKeyJson(viewApiKey(rolled.key, now)),
       replaces: { id: rolled.replaced.id, expires_at: rolled.replacedEndsAt },
     };
-    printResult(options, json, () => describeRolled(rolled, now));
+    printResult(options, json, () => formatNewKey(rolled, describeReplaced(rolled, now)));
   });
 }
 
-function describeRolled(
-  { key, apiKey, replaced, replacedEndsAt }: RolledApiKey,
-  now: Date,
-): string {
-  const verb = replacedEndsAt <= now ? 'ended' : 'is good until';
-  return `${paint('bold', apiKey)}
-
-${formatFields(toKeyFields(viewApiKey(key, now)))}
-
-Keep it now: it is stored nowhere. The old key, …${replaced.keyHint}, ${verb} ${formatMoment(replacedEndsAt)}.`;
+function describeReplaced({ replaced, replacedEndsAt }: RolledApiKey, now: Date): string {
+  const verb = replacedEndsAt <= now ? 'expired at' : 'is valid until';
+  return `Store the key now: it cannot be shown again. The old key (…${replaced.keyHint}) ${verb} ${formatMoment(replacedEndsAt)}.`;
 }
 
 interface RevokeOptions extends OutputOptions {
   readonly reason: string;
 }
 
-function keyRevokeCommand(): Command {
-  const command = new Command('revoke')
-    .description(
-      'End an API key at once and for good. By a name, also the keys of that name that were rolled and still work.',
-    )
-    .argument('<key>', "the key's id or name")
-    .addOption(reasonOption())
+function revokeCommand(): Command {
+  return newCommand(
+    'revoke',
+    'Revoke an API key permanently. A name also revokes the rolled keys of that name that are still valid.',
+    [['key revoke sheet --reason "in a public repository"', 'Revoke a key that leaked']],
+  )
+    .argument('<key>', 'id or name of the key')
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(revoke);
-  return withExamples(command, [
-    ['key revoke sheet --reason "in a public repository"', 'For a key that leaked'],
-  ]);
 }
 
 async function revoke(idOrName: string, options: RevokeOptions): Promise<void> {
@@ -227,12 +195,11 @@ async function revoke(idOrName: string, options: RevokeOptions): Promise<void> {
     const now = ctx.clock.now();
     const json = revoked.map((key) => toKeyJson(viewApiKey(key, now)));
     printResult(options, json, () =>
-      revoked.map(({ id, name, keyHint }) => `${name} (…${keyHint}, ${id}) is revoked.`).join('\n'),
+      revoked.map(({ id, name, keyHint }) => `Revoked ${name} (…${keyHint}, ${id}).`).join('\n'),
     );
   });
 }
 
-/** An API key for programs; never the key itself. */
 function toKeyJson({ key, state }: ViewedApiKey) {
   return {
     id: key.id,
@@ -248,12 +215,12 @@ function toKeyJson({ key, state }: ViewedApiKey) {
   };
 }
 
-/** An API key that was just made, for people. */
-function toKeyFields({ key }: ViewedApiKey): (readonly [string, Cell])[] {
-  return [
+function formatNewKey({ key, apiKey }: CreatedApiKey, advice: string): string {
+  const fields = formatFields([
     ['id', key.id],
     ['name', key.name],
     ['scopes', key.scopes.join(' ')],
     ['expires', key.expiresAt ?? 'never'],
-  ];
+  ]);
+  return `${paint('bold', apiKey)}\n\n${fields}\n\n${advice}`;
 }

@@ -15,7 +15,7 @@ after(() => rm(directory, { recursive: true }));
 const preview = (args: readonly string[], settings: Record<string, string> = {}) =>
   runLatchkey(['mail', 'preview', ...args], { directory, settings });
 
-test('a letter is shown as the configured catalogue, address and public URL make it', async () => {
+test('renders an outreach message with the catalogue, sender and public URL', async () => {
   const shipped = readFileSync(defaults.catalogPath, 'utf8');
   const catalog = join(directory, 'catalog.yaml');
   await writeFile(catalog, shipped.slice(0, shipped.indexOf('outreach:')));
@@ -32,7 +32,7 @@ test('a letter is shown as the configured catalogue, address and public URL make
   assert.match(stdout, /^https:\/\/license\.studio\.example\/u\/example$/mu);
 });
 
-test('a letter is written to a file as the HTML that is sent', async () => {
+test('writes the HTML of an outreach message to a file', async () => {
   const file = join(directory, 'letter.html');
   const { code, stderr } = await preview(['update_sellers', '--out', file, '--name', 'Zoë']);
   assert.equal(code, 0);
@@ -40,11 +40,23 @@ test('a letter is written to a file as the HTML that is sent', async () => {
   assert.match(readFileSync(file, 'utf8'), /<!doctype html>[^]*Hello Zoë,/u);
 });
 
-test('a template that is none is refused with those that are', async () => {
+test('rejects an unknown template, and lists the known ones (exit code 2)', async () => {
   const { code, stderr } = await preview(['spam']);
   assert.equal(code, 2);
   assert.match(
     stderr,
     /key, replaced_key, confirmation, personal, sellers, update_personal, update_sellers, pi_tutorials/u,
   );
+});
+
+test('prints an e-mail in a language as text, or writes its HTML to a file', async () => {
+  const shown = await preview(['key', '--locale', 'de-AT', '--text']);
+  assert.match(shown.stdout, /^Ihre 2 Lizenzschlüssel\n/u);
+  const file = join(directory, 'key.html');
+  const written = await preview(['key', '--out', file]);
+  assert.deepEqual([written.code, written.stdout], [0, '']);
+  assert.match(readFileSync(file, 'utf8'), /^<!doctype html>\n<html lang="en">/u);
+  const lost = await preview(['key', '--out', '/nowhere/key.html']);
+  assert.equal(lost.code, 1);
+  assert.match(lost.stderr, /\/nowhere\/key\.html/u);
 });

@@ -1,7 +1,8 @@
+/** `latchkey mail`: the e-mails that the service sends. */
 import { writeFileSync } from 'node:fs';
 
 import { OUTREACH_TEMPLATES } from '@latchkey/contract';
-import { Argument, Command, Option } from 'commander';
+import { Argument, Command } from 'commander';
 
 import { loadCatalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
@@ -29,19 +30,18 @@ import { messageOf } from '#server/lib/error-message.ts';
 import { parseMailbox } from '#server/mail/mailbox.ts';
 import type { RenderedMail } from '#server/mail/render-mail.ts';
 
-import { commandProcess } from './command-process.ts';
 import { currentActor } from './actor.ts';
 import { failed, usageError } from './command-error.ts';
-import { jsonOption, shortText, withExamples } from './options.ts';
-import { type OutputOptions, printNote, printResult } from './output.ts';
+import { commandProcess } from './command-process.ts';
+import { jsonOption, newCommand, reasonOption } from './options.ts';
+import { countOf, type OutputOptions, printNote, printResult } from './output.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey mail …` */
 export function mailCommand(): Command {
   return new Command('mail')
-    .description('The e-mails that the service sends.')
-    .addCommand(mailPreviewCommand())
-    .addCommand(mailResendCommand());
+    .description('Preview e-mails, and resend e-mails with license keys.')
+    .addCommand(previewCommand())
+    .addCommand(resendCommand());
 }
 
 interface PreviewOptions {
@@ -51,32 +51,34 @@ interface PreviewOptions {
   readonly name: string;
 }
 
-function mailPreviewCommand(): Command {
-  const command = new Command('preview')
-    .description('Show an e-mail with made-up facts, as it would be sent; nothing is sent.')
-    .addArgument(
-      new Argument(
-        '<mail>',
-        'the e-mail with keys, the one with a replaced key, the one that asks subscribers to confirm, or a template of outreach',
-      ).choices(['key', 'replaced_key', 'confirmation', ...OUTREACH_TEMPLATES]),
-    )
-    .option('--locale <locale>', `the reader's language (${KEY_EMAIL_LANGUAGES.join(', ')})`, 'en')
-    .option('--name <name>', 'who an outreach letter is for; empty: nobody', exampleRecipient.name)
-    .addOption(new Option('--text', 'the plain text instead of the HTML'))
-    .option('--out <file>', 'where to write it; default: standard output')
-    .action(preview);
-  return withExamples(command, [
+function previewCommand(): Command {
+  return newCommand('preview', 'Print an e-mail with example data. Nothing is sent.', [
     ['mail preview key --locale de --out key.html', 'The e-mail with license keys, in German'],
-    ['mail preview key --text', 'What clients without HTML show'],
-    ['mail preview personal --locale fr', 'An outreach letter with what your catalogue says'],
-    ['mail preview update_sellers --text --name ""', 'Another one, to somebody without a name'],
-  ]);
+    ['mail preview key --text', 'Its plain-text part'],
+    ['mail preview personal --locale fr', 'An outreach template with the texts of your catalogue'],
+    ['mail preview update_sellers --text --name ""', 'An outreach template without a name'],
+  ])
+    .addArgument(
+      new Argument('<mail>', 'the e-mail, or a template of outreach').choices([
+        'key',
+        'replaced_key',
+        'confirmation',
+        ...OUTREACH_TEMPLATES,
+      ]),
+    )
+    .option('--locale <locale>', `language: ${KEY_EMAIL_LANGUAGES.join(', ')}`, 'en')
+    .option(
+      '--name <name>',
+      'recipient of an outreach message, may be empty',
+      exampleRecipient.name,
+    )
+    .option('--text', 'print the plain-text part instead of the HTML part')
+    .option('--out <file>', 'write to a file (default: standard output)')
+    .action(preview);
 }
 
 function preview(mailName: string, { locale, text, out, name }: PreviewOptions): void {
-  const language = chooseLanguage(locale);
-  const template = OUTREACH_TEMPLATES.find((each) => each === mailName);
-  const mail = writeExample(mailName, template, language, name);
+  const mail = renderExample(mailName, chooseLanguage(locale), name);
   const body = text === true ? `${mail.subject}\n\n${mail.text}` : mail.html;
   if (out === undefined) {
     commandProcess().stdout.write(body);
@@ -85,48 +87,41 @@ function preview(mailName: string, { locale, text, out, name }: PreviewOptions):
   try {
     writeFileSync(out, body);
   } catch (error) {
-    throw failed(`${out} cannot be written (${messageOf(error)}).`, { cause: error });
+    throw failed(`Cannot write ${out} (${messageOf(error)}).`, { cause: error });
   }
-  printNote(`Written to ${out}; its subject is: ${mail.subject}`);
+  printNote(`Wrote ${out}. Subject: ${mail.subject}`);
 }
 
-function writeExample(
-  mailName: string,
-  template: (typeof OUTREACH_TEMPLATES)[number] | undefined,
-  language: KeyEmailLanguage,
-  name: string,
-): RenderedMail {
-  if (template !== undefined) return writeExampleLetter(template, language, name);
+function renderExample(mailName: string, language: KeyEmailLanguage, name: string): RenderedMail {
+  const template = OUTREACH_TEMPLATES.find((each) => each === mailName);
+  if (template !== undefined) return renderOutreachMessage(template, language, name);
   if (mailName === 'replaced_key') return writeReplacedKeyEmail(language, exampleReplacedKey);
-  if (mailName === 'confirmation') return writeExampleConfirmation(language);
+  if (mailName === 'confirmation') return renderConfirmation(language);
   return writeKeyEmail(language, exampleKeyEmail);
 }
 
-function writeExampleConfirmation(language: KeyEmailLanguage): RenderedMail {
+function renderConfirmation(language: KeyEmailLanguage): RenderedMail {
   const { config, catalog } = readSettings();
   const { publicUrl } = config.http;
   return renderConfirmationMail(language, {
     sender: nameSender({ config, catalog: () => catalog }),
-    email: 'robin@example.com',
+    email: EXAMPLE_ADDRESS,
     confirmUrl: `${publicUrl}/s/EXAMPLE`,
     unsubscribeUrl: `${publicUrl}${exampleRecipient.unsubscribePath}`,
   });
 }
 
-/** The sender of letters while no mail is configured. */
-const EXAMPLE_SENDER = 'robin@example.com';
+const EXAMPLE_ADDRESS = 'robin@example.com';
 
-/** Uses the configured catalogue, since the point is to see what it makes of a letter. */
-function writeExampleLetter(
+function renderOutreachMessage(
   template: (typeof OUTREACH_TEMPLATES)[number],
   language: KeyEmailLanguage,
   name: string,
 ): RenderedMail {
   const { config, catalog } = readSettings();
-  const { outreach } = catalog;
-  const from = parseMailbox(config.mail.from ?? EXAMPLE_SENDER);
+  const from = parseMailbox(config.mail.from ?? EXAMPLE_ADDRESS);
   return writeLetter(template, language, {
-    ...readCommonFacts(outreach, language, from),
+    ...readCommonFacts(catalog.outreach, language, from),
     name,
     unsubscribeUrl: `${config.http.publicUrl}${exampleRecipient.unsubscribePath}`,
   });
@@ -144,19 +139,21 @@ interface ResendOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-function mailResendCommand(): Command {
-  const command = new Command('resend')
-    .description('Have e-mails with license keys sent again, by the service that runs.')
-    .argument('[transaction]', "the payment provider's id of the purchase; all its keys are sent")
-    .option('--refused', 'all that the mail relay refused for good')
-    .option('--unconfirmed', 'all of which the relay did not say whether it took them')
-    .option('--reason <text>', 'why, for the audit log', shortText)
+function resendCommand(): Command {
+  return newCommand(
+    'resend',
+    'Queue e-mails with license keys again. The running service sends them.',
+    [
+      ['mail resend txn_01hv8wptq8987qeep44cyrewp9', 'A buyer lost the e-mail of a purchase'],
+      ['mail resend --refused --reason "mail relay repaired"', 'Every e-mail that was refused'],
+    ],
+  )
+    .argument('[transaction]', 'transaction id of the payment provider, to resend all its keys')
+    .option('--refused', 'every e-mail that the mail relay refused permanently')
+    .option('--unconfirmed', 'every e-mail whose acceptance the mail relay did not confirm')
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(resend);
-  return withExamples(command, [
-    ['mail resend txn_01hv8wptq8987qeep44cyrewp9', 'One purchase: the buyer has lost the e-mail'],
-    ['mail resend --refused --reason "the relay trusts us again"', 'All that were refused'],
-  ]);
 }
 
 async function resend(transactionId: string | undefined, options: ResendOptions): Promise<void> {
@@ -165,11 +162,14 @@ async function resend(transactionId: string | undefined, options: ResendOptions)
     const order = { which, actor: currentActor(), reason: options.reason ?? null };
     const queued = await resendKeyEmails(ctx, order);
     if (queued === 0 && typeof which !== 'string') {
-      throw failed(
-        'No license was bought by such a transaction, or its e-mail is just being sent.',
-      );
+      throw failed('No license belongs to this transaction, or its e-mail is being sent.');
     }
-    printResult(options, { queued }, () => describe(queued));
+    printResult(
+      options,
+      { queued },
+      () =>
+        `Queued ${countOf(queued, 'e-mail')}. The service sends those with an address and a valid license.`,
+    );
   });
 }
 
@@ -184,13 +184,7 @@ function readWhich(
   ];
   const [which] = chosen;
   if (which === undefined || chosen.length > 1) {
-    throw usageError('Say which: the id of a transaction, --refused or --unconfirmed.');
+    throw usageError('Name either a transaction, --refused or --unconfirmed.');
   }
   return which;
-}
-
-function describe(queued: number): string {
-  if (queued === 0) return 'There is none.';
-  const mails = queued === 1 ? '1 e-mail is' : `${queued} e-mails are`;
-  return `${mails} queued: the service sends what has an address and a license in force.`;
 }

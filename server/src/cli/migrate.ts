@@ -1,6 +1,6 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
-import { jsonOption, withExamples } from './options.ts';
+import { jsonOption, newCommand } from './options.ts';
 import { type OutputOptions, printResult } from './output.ts';
 import { withDatabase } from './with-context.ts';
 
@@ -9,17 +9,17 @@ interface MigrateOptions extends OutputOptions {
 }
 
 export function migrateCommand(): Command {
-  const command = new Command('migrate')
-    .description(
-      'Bring the database to the schema of this version. Forward only; safe to run from several places at once.',
-    )
-    .option('--dry-run', 'list what would be applied')
+  return newCommand(
+    'migrate',
+    'Migrate the database to the schema of this version. Migrations run forward only and may be started by several processes at once.',
+    [
+      ['migrate', 'Before the first start on your own PostgreSQL, and after an update'],
+      ['migrate --dry-run', 'List the migrations of an update'],
+    ],
+  )
+    .option('--dry-run', 'list pending migrations without applying them')
     .addOption(jsonOption())
     .action(runMigrate);
-  return withExamples(command, [
-    ['migrate', 'Before the first start on a database of your own, and after an update'],
-    ['migrate --dry-run', 'What an update would change'],
-  ]);
 }
 
 async function runMigrate(options: MigrateOptions): Promise<void> {

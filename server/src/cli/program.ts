@@ -1,10 +1,10 @@
-import { Command, CommanderError } from 'commander';
+import { type Command, CommanderError } from 'commander';
 
 import { version } from '#server/lib/version.ts';
 
 import { USAGE_EXIT_CODE, explainError } from './command-error.ts';
 import { type CommandProcess, commandProcess, runIn } from './command-process.ts';
-import { withExamples } from './options.ts';
+import { newCommand } from './options.ts';
 import { printNote } from './output.ts';
 
 /** Every command, in the order of the help. */
@@ -33,24 +33,25 @@ const COMMANDS: Readonly<Record<string, () => Promise<Command>>> = {
 };
 
 /**
- * The command line.
- * @param only the command that was asked for: the others are then left out with everything that they import, which makes
- * the service 6 MB smaller. Left out, or not the name of a command: all of them
+ * Builds the command line.
+ * @param only builds this command alone, without the imports of the others: the service then takes 6 MB less memory.
+ * Every command is built if it is not the name of one
  */
 export async function buildProgram(only = ''): Promise<Command> {
-  const program = new Command('latchkey')
-    .description('Licenses, trials, usage and analytics for desktop software, on your own server.')
-    .version(version, '-V, --version', 'print the version');
+  const program = newCommand(
+    'latchkey',
+    'Licenses, trials, usage and analytics for desktop software, on your own server.',
+    [
+      ['serve', 'Run the service; without settings, on a PostgreSQL of its own'],
+      ['license issue --product personal', 'Issue a license and print its key'],
+      ['doctor', 'Find configuration and operation problems'],
+    ],
+  ).version(version, '-V, --version', 'print the version');
   const wanted = Object.hasOwn(COMMANDS, only) ? [only] : Object.keys(COMMANDS);
   for (const name of wanted) {
     const command = await COMMANDS[name]?.();
     if (command !== undefined) program.addCommand(command);
   }
-  withExamples(program, [
-    ['serve', 'Run the service; with no settings at all it brings its own database'],
-    ['license issue --product personal', 'Make a license and print its key'],
-    ['doctor', 'Look for what is wrong'],
-  ]);
   prepareAll(program);
   return program;
 }
@@ -92,7 +93,7 @@ function printError(error: unknown): number {
   return exitCode;
 }
 
-/** Settings that subcommands do not inherit when they are made in files of their own. */
+/** Applies the settings that subcommands from other files do not inherit. */
 function prepareAll(command: Command): void {
   command
     .exitOverride()

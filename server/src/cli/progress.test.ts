@@ -3,14 +3,14 @@ import { test } from 'node:test';
 
 import { withProgress } from './output.ts';
 
-/** A terminal whose screen is kept. */
+/** A terminal that records what is written. */
 function openTerminal(isTTY: boolean) {
   const written: string[] = [];
   const write = (text: unknown): boolean => written.push(String(text)) > 0;
   return { terminal: { isTTY, write }, written };
 }
 
-test('a terminal shows how far the work is, and the line is wiped at its end', async () => {
+test('shows progress on a terminal, and clears the line at the end', async () => {
   const { terminal, written } = openTerminal(true);
   const result = await withProgress(
     'events',
@@ -24,14 +24,14 @@ test('a terminal shows how far the work is, and the line is wiped at its end', a
   assert.deepEqual(written, ['\r7 events…', '\r\u001B[K']);
 });
 
-test('the line of a work that fails is wiped before anybody says why', async () => {
+test('clears the line of work that fails', async () => {
   const { terminal, written } = openTerminal(true);
   const failed = withProgress('events', () => Promise.reject(new Error('no')), terminal);
   await assert.rejects(failed, /no/u);
   assert.deepEqual(written, ['\r\u001B[K']);
 });
 
-test('nothing is shown to a file', async () => {
+test('writes no progress to a file', async () => {
   const { terminal, written } = openTerminal(false);
   await withProgress('events', async (report) => report(7), terminal);
   assert.deepEqual(written, []);

@@ -1,3 +1,4 @@
+/** `latchkey secret`: the master secret that keys and personal data are stored under. */
 import { Command } from 'commander';
 
 import type { Config } from '#server/config/config.ts';
@@ -6,9 +7,9 @@ import { previousSecretsPath, replaceMasterSecret } from '#server/config/master-
 import type { Context } from '#server/context.ts';
 import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import {
+  countOutdatedProcesses,
   countStoredRows,
   type StoredCount,
-  countOutdatedProcesses,
 } from '#server/features/master-secret/queries.ts';
 import {
   rotateMasterSecret,
@@ -17,15 +18,15 @@ import {
 
 import { currentActor } from './actor.ts';
 import { failed } from './command-error.ts';
-import { jsonOption, withExamples } from './options.ts';
-import { formatTable, type OutputOptions, printNote, printResult, withProgress } from './output.ts';
+import { jsonOption, newCommand } from './options.ts';
+import { type OutputOptions, printNote, printResult, withProgress } from './output.ts';
+import { formatTable } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey secret …` */
 export function secretCommand(): Command {
   return new Command('secret')
-    .description('The master secret that keys and personal data are stored under.')
-    .addCommand(secretRotateCommand());
+    .description('Rotate the master secret that keys and personal data are stored under.')
+    .addCommand(rotateCommand());
 }
 
 interface RotateOptions extends OutputOptions {
@@ -33,73 +34,58 @@ interface RotateOptions extends OutputOptions {
   readonly dryRun?: boolean;
 }
 
-function secretRotateCommand(): Command {
-  const command = new Command('rotate')
-    .description(
-      'Store everything that can be read under the current master secret instead of a previous one (LATCHKEY_PREVIOUS_SECRETS). Safe while the service runs, and to be interrupted and run again.',
-    )
-    .option(
-      '--new',
-      'create a new secret in the data directory first; the old one is kept beside it',
-    )
-    .option('--dry-run', 'only count what is stored under which secret')
+function rotateCommand(): Command {
+  return newCommand(
+    'rotate',
+    'Rewrite stored data under the current master secret. Run it after the secret was replaced and the old one is in LATCHKEY_PREVIOUS_SECRETS. It may run beside the service and may be interrupted and repeated.',
+    [
+      ['secret rotate --dry-run', 'Count the rows under each secret'],
+      ['secret rotate --new', 'Replace a secret in the data directory that leaked'],
+      ['secret rotate', 'After LATCHKEY_SECRET was replaced'],
+    ],
+  )
+    .option('--new', 'create a new secret in the data directory first, and keep the old one there')
+    .option('--dry-run', 'count the rows under each secret without rewriting them')
     .addOption(jsonOption())
     .action(rotate);
-  return withExamples(command, [
-    ['secret rotate --dry-run', 'What is stored under which secret'],
-    ['secret rotate --new', 'A secret in the data directory leaked'],
-    ['secret rotate', 'After LATCHKEY_SECRET was replaced'],
-  ]);
 }
 
 async function rotate(options: RotateOptions): Promise<void> {
   if (options.new === true && options.dryRun === true) {
-    throw failed('--new creates a secret and --dry-run changes nothing: give one of them.');
+    throw failed('--new creates a secret and --dry-run changes nothing: use one of them.');
   }
   if (options.new === true && !(await createNewSecret(options))) return;
   await withContext(async (ctx) => {
-    if (options.dryRun !== true) await requireReaders(ctx);
-    const result =
-      options.dryRun === true
-        ? null
-        : await withProgress('rows rewritten', (report) =>
-            rotateMasterSecret(ctx, currentActor(), report),
-          );
-    const stored = (await countStoredRows(ctx.pool)).map((count) => describe(ctx, count));
+    const result = options.dryRun === true ? null : await rewriteRows(ctx);
+    const stored = (await countStoredRows(ctx.pool)).map((count) => describeCount(ctx, count));
     const secretId = ctx.vault.secretId;
     printResult(options, { secret_id: secretId, rewritten: toJson(result), stored }, () =>
-      [
-        formatTable(
-          ['stored', 'under secret', 'rows'],
-          stored.map((row) => [row.kind, `${row.secret_id} (${row.secret})`, String(row.rows)]),
-        ),
-        advise(stored),
-      ].join('\n'),
+      formatStored(stored),
     );
     if (countFailures(result) > 0) {
-      throw failed(`${countFailures(result)} rows could not be opened: doctor names them.`);
+      throw failed(`${countFailures(result)} rows could not be opened: run latchkey doctor.`);
     }
   });
 }
 
 /**
  * Replaces the secret file.
- * @returns whether to go on: a service that runs does not know the new secret before it is started again
+ * @returns whether to go on: a running service does not know the new secret before it is restarted
  */
 async function createNewSecret(options: OutputOptions): Promise<boolean> {
   const { config, environment, problems } = readConfiguration();
   if (problems.length > 0) throw failed(problems.join(' '));
   if (environment.masterSecret !== undefined) {
     throw failed(
-      'The master secret is set by LATCHKEY_SECRET: put the new one there and the old one into LATCHKEY_PREVIOUS_SECRETS, start the service again, then run latchkey secret rotate.',
+      'The master secret is set by LATCHKEY_SECRET: set it to the new secret, add the old one to LATCHKEY_PREVIOUS_SECRETS, restart the service, then run latchkey secret rotate.',
     );
   }
   const isRunning = await isServiceRunning(config);
   replaceMasterSecret(config.dataDirectory);
   const kept = previousSecretsPath(config.dataDirectory);
-  printNote(`A new master secret was created; the old one is kept in ${kept}.`);
+  printNote(`Created a new master secret; the old one is in ${kept}.`);
   if (!isRunning) return true;
-  const next = 'Start the service again now, then run latchkey secret rotate.';
+  const next = 'Restart the service now, then run latchkey secret rotate.';
   printResult(options, { created: true, rewritten: null, next }, () => next);
   return false;
 }
@@ -108,11 +94,15 @@ async function isServiceRunning({ database, dataDirectory }: Config): Promise<bo
   return database.kind === 'embedded' && (await findEmbeddedPostgres(dataDirectory)) !== null;
 }
 
-/** A process without the current secret would not find what is rewritten. */
-async function requireReaders({ pool, vault }: Context): Promise<void> {
-  if ((await countOutdatedProcesses(pool, vault.secretId)) === 0) return;
-  throw failed(
-    'A process is connected to the database that does not know the current master secret: start every process of the service with the new settings first.',
+async function rewriteRows(ctx: Context): Promise<RotationResult> {
+  // A process without the current secret would not find the rewritten rows.
+  if ((await countOutdatedProcesses(ctx.pool, ctx.vault.secretId)) > 0) {
+    throw failed(
+      'A connected process does not know the current master secret: restart every process of the service with the new settings first.',
+    );
+  }
+  return withProgress('rows rewritten', (report) =>
+    rotateMasterSecret(ctx, currentActor(), report),
   );
 }
 
@@ -123,22 +113,22 @@ interface StoredRow {
   readonly rows: number;
 }
 
-function describe({ vault }: Context, { kind, secretId, rows }: StoredCount): StoredRow {
+function describeCount({ vault }: Context, { kind, secretId, rows }: StoredCount): StoredRow {
   const isPrevious = vault.previous.some((hashes) => hashes.secretId === secretId);
   const other = isPrevious ? 'previous' : 'unknown';
-  return {
-    kind,
-    secret_id: secretId,
-    secret: secretId === vault.secretId ? 'current' : other,
-    rows,
-  };
+  const secret = secretId === vault.secretId ? 'current' : other;
+  return { kind, secret_id: secretId, secret, rows };
 }
 
-function advise(stored: readonly StoredRow[]): string {
-  const old = stored.filter(({ secret }) => secret !== 'current');
-  if (old.length === 0)
-    return 'Everything is stored under the current secret: drop the previous one.';
-  return 'The rest is rewritten when its owner is seen again; docs/operations/keys.md says what is lost when the previous secret is dropped earlier.';
+function formatStored(stored: readonly StoredRow[]): string {
+  const table = formatTable(
+    ['stored', 'under secret', 'rows'],
+    stored.map((row) => [row.kind, `${row.secret_id} (${row.secret})`, row.rows]),
+  );
+  const advice = stored.every(({ secret }) => secret === 'current')
+    ? 'Every row is stored under the current secret: remove the previous one.'
+    : 'The remaining rows are rewritten when their owner is active again. docs/operations/keys.md explains what is lost if the previous secret is removed earlier.';
+  return `${table}\n${advice}`;
 }
 
 function toJson(result: RotationResult | null) {

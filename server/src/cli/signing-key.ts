@@ -1,33 +1,34 @@
+/** `latchkey signing-key`: keys that sign entitlements. */
 import { Command } from 'commander';
 
-import { findCurrentKey, openSigningKeys } from '#server/features/entitlements/signing-key.ts';
 import { listSigningKeys, type SigningKeyRecord } from '#server/features/entitlements/queries.ts';
 import {
   revokeSigningKey,
   rotateSigningKey,
 } from '#server/features/entitlements/rotate-signing-key.ts';
+import { findCurrentKey, openSigningKeys } from '#server/features/entitlements/signing-key.ts';
 
 import { currentActor } from './actor.ts';
 import { failed } from './command-error.ts';
-import { jsonOption, reasonOption, withExamples } from './options.ts';
-import { formatMoment, formatTable, type OutputOptions, printResult } from './output.ts';
+import { jsonOption, newCommand, requiredReasonOption } from './options.ts';
+import { type OutputOptions, printResult } from './output.ts';
+import { formatMoment, formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey signing-key …` */
 export function signingKeyCommand(): Command {
   return new Command('signing-key')
-    .description('The keys that entitlements are signed with.')
-    .addCommand(signingKeyListCommand())
-    .addCommand(signingKeyRotateCommand())
-    .addCommand(signingKeyRevokeCommand());
+    .description('List, rotate and revoke the keys that sign entitlements.')
+    .addCommand(listCommand())
+    .addCommand(rotateCommand())
+    .addCommand(revokeCommand());
 }
 
-function signingKeyListCommand(): Command {
-  const command = new Command('list')
-    .description('List the keys that entitlements are signed with.')
+function listCommand(): Command {
+  return newCommand('list', 'List the keys that sign entitlements, with their state.', [
+    ['signing-key list', 'The key that signs now, and the keys that signed before'],
+  ])
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [['signing-key list', 'Which key signs now, and which ones did']]);
 }
 
 async function list(options: OutputOptions): Promise<void> {
@@ -37,58 +38,62 @@ async function list(options: OutputOptions): Promise<void> {
     const { opened } = openSigningKeys(ctx.vault, records);
     const authentic = opened.map(({ record }) => record);
     const signing = findCurrentKey(authentic, now);
-    const keys = records.map((record) => toJson(record, authentic.includes(record), signing, now));
+    const keys = records.map((record) => ({
+      kid: record.kid,
+      state: stateOf(record, authentic, signing, now),
+      active_from: record.activeFrom,
+      retired_at: record.retiredAt,
+      created_at: record.createdAt,
+    }));
     printResult(options, keys, () =>
-      formatTable(
-        ['key', 'state', 'signs from', 'created'],
-        keys.map((key) => [key.kid, key.state, key.active_from, key.created_at]),
-      ),
+      formatRows(keys, 'No signing keys. The first start of the service creates one.', [
+        ['key', (key) => key.kid],
+        ['state', (key) => key.state],
+        ['signs from', (key) => key.active_from],
+        ['created', (key) => key.created_at],
+      ]),
     );
   });
 }
 
 /**
- * @param isAuthentic whether the master secret authenticates the row
+ * @param authentic the keys whose rows the master secret authenticates
  * @param signing the key that signs now
  */
-function toJson(
+function stateOf(
   record: SigningKeyRecord,
-  isAuthentic: boolean,
+  authentic: readonly SigningKeyRecord[],
   signing: SigningKeyRecord | undefined,
   now: Date,
-) {
-  const { kid, activeFrom, createdAt, retiredAt } = record;
-  const isRetired = retiredAt !== null && retiredAt <= now;
-  const isRevoked = retiredAt !== null && retiredAt < createdAt;
-  const other = isRevoked ? 'revoked' : isRetired ? 'retired' : 'published';
-  const usable = kid === signing?.kid ? 'signing' : other;
-  return {
-    kid,
-    state: isAuthentic ? usable : 'rejected',
-    active_from: activeFrom,
-    retired_at: retiredAt,
-    created_at: createdAt,
-  };
+): string {
+  const { kid, createdAt, retiredAt } = record;
+  if (!authentic.includes(record)) return 'rejected';
+  if (kid === signing?.kid) return 'signing';
+  if (retiredAt === null || retiredAt > now) return 'published';
+  return retiredAt < createdAt ? 'revoked' : 'retired';
 }
 
-interface RotateOptions extends OutputOptions {
+interface ChangeOptions extends OutputOptions {
   readonly reason: string;
+}
+
+interface RotateOptions extends ChangeOptions {
   readonly immediately?: boolean;
 }
 
-function signingKeyRotateCommand(): Command {
-  const command = new Command('rotate')
-    .description(
-      'Make a new key that signs entitlements. It is published at once and signs a little later, so that every client can know it; older keys stay published until their last token is over.',
-    )
-    .option('--immediately', 'sign with it at once: for a key that leaked')
-    .addOption(reasonOption())
+function rotateCommand(): Command {
+  return newCommand(
+    'rotate',
+    'Create a new key to sign entitlements with. It is published at once and signs a little later, so that every client can fetch it first. Older keys stay published until their last token expires.',
+    [
+      ['signing-key rotate --reason "yearly"', 'Routine rotation'],
+      ['signing-key rotate --immediately --reason "backup stolen"', 'Emergency rotation'],
+    ],
+  )
+    .option('--immediately', 'sign with the new key at once, when the old one leaked')
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(rotate);
-  return withExamples(command, [
-    ['signing-key rotate --reason "yearly"', 'As a routine'],
-    ['signing-key rotate --immediately --reason "backup stolen"', 'In an emergency'],
-  ]);
 }
 
 async function rotate(options: RotateOptions): Promise<void> {
@@ -106,39 +111,35 @@ async function rotate(options: RotateOptions): Promise<void> {
   });
 }
 
-interface RevokeOptions extends OutputOptions {
-  readonly reason: string;
-}
-
-function signingKeyRevokeCommand(): Command {
-  const command = new Command('revoke')
-    .description(
-      'Withdraw a retired key from the key set, for a key that leaked: tokens signed with it are refused.',
-    )
+function revokeCommand(): Command {
+  return newCommand(
+    'revoke',
+    'Remove a retired key that leaked from the key set. Clients then refuse tokens that it signed.',
+    [
+      [
+        'signing-key revoke kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k --reason "backup stolen"',
+        'After signing-key rotate --immediately',
+      ],
+    ],
+  )
     .argument('<kid>', 'id of the key, from signing-key list')
-    .addOption(reasonOption())
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(revoke);
-  return withExamples(command, [
-    [
-      'signing-key revoke kPrK_qmxVWaYVA9wwBF6Iuo3vVzz7TxHCTwXBygrS4k --reason "backup stolen"',
-      'After signing-key rotate --immediately',
-    ],
-  ]);
 }
 
-async function revoke(kid: string, options: RevokeOptions): Promise<void> {
+async function revoke(kid: string, options: ChangeOptions): Promise<void> {
   await withContext(async (ctx) => {
     const change = { actor: currentActor(), reason: options.reason };
     if (!(await revokeSigningKey(ctx, kid, change))) {
       throw failed(
-        `${kid} is no retired key: list them with latchkey signing-key list, and replace one that signs with latchkey signing-key rotate --immediately first.`,
+        `${kid} is not a retired key. latchkey signing-key list shows the keys; replace a key that signs with latchkey signing-key rotate --immediately first.`,
       );
     }
     printResult(
       options,
       { kid, revoked: true },
-      () => `${kid} is revoked; every process withdraws it within a minute, clients within five.`,
+      () => `Revoked ${kid}. Every process removes it within a minute, clients within five.`,
     );
   });
 }

@@ -1,4 +1,5 @@
-import { Argument, Command, Option } from 'commander';
+/** `latchkey subscriber`: newsletter subscribers. */
+import { Command, Option } from 'commander';
 
 import type { SubscriberFacts } from '#server/features/subscribers/facts.ts';
 import { eraseSubscriber } from '#server/features/subscribers/manual-changes.ts';
@@ -15,31 +16,56 @@ import {
 
 import { auditAccess, currentActor } from './actor.ts';
 import {
-  type Columns,
+  type ExportColumns,
   type ExportOptions,
-  formatAll,
+  formatLines,
   formatOption,
+  outputOption,
   writeExport,
 } from './export-file.ts';
 import {
-  accessReasonOption,
-  emailAddress,
+  addressArgument,
   jsonOption,
   limitOption,
+  newCommand,
   reasonOption,
-  withExamples,
+  requiredReasonOption,
 } from './options.ts';
-import { type Cell, formatFields, formatTable, type OutputOptions, printResult } from './output.ts';
+import { type OutputOptions, printResult } from './output.ts';
+import { type Cell, formatFields, formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey subscriber …` */
 export function subscriberCommand(): Command {
   return new Command('subscriber')
-    .description('Those who asked for news.')
-    .addCommand(subscriberListCommand())
-    .addCommand(subscriberShowCommand())
-    .addCommand(subscriberExportCommand())
-    .addCommand(subscriberEraseCommand());
+    .description('List, show, export and erase newsletter subscribers.')
+    .addCommand(listCommand())
+    .addCommand(showCommand())
+    .addCommand(exportCommand())
+    .addCommand(eraseCommand());
+}
+
+function stateOption(): Option {
+  return new Option('--state <state>', 'only subscribers in this state').choices(SUBSCRIBER_STATES);
+}
+
+/** The fields of a subscriber in JSON and in exports. */
+const COLUMNS = {
+  id: (subscriber) => subscriber.id,
+  email: (subscriber) => subscriber.email,
+  state: (subscriber) => stateOf(subscriber),
+  language: (subscriber) => subscriber.language,
+  first_subscribed_at: (subscriber) => subscriber.firstSubscribedAt,
+  subscribed_at: (subscriber) => subscriber.subscribedAt,
+  confirmed_at: (subscriber) => subscriber.confirmedAt,
+  opt_in: (subscriber) => subscriber.optIn,
+  suppressed_at: (subscriber) => subscriber.suppression?.suppressedAt ?? null,
+  confirmation_mailed_at: (subscriber) => subscriber.confirmationMailedAt,
+  confirmation_problem: (subscriber) => subscriber.confirmationProblem,
+} satisfies ExportColumns<SubscriberFacts>;
+
+function toSubscriberJson(subscriber: SubscriberFacts) {
+  const fields = Object.entries(COLUMNS).map(([name, read]) => [name, read(subscriber)]);
+  return Object.fromEntries(fields);
 }
 
 interface ListOptions extends OutputOptions {
@@ -49,24 +75,19 @@ interface ListOptions extends OutputOptions {
 
 const DEFAULT_LIMIT = 50;
 
-/** Which subscribers are meant. */
-function stateOption(): Option {
-  return new Option('--state <state>', 'only those that stand so').choices(SUBSCRIBER_STATES);
-}
-
-function subscriberListCommand(): Command {
-  const command = new Command('list')
-    .description(
-      'List newsletter subscribers, newest first. The audit log records each list, for it shows addresses.',
-    )
+function listCommand(): Command {
+  return newCommand(
+    'list',
+    'List newsletter subscribers, newest first. The audit log records each list, since it shows addresses.',
+    [
+      ['subscriber list', 'Newest subscribers'],
+      ['subscriber list --state pending', 'Subscribers without confirmation'],
+    ],
+  )
     .addOption(stateOption())
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [
-    ['subscriber list', 'The newest ones'],
-    ['subscriber list --state pending', 'Those who have not confirmed yet'],
-  ]);
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -79,49 +100,42 @@ async function list(options: ListOptions): Promise<void> {
       if (found.length === options.limit) break;
     }
     printResult(options, found.map(toSubscriberJson), () =>
-      found.length === 0
-        ? 'There is no such subscriber.'
-        : formatTable(
-            ['address', 'state', 'language', 'subscribed', 'confirmed'],
-            found.map((subscriber) => [
-              subscriber.email,
-              stateOf(subscriber),
-              subscriber.language,
-              subscriber.firstSubscribedAt,
-              subscriber.confirmedAt,
-            ]),
-          ),
+      formatRows(found, 'No matching subscribers.', [
+        ['address', (subscriber) => subscriber.email],
+        ['state', stateOf],
+        ['language', (subscriber) => subscriber.language],
+        ['subscribed', (subscriber) => subscriber.firstSubscribedAt],
+        ['confirmed', (subscriber) => subscriber.confirmedAt],
+      ]),
     );
   });
 }
 
-/** Whom a command is about. */
-export function addressArgument(): Argument {
-  return new Argument('<address>', 'the e-mail address, in any spelling').argParser(emailAddress);
-}
-
-function subscriberShowCommand(): Command {
-  const command = new Command('show')
-    .description(
-      'Show all that is held on one address: news, suppression, outreach, changes by hand.',
-    )
+function showCommand(): Command {
+  return newCommand(
+    'show',
+    'Show the subscription, suppression, outreach and manual changes of an address.',
+    [
+      ['subscriber show ada@example.com', 'State of a subscription'],
+      ['subscriber show ada@example.com --json', 'Every field, to answer a request for access'],
+    ],
+  )
     .addArgument(addressArgument())
     .addOption(jsonOption())
     .action(show);
-  return withExamples(command, [
-    ['subscriber show ada@example.com', 'Whether she gets news, and since when'],
-    ['subscriber show ada@example.com --json', 'For whoever asks what you hold on her'],
-  ]);
 }
 
 async function show(email: string, options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
     const view = await showSubscriber(ctx, email);
-    printResult(options, toJson(email, view), () => describe(email, view));
+    printResult(options, addressToJson(email, view), () => formatAddress(email, view));
   });
 }
 
-function toJson(email: string, { id, subscriber, suppression, outreach, history }: AddressView) {
+function addressToJson(
+  email: string,
+  { id, subscriber, suppression, outreach, history }: AddressView,
+) {
   return {
     id,
     address: email,
@@ -135,7 +149,7 @@ function toJson(email: string, { id, subscriber, suppression, outreach, history 
   };
 }
 
-function describe(email: string, { id, subscriber, ...view }: AddressView): string {
+function formatAddress(email: string, { id, subscriber, ...view }: AddressView): string {
   const { suppression, outreach, history } = view;
   const fields = formatFields([
     ['id', id],
@@ -143,18 +157,17 @@ function describe(email: string, { id, subscriber, ...view }: AddressView): stri
     ...(subscriber === null
       ? [['state', 'not subscribed'] as const]
       : describeSubscription(subscriber)),
-    ['no mail because', suppression?.reason ?? null],
-    ['no mail since', suppression?.suppressedAt ?? null],
-    ['outreach letters', outreach.length],
+    ['suppressed because', suppression?.reason ?? null],
+    ['suppressed since', suppression?.suppressedAt ?? null],
+    ['outreach messages', outreach.length],
   ]);
-  if (history.length === 0) return fields;
-  const rows = history.map(({ occurredAt, actor, action, reason }) => [
-    occurredAt,
-    actor,
-    action,
-    reason,
+  const changes = formatRows(history, '', [
+    ['time', (entry) => entry.occurredAt],
+    ['actor', (entry) => entry.actor],
+    ['action', (entry) => entry.action],
+    ['reason', (entry) => entry.reason],
   ]);
-  return `${fields}\n\n${formatTable(['when', 'who', 'what', 'why'], rows)}`;
+  return `${fields}\n\n${changes}`;
 }
 
 function describeSubscription(subscriber: SubscriberFacts): (readonly [string, Cell])[] {
@@ -165,8 +178,8 @@ function describeSubscription(subscriber: SubscriberFacts): (readonly [string, C
     ['confirmed', subscriber.confirmedAt],
     ['opt-in', subscriber.optIn],
     ['language', subscriber.language],
-    ['confirmation mail', subscriber.confirmationMailedAt],
-    ['its problem', subscriber.confirmationProblem],
+    ['confirmation sent', subscriber.confirmationMailedAt],
+    ['confirmation error', subscriber.confirmationProblem],
   ];
 }
 
@@ -175,23 +188,23 @@ interface SubscriberExportOptions extends ExportOptions {
   readonly reason?: string;
 }
 
-function subscriberExportCommand(): Command {
-  const command = new Command('export')
-    .description(
-      'Write all newsletter subscribers, one per line, newest first. The audit log records each export.',
-    )
+function exportCommand(): Command {
+  return newCommand(
+    'export',
+    'Export newsletter subscribers, one on each line, newest first. The audit log records each export.',
+    [
+      [
+        'subscriber export --state confirmed --output news.csv',
+        'For a newsletter tool; spreadsheet formulas in addresses are escaped',
+      ],
+      ['subscriber export --format jsonl', 'For another program, as a stream'],
+    ],
+  )
     .addOption(stateOption())
     .addOption(formatOption())
-    .option('--output <file>', 'a new file, instead of standard output')
-    .addOption(accessReasonOption())
+    .addOption(outputOption())
+    .addOption(reasonOption())
     .action(runExport);
-  return withExamples(command, [
-    [
-      'subscriber export --state confirmed --output news.csv',
-      'For a newsletter; formulas in addresses are defused',
-    ],
-    ['subscriber export --format jsonl', 'For programs, as a stream'],
-  ]);
 }
 
 async function runExport(options: SubscriberExportOptions): Promise<void> {
@@ -201,7 +214,7 @@ async function runExport(options: SubscriberExportOptions): Promise<void> {
     const access = { action: 'subscriber.export', subjectId: 'subscribers', reason, details };
     await auditAccess(ctx, access);
     await writeExport('subscribers', output, () =>
-      formatAll(readSubscribers(ctx, state), subscriberColumns, format),
+      formatLines(readSubscribers(ctx, state), COLUMNS, format),
     );
   });
 }
@@ -210,18 +223,21 @@ interface EraseOptions extends OutputOptions {
   readonly reason: string;
 }
 
-function subscriberEraseCommand(): Command {
-  const command = new Command('erase')
-    .description(
-      'Take away all that is held on who asked for news with an address and which letters it got, and never write to it again. What was bought stays with its license.',
-    )
+function eraseCommand(): Command {
+  return newCommand(
+    'erase',
+    'Delete the subscription of an address and its outreach, and suppress the address. Licenses keep their customer data: see latchkey customer erase.',
+    [
+      [
+        'subscriber erase ada@example.com --reason "letter of 3 May"',
+        'Answer a request for erasure (GDPR, article 17)',
+      ],
+    ],
+  )
     .addArgument(addressArgument())
-    .addOption(reasonOption())
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(erase);
-  return withExamples(command, [
-    ['subscriber erase ada@example.com --reason "her letter of 3 May"', 'As the law gives her'],
-  ]);
 }
 
 async function erase(email: string, options: EraseOptions): Promise<void> {
@@ -230,29 +246,8 @@ async function erase(email: string, options: EraseOptions): Promise<void> {
     const erased = await eraseSubscriber(ctx, { email, actor, reason: options.reason });
     printResult(options, erased, () =>
       erased.existed
-        ? `${erased.id} is erased; the address gets no mail any more.`
-        : 'The address was not subscribed; it gets no mail from now on.',
+        ? `Erased ${erased.id}. The address is suppressed.`
+        : 'The address was not subscribed. It is suppressed.',
     );
   });
-}
-
-/** What is shown of a subscriber, in tables, JSON and exports alike. */
-const subscriberColumns = {
-  id: (subscriber) => subscriber.id,
-  email: (subscriber) => subscriber.email,
-  state: (subscriber) => stateOf(subscriber),
-  language: (subscriber) => subscriber.language,
-  first_subscribed_at: (subscriber) => subscriber.firstSubscribedAt,
-  subscribed_at: (subscriber) => subscriber.subscribedAt,
-  confirmed_at: (subscriber) => subscriber.confirmedAt,
-  opt_in: (subscriber) => subscriber.optIn,
-  suppressed_at: (subscriber) => subscriber.suppression?.suppressedAt ?? null,
-  confirmation_mailed_at: (subscriber) => subscriber.confirmationMailedAt,
-  confirmation_problem: (subscriber) => subscriber.confirmationProblem,
-} satisfies Columns<SubscriberFacts>;
-
-/** A subscriber as programs are told. */
-function toSubscriberJson(subscriber: SubscriberFacts) {
-  const cells = Object.entries(subscriberColumns).map(([name, read]) => [name, read(subscriber)]);
-  return Object.fromEntries(cells);
 }

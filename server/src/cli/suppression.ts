@@ -1,3 +1,4 @@
+/** `latchkey suppression`: addresses that get no newsletter and no outreach. */
 import { Command } from 'commander';
 
 import { liftManually, suppressManually } from '#server/features/subscribers/manual-changes.ts';
@@ -5,18 +6,23 @@ import { listNewestSuppressions } from '#server/features/suppressions/queries.ts
 
 import { currentActor } from './actor.ts';
 import { failed } from './command-error.ts';
-import { jsonOption, limitOption, reasonOption, withExamples } from './options.ts';
-import { formatTable, type OutputOptions, printResult } from './output.ts';
-import { addressArgument } from './subscriber.ts';
+import {
+  addressArgument,
+  jsonOption,
+  limitOption,
+  newCommand,
+  requiredReasonOption,
+} from './options.ts';
+import { type OutputOptions, printResult } from './output.ts';
+import { formatRows } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey suppression …` */
 export function suppressionCommand(): Command {
   return new Command('suppression')
-    .description('The addresses that get no newsletter and no outreach.')
-    .addCommand(suppressionListCommand())
-    .addCommand(suppressionAddCommand())
-    .addCommand(suppressionRemoveCommand());
+    .description('Manage the addresses that get no newsletter and no outreach.')
+    .addCommand(listCommand())
+    .addCommand(addCommand())
+    .addCommand(removeCommand());
 }
 
 interface ListOptions extends OutputOptions {
@@ -28,18 +34,18 @@ const DEFAULT_LIMIT = 50;
 /** Enough to tell addresses apart. */
 const SHOWN_DIGITS = 12;
 
-function suppressionListCommand(): Command {
-  const command = new Command('list')
-    .description(
-      'List the addresses that get no mail, the newest first, by their HMAC: the addresses are not kept.',
-    )
+function listCommand(): Command {
+  return newCommand(
+    'list',
+    'List suppressed addresses by their HMAC, newest first. The addresses themselves are not stored.',
+    [
+      ['suppression list', 'Suppressions with their reason and date'],
+      ['subscriber show ada@example.com', 'Whether one address is suppressed'],
+    ],
+  )
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [
-    ['suppression list', 'How many, since when and why'],
-    ['subscriber show ada@example.com', 'Whether one address is among them'],
-  ]);
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -51,16 +57,11 @@ async function list(options: ListOptions): Promise<void> {
       suppressed_at: suppressedAt,
     }));
     printResult(options, json, () =>
-      found.length === 0
-        ? 'No address is kept from mail.'
-        : formatTable(
-            ['address', 'because', 'since'],
-            found.map(({ addressHash, reason, suppressedAt }) => [
-              `${addressHash.slice(0, SHOWN_DIGITS)}…`,
-              reason,
-              suppressedAt,
-            ]),
-          ),
+      formatRows(json, 'No suppressed addresses.', [
+        ['address hash', (row) => `${row.address_hash.slice(0, SHOWN_DIGITS)}…`],
+        ['reason', (row) => row.reason],
+        ['since', (row) => row.suppressed_at],
+      ]),
     );
   });
 }
@@ -69,42 +70,48 @@ interface ChangeOptions extends OutputOptions {
   readonly reason: string;
 }
 
-function suppressionAddCommand(): Command {
-  const command = new Command('add')
-    .description('Keep newsletter and outreach from an address. What is bought is still mailed.')
+function addCommand(): Command {
+  return newCommand(
+    'add',
+    'Suppress newsletter and outreach to an address. E-mails with purchased keys are still sent.',
+    [
+      [
+        'suppression add ada@example.com --reason "asked by phone"',
+        'When the owner of an address wants no mail',
+      ],
+    ],
+  )
     .addArgument(addressArgument())
-    .addOption(reasonOption())
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(add);
-  return withExamples(command, [
-    ['suppression add ada@example.com --reason "asked by phone"', 'For whoever wants no mail'],
-  ]);
 }
 
 async function add(email: string, options: ChangeOptions): Promise<void> {
   await withContext(async (ctx) => {
     await suppressManually(ctx, { email, actor: currentActor(), reason: options.reason });
-    printResult(options, { suppressed: true }, () => 'The address gets no mail any more.');
+    printResult(options, { suppressed: true }, () => 'The address is suppressed.');
   });
 }
 
-function suppressionRemoveCommand(): Command {
-  const command = new Command('remove')
-    .description('Let an address have mail again, whatever kept it from it.')
+function removeCommand(): Command {
+  return newCommand('remove', 'Allow mail to a suppressed address again.', [
+    [
+      'suppression remove ada@example.com --reason "asked for it"',
+      'Only at the request of the owner of the address',
+    ],
+  ])
     .addArgument(addressArgument())
-    .addOption(reasonOption())
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(remove);
-  return withExamples(command, [
-    ['suppression remove ada@example.com --reason "asked for it"', 'Only when its owner asks'],
-  ]);
 }
 
 async function remove(email: string, options: ChangeOptions): Promise<void> {
   await withContext(async (ctx) => {
     const { reason } = options;
     const lifted = await liftManually(ctx, { email, actor: currentActor(), reason });
-    if (!lifted) throw failed('Nothing keeps mail from this address.');
-    printResult(options, { suppressed: false }, () => 'The address may get mail again.');
+    if (!lifted) throw failed('The address is not suppressed.');
+    printResult(options, { suppressed: false }, () => 'The address is not suppressed any more.');
   });
 }

@@ -1,32 +1,62 @@
-import { type Cell, formatCell, formatTable } from './output.ts';
-import { shortenText, widthOf } from './terminal-text.ts';
+import { paint } from './output.ts';
+import { cleanText, padText, shortenText, widthOf } from './terminal-text.ts';
 
-/** Between two columns, as `formatTable` leaves it. */
-const GAP = 2;
+/** A value in a table or a list of fields; null is shown as a dash. */
+export type Cell = string | number | boolean | Date | null;
 
-/** A column that is shortened keeps at least this much. */
+/** The columns of a table: each a heading and the value of a row. */
+type Columns<Row> = readonly (readonly [heading: string, read: (row: Row) => Cell])[];
+
+/** Formats rows as a table, or returns `empty` without rows. */
+export function formatRows<Row>(
+  rows: readonly Row[],
+  empty: string,
+  columns: Columns<Row>,
+  width?: number,
+): string {
+  if (rows.length === 0) return empty;
+  return formatTable(
+    columns.map(([heading]) => heading),
+    rows.map((row) => columns.map(([, read]) => read(row))),
+    width,
+  );
+}
+
+/** Formats lines of `name  value` with aligned values. */
+export function formatFields(fields: readonly (readonly [string, Cell])[]): string {
+  const width = Math.max(...fields.map(([name]) => name.length));
+  return fields
+    .map(([name, value]) => `${paint('dim', name.padEnd(width))}  ${formatCell(value)}`)
+    .join('\n');
+}
+
+const GAP = '  ';
+
+/** The minimum width of a column that is shortened. */
 const MIN_WIDTH = 8;
 
 /**
- * A table that is no wider than the terminal, as far as 8 columns for each of its own allow that: the widest ones are
- * shortened first, but never the first one.
- * @param width of the terminal in columns; undefined where the output is no terminal: nothing is shortened
+ * Formats a table with a header.
+ * @param width of the terminal: the widest columns except the first are shortened to fit; undefined: no limit
  */
-export function fitTable(
+export function formatTable(
   header: readonly string[],
   rows: readonly (readonly Cell[])[],
-  width: number | undefined,
+  width?: number,
 ): string {
   const texts = rows.map((row) => row.map(formatCell));
-  if (width === undefined) return formatTable(header, texts);
   const natural = header.map((name, column) =>
     Math.max(name.length, ...texts.map((row) => widthOf(row[column] ?? ''))),
   );
-  const widths = shrink(natural, width - GAP * (header.length - 1));
-  const fitted = texts.map((row) =>
-    row.map((text, column) => shortenText(text, widths[column] ?? MIN_WIDTH)),
-  );
-  return formatTable(header, fitted);
+  const gaps = GAP.length * (header.length - 1);
+  const widths = width === undefined ? natural : shrink(natural, width - gaps);
+  const formatRow = (cells: readonly string[]): string =>
+    cells
+      .map((cell, column) => padText(shortenText(cell, widths[column] ?? 0), widths[column] ?? 0))
+      .join(GAP)
+      .trimEnd();
+  const heading = formatRow(header.map((name) => name.toUpperCase()));
+  return [paint('dim', heading), ...texts.map(formatRow)].join('\n');
 }
 
 function shrink(natural: readonly number[], available: number): number[] {
@@ -38,4 +68,17 @@ function shrink(natural: readonly number[], available: number): number[] {
     widths[widths.lastIndexOf(widest)] = widest - 1;
   }
   return widths;
+}
+
+/** Formats a value on one line. */
+function formatCell(value: Cell): string {
+  if (value === null) return '–';
+  if (value instanceof Date) return formatMoment(value);
+  if (typeof value === 'boolean') return value ? 'yes' : 'no';
+  return cleanText(String(value));
+}
+
+/** Formats a moment to the minute, in UTC. */
+export function formatMoment(moment: Date): string {
+  return `${moment.toISOString().slice(0, 16).replace('T', ' ')} UTC`;
 }

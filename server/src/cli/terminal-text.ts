@@ -1,37 +1,39 @@
-/** Control characters could rewrite the terminal, and others turn the direction of the text around them. */
-const OBEYED = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+/** Text of clients and customers on a terminal: without control characters, and measured in columns. */
 
-/** A text of a stranger as it can be shown on one line of a terminal. */
+/** Control characters, which a terminal executes, and characters that reverse the direction of text. */
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_Control}]/gu;
+
+/** Replaces control characters and line breaks by dots. */
 export function cleanText(text: string): string {
-  return text.replaceAll(OBEYED, '·');
+  return text.replaceAll(CONTROLS, '·');
 }
 
-/** JSON that no terminal obeys either: what `JSON.stringify` leaves as it is stands there by its number, which means the same. */
+/** Escapes the control characters that `JSON.stringify` leaves unescaped. */
 export function cleanJson(json: string): string {
   return json.replaceAll(/[\u007f-\u009f\u2028\u2029]|\p{Bidi_Control}/gu, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
 }
 
-/** Nothing of it is seen by itself: accents, and what joins characters. */
-const WITHOUT_WIDTH = /^[\p{M}\p{Cf}]$/u;
+/** Accents and joiners, which take no column. */
+const ZERO_WIDTH = /^[\p{M}\p{Cf}]$/u;
 
-/** East Asian characters and emoji, but for the narrow forms of the former. */
+/** East Asian characters and emoji take two columns, except the half-width forms. */
 const WIDE =
   /^[[\p{Script=Han}\p{Script=Hangul}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Bopomofo}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]--[\uff61-\uffdc]]$/v;
 
-/** How many columns a terminal takes for a text. */
+/** The number of columns that a text takes. */
 export function widthOf(text: string): number {
   if (/^[\u0020-\u007e]*$/u.test(text)) return text.length;
   return Array.from(text).reduce((width, character) => width + widthOfCharacter(character), 0);
 }
 
-/** A text with spaces behind it, up to a width in columns. */
+/** Pads a text with spaces to a width in columns. */
 export function padText(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }
 
-/** Cuts a text that is wider, and says so by its last column. */
+/** Cuts a text to a width in columns; an ellipsis in the last column marks the cut. */
 export function shortenText(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let [kept, used] = ['', 0];
@@ -44,6 +46,6 @@ export function shortenText(text: string, width: number): string {
 }
 
 function widthOfCharacter(character: string): number {
-  if (WITHOUT_WIDTH.test(character)) return 0;
+  if (ZERO_WIDTH.test(character)) return 0;
   return WIDE.test(character) ? 2 : 1;
 }

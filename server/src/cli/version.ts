@@ -1,11 +1,12 @@
-import { Command } from 'commander';
+import type { Command } from 'commander';
 import { version } from '#server/lib/version.ts';
-import { jsonOption, withExamples } from './options.ts';
+import { jsonOption, newCommand } from './options.ts';
 import { type OutputOptions, printResult } from './output.ts';
 
 export function versionCommand(): Command {
-  const command = new Command('version')
-    .description('Print the version of this program and what it runs on.')
+  return newCommand('version', 'Print the versions of Latchkey and Node.js.', [
+    ['version --json', 'The versions as JSON'],
+  ])
     .addOption(jsonOption())
     .action((options: OutputOptions) => {
       const { platform, arch, versions } = process;
@@ -16,5 +17,4 @@ export function versionCommand(): Command {
         () => `latchkey ${version} (Node.js ${result.node}, ${result.platform})`,
       );
     });
-  return withExamples(command, [['version --json', 'The version, for a program']]);
 }

@@ -53,9 +53,9 @@ async function readAudit(): Promise<unknown[]> {
   return rows;
 }
 
-/** What the report about health and the doctor say of payments. */
-async function lookAtPayments(): Promise<unknown[]> {
-  // A report is shown again for a second.
+/** The payment status in the health report and in doctor. */
+async function readPaymentStatus(): Promise<unknown[]> {
+  // The report is cached for a second.
   service.clock.advance(SECOND_MS);
   const report = readBody((await service.get('/api/v1/health')).body);
   const { status } = readBody(readBody(report['checks'])['payments']);
@@ -63,8 +63,8 @@ async function lookAtPayments(): Promise<unknown[]> {
   return [status, finding?.status];
 }
 
-/** Delivers what is well signed and no event. */
-async function deliverNonsense(): Promise<void> {
+/** Delivers a body with a valid signature that is not an event. */
+async function deliverUnreadable(): Promise<void> {
   const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
   const body = Buffer.from('nonsense');
   const headers = {
@@ -77,28 +77,28 @@ async function deliverNonsense(): Promise<void> {
 
 const actor = currentActor();
 
-test('an unreadable event is dismissed for good: nothing tells of it any more, and only its id brings it back', async () => {
-  await deliverNonsense();
+test('dismisses an unreadable event until it is replayed by its id', async () => {
+  await deliverUnreadable();
   const { rows } = await service.pool.query<{ event_id: string }>('select * from billing_events');
   const [kept = { event_id: '' }] = rows;
-  assert.deepEqual(await lookAtPayments(), ['degraded', 'warning']);
+  assert.deepEqual(await readPaymentStatus(), ['degraded', 'warning']);
 
-  const done = await run('dismiss', kept.event_id, '--reason', 'sent by hand');
-  assert.deepEqual([done.code, done.stdout, done.stderr], [0, '1 event is dismissed.\n', '']);
+  const done = await run('dismiss', kept.event_id, '--reason', 'sent by hand', '--json');
+  assert.deepEqual([done.code, JSON.parse(done.stdout)], [0, { dismissed: 1 }]);
   const message = 'dismissed: sent by hand';
   const dismissed = [{ ...kept, status: 'ignored', message }];
   const readAll = async () => (await service.pool.query('select * from billing_events')).rows;
   assert.deepEqual(await readAll(), dismissed);
-  assert.deepEqual(await lookAtPayments(), ['healthy', 'ok']);
+  assert.deepEqual(await readPaymentStatus(), ['healthy', 'ok']);
 
-  await deliverNonsense();
-  const others = await run('replay', '--status', 'ignored', '--reason', 'price added');
-  assert.deepEqual([others.code, others.stdout], [0, 'There is no such event.\n']);
+  await deliverUnreadable();
+  const others = await run('replay', '--status', 'ignored', '--reason', 'price added', '--json');
+  assert.deepEqual([others.code, JSON.parse(others.stdout)], [0, []]);
   assert.deepEqual(await readAll(), dismissed);
 
-  const again = await run('replay', kept.event_id, '--reason', 'one more look');
-  assert.match(again.stdout, /failed +It cannot be read\n/u);
-  assert.deepEqual(await lookAtPayments(), ['degraded', 'warning']);
+  const again = await run('replay', kept.event_id, '--reason', 'one more look', '--json');
+  assert.equal(JSON.parse(again.stdout)[0].status, 'failed');
+  assert.deepEqual(await readPaymentStatus(), ['degraded', 'warning']);
   assert.deepEqual(await readAudit(), [
     {
       actor,
@@ -117,16 +117,16 @@ test('an unreadable event is dismissed for good: nothing tells of it any more, a
   ]);
 });
 
-test('a dismissed event is applied by a replay of its id, once the cause is gone', async () => {
+test('applies a dismissed event when it is replayed by its id', async () => {
   const event = paddleTransactionCompleted({ eventId: paddleId('evt') });
   await deliverPaddle(service, event);
   await service.pool.query(`update billing_events set status = 'failed', message = 'a fault'`);
   assert.equal((await run('dismiss', event.event_id, '--reason', 'a test')).code, 0);
   const replayed = await run('replay', event.event_id, '--reason', 'no test');
-  assert.match(replayed.stdout, /ignored +No product/u);
+  assert.match(replayed.stdout, /\bignored\b/u);
 });
 
-test('an event that is tried again is dismissed by its id, and not tried any more', async () => {
+test('dismisses a deferred event, which is not retried any more', async () => {
   await insertEvent('evt_1', 'deferred');
   assert.equal((await run('dismiss', 'evt_1', '--reason', 'hopeless')).code, 0);
   assert.equal(await retryDueEvents(service.ctx, 10), 0);
@@ -140,7 +140,7 @@ test('an event that is tried again is dismissed by its id, and not tried any mor
   ]);
 });
 
-test('all that were given up by one provider are dismissed at once, and counted', async () => {
+test('dismisses and counts the failed events of a provider', async () => {
   await insertEvent('evt_1', 'failed');
   await insertEvent('evt_2', 'failed');
   await insertEvent('evt_3', 'failed', 'stripe');
@@ -149,8 +149,8 @@ test('all that were given up by one provider are dismissed at once, and counted'
   const all = ['dismiss', '--status', 'failed', '--provider', 'paddle', '--reason', 'a test'];
   const done = await run(...all, '--json');
   assert.deepEqual([done.code, JSON.parse(done.stdout)], [0, { dismissed: 2 }]);
-  const again = await run(...all);
-  assert.deepEqual([again.code, again.stdout], [0, '0 events are dismissed.\n']);
+  const again = await run(...all, '--json');
+  assert.deepEqual([again.code, JSON.parse(again.stdout)], [0, { dismissed: 0 }]);
   const [message, untouched] = ['dismissed: a test', { message: null, next_attempt_at: null }];
   assert.deepEqual(await readEvents(), [
     { event_id: 'evt_1', status: 'ignored', message, next_attempt_at: null },
@@ -175,7 +175,7 @@ test('all that were given up by one provider are dismissed at once, and counted'
   ]);
 });
 
-test('a dismissal says which events are meant and why, and takes none that was applied', async () => {
+test('requires a selection and a reason, and dismisses no applied event', async () => {
   await insertEvent('evt_1', 'processed');
   const unclear = await run('dismiss', '--reason', 'r');
   assert.deepEqual([unclear.code, unclear.stdout], [2, '']);
@@ -184,7 +184,6 @@ test('a dismissal says which events are meant and why, and takes none that was a
   for (const eventId of ['evt_1', 'evt_nobody']) {
     const none = await run('dismiss', eventId, '--reason', 'r');
     assert.deepEqual([none.code, none.stdout], [1, '']);
-    assert.match(none.stderr, /There is no such event that was given up or is tried again\./u);
   }
   assert.deepEqual(await readAudit(), []);
 });

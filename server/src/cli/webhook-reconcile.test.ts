@@ -57,26 +57,26 @@ function purchase(hoursAgo: number): PaddleEvent {
   return event;
 }
 
-test('without a key for the interface, and without a place to begin at, it says what is missing', async () => {
+test('fails without an API key, and without an event to start from', async () => {
   const noKey = await reconcile([], { LATCHKEY_PADDLE_API_KEY: '' });
   assert.deepEqual([noKey.code, noKey.stdout], [1, '']);
-  assert.match(noKey.stderr, /without a key for its interface: set LATCHKEY_PADDLE_API_KEY/u);
+  assert.match(noKey.stderr, /set LATCHKEY_PADDLE_API_KEY/u);
   const nowhere = await reconcile();
   assert.deepEqual([nowhere.code, nowhere.stdout], [1, '']);
-  assert.match(nowhere.stderr, /No event of Paddle has been received yet.* --since/u);
+  assert.match(nowhere.stderr, /--since/u);
 });
 
-test('it applies what was missed, says so, and the audit log says who asked', async () => {
+test('applies missing events, and records the actor', async () => {
   const [, , first, lost] = [purchase(9), purchase(8), purchase(7), purchase(6)];
   assert.ok(first !== undefined && lost !== undefined);
   await deliverPaddle(service, first);
   const { code, stdout, stderr } = await reconcile();
   assert.equal(code, 0, stderr);
   const line = new RegExp(`^${lost.event_id} +transaction.completed +processed$`, 'mu');
-  assert.match(stdout, /^1 event compared; 1 had never arrived:$/mu);
   assert.match(stdout, line);
   assert.equal(await service.count('licenses'), 2);
-  assert.equal((await reconcile()).stdout, '0 events compared; none was missed.\n');
+  const again = await reconcile(['--json']);
+  assert.deepEqual(JSON.parse(again.stdout), { compared: 0, repaired: [] });
   const { rows } = await service.pool.query(
     `select actor, details from audit_log where action = 'webhook.reconcile'`,
   );
@@ -84,7 +84,7 @@ test('it applies what was missed, says so, and the audit log says who asked', as
   assert.deepEqual(rows, [{ actor, details: { repaired: 1 } }]);
 });
 
-test('from a moment on, also before the first event that was received, and nothing before it', async () => {
+test('compares from --since on, even before the first received event', async () => {
   const since = new Date(Date.now() - 8.5 * HOUR_MS).toISOString();
   const { code, stdout, stderr } = await reconcile(['--since', since, '--json']);
   assert.equal(code, 0, stderr);
@@ -95,10 +95,10 @@ test('from a moment on, also before the first event that was received, and nothi
   assert.equal(await service.count('licenses'), 3);
 });
 
-test('a log that cannot be read is one sentence with the reason', async () => {
+test('reports why the log cannot be read, without the API key', async () => {
   paddle.answer = answerJson(403, {});
   const { code, stdout, stderr } = await reconcile();
   assert.deepEqual([code, stdout], [1, '']);
-  assert.match(stderr, /Paddle's log cannot be read: Paddle answers 403\./u);
+  assert.match(stderr, /\b403\b/u);
   assert.doesNotMatch(stderr, /pdl_live_key/u);
 });

@@ -1,3 +1,4 @@
+/** `latchkey webhook`: the webhook events that payment providers sent. */
 import { Command, Option } from 'commander';
 
 import { PRICE_PROVIDERS } from '#server/config/catalog.ts';
@@ -9,39 +10,38 @@ import type { EventFilter, EventStatus } from '#server/features/billing/queries/
 import { reconcilePaddle, type Reconciliation } from '#server/features/billing/reconcile.ts';
 import { replayEvents, type ReplayOutcome } from '#server/features/billing/replay-events.ts';
 
-import { commandProcess } from './command-process.ts';
 import { currentActor } from './actor.ts';
 import { failed, usageError } from './command-error.ts';
-import { jsonOption, limitOption, moment, reasonOption, withExamples } from './options.ts';
-import { formatTable, type OutputOptions, printNote, printResult, withProgress } from './output.ts';
+import { commandProcess } from './command-process.ts';
+import { jsonOption, limitOption, moment, newCommand, requiredReasonOption } from './options.ts';
+import { countOf, type OutputOptions, printNote, printResult, withProgress } from './output.ts';
+import { formatRows, formatTable } from './table.ts';
 import { withContext } from './with-context.ts';
 
-/** `latchkey webhook …` */
 export function webhookCommand(): Command {
   return new Command('webhook')
-    .description('The events that payment providers have sent.')
-    .addCommand(webhookListCommand())
-    .addCommand(webhookReplayCommand())
-    .addCommand(webhookDismissCommand())
-    .addCommand(webhookReconcileCommand());
+    .description('List, replay and dismiss the webhook events of payment providers.')
+    .addCommand(listCommand())
+    .addCommand(replayCommand())
+    .addCommand(dismissCommand())
+    .addCommand(reconcileCommand());
 }
 
-/** What picks events of payment providers. */
-interface EventOptions {
+/** The options that select events. */
+interface EventOptions extends OutputOptions {
   readonly status?: EventStatus;
   readonly provider?: string;
   readonly since?: Date;
 }
 
-/** @param statuses those that can be asked for */
-function eventOptions(statuses: readonly EventStatus[]): Option[] {
-  return [
-    new Option('--status <status>', 'only those with this status').choices([...statuses]),
-    new Option('--provider <name>', 'only those of this payment provider').choices([
-      ...PRICE_PROVIDERS,
-    ]),
-    new Option('--since <date>', 'only those received then or later').argParser(moment),
-  ];
+function addEventOptions(command: Command, statuses: readonly EventStatus[]): Command {
+  return command
+    .addOption(new Option('--status <status>', 'only this status').choices([...statuses]))
+    .addOption(
+      new Option('--provider <name>', 'only this payment provider').choices([...PRICE_PROVIDERS]),
+    )
+    .option('--since <time>', 'only events received since a date (00:00 UTC) or date-time', moment)
+    .addOption(jsonOption());
 }
 
 function toFilter(options: EventOptions, eventId: string | null = null): EventFilter {
@@ -49,56 +49,55 @@ function toFilter(options: EventOptions, eventId: string | null = null): EventFi
   return { eventId, status, provider, since };
 }
 
-interface ListOptions extends OutputOptions, EventOptions {
+function toSubjectFilter(options: EventOptions, eventId: string | undefined): EventFilter {
+  if ((eventId === undefined) !== (options.status === undefined)) {
+    return toFilter(options, eventId ?? null);
+  }
+  throw usageError('Name either the id of an event or a --status.');
+}
+
+interface ListOptions extends EventOptions {
   readonly limit: number;
 }
 
 const DEFAULT_LIMIT = 100;
 
-function webhookListCommand(): Command {
-  const command = new Command('list')
-    .description(
-      'List the events that payment providers sent last and what became of them, the oldest first.',
-    )
+function listCommand(): Command {
+  const command = newCommand(
+    'list',
+    'List the latest webhook events of payment providers and their outcome, oldest first.',
+    [
+      ['webhook list --status failed', 'Events that failed, and why'],
+      ['webhook list --since 2027-03-01 --json', 'Events since a day, as JSON'],
+    ],
+  )
     .addOption(limitOption(DEFAULT_LIMIT))
-    .addOption(jsonOption())
     .action(list);
-  for (const option of eventOptions(['processed', 'ignored', 'deferred', 'failed'])) {
-    command.addOption(option);
-  }
-  return withExamples(command, [
-    ['webhook list --status failed', 'What was given up, and why'],
-    ['webhook list --since 2027-03-01 --json', 'Since that day, for a program'],
-  ]);
+  return addEventOptions(command, ['processed', 'ignored', 'deferred', 'failed']);
 }
 
 async function list(options: ListOptions): Promise<void> {
   await withContext(async ({ pool }) => {
     const events = await listNewestEvents(pool, toFilter(options), options.limit);
     if (events.length === options.limit) {
-      printNote(`Only the newest ${options.limit} are shown; --limit shows more.`);
+      printNote(`Only the newest ${options.limit} events are shown; --limit shows more.`);
     }
-    printResult(options, events.map(toJsonList), () =>
-      events.length === 0
-        ? 'There is no such event.'
-        : formatTable(
-            ['received', 'provider', 'event', 'type', 'status', 'tries', 'why'],
-            events.map((event) => [
-              event.receivedAt,
-              event.provider,
-              event.eventId,
-              event.type,
-              event.status,
-              event.attempts,
-              event.message,
-            ]),
-          ),
+    printResult(options, events.map(listedToJson), () =>
+      formatRows(events, 'No matching events.', [
+        ['received', (event) => event.receivedAt],
+        ['provider', (event) => event.provider],
+        ['event', (event) => event.eventId],
+        ['type', (event) => event.type],
+        ['status', (event) => event.status],
+        ['attempts', (event) => event.attempts],
+        ['message', (event) => event.message],
+      ]),
     );
   });
 }
 
-/** The body is left out: it is the buyer's. */
-function toJsonList(event: ListedEvent) {
+/** Without the body, which contains personal data. */
+function listedToJson(event: ListedEvent) {
   return {
     event_id: event.eventId,
     provider: event.provider,
@@ -112,36 +111,36 @@ function toJsonList(event: ListedEvent) {
   };
 }
 
-interface ReplayOptions extends OutputOptions, EventOptions {
+interface ChangeOptions extends EventOptions {
   readonly reason: string;
 }
 
-function webhookReplayCommand(): Command {
-  const command = new Command('replay')
-    .description(
-      'Apply kept events of payment providers again; what was applied before changes nothing.',
-    )
-    .argument('[event]', "the event's id; left out: those with a status")
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action(replay);
-  for (const option of eventOptions(['failed', 'deferred', 'ignored'])) command.addOption(option);
-  return withExamples(command, [
-    ['webhook replay evt_01hv8x29kz0t586xy6zn1a62ny --reason "fixed"', 'One event'],
+const EVENT_ARGUMENT = ['[event]', 'id of the event; without it, --status selects events'] as const;
+
+function replayCommand(): Command {
+  const command = newCommand(
+    'replay',
+    'Apply stored webhook events again. An event that was applied before changes nothing.',
     [
-      'webhook replay --status ignored --since 2027-03-01 --reason "price added"',
-      'Those of a price that the catalogue did not have yet',
+      ['webhook replay evt_01hv8x29kz0t586xy6zn1a62ny --reason "fixed"', 'Replay one event'],
+      [
+        'webhook replay --status ignored --since 2027-03-01 --reason "price added"',
+        'Replay events of a price that was missing in the catalogue',
+      ],
     ],
-  ]);
+  )
+    .argument(...EVENT_ARGUMENT)
+    .addOption(requiredReasonOption())
+    .action(replay);
+  return addEventOptions(command, ['failed', 'deferred', 'ignored']);
 }
 
-async function replay(eventId: string | undefined, options: ReplayOptions): Promise<void> {
-  if ((eventId === undefined) === (options.status === undefined)) {
-    throw usageError('Say which: either the id of an event or --status.');
-  }
+const NOT_APPLIED: ReadonlySet<string> = new Set(['failed', 'deferred', 'removed']);
+
+async function replay(eventId: string | undefined, options: ChangeOptions): Promise<void> {
+  const filter = toSubjectFilter(options, eventId);
   await withContext(async (ctx) => {
     const outcomes: ReplayOutcome[] = [];
-    const filter = toFilter(options, eventId ?? null);
     const order = { filter, actor: currentActor(), reason: options.reason };
     await withProgress('events', (report) =>
       replayEvents(ctx, order, (outcome) => {
@@ -149,73 +148,57 @@ async function replay(eventId: string | undefined, options: ReplayOptions): Prom
         report(outcomes.length);
       }),
     );
-    if (outcomes.length === 0 && eventId !== undefined) throw failed('There is no such event.');
-    printResult(options, outcomes.map(toJsonReplay), () => describeReplay(outcomes));
-    const isAmiss = outcomes.some(({ status }) => NOT_APPLIED.has(status));
-    if (isAmiss) commandProcess().exitCode = 1;
-  });
-}
-
-const NOT_APPLIED: ReadonlySet<string> = new Set(['failed', 'deferred', 'removed']);
-
-function toJsonReplay({ eventId, provider, type, status, message }: ReplayOutcome) {
-  return { event_id: eventId, provider, type, status, message };
-}
-
-function describeReplay(outcomes: readonly ReplayOutcome[]): string {
-  if (outcomes.length === 0) return 'There is no such event.';
-  return formatTable(
-    ['provider', 'event', 'type', 'status', 'why'],
-    outcomes.map(({ provider, eventId, type, status, message }) => [
+    if (outcomes.length === 0 && eventId !== undefined) throw failed('No such event.');
+    const json = outcomes.map(({ eventId: id, provider, type, status, message }) => ({
+      event_id: id,
       provider,
-      eventId,
       type,
       status,
       message,
-    ]),
-  );
+    }));
+    printResult(options, json, () =>
+      formatRows(outcomes, 'No matching events.', [
+        ['provider', (outcome) => outcome.provider],
+        ['event', (outcome) => outcome.eventId],
+        ['type', (outcome) => outcome.type],
+        ['status', (outcome) => outcome.status],
+        ['message', (outcome) => outcome.message],
+      ]),
+    );
+    if (outcomes.some(({ status }) => NOT_APPLIED.has(status))) commandProcess().exitCode = 1;
+  });
 }
 
-interface DismissOptions extends OutputOptions, EventOptions {
-  readonly reason: string;
-}
-
-function webhookDismissCommand(): Command {
-  const command = new Command('dismiss')
-    .description(
-      'Say that nothing is to come of events that could not be applied; they are kept, and counted no more.',
-    )
-    .argument('[event]', "the event's id; left out: those with a status")
-    .addOption(reasonOption())
-    .addOption(jsonOption())
+function dismissCommand(): Command {
+  const command = newCommand(
+    'dismiss',
+    'Mark failed or deferred webhook events as ignored. They stay stored, but are not retried or reported any more.',
+    [
+      [
+        'webhook dismiss evt_01hv8x29kz0t586xy6zn1a62ny --reason "sandbox event"',
+        'Dismiss one event',
+      ],
+      [
+        'webhook dismiss --status failed --provider standard --reason "test of the shop"',
+        'Dismiss every failed event of a provider',
+      ],
+    ],
+  )
+    .argument(...EVENT_ARGUMENT)
+    .addOption(requiredReasonOption())
     .action(dismiss);
-  for (const option of eventOptions(['failed', 'deferred'])) command.addOption(option);
-  return withExamples(command, [
-    [
-      'webhook dismiss evt_01hv8x29kz0t586xy6zn1a62ny --reason "an event of the sandbox"',
-      'One event',
-    ],
-    [
-      'webhook dismiss --status failed --provider standard --reason "the shop was tested"',
-      'All that one provider sent in vain',
-    ],
-  ]);
+  return addEventOptions(command, ['failed', 'deferred']);
 }
 
-async function dismiss(eventId: string | undefined, options: DismissOptions): Promise<void> {
-  if ((eventId === undefined) === (options.status === undefined)) {
-    throw usageError('Say which: either the id of an event or --status.');
-  }
+async function dismiss(eventId: string | undefined, options: ChangeOptions): Promise<void> {
+  const filter = toSubjectFilter(options, eventId);
   await withContext(async (ctx) => {
-    const filter = toFilter(options, eventId ?? null);
     const order = { filter, actor: currentActor(), reason: options.reason };
     const dismissed = await dismissEvents(ctx, order);
     if (dismissed === 0 && eventId !== undefined) {
-      throw failed('There is no such event that was given up or is tried again.');
+      throw failed('No failed or deferred event with this id.');
     }
-    printResult(options, { dismissed }, () =>
-      dismissed === 1 ? '1 event is dismissed.' : `${dismissed} events are dismissed.`,
-    );
+    printResult(options, { dismissed }, () => `Dismissed ${countOf(dismissed, 'event')}.`);
   });
 }
 
@@ -223,44 +206,46 @@ interface ReconcileOptions extends OutputOptions {
   readonly since?: Date;
 }
 
-function webhookReconcileCommand(): Command {
-  const command = new Command('reconcile')
-    .description(
-      "Compare Paddle's own log of events with those that arrived, and apply the missed ones; the service does it every hour. Events of the last hour are left to their webhooks.",
-    )
-    .addOption(
-      new Option(
-        '--since <date>',
-        'from then on, and not from where the last comparison ended',
-      ).argParser(moment),
+function reconcileCommand(): Command {
+  return newCommand(
+    'reconcile',
+    "Compare Paddle's event log with the received events, and apply the missing ones. The service does this every hour. Events of the last hour are skipped, since their webhooks may still arrive.",
+    [
+      ['webhook reconcile', 'Continue where the last comparison ended'],
+      ['webhook reconcile --since 2027-03-01', 'After a long outage'],
+    ],
+  )
+    .option(
+      '--since <time>',
+      'start at a date or date-time in UTC (default: the end of the last comparison)',
+      moment,
     )
     .addOption(jsonOption())
     .action(reconcile);
-  return withExamples(command, [
-    ['webhook reconcile', 'Now, from where the last comparison ended'],
-    ['webhook reconcile --since 2027-03-01', 'Everything since that day, after a long outage'],
-  ]);
 }
 
 async function reconcile(options: ReconcileOptions): Promise<void> {
   await withContext(async (ctx) => {
     if (ctx.paddleApi === null) {
-      throw failed(
-        "Paddle's log cannot be read without a key for its interface: set LATCHKEY_PADDLE_API_KEY.",
-      );
+      throw failed("Reading Paddle's event log needs an API key: set LATCHKEY_PADDLE_API_KEY.");
     }
-    const found = await compare(ctx, options.since ?? null);
+    const found = await compareEvents(ctx, options.since ?? null);
     if (found === null) {
       throw failed(
-        'No event of Paddle has been received yet, so it is not known where to begin: say it with --since.',
+        'No Paddle event has been received yet, so there is no start for the comparison: set one with --since.',
       );
     }
-    printResult(options, toJsonReconcile(found), () => describeReconcile(found));
-    if (found.repaired.some(({ status }) => status === 'deferred')) commandProcess().exitCode = 1;
+    const repaired = found.repaired.map(({ eventId, type, status }) => ({
+      event_id: eventId,
+      type,
+      status,
+    }));
+    printResult(options, { compared: found.compared, repaired }, () => formatReconciliation(found));
+    if (repaired.some(({ status }) => status === 'deferred')) commandProcess().exitCode = 1;
   });
 }
 
-async function compare(ctx: Context, since: Date | null): Promise<Reconciliation | null> {
+async function compareEvents(ctx: Context, since: Date | null): Promise<Reconciliation | null> {
   const order = { actor: currentActor(), since, unlimited: true };
   try {
     return await withProgress('events compared', (report) =>
@@ -268,21 +253,16 @@ async function compare(ctx: Context, since: Date | null): Promise<Reconciliation
     );
   } catch (error) {
     if (!(error instanceof PaddleApiError)) throw error;
-    const why = `Paddle's log cannot be read: ${error.message}.`;
-    throw failed(`${why} What was applied until then stays applied.`, { cause: error });
+    throw failed(
+      `Cannot read Paddle's event log: ${error.message}. Events that were applied stay applied.`,
+      { cause: error },
+    );
   }
 }
 
-function toJsonReconcile({ compared, repaired }: Reconciliation) {
-  return {
-    compared,
-    repaired: repaired.map(({ eventId, type, status }) => ({ event_id: eventId, type, status })),
-  };
-}
-
-function describeReconcile({ compared, repaired }: Reconciliation): string {
-  const head = `${compared} ${compared === 1 ? 'event' : 'events'} compared`;
-  if (repaired.length === 0) return `${head}; none was missed.`;
+function formatReconciliation({ compared, repaired }: Reconciliation): string {
+  const summary = `Compared ${countOf(compared, 'event')}, ${repaired.length} missing.`;
+  if (repaired.length === 0) return summary;
   const rows = repaired.map(({ eventId, type, status }) => [eventId, type, status]);
-  return `${head}; ${repaired.length} had never arrived:\n${formatTable(['event', 'type', 'status'], rows)}`;
+  return `${summary}\n${formatTable(['event', 'type', 'status'], rows)}`;
 }

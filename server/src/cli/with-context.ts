@@ -18,10 +18,10 @@ import { commandProcess } from './command-process.ts';
 import { failed } from './command-error.ts';
 import { printNote } from './output.ts';
 
-/** A command needs few connections, and the service needs the others. */
+/** Few, since the service shares the connection limit of the database. */
 const POOL_SIZE = 5;
 
-/** What a command works with when it needs nothing but the database. */
+/** What commands that need only the database work with. */
 interface CommandDatabase extends OpenDatabase {
   readonly config: Config;
   readonly secrets: Secrets;
@@ -29,14 +29,13 @@ interface CommandDatabase extends OpenDatabase {
 }
 
 /**
- * Opens what the use cases need, does the work, and closes it again. The embedded database is that of the running service,
- * or else it is started for as long as the work takes.
- * @throws StartupError for a wrong configuration, CommandError for a database that has not been migrated
+ * Runs work with everything that use cases need, on the database as {@link withDatabase} opens it.
+ * @throws StartupError for an invalid configuration, CommandError for a database that is not migrated
  */
 export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promise<T> {
   return withDatabase(async ({ config, secrets, log, pool }) => {
     const catalog = loadCatalog(config.catalogPath);
-    // The embedded database belongs to this program alone, so nobody else would migrate it.
+    // Only this program uses the embedded database, so it migrates it.
     if (config.database.kind === 'embedded') await migrate(pool);
     else await requireMigrated(pool);
     const ctx = makeContext({
@@ -54,7 +53,7 @@ export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promis
   });
 }
 
-/** Opens the database, does the work, and closes it again. */
+/** Runs work on the database. An embedded database that is not running is started for the duration of the work. */
 export async function withDatabase<T>(work: (opened: CommandDatabase) => Promise<T>): Promise<T> {
   const { config, secrets, warnings } = loadConfiguration();
   for (const warning of warnings) printNote(`warning: ${warning}`);
@@ -84,7 +83,7 @@ async function openRunningOrOwn(
 async function requireMigrated(pool: OpenDatabase['pool']): Promise<void> {
   const pending = await listPendingMigrations(pool);
   if (pending.length === 0) return;
-  throw failed('The database has not been migrated to this version: run latchkey migrate first.');
+  throw failed('The database has pending migrations: run latchkey migrate first.');
 }
 
 function logToStandardError(line: string): void {

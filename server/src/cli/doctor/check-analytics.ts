@@ -10,7 +10,7 @@ import { addDays, dayOf } from '#server/features/analytics/rules/days.ts';
 import { isFarAhead } from '#server/features/analytics/rules/removal-clock.ts';
 import { isStandingStill } from '#server/features/analytics/rules/rollup-marks.ts';
 
-import { formatMoment } from '../output.ts';
+import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 const EVENT_DAYS = 'days of events';

@@ -10,7 +10,7 @@ import {
   hasReconciliationFailed,
 } from '#server/features/billing/queries/reconciliations.ts';
 
-import { formatMoment } from '../output.ts';
+import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 /** Whether everything that payment providers told was applied; the database has been migrated. */

@@ -5,7 +5,7 @@ import { countFailedDeliveries } from '#server/features/outgoing-webhooks/querie
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 import { countJobs } from '#server/jobs/queries.ts';
 
-import { formatMoment } from '../output.ts';
+import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
 /** Whether work of the service's own was given up; the database has been migrated. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 
-import { Command } from 'commander';
+import type { Command } from 'commander';
 
 import type { Config } from '#server/config/config.ts';
 import { readConfiguration } from '#server/config/load.ts';
@@ -8,7 +8,7 @@ import { clusterDirectory } from '#server/config/data-directory.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 
 import { commandProcess } from '../command-process.ts';
-import { jsonOption, withExamples } from '../options.ts';
+import { jsonOption, newCommand } from '../options.ts';
 import { type OutputOptions, paint, printResult } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
 import { checkDatabase, explainNoDatabase } from './check-database.ts';
@@ -23,16 +23,16 @@ import {
 import { failure, type Finding, ok } from './finding.ts';
 
 export function doctorCommand(): Command {
-  const command = new Command('doctor')
-    .description(
-      'Look for what is wrong with this installation: symptom, cause and fix. Changes nothing; exit code 1 when something is wrong.',
-    )
+  return newCommand(
+    'doctor',
+    'Check the configuration, the machine and the database, and print symptom, cause and fix of each problem. Changes nothing; the exit code is 1 if a check failed.',
+    [
+      ['doctor', 'When something does not work'],
+      ['doctor --json', 'For monitoring'],
+    ],
+  )
     .addOption(jsonOption())
     .action(runDoctor);
-  return withExamples(command, [
-    ['doctor', 'When something does not work'],
-    ['doctor --json', 'For monitoring'],
-  ]);
 }
 
 async function runDoctor(options: OutputOptions): Promise<void> {

@@ -1,6 +1,6 @@
-import { Argument, Command } from 'commander';
+/** `latchkey endpoint test`, `log` and `replay`: the deliveries of outgoing webhooks. */
+import type { Command } from 'commander';
 
-import type { Context } from '#server/context.ts';
 import {
   requireEndpoint,
   sendTestMessage,
@@ -15,28 +15,36 @@ import {
   type WaitingEndpoint,
 } from '#server/features/outgoing-webhooks/replay.ts';
 
-import { commandProcess } from '../command-process.ts';
 import { currentActor } from '../actor.ts';
 import { usageError } from '../command-error.ts';
-import { jsonOption, limitOption, moment, shortText, withExamples } from '../options.ts';
-import { formatTable, type OutputOptions, printResult } from '../output.ts';
+import { commandProcess } from '../command-process.ts';
+import {
+  jsonOption,
+  limitOption,
+  moment,
+  newCommand,
+  reasonOption,
+  shortText,
+} from '../options.ts';
+import { type OutputOptions, printResult } from '../output.ts';
+import { formatRows } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { endpointArgument, stateOf } from './view.ts';
 
 export function endpointTestCommand(): Command {
-  const command = new Command('test')
-    .description(
-      'Send an endpoint a signed message of the type endpoint.test, once and now; exit code 1 when it does not take it.',
-    )
+  return newCommand(
+    'test',
+    'Send a signed message of type endpoint.test to an endpoint once. The exit code is 1 if the endpoint does not accept it.',
+    [
+      [
+        'endpoint test https://crm.example.com/hooks',
+        'Check that the receiver is reachable and accepts the signature',
+      ],
+    ],
+  )
     .addArgument(endpointArgument())
     .addOption(jsonOption())
     .action(test);
-  return withExamples(command, [
-    [
-      'endpoint test https://crm.example.com/hooks',
-      'Whether it is reached and takes the signature',
-    ],
-  ]);
 }
 
 async function test(idOrUrl: string, options: OutputOptions): Promise<void> {
@@ -52,8 +60,8 @@ async function test(idOrUrl: string, options: OutputOptions): Promise<void> {
     };
     printResult(options, json, () =>
       delivered
-        ? `${endpoint.url} took it: ${status} after ${durationMs} ms.`
-        : `${endpoint.url} did not take it: ${error} (after ${durationMs} ms).`,
+        ? `${endpoint.url} accepted the message: ${status} after ${durationMs} ms.`
+        : `${endpoint.url} did not accept the message: ${error} (after ${durationMs} ms).`,
     );
     if (!delivered) commandProcess().exitCode = 1;
   });
@@ -68,40 +76,45 @@ interface LogOptions extends OutputOptions {
 const DEFAULT_LIMIT = 100;
 
 export function endpointLogCommand(): Command {
-  const command = new Command('log')
-    .description('List what endpoints were told in the last 30 days, the newest first.')
-    .option('--endpoint <endpoint>', 'only of this one, by its id or URL', shortText)
-    .option('--failed', 'only what failed when it was tried last')
+  return newCommand('log', 'List the deliveries of the last 30 days, newest first.', [
+    ['endpoint log', 'Latest deliveries to every endpoint'],
+    [
+      'endpoint log --failed --endpoint https://crm.example.com/hooks',
+      'Failed deliveries to one endpoint, and why',
+    ],
+  ])
+    .option('--endpoint <endpoint>', 'only this endpoint, by its id or URL', shortText)
+    .option('--failed', 'only deliveries whose last attempt failed')
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(log);
-  return withExamples(command, [
-    ['endpoint log', 'What was told lately'],
-    [
-      'endpoint log --failed --endpoint https://crm.example.com/hooks',
-      'What it did not take, and why',
-    ],
-  ]);
 }
 
 async function log(options: LogOptions): Promise<void> {
   await withContext(async (ctx) => {
+    const { endpoint } = options;
     const deliveries = await listDeliveries(ctx.pool, {
-      endpointId: await findId(ctx, options.endpoint),
+      endpointId: endpoint === undefined ? null : (await requireEndpoint(ctx, endpoint)).id,
       failedOnly: options.failed === true,
       limit: options.limit,
     });
-    printResult(options, deliveries.map(toJson), () =>
-      deliveries.length === 0 ? 'There is nothing.' : toTable(deliveries),
+    printResult(options, deliveries.map(deliveryToJson), () =>
+      formatRows(deliveries, 'No deliveries.', [
+        ['message', (delivery) => delivery.messageId],
+        ['type', (delivery) => delivery.type],
+        ['created', (delivery) => delivery.createdAt],
+        ['endpoint', (delivery) => delivery.endpointId],
+        ['state', (delivery) => delivery.state],
+        ['attempts', (delivery) => delivery.attempts],
+        ['ms', (delivery) => delivery.lastDurationMs],
+        ['last result', (delivery) => delivery.lastError ?? delivery.lastStatus],
+        ['next attempt', (delivery) => delivery.nextAttemptAt],
+      ]),
     );
   });
 }
 
-async function findId(ctx: Context, idOrUrl: string | undefined): Promise<string | null> {
-  return idOrUrl === undefined ? null : (await requireEndpoint(ctx, idOrUrl)).id;
-}
-
-function toJson(delivery: LoggedDelivery) {
+function deliveryToJson(delivery: LoggedDelivery) {
   return {
     message_id: delivery.messageId,
     type: delivery.type,
@@ -118,23 +131,6 @@ function toJson(delivery: LoggedDelivery) {
   };
 }
 
-function toTable(deliveries: readonly LoggedDelivery[]): string {
-  return formatTable(
-    ['message', 'type', 'when', 'endpoint', 'state', 'tries', 'ms', 'last answer', 'next try'],
-    deliveries.map((delivery) => [
-      delivery.messageId,
-      delivery.type,
-      delivery.createdAt,
-      delivery.endpointId,
-      delivery.state,
-      delivery.attempts,
-      delivery.lastDurationMs,
-      delivery.lastError ?? delivery.lastStatus,
-      delivery.nextAttemptAt,
-    ]),
-  );
-}
-
 interface ReplayOptions extends OutputOptions {
   readonly failed?: boolean;
   readonly since?: Date;
@@ -143,25 +139,21 @@ interface ReplayOptions extends OutputOptions {
 }
 
 export function endpointReplayCommand(): Command {
-  const command = new Command('replay')
-    .description(
-      'Deliver a message anew, or all that failed for good. A message keeps its id, by which a receiver tells that it has it already.',
-    )
-    .addArgument(
-      new Argument('[message]', 'the id of a message, msg_…, as the log shows it').argParser(
-        shortText,
-      ),
-    )
-    .option('--failed', 'all that were tried in vain for three days; needs --since')
-    .option('--since <date>', 'those of events since then', moment)
-    .option('--endpoint <endpoint>', 'only to this one, by its id or URL', shortText)
-    .option('--reason <text>', 'why, for the audit log', shortText)
+  return newCommand(
+    'replay',
+    'Deliver a message again, or every message that exhausted its retries. A message keeps its id, so that receivers can recognize duplicates.',
+    [
+      ['endpoint replay msg_0195…', 'Deliver one message to all its endpoints again'],
+      ['endpoint replay --failed --since 2027-03-01', 'After a receiver was down for days'],
+    ],
+  )
+    .argument('[message]', 'id of a message (msg_…) from endpoint log', shortText)
+    .option('--failed', 'every message that exhausted its retries; needs --since')
+    .option('--since <time>', 'with --failed: events since a date or date-time in UTC', moment)
+    .option('--endpoint <endpoint>', 'only to this endpoint, by its id or URL', shortText)
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(replay);
-  return withExamples(command, [
-    ['endpoint replay msg_0195…', 'One message, to all that were told of it'],
-    ['endpoint replay --failed --since 2027-03-01', 'After a receiver was away for days'],
-  ]);
 }
 
 async function replay(messageId: string | undefined, options: ReplayOptions): Promise<void> {
@@ -181,19 +173,8 @@ async function replay(messageId: string | undefined, options: ReplayOptions): Pr
         deliveries,
       })),
     };
-    printResult(options, json, () => describe(count, waiting));
+    printResult(options, json, () => formatReplay(count, waiting));
   });
-}
-
-function describe(count: number, waiting: readonly WaitingEndpoint[]): string {
-  const held = waiting.reduce((total, each) => total + each.count, 0);
-  const told = `${count - held} to be delivered by the running service.`;
-  return [...(held > 0 && held === count ? [] : [told]), ...waiting.map(explainWait)].join('\n');
-}
-
-function explainWait({ endpoint, count }: WaitingEndpoint): string {
-  const wait = count === 1 ? '1 waits' : `${count} wait`;
-  return `${wait}: ${endpoint.url} is ${stateOf(endpoint)}. To have them delivered: latchkey endpoint enable ${endpoint.id}`;
 }
 
 function readSubject(
@@ -202,5 +183,15 @@ function readSubject(
 ): ReplaySubject {
   if (messageId !== undefined && !failed && since === undefined) return { messageId };
   if (messageId === undefined && failed && since !== undefined) return { failedSince: since };
-  throw usageError('Say what: either the id of a message, or --failed and --since.');
+  throw usageError('Name either the id of a message, or --failed together with --since.');
+}
+
+function formatReplay(count: number, waiting: readonly WaitingEndpoint[]): string {
+  const held = waiting.reduce((total, each) => total + each.count, 0);
+  const lines = waiting.map(
+    ({ endpoint, count: deliveries }) =>
+      `Waiting: ${deliveries}, since ${endpoint.url} is ${stateOf(endpoint)}. Deliver with latchkey endpoint enable ${endpoint.id}.`,
+  );
+  const queued = count - held;
+  return [...(queued > 0 || held === 0 ? [`Queued: ${queued}.`] : []), ...lines].join('\n');
 }

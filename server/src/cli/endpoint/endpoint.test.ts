@@ -14,7 +14,7 @@ const runJson = (...args: string[]) => latchkeyJson('endpoint', ...args);
 
 const SECRET = /^whsec_[A-Za-z0-9+/]{43}=$/;
 
-test('an endpoint is registered, tested, told of, rolled, disabled, enabled, replayed and removed', async () => {
+test('adds, tests, rolls, disables, enables, replays and removes an endpoint', async () => {
   const added = await run('add', receiver.url, '--events', 'license.created', '--description', 'a');
   assert.equal(added.code, 0, added.stderr);
   const [secret = ''] = added.stdout.split('\n');
@@ -57,55 +57,49 @@ test('an endpoint is registered, tested, told of, rolled, disabled, enabled, rep
   const waiting = [{ endpoint_id: rolled.id, url: receiver.url, deliveries: 1 }];
   assert.deepEqual(await runJson('replay', logged.message_id), { replayed: 1, waiting });
   assert.equal((await runJson('enable', rolled.id)).state, 'active');
-  const removed = await run('remove', rolled.id);
-  assert.equal(removed.stdout, `${receiver.url} (${rolled.id}) is removed.\n`);
+  const removed = await runJson('remove', rolled.id);
+  assert.deepEqual([removed.id, removed.url], [rolled.id, receiver.url]);
   assert.deepEqual(await runJson('list'), []);
 });
 
-test('a receiver that refuses the test is exit code 1', async () => {
+test('exits with 1 if the receiver rejects the test message', async () => {
   receiver.answer(503);
   const { id } = await runJson('add', receiver.url);
   const tested = await run('test', id);
   assert.equal(tested.code, 1);
-  assert.match(tested.stdout, /did not take it: answered 503/);
+  assert.match(tested.stdout, /\b503\b/);
   await runJson('remove', id);
 });
 
-test('a replay says what waits for an endpoint that is disabled, and how to enable it', async () => {
-  const told = await runJson('add', 'https://told.example.com/hook');
-  const away = await runJson('add', 'https://away.example.com/hook');
+test('reports deliveries that wait for a disabled endpoint', async () => {
+  const active = await runJson('add', 'https://active.example.com/hook');
+  const disabled = await runJson('add', 'https://disabled.example.com/hook');
   assert.equal((await latchkey('license', 'issue', '--product', 'personal')).code, 0);
   const [{ message_id: messageId }] = await runJson('log');
-  await runJson('disable', away.id);
-  const waits = `1 waits: https://away.example.com/hook is disabled (operator). To have them delivered: latchkey endpoint enable ${away.id}\n`;
-  const both = await run('replay', messageId);
-  assert.equal(both.stdout, `1 to be delivered by the running service.\n${waits}`);
-  assert.equal((await run('replay', messageId, '--endpoint', away.id)).stdout, waits);
-  for (const { id } of [told, away]) await runJson('remove', id);
+  await runJson('disable', disabled.id);
+  const waiting = [
+    { endpoint_id: disabled.id, url: 'https://disabled.example.com/hook', deliveries: 1 },
+  ];
+  assert.deepEqual(await runJson('replay', messageId), { replayed: 2, waiting });
+  const { stdout } = await run('replay', messageId, '--endpoint', disabled.id);
+  assert.match(stdout, new RegExp(`latchkey endpoint enable ${disabled.id}`));
+  for (const { id } of [active, disabled]) await runJson('remove', id);
 });
 
-test('what cannot be done is one sentence', async () => {
+test('rejects invalid URLs, unknown subjects (exit code 1) and invalid arguments (exit code 2)', async () => {
   await runJson('add', 'https://one.example.com/hook');
-  for (const [args, code, sentence] of [
-    [
-      ['add', 'ftp://example.com/'],
-      1,
-      /^latchkey: The URL must begin with https:\/\/ or http:\/\/\.\n$/,
-    ],
-    [['add', 'https://user:secret@example.com/'], 1, /must not hold a password/],
-    [['add', 'https://one.example.com/hook#part'], 1, /This URL is an endpoint already/],
-    [
-      ['add', 'https://example.com/', '--events', 'license.born'],
-      2,
-      /Each must be one of license\.created, /,
-    ],
-    [['enable', 'https://nobody.example.com/'], 1, /There is no such endpoint/],
-    [['replay', 'msg_unknown'], 1, /There is nothing to deliver/],
-    [['replay'], 2, /Say what: either the id of a message, or --failed and --since\./],
-    [['replay', '--failed'], 2, /Say what/],
+  for (const [args, code, message] of [
+    [['add', 'ftp://example.com/'], 1, /^latchkey: .*https:\/\/.*\n$/],
+    [['add', 'https://user:secret@example.com/'], 1, /password/],
+    [['add', 'https://one.example.com/hook#part'], 1, /already/],
+    [['add', 'https://example.com/', '--events', 'license.born'], 2, /license\.created, /],
+    [['enable', 'https://unknown.example.com/'], 1, /endpoint/],
+    [['replay', 'msg_unknown'], 1, /deliver/],
+    [['replay'], 2, /--failed together with --since/],
+    [['replay', '--failed'], 2, /--failed together with --since/],
   ] as const) {
     const result = await run(...args);
     assert.deepEqual([result.code, result.stdout], [code, ''], args.join(' '));
-    assert.match(result.stderr, sentence);
+    assert.match(result.stderr, message);
   }
 });

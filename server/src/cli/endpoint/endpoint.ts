@@ -1,3 +1,4 @@
+/** `latchkey endpoint`: the receivers of outgoing webhooks. This file adds, lists and changes them. */
 import { Command, InvalidArgumentError } from 'commander';
 
 import type { Context } from '#server/context.ts';
@@ -15,31 +16,32 @@ import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/
 import { EVENT_TYPES, type EventType } from '#server/features/outgoing-webhooks/rules/payload.ts';
 
 import { currentActor } from '../actor.ts';
-import { duration, jsonOption, shortText, withExamples } from '../options.ts';
-import { formatMoment, formatTable, type OutputOptions, printResult } from '../output.ts';
+import {
+  DAY_MS,
+  jsonOption,
+  newCommand,
+  overlapOption,
+  reasonOption,
+  shortText,
+} from '../options.ts';
+import { type OutputOptions, paint, printResult } from '../output.ts';
+import { formatFields, formatMoment, formatRows } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { endpointLogCommand, endpointReplayCommand, endpointTestCommand } from './deliveries.ts';
-import {
-  describeWithSecret,
-  endpointArgument,
-  formatEvents,
-  stateOf,
-  toEndpointJson,
-} from './view.ts';
+import { endpointArgument, formatEvents, stateOf, toEndpointJson } from './view.ts';
 
-/** `latchkey endpoint …` */
 export function endpointCommand(): Command {
   return new Command('endpoint')
-    .description('The programs that are told of events, by outgoing webhooks.')
-    .addCommand(endpointAddCommand())
-    .addCommand(endpointListCommand())
+    .description('Manage the receivers of outgoing webhooks.')
+    .addCommand(addCommand())
+    .addCommand(listCommand())
     .addCommand(endpointTestCommand())
     .addCommand(endpointLogCommand())
     .addCommand(endpointReplayCommand())
-    .addCommand(endpointRollCommand())
-    .addCommand(endpointDisableCommand())
-    .addCommand(endpointEnableCommand())
-    .addCommand(endpointRemoveCommand());
+    .addCommand(rollCommand())
+    .addCommand(disableCommand())
+    .addCommand(enableCommand())
+    .addCommand(removeCommand());
 }
 
 interface AddOptions extends OutputOptions {
@@ -48,35 +50,35 @@ interface AddOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-function endpointAddCommand(): Command {
-  const command = new Command('add')
-    .description(
-      'Register a URL that is told of events, and print its signing secret. It is shown this once. A service that is running knows of it within five seconds.',
-    )
-    .argument('<url>', 'https://… or http://…; any host that this machine reaches')
+function addCommand(): Command {
+  return newCommand(
+    'add',
+    'Add an endpoint that receives webhooks, and print its signing secret. The secret cannot be shown again. A running service uses the endpoint within five seconds.',
+    [
+      ['endpoint add https://crm.example.com/hooks/latchkey', 'Receive every event'],
+      [
+        'endpoint add https://crm.example.com/hooks --events license.created,license.expired',
+        'Receive the creation and the expiry of licenses',
+      ],
+    ],
+  )
+    .argument('<url>', 'https:// or http:// URL of any host that this machine reaches')
     .option(
       '--events <types>',
-      `what it is told, with commas: ${EVENT_TYPES.join(', ')}; default: all`,
+      `event types, separated by commas: ${EVENT_TYPES.join(', ')} (default: all)`,
       readEventTypes,
     )
-    .option('--description <text>', 'what it is for', shortText)
-    .option('--reason <text>', 'why, for the audit log', shortText)
+    .option('--description <text>', 'purpose of the endpoint', shortText)
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(add);
-  return withExamples(command, [
-    ['endpoint add https://crm.example.com/hooks/latchkey', 'Told of everything'],
-    [
-      'endpoint add https://crm.example.com/hooks --events license.created,license.expired',
-      'Told when a license is made, and when it ends',
-    ],
-  ]);
 }
 
 function readEventTypes(text: string): EventType[] {
   return text.split(',').map((part) => {
     const type = EVENT_TYPES.find((each) => each === part.trim());
     if (type !== undefined) return type;
-    throw new InvalidArgumentError(`Each must be one of ${EVENT_TYPES.join(', ')}.`);
+    throw new InvalidArgumentError(`Expected one or more of ${EVENT_TYPES.join(', ')}.`);
   });
 }
 
@@ -86,72 +88,71 @@ async function add(url: string, options: AddOptions): Promise<void> {
     const order = { url, eventTypes: events, description };
     const { endpoint, secret } = await addEndpoint(ctx, order, { actor: currentActor(), reason });
     printResult(options, { secret, ...toEndpointJson(endpoint) }, () =>
-      describeWithSecret(secret, endpoint, ADVICE),
+      formatSecret(secret, endpoint, 'The receiver verifies messages with it (Standard Webhooks).'),
     );
   });
 }
 
-const ADVICE =
-  'Give the secret to the receiver now: it is not shown again. It verifies what it is sent with it, by Standard Webhooks.';
+function formatSecret(secret: string, endpoint: EndpointRecord, advice: string): string {
+  const fields = formatFields([
+    ['id', endpoint.id],
+    ['url', endpoint.url],
+    ['description', endpoint.description],
+    ['events', formatEvents(endpoint)],
+    ['state', stateOf(endpoint)],
+  ]);
+  return `${paint('bold', secret)}\n\n${fields}\n\nStore the secret in the receiver now: it cannot be shown again. ${advice}`;
+}
 
-function endpointListCommand(): Command {
-  const command = new Command('list')
-    .description('List the endpoints, the oldest first; never their secrets.')
+function listCommand(): Command {
+  return newCommand('list', 'List the endpoints, oldest first, without their secrets.', [
+    ['endpoint list', 'Endpoints, their event types and their state'],
+  ])
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [['endpoint list', 'Who is told what, and who is failing']]);
 }
 
 async function list(options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
     const endpoints = await listEndpoints(ctx);
     printResult(options, endpoints.map(toEndpointJson), () =>
-      endpoints.length === 0
-        ? 'There is no endpoint yet; latchkey endpoint add registers one.'
-        : formatTable(
-            ['id', 'url', 'events', 'state', 'failing since', 'description'],
-            endpoints.map((endpoint) => [
-              endpoint.id,
-              endpoint.url,
-              formatEvents(endpoint),
-              stateOf(endpoint),
-              endpoint.failingSince,
-              endpoint.description,
-            ]),
-          ),
+      formatRows(endpoints, 'No endpoints. Add one with latchkey endpoint add.', [
+        ['id', (endpoint) => endpoint.id],
+        ['url', (endpoint) => endpoint.url],
+        ['events', formatEvents],
+        ['state', stateOf],
+        ['failing since', (endpoint) => endpoint.failingSince],
+        ['description', (endpoint) => endpoint.description],
+      ]),
     );
   });
 }
 
-interface RollOptions extends OutputOptions {
-  /** In milliseconds. */
-  readonly overlap?: number;
+interface ChangeOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-const MAX_OVERLAP_MS = 30 * 86_400_000;
+interface RollOptions extends ChangeOptions {
+  /** In milliseconds. */
+  readonly overlap?: number;
+}
 
-function endpointRollCommand(): Command {
-  const command = new Command('roll')
-    .description(
-      'Give an endpoint a new signing secret, and print it. It is shown this once; for the overlap, messages are signed with both.',
-    )
+const MAX_OVERLAP_MS = 30 * DAY_MS;
+
+function rollCommand(): Command {
+  return newCommand(
+    'roll',
+    'Replace the signing secret of an endpoint and print the new one. The new secret cannot be shown again. Messages are signed with both secrets for the overlap.',
+    [
+      ['endpoint roll https://crm.example.com/hooks', 'Sign with both secrets for a day'],
+      ['endpoint roll https://crm.example.com/hooks --overlap 0', 'Invalidate the old one at once'],
+    ],
+  )
     .addArgument(endpointArgument())
-    .option(
-      '--overlap <time>',
-      'how long the old secret signs too; default: 24h',
-      duration(MAX_OVERLAP_MS),
-    )
-    .option('--reason <text>', 'why, for the audit log', shortText)
+    .addOption(overlapOption(MAX_OVERLAP_MS))
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(roll);
-  return withExamples(command, [
-    ['endpoint roll https://crm.example.com/hooks', 'A day to change to the new secret'],
-    [
-      'endpoint roll https://crm.example.com/hooks --overlap 0',
-      'The old one is good for nothing now',
-    ],
-  ]);
 }
 
 async function roll(idOrUrl: string, options: RollOptions): Promise<void> {
@@ -159,57 +160,55 @@ async function roll(idOrUrl: string, options: RollOptions): Promise<void> {
   await withContext(async (ctx) => {
     const change = { idOrUrl, reason, actor: currentActor() };
     const { endpoint, secret } = await rollEndpoint(ctx, change, overlap);
+    const { previousSecretUntil: until } = endpoint;
+    const advice =
+      until === null
+        ? 'The old secret is invalid from now on.'
+        : `Messages are also signed with the old secret until ${formatMoment(until)}.`;
     printResult(options, { secret, ...toEndpointJson(endpoint) }, () =>
-      describeWithSecret(secret, endpoint, advise(endpoint)),
+      formatSecret(secret, endpoint, advice),
     );
   });
 }
 
-function advise({ previousSecretUntil }: EndpointRecord): string {
-  const old =
-    previousSecretUntil === null
-      ? 'The old secret is good for nothing from now on.'
-      : `The old secret signs too until ${formatMoment(previousSecretUntil)}.`;
-  return `Give the secret to the receiver now: it is not shown again. ${old}`;
-}
-
-interface ChangeOptions extends OutputOptions {
-  readonly reason?: string;
-}
-
-type Change = (ctx: Context, change: NamedEndpointChange) => Promise<EndpointRecord>;
-
-function endpointDisableCommand(): Command {
-  const command = changeCommand('disable', disableEndpoint, 'is disabled').description(
-    'Tell an endpoint nothing more. What is on its way waits until it is enabled; what happens meanwhile it is never told.',
+function disableCommand(): Command {
+  const command = newCommand(
+    'disable',
+    'Stop deliveries to an endpoint. Pending messages wait until it is enabled; later events are not queued for it.',
+    [
+      [
+        'endpoint disable https://crm.example.com/hooks --reason "server move"',
+        'During maintenance of the receiver',
+      ],
+    ],
   );
-  return withExamples(command, [
-    ['endpoint disable https://crm.example.com/hooks --reason "moving"', 'For some hours'],
-  ]);
+  return addChange(command, disableEndpoint, 'Disabled');
 }
 
-function endpointEnableCommand(): Command {
-  const command = changeCommand('enable', enableEndpoint, 'is told of events again').description(
-    'Tell an endpoint again, also one that was disabled because it failed.',
+function enableCommand(): Command {
+  const command = newCommand(
+    'enable',
+    'Resume deliveries to an endpoint that an operator or repeated failures disabled.',
+    [['endpoint enable https://crm.example.com/hooks', 'After a repair of the receiver']],
   );
-  return withExamples(command, [
-    ['endpoint enable https://crm.example.com/hooks', 'After it was repaired'],
-  ]);
+  return addChange(command, enableEndpoint, 'Enabled');
 }
 
-function endpointRemoveCommand(): Command {
-  const command = changeCommand('remove', removeEndpoint, 'is removed').description(
-    'Forget an endpoint and its secret, for good.',
-  );
-  return withExamples(command, [
-    ['endpoint remove https://crm.example.com/hooks --reason "given up"', 'No way back'],
+function removeCommand(): Command {
+  const command = newCommand('remove', 'Delete an endpoint and its secret permanently.', [
+    ['endpoint remove https://crm.example.com/hooks --reason "obsolete"', 'Cannot be undone'],
   ]);
+  return addChange(command, removeEndpoint, 'Removed');
 }
 
-function changeCommand(name: string, change: Change, done: string): Command {
-  return new Command(name)
+function addChange(
+  command: Command,
+  change: (ctx: Context, change: NamedEndpointChange) => Promise<EndpointRecord>,
+  done: string,
+): Command {
+  return command
     .addArgument(endpointArgument())
-    .option('--reason <text>', 'why, for the audit log', shortText)
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action((idOrUrl: string, options: ChangeOptions) =>
       withContext(async (ctx) => {
@@ -218,7 +217,7 @@ function changeCommand(name: string, change: Change, done: string): Command {
         printResult(
           options,
           toEndpointJson(endpoint),
-          () => `${endpoint.url} (${endpoint.id}) ${done}.`,
+          () => `${done} ${endpoint.url} (${endpoint.id}).`,
         );
       }),
     );

@@ -1,22 +1,21 @@
+/** What the commands of `latchkey endpoint` share: naming an endpoint, and showing it. */
 import { Argument } from 'commander';
 
 import type { EndpointRecord } from '#server/features/outgoing-webhooks/queries/endpoints.ts';
 
 import { shortText } from '../options.ts';
-import { type Cell, formatFields, paint } from '../output.ts';
 
-/** The endpoint that a command is about. */
 export function endpointArgument(): Argument {
-  return new Argument('<endpoint>', "the endpoint's id or URL").argParser(shortText);
+  return new Argument('<endpoint>', 'id or URL of the endpoint').argParser(shortText);
 }
 
-/** `disabled` with the reason: by an operator, gone (410), or failing for days. */
+/** `active`, `failing`, or `disabled` with the reason: operator, gone (410) or failing. */
 export function stateOf({ disabledReason, failingSince }: EndpointRecord): string {
   if (disabledReason !== null) return `disabled (${disabledReason})`;
   return failingSince === null ? 'active' : 'failing';
 }
 
-/** An endpoint for programs; never its secret. */
+/** An endpoint as JSON, without its secret. */
 export function toEndpointJson(endpoint: EndpointRecord) {
   return {
     id: endpoint.id,
@@ -32,30 +31,6 @@ export function toEndpointJson(endpoint: EndpointRecord) {
   };
 }
 
-/** An endpoint for people. */
-function toEndpointFields(endpoint: EndpointRecord): (readonly [string, Cell])[] {
-  return [
-    ['id', endpoint.id],
-    ['url', endpoint.url],
-    ['description', endpoint.description],
-    ['events', formatEvents(endpoint)],
-    ['state', stateOf(endpoint)],
-  ];
-}
-
 export function formatEvents({ eventTypes }: EndpointRecord): string {
   return eventTypes.length === 0 ? 'all' : eventTypes.join(' ');
-}
-
-/** A secret that is shown this once, its endpoint, and what to do with it. */
-export function describeWithSecret(
-  secret: string,
-  endpoint: EndpointRecord,
-  advice: string,
-): string {
-  return `${paint('bold', secret)}
-
-${formatFields(toEndpointFields(endpoint))}
-
-${advice}`;
 }

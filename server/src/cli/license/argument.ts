@@ -1,3 +1,4 @@
+/** Arguments of the commands of `latchkey license`. */
 import { createInterface } from 'node:readline';
 
 import { Argument } from 'commander';
@@ -5,22 +6,22 @@ import { Argument } from 'commander';
 import type { Product } from '#server/config/catalog.ts';
 import type { Context } from '#server/context.ts';
 
-import { commandProcess } from '../command-process.ts';
 import { usageError } from '../command-error.ts';
+import { commandProcess } from '../command-process.ts';
 
 /**
- * Names a license by its key or its id. Arguments are visible in the list of processes and in the shell's history, so `-`
- * reads the name from the first line of standard input.
+ * Names a license by its key or id. Arguments are visible in the process list and in the shell history, so `-` reads the
+ * name from standard input.
  */
 export function licenseArgument(): Argument {
-  return new Argument('<license>', "the license's key or id; - reads it from standard input");
+  return new Argument('<license>', 'key or id of the license; - reads it from standard input');
 }
 
-/** What the argument names: itself, or for `-` the first line of standard input. */
+/** Returns the key or id that the argument names; for `-`, the first line of standard input. */
 export async function readLicenseName(argument: string): Promise<string> {
-  const name = argument === '-' ? await readFirstLine() : argument;
-  if (name.trim() === '') throw usageError('Name the license by its key or its id.');
-  return name.trim();
+  const name = (argument === '-' ? await readFirstLine() : argument).trim();
+  if (name === '') throw usageError('Name the license by its key or id.');
+  return name;
 }
 
 async function readFirstLine(): Promise<string> {
@@ -32,12 +33,12 @@ async function readFirstLine(): Promise<string> {
   return '';
 }
 
-/** The product of that id. @throws CommandError naming those that there are */
+/** Returns the product with an id. @throws CommandError that lists the products */
 export function requireProduct(ctx: Context, id: string): Product {
   const { products } = ctx.catalog();
   const product = products.get(id);
   if (product !== undefined) return product;
   throw usageError(
-    `The catalogue has no product ${JSON.stringify(id)}; it has ${[...products.keys()].join(', ')}.`,
+    `The catalogue has no product ${JSON.stringify(id)}. Its products: ${[...products.keys()].join(', ')}.`,
   );
 }

@@ -1,4 +1,5 @@
-import { Command } from 'commander';
+/** `latchkey license extend`, `allow-move`, `suspend`, `reinstate` and `revoke`. */
+import type { Command } from 'commander';
 
 import type { Context } from '#server/context.ts';
 import { reinstateAndSend } from '#server/features/billing/reinstate-license.ts';
@@ -14,30 +15,15 @@ import type { LicenseRecord } from '#server/features/licenses/queries/licenses.t
 
 import { currentActor } from '../actor.ts';
 import { usageError } from '../command-error.ts';
-import { jsonOption, moment, reasonOption, wholeNumber, withExamples } from '../options.ts';
-import { formatFields, type OutputOptions, printNote, printResult } from '../output.ts';
+import { jsonOption, moment, newCommand, requiredReasonOption, wholeNumber } from '../options.ts';
+import { type OutputOptions, printNote, printResult } from '../output.ts';
+import { formatFields } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
 
-/** The options of every command that changes a license. */
 interface ChangeOptions extends OutputOptions {
   readonly reason: string;
-}
-
-/** Changes the named license and prints what became of it. */
-async function runChange(
-  argument: string,
-  options: ChangeOptions,
-  change: (ctx: Context, change: ManualChange) => Promise<LicenseRecord>,
-): Promise<void> {
-  const keyOrId = await readLicenseName(argument);
-  await withContext(async (ctx) => {
-    const { reason } = options;
-    const license = await change(ctx, { keyOrId, reason, actor: currentActor() });
-    const viewed = viewLicense(license, ctx.clock.now());
-    printResult(options, toLicenseJson(viewed), () => formatFields(toLicenseFields(viewed)));
-  });
 }
 
 interface ExtendOptions extends ChangeOptions {
@@ -46,22 +32,18 @@ interface ExtendOptions extends ChangeOptions {
 }
 
 export function licenseExtendCommand(): Command {
-  const command = new Command('extend')
-    .description('Move the end of a license.')
+  const command = newCommand('extend', 'Change the expiry of a license.', [
+    ['license extend LK-… --days 30 --reason "outage in May"', 'Thirty more days'],
+    ['license extend LK-… --until 2028-01-01 --reason "renewed by invoice"', 'A new expiry'],
+  ])
     .addArgument(licenseArgument())
     .option(
       '--days <n>',
-      'days more, counted from its end or, when it is over, from now',
+      'days to add to the expiry, or to now if the license has expired',
       wholeNumber(1, 36_500),
     )
-    .option('--until <date>', 'its new end; "never" makes it perpetual', readUntil)
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action(extend);
-  return withExamples(command, [
-    ['license extend LK-… --days 30 --reason "outage in May"', 'Thirty days more'],
-    ['license extend LK-… --until 2028-01-01 --reason "renewed by invoice"', 'A new end'],
-  ]);
+    .option('--until <time>', 'new expiry date or date-time in UTC, or "never"', readUntil);
+  return addReason(command).action(extend);
 }
 
 async function extend(argument: string, options: ExtendOptions): Promise<void> {
@@ -69,13 +51,13 @@ async function extend(argument: string, options: ExtendOptions): Promise<void> {
   await runChange(argument, options, async (ctx, change) => {
     const license = await extendLicense(ctx, change, extension);
     if ('days' in extension && license.expiresAt === null) {
-      printNote('The license is perpetual and stays so; --until gives it an end.');
+      printNote('The license is perpetual and stays perpetual; --until sets an expiry.');
     }
     return license;
   });
 }
 
-/** Wrapped, because Commander takes a bare null for an option without a value. */
+/** Wrapped, because Commander treats null as an option without a value. */
 function readUntil(text: string): Extension {
   return { until: text === 'never' ? null : moment(text) };
 }
@@ -83,7 +65,7 @@ function readUntil(text: string): Extension {
 function readExtension({ days, until }: ExtendOptions): Extension {
   if (days !== undefined && until === undefined) return { days };
   if (days === undefined && until !== undefined) return until;
-  throw usageError('Say how long: either --days or --until.');
+  throw usageError('Use either --days or --until.');
 }
 
 interface AllowMoveOptions extends ChangeOptions {
@@ -91,65 +73,63 @@ interface AllowMoveOptions extends ChangeOptions {
 }
 
 export function licenseAllowMoveCommand(): Command {
-  const command = new Command('allow-move')
-    .description(
-      'Allow a license one more machine than its limit of moves (409 move_limit_reached).',
-    )
+  const command = newCommand(
+    'allow-move',
+    'Allow activations beyond the move limit of a license (409 move_limit_reached).',
+    [
+      ['license allow-move LK-… --reason "laptop was stolen"', 'One more machine'],
+      ['license allow-move LK-… --count 5 --reason "new classroom"', 'Five more machines'],
+    ],
+  )
     .addArgument(licenseArgument())
-    .option('--count <n>', 'how many machines more, each once', wholeNumber(1, 1_000), 1)
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action(allowMove);
-  return withExamples(command, [
-    ['license allow-move LK-… --reason "laptop was stolen"', 'One more machine'],
-    ['license allow-move LK-… --count 5 --reason "new classroom"', 'Five more'],
-  ]);
-}
-
-async function allowMove(argument: string, options: AllowMoveOptions): Promise<void> {
-  await runChange(argument, options, (ctx, change) => allowMoves(ctx, change, options.count));
+    .option('--count <n>', 'number of additional moves', wholeNumber(1, 1_000), 1);
+  return addReason(command).action((argument: string, options: AllowMoveOptions) =>
+    runChange(argument, options, (ctx, change) => allowMoves(ctx, change, options.count)),
+  );
 }
 
 export function licenseSuspendCommand(): Command {
-  const command = new Command('suspend')
-    .description('Stop a license from working until it is reinstated.')
-    .addArgument(licenseArgument())
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action((argument: string, options: ChangeOptions) =>
-      runChange(argument, options, suspendLicense),
-    );
-  return withExamples(command, [
-    ['license suspend LK-… --reason "chargeback"', 'Until the matter is settled'],
+  const command = newCommand('suspend', 'Suspend a license until it is reinstated.', [
+    ['license suspend LK-… --reason "chargeback"', 'Until a dispute is settled'],
   ]);
+  return addChange(command, suspendLicense);
 }
 
 export function licenseReinstateCommand(): Command {
-  const command = new Command('reinstate')
-    .description(
-      'Let a suspended or revoked license work again, also one whose payment is in dispute; a key that was not e-mailed meanwhile is.',
-    )
-    .addArgument(licenseArgument())
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action((argument: string, options: ChangeOptions) =>
-      runChange(argument, options, reinstateAndSend),
-    );
-  return withExamples(command, [
-    ['license reinstate LK-… --reason "chargeback withdrawn"', 'As if nothing had been'],
-  ]);
+  const command = newCommand(
+    'reinstate',
+    'Reinstate a license that was suspended, revoked or disputed. An e-mail with its key that was held back is sent.',
+    [['license reinstate LK-… --reason "chargeback withdrawn"', 'After a dispute was settled']],
+  );
+  return addChange(command, reinstateAndSend);
 }
 
 export function licenseRevokeCommand(): Command {
-  const command = new Command('revoke')
-    .description('End a license. It works nowhere until somebody reinstates it.')
-    .addArgument(licenseArgument())
-    .addOption(reasonOption())
-    .addOption(jsonOption())
-    .action((argument: string, options: ChangeOptions) =>
-      runChange(argument, options, revokeLicense),
-    );
-  return withExamples(command, [
-    ['license revoke LK-… --reason "key published"', 'For a key that leaked'],
+  const command = newCommand('revoke', 'Revoke a license. It is invalid until it is reinstated.', [
+    ['license revoke LK-… --reason "key published"', 'When a key leaked'],
   ]);
+  return addChange(command, revokeLicense);
+}
+
+type Change = (ctx: Context, change: ManualChange) => Promise<LicenseRecord>;
+
+function addChange(command: Command, change: Change): Command {
+  return addReason(command.addArgument(licenseArgument())).action(
+    (argument: string, options: ChangeOptions) => runChange(argument, options, change),
+  );
+}
+
+function addReason(command: Command): Command {
+  return command.addOption(requiredReasonOption()).addOption(jsonOption());
+}
+
+/** Changes the named license and prints it. */
+async function runChange(argument: string, options: ChangeOptions, change: Change): Promise<void> {
+  const keyOrId = await readLicenseName(argument);
+  await withContext(async (ctx) => {
+    const { reason } = options;
+    const license = await change(ctx, { keyOrId, reason, actor: currentActor() });
+    const viewed = viewLicense(license, ctx.clock.now());
+    printResult(options, toLicenseJson(viewed), () => formatFields(toLicenseFields(viewed)));
+  });
 }

@@ -10,7 +10,7 @@ async function readAll(text: string, format: ImportFormat) {
   return records;
 }
 
-test('a mark of byte order before the first record is no part of it', async () => {
+test('ignores a byte order mark before the first record', async () => {
   assert.deepEqual(await readAll('\uFEFF{"license_key":"A"}\r\n{"license_key":"B"}', 'jsonl'), [
     { line: 1, record: { license_key: 'A' } },
     { line: 2, record: { license_key: 'B' } },
@@ -20,7 +20,7 @@ test('a mark of byte order before the first record is no part of it', async () =
   ]);
 });
 
-test('a line that is no object is a record that cannot be read, and its number is told', async () => {
+test('returns null and the line number for a line that is not an object', async () => {
   assert.deepEqual(await readAll('\n[]\n{"license_key":\n"A"\n{"license_key":"A"}', 'jsonl'), [
     { line: 2, record: null },
     { line: 3, record: null },

@@ -1,4 +1,5 @@
-import { Command, Option } from 'commander';
+/** `latchkey license import`: licenses from a file. */
+import { type Command, Option } from 'commander';
 
 import { type ImportRules, parseImportRecord } from '#server/features/licenses/import-record.ts';
 import {
@@ -9,11 +10,12 @@ import {
 } from '#server/features/licenses/import.ts';
 import { MIN_KEY_BITS } from '#server/lib/key-strength.ts';
 
-import { commandProcess } from '../command-process.ts';
 import { currentActor } from '../actor.ts';
-import { jsonOption, shortText, withExamples } from '../options.ts';
-import { type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
+import { commandProcess } from '../command-process.ts';
+import { jsonOption, newCommand, shortText } from '../options.ts';
+import { countOf, type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
 import { withContext } from '../with-context.ts';
+import { requireProduct } from './argument.ts';
 import {
   guessFormat,
   type ImportFormat,
@@ -21,7 +23,6 @@ import {
   readRecords,
   type SourceRecord,
 } from './import-file.ts';
-import { requireProduct } from './argument.ts';
 
 interface ImportOptions extends OutputOptions {
   readonly product?: string;
@@ -31,11 +32,11 @@ interface ImportOptions extends OutputOptions {
   readonly reason?: string;
 }
 
-/** Licenses per transaction. */
+/** Licenses in one transaction. */
 const BATCH_ROWS = 200;
 
-/** How many problems are told one by one; the others are only counted. */
-const MAX_TOLD_PROBLEMS = 100;
+/** Problems that are printed; further ones are only counted. */
+const MAX_SHOWN_PROBLEMS = 100;
 
 interface Tally {
   created: number;
@@ -45,50 +46,45 @@ interface Tally {
 }
 
 export function licenseImportCommand(): Command {
-  const command = new Command('import')
-    .summary('Make licenses of keys that were made elsewhere.')
-    .description(
-      `Make licenses of keys that were made elsewhere. A key that is known already is left alone, so an import may be run again.
+  return newCommand(
+    'import',
+    `Import licenses with the keys of another system. Keys that already exist are skipped, so an import can be repeated.
 
-Columns (CSV with a header, or one JSON object per line): license_key, product, customer_email, customer_name,
-transaction_id, max_activations, expires_at, subscription, status, note. Only license_key must be there. An empty expires_at is for ever;
-without that column the product's own term begins now. A subscription (true or false) has days of grace after its end.`,
+Columns (CSV with a header, or one JSON object on each line): license_key, product, customer_email, customer_name, transaction_id, max_activations, expires_at, subscription, status, note. Only license_key is required. An empty expires_at means perpetual; without that column the term of the product starts now. A subscription (true or false) has a grace period after its expiry.`,
+    [
+      ['license import keys.csv --product personal --dry-run', 'Validate a file'],
+      ['license import - --format jsonl < keys.jsonl', 'Import the output of another program'],
+    ],
+  )
+    .argument('<file>', '.csv or .jsonl file; - reads standard input')
+    .option('--product <id>', 'product of records without one', shortText)
+    .addOption(
+      new Option('--format <format>', 'default: by the name of the file').choices(['csv', 'jsonl']),
     )
-    .argument('<file>', 'a .csv or .jsonl file; - reads standard input')
-    .option('--product <id>', 'the product of records that name none', shortText)
-    .addOption(new Option('--format <format>', 'default: by the name').choices(['csv', 'jsonl']))
-    .option('--reason <text>', 'why, for the audit log; default: import of <file>', shortText)
-    .option('--dry-run', 'check everything and change nothing')
+    .option('--reason <text>', 'reason for the audit log (default: import of <file>)', shortText)
+    .option('--dry-run', 'validate every record without importing it')
     .option(
       '--allow-weak-keys',
-      `import keys that can be guessed too: those with less than ${MIN_KEY_BITS} secret bits`,
+      `import keys that can be guessed: those with less than ${MIN_KEY_BITS} bits of entropy`,
     )
     .addOption(jsonOption())
     .action(runImport);
-  return withExamples(command, [
-    ['license import keys.csv --product personal --dry-run', 'What would happen'],
-    ['license import - --format jsonl < keys.jsonl', 'From another program'],
-  ]);
 }
 
 async function runImport(path: string, options: ImportOptions): Promise<void> {
   const format = options.format ?? guessFormat(path);
   await withContext(async (ctx) => {
-    const catalog = ctx.catalog();
-    const defaultProduct =
-      options.product === undefined ? null : requireProduct(ctx, options.product);
+    const rules = {
+      catalog: ctx.catalog(),
+      defaultProduct: options.product === undefined ? null : requireProduct(ctx, options.product),
+    };
     const apply = options.dryRun === true ? previewImport : importLicenses;
     const reason = options.reason ?? `import of ${path === '-' ? 'standard input' : path}`;
     const { allowWeakKeys = false } = options;
     const change = { actor: currentActor(), reason, allowWeakKeys };
     const records = readRecords(openSource(path), format);
     const tally = await withProgress('licenses', (report) =>
-      importAll(
-        records,
-        { catalog, defaultProduct },
-        (orders) => apply(ctx, orders, change),
-        report,
-      ),
+      importAll(records, rules, (orders) => apply(ctx, orders, change), report),
     );
     printTally(tally, options);
     if (tally.failed > 0) commandProcess().exitCode = 1;
@@ -105,15 +101,15 @@ async function importAll(
   let orders: (ImportedLicense & { readonly line: number })[] = [];
   const flush = async () => {
     for (const [index, outcome] of (await apply(orders)).entries()) {
-      if (outcome === 'weak') noteProblem(tally, orders[index]?.line ?? 0, WEAK_KEY);
+      if (outcome === 'weak') addProblem(tally, orders[index]?.line ?? 0, WEAK_KEY);
       else tally[outcome] += 1;
     }
     orders = [];
     report(tally.created + tally.present + tally.failed);
   };
   for await (const { line, record } of records) {
-    const parsed = record === null ? unreadable : parseImportRecord(record, rules);
-    if ('problem' in parsed) noteProblem(tally, line, parsed.problem);
+    const parsed = record === null ? INVALID_RECORD : parseImportRecord(record, rules);
+    if ('problem' in parsed) addProblem(tally, line, parsed.problem);
     else orders.push({ ...parsed.license, line });
     if (orders.length === BATCH_ROWS) await flush();
   }
@@ -122,13 +118,13 @@ async function importAll(
 }
 
 const WEAK_KEY =
-  'The license_key is short or regular enough to be guessed; import it with --allow-weak-keys, or issue a new key.';
+  'The license_key can be guessed: import it with --allow-weak-keys, or issue a new key.';
 
-const unreadable = { problem: 'The line does not have the form of the others.' };
+const INVALID_RECORD = { problem: 'The record does not have the columns of the header.' };
 
-function noteProblem(tally: Tally, line: number, problem: string): void {
+function addProblem(tally: Tally, line: number, problem: string): void {
   tally.failed += 1;
-  if (tally.failed > MAX_TOLD_PROBLEMS) return;
+  if (tally.failed > MAX_SHOWN_PROBLEMS) return;
   tally.problems.push({ line, problem });
   printNote(`line ${line}: ${problem}`);
 }
@@ -136,10 +132,11 @@ function noteProblem(tally: Tally, line: number, problem: string): void {
 function printTally(tally: Tally, options: ImportOptions): void {
   const dryRun = options.dryRun === true;
   printResult(options, { dry_run: dryRun, ...tally }, () => {
-    const untold = tally.failed - tally.problems.length;
+    const hidden = tally.failed - tally.problems.length;
+    const verb = dryRun ? 'Would import' : 'Imported';
     return [
-      `${tally.created} ${dryRun ? 'would be made' : 'made'}, ${tally.present} there already, ${tally.failed} wrong.`,
-      ...(untold > 0 ? [`${untold} wrong ones were not told one by one.`] : []),
+      `${verb} ${tally.created}, skipped ${tally.present} existing, rejected ${tally.failed}.`,
+      ...(hidden > 0 ? [`${countOf(hidden, 'further problem')} not shown.`] : []),
     ].join('\n');
   });
 }

@@ -1,35 +1,12 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { readFileSync, statSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { after, before, test } from 'node:test';
-import { pino } from 'pino';
-import { type EmbeddedPostgres, startEmbeddedPostgres } from '#server/db/embedded/start.ts';
-import { runLatchkey } from '../../../test/command-line.ts';
+import { test } from 'node:test';
+import { openCommandLine } from '../../../test/test-command-line.ts';
 
-// The commands find this database running in their data directory, as they find that of a running service.
-const directory = mkdtempSync(join(tmpdir(), 'latchkey-cli-'));
-const dataDirectory = join(directory, 'data');
-const secret = 'a-secret-for-the-tests-of-the-command-line';
-let database: EmbeddedPostgres;
+const { directory, runWithInput: run } = await openCommandLine();
 
-before(async () => {
-  const log = pino({ level: 'silent' });
-  database = await startEmbeddedPostgres({ dataDirectory, log, durable: false });
-});
-after(async () => {
-  await database.stop();
-  rmSync(directory, { recursive: true });
-});
-
-const run = (args: readonly string[], input?: string) =>
-  runLatchkey(args, {
-    directory,
-    settings: { LATCHKEY_SECRET: secret },
-    ...(input === undefined ? {} : { input }),
-  });
-
-/** Runs a command that must succeed, and reads its JSON. */
+/** Runs a command that must succeed, and returns its JSON. */
 async function runJson(args: readonly string[], input?: string) {
   const { code, stdout, stderr } = await run([...args, '--json'], input);
   assert.equal(code, 0, stderr);
@@ -39,7 +16,7 @@ async function runJson(args: readonly string[], input?: string) {
 const issue = (...options: string[]) =>
   runJson(['license', 'issue', '--product', 'personal', ...options]);
 
-test('an issued license shows its key once, its terms, and how to activate it', async () => {
+test('prints the key of an issued license once, with its terms and an activation request', async () => {
   const { code, stdout } = await run([
     'license',
     'issue',
@@ -64,7 +41,7 @@ test('an issued license shows its key once, its terms, and how to activate it', 
   assert.match(shown.stdout, /^customer +Ann$/mu);
 });
 
-test('all that is given when issuing is kept, and --count makes several', async () => {
+test('stores the options of an issued license, and issues several with --count', async () => {
   const one = await issue(
     '--email=Ann@EXAMPLE.com',
     '--max-activations=9',
@@ -86,7 +63,7 @@ test('all that is given when issuing is kept, and --count makes several', async 
   assert.equal(new Set(several.map((each: { license_key: string }) => each.license_key)).size, 3);
 });
 
-test('a key is read from standard input, and shown in full only when asked', async () => {
+test('reads a key from standard input, and shows it in full only with --reveal', async () => {
   const { license_key: key } = await issue();
   const hidden = await runJson(['license', 'show', '-'], `${key}\n`);
   assert.equal('license_key' in hidden, false);
@@ -94,7 +71,7 @@ test('a key is read from standard input, and shown in full only when asked', asy
   assert.equal(revealed.license_key, key);
 });
 
-test('suspending, reinstating, revoking and extending change the status and leave their reasons', async () => {
+test('suspends, reinstates, revokes and extends a license, and records the reasons', async () => {
   const { license_id: id } = await issue('--days', '10');
   const change = async (verb: string, ...options: string[]) =>
     (await runJson(['license', verb, id, '--reason', `to ${verb}`, ...options])).status;
@@ -121,18 +98,18 @@ test('suspending, reinstating, revoking and extending change the status and leav
   assert.ok(daysLeft > 1.9 && daysLeft <= 2, `${daysLeft} days`);
 });
 
-test('an end that is moved to never makes a license perpetual, and days add nothing to that', async () => {
+test('makes a license perpetual with --until never, which --days does not change', async () => {
   const { license_id: id } = await issue('--days', '10');
   const reason = ['--reason', 'bought for life'];
   const forever = await runJson(['license', 'extend', id, '--until', 'never', ...reason]);
   assert.equal(forever.expires_at, null);
   const longer = await run(['license', 'extend', id, '--days', '5', ...reason]);
   assert.equal(longer.code, 0);
-  assert.match(longer.stderr, /^The license is perpetual and stays so/u);
+  assert.match(longer.stderr, /perpetual/u);
   assert.equal((await runJson(['license', 'show', id])).expires_at, null);
 });
 
-test('no end lies beyond the year 9999, which an answer could not tell', async () => {
+test('limits the expiry to the year 9999', async () => {
   const { license_id: id } = await issue('--expires', '9999-12-31');
   const { expires_at: end } = await runJson([
     'license',
@@ -146,53 +123,49 @@ test('no end lies beyond the year 9999, which an answer could not tell', async (
   assert.equal(end, '9999-12-31T23:59:59.999Z');
 });
 
-test('what cannot be done is exit code 1 and one sentence', async () => {
+test('rejects an unknown license (exit code 1) and an unknown product (exit code 2)', async () => {
   const unknown = await run(['license', 'show', '0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d']);
   assert.deepEqual([unknown.code, unknown.stdout], [1, '']);
-  assert.match(unknown.stderr, /^latchkey: There is no license with this key\.\n$/u);
+  assert.match(unknown.stderr, /^latchkey: .*license.*\n$/u);
 
   const product = await run(['license', 'issue', '--product', 'none']);
   assert.equal(product.code, 2);
-  assert.match(product.stderr, /^latchkey: The catalogue has no product "none"; it has personal/u);
+  assert.match(product.stderr, /^latchkey: .*"none".*\bpersonal\b/u);
 });
 
-test('an import makes what is new, leaves what is there, and names each wrong line', async () => {
+test('imports new licenses, skips existing ones, and reports the line of each problem', async () => {
   const file = join(directory, 'keys.csv');
   writeFileSync(
     file,
     'license_key,customer_name,max_activations\r\nOLD-1,"Ann, Lee",3\r\nOLD-2,Bob,none\r\n550e8400-e29b-41d4-a716-446655440000,Cy,\r\nOLD-1,Again,\r\n',
   );
   const args = ['license', 'import', file, '--product', 'personal', '--allow-weak-keys'];
-  const dry = await run([...args, '--dry-run']);
-  assert.equal(dry.stdout, '2 would be made, 1 there already, 1 wrong.\n');
+  const dry = JSON.parse((await run([...args, '--dry-run', '--json'])).stdout);
+  assert.deepEqual([dry.dry_run, dry.created, dry.present, dry.failed], [true, 2, 1, 1]);
   assert.equal((await run(['license', 'show', 'OLD-1'])).code, 1);
 
   const real = await run(args);
-  assert.deepEqual(
-    [real.code, real.stdout, real.stderr],
-    [
-      1,
-      '2 made, 1 there already, 1 wrong.\n',
-      'line 3: max_activations must be a whole number from 1 to 1000000.\n',
-    ],
-  );
+  assert.deepEqual([real.code, real.stdout], [1, 'Imported 2, skipped 1 existing, rejected 1.\n']);
+  assert.match(real.stderr, /^line 3: max_activations .*\n$/u);
   const again = await run([...args, '--json']);
   const { created, present, failed, problems } = JSON.parse(again.stdout);
   assert.deepEqual([created, present, failed, problems[0].line], [0, 3, 1, 3]);
   assert.equal((await runJson(['license', 'show', 'OLD-1'])).customer_name, 'Ann, Lee');
 });
 
-test('an import refuses keys that can be guessed, unless it is told to take them', async () => {
+test('rejects keys that can be guessed without --allow-weak-keys', async () => {
   const file = join(directory, 'weak.csv');
   writeFileSync(file, 'license_key\nSHOP-20230001\n0f2k-9xq4-t7rb-8wzn-m3hp\nSHOP-20230002\n');
   const args = ['license', 'import', file, '--product', 'personal'];
-  const sentence =
-    'The license_key is short or regular enough to be guessed; import it with --allow-weak-keys, or issue a new key.';
   for (const dryRun of [['--dry-run'], []]) {
-    const { code, stdout, stderr } = await run([...args, ...dryRun]);
-    assert.equal(code, 1);
-    assert.match(stdout, /^1 (?:would be )?made, 0 there already, 2 wrong\.\n$/u);
-    assert.equal(stderr, `line 2: ${sentence}\nline 4: ${sentence}\n`);
+    const { code, stdout, stderr } = await run([...args, ...dryRun, '--json']);
+    const { created, present, failed, problems } = JSON.parse(stdout);
+    assert.deepEqual([code, created, present, failed], [1, 1, 0, 2]);
+    assert.deepEqual(
+      problems.map(({ line }: { line: number }) => line),
+      [2, 4],
+    );
+    assert.match(stderr, /--allow-weak-keys/u);
   }
   const allowed = await runJson([...args, '--allow-weak-keys']);
   assert.deepEqual([allowed.created, allowed.present, allowed.failed], [2, 1, 0]);
@@ -201,7 +174,7 @@ test('an import refuses keys that can be guessed, unless it is told to take them
   assert.equal((await runJson(['license', 'show', 'SHOP-20230001'])).key_hint, '01');
 });
 
-test('a rekey prints the new key, and the old one is not found any more', async () => {
+test('replaces a key, and does not find the old one any more', async () => {
   const { license_key: oldKey, license_id: id } = await issue('--email', 'ann@example.com');
   const reason = ['--reason', 'key published'];
   const rekeyed = await runJson(['license', 'rekey', '-', ...reason], `${oldKey}\n`);
@@ -217,12 +190,12 @@ test('a rekey prints the new key, and the old one is not found any more', async 
 
   const { stdout } = await run(['license', 'rekey', id, '--drop-machines', '--no-mail', ...reason]);
   assert.match(stdout, /^LK(-[\dA-Z]{5}){5}$/mu);
-  assert.match(stdout, /^dropped +0 active machines$/mu);
-  assert.match(stdout, /^e-mail +is not sent$/mu);
+  assert.match(stdout, /^deactivated +0 /mu);
+  assert.match(stdout, /^e-mail +not sent/mu);
   assert.equal((await run(['license', 'rekey', id])).code, 2, 'a reason is needed');
 });
 
-test('a list shows licenses by customer, page by page and without a key', async () => {
+test('lists licenses of a customer page by page, without keys', async () => {
   const email = ['--email', 'list@example.com'];
   const made = [await issue(...email, '--days', '3'), await issue(...email), await issue(...email)];
   const first = await runJson(['license', 'list', ...email, '--limit', '2']);
@@ -248,7 +221,7 @@ test('a list shows licenses by customer, page by page and without a key', async 
   }
 });
 
-test('an export is a table that can be imported again, safe for a spreadsheet, and for its owner only', async () => {
+test('exports licenses that can be imported again, with escaped formulas, to a file of its owner', async () => {
   await issue('--name', '=HYPERLINK("x")', '--note', 'a, b');
   const file = join(directory, 'licenses.csv');
   const { code, stdout } = await run(['export', 'licenses', '--reveal', '--output', file]);
@@ -262,16 +235,16 @@ test('an export is a table that can be imported again, safe for a spreadsheet, a
   assert.deepEqual([imported.created, imported.present, imported.failed], [0, lines.length - 1, 0]);
   const second = await run(['export', 'licenses', '--output', file]);
   assert.equal(second.code, 1);
-  assert.match(second.stderr, /it exists already/u);
+  assert.match(second.stderr, /already exists/u);
 });
 
-test('an export without rows is a header, or nothing', async () => {
+test('exports a header or nothing without rows', async () => {
   const csv = await run(['export', 'activations']);
   assert.match(csv.stdout, /^license_id,activation_id,[a-z_,]+\r\n$/u);
   assert.equal((await run(['export', 'trials', '--format', 'jsonl'])).stdout, '');
 });
 
-test('migrate is done once, and signing keys rotate with a reason', async () => {
+test('migrates once, and rotates signing keys', async () => {
   assert.deepEqual((await runJson(['migrate'])).applied, []);
   const old = await runJson(['signing-key', 'list']);
   assert.deepEqual(
@@ -287,21 +260,4 @@ test('migrate is done once, and signing keys rotate with a reason', async () => 
       [made.kid, 'signing'],
     ],
   );
-});
-
-test('doctor tells a wrong master secret from a right one', async () => {
-  const right = await run(['doctor']);
-  assert.equal(right.code, 0, right.stdout);
-  assert.match(
-    right.stdout,
-    /^✓ signing key: \d+ in the database; the master secret authenticates them\.$/mu,
-  );
-  const wrong = await runLatchkey(['doctor', '--json'], {
-    directory,
-    settings: { LATCHKEY_SECRET: 'another-secret-than-the-one-that-was-used' },
-  });
-  assert.equal(wrong.code, 1);
-  const { findings } = JSON.parse(wrong.stdout);
-  const signingKey = findings.find(({ check }: { check: string }) => check === 'signing key');
-  assert.match(signingKey.cause, /sealed under another one/u);
 });

@@ -1,3 +1,4 @@
+/** `latchkey license`: licenses. This file issues them. */
 import { Command } from 'commander';
 
 import type { Product } from '#server/config/catalog.ts';
@@ -6,17 +7,20 @@ import { type IssuedLicense, issueLicense } from '#server/features/licenses/issu
 
 import { currentActor } from '../actor.ts';
 import { usageError } from '../command-error.ts';
-import { requireProduct } from './argument.ts';
 import {
+  DAY_MS,
   emailAddress,
   jsonOption,
   moment,
+  newCommand,
+  reasonOption,
   shortText,
   wholeNumber,
-  withExamples,
 } from '../options.ts';
-import { formatFields, type OutputOptions, paint, printResult } from '../output.ts';
+import { type OutputOptions, paint, printResult } from '../output.ts';
+import { formatFields } from '../table.ts';
 import { withContext } from '../with-context.ts';
+import { requireProduct } from './argument.ts';
 import {
   licenseAllowMoveCommand,
   licenseExtendCommand,
@@ -29,11 +33,10 @@ import { licenseRekeyCommand } from './rekey.ts';
 import { licenseListCommand, licenseShowCommand } from './show.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
 
-/** `latchkey license …` */
 export function licenseCommand(): Command {
   return new Command('license')
-    .description('Make, show and change licenses.')
-    .addCommand(licenseIssueCommand())
+    .description('Issue, list, change and import licenses.')
+    .addCommand(issueCommand())
     .addCommand(licenseListCommand())
     .addCommand(licenseShowCommand())
     .addCommand(licenseExtendCommand())
@@ -58,47 +61,51 @@ interface IssueOptions extends OutputOptions {
   readonly count?: number;
 }
 
-const DAY_MS = 86_400_000;
-
-function licenseIssueCommand(): Command {
-  const command = new Command('issue')
-    .description('Make a license and print its key.')
-    .requiredOption('--product <id>', 'the product, as the catalogue names it', shortText)
-    .option('--email <address>', "the customer's address", emailAddress)
-    .option('--name <name>', "the customer's name", shortText)
-    .option('--transaction <id>', 'the checkout that it belongs to', shortText)
-    .option('--max-activations <n>', "machines; default: the product's", wholeNumber(1, 1_000_000))
-    .option('--expires <date>', "its end; default: the product's term", moment)
-    .option('--days <n>', 'its end, in days from now', wholeNumber(1, 36_500))
-    .option('--note <text>', 'a note for yourself', shortText)
-    .option('--reason <text>', 'why, for the audit log', shortText)
-    .option('--count <n>', 'make several', wholeNumber(1, 10_000))
-    .addOption(jsonOption())
-    .action(issue);
-  return withExamples(command, [
+function issueCommand(): Command {
+  return newCommand('issue', 'Issue a license and print its key.', [
     [
       'license issue --product personal --email ann@example.com',
       'A license with the terms of its product',
     ],
-    ['license issue --product personal --days 30 --note "press"', 'One that ends in 30 days'],
-    ['license issue --product personal --count 100 --json', 'A hundred keys, for a program'],
-  ]);
+    ['license issue --product personal --days 30 --note "press"', 'A license for 30 days'],
+    ['license issue --product personal --count 100 --json', 'A hundred licenses, as JSON'],
+  ])
+    .requiredOption('--product <id>', 'id of a product in the catalogue', shortText)
+    .option('--email <address>', 'e-mail address of the customer', emailAddress)
+    .option('--name <name>', 'name of the customer', shortText)
+    .option('--transaction <id>', 'transaction id of the checkout', shortText)
+    .option(
+      '--max-activations <n>',
+      'number of machines (default: of the product)',
+      wholeNumber(1, 1_000_000),
+    )
+    .option(
+      '--expires <time>',
+      'expiry date or date-time in UTC (default: term of the product)',
+      moment,
+    )
+    .option('--days <n>', 'expiry in days from now', wholeNumber(1, 36_500))
+    .option('--note <text>', 'note for operators', shortText)
+    .addOption(reasonOption())
+    .option('--count <n>', 'number of licenses to issue', wholeNumber(1, 10_000))
+    .addOption(jsonOption())
+    .action(issue);
 }
 
 async function issue(options: IssueOptions): Promise<void> {
   if (options.expires !== undefined && options.days !== undefined) {
-    throw usageError('--expires and --days both say when it ends: give one of them.');
+    throw usageError('Use either --expires or --days, not both.');
   }
   await withContext(async (ctx) => {
     const product = requireProduct(ctx, options.product);
-    const made: IssuedLicense[] = [];
+    const issued: IssuedLicense[] = [];
     try {
       for (let index = 0; index < (options.count ?? 1); index += 1) {
-        made.push(await issueOne(ctx, product, options));
+        issued.push(await issueOne(ctx, product, options));
       }
     } finally {
-      // Even when one of them failed: the keys of those made before would otherwise have to be looked up by their ids.
-      if (made.length > 0) printIssued(ctx, made, options);
+      // Also after an error: otherwise the keys issued so far had to be revealed one by one.
+      if (issued.length > 0) printIssued(ctx, issued, options);
     }
   });
 }
@@ -119,17 +126,15 @@ function issueOne(ctx: Context, product: Product, options: IssueOptions): Promis
   return issueLicense(ctx, order, currentActor(), reason ?? null);
 }
 
-function printIssued(ctx: Context, made: readonly IssuedLicense[], options: IssueOptions): void {
+function printIssued(ctx: Context, issued: readonly IssuedLicense[], options: IssueOptions): void {
   const now = ctx.clock.now();
-  const items = made.map(({ license, licenseKey }) => ({
+  const items = issued.map(({ license, licenseKey }) => ({
     license_key: licenseKey,
     ...toLicenseJson(viewLicense(license, now)),
   }));
   const single = options.count === undefined;
   printResult(options, single ? items[0] : items, () =>
-    single
-      ? made.map((issued) => describeIssued(ctx, issued)).join('')
-      : made.map(({ licenseKey }) => licenseKey).join('\n'),
+    issued.map((each) => (single ? describeIssued(ctx, each) : each.licenseKey)).join('\n'),
   );
 }
 
@@ -141,7 +146,7 @@ function describeIssued(ctx: Context, { license, licenseKey }: IssuedLicense): s
   });
   return `${paint('bold', licenseKey)}
 
-${formatFields(fields.filter(([name]) => name !== 'key'))}
+${formatFields(fields)}
 
 Activate it on a machine:
   curl ${ctx.config.http.publicUrl}/api/v1/licenses/activate \\

@@ -46,7 +46,7 @@ async function query(index: number, text: string): Promise<unknown[]> {
   }
 }
 
-/** The licenses of a database, without what another installation makes anew. */
+/** Exports the licenses of a database, without the fields that an import sets. */
 async function exportFrom(index: number): Promise<Record<string, unknown>[]> {
   const { stdout } = await runOn(index, ['export', 'licenses', '--reveal', '--format', 'jsonl']);
   return stdout
@@ -57,7 +57,7 @@ async function exportFrom(index: number): Promise<Record<string, unknown>[]> {
 
 const IMPORTS = `select action, reason, details from audit_log where action = 'license.import'`;
 
-test('licenses that are exported and imported elsewhere stay what they were', async () => {
+test('keeps licenses unchanged through an export and an import elsewhere', async () => {
   const lapsed = new Date(Date.now() - 3 * DAY_MS).toISOString();
   const source = [
     { license_key: 'OLD-1', customer_name: '=Ann, "A"', max_activations: 7, note: 'moved' },
@@ -75,8 +75,8 @@ test('licenses that are exported and imported elsewhere stay what they were', as
     'personal',
     '--allow-weak-keys',
   ];
-  const filled = await runOn(0, importing, source.join('\n'));
-  assert.equal(filled.stdout, '4 made, 0 there already, 0 wrong.\n', filled.stderr);
+  const filled = await runOn(0, [...importing, '--json'], source.join('\n'));
+  assert.equal(JSON.parse(filled.stdout).created, 4, filled.stderr);
   const exported = await exportFrom(0);
   assert.deepEqual(
     exported.map(({ status, subscription, transaction_id: checkout }) => [
@@ -98,8 +98,8 @@ test('licenses that are exported and imported elsewhere stay what they were', as
   ] as const) {
     const file = join(directory, `licenses.${format}`);
     await runOn(0, ['export', 'licenses', '--reveal', '--format', format, '--output', file]);
-    const moved = await runOn(index, ['license', 'import', file, '--allow-weak-keys']);
-    assert.equal(moved.stdout, '4 made, 0 there already, 0 wrong.\n', moved.stderr);
+    const moved = await runOn(index, ['license', 'import', file, '--allow-weak-keys', '--json']);
+    assert.equal(JSON.parse(moved.stdout).created, 4, moved.stderr);
     assert.deepEqual(await exportFrom(index), exported, format);
     assert.deepEqual(await query(index, IMPORTS), [
       { action: 'license.import', reason: `import of ${file}`, details: { created: 4, weak: 4 } },
@@ -107,7 +107,7 @@ test('licenses that are exported and imported elsewhere stay what they were', as
   }
 });
 
-test('an import says why in the audit log, and does not make a revoked license work again', async () => {
+test('records the reason of an import, and rejects a revoked license', async () => {
   const file = join(directory, 'revoked.csv');
   await writeFile(file, 'license_key,status\nOLD-8,revoked\nOLD-9,\n');
   const reason = 'bought the other shop';
@@ -119,10 +119,7 @@ test('an import says why in the audit log, and does not make a revoked license w
     '--allow-weak-keys',
     `--reason=${reason}`,
   ]);
-  assert.deepEqual(
-    [code, stderr.startsWith('line 2: The status revoked cannot be imported')],
-    [1, true],
-  );
+  assert.deepEqual([code, /^line 2: .*\brevoked\b/u.test(stderr)], [1, true]);
   assert.deepEqual(
     await query(1, 'select reason, details from audit_log order by occurred_at desc limit 1'),
     [{ reason, details: { created: 1, weak: 1 } }],

@@ -1,4 +1,5 @@
-import { Command, Option } from 'commander';
+/** `latchkey license rekey`. */
+import { type Command, Option } from 'commander';
 
 import {
   rekeyAndSend,
@@ -6,15 +7,9 @@ import {
 } from '#server/features/billing/key-emails/send-replaced-key.ts';
 
 import { currentActor } from '../actor.ts';
-import { jsonOption, reasonOption, withExamples } from '../options.ts';
-import {
-  formatFields,
-  formatMoment,
-  type OutputOptions,
-  paint,
-  printNote,
-  printResult,
-} from '../output.ts';
+import { jsonOption, newCommand, requiredReasonOption } from '../options.ts';
+import { countOf, type OutputOptions, paint, printNote, printResult } from '../output.ts';
+import { formatFields, formatMoment } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson, viewLicense } from './view.ts';
@@ -26,30 +21,28 @@ interface RekeyOptions extends OutputOptions {
 }
 
 export function licenseRekeyCommand(): Command {
-  const command = new Command('rekey')
-    .summary('Replace the key of a license, for instance when it leaked.')
-    .description(
-      `Replace the key of a license, for instance when it leaked. The old key is unknown at once. Machines keep their
-activations, and go on with the new key; what runs offline goes on until its entitlement expires.`,
-    )
+  return newCommand(
+    'rekey',
+    'Replace the key of a license, for example when it leaked. The old key is invalid at once. Machines keep their activations and receive the new key; offline machines continue until their entitlement expires.',
+    [
+      ['license rekey LK-… --reason "key published in a forum"', 'E-mail the new key'],
+      [
+        'license rekey - --drop-machines --no-mail --reason "resold" < key.txt',
+        'Deactivate every machine, and hand over the new key yourself',
+      ],
+    ],
+  )
     .addArgument(licenseArgument())
     .addOption(
-      new Option('--keep-machines', 'leave active machines active (default)').conflicts(
+      new Option('--keep-machines', 'keep active machines active (default)').conflicts(
         'dropMachines',
       ),
     )
-    .option('--drop-machines', 'deactivate all machines; each has to activate with the new key')
+    .option('--drop-machines', 'deactivate every machine; each must activate with the new key')
     .option('--no-mail', 'do not e-mail the new key to the customer')
-    .addOption(reasonOption())
+    .addOption(requiredReasonOption())
     .addOption(jsonOption())
     .action(rekey);
-  return withExamples(command, [
-    ['license rekey LK-… --reason "key published in a forum"', 'The customer gets the new key'],
-    [
-      'license rekey - --drop-machines --no-mail --reason "sold on" < key.txt',
-      'Every machine starts anew, and you pass the key on yourself',
-    ],
-  ]);
 }
 
 async function rekey(argument: string, options: RekeyOptions): Promise<void> {
@@ -65,7 +58,7 @@ async function rekey(argument: string, options: RekeyOptions): Promise<void> {
     );
     if (rekeyed.license.revealUntil !== null && rekeyed.license.revealUntil > now) {
       const until = formatMoment(rekeyed.license.revealUntil);
-      printNote(`Until ${until}, the check of its checkout shows the new key too.`);
+      printNote(`The transaction check also returns the new key until ${until}.`);
     }
   });
 }
@@ -80,20 +73,18 @@ function toJson(rekeyed: SentRekey, keepMachines: boolean, now: Date) {
   };
 }
 
-const MAIL_SENTENCES = {
-  queued: 'is sent to the customer',
-  not_wanted: 'is not sent',
-  not_configured: 'is not sent: no mail is configured, so give the key to the customer yourself',
-  no_address: 'is not sent: no address is known, so give the key to the customer yourself',
+const MAIL_OUTCOMES = {
+  queued: 'queued for the customer',
+  not_wanted: 'not sent (--no-mail)',
+  not_configured: 'not sent, since mail is not configured: send the key to the customer yourself',
+  no_address: 'not sent, since the address is unknown: send the key to the customer yourself',
 } as const satisfies Record<SentRekey['mail'], string>;
 
 function toText(rekeyed: SentRekey, keepMachines: boolean, now: Date): string {
-  const fields = toLicenseFields(viewLicense(rekeyed.license, now));
-  return `${paint('bold', rekeyed.licenseKey)}
-
-${formatFields([
-  ...fields.filter(([name]) => name !== 'key'),
-  [keepMachines ? 'kept' : 'dropped', `${rekeyed.machines} active machines`],
-  ['e-mail', MAIL_SENTENCES[rekeyed.mail]],
-])}`;
+  const fields = formatFields([
+    ...toLicenseFields(viewLicense(rekeyed.license, now)),
+    [keepMachines ? 'kept' : 'deactivated', countOf(rekeyed.machines, 'active machine')],
+    ['e-mail', MAIL_OUTCOMES[rekeyed.mail]],
+  ]);
+  return `${paint('bold', rekeyed.licenseKey)}\n\n${fields}`;
 }

@@ -1,39 +1,35 @@
-import { isUuid } from '@latchkey/contract';
-import { Command, InvalidArgumentError, Option } from 'commander';
+/** `latchkey license list` and `show`. */
+import { type Command, Option } from 'commander';
 
 import type { Context } from '#server/context.ts';
+import type { LicenseFilter } from '#server/features/licenses/queries/license-list.ts';
+import { LICENSE_STATUSES, type LicenseStatus } from '#server/features/licenses/rules/status.ts';
 import {
-  type LicensePage,
-  listLicenses,
   type LicenseMoves,
   type LicenseOverview,
+  type LicensePage,
+  listLicenses,
   revealLicenseKey,
   showLicense,
 } from '#server/features/licenses/show.ts';
-import type { LicenseFilter } from '#server/features/licenses/queries/license-list.ts';
-import { LICENSE_STATUSES, type LicenseStatus } from '#server/features/licenses/rules/status.ts';
 
-import { commandProcess } from '../command-process.ts';
 import { auditAccess } from '../actor.ts';
 import { usageError } from '../command-error.ts';
+import { commandProcess } from '../command-process.ts';
 import {
-  accessReasonOption,
+  cursor,
+  DAY_MS,
   emailAddress,
   jsonOption,
   limitOption,
   moment,
+  newCommand,
+  reasonOption,
   shortText,
   wholeNumber,
-  withExamples,
 } from '../options.ts';
-import {
-  formatFields,
-  formatTable,
-  type OutputOptions,
-  printNote,
-  printResult,
-} from '../output.ts';
-import { fitTable } from '../table.ts';
+import { type OutputOptions, printNextPage, printResult } from '../output.ts';
+import { formatFields, formatRows } from '../table.ts';
 import { withContext } from '../with-context.ts';
 import { licenseArgument, readLicenseName } from './argument.ts';
 import { toLicenseFields, toLicenseJson } from './view.ts';
@@ -49,39 +45,36 @@ interface ListOptions extends OutputOptions {
   readonly limit: number;
 }
 
-const DAY_MS = 86_400_000;
 const DEFAULT_LIMIT = 50;
 
 export function licenseListCommand(): Command {
-  const command = new Command('list')
-    .description('List licenses, newest first, with hints of their keys.')
-    .option('--email <address>', 'of a customer', emailAddress)
-    .option('--product <id>', 'of a product, as the catalogue names it', shortText)
-    .addOption(new Option('--status <status>', 'in a status').choices(LICENSE_STATUSES))
-    .option('--expiring <days>', 'active ones that end within so many days', wholeNumber(1, 36_500))
+  return newCommand('list', 'List licenses, newest first, without their keys.', [
+    ['license list --email ann@example.com', 'Licenses of a customer'],
+    ['license list --status past_due --product personal', 'Subscriptions with an overdue payment'],
+    ['license list --expiring 30', 'Licenses that expire in the next 30 days'],
+    ['license list --limit 1000 --json', 'As JSON; next_cursor is the --cursor of the next page'],
+  ])
+    .option('--email <address>', 'e-mail address of the customer', emailAddress)
+    .option('--product <id>', 'id of a product in the catalogue', shortText)
+    .addOption(new Option('--status <status>', 'only this status').choices(LICENSE_STATUSES))
+    .option(
+      '--expiring <days>',
+      'active licenses that expire within this many days',
+      wholeNumber(1, 36_500),
+    )
     .addOption(
-      new Option('--expiring-before <date>', 'active ones that end by a date (00:00 UTC) or time')
+      new Option(
+        '--expiring-before <time>',
+        'active licenses that expire before a date (00:00 UTC) or date-time',
+      )
         .argParser(moment)
         .conflicts('expiring'),
     )
-    .option('--transaction <id>', 'of a checkout, by the id that its check knows', shortText)
-    .addOption(
-      new Option('--cursor <cursor>', 'the next_cursor of the page before').argParser(licenseId),
-    )
+    .option('--transaction <id>', 'transaction id of the checkout', shortText)
+    .option('--cursor <id>', 'next_cursor of the previous page', cursor)
     .addOption(limitOption(DEFAULT_LIMIT))
     .addOption(jsonOption())
     .action(list);
-  return withExamples(command, [
-    ['license list --email ann@example.com', 'What a customer has'],
-    ['license list --status past_due --product personal', 'Subscriptions whose payment is late'],
-    ['license list --expiring 30', 'What ends in the next 30 days'],
-    ['license list --limit 1000 --json', 'For a program; next_cursor is for --cursor'],
-  ]);
-}
-
-function licenseId(text: string): string {
-  if (isUuid(text)) return text.toLowerCase();
-  throw new InvalidArgumentError('It must be the next_cursor of the page before.');
 }
 
 async function list(options: ListOptions): Promise<void> {
@@ -92,10 +85,8 @@ async function list(options: ListOptions): Promise<void> {
     const details = { count: page.licenses.length };
     await auditAccess(ctx, { action: 'license.list', subjectId: 'licenses', details });
     const result = { licenses: page.licenses.map(toLicenseJson), next_cursor: nextCursor };
-    printResult(options, result, () => toTable(page));
-    if (nextCursor !== null && options.json !== true) {
-      printNote(`There are more: --cursor ${nextCursor}`);
-    }
+    printResult(options, result, () => formatPage(page));
+    printNextPage(options, nextCursor);
   });
 }
 
@@ -104,7 +95,7 @@ function toFilter(ctx: Context, options: ListOptions): LicenseFilter {
   const { expiring, expiringBefore = null } = options;
   const isExpiring = expiring !== undefined || expiringBefore !== null;
   if (isExpiring && status !== null && status !== 'active') {
-    throw usageError('--expiring lists active licenses: leave --status out.');
+    throw usageError('--expiring lists active licenses only: remove --status.');
   }
   const end = expiring === undefined ? null : ctx.clock.now().getTime() + expiring * DAY_MS;
   return {
@@ -116,18 +107,18 @@ function toFilter(ctx: Context, options: ListOptions): LicenseFilter {
   };
 }
 
-function toTable({ licenses }: LicensePage): string {
-  if (licenses.length === 0) return 'There is no such license.';
-  return fitTable(
-    ['license', 'key', 'status', 'expires', 'product', 'customer'],
-    licenses.map(({ license, status, expiresAt }) => [
-      license.id,
-      `…${license.keyHint}`,
-      status,
-      expiresAt === null ? 'never' : expiresAt.toISOString().slice(0, 10),
-      license.productId,
-      license.customerEmail ?? license.customerName,
-    ]),
+function formatPage({ licenses }: LicensePage): string {
+  return formatRows(
+    licenses,
+    'No matching licenses.',
+    [
+      ['license', ({ license }) => license.id],
+      ['key', ({ license }) => `…${license.keyHint}`],
+      ['status', ({ status }) => status],
+      ['expires', ({ expiresAt }) => expiresAt?.toISOString().slice(0, 10) ?? 'never'],
+      ['product', ({ license }) => license.productId],
+      ['customer', ({ license }) => license.customerEmail ?? license.customerName],
+    ],
     commandProcess().stdout.columns,
   );
 }
@@ -138,17 +129,15 @@ interface ShowOptions extends OutputOptions {
 }
 
 export function licenseShowCommand(): Command {
-  const command = new Command('show')
-    .description('Show a license, its machines and what was done to it by hand.')
+  return newCommand('show', 'Show a license, its activations and its manual changes.', [
+    ['license show 0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d', 'By its id'],
+    ['license show - --reveal < key.txt', 'By a key that stays out of the process list'],
+  ])
     .addArgument(licenseArgument())
-    .option('--reveal', 'show the key in full; the audit log records it')
-    .addOption(accessReasonOption())
+    .option('--reveal', 'show the full key; the audit log records it')
+    .addOption(reasonOption())
     .addOption(jsonOption())
     .action(show);
-  return withExamples(command, [
-    ['license show 0199a3c4-7b1e-7cc1-8d5e-2f6f0c1a9b3d', 'By its id'],
-    ['license show - --reveal < key.txt', 'By a key that appears in no process list'],
-  ]);
 }
 
 async function show(argument: string, options: ShowOptions): Promise<void> {
@@ -197,34 +186,30 @@ function toJson(overview: LicenseOverview, key: string | null) {
 }
 
 function toText(overview: LicenseOverview, key: string | null): string {
-  const fields = toLicenseFields(overview).map((field) =>
-    field[0] === 'key' && key !== null ? (['key', key] as const) : field,
-  );
-  const machines = overview.activations.map((activation) => [
-    activation.id,
-    activation.machineId,
-    activation.deactivatedAt === null,
-    activation.lastValidatedAt,
-    activation.appVersion,
+  const fields = formatFields([
+    ['key', key ?? `…${overview.license.keyHint}`],
+    ...toLicenseFields(overview),
+    ['moves', describeMoves(overview.moves)],
   ]);
-  const history = overview.history.map((entry) => [
-    entry.occurredAt,
-    entry.actor,
-    entry.action,
-    entry.reason,
-  ]);
-  return [
-    formatFields([...fields, ['moves', describeMoves(overview.moves)]]),
-    formatSection(['activation', 'machine', 'active', 'last validated', 'app'], machines),
-    formatSection(['when', 'who', 'what', 'why'], history),
-  ].join('');
+  const tables = [
+    formatRows(overview.activations, '', [
+      ['activation', (activation) => activation.id],
+      ['machine', (activation) => activation.machineId],
+      ['active', (activation) => activation.deactivatedAt === null],
+      ['last validated', (activation) => activation.lastValidatedAt],
+      ['app', (activation) => activation.appVersion],
+    ]),
+    formatRows(overview.history, '', [
+      ['time', (entry) => entry.occurredAt],
+      ['actor', (entry) => entry.actor],
+      ['action', (entry) => entry.action],
+      ['reason', (entry) => entry.reason],
+    ]),
+  ];
+  return [fields, ...tables.filter((table) => table !== '')].join('\n\n');
 }
 
 function describeMoves({ made, limit, days, extra }: LicenseMoves): string {
   const more = extra === 0 ? '' : `, ${extra} more allowed`;
   return `${made} of ${limit} in ${days} days${more}`;
-}
-
-function formatSection(...table: Parameters<typeof formatTable>): string {
-  return table[1].length === 0 ? '' : `\n\n${formatTable(...table)}`;
 }

@@ -21,11 +21,11 @@ const license = {
   note: null,
 };
 
-test('a license whose payment is in dispute says so, for nobody suspended it by hand', () => {
+test('shows a dispute instead of a manual suspension', () => {
   const statusOf = (facts: Partial<typeof license>): unknown =>
     new Map(toLicenseFields(viewLicense({ ...license, ...facts }, NOW))).get('status');
   assert.equal(statusOf({}), 'active');
   assert.equal(statusOf({ suspendedAt: NOW }), 'suspended');
-  assert.equal(statusOf({ disputedAt: NOW }), 'suspended: its payment is in dispute');
+  assert.equal(statusOf({ disputedAt: NOW }), 'suspended (payment in dispute)');
   assert.equal(statusOf({ disputedAt: NOW, refundedAt: NOW }), 'refunded');
 });

@@ -1,3 +1,4 @@
+/** A license as the commands of `latchkey license` show it. */
 import type { LicenseRecord } from '#server/features/licenses/queries/licenses.ts';
 import {
   type LicenseStatus,
@@ -5,21 +6,20 @@ import {
   publicExpiry,
 } from '#server/features/licenses/rules/status.ts';
 
-import type { Cell } from '../output.ts';
+import type { Cell } from '../table.ts';
 
-/** A license and what its facts mean now. */
-interface ViewedLicense {
+/** A license with its status at a moment. */
+export interface ViewedLicense {
   readonly license: LicenseRecord;
   readonly status: LicenseStatus;
   readonly expiresAt: Date | null;
 }
 
-/** Reads a license's status at a moment. */
 export function viewLicense(license: LicenseRecord, now: Date): ViewedLicense {
   return { license, status: licenseStatus(license, now), expiresAt: publicExpiry(license, now) };
 }
 
-/** A license for programs, in the words of the interface. */
+/** A license as JSON, with the field names of the API. */
 export function toLicenseJson({ license, status, expiresAt }: ViewedLicense) {
   return {
     license_id: license.id,
@@ -40,16 +40,15 @@ export function toLicenseJson({ license, status, expiresAt }: ViewedLicense) {
   };
 }
 
-/** A license for people. */
+/** The fields of a license for the terminal, without its key. */
 export function toLicenseFields(viewed: ViewedLicense): (readonly [string, Cell])[] {
   const { license, status, expiresAt } = viewed;
   const inDispute = status === 'suspended' && license.disputedAt !== null;
   const customer = [license.customerName, license.customerEmail].filter((text) => text !== null);
   return [
     ['license', license.id],
-    ['key', `…${license.keyHint}`],
     ['product', license.productId],
-    ['status', inDispute ? 'suspended: its payment is in dispute' : status],
+    ['status', inDispute ? 'suspended (payment in dispute)' : status],
     ['expires', expiresAt ?? 'never'],
     ['machines', `at most ${license.maxActivations}`],
     ['customer', customer.length === 0 ? null : customer.join(', ')],

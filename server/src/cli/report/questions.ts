@@ -1,3 +1,4 @@
+/** The reports of `latchkey report`. */
 import { Option } from 'commander';
 
 import type { Queryable } from '#server/db/statement.ts';
@@ -20,21 +21,21 @@ import {
 import { type DayRange, type Period, PERIODS } from '#server/features/analytics/rules/days.ts';
 
 import { usageError } from '../command-error.ts';
-import { formatTable } from '../output.ts';
+import { formatTable } from '../table.ts';
 import { type Answer, formatShare } from './view.ts';
 
-/** The options of a question besides the days. */
+/** The options of a report besides its days. */
 export interface QuestionOptions {
   readonly by?: string;
   readonly name?: string;
   readonly key?: string;
 }
 
-/** Something that can be asked of usage and events. */
+/** A report on usage and events. */
 export interface Question {
   readonly name: string;
   readonly description: string;
-  /** How many days are looked at when none are named. */
+  /** The number of days without --from. */
   readonly defaultDays: number;
   readonly options: readonly Option[];
   readonly examples: readonly (readonly [string, string])[];
@@ -46,24 +47,20 @@ export interface Question {
   ) => Promise<Answer>;
 }
 
-/** How many days most questions look at. */
 const MONTH_DAYS = 30;
-/** How many days the questions by week look at: twelve weeks. */
+/** Twelve weeks. */
 const QUARTER_DAYS = 84;
 
-/** How many machines are in use. */
 const machines: Question = {
   name: 'machines',
-  description: 'How many machines are in use, each counted once in a day, a week or a month.',
+  description: 'Count active machines by day, week or month.',
   defaultDays: MONTH_DAYS,
   options: [
-    new Option('--by <period>', 'what is counted in; weeks begin on Monday')
-      .choices(PERIODS)
-      .default('day'),
+    new Option('--by <period>', 'period; weeks start on Monday').choices(PERIODS).default('day'),
   ],
   examples: [
-    ['report machines', 'The last 30 days'],
-    ['report machines --by month --from 2027-01-01', 'Machines active in each month of the year'],
+    ['report machines', 'Active machines of the last 30 days'],
+    ['report machines --by month --from 2027-01-01', 'Active machines in each month'],
   ],
   async ask(db, range, { by }) {
     const period: Period = PERIODS.find((each) => each === by) ?? 'day';
@@ -78,16 +75,14 @@ const machines: Question = {
   },
 };
 
-/** Which versions of the application machines have. */
 const versions = versionQuestion(
   'versions',
   'version',
-  'versions of the application',
+  'version of the application',
   versionReports,
 );
 
-/** Which operating systems machines have. */
-const systems = versionQuestion('systems', 'system', 'operating systems', systemReports);
+const systems = versionQuestion('systems', 'system', 'operating system', systemReports);
 
 function versionQuestion(
   name: 'versions' | 'systems',
@@ -97,14 +92,16 @@ function versionQuestion(
 ): Question {
   return {
     name,
-    description: `Which ${subject} machines have, by what they told on each day.`,
+    description: `Count machines by ${subject}.`,
     defaultDays: MONTH_DAYS,
     options: [
-      new Option('--by <what>', 'how it is broken down').choices(['total', 'day']).default('total'),
+      new Option('--by <period>', 'all days together, or each day')
+        .choices(['total', 'day'])
+        .default('total'),
     ],
     examples: [
-      [`report ${name}`, 'By the machines of each day, added up over 30 days'],
-      [`report ${name} --by day --csv > ${name}.csv`, 'Day by day, for a spreadsheet'],
+      [`report ${name}`, 'Machine days of the last 30 days'],
+      [`report ${name} --by day --csv > ${name}.csv`, 'Machines of each day, for a spreadsheet'],
     ],
     async ask(db, range, { by }) {
       if (by === 'day') {
@@ -132,35 +129,36 @@ function versionQuestion(
   };
 }
 
-/** How often events arrived. */
 const events: Question = {
   name: 'events',
-  description:
-    'How often events arrived, by name; installs are counted once a day, and the most of a day is told.',
+  description: 'Count events by name, with the highest number of installs on one day.',
   defaultDays: MONTH_DAYS,
   options: [
-    new Option('--name <name>', 'of this event only'),
+    new Option('--name <name>', 'only this event'),
     new Option(
       '--by <what>',
-      'how it is broken down (default: total, or day for one event)',
+      'all days together, each day, or each version (default: total, or day with --name)',
     ).choices(['total', 'day', 'version']),
   ],
   examples: [
-    ['report events', 'Which events arrive, the most frequent first'],
-    ['report events --name export_finished', 'One event day by day'],
-    ['report events --name export_finished --by version', 'Which versions it comes from'],
+    ['report events', 'Events of the last 30 days, most frequent first'],
+    ['report events --name export_finished', 'One event by day'],
+    [
+      'report events --name export_finished --by version',
+      'One event by version of the application',
+    ],
   ],
   async ask(db, range, { name, by = name === undefined ? 'total' : 'day' }) {
     if (by === 'day') return askEventsByDay(db, range, name ?? null);
     if (by === 'version') {
-      if (name === undefined) throw usageError('--by version needs the --name of an event.');
+      if (name === undefined) throw usageError('--by version needs --name.');
       const found = await listEventVersions(db, range, name);
       return {
         columns: [['version', 'version'], ...eventColumns],
         rows: found.map((row) => [row.version, row.events, row.days, row.mostInstalls]),
       };
     }
-    if (name !== undefined) throw usageError('--name goes with --by day or --by version.');
+    if (name !== undefined) throw usageError('--name needs --by day or --by version.');
     const totals = await listEventTotals(db, range);
     return {
       columns: [['name', 'name'], ...eventColumns],
@@ -192,18 +190,17 @@ async function askEventsByDay(
   };
 }
 
-/** Which values the props of an event have. */
 const props: Question = {
   name: 'props',
-  description: "Which values an event's props have, the most frequent first.",
+  description: 'Count the values of the props of an event, most frequent first.',
   defaultDays: MONTH_DAYS,
   options: [
-    new Option('--name <name>', 'the event').makeOptionMandatory(),
-    new Option('--key <key>', 'one of its props'),
+    new Option('--name <name>', 'name of the event (required)').makeOptionMandatory(),
+    new Option('--key <key>', 'only this prop'),
   ],
   examples: [
-    ['report props --name export_finished', 'All of its props'],
-    ['report props --name export_finished --key format', 'One of them'],
+    ['report props --name export_finished', 'Every prop'],
+    ['report props --name export_finished --key format', 'One prop'],
   ],
   async ask(db, range, { name = '', key }) {
     const values = await listEventProps(db, range, name, key ?? null);
@@ -218,13 +215,12 @@ const props: Question = {
   },
 };
 
-/** Why events were not stored. */
 const drops: Question = {
   name: 'drops',
-  description: 'How many events were not stored, and why.',
+  description: 'Count events that were not stored, by reason.',
   defaultDays: MONTH_DAYS,
   options: [],
-  examples: [['report drops', 'When a client says that its events are dropped']],
+  examples: [['report drops', 'Dropped events of the last 30 days']],
   async ask(db, range) {
     const days = await listDrops(db, range);
     return {
@@ -238,13 +234,12 @@ const drops: Question = {
   },
 };
 
-/** How many of the new machines come back. */
 const retention: Question = {
   name: 'retention',
-  description: 'How many of the machines that were new in a week come back in the weeks after it.',
+  description: 'Count machines that return in the weeks after their first one.',
   defaultDays: QUARTER_DAYS,
   options: [],
-  examples: [['report retention', 'The last twelve weeks']],
+  examples: [['report retention', 'Retention of the last twelve weeks']],
   async ask(db, range) {
     const cells = await listRetention(db, range);
     return {
@@ -260,7 +255,7 @@ const retention: Question = {
   },
 };
 
-/** A line for each cohort, a column for each week later. */
+/** One line for each cohort, one column for each week after it. */
 function toTriangle(cells: readonly RetentionCell[]): string {
   const weeks = Math.max(...cells.map(({ weeksLater }) => weeksLater)) + 1;
   const cohorts = Map.groupBy(cells, ({ cohort }) => cohort);
@@ -274,17 +269,15 @@ function toTriangle(cells: readonly RetentionCell[]): string {
     return [cohort, newMachines, ...shares];
   });
   const header = Array.from({ length: weeks }, (_, later) => `week ${later}`);
-  return formatTable(['new in week of', 'machines', ...header], rows);
+  return formatTable(['first week', 'machines', ...header], rows);
 }
 
-/** How many trials became licenses. */
 const trials: Question = {
   name: 'trials',
-  description:
-    'How many trials became licenses within 14 days, on the same machine or by the same install.',
+  description: 'Count trials that became licenses within 14 days, on the same machine or install.',
   defaultDays: QUARTER_DAYS,
   options: [],
-  examples: [['report trials', 'The last twelve weeks; those marked open may yet be paid']],
+  examples: [['report trials', 'Trials of the last twelve weeks; open ones can still be paid']],
   async ask(db, range, _options, now) {
     const weeks = await listTrialWeeks(db, range, now);
     return {
@@ -300,7 +293,7 @@ const trials: Question = {
   },
 };
 
-/** All that can be asked, in the order of the help. */
+/** Every report, in the order of the help. */
 export const QUESTIONS: readonly Question[] = [
   machines,
   versions,

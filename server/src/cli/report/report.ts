@@ -1,3 +1,4 @@
+/** `latchkey report`: reports on usage and events. */
 import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Command, InvalidArgumentError, Option } from 'commander';
@@ -8,36 +9,34 @@ import { MAX_REPORT_ROWS } from '#server/features/analytics/reports/event-report
 import { runRollups } from '#server/features/analytics/rollups/run-rollups.ts';
 import { addDays, type Day, dayOf, type DayRange } from '#server/features/analytics/rules/days.ts';
 
-import { commandProcess } from '../command-process.ts';
 import { failed, usageError } from '../command-error.ts';
-import { jsonOption, withExamples } from '../options.ts';
+import { commandProcess } from '../command-process.ts';
+import { jsonOption, newCommand } from '../options.ts';
 import { type OutputOptions, printNote, printResult, withProgress } from '../output.ts';
 import { withContext } from '../with-context.ts';
 import { type Question, type QuestionOptions, QUESTIONS } from './questions.ts';
 import { describeAge, toCsv, toObjects, toTable } from './view.ts';
 
-/** `latchkey report …` */
 export function reportCommand(): Command {
-  const command = new Command('report').description('What usage and events come to.');
-  for (const question of reportCommandsOf()) command.addCommand(question);
-  return command.addCommand(reportRefreshCommand());
+  const command = new Command('report').description('Print reports on usage, events and trials.');
+  for (const question of QUESTIONS) command.addCommand(questionCommand(question));
+  return command.addCommand(refreshCommand());
 }
 
 interface ReportOptions extends OutputOptions, RangeOptions, QuestionOptions {
   readonly csv?: boolean;
 }
 
-/** One command for each question. */
-function reportCommandsOf(): readonly Command[] {
-  return QUESTIONS.map((question) => {
-    const command = new Command(question.name).description(question.description);
-    for (const option of question.options) command.addOption(option);
-    addRangeOptions(command, question.defaultDays)
-      .addOption(new Option('--csv', 'print CSV for spreadsheets').conflicts('json'))
-      .addOption(jsonOption())
-      .action((options: ReportOptions) => printReport(question, options));
-    return withExamples(command, question.examples);
-  });
+function questionCommand(question: Question): Command {
+  const { name, description, examples, defaultDays } = question;
+  const command = newCommand(name, description, examples);
+  for (const option of question.options) command.addOption(option);
+  return command
+    .option('--from <date>', `first day, in UTC (default: the last ${defaultDays} days)`, readDay)
+    .option('--to <date>', 'last day, in UTC (default: today)', readDay)
+    .addOption(new Option('--csv', 'print CSV').conflicts('json'))
+    .addOption(jsonOption())
+    .action((options: ReportOptions) => printReport(question, options));
 }
 
 async function printReport(question: Question, options: ReportOptions): Promise<void> {
@@ -61,7 +60,6 @@ async function printReport(question: Question, options: ReportOptions): Promise<
   });
 }
 
-/** The days that a report is asked for. */
 interface RangeOptions {
   readonly from?: Day;
   readonly to?: Day;
@@ -70,66 +68,55 @@ interface RangeOptions {
 const MAX_DAYS = 3_660;
 const FIRST_DAY: Day = '2000-01-01';
 
-/** Reads a day of the calendar. */
-function day(text: string): Day {
+function readDay(text: string): Day {
   const parsed = /^\d{4}-\d{2}-\d{2}$/u.test(text) ? new Date(`${text}T00:00:00Z`) : null;
-  const known = parsed !== null && !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text;
-  if (known && text >= FIRST_DAY) return text;
-  throw new InvalidArgumentError('It must be a day of the calendar such as 2027-03-01.');
+  const isDay = parsed !== null && !Number.isNaN(parsed.getTime()) && dayOf(parsed) === text;
+  if (isDay && text >= FIRST_DAY) return text;
+  throw new InvalidArgumentError('Expected a date such as 2027-03-01.');
 }
 
-/** Adds the options for the days that a report covers. @param defaultDays how many, up to today, when none are named */
-function addRangeOptions(command: Command, defaultDays: number): Command {
-  return command
-    .option('--from <date>', `the first day (default: the last ${defaultDays} days)`, day)
-    .option('--to <date>', 'the last day, in UTC (default: today)', day);
-}
-
-/**
- * The days that are asked for.
- * @throws CommandError (exit code 2) when they end before they begin, or are more than ten years
- */
+/** @throws CommandError (exit code 2) for a range that ends before it begins or exceeds ten years */
 function readRange({ from, to }: RangeOptions, defaultDays: number, now: Date): DayRange {
   const last = to ?? dayOf(now);
   const first = from ?? addDays(last, 1 - defaultDays);
-  if (first > last) throw usageError(`--from ${first} comes after --to ${last}.`);
+  if (first > last) throw usageError(`--from ${first} is after --to ${last}.`);
   if (addDays(first, MAX_DAYS) <= last) {
-    throw usageError(`A report covers ten years at most: name a --from after ${first}.`);
+    throw usageError(`A report covers at most ten years: use a --from after ${first}.`);
   }
   return { from: first, to: last };
 }
 
 const RETRY_MS = 500;
 
-/** A run of the service takes half a minute, and then pauses. */
-const PATIENCE_MS = 2 * 60_000;
+/** A roll-up of the service takes half a minute. */
+const REFRESH_TIMEOUT_MS = 2 * 60_000;
 
-function reportRefreshCommand(): Command {
-  const command = new Command('refresh')
-    .description(
-      'Sum up now what reports are made of; the service does it every five minutes by itself.',
-    )
+function refreshCommand(): Command {
+  return newCommand(
+    'refresh',
+    'Roll up usage and events for reports now. The service does this every five minutes.',
+    [['report refresh', 'Before a report that needs the latest data']],
+  )
     .addOption(jsonOption())
     .action(refresh);
-  return withExamples(command, [['report refresh', 'Before a report that has to have the latest']]);
 }
 
 async function refresh(options: OutputOptions): Promise<void> {
   await withContext(async (ctx) => {
-    const steps = await withProgress('steps', (report) => rollUpAll(ctx, report));
+    const steps = await withProgress('steps', (report) => rollUp(ctx, report));
     printResult(options, { steps }, () => 'The reports are up to date.');
   });
 }
 
-/** Gives how many days, weeks and months it looked at. */
-async function rollUpAll(ctx: Context, onStep: (done: number) => void): Promise<number> {
-  const giveUpAt = performance.now() + PATIENCE_MS;
+/** Returns the number of days, weeks and months that were rolled up. */
+async function rollUp(ctx: Context, onStep: (done: number) => void): Promise<number> {
+  const deadline = performance.now() + REFRESH_TIMEOUT_MS;
   const { signal } = new AbortController();
   let steps = 0;
   const count = (done: number): void => onStep((steps = done));
   while ((await runRollups(ctx, { signal, everything: true, onStep: count })) === 'busy') {
-    if (performance.now() > giveUpAt) {
-      throw failed('Another process sums up the same and does not end: try again later.');
+    if (performance.now() > deadline) {
+      throw failed('Another process is still running the roll-up: try again later.');
     }
     await sleep(RETRY_MS);
   }

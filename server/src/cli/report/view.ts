@@ -1,33 +1,32 @@
+/** The answer of a report as a table, CSV or JSON. */
 import type { RollupRun } from '#server/features/analytics/rules/rollup-marks.ts';
 import { formatCsvLine } from '#server/lib/csv.ts';
 
-import { type Cell, formatMoment, formatTable } from '../output.ts';
+import { type Cell, formatMoment, formatTable } from '../table.ts';
 import { shortenText } from '../terminal-text.ts';
 
-/** How a value is shown to people: a client's text may be missing, and a share is shown in percent. */
+/** How a value is shown on a terminal: names and versions may be missing, shares are percentages. */
 type ColumnKind = 'plain' | 'name' | 'version' | 'share';
 
-/** What a report found. */
 export interface Answer {
   readonly columns: readonly (readonly [name: string, kind: ColumnKind])[];
   readonly rows: readonly (readonly Cell[])[];
-  /** The form for people, where that is not one line for each row. */
+  /** The table for a terminal, if it does not have one line for each row. */
   readonly table?: () => string;
 }
 
-/** A report older than this gets a note that says so. */
+/** A report older than this is marked as outdated. */
 const FRESH_MS = 15 * 60_000;
 
-/** In columns of a terminal: one long value must not push the numbers of all rows out of sight. JSON and CSV have it whole. */
+/** In columns of a terminal, so that a long value does not hide the numbers. JSON and CSV have the whole value. */
 const MAX_CELL_WIDTH = 48;
 
-/** A report as a table. */
 export function toTable({ columns, rows, table }: Answer): string {
-  if (rows.length === 0) return 'There is nothing in these days.';
+  if (rows.length === 0) return 'No data for these days.';
   if (table !== undefined) return table();
   return formatTable(
     columns.map(([name]) => name.replaceAll('_', ' ')),
-    rows.map((row) => row.map((cell, index) => shorten(formatCell(cell, columns[index]?.[1])))),
+    rows.map((row) => row.map((cell, index) => shorten(describeCell(cell, columns[index]?.[1])))),
   );
 }
 
@@ -35,18 +34,18 @@ function shorten(cell: Cell): Cell {
   return typeof cell === 'string' ? shortenText(cell, MAX_CELL_WIDTH) : cell;
 }
 
-/** A report as CSV; numbers stay numbers. */
+/** Formats an answer as CSV; numbers stay numbers. */
 export function toCsv({ columns, rows }: Answer): string {
   const lines = rows.map((row) =>
     row.map((cell, index) => {
       const kind = columns[index]?.[1];
-      return kind === 'share' ? cell : formatCell(cell, kind);
+      return kind === 'share' ? cell : describeCell(cell, kind);
     }),
   );
   return [columns.map(([name]) => name), ...lines].map(formatCsvLine).join('');
 }
 
-/** A report as objects, with null for what is summed up. */
+/** Converts an answer to objects, with null for aggregated values. */
 export function toObjects({ columns, rows }: Answer): Record<string, Cell>[] {
   const names = columns.map(([name]) => name);
   return rows.map((row) =>
@@ -54,23 +53,24 @@ export function toObjects({ columns, rows }: Answer): Record<string, Cell>[] {
   );
 }
 
-/** A share in percent. */
+/** Formats a share as a percentage. */
 export function formatShare(share: number): string {
   return `${(share * 100).toFixed(1)} %`;
 }
 
-/** What to say when a report lacks the latest data; null: nothing. */
+/** Returns a note for a report without the latest data; null: it is current. */
 export function describeAge(last: RollupRun | null, now: Date): string | null {
-  if (last === null) return 'Nothing has been summed up yet; latchkey report refresh does it now.';
+  if (last === null)
+    return 'Reports are empty before the first roll-up: run latchkey report refresh.';
   if (now.getTime() - last.finishedAt.getTime() <= FRESH_MS) return null;
-  return `This is of ${formatMoment(last.finishedAt)}; latchkey report refresh brings it up to date.`;
+  return `Data until ${formatMoment(last.finishedAt)}: latchkey report refresh updates it.`;
 }
 
-function formatCell(cell: Cell, kind: ColumnKind | undefined): Cell {
+function describeCell(cell: Cell, kind: ColumnKind | undefined): Cell {
   if (kind === 'share') return formatShare(Number(cell));
   if (kind === 'name' || kind === 'version') {
     if (cell === null) return '(all others)';
-    if (cell === '') return kind === 'version' ? '(not told)' : '(empty)';
+    if (cell === '') return kind === 'version' ? '(unknown)' : '(empty)';
   }
   return cell;
 }
