@@ -89,7 +89,7 @@ before(async () => {
     { url: 'https://crm.example.com/', eventTypes: [], description: null },
     by,
   );
-  ctx.wantedEvents.forget();
+  ctx.wantedEvents.invalidate();
   await buy(ada, ADA, 'Ada Lovelace');
   await buy(bob, BOB, 'Bob Example');
   await buyAtStripe(ADA.toUpperCase(), 'ada');

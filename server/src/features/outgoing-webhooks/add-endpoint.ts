@@ -1,9 +1,11 @@
 import { randomBytes } from 'node:crypto';
 
+import type { Pool } from 'pg';
 import { v7 as makeUuid } from 'uuid';
 
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
 import { inTransaction } from '#server/db/transaction.ts';
+import type { Vault } from '#server/lib/vault.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
 import {
@@ -15,52 +17,60 @@ import {
 import type { EventType } from './rules/payload.ts';
 import { generateWebhookSecret } from './rules/sign-message.ts';
 import { sealSecret } from './secrets.ts';
+import type { WantedEvents } from './wanted-events.ts';
 
-/** Who changes an endpoint by hand, and why. */
+/** What registering and changing endpoints needs. */
+export interface EndpointDependencies {
+  readonly clock: Clock;
+  readonly pool: Pool;
+  readonly vault: Vault;
+  readonly wantedEvents: WantedEvents;
+}
+
+/** Actor and reason of a change, for the audit log. */
 export interface EndpointChange {
   readonly actor: string;
   readonly reason: string | null;
 }
 
-/** What an endpoint is made of. */
 interface NewEndpoint {
-  /** http or https, to any host: whoever may register one may reach all that the service reaches. */
+  /** http or https, to any host: operators who register endpoints are trusted with the service's network. */
   readonly url: string;
-  /** Empty: all. */
+  /** Empty: all types. */
   readonly eventTypes: readonly EventType[];
   readonly description: string | null;
 }
 
-/** An endpoint with its signing secret in plain, which is shown this once. */
+/** An endpoint with its signing secret, which is shown only once. */
 export interface EndpointWithSecret {
   readonly endpoint: EndpointRecord;
   readonly secret: string;
 }
 
-/** Each may take a number of connections at once, so their number is bounded. */
+/** Limits the number of concurrent connections. */
 export const MAX_ENDPOINTS = 50;
 
 const MAX_URL_CHARACTERS = 2_000;
 
 /**
- * Registers an endpoint and leaves an audit row.
- * @throws EndpointError for a URL that cannot be one, one that is registered already, or one endpoint too many
+ * Registers an endpoint and writes an audit entry.
+ * @throws EndpointError for an invalid or registered URL, or too many endpoints
  */
 export async function addEndpoint(
-  ctx: Context,
-  order: NewEndpoint,
+  deps: EndpointDependencies,
+  { url: text, eventTypes, description }: NewEndpoint,
   change: EndpointChange,
 ): Promise<EndpointWithSecret> {
-  const now = ctx.clock.now();
-  const url = readUrl(order.url);
+  const now = deps.clock.now();
+  const url = readUrl(text);
   const secret = generateWebhookSecret(randomBytes);
   const id = makeUuid();
   const endpoint: EndpointRecord = {
     id,
     url: url.href,
-    description: order.description,
-    eventTypes: [...new Set(order.eventTypes)],
-    secretSealed: sealSecret(ctx.vault, id, secret),
+    description,
+    eventTypes: [...new Set(eventTypes)],
+    secretSealed: sealSecret(deps.vault, id, secret),
     previousSecretSealed: null,
     previousSecretUntil: null,
     createdAt: now,
@@ -68,9 +78,9 @@ export async function addEndpoint(
     disabledAt: null,
     disabledReason: null,
   };
-  await inTransaction(ctx.pool, async (client) => {
+  await inTransaction(deps.pool, async (client) => {
     await lockEndpoints(client);
-    requireRoom(await listEndpointRecords(client, MAX_ENDPOINTS), endpoint);
+    requireCapacity(await listEndpointRecords(client, MAX_ENDPOINTS), endpoint);
     await insertEndpoint(client, endpoint);
     await insertAuditEntry(client, {
       ...change,
@@ -80,16 +90,18 @@ export async function addEndpoint(
       details: { host: url.host, events: endpoint.eventTypes.join(' ') || 'all' },
     });
   });
-  ctx.wantedEvents.forget();
+  deps.wantedEvents.invalidate();
   return { endpoint, secret };
 }
 
-function requireRoom(present: readonly EndpointRecord[], { url }: EndpointRecord): void {
-  if (present.some((each) => each.url === url)) {
-    throw new EndpointError('This URL is an endpoint already: remove it first, or roll it.');
+function requireCapacity(existing: readonly EndpointRecord[], { url }: EndpointRecord): void {
+  if (existing.some((each) => each.url === url)) {
+    throw new EndpointError(
+      'This URL is registered already: remove the endpoint first, or roll its secret.',
+    );
   }
-  if (present.length >= MAX_ENDPOINTS) {
-    throw new EndpointError(`There are ${MAX_ENDPOINTS} endpoints, which is the most.`);
+  if (existing.length >= MAX_ENDPOINTS) {
+    throw new EndpointError(`At most ${MAX_ENDPOINTS} endpoints can be registered.`);
   }
 }
 
@@ -99,7 +111,9 @@ function readUrl(text: string): URL {
     throw new EndpointError('The URL must begin with https:// or http://.');
   }
   if (url.username !== '' || url.password !== '') {
-    throw new EndpointError('The URL must not hold a password: the signature is the proof.');
+    throw new EndpointError(
+      'The URL must not contain a user name or password: receivers verify the signature.',
+    );
   }
   if (url.href.length > MAX_URL_CHARACTERS) {
     throw new EndpointError(`The URL must have at most ${MAX_URL_CHARACTERS} characters.`);
@@ -108,7 +122,7 @@ function readUrl(text: string): URL {
   return url;
 }
 
-/** Why an endpoint cannot be made or changed: a sentence for the operator, which never holds a secret. */
+/** Why an endpoint cannot be registered or changed: a sentence for the operator, without secrets. */
 export class EndpointError extends Error {
   constructor(message: string) {
     super(message);
@@ -117,5 +131,5 @@ export class EndpointError extends Error {
 }
 
 export function endpointNotFound(): EndpointError {
-  return new EndpointError('There is no such endpoint: give its id or its URL.');
+  return new EndpointError('There is no such endpoint: use its id or its URL.');
 }

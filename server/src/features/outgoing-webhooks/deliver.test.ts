@@ -71,7 +71,7 @@ function verify(index: number, by: string): unknown {
   });
 }
 
-test('a receiver gets the event, and the library of Standard Webhooks takes its signature', async () => {
+test('sends an event with a signature that the library of Standard Webhooks accepts', async () => {
   const { license } = await service.issue();
   assert.equal(await deliver(), 1);
   const [request] = receiver.received;
@@ -100,7 +100,7 @@ test('a receiver gets the event, and the library of Standard Webhooks takes its 
   assert.equal(await deliver(), 0);
 });
 
-test('of two endpoints each is sent what its own secret verifies, and no other', async () => {
+test('signs with the secret of each endpoint', async () => {
   const other = await register(`${receiver.url}/other`);
   await service.issue();
   assert.equal(await deliver(), 2);
@@ -111,7 +111,7 @@ test('of two endpoints each is sent what its own secret verifies, and no other',
   assert.throws(() => verify(second, secret), /No matching signature found/);
 });
 
-test('while a secret is rolled both are good, and after the overlap the new one alone', async () => {
+test('signs with both secrets during the overlap, then only with the new one', async () => {
   const rolled = await rollEndpoint(service.ctx, { ...change, idOrUrl: endpointId }, HOUR_MS);
   await service.issue();
   await deliver();
@@ -126,14 +126,14 @@ test('while a secret is rolled both are good, and after the overlap the new one 
   assert.throws(() => verify(1, secret), /No matching signature found/);
 });
 
-test('without an overlap the old secret is good for nothing at once', async () => {
+test('drops the old secret at once without an overlap', async () => {
   await rollEndpoint(service.ctx, { ...change, idOrUrl: receiver.url }, 0);
   await service.issue();
   await deliver();
   assert.throws(() => verify(0, secret), /No matching signature found/);
 });
 
-test('what failed is sent again under the same id after the pause, with a time of its own', async () => {
+test('retries a failure after the delay, with the same id and a new time', async () => {
   receiver.answer(500);
   await service.issue();
   await deliver();
@@ -157,7 +157,7 @@ test('what failed is sent again under the same id after the pause, with a time o
   assert.deepEqual([last.state, last.attempts], ['delivered', 2]);
 });
 
-test('after ten attempts over three days it is over, until somebody replays it', async () => {
+test('stops after ten attempts in three days, until a replay', async () => {
   receiver.answer(503);
   await service.issue();
   const startedAt = service.clock.now().getTime();
@@ -183,7 +183,7 @@ test('after ten attempts over three days it is over, until somebody replays it',
   assert.equal(receiver.received.at(-1)?.headers['webhook-id'], messageId);
 });
 
-test('one message can be replayed to all that were told, or to one that was not', async () => {
+test('replays a message to all endpoints with a delivery, or to one without', async () => {
   await service.issue();
   await deliver();
   const { messageId } = await readLast();
@@ -208,14 +208,14 @@ test('one message can be replayed to all that were told, or to one that was not'
   await assert.rejects(replayDeliveries(service.ctx, unknown), /There is nothing to deliver/);
 });
 
-test('a longer pause that the receiver asks for is kept', async () => {
+test('observes a longer Retry-After', async () => {
   receiver.answer({ status: 429, headers: { 'retry-after': '120' } });
   await service.issue();
   await deliver();
   assert.equal(await pauseMs(), 120 * SECOND_MS);
 });
 
-test('410 ends the delivery and disables the endpoint, and the log says so', async () => {
+test('410 stops the delivery and disables the endpoint, with a log entry', async () => {
   receiver.answer(410);
   await service.issue();
   await deliver();
@@ -248,7 +248,7 @@ function inDays(days: number): Date {
   return new Date(service.clock.now().getTime() + days * DAY_MS);
 }
 
-test('five days of nothing but failures disable an endpoint; what waits is sent when it is enabled', async () => {
+test('disables an endpoint after five days of failures, and sends pending deliveries once it is enabled', async () => {
   receiver.answer(500);
   const fifthDay = inDays(5);
   await service.issue();
@@ -269,7 +269,7 @@ test('five days of nothing but failures disable an endpoint; what waits is sent 
   assert.equal(await deliver(), 0);
 });
 
-test('one failure, weeks after a message was given up, is the first of a new time of failures', async () => {
+test('a failure weeks after the last one starts a new failure period', async () => {
   receiver.answer(503);
   await service.issue();
   assert.equal(await deliverUntil(inDays(21)), 10);
@@ -279,7 +279,7 @@ test('one failure, weeks after a message was given up, is the first of a new tim
   assert.deepEqual([endpoint?.disabledAt, endpoint?.failingSince], [null, service.clock.now()]);
 });
 
-test('a test that the receiver takes ends a time of failures, and one that it refuses does not', async () => {
+test('a successful test message resets failures, a failed one does not', async () => {
   receiver.answer(503);
   await service.issue();
   await deliver();
@@ -292,7 +292,7 @@ test('a test that the receiver takes ends a time of failures, and one that it re
   assert.equal((await listEndpoints(service.ctx))[0]?.failingSince, null);
 });
 
-test('a success in between begins the five days anew', async () => {
+test('a success restarts the five days', async () => {
   receiver.answer(500);
   await service.issue();
   await deliver();
@@ -307,7 +307,7 @@ test('a success in between begins the five days anew', async () => {
   assert.deepEqual([endpoint?.disabledAt, endpoint?.failingSince], [null, service.clock.now()]);
 });
 
-test('a receiver that does not answer in time has failed', async () => {
+test('fails on a timeout', async () => {
   receiver.answer(() => {});
   await service.issue();
   await deliverDue({ ...ctx, sendTimeoutMs: 100 }, 10);
@@ -316,14 +316,14 @@ test('a receiver that does not answer in time has failed', async () => {
   assert.equal(last.lastError, 'no answer within 0.1 s');
 });
 
-test('a receiver that is not there has failed, with the reason', async () => {
+test('fails with the reason if the receiver cannot be reached', async () => {
   await receiver[Symbol.asyncDispose]();
   await service.issue();
   await deliver();
   assert.match((await readLast()).lastError ?? '', /ECONNREFUSED/);
 });
 
-test('a redirect is a failure, and nobody goes there', async () => {
+test('fails on a redirect without following it', async () => {
   receiver.answer({ status: 307, headers: { location: `${receiver.url}/elsewhere` } });
   await service.issue();
   await deliver();
@@ -334,7 +334,7 @@ test('a redirect is a failure, and nobody goes there', async () => {
   );
 });
 
-test('an answer without end is a success after its first 64 KiB', async () => {
+test('succeeds after 64 KiB of an endless response', async () => {
   let sentBytes = 0;
   receiver.answer((response) => {
     response.writeHead(200);
@@ -353,7 +353,7 @@ test('an answer without end is a success after its first 64 KiB', async () => {
   assert.ok(sentBytes < 16 * 1024 * 1024, String(sentBytes));
 });
 
-test('a delivery whose process is gone is made by another after a minute, not before', async () => {
+test('another process repeats a delivery after a minute if its process was killed', async () => {
   await service.issue();
   assert.equal((await claimDueDeliveries(ctx, 10, new Map())).length, 1);
   service.clock.advance(60 * SECOND_MS - 1);
@@ -363,7 +363,7 @@ test('a delivery whose process is gone is made by another after a minute, not be
   assert.equal((await readLast()).state, 'delivered');
 });
 
-test('two processes that look at once never both take a delivery', async () => {
+test('two processes never claim the same delivery', async () => {
   for (let count = 0; count < 20; count++) await service.issue();
   const claims = await Promise.all([1, 2, 3, 4].map(() => claimDueDeliveries(ctx, 10, new Map())));
   const taken = claims.flat().map(({ messageId }) => messageId);
@@ -371,13 +371,13 @@ test('two processes that look at once never both take a delivery', async () => {
   assert.equal(taken.length, 20);
 });
 
-test('deliveries under way count towards the share of their endpoint', async () => {
+test('deliveries in progress count towards the limit of their endpoint', async () => {
   for (let count = 0; count < 5; count++) await service.issue();
   assert.equal((await claimDueDeliveries(ctx, 3, new Map([[endpointId, 2]]))).length, 1);
   assert.equal((await claimDueDeliveries(ctx, 3, new Map([[endpointId, 3]]))).length, 0);
 });
 
-test('a secret sealed under another master secret is a failure of its endpoint alone', async () => {
+test('a secret under another master secret fails only its endpoint', async () => {
   const [broken] = await listEndpoints(service.ctx);
   await pool.query('update webhook_endpoints set secret_sealed = $1', [
     service.ctx.vault.seal('whsec_x', 'something else'),

@@ -31,16 +31,16 @@ const GONE = 410;
 /**
  * Takes deliveries that are due. Each attempt is counted before it is made, so that one which ends the process is not
  * made for ever.
- * @param busy deliveries of this process under way, by endpoint
+ * @param inProgress the deliveries of this process in progress, by endpoint
  */
 export function claimDueDeliveries(
   ctx: DeliveryContext,
   maxPerEndpoint: number,
-  busy: ReadonlyMap<string, number>,
+  inProgress: ReadonlyMap<string, number>,
 ): Promise<ClaimedDelivery[]> {
   const now = ctx.clock.now();
-  const lostAt = new Date(now.getTime() + CLAIM_TIMEOUT_MS);
-  return claimDeliveries(ctx.pool, { now, lostAt, maxPerEndpoint, busy });
+  const expiresAt = new Date(now.getTime() + CLAIM_TIMEOUT_MS);
+  return claimDeliveries(ctx.pool, { now, expiresAt, maxPerEndpoint, inProgress });
 }
 
 /**
@@ -111,11 +111,11 @@ async function noteFailure(
   const disabled = await recordEndpointFailure(ctx.pool, endpointId, {
     failedAt: now,
     isGone,
-    tooLongSince: new Date(now.getTime() - GIVE_UP_AFTER_MS),
-    overBefore: new Date(now.getTime() - FAILURES_APART_MS),
+    failingLimit: new Date(now.getTime() - GIVE_UP_AFTER_MS),
+    forgottenBefore: new Date(now.getTime() - FAILURES_APART_MS),
   });
   if (disabled === null) return;
-  ctx.wantedEvents.forget();
+  ctx.wantedEvents.invalidate();
   const why = isGone ? 'it answered 410 Gone' : 'it only failed for five days';
   ctx.log.error(about, `a webhook endpoint was disabled: ${why}; latchkey endpoint enable`);
 }

@@ -1,32 +1,31 @@
-import type { PoolClient } from 'pg';
-
-import type { Context } from '#server/context.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../audit/queries.ts';
-import { EndpointError, type EndpointChange } from './add-endpoint.ts';
+import { EndpointError, type EndpointChange, type EndpointDependencies } from './add-endpoint.ts';
 import { listEndpoints, requireEndpoint } from './manage-endpoints.ts';
 import { replayFailed, replayMessage, type ReplayedDeliveries } from './queries/deliveries.ts';
 import type { EndpointRecord } from './queries/endpoints.ts';
 
-/** What is to be delivered anew: one message, or all of a time that failed for good. */
+type ReplayDependencies = Pick<EndpointDependencies, 'clock' | 'pool'>;
+
+/** The deliveries to replay: of one message, or all that failed since a time. */
 export type ReplaySubject = { readonly messageId: string } | { readonly failedSince: Date };
 
 interface Replay extends EndpointChange {
   readonly subject: ReplaySubject;
-  /** Only to this endpoint, which for one message may be one that was not told of it; null: to all that were. */
+  /**
+   * Only to this endpoint, even if it has no delivery of the message yet; null for all endpoints with a delivery.
+   */
   readonly idOrUrl: string | null;
 }
 
-/** What was set to be delivered anew. */
-interface Replayed {
-  /** All deliveries, those that wait included. */
+interface ReplayResult {
+  /** The number of scheduled deliveries, including those of disabled endpoints. */
   readonly count: number;
-  /** Endpoints that get theirs only once they are enabled. */
   readonly waiting: readonly WaitingEndpoint[];
 }
 
-/** An endpoint that is disabled, and how many deliveries wait for it. */
+/** A disabled endpoint and the number of deliveries that wait until it is enabled. */
 export interface WaitingEndpoint {
   readonly endpoint: EndpointRecord;
   readonly count: number;
@@ -35,50 +34,53 @@ export interface WaitingEndpoint {
 const PAGE_SIZE = 5_000;
 
 /**
- * Lets messages be delivered anew, under their own ids, so that a receiver which has one already can tell. Leaves an
- * audit row.
- * @throws EndpointError when there is no such endpoint, or nothing to deliver of that message
+ * Schedules messages to be delivered again, with the same ids, so that receivers recognize duplicates. Writes an audit
+ * entry.
+ * @throws EndpointError if there is no such endpoint, or no delivery of the message
  */
-export async function replayDeliveries(ctx: Context, replay: Replay): Promise<Replayed> {
+export async function replayDeliveries(
+  deps: ReplayDependencies,
+  replay: Replay,
+): Promise<ReplayResult> {
   const { idOrUrl, subject } = replay;
-  const endpointId = idOrUrl === null ? null : (await requireEndpoint(ctx, idOrUrl)).id;
+  const endpointId = idOrUrl === null ? null : (await requireEndpoint(deps, idOrUrl)).id;
   const replayed =
     'failedSince' in subject
-      ? await replayAllFailed(ctx, replay, endpointId, subject)
-      : await replayOne(ctx, replay, endpointId, subject);
-  return { count: sum(replayed), waiting: findWaiting(await listEndpoints(ctx), replayed) };
+      ? await replayAllFailed(deps, replay, endpointId, subject.failedSince)
+      : await replayOne(deps, replay, endpointId, subject.messageId);
+  return { count: sum(replayed), waiting: findWaiting(await listEndpoints(deps), replayed) };
 }
 
 async function replayOne(
-  ctx: Context,
+  deps: ReplayDependencies,
   replay: Replay,
   endpointId: string | null,
-  { messageId }: { readonly messageId: string },
+  messageId: string,
 ): Promise<ReplayedDeliveries[]> {
-  return inTransaction(ctx.pool, async (client) => {
-    const replayed = await replayMessage(client, messageId, endpointId, ctx.clock.now());
+  return inTransaction(deps.pool, async (client) => {
+    const now = deps.clock.now();
+    const replayed = await replayMessage(client, messageId, endpointId, now);
     if (replayed.length === 0) throw nothingToReplay();
-    const about = { subjectId: messageId, count: sum(replayed), endpointId };
-    await leaveAudit(ctx, client, replay, about);
+    await insertAuditEntry(client, toAuditEntry(replay, messageId, endpointId, replayed, now));
     return replayed;
   });
 }
 
-/** In pages, each in a transaction: a bad week of a busy endpoint is more than one statement should change. */
+/** Replays in pages, each in a transaction, because an outage of a busy endpoint may leave many deliveries. */
 async function replayAllFailed(
-  ctx: Context,
+  deps: ReplayDependencies,
   replay: Replay,
   endpointId: string | null,
-  { failedSince }: { readonly failedSince: Date },
+  failedSince: Date,
 ): Promise<ReplayedDeliveries[]> {
   const replayed: ReplayedDeliveries[] = [];
   for (;;) {
-    const page = await inTransaction(ctx.pool, async (client) => {
-      const now = ctx.clock.now();
-      const each = await replayFailed(client, failedSince, endpointId, now, PAGE_SIZE);
-      const about = { subjectId: 'failed', count: sum(each), endpointId };
-      if (each.length > 0) await leaveAudit(ctx, client, replay, about);
-      return each;
+    const page = await inTransaction(deps.pool, async (client) => {
+      const now = deps.clock.now();
+      const deliveries = await replayFailed(client, failedSince, endpointId, now, PAGE_SIZE);
+      const entry = toAuditEntry(replay, 'failed', endpointId, deliveries, now);
+      if (deliveries.length > 0) await insertAuditEntry(client, entry);
+      return deliveries;
     });
     replayed.push(...page);
     if (sum(page) < PAGE_SIZE) return replayed;
@@ -99,25 +101,19 @@ function findWaiting(
   });
 }
 
-async function leaveAudit(
-  ctx: Context,
-  client: PoolClient,
+function toAuditEntry(
   { actor, reason }: Replay,
-  about: { subjectId: string; count: number; endpointId: string | null },
-): Promise<void> {
-  const { subjectId, count, endpointId } = about;
-  await insertAuditEntry(client, {
-    actor,
-    reason,
-    occurredAt: ctx.clock.now(),
-    action: 'endpoint.replay',
-    subjectId,
-    details: { count, endpoint_id: endpointId },
-  });
+  subjectId: string,
+  endpointId: string | null,
+  replayed: readonly ReplayedDeliveries[],
+  now: Date,
+) {
+  const details = { count: sum(replayed), endpoint_id: endpointId };
+  return { actor, reason, occurredAt: now, action: 'endpoint.replay', subjectId, details };
 }
 
 function nothingToReplay(): EndpointError {
   return new EndpointError(
-    'There is nothing to deliver: no such message is in the log, or its endpoints were removed.',
+    'There is nothing to replay: the log has no such message, or its endpoints were removed.',
   );
 }

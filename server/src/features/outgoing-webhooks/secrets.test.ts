@@ -16,12 +16,12 @@ const endpoint = {
   previousSecretUntil: until,
 };
 
-test('the secret that was replaced signs until its end', () => {
+test('the previous secret signs until it expires', () => {
   assert.deepEqual(openSecrets(vault, endpoint, now), ['whsec_new', 'whsec_old']);
   assert.deepEqual(openSecrets(vault, endpoint, until), ['whsec_new']);
 });
 
-test('a sealed signing secret opens for its endpoint, role and end only', () => {
+test('opens a sealed secret only for its endpoint, purpose and expiry', () => {
   const later = new Date(until.getTime() + 1);
   const { secretSealed, previousSecretSealed } = endpoint;
   const changes = [

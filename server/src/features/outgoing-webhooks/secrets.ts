@@ -7,12 +7,12 @@ type SealedSecrets = Pick<
   'id' | 'secretSealed' | 'previousSecretSealed' | 'previousSecretUntil'
 >;
 
-/** Seals the signing secret of an endpoint, for this endpoint alone. */
+/** Seals the signing secret of an endpoint; it cannot be opened for another endpoint. */
 export function sealSecret(vault: Vault, endpointId: string, secret: string): Buffer {
   return vault.seal(secret, labelOf(endpointId));
 }
 
-/** Seals the secret that was replaced together with its end, so that it cannot become the current one again. */
+/** Seals the previous secret together with its expiry, so that it cannot be used as the current one. */
 export function sealPreviousSecret(
   vault: Vault,
   endpointId: string,
@@ -23,8 +23,8 @@ export function sealPreviousSecret(
 }
 
 /**
- * The secrets that an endpoint's messages are signed with now, the newest first; two while it is being rolled.
- * @throws Error when they were sealed under another master secret, or for another endpoint, role or end
+ * Opens the current signing secrets of an endpoint, newest first: two during a roll.
+ * @throws Error if they were sealed under another master secret, or for another endpoint, purpose or expiry
  */
 export function openSecrets(vault: Vault, endpoint: SealedSecrets, now: Date): string[] {
   const { id, secretSealed, previousSecretSealed: previous, previousSecretUntil: until } = endpoint;
@@ -35,9 +35,9 @@ export function openSecrets(vault: Vault, endpoint: SealedSecrets, now: Date): s
 }
 
 /**
- * The secrets of an endpoint sealed under the current master secret; null when they are already. A replaced secret that
- * has ended is left out.
- * @throws Error when they cannot be opened
+ * Seals the secrets of an endpoint under the current master secret; null if they already are. An expired previous secret
+ * is dropped.
+ * @throws Error if they cannot be opened
  */
 export function resealSecrets(
   vault: Vault,

@@ -4,13 +4,12 @@ import type { Queryable } from '#server/db/statement.ts';
 import { listWantedTypes } from './queries/endpoints.ts';
 import { EVENT_TYPES, type EventType } from './rules/payload.ts';
 
-/** For how long what was read is taken to hold; another process may have changed the endpoints since. */
+/** Other processes may change endpoints. */
 const MAX_AGE_MS = 5_000;
 
 /**
- * Which events anybody wants, remembered for some seconds, so that an activation or a trial of which nobody is told pays
- * nothing for it. What an endpoint that another process registers wants is recorded from five seconds later at the
- * latest; which endpoints are told of an event is asked of the database each time.
+ * A cache of the event types that any endpoint subscribes to, so that activations and trials without subscribers cost no
+ * query. Events for an endpoint that another process registers are recorded after at most five seconds.
  */
 export class WantedEvents {
   readonly #clock: Clock;
@@ -22,22 +21,22 @@ export class WantedEvents {
   }
 
   /**
-   * Whether somebody wants to be told of this type of event.
-   * @param db asked when it is time; on the caller's own connection, since one in a transaction must not wait for another
+   * Whether any endpoint subscribes to the type.
+   * @param db the caller's connection: a caller in a transaction must not wait for another one
    */
   async has(db: Queryable, type: EventType): Promise<boolean> {
     const nowMs = this.#clock.now().getTime();
     if (this.#types !== null && Math.abs(nowMs - this.#readAtMs) < MAX_AGE_MS) {
       return this.#types.has(type);
     }
-    // Those who ask meanwhile go on with what is known.
+    // Set before the query, so that concurrent calls use the cached types.
     this.#readAtMs = nowMs;
     this.#types = readTypes(await listWantedTypes(db));
     return this.#types.has(type);
   }
 
-  /** Reads anew at the next question: the endpoints were changed by this process. */
-  forget(): void {
+  /** Discards the cache after this process has changed endpoints. */
+  invalidate(): void {
     this.#types = null;
   }
 }

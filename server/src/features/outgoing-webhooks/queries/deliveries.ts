@@ -10,41 +10,33 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-/** A delivery that this process has taken upon itself, with all that it needs to be sent. */
-export interface ClaimedDelivery {
-  readonly messageId: string;
-  readonly payload: string;
-  /** This attempt included. */
-  readonly attempts: number;
-  readonly endpointId: string;
-  readonly url: string;
-  readonly secretSealed: Buffer;
-  readonly previousSecretSealed: Buffer | null;
-  readonly previousSecretUntil: Date | null;
-}
+const ClaimedDelivery = Type.Object({
+  messageId: Type.String(),
+  payload: Type.String(),
+  attempts: Type.Integer(),
+  endpointId: Type.String(),
+  url: Type.String(),
+  secretSealed: Bytes,
+  previousSecretSealed: Type.Union([Bytes, Type.Null()]),
+  previousSecretUntil: Nullable.Moment,
+});
+
+/** A delivery claimed by this process, with all data to send it. `attempts` includes the current one. */
+export type ClaimedDelivery = Readonly<Static<typeof ClaimedDelivery>>;
 
 const claimStatement = defineStatement(
   'webhook_delivery_claim',
-  Type.Object({
-    message_id: Type.String(),
-    payload: Type.String(),
-    attempts: Type.Integer(),
-    endpoint_id: Type.String(),
-    url: Type.String(),
-    secret_sealed: Bytes,
-    previous_secret_sealed: Type.Union([Bytes, Type.Null()]),
-    previous_secret_until: Nullable.Moment,
-  }),
+  ClaimedDelivery,
   `with due as (
      select delivery.message_id, delivery.endpoint_id
      from webhook_endpoints endpoint
-     left join unnest($4::uuid[], $5::integer[]) as busy (endpoint_id, count) on busy.endpoint_id = endpoint.id
+     left join unnest($4::uuid[], $5::integer[]) as in_progress (endpoint_id, count) on in_progress.endpoint_id = endpoint.id
      cross join lateral (
        select message_id, endpoint_id
        from webhook_deliveries
        where endpoint_id = endpoint.id and state = 'pending' and next_attempt_at <= $1
        order by next_attempt_at, message_id
-       limit greatest($3 - coalesce(busy.count, 0), 0)
+       limit greatest($3 - coalesce(in_progress.count, 0), 0)
        for update skip locked
      ) delivery
      where endpoint.disabled_at is null
@@ -55,41 +47,31 @@ const claimStatement = defineStatement(
    join webhook_messages message on message.id = due.message_id
    join webhook_endpoints endpoint on endpoint.id = due.endpoint_id
    where delivery.message_id = due.message_id and delivery.endpoint_id = due.endpoint_id
-   returning delivery.message_id, message.payload, delivery.attempts, endpoint.id as endpoint_id, endpoint.url,
-             endpoint.secret_sealed, endpoint.previous_secret_sealed, endpoint.previous_secret_until`,
+   returning delivery.message_id as "messageId", message.payload, delivery.attempts, endpoint.id as "endpointId",
+             endpoint.url, endpoint.secret_sealed as "secretSealed",
+             endpoint.previous_secret_sealed as "previousSecretSealed",
+             endpoint.previous_secret_until as "previousSecretUntil"`,
 );
 
 interface Claim {
   readonly now: Date;
-  /** Whoever takes a delivery and is not heard of until then is gone, and another may take it. */
-  readonly lostAt: Date;
+  /** When the claim expires, so that another process may claim the delivery. */
+  readonly expiresAt: Date;
   readonly maxPerEndpoint: number;
-  /** Deliveries under way by endpoint; they count towards its share. */
-  readonly busy: ReadonlyMap<string, number>;
+  /** The deliveries in progress by endpoint; they count towards `maxPerEndpoint`. */
+  readonly inProgress: ReadonlyMap<string, number>;
 }
 
-/** Takes deliveries that are due, a bounded number for each endpoint; what another process takes is passed over. */
-export async function claimDeliveries(db: Queryable, claim: Claim): Promise<ClaimedDelivery[]> {
-  const rows = await queryRows(db, claimStatement, [
-    claim.now,
-    claim.lostAt,
-    claim.maxPerEndpoint,
-    [...claim.busy.keys()],
-    [...claim.busy.values()],
-  ]);
-  return rows.map((row) => ({
-    messageId: row.message_id,
-    payload: row.payload,
-    attempts: row.attempts,
-    endpointId: row.endpoint_id,
-    url: row.url,
-    secretSealed: row.secret_sealed,
-    previousSecretSealed: row.previous_secret_sealed,
-    previousSecretUntil: row.previous_secret_until,
-  }));
+/** Claims due deliveries, a limited number for each endpoint; skips those that another process is claiming. */
+export async function claimDeliveries(
+  db: Queryable,
+  { now, expiresAt, maxPerEndpoint, inProgress }: Claim,
+): Promise<ClaimedDelivery[]> {
+  const counts = [[...inProgress.keys()], [...inProgress.values()]];
+  return queryRows(db, claimStatement, [now, expiresAt, maxPerEndpoint, ...counts]);
 }
 
-/** What became of one attempt. */
+/** The result of an attempt. */
 export interface AttemptResult {
   readonly state: 'pending' | 'delivered' | 'failed';
   /** Null unless pending. */
@@ -106,7 +88,7 @@ const recordStatement = defineCommand(
    where message_id = $1 and endpoint_id = $2 and attempts = $3 and state = 'pending'`,
 );
 
-/** Writes down what became of an attempt; a later one, begun because this one was taken for lost, is left alone. */
+/** Records the result of an attempt, unless its claim expired and another attempt was started. */
 export async function recordAttempt(
   db: Queryable,
   delivery: Pick<ClaimedDelivery, 'messageId' | 'endpointId' | 'attempts'>,
@@ -124,36 +106,32 @@ export async function recordAttempt(
   ]);
 }
 
-/** How many deliveries to an endpoint are to be made anew. */
-export interface ReplayedDeliveries {
-  readonly endpointId: string;
-  readonly count: number;
-}
+const ReplayedDeliveries = Type.Object({ endpointId: Type.String(), count: Type.Integer() });
 
-const ReplayedRow = Type.Object({ endpoint_id: Type.String(), count: Type.Integer() });
+/** The number of deliveries to an endpoint that are sent again. */
+export type ReplayedDeliveries = Readonly<Static<typeof ReplayedDeliveries>>;
 
 const replayMessageStatement = defineStatement(
   'webhook_delivery_replay_message',
-  ReplayedRow,
+  ReplayedDeliveries,
   `with replayed as (
      insert into webhook_deliveries (message_id, endpoint_id, state, next_attempt_at)
      select message.id, endpoint.id, 'pending', $3::timestamptz
      from webhook_messages message
      join webhook_endpoints endpoint
        on endpoint.id = $2
-       or ($2 is null and exists (select from webhook_deliveries told
-                                  where told.message_id = message.id and told.endpoint_id = endpoint.id))
+       or ($2 is null and exists (select from webhook_deliveries earlier
+                                  where earlier.message_id = message.id and earlier.endpoint_id = endpoint.id))
      where message.id = $1
      on conflict (message_id, endpoint_id) do update set state = 'pending', attempts = 0, next_attempt_at = $3
      returning endpoint_id
    )
-   select endpoint_id, count(*)::integer as count from replayed group by endpoint_id`,
+   select endpoint_id as "endpointId", count(*)::integer as count from replayed group by endpoint_id`,
 );
 
 /**
- * Lets a message be delivered anew.
- * @param endpointId to this endpoint, also when it was not told before; null: to all that were
- * @returns what there is to make, endpoint by endpoint
+ * Schedules a message to be delivered again.
+ * @param endpointId an endpoint, even one without an earlier delivery; null for all that have one
  */
 export async function replayMessage(
   db: Queryable,
@@ -161,14 +139,12 @@ export async function replayMessage(
   endpointId: string | null,
   now: Date,
 ): Promise<ReplayedDeliveries[]> {
-  return (await queryRows(db, replayMessageStatement, [messageId, endpointId, now])).map(
-    toReplayedDeliveries,
-  );
+  return queryRows(db, replayMessageStatement, [messageId, endpointId, now]);
 }
 
 const replayFailedStatement = defineStatement(
   'webhook_delivery_replay_failed',
-  ReplayedRow,
+  ReplayedDeliveries,
   `with replayed as (
      update webhook_deliveries delivery
      set state = 'pending', attempts = 0, next_attempt_at = $3
@@ -185,13 +161,10 @@ const replayFailedStatement = defineStatement(
      where delivery.message_id = chosen.message_id and delivery.endpoint_id = chosen.endpoint_id
      returning delivery.endpoint_id
    )
-   select endpoint_id, count(*)::integer as count from replayed group by endpoint_id`,
+   select endpoint_id as "endpointId", count(*)::integer as count from replayed group by endpoint_id`,
 );
 
-/**
- * Lets deliveries that failed for good be made anew, of messages since a moment, at most `limit`.
- * @returns what there is to make, endpoint by endpoint
- */
+/** Schedules failed deliveries of messages since a time to be delivered again, at most `limit`. */
 export async function replayFailed(
   db: Queryable,
   since: Date,
@@ -199,10 +172,5 @@ export async function replayFailed(
   now: Date,
   limit: number,
 ): Promise<ReplayedDeliveries[]> {
-  const parameters = [since, endpointId, now, limit];
-  return (await queryRows(db, replayFailedStatement, parameters)).map(toReplayedDeliveries);
-}
-
-function toReplayedDeliveries(row: Static<typeof ReplayedRow>): ReplayedDeliveries {
-  return { endpointId: row.endpoint_id, count: row.count };
+  return queryRows(db, replayFailedStatement, [since, endpointId, now, limit]);
 }

@@ -1,58 +1,42 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
-  defineStatement,
   Nullable,
+  Timestamp,
+  defineStatement,
   queryRow,
   queryRows,
-  Timestamp,
   type Queryable,
 } from '#server/db/statement.ts';
 
-const State = Type.Union([
-  Type.Literal('pending'),
-  Type.Literal('delivered'),
-  Type.Literal('failed'),
-]);
-
 const NullableInteger = Type.Union([Type.Integer(), Type.Null()]);
 
-/** A message and what became of it at one endpoint. */
-export interface LoggedDelivery {
-  readonly messageId: string;
-  readonly type: string;
-  readonly licenseId: string;
-  readonly createdAt: Date;
-  readonly endpointId: string;
-  readonly state: 'pending' | 'delivered' | 'failed';
-  readonly attempts: number;
-  readonly nextAttemptAt: Date | null;
-  readonly lastAttemptAt: Date | null;
-  /** Of HTTP; null when there was no answer. */
-  readonly lastStatus: number | null;
-  readonly lastDurationMs: number | null;
-  readonly lastError: string | null;
-}
+const LoggedDelivery = Type.Object({
+  messageId: Type.String(),
+  type: Type.String(),
+  licenseId: Type.String(),
+  createdAt: Timestamp,
+  endpointId: Type.String(),
+  state: Type.Enum(['pending', 'delivered', 'failed']),
+  attempts: Type.Integer(),
+  nextAttemptAt: Nullable.Moment,
+  lastAttemptAt: Nullable.Moment,
+  lastStatus: NullableInteger,
+  lastDurationMs: NullableInteger,
+  lastError: Nullable.Text,
+});
+
+/** The delivery of a message to an endpoint. `lastStatus` is the HTTP status; null if there was no response. */
+export type LoggedDelivery = Readonly<Static<typeof LoggedDelivery>>;
 
 const listStatement = defineStatement(
   'webhook_delivery_list',
-  Type.Object({
-    message_id: Type.String(),
-    type: Type.String(),
-    license_id: Type.String(),
-    created_at: Timestamp,
-    endpoint_id: Type.String(),
-    state: State,
-    attempts: Type.Integer(),
-    next_attempt_at: Nullable.Moment,
-    last_attempt_at: Nullable.Moment,
-    last_status: NullableInteger,
-    last_duration_ms: NullableInteger,
-    last_error: Nullable.Text,
-  }),
-  `select delivery.message_id, message.type, message.license_id, message.created_at, delivery.endpoint_id,
-          delivery.state, delivery.attempts, delivery.next_attempt_at, delivery.last_attempt_at,
-          delivery.last_status, delivery.last_duration_ms, delivery.last_error
+  LoggedDelivery,
+  `select delivery.message_id as "messageId", message.type, message.license_id as "licenseId",
+          message.created_at as "createdAt", delivery.endpoint_id as "endpointId", delivery.state, delivery.attempts,
+          delivery.next_attempt_at as "nextAttemptAt", delivery.last_attempt_at as "lastAttemptAt",
+          delivery.last_status as "lastStatus", delivery.last_duration_ms as "lastDurationMs",
+          delivery.last_error as "lastError"
    from webhook_messages message
    join webhook_deliveries delivery on delivery.message_id = message.id
    where ($1::uuid is null or delivery.endpoint_id = $1) and (not $2 or delivery.last_error is not null)
@@ -60,35 +44,19 @@ const listStatement = defineStatement(
    limit $3`,
 );
 
-/** Which deliveries are asked for. */
 interface DeliveryFilter {
   readonly endpointId: string | null;
-  /** Only those whose last attempt failed, whether or not others follow. */
+  /** Only those whose last attempt failed, including those to be retried. */
   readonly failedOnly: boolean;
   readonly limit: number;
 }
 
-/** What endpoints were told, the newest first. */
+/** Lists deliveries, newest message first. */
 export async function listDeliveries(
   db: Queryable,
-  filter: DeliveryFilter,
+  { endpointId, failedOnly, limit }: DeliveryFilter,
 ): Promise<LoggedDelivery[]> {
-  const { endpointId, failedOnly, limit } = filter;
-  const rows = await queryRows(db, listStatement, [endpointId, failedOnly, limit]);
-  return rows.map((row) => ({
-    messageId: row.message_id,
-    type: row.type,
-    licenseId: row.license_id,
-    createdAt: row.created_at,
-    endpointId: row.endpoint_id,
-    state: row.state,
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at,
-    lastAttemptAt: row.last_attempt_at,
-    lastStatus: row.last_status,
-    lastDurationMs: row.last_duration_ms,
-    lastError: row.last_error,
-  }));
+  return queryRows(db, listStatement, [endpointId, failedOnly, limit]);
 }
 
 const countFailedStatement = defineStatement(
@@ -103,12 +71,12 @@ const countFailedStatement = defineStatement(
    ) counted`,
 );
 
-/** How many deliveries failed for good and can be replayed, counted as far as `most`. */
-export async function countFailedDeliveries(db: Queryable, most: number): Promise<number> {
-  return (await queryRow(db, countFailedStatement, [most]))?.failed ?? 0;
+/** Counts deliveries that exhausted their retries and can be replayed, up to `limit`. */
+export async function countFailedDeliveries(db: Queryable, limit: number): Promise<number> {
+  return (await queryRow(db, countFailedStatement, [limit]))?.failed ?? 0;
 }
 
-const countDeliveriesStatement = defineStatement(
+const countFailedSinceStatement = defineStatement(
   'webhook_delivery_count_failed_since',
   Type.Object({ failed: Type.Number() }),
   `select count(*) as failed
@@ -121,22 +89,22 @@ const countDeliveriesStatement = defineStatement(
    ) counted`,
 );
 
-/** How many deliveries failed for good since a moment, to endpoints that are to be told, counted as far as `most`. */
+/** Counts deliveries that exhausted their retries since a time, up to `limit`; not those to endpoints that an operator disabled. */
 export async function countDeliveriesFailedSince(
   db: Queryable,
   since: Date,
-  most: number,
+  limit: number,
 ): Promise<number> {
-  return (await queryRow(db, countDeliveriesStatement, [since, most]))?.failed ?? 0;
+  return (await queryRow(db, countFailedSinceStatement, [since, limit]))?.failed ?? 0;
 }
 
-const countEndpointsStatement = defineStatement(
+const countDisabledStatement = defineStatement(
   'webhook_endpoint_count_disabled',
   Type.Object({ disabled: Type.Number() }),
   `select count(*) as disabled from webhook_endpoints where disabled_reason <> 'operator'`,
 );
 
-/** How many endpoints were disabled for failing, and not by an operator. */
+/** Counts the endpoints that were disabled because of failures. */
 export async function countFailedEndpoints(db: Queryable): Promise<number> {
-  return (await queryRow(db, countEndpointsStatement))?.disabled ?? 0;
+  return (await queryRow(db, countDisabledStatement))?.disabled ?? 0;
 }

@@ -12,57 +12,44 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-/** Why an endpoint is told nothing: an operator said so, it answered 410, or it only failed for days. */
-type DisabledReason = 'operator' | 'gone' | 'failing';
+const DisabledReason = Type.Enum(['operator', 'gone', 'failing']);
 
-/** An endpoint as it is stored; its secrets are sealed. */
-export interface EndpointRecord {
-  readonly id: string;
-  readonly url: string;
-  readonly description: string | null;
-  /** Empty: all of them. A later version may know more than this one. */
-  readonly eventTypes: readonly string[];
-  readonly secretSealed: Buffer;
-  readonly previousSecretSealed: Buffer | null;
-  readonly previousSecretUntil: Date | null;
-  readonly createdAt: Date;
-  /** The first failure since the last success, or since a long time without any. */
-  readonly failingSince: Date | null;
-  readonly disabledAt: Date | null;
-  readonly disabledReason: DisabledReason | null;
-}
+/** Why an endpoint is disabled: by an operator, it answered 410 Gone, or it failed for days. */
+type DisabledReason = Static<typeof DisabledReason>;
 
-const Reason = Type.Union([
-  Type.Literal('operator'),
-  Type.Literal('gone'),
-  Type.Literal('failing'),
-]);
-
-const EndpointRow = Type.Object({
+const EndpointRecord = Type.Object({
   id: Type.String(),
   url: Type.String(),
   description: Nullable.Text,
-  event_types: Type.Array(Type.String()),
-  secret_sealed: Bytes,
-  previous_secret_sealed: Type.Union([Bytes, Type.Null()]),
-  previous_secret_until: Nullable.Moment,
-  created_at: Timestamp,
-  failing_since: Nullable.Moment,
-  disabled_at: Nullable.Moment,
-  disabled_reason: Type.Union([Reason, Type.Null()]),
+  eventTypes: Type.Array(Type.String()),
+  secretSealed: Bytes,
+  previousSecretSealed: Type.Union([Bytes, Type.Null()]),
+  previousSecretUntil: Nullable.Moment,
+  createdAt: Timestamp,
+  failingSince: Nullable.Moment,
+  disabledAt: Nullable.Moment,
+  disabledReason: Type.Union([DisabledReason, Type.Null()]),
 });
 
-const COLUMNS = Object.keys(EndpointRow.properties).join(', ');
+/**
+ * A stored endpoint. No `eventTypes` means all types. `failingSince` is the first failure since the last success, or since
+ * a long time without failures.
+ */
+export type EndpointRecord = Readonly<Static<typeof EndpointRecord>>;
 
 const listStatement = defineStatement(
   'webhook_endpoint_list',
-  EndpointRow,
-  `select ${COLUMNS} from webhook_endpoints order by created_at, id limit $1`,
+  EndpointRecord,
+  `select id, url, description, event_types as "eventTypes", secret_sealed as "secretSealed",
+          previous_secret_sealed as "previousSecretSealed", previous_secret_until as "previousSecretUntil",
+          created_at as "createdAt", failing_since as "failingSince", disabled_at as "disabledAt",
+          disabled_reason as "disabledReason"
+   from webhook_endpoints order by created_at, id limit $1`,
 );
 
-/** The endpoints, the oldest first. */
+/** Lists the endpoints, oldest first. */
 export async function listEndpointRecords(db: Queryable, limit: number): Promise<EndpointRecord[]> {
-  return (await queryRows(db, listStatement, [limit])).map(toRecord);
+  return queryRows(db, listStatement, [limit]);
 }
 
 const listWantedStatement = defineStatement(
@@ -71,7 +58,7 @@ const listWantedStatement = defineStatement(
   'select event_types from webhook_endpoints where disabled_at is null limit 1000',
 );
 
-/** The event types that each endpoint in use wants; an empty list stands for all. */
+/** Lists the event types of each enabled endpoint; an empty list means all types. */
 export async function listWantedTypes(db: Queryable): Promise<(readonly string[])[]> {
   return (await queryRows(db, listWantedStatement)).map((row) => row.event_types);
 }
@@ -81,7 +68,7 @@ const lockTableStatement = defineCommand(
   'lock table webhook_endpoints in share row exclusive mode',
 );
 
-/** Keeps others from changing endpoints until the transaction ends; reading them goes on. */
+/** Prevents concurrent changes of endpoints until the transaction ends, but not reads. */
 export async function lockEndpoints(db: Queryable): Promise<void> {
   await execute(db, lockTableStatement);
 }
@@ -92,7 +79,6 @@ const insertStatement = defineCommand(
    values ($1, $2, $3, $4, $5, $6)`,
 );
 
-/** Stores a new endpoint. */
 export async function insertEndpoint(db: Queryable, endpoint: EndpointRecord): Promise<void> {
   await execute(db, insertStatement, [
     endpoint.id,
@@ -112,7 +98,7 @@ const updateStatement = defineCommand(
    where id = $1`,
 );
 
-/** Writes back what can change of an endpoint. */
+/** Updates the secrets and the state of an endpoint. */
 export async function updateEndpoint(db: Queryable, endpoint: EndpointRecord): Promise<void> {
   await execute(db, updateStatement, [
     endpoint.id,
@@ -130,24 +116,24 @@ const deleteStatement = defineCommand(
   'delete from webhook_endpoints where id = $1',
 );
 
-/** Removes an endpoint. What it was told stays in the log until that is cleared. */
+/** Deletes an endpoint, but not its deliveries. */
 export async function deleteEndpoint(db: Queryable, id: string): Promise<void> {
   await execute(db, deleteStatement, [id]);
 }
 
-const noteSuccessStatement = defineCommand(
+const recordSuccessStatement = defineCommand(
   'webhook_endpoint_record_success',
   'update webhook_endpoints set failing_since = null where id = $1 and failing_since is not null',
 );
 
-/** Ends a time of failures. */
+/** Resets the failures of an endpoint. */
 export async function recordEndpointSuccess(db: Queryable, id: string): Promise<void> {
-  await execute(db, noteSuccessStatement, [id]);
+  await execute(db, recordSuccessStatement, [id]);
 }
 
-const noteFailureStatement = defineStatement(
+const recordFailureStatement = defineStatement(
   'webhook_endpoint_record_failure',
-  Type.Object({ disabled_reason: Type.Union([Reason, Type.Null()]) }),
+  Type.Object({ disabled_reason: Type.Union([DisabledReason, Type.Null()]) }),
   `update webhook_endpoints
    set failing_since = case when last_failed_at >= $5 then coalesce(failing_since, $2) else $2::timestamptz end,
        last_failed_at = greatest(last_failed_at, $2),
@@ -157,42 +143,25 @@ const noteFailureStatement = defineStatement(
    returning disabled_reason`,
 );
 
-/** A failure, and what makes of it more than one. */
 interface EndpointFailure {
   readonly failedAt: Date;
-  /** Whether the endpoint said that it is gone for good. */
+  /** Whether the endpoint answered 410 Gone. */
   readonly isGone: boolean;
-  /** Whoever failed since then, or longer, is disabled. */
-  readonly tooLongSince: Date;
-  /** A failure before this is over: the next one begins a new time of failures. */
-  readonly overBefore: Date;
+  /** An endpoint that has been failing since this time, or longer, is disabled. */
+  readonly failingLimit: Date;
+  /** If the previous failure is older than this, the endpoint has been failing only since now. */
+  readonly forgottenBefore: Date;
 }
 
 /**
- * Begins a time of failures or goes on with it, and disables an endpoint whose time is up.
- * @returns why this very call disabled it; null when it did not
+ * Records a failure, and disables an endpoint that is gone or has failed for too long.
+ * @returns why this call disabled it; null if it did not
  */
 export async function recordEndpointFailure(
   db: Queryable,
   id: string,
-  { failedAt, isGone, tooLongSince, overBefore }: EndpointFailure,
+  { failedAt, isGone, failingLimit, forgottenBefore }: EndpointFailure,
 ): Promise<DisabledReason | null> {
-  const parameters = [id, failedAt, isGone, tooLongSince, overBefore];
-  return (await queryRow(db, noteFailureStatement, parameters))?.disabled_reason ?? null;
-}
-
-function toRecord(row: Static<typeof EndpointRow>): EndpointRecord {
-  return {
-    id: row.id,
-    url: row.url,
-    description: row.description,
-    eventTypes: row.event_types,
-    secretSealed: row.secret_sealed,
-    previousSecretSealed: row.previous_secret_sealed,
-    previousSecretUntil: row.previous_secret_until,
-    createdAt: row.created_at,
-    failingSince: row.failing_since,
-    disabledAt: row.disabled_at,
-    disabledReason: row.disabled_reason,
-  };
+  const parameters = [id, failedAt, isGone, failingLimit, forgottenBefore];
+  return (await queryRow(db, recordFailureStatement, parameters))?.disabled_reason ?? null;
 }

@@ -9,7 +9,7 @@ import {
   toColumns,
 } from '#server/db/statement.ts';
 
-/** A message that is to be stored for every endpoint that wants its type. */
+/** A message to the endpoints that subscribe to its type. */
 export interface NewMessage {
   readonly id: string;
   readonly type: string;
@@ -42,8 +42,8 @@ const insertStatement = defineCommand(
 );
 
 /**
- * Stores messages, each with a delivery to every endpoint that wants it; one that nobody wants, or that is there already,
- * is left out.
+ * Inserts messages with a delivery to each endpoint that subscribes to their type. Skips messages without subscribers and
+ * those already stored.
  */
 export async function insertMessages(
   db: Queryable,
@@ -69,7 +69,7 @@ const removeStatement = defineStatement(
    select count(*) as removed from message`,
 );
 
-/** Removes messages from before a moment, with their deliveries, at most `limit`; gives how many. */
+/** Deletes messages before a time with their deliveries, at most `limit`, and returns their number. */
 export async function removeMessagesBefore(
   db: Queryable,
   before: Date,

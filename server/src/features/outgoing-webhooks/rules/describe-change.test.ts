@@ -12,11 +12,11 @@ const DAY_MS = 86_400_000;
 const inDays = (days: number): Date => new Date(now.getTime() + days * DAY_MS);
 const yearly = { ...perpetual, expiresAt: inDays(10) };
 
-test('a license that was not there is created, whatever its status', () => {
+test('describes a new license as created, whatever its status', () => {
   assert.deepEqual(describeChange(null, yearly, now), [{ type: 'license.created', details: {} }]);
 });
 
-test('a later end is a renewal, with the end before', () => {
+test('describes a later expiry as a renewal, with the previous expiry', () => {
   const previous = { previous_expires_at: inDays(10).toISOString() };
   for (const expiresAt of [inDays(11), null]) {
     assert.deepEqual(describeChange(yearly, { ...yearly, expiresAt }, now), [
@@ -25,7 +25,7 @@ test('a later end is a renewal, with the end before', () => {
   }
 });
 
-test('a renewal of a license that was over also changes its status', () => {
+test('describes a renewal of an expired license as a status change too', () => {
   const over = { ...yearly, expiresAt: inDays(-1) };
   assert.deepEqual(describeChange(over, yearly, now), [
     { type: 'license.renewed', details: { previous_expires_at: inDays(-1).toISOString() } },
@@ -33,7 +33,7 @@ test('a renewal of a license that was over also changes its status', () => {
   ]);
 });
 
-test('an earlier end is told too, as the end of the license when it is over', () => {
+test('describes an earlier expiry, as expired if it has passed', () => {
   const previous = {
     previous_status: 'active',
     previous_expires_at: inDays(10).toISOString(),
@@ -46,7 +46,7 @@ test('an earlier end is told too, as the end of the license when it is over', ()
   ]);
 });
 
-test('a suspension and its end are changes of the status', () => {
+test('describes a suspension and its end as status changes', () => {
   const suspended = { ...yearly, suspendedAt: now };
   assert.deepEqual(describeChange(yearly, suspended, now), [
     { type: 'license.status_changed', details: { previous_status: 'active' } },
@@ -56,7 +56,7 @@ test('a suspension and its end are changes of the status', () => {
   ]);
 });
 
-test('a subscription is first past due, and over at the end of its days of grace', () => {
+test('describes a subscription as past due, then as expired after the grace period', () => {
   const monthly = { ...perpetual, subscription: true, expiresAt: now };
   assert.deepEqual(describeTransition(monthly, now), {
     type: 'license.status_changed',
@@ -69,7 +69,7 @@ test('a subscription is first past due, and over at the end of its days of grace
   assert.equal(describeTransition(monthly, inDays(7)), null);
 });
 
-test('there is something to tell of a change exactly when the status or the end is another', () => {
+test('describes a change exactly if the status or the expiry differs', () => {
   fc.assert(
     fc.property(anyStanding, anyStanding, (before, after) => {
       const told = describeChange(before, after, now).length > 0;

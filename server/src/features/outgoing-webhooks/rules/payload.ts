@@ -1,7 +1,7 @@
 import type { LicenseStanding } from '../../licenses/rules/facts.ts';
 import { licenseStatus, publicExpiry, type LicenseStatus } from '../../licenses/rules/status.ts';
 
-/** Everything that an endpoint can be told of. */
+/** All event types that endpoints can subscribe to. */
 export const EVENT_TYPES = [
   'license.created',
   'license.renewed',
@@ -15,16 +15,16 @@ export const EVENT_TYPES = [
 
 export type EventType = (typeof EVENT_TYPES)[number];
 
-/** What a receiver is told about a license is made of this; never the key itself. */
+/** The data of a license in payloads; never its key. */
 export interface EventLicense extends LicenseStanding {
   readonly tier: string | null;
-  /** The last symbols of the key. */
+  /** The last characters of the key. */
   readonly keyHint: string;
-  /** Told only when it is known. */
+  /** Omitted from the payload if null. */
   readonly customerEmail: string | null;
 }
 
-/** What an event says beyond the license, in the names of the wire. */
+/** Further fields of the payload. */
 export type EventDetails = Readonly<
   Partial<{
     activation_id: string;
@@ -34,7 +34,7 @@ export type EventDetails = Readonly<
   }>
 >;
 
-/** The body of a message: Standard Webhooks' `type`, `timestamp` and `data`, with the license as it was at that moment. */
+/** Formats the body of a message by Standard Webhooks: `type`, `timestamp` and `data`, with the license at that time. */
 export function formatPayload(
   type: string,
   license: EventLicense,

@@ -12,7 +12,7 @@ function pauseOf(attempts: number, retryAfterMs: number): number {
   return (nextAttemptAt(attempts, retryAfterMs, now, MIDDLE)?.getTime() ?? 0) - now.getTime();
 }
 
-test('the pauses are those of Standard Webhooks, and after ten attempts there is none', () => {
+test('uses the delays of Standard Webhooks for ten attempts', () => {
   const pauses = Array.from({ length: 10 }, (_, index) => {
     const next = nextAttemptAt(index + 1, null, now, MIDDLE);
     return next === null ? null : (next.getTime() - now.getTime()) / 1_000;
@@ -20,7 +20,7 @@ test('the pauses are those of Standard Webhooks, and after ten attempts there is
   assert.deepEqual(pauses, [5, 300, 1800, 7200, 18000, 36000, 50400, 72000, 86400, null]);
 });
 
-test('a pause is a tenth longer or shorter at most', () => {
+test('varies a delay by at most a tenth', () => {
   fc.assert(
     fc.property(
       fc.integer({ min: 1, max: RETRY_DELAYS_MS.length }),
@@ -35,7 +35,7 @@ test('a pause is a tenth longer or shorter at most', () => {
   );
 });
 
-test('no pause is so long that the failures before and after it count as two times of failures', () => {
+test('every delay is within one failure period', () => {
   for (let attempts = 1; attempts <= RETRY_DELAYS_MS.length; attempts++) {
     for (const askedMs of [null, Number.MAX_SAFE_INTEGER]) {
       const next = nextAttemptAt(attempts, askedMs, now, 1);
@@ -44,7 +44,7 @@ test('no pause is so long that the failures before and after it count as two tim
   }
 });
 
-test('a receiver may ask for a longer pause, up to a day, and never for a shorter one', () => {
+test('observes a longer Retry-After up to a day, never a shorter one', () => {
   assert.equal(pauseOf(1, 60_000), 60_000);
   assert.equal(pauseOf(2, 60_000), 300_000);
   assert.equal(pauseOf(1, 10 * 86_400_000), 86_400_000);

@@ -6,7 +6,7 @@ import { Webhook } from 'standardwebhooks';
 
 import { generateWebhookSecret, signMessage } from './sign-message.ts';
 
-test('the vector of Standard Webhooks comes out', () => {
+test('matches the vector of Standard Webhooks', () => {
   const headers = signMessage(
     { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', payload: '{"test": 2432232314}' },
     ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'],
@@ -19,7 +19,7 @@ test('the vector of Standard Webhooks comes out', () => {
   });
 });
 
-test('its own library takes a message signed with several secrets under each of them, and under no other', () => {
+test('the library accepts a message with several signatures under each secret only', () => {
   const secrets = [1, 2].map(() => generateWebhookSecret(randomBytes));
   const payload = '{"type":"license.created","text":"ü€"}';
   const headers = signMessage({ id: 'msg_1', payload }, secrets, new Date());
@@ -30,7 +30,7 @@ test('its own library takes a message signed with several secrets under each of 
   assert.throws(() => other.verify(payload, headers), /No matching signature found/);
 });
 
-test('a secret has 32 bytes', () => {
+test('generates secrets of 32 bytes', () => {
   const secret = generateWebhookSecret((count) => new Uint8Array(count).fill(255));
   assert.equal(secret, `whsec_${Buffer.alloc(32, 255).toString('base64')}`);
 });

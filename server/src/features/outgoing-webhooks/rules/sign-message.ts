@@ -2,24 +2,23 @@ import { createHmac } from 'node:crypto';
 
 const PREFIX = 'whsec_';
 
-/** As many as SHA-256 gives; Standard Webhooks asks for 24 to 64. */
+/** The size of SHA-256; Standard Webhooks requires 24 to 64. */
 const SECRET_BYTES = 32;
 
-/** Makes a signing secret. @param randomBytes a cryptographically strong source */
+/** Generates a signing secret. @param randomBytes a cryptographically strong source */
 export function generateWebhookSecret(randomBytes: (count: number) => Uint8Array): string {
   return PREFIX + Buffer.from(randomBytes(SECRET_BYTES)).toString('base64');
 }
 
-/** What is signed and sent. */
 export interface SignableMessage {
   readonly id: string;
   readonly payload: string;
 }
 
 /**
- * The headers of a message by Standard Webhooks 1.0.0 (https://www.standardwebhooks.com).
- * @param secrets `whsec_…`; each gives a signature, and a receiver takes any of them
- * @param sentAt to the second; receivers refuse what is more than five minutes old, so each attempt has its own
+ * Returns the headers of a message by Standard Webhooks 1.0.0 (https://www.standardwebhooks.com).
+ * @param secrets `whsec_…`; each creates a signature, and receivers accept any of them
+ * @param sentAt of this attempt, because receivers refuse messages older than five minutes
  */
 export function signMessage(
   { id, payload }: SignableMessage,
