@@ -19,7 +19,7 @@ function minutesLater(minutes: number): Date {
   return new Date(TEST_START.getTime() + minutes * 60 * SECOND_MS);
 }
 
-test('deferred: an event that is not what its type promises is kept, with its type and its time', async () => {
+test('deferred: stores an event that does not match its type, with type and time', async () => {
   const eventId = paddleId('evt');
   const occurredAt = new Date(service.clock.now().getTime() - HOUR_MS);
   const sound = paddleTransactionCompleted({ eventId, occurredAt });
@@ -39,7 +39,7 @@ test('deferred: an event that is not what its type promises is kept, with its ty
   assert.equal(readBody((await deliverPaddle(service, event)).body)['status'], 'duplicate');
 });
 
-test('deferred: one that the database refuses is tried again, and its neighbours go on', async () => {
+test('deferred: retries an event that the database rejects, and processes the others of its batch', async () => {
   const { pool, ctx } = service;
   await pool.query(`alter table billing_customers add constraint no_bob check (name <> 'Bob')`);
   const bad = paddleCustomer('created', { customerId: paddleId('ctm'), name: 'Bob' });

@@ -24,7 +24,7 @@ async function check(transactionId: string): Promise<Readonly<Record<string, unk
   return readBody((await service.get(`/api/v1/licenses/check/${transactionId}`)).body);
 }
 
-test('several lines: a license each, in the order of the lines', async () => {
+test('several lines: one license each, in the order of the lines', async () => {
   const { transactionId, once } = makePaddlePurchase();
   const lines = [{ priceId: TEST_PRICES.sellers }, { priceId: TEST_PRICES.personal, quantity: 3 }];
   await deliverPaddle(service, paddleTransactionCompleted({ ...once, lines }));
@@ -45,7 +45,7 @@ test('several lines: a license each, in the order of the lines', async () => {
   );
 });
 
-test('the buyer is known by the customer, whichever comes first', async () => {
+test('finds the buyer by the customer, in any order of events', async () => {
   for (const customerFirst of [true, false]) {
     const { transactionId, customerId, once } = makePaddlePurchase();
     const events = [
@@ -62,7 +62,7 @@ test('the buyer is known by the customer, whichever comes first', async () => {
   }
 });
 
-test('a subscription that is canceled or paused never runs for ever', async () => {
+test('a canceled or paused subscription is never perpetual', async () => {
   for (const [type, status] of [
     ['canceled', 'canceled'],
     ['paused', 'paused'],
@@ -87,7 +87,7 @@ test('a subscription that is canceled or paused never runs for ever', async () =
   }
 });
 
-test('a full refund ends the license and hides its key; one before the purchase too', async () => {
+test('a full refund ends the license and hides its key, even if it arrives before the purchase', async () => {
   for (const refundFirst of [true, false]) {
     const { transactionId, once } = makePaddlePurchase();
     const events = [
@@ -100,7 +100,7 @@ test('a full refund ends the license and hides its key; one before the purchase 
   }
 });
 
-test('a chargeback suspends, its reversal reinstates; what the operator suspended stays so', async () => {
+test('a chargeback suspends and its reversal reinstates, but not a manual suspension', async () => {
   const { transactionId, once } = makePaddlePurchase();
   const adjust = (action: string) =>
     paddleAdjustment('created', { transactionId, action, adjustmentId: paddleId('adj') });

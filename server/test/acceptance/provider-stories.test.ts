@@ -90,7 +90,7 @@ function follow(provider: string, story: Story): void {
     assert.deepEqual(await tell(story, REFUNDED, story.refund), ['refunded', may, false]);
   });
 
-  test(`${provider}: with the signature of another body a step changes nothing`, async () => {
+  test(`${provider}: the signature of another body changes nothing`, async () => {
     await tell(story, TEST_START, story.purchase);
     const body = JSON.stringify(story.refund[0]);
     const answer = await service.post(story.path, body, story.sign(`${body} `, TEST_START));
@@ -107,7 +107,7 @@ beforeEach(async () => {
   );
 });
 
-describe('a subscription from its beginning to its end, as the checkout’s page is told it', () => {
+describe('a subscription from start to end, as the checkout page sees it', () => {
   const { webhooks } = new Stripe('an-api-key');
   follow('Stripe', {
     path: '/api/v1/webhooks/stripe',

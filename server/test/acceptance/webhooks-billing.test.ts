@@ -43,7 +43,7 @@ async function readCounts(names: readonly string[]): Promise<number[]> {
 }
 
 describe('200', () => {
-  test('processed: a purchase makes a license, and the check shows its key', async () => {
+  test('processed: a purchase creates a license, and the check returns its key', async () => {
     const { transactionId, once } = makePaddlePurchase();
     assert.equal((await check(transactionId))['status'], 'pending');
     const event = paddleTransactionCompleted(once);
@@ -62,7 +62,7 @@ describe('200', () => {
     assert.equal((await validate(service, String(key), id, 'm')).valid, true);
   });
 
-  test('duplicate: the same event again changes nothing', async () => {
+  test('duplicate: a second delivery changes nothing', async () => {
     const { once } = makePaddlePurchase();
     const event = paddleTransactionCompleted(once);
     await deliverPaddle(service, event);
@@ -72,7 +72,7 @@ describe('200', () => {
     assert.equal(await service.count('licenses'), before);
   });
 
-  test('ignored: an event of no consequence, one that nobody knows, and why', async () => {
+  test('ignored: events without effect and of unknown type, with the reason', async () => {
     for (const event of [
       paddleTransaction('payment_failed', makePaddlePurchase().once),
       paddleEvent('weather.changed', { id: 'w' }),
@@ -83,7 +83,7 @@ describe('200', () => {
     }
   });
 
-  test('ignored: a price that the catalogue does not name', async () => {
+  test('ignored: a price that is not in the catalogue', async () => {
     const price = paddleId('pri');
     const { transactionId, once } = makePaddlePurchase(price);
     const { status, message } = readBody(
@@ -96,7 +96,7 @@ describe('200', () => {
     assert.equal((await check(transactionId))['status'], 'pending');
   });
 
-  test('each event is counted by what became of it', async () => {
+  test('counts each event by its outcome', async () => {
     const statuses = ['processed', 'duplicate', 'ignored', 'deferred'];
     const count = (): Promise<number[]> =>
       readCounts(
@@ -125,7 +125,7 @@ describe('401', () => {
     ['one by another secret', { 'billing-signature': sign('another') }],
     ['one of another body', { 'billing-signature': signPaddle('{}', secret, TEST_START) }],
   ] as const) {
-    test(`${what}, before anything is read`, async () => {
+    test(`${what}, before the body is read`, async () => {
       for (const body of [event, '{"not json']) {
         const answer = await service.post(PATH, body, { 'content-type': 'text/plain', ...headers });
         assert.deepEqual([answer.status, answer.body], [401, problem('invalid_signature')]);
@@ -138,7 +138,7 @@ describe('401', () => {
     assert.deepEqual([answer.status, answer.body], [401, problem('invalid_signature')]);
   });
 
-  test('a good signature of another time has a code of its own', async () => {
+  test('a valid signature with another time has its own code', async () => {
     for (const seconds of [-31, 31]) {
       const at = new Date(TEST_START.getTime() + seconds * SECOND_MS);
       const answer = await service.post(PATH, event, { 'billing-signature': sign(secret, at) });
@@ -146,7 +146,7 @@ describe('401', () => {
     }
   });
 
-  test('each is counted by its reason', async () => {
+  test('counts each refusal by its reason', async () => {
     const refusals = {
       missing: {},
       malformed: { 'billing-signature': 'h1' },
@@ -169,7 +169,7 @@ describe('401', () => {
 });
 
 describe('404', () => {
-  test('a provider that nobody knows', async () => {
+  test('an unknown provider', async () => {
     for (const provider of ['paddle2', 'paypal', 'x'.repeat(200)]) {
       const answer = await service.post(`/api/v1/webhooks/${provider}`, {});
       assert.deepEqual([answer.status, answer.body], [404, problem('unknown_provider')]);
@@ -178,14 +178,14 @@ describe('404', () => {
 });
 
 describe('405', () => {
-  test('GET is told that POST is served here', async () => {
+  test('GET is refused with the allowed method', async () => {
     const answer = await service.get(PATH);
     assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
   });
 });
 
 describe('413', () => {
-  test('a body of 1 MiB is looked at, one byte more is not', async () => {
+  test('accepts a body of 1 MiB, but not one byte more', async () => {
     const longest = 'x'.repeat(MAX_BODY_BYTES);
     assert.equal((await service.post(PATH, longest)).status, 401);
     const answer = await service.post(PATH, `${longest}x`);
@@ -194,7 +194,7 @@ describe('413', () => {
 });
 
 describe('415', () => {
-  test('another media type, once the signature is found right', async () => {
+  test('another media type with a valid signature', async () => {
     const answer = await sendSigned('a=b', { 'content-type': 'application/x-www-form-urlencoded' });
     assert.deepEqual([answer.status, answer.body], [415, problem('unsupported_media_type')]);
   });
@@ -210,7 +210,7 @@ describe('422', () => {
     ['{"event_id": 5, "event_type": "x"}', 'body', 'value_error'],
     [`{"event_id": "${'x'.repeat(201)}", "event_type": "x"}`, 'body', 'value_error'],
   ] as const) {
-    test(`well signed and no event: ${body.slice(0, 40)}`, async () => {
+    test(`signed, but not an event: ${body.slice(0, 40)}`, async () => {
       const answer = await sendSigned(body);
       assert.equal(answer.status, 422, answer.text);
       assert.deepEqual(faultsOf(answer.body), [fault]);
@@ -228,7 +228,7 @@ describe('503', () => {
 });
 
 describe('other providers', () => {
-  test('each is verified by its own scheme, at its own path', async () => {
+  test('verifies each provider by its own scheme, at its own path', async () => {
     const body = JSON.stringify({
       id: 'evt_1',
       object: 'event',

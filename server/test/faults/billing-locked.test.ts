@@ -39,7 +39,7 @@ async function hold(statement: string, values: readonly string[] = []): Promise<
   return holder;
 }
 
-test('while somebody else has the lock of billing every delivery is told in time to come again, and is applied then', async () => {
+test('while the lock of billing is held, every delivery is refused in time and applied later', async () => {
   const events = Array.from({ length: 300 }, () => purchase());
   const holder = await hold(
     `select pg_advisory_xact_lock(hashtextextended('latchkey billing', 0))`,
@@ -60,7 +60,7 @@ test('while somebody else has the lock of billing every delivery is told in time
   assert.equal(await service.count('licenses'), events.length);
 });
 
-test('a license that somebody holds keeps its own events out alone, and nobody waits for longer than providers do', async () => {
+test('a locked license delays only its own events, within the timeout of providers', async () => {
   const transactionId = paddleId('txn');
   await deliver(purchase(transactionId));
   const { rows } = await service.pool.query(

@@ -14,7 +14,7 @@ import { startWebhookReceiver } from '../webhook-receiver.ts';
 
 const WithSecret = Type.Object({ secret: Type.String() });
 
-test('a service that is killed between the sending and the noting of it sends the message again under its id', async () => {
+test('a service that is killed between sending and recording repeats the message with its id', async () => {
   const database = await createTestDatabase();
   await using receiver = await startWebhookReceiver();
   await using home = await makeServiceHome();

@@ -58,7 +58,7 @@ const HOLD_COMMITS = `
   create constraint trigger hold_commit after insert on billing_events
     deferrable initially deferred for each row execute function hold_commit()`;
 
-describe('killed between the arrival and the commit', onUnix, () => {
+describe('killed between arrival and commit', onUnix, () => {
   for (const { when, hold, commits } of POINTS) {
     test(`${when}: one license, one e-mail`, async () => {
       await using shop = await openKilledShop();
@@ -96,7 +96,7 @@ const PURCHASES = 120;
 const MAX_ROUNDS = 15;
 
 test(
-  'killed anywhere under load, until of those without an answer some were done and some were not: one license, one e-mail',
+  'killed under load, with unanswered events both committed and not: one license, one e-mail',
   onUnix,
   async () => {
     await using shop = await openKilledShop();

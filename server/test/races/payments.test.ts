@@ -97,8 +97,8 @@ function anyOrder(length: number) {
   return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });
 }
 
-describe('stories told in any order, twice, to two processes, end in the same licenses', () => {
-  for (const { name, facts, ends } of scenarios) {
+describe('facts in any order, delivered twice to two processes, lead to the same licenses', () => {
+  for (const { name, facts, expected } of scenarios) {
     test(name, async () => {
       await fc.assert(
         fc.asyncProperty(anyOrder(facts.length), fc.boolean(), async (order, atOnce) => {
@@ -109,7 +109,7 @@ describe('stories told in any order, twice, to two processes, end in the same li
           else for (const [at, event] of told.entries()) statuses.push(await deliver(event, at));
           const duplicates = statuses.filter((status) => status === 'duplicate').length;
           assert.equal(duplicates, facts.length);
-          assert.deepEqual(await readLicenses(suffix), ends);
+          assert.deepEqual(await readLicenses(suffix), expected);
         }),
         planTellings(facts.length),
       );
@@ -117,7 +117,7 @@ describe('stories told in any order, twice, to two processes, end in the same li
   }
 });
 
-test('one purchase delivered 50 times at once: one license, one key, one event', async () => {
+test('one purchase delivered 50 times concurrently creates one license, one key and one event', async () => {
   const [story] = scenarios;
   const { suffix, events } = retell(story?.facts ?? []);
   const statuses = await Promise.all(
@@ -129,7 +129,7 @@ test('one purchase delivered 50 times at once: one license, one key, one event',
   assert.equal((await readLicenses(suffix)).length, 1);
 });
 
-test('500 purchases at once: 500 licenses, each found by its checkout', async () => {
+test('500 concurrent purchases create 500 licenses, each found by its checkout', async () => {
   const [story] = scenarios;
   const purchases = Array.from({ length: 500 }, () => retell(story?.facts ?? []));
   const before = await one.count('licenses');

@@ -53,7 +53,7 @@ for (const [what, text, type, status, why] of [
     'Value error, The event has no id, no type or no time.',
   ],
 ] as const) {
-  test(`a well signed body ${what} is kept once as a dead letter, and its sender is told what is wrong`, async () => {
+  test(`stores a signed body ${what} once as failed and returns the error`, async () => {
     const body = Buffer.from(text);
     assert.deepEqual([await send(body, type), await send(body, type)], [status, status]);
     const message = `It cannot be read: ${why}`;
@@ -61,7 +61,7 @@ for (const [what, text, type, status, why] of [
   });
 }
 
-test('bytes that are no text are kept as they came, and a replay says that they cannot be read', async () => {
+test('stores bytes that are not text unchanged, and fails to replay them', async () => {
   const body = Buffer.from([0x7b, 0x00, 0xff, 0xc3, 0x28, 0x7d]);
   assert.equal(await send(body), 422);
   const message = 'It cannot be read: JSON decode error: The body is not UTF-8';
@@ -75,14 +75,14 @@ test('bytes that are no text are kept as they came, and a replay says that they 
   assert.deepEqual(await findKept(body), [{ ...FAILED, message, raw: body, attempts: 2 }]);
 });
 
-test('what is not well signed is not kept', async () => {
+test('stores no body without a valid signature', async () => {
   const kept = await service.count('billing_events');
   const { status } = await service.post(PATH, 'a=b', { 'billing-signature': 'ts=1;h1=00' });
   assert.equal(status, 401);
   assert.equal(await service.count('billing_events'), kept);
 });
 
-test('a body that PostgreSQL would not take as a text is kept and applied as any other', async () => {
+test('stores and applies a body that is not a valid text in PostgreSQL', async () => {
   const event = paddleCustomer('created', { customerId: paddleId('ctm'), name: 'A\0B' });
   const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
   assert.equal((await service.post(PATH, body, headers)).status, 200);

@@ -47,7 +47,7 @@ export async function storeDeferredEvent(
   });
 }
 
-/** Tells the sender what is wrong with a malformed event; any other cause concerns the operator only. */
+/** Describes a malformed event to its sender; other causes concern the operator only. */
 function describeDeferral(cause: unknown): string {
   return cause instanceof MalformedEventError
     ? `The event is stored; it does not match its type: ${cause.message}`

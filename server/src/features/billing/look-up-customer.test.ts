@@ -63,7 +63,7 @@ async function buy(email?: string): Promise<{ transactionId: string; customerId:
 
 const listMails = () => relay.mails.slice(start).map(({ to }) => to.join());
 
-test('from the checkout to the e-mail: the address is looked up, and the keys go out once, in its language', async () => {
+test('looks up the address after a checkout and sends the keys once, in the language of the customer', async () => {
   const { transactionId, customerId } = await buy();
   await runDueJobs(ctx);
   assert.deepEqual(asked, [customerId]);
@@ -76,7 +76,7 @@ test('from the checkout to the e-mail: the address is looked up, and the keys go
   assert.equal(listMails().length, 1);
 });
 
-test('a customer whom Paddle does not know is no failure; an event that tells of one later is enough', async () => {
+test('does not fail for an unknown customer, whom a later event may describe', async () => {
   answer = async () => null;
   const { customerId } = await buy();
   await runDueJobs(ctx);
@@ -87,7 +87,7 @@ test('a customer whom Paddle does not know is no failure; an event that tells of
   assert.deepEqual(await countJobs(pool), { open: 0, givenUp: 0 });
 });
 
-test('the answer counts as of the moment of asking: more than an event before it, less than one after it', async () => {
+test('the response overrides events before the request, but not later ones', async () => {
   const customerId = paddleId('ctm');
   const tell = (email: string, occurredAt: Date) =>
     deliver(paddleCustomer('updated', { customerId, email, occurredAt }));
@@ -110,7 +110,7 @@ async function readKnown(customerId: string): Promise<unknown> {
   return rows[0]?.email;
 }
 
-test('a pause that Paddle asks for is kept; other failures are left to be tried again', async () => {
+test('observes a rate limit of Paddle and throws other errors for a retry', async () => {
   const name = { provider: 'paddle', customerId: 'ctm_pause' };
   answer = () => Promise.reject(new PaddleApiError('a pause', 600));
   await lookUpCustomer(ctx, name);
@@ -125,7 +125,7 @@ test('a pause that Paddle asks for is kept; other failures are left to be tried 
   await assert.rejects(lookUpCustomer(ctx, name), /^PaddleApiError: Paddle answers 503$/u);
 });
 
-test('other providers, and Paddle without a key, are not asked', async () => {
+test('sends no request for other providers or without an API key', async () => {
   await lookUpCustomer(ctx, { provider: 'stripe', customerId: 'cus_1' });
   await lookUpCustomer({ ...ctx, paddleApi: null }, { provider: 'paddle', customerId: 'ctm_1' });
   assert.deepEqual(asked, []);
@@ -137,7 +137,7 @@ for (const [what, found, expected] of [
   ['the API knows no such customer', null, 'typed@example.org'],
   ['the API knows no address', { ...ann, email: null }, 'typed@example.org'],
 ] as const) {
-  test(`an address of the checkout's own data is used after the API was asked: ${what}`, async () => {
+  test(`uses the address of the checkout after the look-up: ${what}`, async () => {
     answer = async () => found;
     const { customerId } = await buy('typed@example.org');
     await runDueJobs(ctx);
@@ -146,7 +146,7 @@ for (const [what, found, expected] of [
   });
 }
 
-test('when the API cannot be asked, the e-mail waits for a quarter of an hour and no longer', async () => {
+test('waits at most a quarter of an hour for the API', async () => {
   answer = () => Promise.reject(new PaddleApiError('Paddle answers 503'));
   const { transactionId } = await buy('typed@example.org');
   const name = { provider: 'paddle', transactionId };
@@ -163,7 +163,7 @@ test('when the API cannot be asked, the e-mail waits for a quarter of an hour an
   assert.deepEqual(listMails(), ['typed@example.org']);
 });
 
-test('of a customer of whom an event has told, and without an API key, nobody is asked before', async () => {
+test('skips the look-up of a known customer and without an API key', async () => {
   const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
   await deliver(paddleCustomer('created', { ...ids, email: 'known@example.org' }));
   const lines = [{ priceId: TEST_PRICES.personal }];
@@ -175,7 +175,7 @@ test('of a customer of whom an event has told, and without an API key, nobody is
   assert.deepEqual(asked, []);
 });
 
-test('keys that the relay refused to take for an address go out to the next one', async () => {
+test('sends refused keys to the next address', async () => {
   answer = async () => ({ ...ann, email: 'wrong@example.org' });
   relay.script = { recipient: { code: 550, words: 'no such user' } };
   const { customerId } = await buy();

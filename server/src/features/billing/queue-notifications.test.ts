@@ -43,7 +43,7 @@ beforeEach(async () => {
   await takeFollowed(pool);
 });
 
-test('a purchase is told once, and its keys are sent', async () => {
+test('a purchase queues one message and one e-mail', async () => {
   const { transactionId } = await subscribe();
   assert.deepEqual(await takeFollowed(pool), {
     messages: ['license.created'],
@@ -51,7 +51,7 @@ test('a purchase is told once, and its keys are sent', async () => {
   });
 });
 
-test('a purchase of which no event told the buyer has it looked up besides', async () => {
+test('a purchase by an unknown customer queues a look-up too', async () => {
   const of = makePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(of));
   assert.deepEqual(await takeFollowed(pool), {
@@ -60,7 +60,7 @@ test('a purchase of which no event told the buyer has it looked up besides', asy
   });
 });
 
-test('what says nothing new of a purchase, or says it again, is followed by nothing', async () => {
+test('an event without a change, or a duplicate, queues nothing', async () => {
   const of = await subscribe();
   await takeFollowed(pool);
   const created = paddleSubscription('created', of);
@@ -70,7 +70,7 @@ test('what says nothing new of a purchase, or says it again, is followed by noth
   assert.deepEqual(await takeFollowed(pool), { messages: [], jobs: [] });
 });
 
-test('the address of a purchase that had none has its keys sent', async () => {
+test('a new address queues the e-mail of a purchase without one', async () => {
   const of = makePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(of));
   await takeFollowed(pool);
@@ -84,7 +84,7 @@ test('the address of a purchase that had none has its keys sent', async () => {
   });
 });
 
-test('a renewal is told once, and sends no key', async () => {
+test('a renewal queues one message and no e-mail', async () => {
   const of = await subscribe();
   await takeFollowed(pool);
   const later = new Date(TEST_START.getTime() + 31 * DAY_MS);
@@ -96,7 +96,7 @@ test('a renewal is told once, and sends no key', async () => {
   assert.deepEqual(await takeFollowed(pool), { messages: ['license.renewed'], jobs: [] });
 });
 
-test('a refund is told once, and sends no key', async () => {
+test('a refund queues one message and no e-mail', async () => {
   const { transactionId, subscriptionId, customerId } = await subscribe();
   await takeFollowed(pool);
   await deliverPaddle(

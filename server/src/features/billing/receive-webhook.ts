@@ -35,7 +35,7 @@ export interface IntakeDependencies {
   readonly pool: Pool;
 }
 
-interface ReceiveDependencies extends IntakeDependencies {
+export interface ReceiveDependencies extends IntakeDependencies {
   readonly config: { readonly billing: { readonly toleranceSeconds: number } };
   readonly metrics: {
     countRefusal(endpoint: string, reason: string): void;

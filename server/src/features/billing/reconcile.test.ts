@@ -42,14 +42,14 @@ function purchase(name: string): PaddleEvent {
 
 const reconcile = () => reconcilePaddle(ctx, { actor: 'ann' });
 
-test('before anything was received nothing is fetched', async () => {
+test('fetches nothing before the first event was received', async () => {
   purchase('before');
   clock.advance(2 * HOUR_MS);
   assert.equal(await reconcile(), null);
   assert.equal(await service.count('licenses'), 0);
 });
 
-test('events that never arrived are applied once, and what was repaired is said', async () => {
+test('applies missed events once, and logs and audits them', async () => {
   const [first, lost, alsoLost, last] = [
     purchase('first'),
     purchase('lost'),
@@ -77,7 +77,7 @@ test('events that never arrived are applied once, and what was repaired is said'
   assert.ok(service.log.some((line) => line.includes('billing.missed_events_applied')));
 });
 
-test('events that may still be on their way are left to their webhooks, and compared later', async () => {
+test('skips events whose webhooks may still arrive', async () => {
   const before = await service.count('licenses');
   purchase('young');
   assert.deepEqual(await reconcile(), { compared: 0, repaired: [], reachedEnd: true });
@@ -87,7 +87,7 @@ test('events that may still be on their way are left to their webhooks, and comp
   assert.equal(await service.count('licenses'), before + 1);
 });
 
-test('a type of event that the webhook is not subscribed to is kept, and nothing is said of it', async () => {
+test('stores events of types without subscription, without reporting them', async () => {
   const rows = await service.count('audit_log');
   const lines = service.log.length;
   paddleLog.push(paddleEvent('address.created', { id: 'add_1' }, { occurredAt: clock.now() }));
@@ -101,7 +101,7 @@ test('a type of event that the webhook is not subscribed to is kept, and nothing
   assert.deepEqual(kept, [{ status: 'ignored' }]);
 });
 
-test('while Paddle cannot be asked nothing is lost: that is stored, and the next comparison begins where the last ended', async () => {
+test('stores a failure, and continues at the cursor after it', async () => {
   const before = await service.count('licenses');
   purchase('missed');
   clock.advance(2 * HOUR_MS);
@@ -122,7 +122,7 @@ test('while Paddle cannot be asked nothing is lost: that is stored, and the next
   assert.equal(await service.count('licenses'), before + 1);
 });
 
-test('a comparison from a moment on leaves what is before it to the next one, and says nothing of how that went', async () => {
+test('a comparison with since moves no cursor and stores no result', async () => {
   const before = await service.count('licenses');
   const older = purchase('older');
   clock.advance(72 * HOUR_MS);
@@ -144,7 +144,7 @@ test('a comparison from a moment on leaves what is before it to the next one, an
   assert.equal(await service.count('licenses'), before + 2);
 });
 
-test('a comparison from a moment on, before any other, leaves the next one to begin at the first event', async () => {
+test('a first comparison with since leaves the next one to start at the first event', async () => {
   await service.pool.query('delete from billing_reconciliations');
   const before = await service.count('licenses');
   purchase('before-any');
@@ -175,7 +175,7 @@ function logOf(count: number): PaddleApi {
   };
 }
 
-test('a log that is longer than one comparison was not compared to its end, and is by those that follow', async () => {
+test('a longer log is compared to its end by several comparisons', async () => {
   const longer = { ...ctx, paddleApi: logOf(25) };
   clock.advance(2 * HOUR_MS);
   paddle.answer = answerJson(500, {});
@@ -198,7 +198,7 @@ test('a log that is longer than one comparison was not compared to its end, and 
   ]);
 });
 
-test('by hand it goes on to the end of the log, however long that is', async () => {
+test('an unlimited comparison continues to the end of the log', async () => {
   const longer = { ...ctx, paddleApi: logOf(70) };
   clock.advance(2 * HOUR_MS);
   const { compared, reachedEnd } =
@@ -206,7 +206,7 @@ test('by hand it goes on to the end of the log, however long that is', async () 
   assert.deepEqual([compared, reachedEnd], [70, true]);
 });
 
-test('a log that does not go on behind an event is an error, and not compared for ever', async () => {
+test('throws if the log repeats an event', async () => {
   const [event] = await logOf(1).listEvents(null);
   assert.ok(event !== undefined);
   clock.advance(2 * HOUR_MS);

@@ -69,9 +69,9 @@ beforeEach(async () => {
   await takeFollowed(pool);
 });
 
-describe('a dispute that the provider never takes back', () => {
+describe('an open dispute', () => {
   for (const action of ['chargeback_warning', 'chargeback']) {
-    test(`ends on an operator's word, for all licenses of the payment: ${action}`, async () => {
+    test(`is closed by a reinstatement, for all licenses of the payment: ${action}`, async () => {
       const transactionId = await buy([
         { priceId: TEST_PRICES.personal },
         { priceId: TEST_PRICES.personal },
@@ -88,7 +88,7 @@ describe('a dispute that the provider never takes back', () => {
     });
   }
 
-  test('stays ended when it is told again, and by a replay', async () => {
+  test('stays closed after a duplicate and a replay', async () => {
     const transactionId = await buy();
     const event = await tell(transactionId, 'chargeback_warning');
     await reinstate(transactionId);
@@ -98,7 +98,7 @@ describe('a dispute that the provider never takes back', () => {
     assert.deepEqual(await listDisputed(transactionId), [false]);
   });
 
-  test('does not keep what comes after it from counting: a chargeback, and its reversal', async () => {
+  test('leaves a later chargeback and its reversal effective', async () => {
     const transactionId = await buy();
     await tell(transactionId, 'chargeback_warning');
     await reinstate(transactionId);
@@ -110,7 +110,7 @@ describe('a dispute that the provider never takes back', () => {
     assert.deepEqual(await listDisputed(transactionId), [false]);
   });
 
-  test('counts again when the provider says more of it', async () => {
+  test('reopens when the provider reports it again', async () => {
     const transactionId = await buy();
     const adjustmentId = paddleId('adj');
     await tell(transactionId, 'chargeback', adjustmentId);
@@ -119,7 +119,7 @@ describe('a dispute that the provider never takes back', () => {
     assert.deepEqual(await listDisputed(transactionId), [true]);
   });
 
-  test('opens no other one again, which a reversal had taken back', async () => {
+  test('does not reopen another dispute that was reversed', async () => {
     const transactionId = await buy();
     await tell(transactionId, 'chargeback');
     await tell(transactionId, 'chargeback_reverse');
@@ -128,7 +128,7 @@ describe('a dispute that the provider never takes back', () => {
     assert.deepEqual(await listDisputed(transactionId), [false]);
   });
 
-  test('ends also where the clock of the provider is ahead', async () => {
+  test('is closed even if the clock of the provider is ahead', async () => {
     const transactionId = await buy();
     const occurredAt = new Date(service.clock.now().getTime() + 5 * HOUR_MS);
     const about = { transactionId, action: 'chargeback_warning', occurredAt };
@@ -138,7 +138,7 @@ describe('a dispute that the provider never takes back', () => {
   });
 });
 
-test('a license that was suspended by hand and is in dispute runs again at once, and a refund stays one', async () => {
+test('reinstates a license that is both suspended and disputed, but keeps a refund', async () => {
   const transactionId = await buy();
   const [license] = await listLicenses(transactionId);
   await suspendLicense(ctx, { keyOrId: license?.id ?? '', ...by });

@@ -7,16 +7,15 @@ import {
 } from '@latchkey/contract';
 import type { FastifyRequest } from 'fastify';
 
-import type { Context } from '#server/context.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addRawParser, readJsonBody } from '#server/http/json-parser.ts';
 
-import { receiveWebhook } from './receive-webhook.ts';
+import { receiveWebhook, type ReceiveDependencies } from './receive-webhook.ts';
 
 const WEBHOOK_BODY_LIMIT_BYTES = 1024 * 1024;
 
-/** The signature is judged before anything else is, so the schemas are for the interface document alone. */
-const unjudged = { bodyLimit: WEBHOOK_BODY_LIMIT_BYTES, validatorCompiler: () => () => true };
+/** The signature is verified before the body is read, so the schemas serve only the interface document. */
+const unvalidated = { bodyLimit: WEBHOOK_BODY_LIMIT_BYTES, validatorCompiler: () => () => true };
 
 const description =
   'An event is kept first and applied once, however often it is sent. The signature is judged before the body is read.';
@@ -27,15 +26,15 @@ const common = {
   response: { 200: ref(WebhookResponse, 'The event is kept.') },
 };
 
-/** What payment providers call. */
-export function registerBillingRoutes(app: App, ctx: Context): void {
+/** Registers the webhooks that payment providers call. */
+export function registerBillingRoutes(app: App, deps: ReceiveDependencies): void {
   app.register(async (scope: App) => {
     addRawParser(scope);
 
     scope.post(
       '/api/v1/webhooks/billing',
       {
-        ...unjudged,
+        ...unvalidated,
         schema: {
           ...common,
           operationId: 'receiveBillingWebhook',
@@ -45,13 +44,13 @@ export function registerBillingRoutes(app: App, ctx: Context): void {
           problems: ['invalid_signature', 'stale_signature', 'billing_not_configured'],
         },
       },
-      (request) => receive(ctx, 'paddle', request),
+      (request) => receive(deps, 'paddle', request),
     );
 
     scope.post(
       '/api/v1/webhooks/:provider',
       {
-        ...unjudged,
+        ...unvalidated,
         schema: {
           ...common,
           operationId: 'receiveProviderWebhook',
@@ -66,16 +65,16 @@ export function registerBillingRoutes(app: App, ctx: Context): void {
           ],
         },
       },
-      (request) => receive(ctx, request.params.provider, request),
+      (request) => receive(deps, request.params.provider, request),
     );
   });
 }
 
 function receive(
-  ctx: Context,
+  deps: ReceiveDependencies,
   provider: string,
   { headers, body }: Pick<FastifyRequest, 'headers' | 'body'>,
 ): Promise<WebhookResponse> {
   const rawBody = Buffer.isBuffer(body) ? body : Buffer.alloc(0);
-  return receiveWebhook(ctx, provider, { headers, rawBody }, () => readJsonBody(headers, rawBody));
+  return receiveWebhook(deps, provider, { headers, rawBody }, () => readJsonBody(headers, rawBody));
 }

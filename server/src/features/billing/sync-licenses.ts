@@ -20,7 +20,7 @@ import {
   type OrphanedLicense,
   type UnmatchedPurchase,
 } from './rules/plan-licenses.ts';
-import type { LicenseDraft } from './rules/purchase.ts';
+import type { LicenseDraft } from './rules/compute-licenses.ts';
 
 export type SyncDependencies = BilledLicenseDependencies;
 

@@ -21,7 +21,7 @@ for (const language of KEY_EMAIL_LANGUAGES) {
     ['one', oneKey],
     ['two', exampleKeyEmail],
   ] as const) {
-    test(`the e-mail in ${language} for ${name} is the one that was read and approved`, () => {
+    test(`writes the approved e-mail in ${language} for ${name}`, () => {
       const { subject, text, html } = writeKeyEmail(language, facts);
       const written = `${subject}\n\n${text}\n${html}`;
       const file = new URL(`golden/${language}-${name}.golden`, import.meta.url);
@@ -34,13 +34,13 @@ for (const language of KEY_EMAIL_LANGUAGES) {
 const writeSubject = (keys: KeyEmailFacts['keys']) =>
   writeKeyEmail('en', { ...oneKey, keys }).subject;
 
-test('the subject names the product when there is only one, and counts the keys', () => {
+test('names a single product and the number of keys in the subject', () => {
   assert.equal(writeSubject([first]), 'Your license key for Example Studio');
   assert.equal(writeSubject([first, first]), 'Your 2 license keys for Example Studio');
   assert.equal(writeSubject(exampleKeyEmail.keys), 'Your 2 license keys');
 });
 
-test('the language is that of the locale, or English', () => {
+test('chooses the language of the locale, English by default', () => {
   const chosen = ['de', 'de-AT', 'DE_ch', 'fr', 'fr-CA', 'en-GB', 'pt-BR', 'den', '', null];
   const expected = ['de', 'de', 'de', 'fr', 'fr', 'en', 'en', 'en', 'en', 'en'];
   assert.deepEqual(chosen.map(chooseLanguage), expected);
@@ -49,7 +49,7 @@ test('the language is that of the locale, or English', () => {
 const greet = (customerName: string | null) =>
   writeKeyEmail('en', { ...oneKey, customerName }).text.split('\n')[3];
 
-test('a name is greeted by; one that carries a link, an address or markup is not repeated', () => {
+test('greets by name, unless the name contains a link, an address or markup', () => {
   for (const name of ['Zoë O’Hara-Łukasz', 'J. R. Smith Jr.', '李雷', 'Müller & Co'.slice(0, 6)]) {
     assert.equal(greet(name), `Hello ${name},`);
   }
@@ -68,7 +68,7 @@ test('a name is greeted by; one that carries a link, an address or markup is not
 
 const findTags = (html: string) => html.match(/<[^>]*>/gu);
 
-test('whatever product and transaction are called, the HTML holds them as text and nothing else', () => {
+test('escapes product names and transaction ids in HTML', () => {
   const plain = writeKeyEmail('en', {
     ...oneKey,
     keys: [{ ...first, productName: 'P' }],
@@ -84,7 +84,7 @@ test('whatever product and transaction are called, the HTML holds them as text a
   );
 });
 
-test('nothing is loaded from anywhere, and every look is in the tags for clients that drop style sheets', () => {
+test('loads no external resources and styles inline', () => {
   const { html } = writeKeyEmail('de', exampleKeyEmail);
   assert.doesNotMatch(html, /https?:|src=|url\(|<img|<script|<link/u);
   const shown = html.slice(html.indexOf('<body'));

@@ -11,7 +11,7 @@ const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 for (const language of KEY_EMAIL_LANGUAGES) {
   for (const machinesKept of [true, false]) {
     const machines = machinesKept ? 'kept' : 'dropped';
-    test(`the e-mail with a replaced key in ${language}, machines ${machines}, is the one that was approved`, () => {
+    test(`writes the approved e-mail with a replaced key in ${language}, machines ${machines}`, () => {
       const facts = { ...exampleReplacedKey, machinesKept };
       const { subject, text, html } = writeReplacedKeyEmail(language, facts);
       const written = `${subject}\n\n${text}\n${html}`;
@@ -22,7 +22,7 @@ for (const language of KEY_EMAIL_LANGUAGES) {
   }
 }
 
-test('the e-mail with a replaced key repeats no name that carries a link', () => {
+test('does not repeat a name with a link in the e-mail with a replaced key', () => {
   const facts = { ...exampleReplacedKey, customerName: 'Win at evil.example' };
   assert.match(writeReplacedKeyEmail('en', facts).text, /^Hello,$/mu);
 });

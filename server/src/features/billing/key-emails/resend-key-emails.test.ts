@@ -56,7 +56,7 @@ beforeEach(async () => {
   await pool.query('truncate key_emails, billing_licenses, billing_aliases, audit_log, jobs');
 });
 
-test('an e-mail that was sent is sent again when an operator says so, with its keys and under another id', async () => {
+test('resends a sent e-mail with all keys and a new Message-ID', async () => {
   const { licenseKey } = await buy('txn_1');
   await send('txn_1');
   service.clock.advance(1_000);
@@ -79,7 +79,7 @@ test('an e-mail that was sent is sent again when an operator says so, with its k
   ]);
 });
 
-test('a purchase is found by another id of its payment, and one without licenses is not', async () => {
+test('finds a purchase by an alias of its payment, but not one without licenses', async () => {
   await buy('txn_1');
   await pool.query(`insert into billing_aliases values ('cs_1', 'paddle', 'txn_1')`);
   assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'cs_1' }, ...by }), 1);
@@ -87,7 +87,7 @@ test('a purchase is found by another id of its payment, and one without licenses
   assert.equal(await resendKeyEmails(ctx, { which: { transactionId: 'txn_2' }, ...by }), 0);
 });
 
-test('one that is under way is left alone, until whoever sends it is gone', async () => {
+test('skips an e-mail that is being sent until its claim times out', async () => {
   await buy('txn_1');
   await pool.query(
     `insert into key_emails (transaction_id, provider, state, created_at, claimed_at)
@@ -100,7 +100,7 @@ test('one that is under way is left alone, until whoever sends it is gone', asyn
   assert.equal(await resendKeyEmails(ctx, { which, ...by }), 1);
 });
 
-test('all that were refused for good are sent to the same addresses, and no others', async () => {
+test('resends all permanently refused e-mails and no others', async () => {
   for (const id of ['txn_1', 'txn_2', 'txn_3']) await buy(id);
   await send('txn_3');
   relay.script = { message: { code: 550, words: 'your sender is on a list' } };
@@ -118,7 +118,7 @@ test('all that were refused for good are sent to the same addresses, and no othe
   assert.equal(await resendKeyEmails(ctx, { which: 'refused', ...by }), 0);
 });
 
-test('a key that was withheld while its license was suspended is sent once that is reinstated', async () => {
+test('sends a withheld key once its license is reinstated', async () => {
   const { license, licenseKey } = await buy('txn_1');
   const change = { keyOrId: license.id, ...by };
   await suspendLicense(ctx, change);

@@ -65,7 +65,7 @@ beforeEach(async () => {
   );
 });
 
-test('one e-mail with all keys of the transaction, in the order of its lines, and never again', async () => {
+test('sends all keys of a transaction in one e-mail, once, in the order of the lines', async () => {
   const first = await buy('1');
   const second = await buy('2', { productId: 'sellers' });
   await sendKeyEmail(ctx, name);
@@ -90,7 +90,7 @@ test('one e-mail with all keys of the transaction, in the order of its lines, an
   ]);
 });
 
-test('however many processes are at it, one e-mail goes out', async () => {
+test('sends one e-mail from concurrent processes', async () => {
   await buy('1');
   const free = Promise.withResolvers<void>();
   let sending = 0;
@@ -113,7 +113,7 @@ test('however many processes are at it, one e-mail goes out', async () => {
   for (const error of refusals) assert.match(String(error), /another process is sending it/u);
 });
 
-test('a process killed while sending: not before its time is over, and then under the same id', async () => {
+test('resends with the same Message-ID after the claim of a killed process timed out', async () => {
   await buy('1');
   const sent: MailMessage[] = [];
   const killed = {
@@ -135,7 +135,7 @@ function never(sent: MailMessage[], message: MailMessage): Promise<SendResult> {
   return new Promise(() => {});
 }
 
-test('a license that the transaction makes later is sent later, alone', async () => {
+test('sends the key of a license that is created later by itself', async () => {
   const first = await buy('1');
   await sendKeyEmail(ctx, name);
   const second = await buy('2');
@@ -148,7 +148,7 @@ test('a license that the transaction makes later is sent later, alone', async ()
   assert.notEqual(readHeader(one, 'Message-ID'), readHeader(two, 'Message-ID'));
 });
 
-test('without an address it waits, and goes out once there is one', async () => {
+test('waits for an address', async () => {
   const { license } = await buy('1', {}, {});
   await sendKeyEmail(ctx, name);
   assert.deepEqual([mails().length, (await readState())[0].reason], [0, 'no_address']);
@@ -166,13 +166,13 @@ test('without an address it waits, and goes out once there is one', async () => 
   assert.deepEqual([mails().length, (await readState())[0].state], [1, 'sent']);
 });
 
-test('without mail it waits', async () => {
+test('waits for a mail relay', async () => {
   await buy('1');
   await sendKeyEmail({ ...ctx, mail: null }, name);
   assert.deepEqual((await readState())[0].reason, 'no_mail');
 });
 
-test('what the relay refuses for now is tried again; for good, only for another address', async () => {
+test('retries a temporary failure; after a permanent one sends only to another address', async () => {
   const { license } = await buy('1');
   relay.script = { recipient: { code: 450, words: 'later' } };
   await assert.rejects(
@@ -224,7 +224,7 @@ async function readJobs() {
 
 const JOB = 'send_key_email:paddle:txn_1';
 
-test('a relay that has an e-mail and does not answer gets it twice at most, and a pause between', async () => {
+test('sends an unconfirmed e-mail at most twice, with a delay', async () => {
   await buy('1');
   const { tries, slow } = answerWith('unknown', 'temporary', 'unknown');
   await sendKeyEmail(slow, name);
@@ -245,7 +245,7 @@ test('a relay that has an e-mail and does not answer gets it twice at most, and 
   assert.equal(new Set(tries).size, 1, 'all under the same Message-ID');
 });
 
-test('whoever asks for it within the pause has it sent after the pause, unless the address is another', async () => {
+test('delays the second attempt when it is queued again, unless the address changed', async () => {
   const { license } = await buy('1');
   const { tries, slow } = answerWith('unknown');
   await sendKeyEmail(slow, name);
@@ -260,7 +260,7 @@ test('whoever asks for it within the pause has it sent after the pause, unless t
   assert.deepEqual([tries.length, (await readState())[0].state], [2, 'sent']);
 });
 
-test('that a relay left an e-mail open is remembered while mail, or a good license, is away', async () => {
+test('keeps the unconfirmed state while there is no mail relay or valid license', async () => {
   const { license } = await buy('1');
   const { tries, slow } = answerWith('unknown', 'unknown');
   await sendKeyEmail(slow, name);
@@ -277,7 +277,7 @@ test('that a relay left an e-mail open is remembered while mail, or a good licen
   assert.deepEqual([tries.length, state.state, state.reason], [2, 'refused', 'unconfirmed']);
 });
 
-test('an e-mail that an operator has begin anew may be left open once again', async () => {
+test('allows another unconfirmed attempt after a reset', async () => {
   await buy('1');
   const { tries, slow } = answerWith('unknown', 'unknown', 'unknown');
   await sendKeyEmail(slow, name);
@@ -287,7 +287,7 @@ test('an e-mail that an operator has begin anew may be left open once again', as
   assert.deepEqual([tries.length, (await readState())[0].state], [2, 'waiting']);
 });
 
-test('keys that are good for nothing are not sent', async () => {
+test('withholds keys of invalid licenses', async () => {
   await buy('1', { facts: { refunded_at: TEST_START } });
   await buy('2', { facts: { revoked_at: TEST_START } });
   await sendKeyEmail(ctx, name);
@@ -304,7 +304,7 @@ for (const [what, known, told, subject] of [
   ['what the payment said', null, 'fr-CA', /^=\?UTF-8\?Q\?Votre_cl/u],
   ['English otherwise', null, null, /^Your license key for Personal$/u],
 ] as const) {
-  test(`the language: ${what}`, async () => {
+  test(`chooses the language: ${what}`, async () => {
     await buy('1');
     const fact = JSON.stringify({ customer: { email: null, name: null, locale: told } });
     await pool.query(

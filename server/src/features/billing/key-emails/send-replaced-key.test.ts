@@ -33,7 +33,7 @@ async function ask(operation: string, body: object) {
 }
 
 describe('rekey', () => {
-  test('makes the old key unknown to every operation and lets machines go on with the new one', async () => {
+  test('invalidates the old key in every operation and keeps machines with the new key', async () => {
     const { license, licenseKey: oldKey } = await service.issue({
       customerEmail: 'ann@example.org',
     });
@@ -151,8 +151,8 @@ describe('rekey', () => {
   });
 });
 
-describe('the e-mail with a replaced key', () => {
-  test('is queued in the transaction, unless it is not wanted or nobody can get it', async () => {
+describe('sendReplacedKey', () => {
+  test('is queued in the transaction, unless it is not wanted or cannot be sent', async () => {
     await takeFollowed(pool);
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     const order = { ...change, keyOrId: license.id };
@@ -169,7 +169,7 @@ describe('the e-mail with a replaced key', () => {
     assert.deepEqual((await takeFollowed(pool)).jobs, [`send_replaced_key:${license.id}`]);
   });
 
-  test('brings the present key, in the language of the buyer', async () => {
+  test('sends the current key in the language of the buyer', async () => {
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     await pool.query(`insert into billing_licenses values ('txn_fr', 'paddle', '0', $1)`, [
       license.id,
@@ -190,7 +190,7 @@ describe('the e-mail with a replaced key', () => {
     assert.doesNotMatch(sent[0]?.messageToken ?? '', /example|LK-/u);
   });
 
-  test('is tried again after a temporary refusal, and once more after no answer', async () => {
+  test('retries a temporary failure, and once after an unconfirmed attempt', async () => {
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     const about = { licenseId: license.id, machinesKept: true, isRepeat: false };
     await takeFollowed(pool);

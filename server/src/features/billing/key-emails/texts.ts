@@ -1,19 +1,18 @@
-/** The languages that the e-mail is written in. */
 export const KEY_EMAIL_LANGUAGES = ['en', 'fr', 'de'] as const;
 
 export type KeyEmailLanguage = (typeof KEY_EMAIL_LANGUAGES)[number];
 
-/** The language for a locale such as `de`, `fr-CA` or `fr_CA`; English for what is not known or not there. */
+/** Returns the language of a locale such as `de`, `fr-CA` or `fr_CA`; English by default. */
 export function chooseLanguage(locale: string | null): KeyEmailLanguage {
   const primary = locale?.split(/[-_]/u)[0]?.toLowerCase();
   return KEY_EMAIL_LANGUAGES.find((language) => language === primary) ?? 'en';
 }
 
-/** What the e-mail says in one language. */
+/** The texts of the e-mail with keys in one language. */
 interface KeyEmailTexts {
-  /** @param product null when the keys are for several */
+  /** @param product null for several products */
   readonly subject: (keys: number, product: string | null) => string;
-  /** @param name null: nobody is named */
+  /** @param name null if unknown */
   readonly greeting: (name: string | null) => string;
   readonly thanks: (keys: number) => string;
   readonly machines: (count: number) => string;
@@ -102,7 +101,7 @@ export const keyEmailTexts: Readonly<Record<KeyEmailLanguage, KeyEmailTexts>> = 
   de: keyGerman,
 };
 
-/** What the e-mail with a new key says in one language, beside what every e-mail with keys says. */
+/** The additional texts of the e-mail with a replaced key in one language. */
 interface ReplacedKeyTexts {
   readonly subject: (product: string) => string;
   readonly replaced: string;

@@ -3,24 +3,23 @@ import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
 
 import { keyEmailTexts, replacedKeyTexts, type KeyEmailLanguage } from './texts.ts';
 
-/** What an e-mail with keys is made of. */
+/** The content of an e-mail with keys. */
 export interface KeyEmailFacts {
-  /** As the provider gave it; null when it gave none. */
+  /** Null if unknown. */
   readonly customerName: string | null;
-  /** Of all licenses of the transaction, in the order of its lines; at least one. */
+  /** In the order of the lines; at least one. */
   readonly keys: readonly EmailedKey[];
-  /** The provider's id of the transaction, for questions to the vendor. */
+  /** Lets the buyer refer to the purchase. */
   readonly transactionId: string;
 }
 
-/** One key of the e-mail. */
 interface EmailedKey {
   readonly productName: string;
   readonly licenseKey: string;
   readonly maxActivations: number;
 }
 
-/** Writes the e-mail that brings a buyer all keys of a transaction. */
+/** Writes the e-mail with the keys of a transaction. */
 export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts): RenderedMail {
   const texts = keyEmailTexts[language];
   const { keys, transactionId } = facts;
@@ -53,14 +52,14 @@ export function writeKeyEmail(language: KeyEmailLanguage, facts: KeyEmailFacts):
 
 const MAX_NAME_CHARACTERS = 60;
 
-/** Whoever buys chooses the name: one that carries an address or a link is not repeated in the vendor's name. */
+/** Returns the name for the greeting, or null if it contains a link or address: buyers choose it freely. */
 function toGreetingName(name: string | null): string | null {
   const trimmed = name?.replaceAll(/\s+/gu, ' ').trim() ?? '';
   const plain = /^[\p{L}\p{M}\p{N} .'’·,-]+$/u.test(trimmed) && !/\.\p{L}{2,}/u.test(trimmed);
   return plain && trimmed.length <= MAX_NAME_CHARACTERS ? trimmed : null;
 }
 
-/** A made-up purchase, for looking at the e-mail. No key of it opens anything. */
+/** An example for the preview; its keys are not valid. */
 export const exampleKeyEmail: KeyEmailFacts = {
   customerName: 'Robin Example',
   keys: [
@@ -78,15 +77,15 @@ export const exampleKeyEmail: KeyEmailFacts = {
   transactionId: 'txn_01example',
 };
 
-/** What the e-mail with a new key is made of. */
+/** The content of an e-mail with a replaced key. */
 interface ReplacedKeyFacts extends EmailedKey {
-  /** Null when it is not known. */
+  /** Null if unknown. */
   readonly customerName: string | null;
-  /** Whether computers that were active stay so. */
+  /** Whether machines stay activated. */
   readonly machinesKept: boolean;
 }
 
-/** Writes the e-mail that brings the owner of a license the key that replaced the one before. */
+/** Writes the e-mail with the key that replaces an earlier one. */
 export function writeReplacedKeyEmail(
   language: KeyEmailLanguage,
   facts: ReplacedKeyFacts,
@@ -119,7 +118,7 @@ export function writeReplacedKeyEmail(
   });
 }
 
-/** A made-up replacement, for looking at the e-mail. The key opens nothing. */
+/** An example for the preview; its key is not valid. */
 export const exampleReplacedKey: ReplacedKeyFacts = {
   customerName: 'Robin Example',
   productName: 'Example Studio',

@@ -46,7 +46,7 @@ for (const [provider, why, body, told] of [
   ['stripe', 'time', { ...stripe, created: -1 }, [stripe.type, null]],
   ['stripe', 'type', { ...stripe, type: '' }, [null, TEST_START]],
 ] as const) {
-  test(`${provider}: of an event without good ${why}, all else is told`, () => {
+  test(`${provider}: reports the readable part of a header with an invalid ${why}`, () => {
     assert.deepEqual(readMalformed(provider, body), told);
   });
 }

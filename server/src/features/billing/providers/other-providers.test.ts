@@ -138,7 +138,7 @@ describe('Stripe', () => {
     stripeInvoicePaymentPaid({ at: APRIL, invoiceId: 'in_2', paymentIntentId: 'pi_2' }),
   ];
 
-  test('a checkout that sold once makes a license for ever, which its refund ends', () => {
+  test('a one-time checkout creates a perpetual license, which its refund ends', () => {
     const license = settleOne(stripe([once]));
     assert.deepEqual(
       [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
@@ -154,7 +154,7 @@ describe('Stripe', () => {
     assert.equal(settleOne(stripe([once, ...refunds, failed])).refundedAt, null);
   });
 
-  test('two halves given back are a refund, told by refunds and the charge alike', () => {
+  test('two partial refunds are a full refund, reported by refunds and charge', () => {
     const half = (refundId: string, days: number) =>
       stripeRefund('created', { refundId, amount: 500, at: later(days) });
     const part = stripeChargeRefunded({ amount: 500, at: later(1) });
@@ -163,7 +163,7 @@ describe('Stripe', () => {
     assert.deepEqual(settleOne(stripe(both)).refundedAt, later(2));
   });
 
-  test('the invoice that a checkout sends after the payment neither sells nor hides a refund', () => {
+  test('the invoice after a checkout creates no license and hides no refund', () => {
     const at = later(3);
     for (const apiVersion of ['acacia', 'basil'] as const) {
       const invoice = stripeInvoicePaid({ apiVersion, subscriptionId: null, reason: 'manual' });
@@ -172,7 +172,7 @@ describe('Stripe', () => {
     }
   });
 
-  test('a checkout that begins a subscription makes one license to the end of what was paid', () => {
+  test('a checkout of a subscription creates one license to the end of the paid time', () => {
     const license = settleOne(stripe(begun));
     assert.deepEqual(
       [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
@@ -180,13 +180,13 @@ describe('Stripe', () => {
     );
   });
 
-  test('only a paid invoice extends it, not the change that opens the period', () => {
+  test('only a paid invoice extends it, not the snapshot of the new period', () => {
     const [opened, ...paid] = renewed;
     assert.deepEqual(settleOne(stripe([...begun, opened])).expiresAt, APRIL);
     assert.deepEqual(settleOne(stripe([...begun, opened, ...paid])).expiresAt, MAY);
   });
 
-  test('a refund of the newest payment ends it, one of an older is only recorded', () => {
+  test('a refund of the newest payment ends it, one of an older payment does not', () => {
     const at = later(40);
     const all = [...begun, ...renewed];
     const newest = stripeRefund('created', { paymentIntentId: 'pi_2', at });
@@ -203,7 +203,7 @@ describe('Stripe', () => {
     assert.equal(settleOne(stripe([...disputed, won])).disputedAt, null);
   });
 
-  test('a cancellation is first announced and then ends it, never for ever', () => {
+  test('a cancellation is scheduled, then ends the subscription', () => {
     const announced = stripeSubscription('updated', {
       at: later(5),
       period: FIRST,
@@ -215,7 +215,7 @@ describe('Stripe', () => {
     assert.deepEqual([license.canceledAt, license.expiresAt], [APRIL, APRIL]);
   });
 
-  test('a first payment that failed makes nothing', () => {
+  test('a failed first payment creates no license', () => {
     const failed = [
       stripeSubscription('created', { status: 'incomplete', period: FIRST }),
       stripeSubscription('updated', { status: 'incomplete_expired', period: FIRST, at: later(1) }),
@@ -253,7 +253,7 @@ describe('Lemon Squeezy', () => {
     }),
   ];
 
-  test('an order of a variant that is paid once makes a license for ever, which its refund ends', () => {
+  test('an order of a one-time variant creates a perpetual license, which its refund ends', () => {
     const order = lemonSqueezyOrder('order_created', { variantId: 18 });
     const license = settleOne(lemonSqueezy([order]));
     assert.deepEqual(
@@ -267,7 +267,7 @@ describe('Lemon Squeezy', () => {
     assert.deepEqual(settleOne(lemonSqueezy([order, whole])).refundedAt, later(3));
   });
 
-  test('a subscription makes one license, known by the order, and nothing before the order is known', () => {
+  test('a subscription creates one license under its order, and none before the order is known', () => {
     const license = settleOne(lemonSqueezy(begun));
     assert.deepEqual(
       [license.transactionId, license.checkoutId, license.lineKey, license.expiresAt],
@@ -276,7 +276,7 @@ describe('Lemon Squeezy', () => {
     assert.deepEqual(settle(lemonSqueezy(begun.slice(1))), []);
   });
 
-  test('it is extended by each renewal, with or without a trial before', () => {
+  test('each renewal extends it, with or without a trial', () => {
     assert.deepEqual(settleOne(lemonSqueezy([...begun, ...renewed])).expiresAt, MAY);
     const [order] = begun;
     const trial = lemonSqueezySubscription('subscription_created', {
@@ -300,7 +300,7 @@ describe('Lemon Squeezy', () => {
     assert.deepEqual(license.refundedAt, later(40));
   });
 
-  test('a cancellation is first announced and then ends it, never for ever', () => {
+  test('a cancellation is scheduled, then ends the subscription', () => {
     const common = { orderId: 5, subscriptionId: 9, createdAt: TEST_START, endsAt: APRIL };
     const announced = lemonSqueezySubscription('subscription_cancelled', {
       ...common,
@@ -342,7 +342,7 @@ describe('Standard Webhooks', () => {
   );
   const renewed = [opened, renewal];
 
-  test('a purchase that is paid once makes a license for ever, which its refund ends', () => {
+  test('a one-time purchase creates a perpetual license, which its refund ends', () => {
     const license = settleOne(standard([once]));
     assert.deepEqual(
       [license.transactionId, license.lineKey, license.expiresAt],
@@ -359,7 +359,7 @@ describe('Standard Webhooks', () => {
     );
   });
 
-  test('two halves given back are a refund', () => {
+  test('two partial refunds are a full refund', () => {
     const half = { full: null, total: 500 };
     const first = standardRefund('order-1', 1, half);
     const second = standardRefund('order-1', 2, { ...half, refund_id: 'refund-2' });
@@ -367,7 +367,7 @@ describe('Standard Webhooks', () => {
     assert.deepEqual(settleOne(standard([once, first, second])).refundedAt, later(2));
   });
 
-  test('a subscription makes one license to the end of what was paid', () => {
+  test('a subscription creates one license to the end of the paid time', () => {
     const license = settleOne(standard(begun));
     assert.deepEqual(
       [license.transactionId, license.lineKey, license.expiresAt],
@@ -375,13 +375,13 @@ describe('Standard Webhooks', () => {
     );
   });
 
-  test('only a renewal that is paid extends it, not the change that opens the period', () => {
+  test('only a paid renewal extends it, not the snapshot of the new period', () => {
     assert.deepEqual(settleOne(standard([...begun, opened])).expiresAt, APRIL);
     assert.deepEqual(settleOne(standard([...begun, renewal])).expiresAt, MAY);
     assert.deepEqual(settleOne(standard([...begun, ...renewed])).expiresAt, MAY);
   });
 
-  test('a refund of the newest payment ends it, one of an older is only recorded', () => {
+  test('a refund of the newest payment ends it, one of an older payment does not', () => {
     const all = [...begun, ...renewed];
     assert.deepEqual(
       settleOne(standard([...all, standardRefund('order-2', 40)])).refundedAt,
@@ -398,7 +398,7 @@ describe('Standard Webhooks', () => {
     assert.equal(settleOne(standard([...disputed, won])).disputedAt, null);
   });
 
-  test('a cancellation is first announced and then ends it, never for ever', () => {
+  test('a cancellation is scheduled, then ends the subscription', () => {
     const change = { action: 'cancel', effective_at: APRIL.toISOString() };
     const announced = standardEvent(
       'subscription.updated',

@@ -42,7 +42,7 @@ const NO_ADDRESS = [
 ];
 
 for (const [provider, what, tell] of TELLING) {
-  test(`${provider}, ${what}: exactly one address is known, and nothing else is`, () => {
+  test(`${provider}, ${what}: reads exactly one address`, () => {
     assert.deepEqual(readEmails(provider, tell(' Jürgen@Example.ORG ')), ['Jürgen@example.org']);
     for (const email of NO_ADDRESS) {
       assert.deepEqual(readEmails(provider, tell(email)), [null], JSON.stringify(email));

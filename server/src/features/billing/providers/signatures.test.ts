@@ -10,7 +10,7 @@ function sign(secret: string, message: string): Buffer {
   return createHmac('sha256', secret).update(message).digest();
 }
 
-test('RFC 4231, case 2: the HMAC of a text is found', () => {
+test('matchesHmac accepts case 2 of RFC 4231', () => {
   const expected = '5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843';
   const signature = readSignature(expected, 'hex');
   assert.ok(signature !== null);
@@ -18,7 +18,7 @@ test('RFC 4231, case 2: the HMAC of a text is found', () => {
   assert.equal(matchesHmac(['what do ya want for nothing!'], ['Jefe'], [signature]), false);
 });
 
-test('any signature under any secret is enough, wherever it stands, and none is not', () => {
+test('matchesHmac accepts any signature under any secret, at any position', () => {
   const name = fc.constantFrom('a', 'b', 'c', 'd');
   const names = fc.array(name, { maxLength: 4 });
   fc.assert(
@@ -30,27 +30,27 @@ test('any signature under any secret is enough, wherever it stands, and none is 
   );
 });
 
-test('the parts of a message are signed as one', () => {
+test('matchesHmac concatenates the parts of a message', () => {
   const signature = sign('secret', '12:{"a":1}');
   assert.equal(matchesHmac(['12:', Buffer.from('{"a":1}')], ['secret'], [signature]), true);
   assert.equal(matchesHmac(['12', ':{"a":', '1}'], ['secret'], [signature]), true);
 });
 
-test('a secret of bytes counts as its bytes', () => {
+test('matchesHmac accepts binary secrets', () => {
   const bytes = Buffer.from([0, 255, 128]);
   const signature = createHmac('sha256', bytes).update('x').digest();
   assert.equal(matchesHmac(['x'], [bytes], [signature]), true);
   assert.equal(matchesHmac(['x'], ['\0\xff\x80'], [signature]), false);
 });
 
-test('a signature of another length never agrees', () => {
+test('matchesHmac rejects signatures of another length', () => {
   const signature = sign('secret', 'x');
   for (const wrong of [signature.subarray(1), Buffer.concat([signature, Buffer.of(0)])]) {
     assert.equal(matchesHmac(['x'], ['secret'], [wrong]), false);
   }
 });
 
-test('only what can be a HMAC-SHA256 is read as a signature', () => {
+test('readSignature accepts only an HMAC-SHA256', () => {
   const bytes = Buffer.alloc(32, 0xab);
   const hex = bytes.toString('hex');
   const base64 = bytes.toString('base64');
@@ -65,7 +65,7 @@ test('only what can be a HMAC-SHA256 is read as a signature', () => {
   }
 });
 
-test('a time is read only as plain seconds', () => {
+test('readUnixTime accepts only plain seconds', () => {
   assert.equal(readUnixTime('0'), 0);
   assert.equal(readUnixTime('1698796800'), 1_698_796_800);
   for (const wrong of ['', '01', '-1', '+1', '1.5', '1e3', '0x1', ' 1', '1\n', '9'.repeat(13)]) {
@@ -73,7 +73,7 @@ test('a time is read only as plain seconds', () => {
   }
 });
 
-test('a time is timely up to the tolerance, before and after', () => {
+test('isTimely accepts the tolerance before and after', () => {
   const now = new Date(100_000_500);
   const cases: [number, boolean][] = [
     [100_000 - 4, true],
@@ -88,7 +88,7 @@ test('a time is timely up to the tolerance, before and after', () => {
   assert.equal(isTimely(100, { now: new Date(105_001), toleranceSeconds: 5 }), false);
 });
 
-test('a header that is empty or not there is none', () => {
+test('readHeader returns null for a missing or empty header', () => {
   const headers = { 'x-signature': 'abc', 'x-empty': '', 'set-cookie': ['a'] };
   assert.equal(readHeader(headers, 'x-signature'), 'abc');
   assert.equal(readHeader(headers, 'x-empty'), null);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { readOccurrence, readPeriod, readTime } from './fields.ts';
 
-test('times are read with any fraction and zone, cut to milliseconds', () => {
+test('readTime accepts any fraction and zone, truncated to milliseconds', () => {
   const times = {
     '2027-03-01T12:00:00Z': '2027-03-01T12:00:00.000Z',
     '2027-03-01T12:00:00.5Z': '2027-03-01T12:00:00.500Z',
@@ -19,7 +19,7 @@ test('times are read with any fraction and zone, cut to milliseconds', () => {
   }
 });
 
-test('what is no time is none, the first day of the first year and what lies beyond the last among it', () => {
+test('readTime returns null for invalid times, and those of year 1 and after 9999', () => {
   for (const value of [
     '0001-01-01T00:00:00Z',
     '0001-01-01T00:00:00.000000000Z',
@@ -39,7 +39,7 @@ test('what is no time is none, the first day of the first year and what lies bey
   }
 });
 
-test('reads when something occurred down to the nanosecond', () => {
+test('readOccurrence reads nanoseconds', () => {
   const occurredAt = new Date('2027-03-01T12:00:00.799Z');
   const occurrences = {
     '2027-03-01T12:00:00.799Z': { occurredAt },
@@ -54,7 +54,7 @@ test('reads when something occurred down to the nanosecond', () => {
   }
 });
 
-test('a period has two ends, or is none', () => {
+test('readPeriod needs start and end', () => {
   const starts_at = '2027-03-01T12:00:00Z';
   const ends_at = '2027-04-01T12:00:00Z';
   assert.deepEqual(readPeriod({ starts_at, ends_at }), {

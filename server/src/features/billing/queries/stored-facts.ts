@@ -5,7 +5,6 @@ import { Timestamp } from '#server/db/statement.ts';
 
 import type { AdjustmentFact, PaymentFact, SubscriptionFact } from '../facts.ts';
 
-const Moment = Timestamp;
 const Text = Type.String();
 const Nanoseconds = Type.Integer({ minimum: 0, maximum: 999_999 });
 
@@ -13,14 +12,9 @@ function orNull<Schema extends TSchema>(schema: Schema) {
   return Type.Union([schema, Type.Null()]);
 }
 
-const Period = Type.Object({ startsAt: Moment, endsAt: Moment });
+const Period = Type.Object({ startsAt: Timestamp, endsAt: Timestamp });
 const Cycle = Type.Object({
-  interval: Type.Union([
-    Type.Literal('day'),
-    Type.Literal('week'),
-    Type.Literal('month'),
-    Type.Literal('year'),
-  ]),
+  interval: Type.Enum(['day', 'week', 'month', 'year']),
   frequency: Type.Integer(),
 });
 const Line = Type.Object({
@@ -38,15 +32,10 @@ const Payment = Type.Object({
   aliases: Type.Optional(Type.Array(Text)),
   checkoutId: Type.Optional(Text),
   subscriptionId: orNull(Text),
-  origin: Type.Union([
-    Type.Literal('purchase'),
-    Type.Literal('renewal'),
-    Type.Literal('change'),
-    Type.Literal('other'),
-  ]),
+  origin: Type.Enum(['purchase', 'renewal', 'change', 'other']),
   customerId: orNull(Text),
   customer: Customer,
-  occurredAt: Moment,
+  occurredAt: Timestamp,
   occurredNanos: Type.Optional(Nanoseconds),
   period: orNull(Period),
   lines: Type.Array(Line),
@@ -59,23 +48,14 @@ const Subscription = Type.Object({
   transactionId: orNull(Text),
   customerId: orNull(Text),
   customer: Customer,
-  occurredAt: Moment,
+  occurredAt: Timestamp,
   occurredNanos: Type.Optional(Nanoseconds),
-  status: Type.Union([
-    Type.Literal('active'),
-    Type.Literal('trialing'),
-    Type.Literal('past_due'),
-    Type.Literal('paused'),
-    Type.Literal('canceled'),
-  ]),
+  status: Type.Enum(['active', 'trialing', 'past_due', 'paused', 'canceled']),
   period: orNull(Period),
-  pausedAt: orNull(Moment),
-  canceledAt: orNull(Moment),
+  pausedAt: orNull(Timestamp),
+  canceledAt: orNull(Timestamp),
   scheduledChange: orNull(
-    Type.Object({
-      action: Type.Union([Type.Literal('cancel'), Type.Literal('pause'), Type.Literal('resume')]),
-      effectiveAt: Moment,
-    }),
+    Type.Object({ action: Type.Enum(['cancel', 'pause', 'resume']), effectiveAt: Timestamp }),
   ),
   lines: Type.Array(Line),
 });
@@ -84,22 +64,17 @@ const Adjustment = Type.Object({
   kind: Type.Literal('adjustment'),
   adjustmentId: Text,
   transactionId: Text,
-  occurredAt: Moment,
+  occurredAt: Timestamp,
   occurredNanos: Type.Optional(Nanoseconds),
-  effect: Type.Union([
-    Type.Literal('refund'),
-    Type.Literal('chargeback'),
-    Type.Literal('chargeback_reverse'),
-    Type.Literal('chargeback_warning'),
-    Type.Literal('chargeback_warning_reverse'),
-    Type.Literal('none'),
+  effect: Type.Enum([
+    'refund',
+    'chargeback',
+    'chargeback_reverse',
+    'chargeback_warning',
+    'chargeback_warning_reverse',
+    'none',
   ]),
-  status: Type.Union([
-    Type.Literal('pending'),
-    Type.Literal('approved'),
-    Type.Literal('rejected'),
-    Type.Literal('reversed'),
-  ]),
+  status: Type.Enum(['pending', 'approved', 'rejected', 'reversed']),
   full: orNull(Type.Boolean()),
   total: orNull(Type.Number()),
   lines: Type.Array(
@@ -109,8 +84,8 @@ const Adjustment = Type.Object({
 
 const StoredFact = Compile(Type.Union([Payment, Subscription, Adjustment]));
 
-/** The fields that hold a moment; JSON has texts for them. */
-const MOMENTS = new Set([
+/** The fields of type Date, which are texts in JSON. */
+const DATE_FIELDS = new Set([
   'occurredAt',
   'startsAt',
   'endsAt',
@@ -120,13 +95,13 @@ const MOMENTS = new Set([
 ]);
 
 /**
- * Reads a fact as a ledger keeps it: its JSON.
- * @throws {Error} for JSON that is no fact, which means that code and ledger have drifted apart
+ * Parses the JSON of a fact from a ledger.
+ * @throws {Error} if it is not a fact, which means that code and ledger do not match
  */
 export function readStoredFact(json: string): PaymentFact | SubscriptionFact | AdjustmentFact {
   const value: unknown = JSON.parse(json, (name, inner: unknown) =>
-    MOMENTS.has(name) && typeof inner === 'string' ? new Date(inner) : inner,
+    DATE_FIELDS.has(name) && typeof inner === 'string' ? new Date(inner) : inner,
   );
   if (StoredFact.Check(value)) return value;
-  throw new Error('a ledger of payments holds something that is no fact');
+  throw new Error('a payment ledger contains an invalid fact');
 }

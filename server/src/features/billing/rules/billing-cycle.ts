@@ -2,7 +2,7 @@ import type { BillingCycle, BillingPeriod } from '../facts.ts';
 
 const DAY_MS = 86_400_000;
 
-/** A moment so many billing cycles later; months of another length end on their last day, as providers count. */
+/** Adds a billing cycle to a time, as providers do: a day that the month lacks becomes its last day. */
 export function addCycle(from: Date, { interval, frequency }: BillingCycle): Date {
   if (interval === 'day') return new Date(from.getTime() + frequency * DAY_MS);
   if (interval === 'week') return new Date(from.getTime() + frequency * 7 * DAY_MS);
@@ -12,15 +12,15 @@ export function addCycle(from: Date, { interval, frequency }: BillingCycle): Dat
 function addMonths(from: Date, months: number): Date {
   const end = new Date(from);
   end.setUTCMonth(end.getUTCMonth() + months);
-  // The 31st of a month that has 30 days runs over into the next one.
+  // The 31st of a month with 30 days overflows into the next month.
   if (end.getUTCDate() !== from.getUTCDate()) end.setUTCDate(0);
   return end;
 }
 
-/** Providers end a period some seconds early or late, and a change of the clocks moves it by an hour. */
+/** Periods end some seconds early or late, and daylight saving time shifts them by an hour. */
 const TOLERANCE_MS = 2 * 60 * 60 * 1000;
 
-const COMMON: readonly BillingCycle[] = [
+const COMMON_CYCLES: readonly BillingCycle[] = [
   { interval: 'year', frequency: 1 },
   { interval: 'month', frequency: 1 },
   { interval: 'month', frequency: 3 },
@@ -29,10 +29,10 @@ const COMMON: readonly BillingCycle[] = [
   { interval: 'year', frequency: 3 },
 ];
 
-/** How often is paid what covers this span, where the provider tells the span only. */
+/** Infers the billing cycle from a period, for providers that report only the period. */
 export function inferCycle({ startsAt, endsAt }: BillingPeriod): BillingCycle {
   const isNear = (cycle: BillingCycle): boolean =>
     Math.abs(addCycle(startsAt, cycle).getTime() - endsAt.getTime()) <= TOLERANCE_MS;
   const days = Math.max(1, Math.round((endsAt.getTime() - startsAt.getTime()) / DAY_MS));
-  return COMMON.find(isNear) ?? { interval: 'day', frequency: days };
+  return COMMON_CYCLES.find(isNear) ?? { interval: 'day', frequency: days };
 }

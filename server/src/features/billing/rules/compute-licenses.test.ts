@@ -9,7 +9,7 @@ import { permute } from '../../../../test/permute.ts';
 import type { BillingEvent } from '../facts.ts';
 import { computeLicenses } from './compute-licenses.ts';
 import { groupPurchases, type LedgerEntry } from './group-purchases.ts';
-import type { LicenseDraft } from './purchase.ts';
+import type { LicenseDraft } from './compute-licenses.ts';
 import {
   began,
   checkout,
@@ -62,12 +62,12 @@ function summarize(drafts: readonly LicenseDraft[]): ExpectedLicense[] {
   });
 }
 
-describe('every order of a story has the same end', () => {
-  for (const { name, facts, ends } of scenarios) {
+describe('computes the same licenses for every order of facts', () => {
+  for (const { name, facts, expected } of scenarios) {
     test(name, () => {
       assert.ok(facts.length <= 6);
       const first = compute(toEvents(facts));
-      assert.deepEqual(summarize(first), ends);
+      assert.deepEqual(summarize(first), expected);
       for (const order of permute(toEvents(facts))) {
         assert.deepEqual(compute(order), first);
         assert.deepEqual(compute([...order, ...order.slice(0, 2)]), first);
@@ -75,7 +75,7 @@ describe('every order of a story has the same end', () => {
     });
   }
 
-  test('and so has any mixture of facts, whatever was told twice', () => {
+  test('computes the same licenses for any mixture of facts with duplicates', () => {
     const all = toEvents(scenarios.flatMap(({ facts }) => facts));
     fc.assert(
       fc.property(
@@ -94,8 +94,8 @@ describe('every order of a story has the same end', () => {
   });
 });
 
-describe('what must never be', () => {
-  test('a subscription is perpetual in no mixture of its facts', () => {
+describe('invariants', () => {
+  test('a subscription is never perpetual', () => {
     const told = scenarios
       .flatMap(({ facts }) => facts)
       .filter((fact) => fact.kind !== 'payment' || fact.lines.some(({ cycle }) => cycle !== null));
@@ -107,7 +107,7 @@ describe('what must never be', () => {
     );
   });
 
-  test('canceled and paused without a moment of their own count from when they were told', () => {
+  test('cancellation and pause default to the time of the event', () => {
     const silent = { canceledAt: null, pausedAt: null };
     const end = (status: 'canceled' | 'paused') =>
       compute(toEvents([checkout(), began(), snapshot(month(4), status, null, silent)]))[0];
@@ -116,14 +116,14 @@ describe('what must never be', () => {
   });
 });
 
-describe('what was paid', () => {
-  test('until the period is known, one cycle from the purchase; the last day of a shorter month', () => {
+describe('paid time', () => {
+  test('is one cycle from the purchase by default, clamped to the end of a shorter month', () => {
     const bought = checkout({ occurredAt: new Date('2027-01-31T12:00:00Z') });
     const [draft] = compute(toEvents([bought]));
     assert.deepEqual(draft?.expiresAt, new Date('2027-02-28T12:00:00Z'));
   });
 
-  test('a renewal that does not say its period is one cycle', () => {
+  test('is extended by one cycle for a renewal without a period', () => {
     const renewed = payment({
       transactionId: 'txn_9',
       subscriptionId: 'sub_1',
@@ -135,7 +135,7 @@ describe('what was paid', () => {
     assert.deepEqual(draft?.expiresAt, month(5));
   });
 
-  test('what is only recorded extends nothing', () => {
+  test('is not extended by payments that are only recorded', () => {
     const other = payment({
       transactionId: 'txn_9',
       subscriptionId: 'sub_1',
@@ -147,20 +147,20 @@ describe('what was paid', () => {
   });
 });
 
-describe('prices that the catalogue does not name', () => {
-  test('a line that never had another has no product', () => {
+describe('prices missing from the catalogue', () => {
+  test('a line without other prices has no product', () => {
     const [draft] = compute(toEvents([payment({ lines: [monthly(PRICES.unknown)] })]));
     assert.equal(draft?.product, null);
   });
 
-  test('a subscription that moves to one keeps what it had', () => {
+  test('a subscription keeps the product of its previous price', () => {
     const moved = snapshot(month(3, 9), 'active', 3, { lines: [monthly(PRICES.unknown)] });
     const [draft] = compute(toEvents([checkout(), began(), moved]));
     assert.equal(draft?.product?.id, 'personal');
   });
 });
 
-test('the front end asks by the id that it knows, whichever payment told it', () => {
+test('the checkout id comes from any version of the payment', () => {
   const plain = payment({ aliases: ['pi_1'] });
   const told = payment({ checkoutId: 'cs_1', occurredAt: month(3, 1) });
   for (const facts of [

@@ -1,46 +1,75 @@
+import type { Product } from '#server/config/catalog-model.ts';
+
 import type { BillingLine, PaymentFact, SubscriptionFact } from '../facts.ts';
+import type { PurchaseFacts } from './group-purchases.ts';
 import { findDispute, findRefund } from './money-back.ts';
 import { paidThrough } from './paid-through.ts';
-import type { FindProduct, LicenseDraft, PurchaseFacts } from './purchase.ts';
-import { presentLine, trackLines, type TrackedLine } from './track-lines.ts';
+import { currentLine, trackLines, type TrackedLine } from './track-lines.ts';
+
+/** The license that a line of a purchase should have. */
+export interface LicenseDraft {
+  /** The transaction of the checkout. */
+  readonly transactionId: string;
+  /** The id of the checkout that the front end knows: the only one that the interface accepts. */
+  readonly checkoutId: string;
+  /** Identifies the line within the checkout by its kind and order: `recurring:0`, `once:1`. */
+  readonly lineKey: string;
+  /** The index of the line in the checkout. */
+  readonly position: number;
+  /** The product of the line's current price, or else of an earlier one; null if the catalogue has none of them. */
+  readonly product: Product | null;
+  readonly priceId: string;
+  readonly quantity: number;
+  readonly subscription: boolean;
+  /** The end of the term or of the paid time; null for a perpetual license, never for a subscription. */
+  readonly expiresAt: Date | null;
+  readonly cancelScheduledFor: Date | null;
+  readonly canceledAt: Date | null;
+  readonly pausedAt: Date | null;
+  readonly disputedAt: Date | null;
+  readonly refundedAt: Date | null;
+}
+
+/** Finds the product of a price. */
+type FindProduct = (priceId: string) => Product | null;
 
 const DAY_MS = 86_400_000;
 
 /**
- * What the licenses of a purchase are to be, one for each line. A pure function of the facts, so whatever order they came
- * in, the end is the same. Nothing is made of a purchase of which neither a payment nor an active subscription is known;
- * a line whose prices the catalogue never named has no product.
+ * Computes the licenses that a purchase should have, one for each line. A pure function of the facts, so that their order of
+ * arrival makes no difference. A purchase without a payment and without an active subscription has no licenses; a line whose
+ * prices were never in the catalogue has no product.
  */
 export function computeLicenses(facts: PurchaseFacts, findProduct: FindProduct): LicenseDraft[] {
   const purchase = findPurchase(facts.payments);
   const transactionId = purchase?.transactionId ?? findCheckout(facts.snapshots);
   if (transactionId === null) return [];
   const disputedAt = findDispute(facts.payments, facts.adjustments);
-  const once = purchase === null ? [] : computeOnce(facts, purchase, findProduct);
+  const oneTime = purchase === null ? [] : computeOneTime(facts, purchase, findProduct);
   const recurring = computeRecurring(facts, purchase, findProduct);
   const common = {
     transactionId,
     checkoutId: purchase?.checkoutId ?? transactionId,
     disputedAt,
   };
-  return [...once, ...recurring].map((draft) => ({ ...common, ...draft }));
+  return [...oneTime, ...recurring].map((draft) => ({ ...common, ...draft }));
 }
 
 type Draft = Omit<LicenseDraft, 'transactionId' | 'checkoutId' | 'disputedAt'>;
 
 const NO_SUBSCRIPTION = { cancelScheduledFor: null, canceledAt: null, pausedAt: null };
 
-/** The checkout: the oldest purchase, should a provider count later charges as purchases, too. */
+/** Finds the checkout: the oldest purchase, because providers may report later charges as purchases too. */
 function findPurchase(payments: readonly PaymentFact[]): PaymentFact | null {
   return payments.find(({ origin }) => origin === 'purchase') ?? null;
 }
 
-/** The checkout that a subscription's oldest snapshot names; later ones may name a later payment. */
+/** Finds the checkout in the oldest snapshot with a transaction; later snapshots may refer to later payments. */
 function findCheckout(snapshots: readonly SubscriptionFact[]): string | null {
   return snapshots.find(({ transactionId }) => transactionId !== null)?.transactionId ?? null;
 }
 
-function computeOnce(
+function computeOneTime(
   facts: PurchaseFacts,
   purchase: PaymentFact,
   findProduct: FindProduct,
@@ -74,7 +103,7 @@ function computeRecurring(
   const bought = lines.filter(({ cycle }) => cycle !== null);
   const newest = facts.snapshots.at(-1) ?? null;
   return trackLines(bought, facts.snapshots).flatMap((tracked, ordinal) => {
-    const line = presentLine(tracked);
+    const line = currentLine(tracked);
     const expiresAt = paidThrough(
       facts,
       findLast(tracked, ({ cycle }) => cycle),
@@ -97,7 +126,7 @@ function computeRecurring(
   });
 }
 
-/** What the newest form of a line says that says anything. */
+/** Returns the newest value in the history of a line that is not null. */
 function findLast<Found>(
   { history }: TrackedLine,
   read: (line: BillingLine) => Found | null,
@@ -109,7 +138,7 @@ function findLast<Found>(
   return null;
 }
 
-/** A full refund of the newest payment ends the license; one of an older payment is only recorded. */
+/** A full refund of the newest payment ends the license; a refund of an older payment has no effect. */
 function findRecurringRefund(
   { payments, adjustments }: PurchaseFacts,
   tracked: TrackedLine,
@@ -119,9 +148,9 @@ function findRecurringRefund(
   if (newest === undefined) return null;
   const paid = newest.lines.filter(({ cycle }) => cycle !== null);
   const prices = new Set(tracked.history.map(({ priceId }) => priceId));
-  const fits = (line: BillingLine | undefined): boolean =>
+  const hasPrice = (line: BillingLine | undefined): boolean =>
     line !== undefined && prices.has(line.priceId);
-  const line = fits(paid[ordinal]) ? paid[ordinal] : paid.find(fits);
+  const line = hasPrice(paid[ordinal]) ? paid[ordinal] : paid.find(hasPrice);
   return findRefund(newest, adjustments, line?.lineId ?? null);
 }
 
@@ -132,7 +161,7 @@ function readSubscription(
   const { status, scheduledChange, occurredAt } = subscription;
   return {
     cancelScheduledFor: scheduledChange?.action === 'cancel' ? scheduledChange.effectiveAt : null,
-    // Without a moment of its own it is the moment when it was told: never none, which would be for ever.
+    // Defaults to the time of the event, because null would mean that the license is not canceled.
     canceledAt: status === 'canceled' ? (subscription.canceledAt ?? occurredAt) : null,
     pausedAt: status === 'paused' ? (subscription.pausedAt ?? occurredAt) : null,
   };

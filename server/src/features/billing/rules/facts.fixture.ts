@@ -1,24 +1,24 @@
 import { TEST_PRICES } from '../../../../test/test-catalog.ts';
-import type {
-  AdjustmentFact,
-  BillingCycle,
-  BillingEvent,
-  BillingFact,
-  BillingLine,
-  PaymentFact,
-  SubscriptionFact,
+import {
+  UNKNOWN_CUSTOMER,
+  type AdjustmentFact,
+  type BillingCycle,
+  type BillingEvent,
+  type BillingFact,
+  type BillingLine,
+  type PaymentFact,
+  type SubscriptionFact,
 } from '../facts.ts';
 
-/** Prices of the tests' catalogue, and one that it does not name. */
+/** The prices of the test catalogue, and an unknown one. */
 export const PRICES = {
   ...TEST_PRICES,
   unknown: 'pri_01zzzzzzzzzzzzzzzzzzzzzzzz',
 } as const;
 
 const MONTH: BillingCycle = { interval: 'month', frequency: 1 };
-const NOBODY = { email: null, name: null, locale: null };
 
-/** The first moment of a month of 2027, and some days. */
+/** The first day of a month of 2027, plus some days. */
 export function month(number: number, days = 0): Date {
   return new Date(Date.UTC(2027, number - 1, 1 + days, 12));
 }
@@ -42,7 +42,7 @@ export function payment(more: Partial<PaymentFact> = {}): PaymentFact {
     subscriptionId: null,
     origin: 'purchase',
     customerId: 'ctm_1',
-    customer: NOBODY,
+    customer: UNKNOWN_CUSTOMER,
     occurredAt: month(3),
     period: null,
     lines: [line(PRICES.personal)],
@@ -51,7 +51,7 @@ export function payment(more: Partial<PaymentFact> = {}): PaymentFact {
   };
 }
 
-/** As Paddle tells it at the worst: without period and subscription. */
+/** As reported by Paddle in the worst case: without period and subscription. */
 export function checkout(more: Partial<PaymentFact> = {}): PaymentFact {
   return payment({ lines: [monthly(PRICES.personal, { lineId: 'txnitm_1' })], ...more });
 }
@@ -79,7 +79,7 @@ export function snapshot(
     subscriptionId: 'sub_1',
     transactionId: null,
     customerId: 'ctm_1',
-    customer: NOBODY,
+    customer: UNKNOWN_CUSTOMER,
     occurredAt,
     status,
     period: periodOf === null ? null : period(periodOf),
@@ -91,7 +91,7 @@ export function snapshot(
   };
 }
 
-/** `subscription.created`: the only one that names the checkout. */
+/** `subscription.created`: the only snapshot with a transaction. */
 export function began(more: Partial<SubscriptionFact> = {}): SubscriptionFact {
   return snapshot(month(3), 'active', 3, { transactionId: 'txn_1', ...more });
 }
@@ -111,19 +111,19 @@ export function adjustment(more: Partial<AdjustmentFact> = {}): AdjustmentFact {
   };
 }
 
-/** The facts as events, one each, in their order; ids are made by the prefix. */
+/** Creates an event for each fact. */
 export function toEvents(facts: readonly BillingFact[], prefix = 'evt'): BillingEvent[] {
   return facts.map((fact, index) => ({
     provider: 'paddle',
     eventId: `${prefix}_${index}`,
-    type: `${fact.kind}.told`,
+    type: `${fact.kind}.test`,
     occurredAt: fact.occurredAt,
     facts: [fact],
     ignoredBecause: null,
   }));
 }
 
-/** What became of one line: which product for how many machines, and every fact that decides the status. */
+/** The expected license of a line. */
 export interface ExpectedLicense {
   readonly lineKey: string;
   readonly productId: string;
@@ -136,15 +136,15 @@ export interface ExpectedLicense {
   readonly refundedAt?: Date;
 }
 
-/** A story of a purchase and how it ends, whatever the order in which it is told. */
+/** The facts of a purchase and the expected licenses. */
 export interface Scenario {
   readonly name: string;
   readonly facts: readonly BillingFact[];
-  readonly ends: readonly ExpectedLicense[];
+  readonly expected: readonly ExpectedLicense[];
 }
 
-/** The license of a line that is paid once, as far as nothing else is said. */
+/** The default license of a one-time line. */
 export const ONCE = { lineKey: 'once:0', productId: 'personal', machines: 2, expiresAt: null };
 
-/** The license of a line that is paid by the month. */
+/** The default license of a monthly line. */
 export const MONTHLY = { lineKey: 'recurring:0', productId: 'personal', machines: 2 };

@@ -5,33 +5,45 @@ import {
   type BillingFact,
   type BillingProvider,
   type CustomerDetails,
+  type EventKey,
   type Occurrence,
   type PaymentFact,
   type SubscriptionFact,
 } from '../facts.ts';
-import type { PurchaseFacts } from './purchase.ts';
 
-/** One thing that was told of a purchase, and the event that told it. */
-export interface LedgerEntry {
-  readonly provider: BillingProvider;
-  readonly eventId: string;
+/** A fact about a purchase and its source event. */
+export interface LedgerEntry extends EventKey {
   readonly fact: PurchaseFact;
 }
 
-/** What purchases are made of. */
+/** The facts that purchases consist of. */
 type PurchaseFact = Exclude<BillingFact, { kind: 'customer' }>;
 
-/** A purchase, and the events that told of it. */
+/**
+ * All facts about a purchase: a checkout and the subscription that it started. The same facts in any order result in the same
+ * purchase and licenses.
+ */
+export interface PurchaseFacts {
+  readonly provider: BillingProvider;
+  /** All payments of the checkout and of its subscription, oldest first, in their newest version. */
+  readonly payments: readonly PaymentFact[];
+  /** All snapshots of the subscription, oldest first. */
+  readonly snapshots: readonly SubscriptionFact[];
+  /** The newest version of each adjustment, with the time of the first version with the same content. */
+  readonly adjustments: readonly AdjustmentFact[];
+}
+
+/** A purchase and its source events. */
 export interface Purchase {
   readonly facts: PurchaseFacts;
   readonly eventIds: ReadonlySet<string>;
 }
 
-type Told<Fact> = Fact & { readonly eventId: string };
+type Sourced<Fact> = Fact & { readonly eventId: string };
 
 /**
- * Sorts entries into purchases: payments that name a subscription belong to it, and so does the checkout that a snapshot
- * names. The order of the entries makes no difference, nor does one that is there twice.
+ * Groups entries into purchases by their transactions and subscriptions. Neither the order of the entries nor duplicates make
+ * a difference.
  */
 export function groupPurchases(entries: readonly LedgerEntry[]): Purchase[] {
   const roots = new Roots();
@@ -43,7 +55,7 @@ export function groupPurchases(entries: readonly LedgerEntry[]): Purchase[] {
   return [...groups.values()].map(toPurchase);
 }
 
-/** The names under which a fact belongs to a purchase. */
+/** Returns the ids that a fact shares with other facts of its purchase. */
 function namesOf({ provider, fact }: LedgerEntry): string[] {
   const aliases = fact.kind === 'payment' ? (fact.aliases ?? []) : [];
   const checkoutId = fact.kind === 'payment' ? (fact.checkoutId ?? null) : null;
@@ -53,7 +65,7 @@ function namesOf({ provider, fact }: LedgerEntry): string[] {
   return [...names, `${provider} subscription ${fact.subscriptionId}`];
 }
 
-/** Sets of names that grow together (union-find). */
+/** Disjoint sets of names (union-find). */
 class Roots {
   readonly #parents = new Map<string, string>();
 
@@ -74,26 +86,26 @@ class Roots {
 }
 
 function toPurchase(entries: readonly LedgerEntry[]): Purchase {
-  const payments: Told<PaymentFact>[] = [];
-  const snapshots: Told<SubscriptionFact>[] = [];
-  const adjustments: Told<AdjustmentFact>[] = [];
+  const payments: Sourced<PaymentFact>[] = [];
+  const snapshots: Sourced<SubscriptionFact>[] = [];
+  const adjustments: Sourced<AdjustmentFact>[] = [];
   for (const { eventId, fact } of entries) {
     if (fact.kind === 'payment') payments.push({ ...fact, eventId });
     else if (fact.kind === 'subscription') snapshots.push({ ...fact, eventId });
     else adjustments.push({ ...fact, eventId });
   }
-  const known = byId(payments, ({ transactionId }) => transactionId)
+  const known = groupVersions(payments, ({ transactionId }) => transactionId)
     .map(mergePayment)
-    .sort(compareTold);
-  const canonical = mapNames(known);
+    .sort(compareVersions);
+  const canonical = mapAliases(known);
   const facts = {
     provider: entries[0]?.provider ?? 'standard',
     payments: known,
-    snapshots: byId(snapshots, ({ eventId }) => eventId)
+    snapshots: groupVersions(snapshots, ({ eventId }) => eventId)
       .flatMap((same) => same.slice(-1))
       .map((fact) => ({ ...fact, transactionId: resolve(canonical, fact.transactionId) }))
       .sort(compareSnapshots),
-    adjustments: byId(adjustments, ({ adjustmentId }) => adjustmentId)
+    adjustments: groupVersions(adjustments, ({ adjustmentId }) => adjustmentId)
       .map(mergeAdjustment)
       .map((fact) => ({
         ...fact,
@@ -103,8 +115,8 @@ function toPurchase(entries: readonly LedgerEntry[]): Purchase {
   return { facts, eventIds: new Set(entries.map(({ eventId }) => eventId)) };
 }
 
-/** From the names of payments to their ids. A payment's own id is never another one's alias. */
-function mapNames(payments: readonly PaymentFact[]): ReadonlyMap<string, string> {
+/** Maps aliases and checkout ids to the ids of payments. A payment's own id takes precedence over another one's alias. */
+function mapAliases(payments: readonly PaymentFact[]): ReadonlyMap<string, string> {
   const names = payments.flatMap(({ transactionId, aliases = [], checkoutId = transactionId }) =>
     [...aliases, checkoutId].map((name) => [name, transactionId] as const),
   );
@@ -116,17 +128,17 @@ function resolve(canonical: ReadonlyMap<string, string>, id: string | null): str
   return id === null ? null : (canonical.get(id) ?? id);
 }
 
-/** The words on each id, the oldest first. */
-function byId<Fact extends Told<Occurrence>>(
+/** Groups the versions of each fact, oldest first. */
+function groupVersions<Fact extends Sourced<Occurrence>>(
   facts: readonly Fact[],
   idOf: (fact: Fact) => string,
 ): Fact[][] {
-  return [...Map.groupBy(facts, idOf).values()].map((words) => words.sort(compareTold));
+  return [...Map.groupBy(facts, idOf).values()].map((versions) => versions.sort(compareVersions));
 }
 
-/** The newest word counts, from the moment of the oldest; what it leaves out an older one may have said. */
-function mergePayment(words: readonly Told<PaymentFact>[]): Told<PaymentFact> {
-  return words.reduce((older, newer) => ({
+/** The newest version counts, with the time of the oldest one; older versions fill in missing values. */
+function mergePayment(versions: readonly Sourced<PaymentFact>[]): Sourced<PaymentFact> {
+  return versions.reduce((older, newer) => ({
     ...newer,
     ...occurrenceOf(older),
     subscriptionId: newer.subscriptionId ?? older.subscriptionId,
@@ -137,14 +149,14 @@ function mergePayment(words: readonly Told<PaymentFact>[]): Told<PaymentFact> {
   }));
 }
 
-/** The newest word counts, from the moment since which nothing else was said: telling it again changes nothing. */
-function mergeAdjustment(words: readonly Told<AdjustmentFact>[]): Told<AdjustmentFact> {
-  return words.reduce((older, newer) =>
-    saysTheSame(older, newer) ? { ...newer, ...occurrenceOf(older) } : newer,
+/** The newest version counts, with the time of the first one with the same content. */
+function mergeAdjustment(versions: readonly Sourced<AdjustmentFact>[]): Sourced<AdjustmentFact> {
+  return versions.reduce((older, newer) =>
+    hasSameContent(older, newer) ? { ...newer, ...occurrenceOf(older) } : newer,
   );
 }
 
-function saysTheSame(a: AdjustmentFact, b: AdjustmentFact): boolean {
+function hasSameContent(a: AdjustmentFact, b: AdjustmentFact): boolean {
   return a.effect === b.effect && a.status === b.status && a.full === b.full && a.total === b.total;
 }
 
@@ -156,7 +168,7 @@ function mergeIds(older: PaymentFact, newer: PaymentFact): Partial<PaymentFact> 
   };
 }
 
-/** What the newer says, and where it says nothing, the older. */
+/** Returns the newer details, and older ones for missing values. */
 export function mergeCustomer(older: CustomerDetails, newer: CustomerDetails): CustomerDetails {
   return {
     email: newer.email ?? older.email,
@@ -165,13 +177,13 @@ export function mergeCustomer(older: CustomerDetails, newer: CustomerDetails): C
   };
 }
 
-/** By time; of what was told at the same moment, by the event's id, so that the order is always the same. */
-function compareTold(a: Told<Occurrence>, b: Told<Occurrence>): number {
+/** By time, then by event id, so that the order is deterministic. */
+function compareVersions(a: Sourced<Occurrence>, b: Sourced<Occurrence>): number {
   return compareOccurrences(a, b) || compareText(a.eventId, b.eventId);
 }
 
-/** Some providers tell whole seconds only: an end that falls into the same one as a change came after it. */
-function compareSnapshots(a: Told<SubscriptionFact>, b: Told<SubscriptionFact>): number {
+/** By time, with a cancellation after a change at the same time, because some providers report whole seconds. */
+function compareSnapshots(a: Sourced<SubscriptionFact>, b: Sourced<SubscriptionFact>): number {
   const ended = Number(a.status === 'canceled') - Number(b.status === 'canceled');
   return compareOccurrences(a, b) || ended || compareText(a.eventId, b.eventId);
 }

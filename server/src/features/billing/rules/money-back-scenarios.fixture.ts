@@ -15,83 +15,83 @@ import {
 const both = [line(PRICES.personal, { lineId: 'a' }), line(PRICES.sellers, { lineId: 'b' })];
 const partOf = (lineId: string, full: boolean | null, total: number) => ({ lineId, full, total });
 
-/** Every course that money takes when it goes back or is fought over. */
+/** Histories with refunds and disputes. */
 export const moneyBackScenarios: readonly Scenario[] = [
   {
-    name: 'refunded',
+    name: 'full refund',
     facts: [payment(), adjustment({ status: 'pending', occurredAt: month(3, 1) }), adjustment()],
-    ends: [{ ...ONCE, refundedAt: month(3, 2) }],
+    expected: [{ ...ONCE, refundedAt: month(3, 2) }],
   },
   {
-    name: 'a refund that is rejected',
+    name: 'rejected refund',
     facts: [
       payment(),
       adjustment({ status: 'pending' }),
       adjustment({ status: 'rejected', occurredAt: month(3, 3) }),
     ],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'a refund that is reversed',
+    name: 'reversed refund',
     facts: [payment(), adjustment(), adjustment({ status: 'reversed', occurredAt: month(3, 3) })],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'a partial refund',
+    name: 'partial refund',
     facts: [payment(), adjustment({ full: false, total: 400 })],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'partial refunds that add up',
+    name: 'partial refunds that add up to the total',
     facts: [
       payment(),
       adjustment({ full: null, total: 400 }),
       adjustment({ adjustmentId: 'adj_2', full: null, total: 600, occurredAt: month(3, 4) }),
     ],
-    ends: [{ ...ONCE, refundedAt: month(3, 4) }],
+    expected: [{ ...ONCE, refundedAt: month(3, 4) }],
   },
   {
-    name: 'one of two lines refunded',
+    name: 'refund of one of two lines',
     facts: [
       payment({ lines: both, total: 2_000 }),
       adjustment({ full: false, lines: [partOf('b', true, 1_000)] }),
     ],
-    ends: [
+    expected: [
       ONCE,
       { ...ONCE, lineKey: 'once:1', productId: 'sellers', machines: 10, refundedAt: month(3, 2) },
     ],
   },
   {
-    name: 'the newest payment of a subscription refunded',
+    name: 'refund of the newest payment of a subscription',
     facts: [
       checkout(),
       began(),
       renewal(4),
       adjustment({ transactionId: 'txn_4', occurredAt: month(4, 2) }),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(5), refundedAt: month(4, 2) }],
+    expected: [{ ...MONTHLY, expiresAt: month(5), refundedAt: month(4, 2) }],
   },
   {
-    name: 'an older payment of a subscription refunded',
+    name: 'refund of an older payment of a subscription',
     facts: [checkout(), began(), renewal(4), adjustment({ occurredAt: month(4, 2) })],
-    ends: [{ ...MONTHLY, expiresAt: month(5) }],
+    expected: [{ ...MONTHLY, expiresAt: month(5) }],
   },
   {
-    name: 'fought over',
+    name: 'chargeback',
     facts: [payment(), adjustment({ effect: 'chargeback' })],
-    ends: [{ ...ONCE, disputedAt: month(3, 2) }],
+    expected: [{ ...ONCE, disputedAt: month(3, 2) }],
   },
   {
-    name: 'fought over and won',
+    name: 'reversed chargeback',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback' }),
       adjustment({ adjustmentId: 'adj_2', effect: 'chargeback_reverse', occurredAt: month(4) }),
     ],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'fought over, won, and fought over again',
+    name: 'chargeback, reversal and a second chargeback',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback' }),
@@ -99,10 +99,10 @@ export const moneyBackScenarios: readonly Scenario[] = [
       adjustment({ effect: 'chargeback', status: 'reversed', occurredAt: month(4) }),
       adjustment({ adjustmentId: 'adj_3', effect: 'chargeback', occurredAt: month(5) }),
     ],
-    ends: [{ ...ONCE, disputedAt: month(5) }],
+    expected: [{ ...ONCE, disputedAt: month(5) }],
   },
   {
-    name: 'fought over and won twice, of which one is told in two ways',
+    name: 'two reversed chargebacks, one of them reported twice',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback', status: 'reversed' }),
@@ -110,10 +110,10 @@ export const moneyBackScenarios: readonly Scenario[] = [
       adjustment({ adjustmentId: 'adj_3', effect: 'chargeback', occurredAt: month(5) }),
       adjustment({ adjustmentId: 'adj_4', effect: 'chargeback_reverse', occurredAt: month(6) }),
     ],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'a warning that is taken back, and the chargeback after it',
+    name: 'reversed warning and a later chargeback',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback_warning' }),
@@ -125,74 +125,74 @@ export const moneyBackScenarios: readonly Scenario[] = [
       }),
       adjustment({ adjustmentId: 'adj_3', effect: 'chargeback', occurredAt: month(4, 1) }),
     ],
-    ends: [{ ...ONCE, disputedAt: month(4, 1) }],
+    expected: [{ ...ONCE, disputedAt: month(4, 1) }],
   },
   {
-    name: 'a chargeback that is taken back, beside a warning of which only the end was told',
+    name: 'reversed chargeback and a warning of which only the reversal was reported',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback_warning', status: 'reversed' }),
       adjustment({ adjustmentId: 'adj_2', effect: 'chargeback', occurredAt: month(4) }),
       adjustment({ adjustmentId: 'adj_3', effect: 'chargeback_reverse', occurredAt: month(5) }),
     ],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'a warning, and the chargeback that came of it',
+    name: 'warning and its chargeback',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback_warning' }),
       adjustment({ adjustmentId: 'adj_2', effect: 'chargeback', occurredAt: month(4) }),
     ],
-    ends: [{ ...ONCE, disputedAt: month(3, 2) }],
+    expected: [{ ...ONCE, disputedAt: month(3, 2) }],
   },
   {
-    name: 'a warning that only the chargeback that came of it ended, which was taken back',
+    name: 'warning whose chargeback was reversed',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback_warning' }),
       adjustment({ adjustmentId: 'adj_2', effect: 'chargeback', occurredAt: month(4) }),
       adjustment({ adjustmentId: 'adj_3', effect: 'chargeback_reverse', occurredAt: month(5) }),
     ],
-    ends: [ONCE],
+    expected: [ONCE],
   },
   {
-    name: 'a warning after a chargeback that was taken back',
+    name: 'warning after a reversed chargeback',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback' }),
       adjustment({ adjustmentId: 'adj_2', effect: 'chargeback_reverse', occurredAt: month(4) }),
       adjustment({ adjustmentId: 'adj_3', effect: 'chargeback_warning', occurredAt: month(5) }),
     ],
-    ends: [{ ...ONCE, disputedAt: month(5) }],
+    expected: [{ ...ONCE, disputedAt: month(5) }],
   },
   {
-    name: 'fought over, and told of again',
+    name: 'chargeback with a duplicate report',
     facts: [
       payment(),
       adjustment({ effect: 'chargeback', status: 'pending', occurredAt: month(3, 1) }),
       adjustment({ effect: 'chargeback' }),
       adjustment({ effect: 'chargeback', occurredAt: month(3, 5) }),
     ],
-    ends: [{ ...ONCE, disputedAt: month(3, 2) }],
+    expected: [{ ...ONCE, disputedAt: month(3, 2) }],
   },
   {
-    name: 'a refund that grows to all of it, and is told of again',
+    name: 'refund that becomes full, with a duplicate report',
     facts: [
       payment(),
       adjustment({ full: false, total: 400, occurredAt: month(3, 2) }),
       adjustment({ occurredAt: month(3, 3) }),
       adjustment({ occurredAt: month(3, 4) }),
     ],
-    ends: [{ ...ONCE, refundedAt: month(3, 3) }],
+    expected: [{ ...ONCE, refundedAt: month(3, 3) }],
   },
   {
-    name: 'money back under another id of the payment',
+    name: 'refund under an alias of the payment',
     facts: [
       payment({ aliases: ['pi_1'], checkoutId: 'cs_1' }),
       payment({ aliases: ['ch_1'], occurredAt: month(3, 1) }),
       adjustment({ transactionId: 'ch_1' }),
     ],
-    ends: [{ ...ONCE, refundedAt: month(3, 2) }],
+    expected: [{ ...ONCE, refundedAt: month(3, 2) }],
   },
 ];

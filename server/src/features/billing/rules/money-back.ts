@@ -1,9 +1,9 @@
 import { compareOccurrences, type AdjustmentFact, type PaymentFact } from '../facts.ts';
 
 /**
- * When a payment was given back as a whole, or as far as one of its lines is concerned; null when it was not. Several
- * partial refunds that add up to the total are a full one.
- * @param lineId the line that is asked for; null for the payment as a whole
+ * Returns when a payment, or one of its lines, was refunded in full; null if it was not. Partial refunds that add up to the
+ * total are a full refund.
+ * @param lineId null for the whole payment
  */
 export function findRefund(
   payment: PaymentFact,
@@ -15,20 +15,21 @@ export function findRefund(
     .filter(({ transactionId }) => transactionId === payment.transactionId)
     .sort(compareOccurrences);
   const line = payment.lines.find((candidate) => candidate.lineId === lineId);
-  let backForAll = 0;
-  let backForLine = 0;
+  let refundedTotal = 0;
+  let refundedOfLine = 0;
   for (const refund of refunds) {
-    backForAll += refund.total ?? 0;
-    if (refund.full === true || reaches(backForAll, payment.total)) return refund.occurredAt;
+    refundedTotal += refund.total ?? 0;
+    if (refund.full === true || covers(refundedTotal, payment.total)) return refund.occurredAt;
     for (const part of refund.lines.filter((candidate) => candidate.lineId === lineId)) {
-      backForLine += part.total ?? 0;
-      if (part.full === true || reaches(backForLine, line?.total ?? null)) return refund.occurredAt;
+      refundedOfLine += part.total ?? 0;
+      if (part.full === true || covers(refundedOfLine, line?.total ?? null))
+        return refund.occurredAt;
     }
   }
   return null;
 }
 
-/** What counts as money that is fought over, and what takes it back. */
+/** A kind of dispute and its reversal. */
 interface DisputeKind {
   readonly effect: AdjustmentFact['effect'];
   readonly reversal: AdjustmentFact['effect'];
@@ -41,10 +42,7 @@ const WARNING: DisputeKind = {
   reversal: 'chargeback_warning_reverse',
 };
 
-/**
- * Since when a purchase's money is fought over: the oldest chargeback or warning that nothing has taken back yet; null
- * when there is none.
- */
+/** Returns the time of the oldest open chargeback or warning of a purchase, or null. */
 export function findDispute(
   payments: readonly PaymentFact[],
   adjustments: readonly AdjustmentFact[],
@@ -55,23 +53,26 @@ export function findDispute(
 }
 
 /**
- * The chargebacks and warnings of a purchase's payments that nothing has taken back yet. A warning is as good as the
- * chargeback to come, and over with it: that is the one of which the end is told.
+ * Lists the open chargebacks and warnings of a purchase's payments. A warning counts like the chargeback that follows it, and
+ * is closed with it, because only the end of the chargeback is reported.
  */
 export function listOpenDisputes(
   payments: readonly PaymentFact[],
   adjustments: readonly AdjustmentFact[],
 ): AdjustmentFact[] {
   return payments.flatMap(({ transactionId }) => {
-    const concerned = adjustments.filter((each) => each.transactionId === transactionId);
-    const chargebacks = listOpen(concerned, CHARGEBACK);
-    const warnings = listOpen(concerned, WARNING);
+    const ofPayment = adjustments.filter((each) => each.transactionId === transactionId);
+    const chargebacks = listOpen(ofPayment, CHARGEBACK);
+    const warnings = listOpen(ofPayment, WARNING);
     if (chargebacks.length > 0) return [...chargebacks, ...warnings];
-    return warnings.filter((warning) => !cameTrue(warning, concerned));
+    return warnings.filter((warning) => !becameChargeback(warning, ofPayment));
   });
 }
 
-function cameTrue(warning: AdjustmentFact, adjustments: readonly AdjustmentFact[]): boolean {
+function becameChargeback(
+  warning: AdjustmentFact,
+  adjustments: readonly AdjustmentFact[],
+): boolean {
   return adjustments.some(
     (fact) =>
       fact.effect === 'chargeback' &&
@@ -81,8 +82,8 @@ function cameTrue(warning: AdjustmentFact, adjustments: readonly AdjustmentFact[
 }
 
 /**
- * A payment's disputes of one kind that are open. Each reversal takes back one of them, the oldest first; but one that is
- * told to be reversed has used a reversal up, which must not speak for a later one as well.
+ * Lists a payment's open disputes of one kind. Each reversal closes one of them, oldest first; a dispute that is itself
+ * reported as reversed has consumed one reversal, which must not close another dispute.
  */
 function listOpen(
   adjustments: readonly AdjustmentFact[],
@@ -90,10 +91,10 @@ function listOpen(
 ): AdjustmentFact[] {
   const of = (wanted: AdjustmentFact['effect'], status: AdjustmentFact['status']) =>
     adjustments.filter((each) => each.effect === wanted && each.status === status);
-  const unspent = of(reversal, 'approved').length - of(effect, 'reversed').length;
-  return of(effect, 'approved').sort(compareOccurrences).slice(Math.max(0, unspent));
+  const remaining = of(reversal, 'approved').length - of(effect, 'reversed').length;
+  return of(effect, 'approved').sort(compareOccurrences).slice(Math.max(0, remaining));
 }
 
-function reaches(back: number, total: number | null): boolean {
-  return total !== null && total > 0 && back >= total;
+function covers(refunded: number, total: number | null): boolean {
+  return total !== null && total > 0 && refunded >= total;
 }

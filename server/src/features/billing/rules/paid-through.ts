@@ -1,14 +1,14 @@
 import type { BillingCycle, PaymentFact, SubscriptionFact } from '../facts.ts';
 import { addCycle } from './billing-cycle.ts';
-import type { PurchaseFacts } from './purchase.ts';
+import type { PurchaseFacts } from './group-purchases.ts';
 
 const DAY_MS = 86_400_000;
 
 /**
- * The end of what was paid of a subscription, or null when nothing was. Only money extends it, and the first snapshot in
- * which the subscription was active: `past_due`, and the change that opens a renewal, already show the next, unpaid
- * period. Until the purchase's own period is known it ends one billing cycle after the purchase.
- * @param cycle how often it is paid, as far as known
+ * Returns the end of the paid time of a subscription, or null if nothing was paid. Only payments and the first active
+ * snapshot extend it: `past_due` snapshots and those at the start of a renewal already contain the next, unpaid period. Until
+ * the period of the purchase is known, it ends one billing cycle after the purchase.
+ * @param cycle null if unknown
  */
 export function paidThrough(facts: PurchaseFacts, cycle: BillingCycle | null): Date | null {
   const ends = facts.payments.flatMap((payment) => endOfPayment(payment, cycle) ?? []);
@@ -21,8 +21,8 @@ export function paidThrough(facts: PurchaseFacts, cycle: BillingCycle | null): D
 }
 
 /**
- * The end of the period in which the subscription began. Where the first snapshots were lost, the oldest that is known may
- * be one that opens a renewal, hence of an unpaid period: it begins long after the purchase.
+ * Returns the end of the first period. If the first snapshots are missing, the oldest known one may be that of an unpaid
+ * renewal; such a period starts long after the purchase, and does not count.
  */
 function findOpening(
   snapshots: readonly SubscriptionFact[],

@@ -3,7 +3,7 @@ import type { Product } from '#server/config/catalog-model.ts';
 import type { BillingProvider } from '../facts.ts';
 import { computeLicenses } from './compute-licenses.ts';
 import type { Purchase } from './group-purchases.ts';
-import type { LicenseDraft } from './purchase.ts';
+import type { LicenseDraft } from './compute-licenses.ts';
 
 /** A line of a checkout and the license that was created for it. */
 export interface BilledLine {

@@ -19,13 +19,13 @@ const SELLERS = { ...MONTHLY, productId: 'sellers', machines: 10 };
 const upgraded = { lines: [monthly(PRICES.sellers)] };
 const cancelSoon = { action: 'cancel', effectiveAt: month(4) } as const;
 
-/** Every course of things that the service promises to converge on, each of at most six facts. */
+/** Histories of purchases with at most six facts each, whose facts lead to the same licenses in any order. */
 export const scenarios: readonly Scenario[] = [
-  { name: 'bought once', facts: [payment()], ends: [ONCE] },
+  { name: 'one-time purchase', facts: [payment()], expected: [ONCE] },
   {
-    name: 'bought for a term',
+    name: 'one-time purchase with a term',
     facts: [payment({ lines: [line(PRICES.yearly)] })],
-    ends: [
+    expected: [
       {
         lineKey: 'once:0',
         productId: 'yearly',
@@ -45,38 +45,38 @@ export const scenarios: readonly Scenario[] = [
         ],
       }),
     ],
-    ends: [
+    expected: [
       { ...ONCE, lineKey: 'once:1', machines: 10 },
       { ...ONCE, lineKey: 'once:2', productId: 'sellers', machines: 10 },
     ],
   },
   {
-    name: 'subscribed',
+    name: 'subscription',
     facts: [checkout(), began()],
-    ends: [{ ...MONTHLY, expiresAt: month(4) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4) }],
   },
   {
-    name: 'subscribed, and the first snapshot was lost: a later one shows an unpaid period',
+    name: 'subscription without its first snapshot: a later one has an unpaid period',
     facts: [checkout({ subscriptionId: 'sub_1' }), snapshot(month(4), 'active', 4)],
-    ends: [{ ...MONTHLY, expiresAt: month(4) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4) }],
   },
   {
-    name: 'renewed',
+    name: 'renewal',
     facts: [checkout(), began(), snapshot(month(4), 'active', 4), renewal(4)],
-    ends: [{ ...MONTHLY, expiresAt: month(5) }],
+    expected: [{ ...MONTHLY, expiresAt: month(5) }],
   },
   {
-    name: 'a renewal that is not paid',
+    name: 'unpaid renewal',
     facts: [
       checkout(),
       began(),
       snapshot(month(4), 'active', 4),
       snapshot(month(4, 1), 'past_due', 4),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(4) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4) }],
   },
   {
-    name: 'a renewal that is paid late',
+    name: 'late payment of a renewal',
     facts: [
       checkout(),
       began(),
@@ -85,10 +85,10 @@ export const scenarios: readonly Scenario[] = [
       renewal(4, { occurredAt: month(4, 5) }),
       snapshot(month(4, 5), 'active', 4),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(5) }],
+    expected: [{ ...MONTHLY, expiresAt: month(5) }],
   },
   {
-    name: 'dunned in vain',
+    name: 'cancellation after failed payments',
     facts: [
       checkout(),
       began(),
@@ -96,15 +96,15 @@ export const scenarios: readonly Scenario[] = [
       snapshot(month(4, 1), 'past_due', 4),
       snapshot(month(4, 20), 'canceled', null),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(4), canceledAt: month(4, 20) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4), canceledAt: month(4, 20) }],
   },
   {
-    name: 'paused',
+    name: 'pause',
     facts: [checkout(), began(), snapshot(month(3, 9), 'paused', null)],
-    ends: [{ ...MONTHLY, expiresAt: month(4), pausedAt: month(3, 9) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4), pausedAt: month(3, 9) }],
   },
   {
-    name: 'paused and resumed',
+    name: 'pause and resumption',
     facts: [
       checkout(),
       began(),
@@ -112,49 +112,49 @@ export const scenarios: readonly Scenario[] = [
       renewal(6),
       snapshot(month(6), 'active', 6),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(7) }],
+    expected: [{ ...MONTHLY, expiresAt: month(7) }],
   },
   {
-    name: 'a cancellation that is to come',
+    name: 'scheduled cancellation',
     facts: [
       checkout(),
       began(),
       snapshot(month(3, 5), 'active', 3, { scheduledChange: cancelSoon }),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(4), cancelScheduledFor: month(4) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4), cancelScheduledFor: month(4) }],
   },
   {
-    name: 'a cancellation that was to come and was undone',
+    name: 'scheduled cancellation that was revoked',
     facts: [
       checkout(),
       began(),
       snapshot(month(3, 5), 'active', 3, { scheduledChange: cancelSoon }),
       snapshot(month(3, 6), 'active', 3),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(4) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4) }],
   },
   {
-    name: 'canceled in the same second as changed',
+    name: 'change and cancellation in the same second',
     facts: [
       checkout(),
       began(),
       snapshot(month(4), 'active', 3, { scheduledChange: cancelSoon }),
       snapshot(month(4), 'canceled', null),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(4), canceledAt: month(4) }],
+    expected: [{ ...MONTHLY, expiresAt: month(4), canceledAt: month(4) }],
   },
   {
-    name: 'upgraded',
+    name: 'upgrade',
     facts: [
       checkout(),
       began(),
       snapshot(month(3, 9), 'active', 3, upgraded),
       payment({ transactionId: 'txn_u', subscriptionId: 'sub_1', origin: 'change', ...upgraded }),
     ],
-    ends: [{ ...SELLERS, expiresAt: month(4) }],
+    expected: [{ ...SELLERS, expiresAt: month(4) }],
   },
   {
-    name: 'upgraded and downgraded',
+    name: 'upgrade and downgrade',
     facts: [
       checkout(),
       began(),
@@ -162,19 +162,19 @@ export const scenarios: readonly Scenario[] = [
       snapshot(month(4), 'active', 4),
       renewal(4),
     ],
-    ends: [{ ...MONTHLY, expiresAt: month(5) }],
+    expected: [{ ...MONTHLY, expiresAt: month(5) }],
   },
   {
-    name: 'more seats',
+    name: 'increased quantity',
     facts: [
       checkout(),
       began(),
       snapshot(month(3, 9), 'active', 3, { lines: [monthly(PRICES.personal, { quantity: 4 })] }),
     ],
-    ends: [{ ...MONTHLY, machines: 8, expiresAt: month(4) }],
+    expected: [{ ...MONTHLY, machines: 8, expiresAt: month(4) }],
   },
   {
-    name: 'a line that is added and one that goes',
+    name: 'added and removed lines',
     facts: [
       checkout(),
       began(),
@@ -183,16 +183,16 @@ export const scenarios: readonly Scenario[] = [
       }),
       snapshot(month(3, 9), 'active', 3, upgraded),
     ],
-    ends: [
+    expected: [
       { ...MONTHLY, expiresAt: month(4), canceledAt: month(3, 9) },
       { ...SELLERS, lineKey: 'recurring:1', expiresAt: month(4) },
     ],
   },
   ...moneyBackScenarios,
   {
-    name: 'a subscription that ended unpaid',
+    name: 'subscription canceled without payment',
     facts: [snapshot(month(4), 'canceled', null, { transactionId: 'txn_1' })],
-    ends: [],
+    expected: [],
   },
-  { name: 'a refund of a purchase that is not known', facts: [adjustment()], ends: [] },
+  { name: 'refund of an unknown purchase', facts: [adjustment()], expected: [] },
 ];

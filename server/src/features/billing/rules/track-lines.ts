@@ -1,55 +1,55 @@
 import type { BillingLine, SubscriptionFact } from '../facts.ts';
 
-/** One position of a subscription through its life: prices and quantities change, the license stays. */
+/** The history of a line of a subscription: its price and quantity change, its license stays the same. */
 export interface TrackedLine {
-  /** What it was and is, the newest last; never empty. */
+  /** Newest last. */
   readonly history: readonly [BillingLine, ...BillingLine[]];
-  /** Since when the subscription has it no more; null: it has it. */
+  /** When the line was removed from the subscription; null if it was not. */
   readonly removedAt: Date | null;
 }
 
 /**
- * Follows the positions of a subscription from the checkout through all snapshots. A position of a snapshot is the one of
- * before with the same id, else with the same price, else (an up- or downgrade) the first that is left over; what remains
- * is new. Providers number their positions differently or not at all, so this is the most that can be known.
- * @param bought the recurring lines of the checkout; none while it is not known
- * @param snapshots the oldest first
+ * Tracks the lines of a subscription from the checkout through all snapshots. A line of a snapshot matches an earlier line
+ * with the same id, else with the same price, else (an upgrade or downgrade) the first unmatched line; the rest is new. This
+ * is an approximation, because not all providers have stable ids of lines.
+ * @param bought the recurring lines of the checkout; empty if it is unknown
+ * @param snapshots oldest first
  */
 export function trackLines(
   bought: readonly BillingLine[],
   snapshots: readonly Pick<SubscriptionFact, 'lines' | 'occurredAt'>[],
 ): TrackedLine[] {
-  let tracked: readonly TrackedLine[] = bought.map((line) => begin(line));
+  let tracked: readonly TrackedLine[] = bought.map((line) => startTracking(line));
   for (const { lines, occurredAt } of snapshots) {
-    // Some events tell a status and no positions.
-    if (lines.length > 0) tracked = follow(tracked, lines, occurredAt);
+    // Some events contain a status without lines.
+    if (lines.length > 0) tracked = applySnapshot(tracked, lines, occurredAt);
   }
   return [...tracked];
 }
 
-/** The newest form of a position. */
-export function presentLine({ history }: TrackedLine): BillingLine {
+/** Returns the newest state of a line. */
+export function currentLine({ history }: TrackedLine): BillingLine {
   return history.at(-1) ?? history[0];
 }
 
-function begin(line: BillingLine): TrackedLine {
+function startTracking(line: BillingLine): TrackedLine {
   return { history: [line], removedAt: null };
 }
 
-function follow(
+function applySnapshot(
   before: readonly TrackedLine[],
   lines: readonly BillingLine[],
   at: Date,
 ): TrackedLine[] {
   const matches = matchLines(before, lines);
-  const taken = new Set(matches.values());
+  const matched = new Set(matches.values());
   const kept = before.map((tracked) => {
     const line = matches.get(tracked);
     if (line === undefined) return { ...tracked, removedAt: tracked.removedAt ?? at };
     const [first, ...rest] = tracked.history;
     return { history: [first, ...rest, line] as const, removedAt: null };
   });
-  return [...kept, ...lines.filter((line) => !taken.has(line)).map(begin)];
+  return [...kept, ...lines.filter((line) => !matched.has(line)).map(startTracking)];
 }
 
 function matchLines(
@@ -57,19 +57,19 @@ function matchLines(
   lines: readonly BillingLine[],
 ): ReadonlyMap<TrackedLine, BillingLine> {
   const matches = new Map<TrackedLine, BillingLine>();
-  const taken = new Set<BillingLine>();
-  const match = (fits: (tracked: TrackedLine, line: BillingLine) => boolean): void => {
+  const matched = new Set<BillingLine>();
+  const match = (isMatch: (tracked: TrackedLine, line: BillingLine) => boolean): void => {
     for (const line of lines) {
-      const found = taken.has(line)
+      const found = matched.has(line)
         ? undefined
-        : before.find((tracked) => !matches.has(tracked) && fits(tracked, line));
+        : before.find((tracked) => !matches.has(tracked) && isMatch(tracked, line));
       if (found === undefined) continue;
       matches.set(found, line);
-      taken.add(line);
+      matched.add(line);
     }
   };
-  match((tracked, line) => presentLine(tracked).lineId === line.lineId);
-  match((tracked, line) => presentLine(tracked).priceId === line.priceId);
+  match((tracked, line) => currentLine(tracked).lineId === line.lineId);
+  match((tracked, line) => currentLine(tracked).priceId === line.priceId);
   match((tracked) => tracked.removedAt === null);
   return matches;
 }

@@ -10,14 +10,13 @@ import {
   lemonSqueezySubscription,
 } from '../../../../../test/payment-providers/lemon-squeezy-events.ts';
 import { DAY_MS, TEST_START } from '../../../../../test/test-clock.ts';
-import type { BillingFact } from '../../facts.ts';
+import { UNKNOWN_CUSTOMER, type BillingFact } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { normalizeLemonSqueezy } from './adapter.ts';
 
 const LATER = new Date(TEST_START.getTime() + 30 * DAY_MS);
 const IDENTIFIER = '104e18a2-d755-4d4b-80c4-a6c1dcbe1c10';
 const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: null };
-const NOBODY = { email: null, name: null, locale: null };
 
 function read(event: unknown) {
   const rawBody = Buffer.from(JSON.stringify(event));
@@ -39,8 +38,8 @@ function paidUntil(event: unknown): Date | null {
   return found?.period?.endsAt ?? null;
 }
 
-describe('an order', () => {
-  test('is a purchase, known by what nobody can guess, and to subscriptions by its number', () => {
+describe('order events', () => {
+  test('become a purchase with an unguessable id, and the number as alias', () => {
     const order = lemonSqueezyOrder('order_created', { orderId: 5, quantity: 2 });
     const eventId = createHash('sha256').update(JSON.stringify(order)).digest('hex');
     assert.deepEqual(read(order), {
@@ -67,7 +66,7 @@ describe('an order', () => {
     });
   });
 
-  test('that is not paid is ignored', () => {
+  test('are ignored if unpaid', () => {
     for (const status of ['pending', 'failed', 'fraudulent']) {
       const order = lemonSqueezyOrder('order_created', { attributes: { status } });
       const { facts, ignoredBecause } = read(order);
@@ -75,7 +74,7 @@ describe('an order', () => {
     }
   });
 
-  test('that was refunded says how much until now, and whether that is all', () => {
+  test('become a refund with its total and whether it is full', () => {
     const [part] = read(lemonSqueezyOrder('order_refunded', { refunded: 400 })).facts;
     assert.deepEqual(part, {
       kind: 'adjustment',
@@ -95,7 +94,7 @@ describe('an order', () => {
 });
 
 describe('a subscription', () => {
-  test('tells how it is, which order began it, and until when it is paid', () => {
+  test('become a snapshot, the link to the order and the paid period', () => {
     const event = lemonSqueezySubscription('subscription_created', {
       subscriptionId: 9,
       orderId: 5,
@@ -107,7 +106,7 @@ describe('a subscription', () => {
       kind: 'payment',
       subscriptionId: '9',
       customerId: null,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: TEST_START,
       lines: [],
       total: null,
@@ -145,14 +144,14 @@ describe('a subscription', () => {
     ]);
   });
 
-  test('shows its rhythm only in a first period that is no trial', () => {
+  test('infer the cycle only from a first period that is not a trial', () => {
     const trial = lemonSqueezySubscription('subscription_created', { status: 'on_trial' });
     assert.equal(snapshot(trial).lines[0]?.cycle, null);
     const later = lemonSqueezySubscription('subscription_updated');
     assert.equal(snapshot(later).lines[0]?.cycle, null);
   });
 
-  test('has a status of ours for each of theirs, and pays only while it is in order', () => {
+  test('map each status, and prove payment only while active', () => {
     const cases: [string, string, Date | null][] = [
       ['on_trial', 'trialing', LATER],
       ['active', 'active', LATER],
@@ -170,7 +169,7 @@ describe('a subscription', () => {
     assert.equal(read(unknown).ignoredBecause, 'The subscription has an unknown status.');
   });
 
-  test('that was cancelled runs until it ends, and has ended once it is expired', () => {
+  test('stay active after a cancellation until they expire', () => {
     const endsAt = new Date('2027-03-20T00:00:00.000Z');
     const cancelled = lemonSqueezySubscription('subscription_cancelled', {
       status: 'cancelled',
@@ -187,7 +186,7 @@ describe('a subscription', () => {
     assert.equal(snapshot(expired).scheduledChange, null);
   });
 
-  test('rests while the seller cannot serve, and runs on where the pause is free', () => {
+  test('are paused by a void pause, but not by a free one', () => {
     const paused = (mode: string) =>
       snapshot(
         lemonSqueezySubscription('subscription_paused', {
@@ -201,8 +200,8 @@ describe('a subscription', () => {
   });
 });
 
-describe('an invoice', () => {
-  test('is a renewal, and not confused with the order of the same number', () => {
+describe('invoice events', () => {
+  test('become a renewal, distinct from the order with the same number', () => {
     const event = lemonSqueezyInvoice('subscription_payment_success', {
       invoiceId: 1,
       subscriptionId: 9,
@@ -223,7 +222,7 @@ describe('an invoice', () => {
     ]);
   });
 
-  test('is a change where it says so, and only recorded where it is the order itself', () => {
+  test('become a change if reported, and are only recorded for the order itself', () => {
     for (const [reason, origin] of [
       ['updated', 'change'],
       ['initial', 'other'],
@@ -235,7 +234,7 @@ describe('an invoice', () => {
     }
   });
 
-  test('that was refunded names itself', () => {
+  test('become a refund of the invoice', () => {
     const event = lemonSqueezyInvoice('subscription_payment_refunded', { refunded: 1_000 });
     const [fact] = read(event).facts;
     assert.ok(fact?.kind === 'adjustment');
@@ -243,8 +242,8 @@ describe('an invoice', () => {
   });
 });
 
-describe('what is not understood', () => {
-  test('another event is ignored with the reason', () => {
+describe('unreadable events', () => {
+  test('are ignored with a reason if their name is unknown', () => {
     const event = {
       ...lemonSqueezyOrder('order_created'),
       meta: { event_name: 'affiliate_activated' },
@@ -253,7 +252,7 @@ describe('what is not understood', () => {
     assert.deepEqual([facts, ignoredBecause], [[], 'No license depends on affiliate_activated.']);
   });
 
-  test('a body that is not what its name promises is malformed, and kept under its sum', () => {
+  test('are malformed with a hash as id if the body does not match the name', () => {
     for (const body of [
       {},
       { meta: { event_name: 'order_created' } },
@@ -269,7 +268,7 @@ describe('what is not understood', () => {
     }
   });
 
-  test('no JSON makes it throw anything else', () => {
+  test('throw only MalformedEventError for any JSON', () => {
     const samples = [
       lemonSqueezyOrder('order_created'),
       lemonSqueezyOrder('order_refunded', { refunded: 1 }),

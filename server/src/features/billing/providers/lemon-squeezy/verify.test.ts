@@ -16,7 +16,7 @@ function sign(secret: string, body = BODY): string {
   return createHmac('sha256', secret).update(body).digest('hex');
 }
 
-test('the HMAC of the body under any secret is enough, at any time', () => {
+test('accepts the HMAC of the body under any secret, at any time', () => {
   // As `printf '%s' "$body" | openssl dgst -sha256 -hmac 'a secret'` writes it.
   const signature = 'c2b2a427ed4fbc4dc17da3654c29067d2f30fb0982c719556b4c883503c0e32a';
   assert.deepEqual(verify(signature), { ok: true });
@@ -24,7 +24,7 @@ test('the HMAC of the body under any secret is enough, at any time', () => {
   assert.deepEqual(verify(sign('a secret').toUpperCase()), { ok: true });
 });
 
-test('no header is missing, no HMAC is malformed, another one a mismatch', () => {
+test('distinguishes missing, malformed and mismatching signatures', () => {
   assert.deepEqual(verify(undefined), { ok: false, reason: 'missing' });
   assert.deepEqual(verify('abc'), { ok: false, reason: 'malformed' });
   assert.deepEqual(verify(sign('another')), { ok: false, reason: 'mismatch' });

@@ -32,7 +32,7 @@ function customerOf(event: unknown): CustomerFact {
 }
 
 describe('adjustment.*', () => {
-  test('is money that goes back, with the lines that it concerns', () => {
+  test('becomes an adjustment with its lines', () => {
     const lines = [{ lineId: LINE }, { lineId: paddleId('txnitm', 'b'), type: 'tax', total: 483 }];
     const event = paddleAdjustment('created', { type: 'partial', lines });
     assert.deepEqual(normalize(event), {
@@ -56,7 +56,7 @@ describe('adjustment.*', () => {
     });
   });
 
-  test('has the effect of its action; warnings are told apart from chargebacks, as their reversals are', () => {
+  test('maps each action, with separate warnings, chargebacks and reversals', () => {
     const effects = {
       refund: 'refund',
       chargeback: 'chargeback',
@@ -71,7 +71,7 @@ describe('adjustment.*', () => {
     }
   });
 
-  test('has the status that it is told to have', () => {
+  test('maps each status', () => {
     const statuses = {
       pending_approval: 'pending',
       approved: 'approved',
@@ -83,7 +83,7 @@ describe('adjustment.*', () => {
     }
   });
 
-  test('is full, partial, or leaves that to its amounts', () => {
+  test('is full, partial, or undecided', () => {
     const types: [string | null, boolean | null][] = [
       ['full', true],
       ['partial', false],
@@ -105,7 +105,7 @@ describe('adjustment.*', () => {
     assert.equal(older.full, null);
   });
 
-  test('lacks what may be lacking', () => {
+  test('accepts missing optional fields', () => {
     const bare = adjustmentOf(
       paddleAdjustment('created', { data: { items: undefined, totals: undefined } }),
     );
@@ -115,7 +115,7 @@ describe('adjustment.*', () => {
     assert.deepEqual(lines, [{ lineId: LINE, full: null, total: 500 }]);
   });
 
-  test('is ignored with an action or a status that is not known', () => {
+  test('is ignored with an unknown action or status', () => {
     assert.deepEqual(normalize(paddleAdjustment('created', { action: 'toString' })), {
       facts: [],
       reason: 'The adjustment has an unknown action.',
@@ -128,7 +128,7 @@ describe('adjustment.*', () => {
 });
 
 describe('customer.*', () => {
-  test('is who pays', () => {
+  test('becomes a customer', () => {
     for (const type of ['created', 'updated', 'imported'] as const) {
       const event = paddleCustomer(type, { email: 'Ann@example.com', locale: 'pt-BR' });
       assert.deepEqual(customerOf(event), {
@@ -140,7 +140,7 @@ describe('customer.*', () => {
     }
   });
 
-  test('is nobody known as far as it says nothing that can be used', () => {
+  test('drops invalid details', () => {
     const nobody = { email: null, name: null, locale: null };
     for (const data of [
       { email: undefined, name: undefined, locale: undefined },

@@ -20,13 +20,13 @@ import { normalizePaddle } from './adapter.ts';
 const NOW = new Date('2027-03-01T12:00:00.000Z');
 const samples = makePaddleSamples();
 
-test('there is a sample of every type that the library knows', () => {
+test('has a sample of every type that the library knows', () => {
   const types = samples.map(({ event_type }) => event_type);
   assert.equal(new Set(types).size, types.length);
   assert.deepEqual(new Set(types), new Set<string>(Object.values(EventName)));
 });
 
-test('every sample counts, or is ignored with a reason', () => {
+test('translates or ignores every sample, with a reason', () => {
   const counting = samples
     .map((sample) => normalizePaddle(JSON.parse(JSON.stringify(sample))))
     .filter(({ facts, ignoredBecause }) => {
@@ -55,7 +55,7 @@ test('every sample counts, or is ignored with a reason', () => {
   );
 });
 
-test('the library verifies every sample, and reads out of it what we read', async (t) => {
+test('agrees with the library about every sample', async (t) => {
   mock.timers.enable({ apis: ['Date'], now: NOW });
   t.after(() => mock.timers.reset());
   const { webhooks } = new Paddle('an-api-key');

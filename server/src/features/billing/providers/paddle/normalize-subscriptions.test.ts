@@ -6,10 +6,11 @@ import {
   paddleSubscription,
 } from '../../../../../test/payment-providers/paddle-events.ts';
 
-import { AT, NOBODY, MONTHLY, ONCE, factOf, pick, assertIgnored } from './read-event.fixture.ts';
+import { UNKNOWN_CUSTOMER } from '../../facts.ts';
+import { AT, MONTHLY, ONCE, factOf, pick, assertIgnored } from './read-event.fixture.ts';
 
 describe('subscription.*', () => {
-  test('is the whole subscription, its items in order', () => {
+  test('becomes a snapshot with its lines in order', () => {
     const event = paddleSubscription('created', {
       lines: [{ priceId: MONTHLY, quantity: 5 }, { priceId: ONCE }],
       customData: { customer_email: 'ann@example.com' },
@@ -20,7 +21,7 @@ describe('subscription.*', () => {
       subscriptionId: PADDLE_IDS.subscription,
       transactionId: PADDLE_IDS.transaction,
       customerId: PADDLE_IDS.customer,
-      customer: { ...NOBODY, email: 'ann@example.com' },
+      customer: { ...UNKNOWN_CUSTOMER, email: 'ann@example.com' },
       occurredAt: AT,
       status: 'active',
       period: { startsAt: AT, endsAt: new Date('2027-04-01T12:00:00.000Z') },
@@ -34,7 +35,7 @@ describe('subscription.*', () => {
     });
   });
 
-  test('has the status that each type tells, and no period while paused and once canceled', () => {
+  test('maps the status of each type, without a period while paused or canceled', () => {
     const period = { startsAt: AT, endsAt: new Date('2027-04-01T12:00:00.000Z') };
     const off = { period: null, pausedAt: null, canceledAt: null };
     const cases = [
@@ -54,7 +55,7 @@ describe('subscription.*', () => {
     }
   });
 
-  test('tells what is to change, as far as it is known what and when', () => {
+  test('contains a known scheduled change', () => {
     const effectiveAt = new Date('2027-04-01T12:00:00.000Z');
     for (const action of ['cancel', 'pause', 'resume']) {
       const scheduledChange = { action, effectiveAt };
@@ -73,7 +74,7 @@ describe('subscription.*', () => {
     }
   });
 
-  test('renews no item that was only charged once with it', () => {
+  test('skips items that are not recurring', () => {
     const lines = [{ priceId: ONCE, cycle: null }, { priceId: MONTHLY }];
     const fact = factOf(paddleSubscription('updated', { lines }));
     assert.ok(fact.kind === 'subscription');
@@ -83,7 +84,7 @@ describe('subscription.*', () => {
     );
   });
 
-  test('lacks what may be lacking; a price without a cycle has that of the subscription', () => {
+  test('accepts missing optional fields, and uses the cycle of the subscription by default', () => {
     const data = {
       transaction_id: undefined,
       customer_id: undefined,
@@ -100,7 +101,7 @@ describe('subscription.*', () => {
       subscriptionId: PADDLE_IDS.subscription,
       transactionId: null,
       customerId: null,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: AT,
       status: 'past_due',
       period: null,
@@ -119,7 +120,7 @@ describe('subscription.*', () => {
     });
   });
 
-  test('is ignored with a status or a billing cycle that is not known', () => {
+  test('is ignored with an unknown status or billing cycle', () => {
     assertIgnored(
       paddleSubscription('updated', { status: 'dreaming' }),
       'The subscription has an unknown status.',

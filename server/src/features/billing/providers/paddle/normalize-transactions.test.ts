@@ -9,12 +9,13 @@ import {
   paddlePeriod,
   paddleTransactionCompleted,
 } from '../../../../../test/payment-providers/paddle-events.ts';
+import { UNKNOWN_CUSTOMER } from '../../facts.ts';
 import { normalizePaddle } from './adapter.ts';
 
-import { AT, NOBODY, MONTHLY, ONCE, receive, factOf, pick } from './read-event.fixture.ts';
+import { AT, MONTHLY, ONCE, receive, factOf, pick } from './read-event.fixture.ts';
 
 describe('transaction.completed', () => {
-  test('is a payment, with its lines in order and their line items by price', () => {
+  test('becomes a payment with its lines in order and the ids of their line items', () => {
     const transactionId = paddleId('txn', 'both');
     const event = paddleTransactionCompleted({
       transactionId,
@@ -35,7 +36,7 @@ describe('transaction.completed', () => {
       subscriptionId: PADDLE_IDS.subscription,
       origin: 'purchase',
       customerId: PADDLE_IDS.customer,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: AT,
       period: { startsAt: AT, endsAt: new Date('2027-04-01T12:00:00.000Z') },
       lines: [
@@ -58,7 +59,7 @@ describe('transaction.completed', () => {
     });
   });
 
-  test('may name neither period nor subscription nor buyer', () => {
+  test('accepts a missing period, subscription and customer', () => {
     const fact = factOf(paddleTransactionCompleted({ customerId: null }));
     assert.deepEqual(pick(fact, 'period', 'subscriptionId', 'customerId'), {
       period: null,
@@ -67,7 +68,7 @@ describe('transaction.completed', () => {
     });
   });
 
-  test('has the origin that makes, extends or changes licenses, or is only recorded', () => {
+  test('maps each origin', () => {
     const origins = {
       web: 'purchase',
       api: 'purchase',
@@ -84,7 +85,7 @@ describe('transaction.completed', () => {
     }
   });
 
-  test('lacks what may be lacking: details, quantities, amounts, custom data', () => {
+  test('accepts missing details, quantities, amounts and custom data', () => {
     const item = { price: { id: ONCE } };
     const fact = factOf(
       paddleTransactionCompleted({
@@ -102,11 +103,11 @@ describe('transaction.completed', () => {
       lines: [{ lineId: ONCE, priceId: ONCE, quantity: 1, cycle: null, total: null }],
       total: null,
       period: null,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
     });
   });
 
-  test('gives each of two items of one price its own line item', () => {
+  test('assigns separate line items to two items of one price', () => {
     const line = { priceId: ONCE };
     const fact = factOf(paddleTransactionCompleted({ lines: [line, line] }));
     assert.ok(fact.kind === 'payment');
@@ -116,7 +117,7 @@ describe('transaction.completed', () => {
     );
   });
 
-  test('counts what was paid after credit, and reads no amount that is no whole number', () => {
+  test('reads the total after credit, and only integer amounts', () => {
     const totals: [unknown, number | null][] = [
       [{ total: '2900', grand_total: '1900' }, 1_900],
       [{ total: '2900' }, 2_900],
@@ -131,7 +132,7 @@ describe('transaction.completed', () => {
     }
   });
 
-  test('takes the address from the custom data of the checkout, when there is a good one', () => {
+  test('reads a valid address from the custom data', () => {
     const cases: [unknown, string | null][] = [
       [{ customer_email: ' Ann@example.com ' }, 'Ann@example.com'],
       [{ customerEmail: 'ann@example.com' }, 'ann@example.com'],
@@ -146,12 +147,12 @@ describe('transaction.completed', () => {
     ];
     for (const [customData, email] of cases) {
       const fact = factOf(paddleTransactionCompleted({ data: { custom_data: customData } }));
-      const expected = { customer: { ...NOBODY, email } };
+      const expected = { customer: { ...UNKNOWN_CUSTOMER, email } };
       assert.deepEqual(pick(fact, 'customer'), expected, JSON.stringify(customData));
     }
   });
 
-  test('is ignored with a billing cycle that is not known: never taken for one paid once', () => {
+  test('is ignored with an unknown billing cycle', () => {
     for (const billing_cycle of [
       { interval: 'decade', frequency: 1 },
       { interval: 'month', frequency: 0 },

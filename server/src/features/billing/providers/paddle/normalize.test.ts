@@ -14,8 +14,8 @@ import { normalizePaddle } from './adapter.ts';
 
 import { receive, normalize, assertIgnored } from './read-event.fixture.ts';
 
-describe('an event', () => {
-  test('keeps its id, its type and its time, cut to milliseconds', () => {
+describe('normalizePaddle', () => {
+  test('reads id, type and time, truncated to milliseconds', () => {
     const event = { ...paddleCustomer('created'), occurred_at: '2027-03-01T12:00:00.799627882Z' };
     const { provider, eventId, type, occurredAt } = normalize(event);
     assert.deepEqual(
@@ -29,7 +29,7 @@ describe('an event', () => {
     );
   });
 
-  test('without an id, a type or a time is malformed', () => {
+  test('throws MalformedEventError without an id, a type or a time', () => {
     const event = paddleCustomer('created');
     const cases: [unknown, string | null][] = [
       [null, null],
@@ -56,7 +56,7 @@ describe('an event', () => {
     }
   });
 
-  test('that does not have what its type promises is malformed', () => {
+  test('throws MalformedEventError if the data do not match the type', () => {
     for (const event of [
       { ...paddleTransactionCompleted(), data: undefined },
       { ...paddleTransactionCompleted(), data: [] },
@@ -77,7 +77,7 @@ describe('an event', () => {
     }
   });
 
-  test('of another type is ignored, whatever is in it, and says why', () => {
+  test('ignores other types with a reason', () => {
     for (const type of [
       'created',
       'updated',

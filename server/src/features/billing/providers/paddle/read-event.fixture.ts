@@ -5,21 +5,20 @@ import type { BillingFact } from '../../facts.ts';
 import { normalizePaddle } from './adapter.ts';
 
 export const AT = new Date('2027-03-01T12:00:00.000Z');
-export const NOBODY = { email: null, name: null, locale: null };
 export const MONTHLY = paddleId('pri', 'monthly');
 export const ONCE = paddleId('pri', 'once');
 
-/** As it arrives: what is undefined has gone. */
+/** Converts an event to JSON and back, which drops undefined fields. */
 export function receive(event: unknown): unknown {
   return JSON.parse(JSON.stringify(event));
 }
 
-/** What an event means once it has arrived. */
+/** Normalizes an event as received. */
 export function normalize(event: PaddleEvent): ReturnType<typeof normalizePaddle> {
   return normalizePaddle(receive(event));
 }
 
-/** The only fact of an event, which is not ignored. */
+/** Returns the only fact of an event that is not ignored. */
 export function factOf(event: PaddleEvent): BillingFact {
   const { facts, ignoredBecause } = normalize(event);
   assert.equal(ignoredBecause, null);
@@ -28,12 +27,12 @@ export function factOf(event: PaddleEvent): BillingFact {
   return fact;
 }
 
-/** Some fields of a fact. */
+/** Picks fields of a fact. */
 export function pick(fact: BillingFact, ...names: string[]): Record<string, unknown> {
   return Object.fromEntries(Object.entries(fact).filter(([name]) => names.includes(name)));
 }
 
-/** Proves that an event has no facts, for this reason. */
+/** Asserts that an event is ignored for a reason. */
 export function assertIgnored(event: PaddleEvent, reason: string): void {
   const { facts, ignoredBecause } = normalize(event);
   assert.deepEqual({ facts, ignoredBecause }, { facts: [], ignoredBecause: reason });

@@ -36,19 +36,19 @@ function verify(header: string, { secrets = [SECRET], now = NOW, body = BODY } =
   );
 }
 
-describe('a good signature', () => {
+describe('valid signatures', () => {
   for (const { body, h1 } of VECTORS) {
-    test(`the provider's vector ${body} is verified`, () => {
+    test(`accepts the vector of Paddle with ${body}`, () => {
       assert.deepEqual(verify(`ts=${TS};h1=${h1}`, { body }), GOOD);
     });
   }
 
-  test('is what signPaddle makes, for bytes as for text', () => {
+  test('accepts signatures of signPaddle for bytes and text', () => {
     assert.equal(signPaddle(BODY, SECRET, NOW), `ts=${TS};h1=${H1}`);
     assert.equal(signPaddle(Buffer.from(BODY), SECRET, NOW), `ts=${TS};h1=${H1}`);
   });
 
-  test('is read from Paddle-Signature, too; Billing-Signature goes first', () => {
+  test('reads Paddle-Signature too; Billing-Signature takes precedence', () => {
     const rawBody = Buffer.from(BODY);
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
     const good = `ts=${TS};h1=${H1}`;
@@ -68,7 +68,7 @@ describe('a good signature', () => {
     }
   });
 
-  test('may be any h1 under any secret, among keys that are not known', () => {
+  test('accepts any h1 under any secret, and ignores unknown keys', () => {
     const secrets = ['another', SECRET];
     for (const header of [
       `ts=${TS};h1=${H1};h1=${OTHER_H1}`,
@@ -81,7 +81,7 @@ describe('a good signature', () => {
     }
   });
 
-  test('is of the bytes: a body that is no UTF-8 is verified as it came', () => {
+  test('verifies the bytes of a body that is not UTF-8', () => {
     const rawBody = Buffer.from([0x7b, 0xff, 0xfe, 0x00, 0x7d]);
     const header = signPaddle(rawBody, SECRET, NOW);
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
@@ -93,15 +93,15 @@ describe('a good signature', () => {
   });
 });
 
-describe('a bad signature', () => {
-  test('is missing without a header, or with an empty one', () => {
+describe('invalid signatures', () => {
+  test('are missing without a header or with an empty one', () => {
     const delivery = { headers: {}, rawBody: Buffer.from(BODY) };
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
     assert.deepEqual(verifyPaddle(delivery, options), MISSING);
     assert.deepEqual(verify(''), MISSING);
   });
 
-  test('is malformed without one time and at least one digest', () => {
+  test('are malformed without exactly one time and at least one digest', () => {
     for (const header of [
       'nonsense',
       `ts=${TS}`,
@@ -122,7 +122,7 @@ describe('a bad signature', () => {
     }
   });
 
-  test('does not match another body, time or secret, or a part of the secret', () => {
+  test('mismatch for another body, time or secret, or a part of the secret', () => {
     const header = `ts=${TS};h1=${H1}`;
     assert.deepEqual(verify(header, { body: `${BODY} ` }), MISMATCH);
     assert.deepEqual(verify(`ts=${TS + 1};h1=${H1}`), MISMATCH);
@@ -130,10 +130,10 @@ describe('a bad signature', () => {
   });
 });
 
-describe('the time of a signature', () => {
+describe('signed times', () => {
   const header = `ts=${TS};h1=${H1}`;
 
-  test('may be off by the tolerance before and after, and no more', () => {
+  test('may differ by the tolerance, before and after', () => {
     for (const [offMs, expected] of [
       [30_000, GOOD],
       [30_001, STALE],
@@ -145,7 +145,7 @@ describe('the time of a signature', () => {
     }
   });
 
-  test('is only told to be stale when it is well signed', () => {
+  test('are stale only with a valid signature', () => {
     const now = new Date(NOW.getTime() + 3_600_000);
     assert.deepEqual(verify(`ts=${TS};h1=${OTHER_H1}`, { now }), MISMATCH);
     assert.deepEqual(verify(header, { now, secrets: ['another'] }), MISMATCH);

@@ -9,11 +9,11 @@ import {
   standardPurchase,
 } from '../../../../../test/payment-providers/standard-webhooks-events.ts';
 import { TEST_START } from '../../../../../test/test-clock.ts';
+import { UNKNOWN_CUSTOMER } from '../../facts.ts';
 import { MalformedEventError } from '../adapter.ts';
 import { normalizeStandardWebhook } from './adapter.ts';
 
 const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'en' };
-const NOBODY = { email: null, name: null, locale: null };
 
 function read(body: unknown, id = 'msg_1') {
   return normalizeStandardWebhook(body, {
@@ -29,7 +29,7 @@ function factOf(type: string, data: Record<string, unknown>) {
   return facts[0];
 }
 
-test('a purchase is told in our words, and what is left out is not known', () => {
+test('translates a purchase; missing fields are null', () => {
   assert.deepEqual(read(standardPurchase('order-1', ['personal'])), {
     provider: 'standard',
     eventId: 'msg_1',
@@ -53,7 +53,7 @@ test('a purchase is told in our words, and what is left out is not known', () =>
   });
 });
 
-test('renewals and changes are payments of their subscription', () => {
+test('translates renewals and changes to payments', () => {
   const data = {
     transaction_id: 'order-2',
     subscription_id: 'sub-1',
@@ -70,7 +70,7 @@ test('renewals and changes are payments of their subscription', () => {
       subscriptionId: 'sub-1',
       origin,
       customerId: null,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: TEST_START,
       period: {
         startsAt: new Date('2027-03-01T00:00:00.000Z'),
@@ -100,13 +100,13 @@ describe('a subscription', () => {
     canceled_at: '2027-03-05T00:00:00Z',
   };
 
-  test('is told as it is, and has no period once it has ended', () => {
+  test('becomes a snapshot, without a period once it has ended', () => {
     assert.deepEqual(factOf('subscription.canceled', canceled), {
       kind: 'subscription',
       subscriptionId: 'sub-1',
       transactionId: 'order-1',
       customerId: null,
-      customer: NOBODY,
+      customer: UNKNOWN_CUSTOMER,
       occurredAt: TEST_START,
       status: 'canceled',
       period: null,
@@ -117,7 +117,7 @@ describe('a subscription', () => {
     });
   });
 
-  test('may be about to change', () => {
+  test('contains a scheduled change', () => {
     const fact = factOf('subscription.updated', {
       ...canceled,
       status: 'active',
@@ -130,7 +130,7 @@ describe('a subscription', () => {
     assert.equal(fact.canceledAt, null);
   });
 
-  test('with a word that is not known is ignored with the words that are', () => {
+  test('is ignored with an unknown value, and the reason lists known ones', () => {
     const cases: [Record<string, unknown>, string][] = [
       [
         { status: 'ended' },
@@ -152,8 +152,8 @@ describe('a subscription', () => {
   });
 });
 
-describe('money back', () => {
-  test('a refund counts at once where no status is told', () => {
+describe('refunds and disputes', () => {
+  test('a refund is approved by default', () => {
     const data = { refund_id: 'r', transaction_id: 'order-1', lines: [{ id: 'l', total: 5 }] };
     assert.deepEqual(factOf('payment.refunded', data), {
       kind: 'adjustment',
@@ -171,7 +171,7 @@ describe('money back', () => {
     assert.deepEqual([pending.status, pending.full], ['pending', true]);
   });
 
-  test('a dispute counts until it is won', () => {
+  test('a dispute is approved until it is won', () => {
     const data = { dispute_id: 'd', transaction_id: 'order-1' };
     for (const [type, status] of [
       ['payment.disputed', 'approved'],
@@ -184,7 +184,7 @@ describe('money back', () => {
   });
 });
 
-test('a customer is told as known now', () => {
+test('translates a customer', () => {
   assert.deepEqual(factOf('customer.updated', { id: 'c', email: 'ann@example.com', name: '' }), {
     kind: 'customer',
     customerId: 'c',
@@ -193,7 +193,7 @@ test('a customer is told as known now', () => {
   });
 });
 
-test('every example in the documentation is understood', () => {
+test('translates every example of the documentation', () => {
   const guide = readFileSync(
     new URL('../../../../../../docs/operations/payments.md', import.meta.url),
     'utf8',
@@ -207,13 +207,13 @@ test('every example in the documentation is understood', () => {
   }
 });
 
-describe('what is not understood', () => {
-  test('another type is ignored with the reason', () => {
+describe('unreadable events', () => {
+  test('are ignored with a reason if their type is unknown', () => {
     const { facts, ignoredBecause } = read(standardEvent('invoice.sent', {}));
     assert.deepEqual([facts, ignoredBecause], [[], 'No license depends on invoice.sent.']);
   });
 
-  test('a body of another form is malformed, and the message names the field', () => {
+  test('are malformed if the body has another format; the message names the field', () => {
     const cases: [unknown, string][] = [
       [[], 'An event needs the texts type and timestamp, and data.'],
       [{ ...standardPurchase('a', []), timestamp: 'now' }, 'The timestamp is not a time.'],
@@ -246,7 +246,7 @@ describe('what is not understood', () => {
     assert.throws(() => read(standardPurchase('a', []), ''), MalformedEventError);
   });
 
-  test('no JSON makes it throw anything else', () => {
+  test('throw only MalformedEventError for any JSON', () => {
     const types = ['purchase.completed', 'subscription.updated', 'payment.refunded'];
     const field = fc.constantFrom(
       'transaction_id',

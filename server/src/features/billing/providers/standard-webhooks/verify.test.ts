@@ -60,7 +60,7 @@ function theirs(body: string, secret: string, timestamp: string, signature: stri
   }
 }
 
-test('a published signature is accepted in its time, and is one that the library makes', () => {
+test('accepts a published signature at its time, which the library generates too', () => {
   const signature = 'v1,g0hM9SsE+OTPJTGt/tmIKtSyZlE3uFJELVlNIOLJ1OE=';
   assert.equal(sign(1_614_265_330), signature);
   const published = { timestamp: '1614265330', now: new Date(1_614_265_330_000) };
@@ -69,7 +69,7 @@ test('a published signature is accepted in its time, and is one that the library
   assert.deepEqual(verify(signature, { ...published, secrets: [bare] }), { ok: true });
 });
 
-test('on what is sent, true or forged, the library agrees', () => {
+test('agrees with the library about valid and forged deliveries', () => {
   const secret = fc
     .uint8Array({ minLength: 24, maxLength: 64 })
     .map((bytes) => `whsec_${Buffer.from(bytes).toString('base64')}`);
@@ -95,14 +95,14 @@ test('on what is sent, true or forged, the library agrees', () => {
   assert.equal(seen.size, 2);
 });
 
-test('any signature under any secret is enough', () => {
+test('accepts any signature under any secret', () => {
   const other = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
   const list = `v1,${'A'.repeat(43)}= ${sign()} v2,x`;
   assert.deepEqual(verify(list, { secrets: [other, SECRET] }), { ok: true });
   assert.deepEqual(verify(list, { secrets: [other] }), { ok: false, reason: 'mismatch' });
 });
 
-test('a time is good for five minutes before and after, even where less is set', () => {
+test('accepts times within five minutes, even with a smaller setting', () => {
   for (const ago of [300, -300]) {
     const timestamp = String(SECONDS - ago);
     assert.deepEqual(verify(sign(SECONDS - ago), { timestamp }), { ok: true });
@@ -113,19 +113,19 @@ test('a time is good for five minutes before and after, even where less is set',
   }
 });
 
-describe('with a public key', () => {
+describe('public keys', () => {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519');
   const raw = publicKey.export({ format: 'der', type: 'spki' }).subarray(-32);
   const key = `whpk_${raw.toString('base64')}`;
   const message = Buffer.from(`${ID}.${SECONDS}.${BODY}`);
   const signature = `v1a,${signEd25519(null, message, privateKey).toString('base64')}`;
 
-  test('an Ed25519 signature of the same text is accepted, next to shared secrets', () => {
+  test('accept an Ed25519 signature, besides shared secrets', () => {
     assert.deepEqual(verify(signature, { secrets: [key] }), { ok: true });
     assert.deepEqual(verify(`v1,abc ${signature}`, { secrets: [SECRET, key] }), { ok: true });
   });
 
-  test('neither another text nor another key, nor the public key as a shared secret is', () => {
+  test('reject another text, another key, and the public key as a shared secret', () => {
     const mismatch = { ok: false, reason: 'mismatch' };
     assert.deepEqual(verify(signature, { secrets: [key], body: '{}' }), mismatch);
     assert.deepEqual(verify(signature, { secrets: [SECRET] }), mismatch);
@@ -135,14 +135,14 @@ describe('with a public key', () => {
   });
 });
 
-describe('what is no signature', () => {
-  test('no header is missing', () => {
+describe('malformed signatures', () => {
+  test('are missing without a header', () => {
     const delivery = { headers: { 'webhook-id': ID }, rawBody: Buffer.from(BODY) };
     const options = { secrets: [SECRET], now: NOW, toleranceSeconds: 30 };
     assert.deepEqual(verifyStandardWebhook(delivery, options), { ok: false, reason: 'missing' });
   });
 
-  test('no time, no signature that is known, or an id with a full stop is malformed', () => {
+  test('are malformed without a time or known signature, or with a full stop in the id', () => {
     const malformed = { ok: false, reason: 'malformed' };
     assert.deepEqual(verify(sign(), { timestamp: '1e9' }), malformed);
     assert.deepEqual(verify('v2,abc'), malformed);
@@ -150,7 +150,7 @@ describe('what is no signature', () => {
     assert.deepEqual(verify(sign(), { id: 'msg.1' }), malformed);
   });
 
-  test('a secret that is no base64 signs nothing', () => {
+  test('mismatch for a secret that is not base64', () => {
     const empty = new Webhook(Buffer.from('x'), { format: 'raw' }).sign(ID, NOW, BODY);
     assert.deepEqual(verify(empty, { secrets: ['whsec_'] }), { ok: false, reason: 'mismatch' });
   });

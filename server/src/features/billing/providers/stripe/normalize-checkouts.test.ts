@@ -10,8 +10,8 @@ import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { ANN, read, only } from './read-event.fixture.ts';
 
-describe('a checkout', () => {
-  test('that sold once is a purchase under its payment intent, known to the front end by its own id', () => {
+describe('checkout events', () => {
+  test('become a purchase under the payment intent, with the checkout id for the front end', () => {
     const event = read(stripeCheckoutCompleted({ eventId: 'evt_1', quantity: 3 }));
     assert.deepEqual(event, {
       provider: 'stripe',
@@ -45,13 +45,13 @@ describe('a checkout', () => {
     });
   });
 
-  test('that cost nothing has no payment intent and goes by its own id', () => {
+  test('use the checkout id for a free purchase without payment intent', () => {
     const checkout = { paymentIntentId: null, paymentStatus: 'no_payment_required' } as const;
     const fact = only(stripeCheckoutCompleted(checkout), 'payment');
     assert.equal(fact.transactionId, 'cs_test_ann');
   });
 
-  test('tells the expanded line items rather than the metadata', () => {
+  test('prefer expanded line items to metadata', () => {
     const data = [{ id: 'li_1', price: { id: 'price_a', recurring: null }, quantity: 2 }];
     const fact = only(stripeCheckoutCompleted({ object: { line_items: { data } } }), 'payment');
     assert.deepEqual(fact.lines, [
@@ -59,7 +59,7 @@ describe('a checkout', () => {
     ]);
   });
 
-  test('that is not paid yet, names no price or sold nothing is ignored', () => {
+  test('are ignored if unpaid, without a price, or in another mode', () => {
     const cases: [StripeTestEvent, string][] = [
       [stripeCheckoutCompleted({ paymentStatus: 'unpaid' }), 'The payment is not completed.'],
       [
@@ -77,7 +77,7 @@ describe('a checkout', () => {
     }
   });
 
-  test('that begins a subscription is an older word on the payment of its first invoice', () => {
+  test('link a subscription to the payment of its first invoice, with an older fact', () => {
     const fact = only(stripeCheckoutCompleted({ subscriptionId: 'sub_ann' }), 'payment');
     assert.equal(fact.transactionId, 'in_ann');
     assert.equal(fact.checkoutId, 'cs_test_ann');
@@ -86,7 +86,7 @@ describe('a checkout', () => {
     assert.ok(fact.occurredAt < only(stripeInvoicePaid(), 'payment').occurredAt);
   });
 
-  test('tells who bought', () => {
+  test('contain the buyer', () => {
     const fact = only(stripeCheckoutCompleted({ customerId: 'cus_1' }), 'customer');
     assert.deepEqual(fact, {
       kind: 'customer',

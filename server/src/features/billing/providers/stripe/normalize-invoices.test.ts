@@ -9,9 +9,9 @@ import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { ANN, VERSIONS, only } from './read-event.fixture.ts';
 
-describe('an invoice', () => {
+describe('invoice events', () => {
   for (const apiVersion of VERSIONS) {
-    test(`of a new subscription is a purchase (${apiVersion})`, () => {
+    test(`become a purchase for a new subscription (${apiVersion})`, () => {
       const period = { startsAt: TEST_START, endsAt: new Date('2028-03-01T12:00:00.000Z') };
       const lines = [
         { itemId: 'si_1', priceId: 'price_yearly', quantity: 2, interval: 'year' },
@@ -40,7 +40,7 @@ describe('an invoice', () => {
       });
     });
 
-    test(`has no lines for what makes up for a change, and no rhythm for what is paid once (${apiVersion})`, () => {
+    test(`skip prorations, and have no cycle for one-time lines (${apiVersion})`, () => {
       const lines = [
         { itemId: 'si_2', priceId: 'price_monthly' },
         { itemId: 'si_1', priceId: 'price_old', amount: -500, proration: true },
@@ -58,7 +58,7 @@ describe('an invoice', () => {
     });
   }
 
-  test('is what its reason says, and without a subscription only recorded', () => {
+  test('map each billing reason, and are only recorded without a subscription', () => {
     const reasons = {
       subscription_create: 'purchase',
       subscription_cycle: 'renewal',
@@ -72,7 +72,7 @@ describe('an invoice', () => {
     assert.equal(only(stripeInvoicePaid({ subscriptionId: null }), 'payment').origin, 'other');
   });
 
-  test('is told by an older word of its own which payment intent paid it', () => {
+  test('link the payment intent with an older fact', () => {
     const fact = only(stripeInvoicePaymentPaid(), 'payment');
     assert.equal(fact.transactionId, 'in_ann');
     assert.deepEqual(fact.aliases, ['pi_ann']);

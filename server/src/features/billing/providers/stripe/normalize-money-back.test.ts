@@ -10,8 +10,8 @@ import { TEST_START } from '../../../../../test/test-clock.ts';
 
 import { read, only } from './read-event.fixture.ts';
 
-describe('money back', () => {
-  test('a refund names the payment intent and how much', () => {
+describe('refunds and disputes', () => {
+  test('a refund has the payment intent and the amount', () => {
     assert.deepEqual(only(stripeRefund('created', { amount: 400 }), 'adjustment'), {
       kind: 'adjustment',
       adjustmentId: 're_ann',
@@ -25,13 +25,13 @@ describe('money back', () => {
     });
   });
 
-  test('a refund under way is pending', () => {
+  test('a refund in progress is pending', () => {
     for (const status of ['pending', 'requires_action', 'something_new']) {
       assert.equal(only(stripeRefund('created', { status }), 'adjustment').status, 'pending');
     }
   });
 
-  test('a refund that failed is rejected, and so is the word that all went back', () => {
+  test('a failed refund is rejected, and so is the full refund of its charge', () => {
     const facts = read(stripeRefund('failed')).facts.map((fact) =>
       fact.kind === 'adjustment' ? [fact.adjustmentId, fact.status] : [],
     );
@@ -41,7 +41,7 @@ describe('money back', () => {
     ]);
   });
 
-  test('is told in order within one second: under way, done, failed', () => {
+  test('orders states within a second: pending, approved, rejected', () => {
     const moments = ['pending', 'succeeded', 'failed', 'canceled'].map((status) =>
       read(stripeRefund('updated', { status })).facts.map((fact) => fact.occurredAt.getTime()),
     );
@@ -55,7 +55,7 @@ describe('money back', () => {
     assert.equal(only(stripeChargeRefunded(), 'adjustment').occurredAt.getTime(), start);
   });
 
-  test('a charge that went back as a whole says so without an amount; of a part the refunds tell', () => {
+  test('a fully refunded charge has no amount; a partial one is ignored', () => {
     const whole = only(stripeChargeRefunded(), 'adjustment');
     assert.deepEqual(
       [whole.adjustmentId, whole.transactionId, whole.full, whole.total],
@@ -68,7 +68,7 @@ describe('money back', () => {
     );
   });
 
-  test('a dispute counts until it is won, an inquiry never', () => {
+  test('a dispute is approved until it is won; an inquiry has no effect', () => {
     const cases = [
       ['needs_response', 'chargeback', 'approved'],
       ['under_review', 'chargeback', 'approved'],

@@ -8,7 +8,7 @@ import { MONTH_END, VERSIONS, pause, read, only } from './read-event.fixture.ts'
 
 describe('a subscription', () => {
   for (const apiVersion of VERSIONS) {
-    test(`is told with its period and positions (${apiVersion})`, () => {
+    test(`becomes a snapshot with period and lines (${apiVersion})`, () => {
       const lines = [{ itemId: 'si_1', priceId: 'price_monthly', quantity: 4 }];
       const fact = only(stripeSubscription('created', { apiVersion, lines }), 'subscription');
       assert.deepEqual(fact, {
@@ -36,7 +36,7 @@ describe('a subscription', () => {
     });
   }
 
-  test('has a status of ours for each of theirs, and a period only while it runs', () => {
+  test('maps each status, with a period only while active', () => {
     const statuses = {
       active: 'active',
       trialing: 'trialing',
@@ -57,18 +57,18 @@ describe('a subscription', () => {
     assert.equal(unknown.ignoredBecause, 'The subscription has an unknown status.');
   });
 
-  test('names its purchase only when it is created, for the latest invoice becomes a renewal', () => {
+  test('refers to the purchase only at its creation', () => {
     const fact = only(stripeSubscription('updated', { invoiceId: 'in_2' }), 'subscription');
     assert.equal(fact.transactionId, null);
   });
 
-  test('that ended did so when it ended, not when the end was asked for', () => {
+  test('is canceled at its end, not at the time of the request', () => {
     const object = { canceled_at: 1_800_000_000 };
     const fact = only(stripeSubscription('deleted', { object }), 'subscription');
     assert.deepEqual([fact.status, fact.canceledAt], ['canceled', TEST_START]);
   });
 
-  test('is to end at the end of its period, or when it says', () => {
+  test('schedules a cancellation for the end of the period, or the given time', () => {
     const asked = { cancel_at_period_end: true, canceled_at: 1_800_000_000 };
     const first = only(stripeSubscription('updated', { object: asked }), 'subscription');
     assert.equal(first.status, 'active');
@@ -79,7 +79,7 @@ describe('a subscription', () => {
     assert.deepEqual(second.scheduledChange, { action: 'cancel', effectiveAt });
   });
 
-  test('rests while the seller cannot serve, and runs on where only the collection is paused', () => {
+  test('is paused by a void pause of the collection, but not by others', () => {
     const rests = only(stripeSubscription('updated', pause('void')), 'subscription');
     const effectiveAt = new Date(1_900_000_000_000);
     assert.equal(rests.status, 'paused');
@@ -88,12 +88,12 @@ describe('a subscription', () => {
     assert.equal(runs.status, 'active');
   });
 
-  test('that is paid by invoices sent proves no payment by its period', () => {
+  test('has no paid period with collection by sent invoices', () => {
     const object = { collection_method: 'send_invoice' };
     assert.equal(only(stripeSubscription('created', { object }), 'subscription').period, null);
   });
 
-  test('is told in order within one second: created, changed, ended', () => {
+  test('orders events within a second: created, changed, deleted', () => {
     const moments = (['created', 'updated', 'deleted'] as const).map((change) =>
       only(stripeSubscription(change), 'subscription').occurredAt.getTime(),
     );

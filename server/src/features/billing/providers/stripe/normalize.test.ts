@@ -19,7 +19,7 @@ import { normalizeStripe } from './adapter.ts';
 
 import { ANN, VERSIONS, read, only } from './read-event.fixture.ts';
 
-test('a customer is told with address, name and first language', () => {
+test('translates a customer with address, name and first language', () => {
   assert.deepEqual(only(stripeCustomer('updated'), 'customer'), {
     kind: 'customer',
     customerId: 'cus_ann',
@@ -28,13 +28,13 @@ test('a customer is told with address, name and first language', () => {
   });
 });
 
-describe('what is not understood', () => {
-  test('another type is ignored with the reason', () => {
+describe('unreadable events', () => {
+  test('are ignored with a reason if their type is unknown', () => {
     const { facts, ignoredBecause } = read({ ...stripeCustomer('updated'), type: 'invoice.sent' });
     assert.deepEqual([facts, ignoredBecause], [[], 'No license depends on invoice.sent.']);
   });
 
-  test('a body without what every event has is malformed, with its id where there is one', () => {
+  test('are malformed without the common fields, with their id if readable', () => {
     for (const [body, eventId] of [
       [{}, null],
       [null, null],
@@ -48,7 +48,7 @@ describe('what is not understood', () => {
     }
   });
 
-  test('no JSON makes it throw anything else', () => {
+  test('throw only MalformedEventError for any JSON', () => {
     const samples = [
       stripeCheckoutCompleted(),
       stripeCheckoutCompleted({ subscriptionId: 'sub_1' }),

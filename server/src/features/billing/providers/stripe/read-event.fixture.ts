@@ -9,17 +9,17 @@ export const MONTH_END = new Date(TEST_START.getTime() + 30 * DAY_MS);
 export const ANN = { email: 'ann@example.com', name: 'Ann Example', locale: 'de' };
 export const VERSIONS = ['acacia', 'basil'] as const;
 
-/** A subscription of which collection is paused so. */
+/** A paused collection. */
 export function pause(behavior: string) {
   return { object: { pause_collection: { behavior, resumes_at: 1_900_000_000 } } };
 }
 
-/** What an event means as it arrives: what JSON leaves out is not there. */
+/** Normalizes an event as received. */
 export function read(event: StripeTestEvent) {
   return normalizeStripe(JSON.parse(JSON.stringify(event)));
 }
 
-/** The only fact of this kind that an event tells. */
+/** Returns the only fact of a kind. */
 export function only<Kind extends BillingFact['kind']>(event: StripeTestEvent, kind: Kind) {
   const found = read(event).facts.filter(
     (fact): fact is Extract<BillingFact, { kind: Kind }> => fact.kind === kind,

@@ -35,7 +35,7 @@ function theirs(body: string, header: string, secret: string): boolean {
   }
 }
 
-test('a published signature is accepted in its time, and is one that the library makes', () => {
+test('accepts a published signature at its time, which the library generates too', () => {
   const v1 = '66e2009edb992acb4fa564fdaf7c7bb690daf9d7fc01951d83d4078cb0e913d5';
   assert.equal(sign(1_700_000_000), `t=1700000000,v1=${v1}`);
   const now = new Date(1_700_000_000_000);
@@ -43,7 +43,7 @@ test('a published signature is accepted in its time, and is one that the library
   assert.deepEqual(verify(`t=1700000000,v1=${v1}`), { ok: false, reason: 'stale' });
 });
 
-test('on what Stripe sends, true or forged, the library agrees', () => {
+test('agrees with the library about valid and forged deliveries', () => {
   const secret = fc.string({ minLength: 1, maxLength: 20 });
   const seen = new Set<boolean>();
   const drawn = fc.record({
@@ -67,7 +67,7 @@ test('on what Stripe sends, true or forged, the library agrees', () => {
   assert.equal(seen.size, 2);
 });
 
-test('any v1 under any secret is enough, whatever stands before or after it', () => {
+test('accepts any v1 under any secret, at any position', () => {
   const [, good = ''] = sign(SECONDS).split(',');
   const bad = `v1=${'0'.repeat(64)}`;
   const time = `t=${SECONDS}`;
@@ -82,7 +82,7 @@ test('any v1 under any secret is enough, whatever stands before or after it', ()
   }
 });
 
-test('a time is good for five minutes before and after, even where less is set', () => {
+test('accepts times within five minutes, even with a smaller setting', () => {
   assert.deepEqual(verify(sign(SECONDS - 300)), { ok: true });
   assert.deepEqual(verify(sign(SECONDS + 300)), { ok: true });
   assert.deepEqual(verify(sign(SECONDS - 301)), { ok: false, reason: 'stale' });
@@ -91,13 +91,13 @@ test('a time is good for five minutes before and after, even where less is set',
   assert.deepEqual(verify(sign(SECONDS + 301)), { ok: false, reason: 'stale' });
 });
 
-describe('what is no signature', () => {
-  test('no header is missing', () => {
+describe('malformed signatures', () => {
+  test('are missing without a header', () => {
     assert.deepEqual(verify(undefined), { ok: false, reason: 'missing' });
     assert.deepEqual(verify(''), { ok: false, reason: 'missing' });
   });
 
-  test('no time, two times, or nothing that can be a v1 is malformed', () => {
+  test('are malformed without exactly one time and a v1', () => {
     const v1 = `v1=${'0'.repeat(64)}`;
     const wrong = [v1, `t=1,t=1,${v1}`, 't=1', 't=1,v1=abc', `t=01,${v1}`, `t=x,${v1}`, ',,,'];
     for (const header of wrong) {
@@ -105,7 +105,7 @@ describe('what is no signature', () => {
     }
   });
 
-  test('another body, time or secret is a mismatch', () => {
+  test('mismatch for another body, time or secret', () => {
     const header = sign(SECONDS);
     const mismatch = { ok: false, reason: 'mismatch' };
     assert.deepEqual(verify(header, { body: `${BODY} ` }), mismatch);
