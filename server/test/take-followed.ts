@@ -1,6 +1,6 @@
 import type { Pool } from 'pg';
 
-/** What has followed since this was asked last: the outgoing messages' types, and the jobs' keys. */
+/** Removes and returns the types of outgoing messages and the keys of jobs. */
 export async function takeFollowed(
   pool: Pool,
 ): Promise<{ readonly messages: string[]; readonly jobs: string[] }> {

@@ -6,37 +6,37 @@ import {
 } from 'node:http';
 import { text } from 'node:stream/consumers';
 
-/** A request as a receiver of webhooks got it. */
+/** A received request. */
 export interface ReceivedWebhook {
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
   readonly body: string;
 }
 
-/** What a receiver answers with: a status, one with headers, or whatever it does itself. */
+/** The response of a receiver: a status, a status with headers, or a handler. */
 export type WebhookAnswer =
   | number
   | { readonly status: number; readonly headers?: Record<string, string> }
   | ((response: ServerResponse) => void);
 
-/** A real HTTP server on the loopback address that keeps what it is sent. */
+/** An HTTP server on the loopback address that stores what it receives. */
 export interface WebhookReceiver extends AsyncDisposable {
   readonly url: string;
   readonly received: readonly ReceivedWebhook[];
-  /** What it answers from now on; at first 204. */
+  /** The next responses; 204 at first. */
   answer(next: WebhookAnswer): void;
-  /** Resolves once it has received so many. */
+  /** Resolves after a number of requests. */
   waitFor(count: number): Promise<void>;
 }
 
-/** Starts a receiver on a port of its own. */
+/** Starts a receiver on its own port. */
 export async function startWebhookReceiver(): Promise<WebhookReceiver> {
   const received: ReceivedWebhook[] = [];
   const waiting: { count: number; resolve: () => void }[] = [];
   let current: WebhookAnswer = 204;
   const take = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
     const body = await text(request).catch(() => null);
-    // A sender that was killed in the middle of its message sent none.
+    // A sender that was killed while it sent the message.
     if (body === null) return;
     received.push({ path: request.url ?? '', headers: request.headers, body });
     respond(response, current);

@@ -5,9 +5,8 @@ import {
 } from '#server/features/outgoing-webhooks/deliver.ts';
 
 /**
- * Takes deliveries of outgoing webhooks that are due and makes them, all at once, without the loop that does so in the
- * service; gives how many there were.
- * @param limit how many for each endpoint at most
+ * Claims and sends due deliveries of outgoing webhooks concurrently, without the service's loop. Returns their number.
+ * @param limit the maximum for each endpoint
  */
 export async function deliverDue(ctx: DeliveryContext, limit: number): Promise<number> {
   const claimed = await claimDueDeliveries(ctx, limit, new Map());

@@ -75,7 +75,7 @@ test('a canceled or paused subscription is never perpetual', async () => {
     const paid = await check(transactionId);
     assert.deepEqual([paid['status'], paid['expires_at']], ['active', fromStart(31 * DAY_MS)]);
     const occurredAt = new Date(TEST_START.getTime() - HOUR_MS / 2);
-    // It happened before the latest snapshot was told, so it does not count; an hour later it does.
+    // It is older than the latest snapshot, so it does not count; an hour later it does.
     await deliverPaddle(service, paddleSubscription(type, { ...monthly, occurredAt }));
     assert.equal((await check(transactionId))['status'], 'active');
     const later = new Date(TEST_START.getTime() + HOUR_MS);

@@ -45,7 +45,7 @@ function days(count: number): Date {
   return new Date(TEST_START.getTime() + count * DAY_MS);
 }
 
-/** A subscription of its own, paid for a month: its checkout tells neither the period nor the subscription. */
+/** A subscription paid for a month, whose checkout contains neither period nor subscription. */
 async function subscribe() {
   const ids = { transactionId: paddleId('txn'), subscriptionId: paddleId('sub') };
   const lines = [{ priceId: TEST_PRICES.personal, cycle: PADDLE_MONTH }];
@@ -129,7 +129,7 @@ describe('manual changes', () => {
   });
 });
 
-/** Does the jobs that send keys to a buyer, and gives the addresses that got any. */
+/** Runs the jobs that send keys, and returns their recipients. */
 async function sendQueuedKeys(transactionIds: readonly string[]): Promise<string[]> {
   const sent: MailMessage[] = [];
   const mail = {
@@ -207,7 +207,7 @@ describe('licenses created before all events arrived', () => {
   });
 });
 
-/** One event of each type, of an order that nobody has told of yet. */
+/** One event of each type about a new order. */
 function sampleOrder(): { transactionId: string; events: unknown[] } {
   const transactionId = paddleId('txn');
   const fresh = [

@@ -1,4 +1,4 @@
-/** The course of a subscription at each provider, signed as the provider's own library signs where there is one. */
+/** The life of a subscription at each provider, signed by the provider's library if there is one. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { beforeEach, describe, test } from 'node:test';
@@ -47,13 +47,13 @@ const APRIL = new Date('2027-04-01T12:00:00.000Z');
 const MAY = new Date('2027-05-01T12:00:00.000Z');
 const FIRST = { startsAt: TEST_START, endsAt: APRIL };
 const SECOND = { startsAt: APRIL, endsAt: MAY };
-/** When the cancellation is announced, and when the last payment is given back. */
+/** The times of the cancellation and of the refund. */
 const ANNOUNCED = new Date(APRIL.getTime() + 5 * DAY_MS);
 const REFUNDED = new Date(MAY.getTime() + 2 * DAY_MS);
 
 type Sign = (body: string, at: Date) => Record<string, string>;
 
-/** A provider's own words for each step of the story. */
+/** The events of a provider for each step. */
 interface Story {
   readonly path: string;
   readonly sign: Sign;
@@ -65,7 +65,7 @@ interface Story {
   readonly refund: readonly unknown[];
 }
 
-/** Delivers a step when it happens, and gives what the front end is told of the one license then. */
+/** Delivers a step at its time, and returns the license as the front end sees it. */
 async function tell({ path, sign, checkoutId }: Story, at: Date, events: readonly unknown[]) {
   service.clock.set(at);
   for (const event of events) {
@@ -149,7 +149,7 @@ describe('a subscription from start to end, as the checkout page sees it', () =>
   const of = { orderId: 5, subscriptionId: 9, createdAt: TEST_START };
   follow('Lemon Squeezy', {
     path: '/api/v1/webhooks/lemonsqueezy',
-    // No library of theirs signs.
+    // Their library cannot sign.
     sign: (body) => ({
       'x-signature': createHmac('sha256', LEMON_SQUEEZY_SECRET).update(body).digest('hex'),
     }),

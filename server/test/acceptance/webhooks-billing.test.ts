@@ -23,7 +23,7 @@ const service = await startTestService();
 const unconfigured = await startTestService({ webhooks: { billing: [], stripe: [] } });
 const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
 
-/** Sends a text, well signed whatever it is. */
+/** Sends a text with a valid signature. */
 function sendSigned(body: string, headers: Record<string, string> = {}): Promise<Answer> {
   const signature = signPaddle(body, secret, service.clock.now());
   return service.post(PATH, body, { 'billing-signature': signature, ...headers });
@@ -33,7 +33,7 @@ async function check(transactionId: string): Promise<Readonly<Record<string, unk
   return readBody((await service.get(`/api/v1/licenses/check/${transactionId}`)).body);
 }
 
-/** What the metrics say now of each of these; one that they do not name is 0. */
+/** Returns the current values of metrics; 0 for missing ones. */
 async function readCounts(names: readonly string[]): Promise<number[]> {
   const lines = (await service.ctx.metrics.render()).split('\n');
   return names.map((name) => {

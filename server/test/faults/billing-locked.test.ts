@@ -8,7 +8,7 @@ import { paddleId, paddleTransactionCompleted } from '../payment-providers/paddl
 import { postPaddle } from '../payment-providers/paddle-steps.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 
-/** What payment providers wait for an answer. */
+/** The timeout of payment providers. */
 const PATIENCE_MS = 5_000;
 
 const service = await startTestService();
@@ -30,7 +30,7 @@ function purchase(transactionId = paddleId('txn')) {
   return paddleTransactionCompleted({ transactionId, lines: [{ priceId: TEST_PRICES.personal }] });
 }
 
-/** Does something as somebody with psql does who forgot to commit. */
+/** Runs a function while another session holds a lock, as a forgotten psql session does. */
 async function hold(statement: string, values: readonly string[] = []): Promise<Client> {
   const holder = new Client(service.database.connection.url);
   await holder.connect();

@@ -24,7 +24,7 @@ const SECRET = 'pdl_ntfset_of_a_service_that_is_killed';
 
 const AT_ONCE = 20;
 
-/** What services sell with that are killed: one database, one relay. */
+/** The database and mail relay of the services that are killed. */
 export interface KilledShop extends AsyncDisposable {
   readonly pool: Pool;
   readonly databaseUrl: string;
@@ -32,11 +32,11 @@ export interface KilledShop extends AsyncDisposable {
   start(more?: Settings): Promise<ServiceProcess>;
 }
 
-/** A checkout of one license, and who pays. */
+/** The events of a purchase of one license. */
 export interface Purchase {
   readonly transactionId: string;
   readonly email: string;
-  /** Tells the address. */
+  /** Contains the address. */
   readonly customer: PaddleEvent;
   readonly payment: PaddleEvent;
 }
@@ -68,7 +68,7 @@ export async function openKilledShop(): Promise<KilledShop> {
   };
 }
 
-/** Purchases of different buyers. */
+/** Creates purchases of different buyers. */
 export function makePurchases(count: number): Purchase[] {
   return Array.from({ length: count }, () => {
     const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
@@ -83,7 +83,7 @@ export function makePurchases(count: number): Purchase[] {
   });
 }
 
-/** What became of a delivery; null: there was no answer. */
+/** The response to a delivery; null if there was none. */
 export async function deliver(
   { url }: Pick<ServiceProcess, 'url'>,
   event: PaddleEvent,
@@ -95,13 +95,13 @@ export async function deliver(
     assert.equal(response.status, 200);
     return Parse(WebhookResponse, await response.json()).status;
   } catch (error) {
-    // The service was killed in the middle of it.
+    // The service was killed before it responded.
     if (error instanceof TypeError) return null;
     throw error;
   }
 }
 
-/** Delivers some at a time; gives what became of them. */
+/** Delivers with limited concurrency; returns the responses. */
 export async function deliverAll(
   service: Pick<ServiceProcess, 'url'>,
   events: readonly PaddleEvent[],
@@ -115,7 +115,7 @@ export async function deliverAll(
   return became;
 }
 
-/** Lets as much time pass as it takes until nobody believes the killed ones to be at work any more. */
+/** Expires the claims of the killed processes. */
 export async function outwaitTheKilled(pool: Pool): Promise<void> {
   await pool.query(
     `update jobs
@@ -125,8 +125,8 @@ export async function outwaitTheKilled(pool: Pool): Promise<void> {
 }
 
 /**
- * Delivers everything until all of it is a duplicate, has the service do its jobs, and proves that each purchase has one
- * license, with one key, and that one e-mail with this key has gone to its buyer.
+ * Delivers all events until all are duplicates, runs the jobs, and asserts that each purchase has one license with one key,
+ * and that its buyer received one e-mail with that key.
  */
 export async function assertOneOfEach(
   { pool, relay }: KilledShop,

@@ -26,7 +26,7 @@ test('a service that is killed between sending and recording repeats the message
   const { secret } = Parse(WithSecret, JSON.parse(added));
   await home.run(['license', 'issue', '--product', 'personal'], settings);
 
-  // The receiver has the message, and the service never hears of it.
+  // The receiver has the message, but the service gets no response.
   receiver.answer(() => {});
   const killed = await home.start(settings);
   await receiver.waitFor(1);
@@ -37,7 +37,7 @@ test('a service that is killed between sending and recording repeats the message
     maxConnections: 1,
     log: createLog({ level: 'silent' }),
   });
-  // After a minute nobody takes the killed one to be at work any more.
+  // After a minute the claim of the killed process expires.
   const { rowCount } = await pool.query(
     `update webhook_deliveries set next_attempt_at = next_attempt_at - interval '1 minute'
      where state = 'pending' and attempts = 1`,

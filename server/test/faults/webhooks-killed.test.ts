@@ -18,16 +18,15 @@ import {
 } from './killed-shop.ts';
 
 /*
- * Webhooks of which the service is killed before it has answered make one license and one e-mail each when they are
- * delivered again. A service that is killed after the relay has taken an e-mail and before that was noted sends it a second
- * time, under the same Message-ID: that is documented, and not to be had otherwise. So nothing has gone to the relay when
- * the services here are killed.
+ * Webhooks whose service is killed before it responds lead to one license and one e-mail after they are delivered again. A
+ * service that is killed after the relay accepted an e-mail, but before that is recorded, sends it a second time with the
+ * same Message-ID, as documented; so here the services are killed before they send.
  */
 
 const onUnix = { skip: process.platform === 'win32' };
 const KILLED = { code: null, signal: 'SIGKILL' };
 
-/** Where a delivery stands still: another connection holds what it needs next. */
+/** The points at which a delivery is blocked by a lock of another connection. */
 const POINTS = [
   {
     when: 'before anything is written',
@@ -51,7 +50,7 @@ const POINTS = [
   },
 ];
 
-/** Has every commit of events wait for whoever holds the lock 4711. */
+/** Makes every commit of events wait for the advisory lock 4711. */
 const HOLD_COMMITS = `
   create function hold_commit() returns trigger language plpgsql set lock_timeout = 0 as
     $$ begin perform pg_advisory_xact_lock_shared(4711); return null; end $$;
@@ -100,7 +99,7 @@ test(
   onUnix,
   async () => {
     await using shop = await openKilledShop();
-    // The relay takes nothing until the last one is killed.
+    // The relay accepts nothing until the last process is killed.
     shop.relay.script = { sender: { code: 451, words: 'later' } };
     const sold: Purchase[] = [];
     const became = new Set<string>();
@@ -125,20 +124,20 @@ test(
   },
 );
 
-/** Has every commit of events told to whoever listens. */
+/** Notifies listeners of every commit of events. */
 const TELL_COMMITS = `
   create function tell_commit() returns trigger language plpgsql as
     $$ begin perform pg_notify('commits', ''); return null; end $$;
   create trigger tell_commit after insert on billing_events execute function tell_commit()`;
 
-/** Kills a service at a random moment of a load; gives the events that it was sent and did not answer. */
+/** Kills a service at a random time under load; returns the unanswered events. */
 async function killUnderLoad(
   pool: Pool,
   service: ServiceProcess,
   purchases: readonly Purchase[],
 ): Promise<PaddleEvent[]> {
   const unanswered: PaddleEvent[] = [];
-  // Of every second purchase the address is told last.
+  // For every second purchase the address arrives last.
   const events = purchases.map(({ customer, payment }, index) =>
     index % 2 === 0 ? [customer, payment] : [payment, customer],
   );
@@ -152,7 +151,7 @@ async function killUnderLoad(
     }
   });
   await commits.waitFor(randomInt(1, 5));
-  // It is by chance who was told of the commit by now.
+  // Which commits were reported by now is random.
   assert.deepEqual(await service.stop('SIGKILL'), KILLED);
   await Promise.all(sending);
   return unanswered;
@@ -192,7 +191,7 @@ async function holdLock(
   return { release, [Symbol.asyncDispose]: release };
 }
 
-/** Waits for a transaction of billing that waits for a lock; gives its backend. */
+/** Waits for a billing transaction that is blocked by a lock; returns its backend. */
 async function findWaiting(pool: Pool): Promise<number> {
   let found: number | undefined;
   await eventually(async () => {

@@ -1,12 +1,12 @@
 /**
  * Webhooks of Lemon Squeezy for tests: one builder for each kind of object, with the fields that count, and the signature.
- * What the options do not reach, `attributes` does: its fields are laid over the object's.
+ * `attributes` overrides any field of the object.
  */
 import { createHmac } from 'node:crypto';
 
 import { DAY_MS, TEST_START } from '../test-clock.ts';
 
-/** An event as Lemon Squeezy writes it, before it becomes JSON. */
+/** An event before serialization to JSON. */
 export interface LemonSqueezyTestEvent {
   readonly meta: Readonly<Record<string, unknown>>;
   readonly data: {
@@ -16,14 +16,14 @@ export interface LemonSqueezyTestEvent {
   };
 }
 
-/** What is said of any object. */
+/** Options of all objects. */
 export interface LemonSqueezyOptions {
-  /** When the object was last changed; left out: the tests' start. */
+  /** The last change of the object. Default: the start of the tests. */
   readonly at?: Date;
-  /** When the object was made; left out: when it was last changed. */
+  /** The creation of the object. Default: its last change. */
   readonly createdAt?: Date;
   readonly email?: string;
-  /** Laid over the object's attributes, field by field; `undefined` removes a field. */
+  /** Overrides attributes of the object; `undefined` removes a field. */
   readonly attributes?: Readonly<Record<string, unknown>>;
 }
 
@@ -32,7 +32,7 @@ export interface LemonSqueezyOrderOptions extends LemonSqueezyOptions {
   readonly identifier?: string;
   readonly variantId?: number;
   readonly quantity?: number;
-  /** In cents; left out: 1,000. */
+  /** In cents. Default: 1,000. */
   readonly total?: number;
   /** In cents. */
   readonly refunded?: number;
@@ -51,7 +51,7 @@ export interface LemonSqueezySubscriptionOptions extends LemonSqueezyOptions {
 export interface LemonSqueezyInvoiceOptions extends LemonSqueezyOptions {
   readonly invoiceId?: number;
   readonly subscriptionId?: number;
-  /** Left out: `renewal`. */
+  /** Default: `renewal`. */
   readonly reason?: string;
   readonly total?: number;
   readonly refunded?: number;
@@ -129,7 +129,7 @@ export function lemonSqueezyInvoice(
   });
 }
 
-/** The request that brings an event: its headers, and its body as it is signed. */
+/** The headers and the signed body of an event's request. */
 export function lemonSqueezyDelivery(
   event: unknown,
   { secret }: { readonly secret: string },

@@ -1,4 +1,4 @@
-/** Paddle's events of money that goes back. Tests take `paddle-events.ts`. */
+/** Paddle's refunds and chargebacks. Tests import `paddle-events.ts`. */
 import {
   paddleId,
   sum,
@@ -19,28 +19,28 @@ export interface PaddleAdjustmentOptions extends PaddleEventOptions {
   readonly transactionId?: string;
   readonly subscriptionId?: string | null;
   readonly customerId?: string;
-  /** Left out: `refund`. */
+  /** Default: `refund`. */
   readonly action?: string;
-  /** Left out: `approved`. */
+  /** Default: `approved`. */
   readonly status?: string;
-  /** `full` or `partial`; left out: `full`; null: the field is not there, as in older events. */
+  /** `full` or `partial`. Default: `full`; null removes the field, as in older events. */
   readonly type?: 'full' | 'partial' | null;
-  /** In cents, tax included; left out: the sum of the lines. */
+  /** In cents, tax included. Default: the sum of the lines. */
   readonly total?: number;
-  /** Left out: the first line of the transaction, as a whole. */
+  /** Default: the first line of the transaction, as a whole. */
   readonly lines?: readonly PaddleAdjustedLine[];
 }
 
 export interface PaddleAdjustedLine {
   /** `txnitm_…`; see `paddleLineId`. */
   readonly lineId: string;
-  /** `full`, `partial`, `tax` or `proration`; left out: `full`; null: the field is not there. */
+  /** `full`, `partial`, `tax` or `proration`. Default: `full`; null removes the field. */
   readonly type?: string | null;
-  /** In cents, tax included; left out: 2900. */
+  /** In cents, tax included. Default: 2900. */
   readonly total?: number;
 }
 
-/** A refund, a chargeback or another adjustment: approved and of everything, unless told otherwise. */
+/** A refund, chargeback or other adjustment; approved and full by default. */
 export function paddleAdjustment(
   type: 'created' | 'updated',
   options: PaddleAdjustmentOptions = {},
@@ -72,7 +72,7 @@ export function paddleAdjustment(
     totals: { ...writeTotals(total), fee: '0', earnings: String(total), currency_code: 'USD' },
     payout_totals: null,
     created_at: writeTime(occurredAt),
-    // Paddle has no time of an update yet when an adjustment is made.
+    // A new adjustment has no time of update.
     updated_at: type === 'created' ? '0001-01-01T00:00:00Z' : writeTime(occurredAt),
   };
   return paddleEvent(`adjustment.${type}`, data, options);

@@ -6,19 +6,19 @@ import type { PaddleEvent } from './paddle-events.ts';
 
 export type StubAnswer = (request: IncomingMessage, response: ServerResponse) => void;
 
-/** What answers in the place of Paddle's API. */
+/** A stub of Paddle's API. */
 export interface PaddleApiStub {
   readonly url: string;
-  /** What was asked so far. */
+  /** The received requests. */
   readonly requests: readonly {
     readonly url: string;
     readonly authorization: string | undefined;
   }[];
-  /** What it answers from now on; at first nothing. */
+  /** The next responses; none at first. */
   answer: StubAnswer;
 }
 
-/** Starts a stub on a port of its own; it ends with the test file. */
+/** Starts a stub, which stops at the end of the test file. */
 export async function startPaddleApiStub(): Promise<PaddleApiStub> {
   const requests: { url: string; authorization: string | undefined }[] = [];
   const server = createServer((request, response) => {
@@ -40,7 +40,7 @@ export async function startPaddleApiStub(): Promise<PaddleApiStub> {
   return stub;
 }
 
-/** An answer in JSON; a text is sent as it is. */
+/** Responds with JSON, or with a text as it is. */
 export function answerJson(
   status: number,
   body: unknown,
@@ -54,7 +54,7 @@ export function answerJson(
 
 const EVENTS_PER_PAGE = 2;
 
-/** Paddle's log of events: a page of those behind one. */
+/** Responds with a page of Paddle's event log. */
 export function answerLog(events: readonly PaddleEvent[]): StubAnswer {
   return (request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://localhost');

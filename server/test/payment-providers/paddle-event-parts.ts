@@ -1,4 +1,4 @@
-/** What Paddle's events have in common: the envelope, ids, times, amounts, prices. Tests take `paddle-events.ts`. */
+/** The common parts of Paddle's events: envelope, ids, times, amounts, prices. Tests import `paddle-events.ts`. */
 import { createHash, randomUUID } from 'node:crypto';
 
 import { DAY_MS, TEST_START } from '../test-clock.ts';
@@ -26,26 +26,26 @@ export interface PaddlePeriod {
   readonly endsAt: Date;
 }
 
-/** One position of a checkout or a subscription. */
+/** A line of a checkout or subscription. */
 export interface PaddleLine {
   readonly priceId: string;
-  /** Left out: 1. */
+  /** Default: 1. */
   readonly quantity?: number;
-  /** Left out or null: paid once. A subscription's items are paid by the month when it is left out. */
+  /** Default or null: one-time; monthly for the items of a subscription. */
   readonly cycle?: PaddleCycle | null;
-  /** The id of the line item (`txnitm_…`); left out: made of the transaction's id and the position. */
+  /** The id of the line item (`txnitm_…`). Default: derived from the transaction and the index. */
   readonly lineId?: string;
-  /** For one, in cents, tax included; left out: 2900. */
+  /** Per unit, in cents, tax included. Default: 2900. */
   readonly unitAmount?: number;
 }
 
-/** What a line costs when nothing is said, in cents. */
+/** The default price of a line in cents. */
 export const UNIT_AMOUNT = 2_900;
 const ID_SYMBOLS = '0123456789abcdefghjkmnpqrstvwxyz';
 
 /**
- * An id of the form of Paddle's: the kind and 26 lower-case letters and digits.
- * @param label the same label gives the same id; left out: a new one each time
+ * Creates an id in Paddle's format: the kind and 26 lower-case letters and digits.
+ * @param label the same label returns the same id. Default: a new id
  */
 export function paddleId(kind: PaddleIdKind, label: string = randomUUID()): string {
   const digest = createHash('sha256').update(`${kind}:${label}`).digest();
@@ -79,7 +79,7 @@ export function writeType(type: string | null | undefined): { readonly type?: st
   return type === null ? {} : { type: type ?? 'full' };
 }
 
-/** Amounts of which a sixth is tax (20 %, included). */
+/** Amounts with 20 % tax included. */
 export function writeTotals(total: number): Readonly<Record<string, string>> {
   const tax = Math.round(total / 6);
   return { subtotal: String(total - tax), discount: '0', tax: String(tax), total: String(total) };
@@ -153,7 +153,7 @@ export function writePayment(
   };
 }
 
-/** An event as Paddle writes it, before it becomes JSON. */
+/** An event before serialization to JSON. */
 export interface PaddleEvent {
   readonly event_id: string;
   readonly event_type: string;
@@ -162,17 +162,17 @@ export interface PaddleEvent {
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** What is said of any event. */
+/** Options of all events. */
 export interface PaddleEventOptions {
-  /** Left out: a new one each time. */
+  /** Default: a new one each time. */
   readonly eventId?: string;
-  /** Left out: the tests' start. */
+  /** Default: the tests' start. */
   readonly occurredAt?: Date;
-  /** Laid over the event's data, field by field; `undefined` removes a field. */
+  /** Overrides fields of the event's data; `undefined` removes a field. */
   readonly data?: Readonly<Record<string, unknown>>;
 }
 
-/** The ids that the builders take when they are told none: one buyer, one checkout, one subscription. */
+/** The default ids: one customer, one transaction, one subscription. */
 export const PADDLE_IDS = {
   adjustment: paddleId('adj', 'default'),
   customer: paddleId('ctm', 'default'),
@@ -181,20 +181,20 @@ export const PADDLE_IDS = {
   transaction: paddleId('txn', 'default'),
 } as const;
 
-/** What a subscription's lines are paid by, unless told otherwise. */
+/** The default billing cycle of subscriptions. */
 export const PADDLE_MONTH: PaddleCycle = { interval: 'month', frequency: 1 };
 
-/** The id that a transaction's line has when none is given. */
+/** The default id of a transaction's line item. */
 export function paddleLineId(transactionId: string, ordinal = 0): string {
   return paddleId('txnitm', `${transactionId}:${ordinal}`);
 }
 
-/** A span that begins at a moment and has so many days. */
+/** A period of a number of days. */
 export function paddlePeriod(startsAt: Date, days = 31): PaddlePeriod {
   return { startsAt, endsAt: new Date(startsAt.getTime() + days * DAY_MS) };
 }
 
-/** An event of any type, with exactly this data. */
+/** An event of any type with given data. */
 export function paddleEvent(
   type: string,
   data: Readonly<Record<string, unknown>>,

@@ -7,7 +7,7 @@
  * const delivery = paddleDelivery(purchase, { secret, at: clock.now() });
  * ```
  *
- * What the options do not reach, `data` does: its fields are laid over the event's.
+ * `data` overrides any field of the event.
  */
 import { createHmac } from 'node:crypto';
 
@@ -46,17 +46,17 @@ export {
 
 export interface PaddleCustomerOptions extends PaddleEventOptions {
   readonly customerId?: string;
-  /** Left out: an address at example.com made of the id. */
+  /** Default: an address at example.com derived from the id. */
   readonly email?: string;
   readonly name?: string | null;
-  /** Left out: `en`. */
+  /** Default: `en`. */
   readonly locale?: string;
 }
 
 /**
  * The value of `Billing-Signature` (as of `Paddle-Signature`) for a body.
- * @param body exactly what is sent
- * @param at the signed time, cut to seconds
+ * @param body the exact bytes
+ * @param at the signed time, truncated to seconds
  */
 export function signPaddle(body: string | Uint8Array, secret: string, at: Date): string {
   const ts = String(Math.floor(at.getTime() / 1000));
@@ -64,7 +64,7 @@ export function signPaddle(body: string | Uint8Array, secret: string, at: Date):
   return `ts=${ts};h1=${h1}`;
 }
 
-/** What is sent for an event: the body and its headers, well signed. */
+/** The body and the headers of an event's request, with a valid signature. */
 export function paddleDelivery(
   event: unknown,
   { secret, at }: { readonly secret: string; readonly at: Date },
@@ -79,7 +79,7 @@ export function paddleDelivery(
   };
 }
 
-/** Who pays: the only events that hold an e-mail address. */
+/** Events about customers, the only ones with an e-mail address. */
 export function paddleCustomer(
   type: 'created' | 'imported' | 'updated',
   options: PaddleCustomerOptions = {},

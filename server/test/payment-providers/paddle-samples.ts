@@ -14,7 +14,7 @@ const AT = '2027-03-01T12:00:00.000000Z';
 const ID = paddleId('pro', 'sample').slice('pro_'.length);
 const TIMES = { created_at: AT, updated_at: AT };
 
-/** What is told of things that no license depends on. */
+/** Types without effect on licenses. */
 const OTHERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'address.created': address(),
   'address.imported': address(),
@@ -59,7 +59,7 @@ const OTHERS: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
   'report.updated': report('ready'),
 };
 
-/** Makes one event of each type; all ids of events are new. */
+/** Creates one event of each type with new event ids. */
 export function makePaddleSamples(): PaddleEvent[] {
   return [
     paddleTransaction('created'),

@@ -7,21 +7,21 @@ import { TEST_PRICES } from '../test-catalog.ts';
 
 type Receiver = Pick<TestService, 'clock' | 'post'>;
 
-/** Posts an event to a test service, well signed, whatever it answers. */
+/** Posts an event with a valid signature; returns any response. */
 export function postPaddle(service: Receiver, event: unknown): Promise<Answer> {
   const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
   const { body, headers } = paddleDelivery(event, { secret, at: service.clock.now() });
   return service.post('/api/v1/webhooks/billing', body, headers);
 }
 
-/** Delivers an event to a test service, well signed, which must take it. */
+/** Posts an event with a valid signature; asserts that it is accepted. */
 export async function deliverPaddle(service: Receiver, event: unknown): Promise<Answer> {
   const answer = await postPaddle(service, event);
   assert.equal(answer.status, 200, answer.text);
   return answer;
 }
 
-/** What the events of a checkout of its own have in common, when it is paid once and when by the month. */
+/** The common options of the events of a new checkout: one-time and monthly. */
 export function makePaddlePurchase(priceId: string = TEST_PRICES.personal) {
   const transactionId = paddleId('txn');
   const subscriptionId = paddleId('sub');

@@ -1,4 +1,4 @@
-/** Paddle's events of subscriptions. Tests take `paddle-events.ts`. */
+/** Paddle's events about subscriptions. Tests import `paddle-events.ts`. */
 import {
   paddleId,
   writePeriod,
@@ -16,7 +16,7 @@ import {
 } from './paddle-event-parts.ts';
 import { TEST_START } from '../test-clock.ts';
 
-/** What `subscription.*` tells, without its first part. */
+/** The types of `subscription.*`, without that prefix. */
 export type PaddleSubscriptionType =
   | 'activated'
   | 'canceled'
@@ -30,23 +30,23 @@ export type PaddleSubscriptionType =
 
 export interface PaddleSubscriptionOptions extends PaddleEventOptions {
   readonly subscriptionId?: string;
-  /** The checkout that began it; null for a subscription that was not bought through one. */
+  /** The transaction of the checkout; null if there was none. */
   readonly transactionId?: string | null;
   readonly customerId?: string;
-  /** Left out: what the type says; `active` for created, updated and imported. */
+  /** Default: by the type; `active` for created, updated and imported. */
   readonly status?: string;
-  /** Left out: a month from `occurredAt`; null while paused and once canceled, as Paddle has it. */
+  /** Default: a month from `occurredAt`; null while paused and once canceled, as at Paddle. */
   readonly period?: PaddlePeriod | null;
-  /** Left out: `occurredAt` of a paused one, else null. */
+  /** Default: `occurredAt` if paused, else null. */
   readonly pausedAt?: Date | null;
-  /** Left out: `occurredAt` of a canceled one, else null. */
+  /** Default: `occurredAt` if canceled, else null. */
   readonly canceledAt?: Date | null;
   readonly scheduledChange?: { readonly action: string; readonly effectiveAt: Date } | null;
   readonly lines?: readonly PaddleLine[];
   readonly customData?: Readonly<Record<string, unknown>> | null;
 }
 
-/** Any `subscription.*`; its lines are one that is paid by the month, unless others are given. */
+/** Any `subscription.*`, with one monthly line by default. */
 export function paddleSubscription(
   type: PaddleSubscriptionType,
   options: PaddleSubscriptionOptions = {},
@@ -87,7 +87,7 @@ const SUBSCRIPTION_STATUSES: Readonly<Record<PaddleSubscriptionType, string>> = 
   updated: 'active',
 };
 
-/** Paused and canceled subscriptions have no period and no next charge: so it is in Paddle's own samples. */
+/** As in Paddle's samples, paused and canceled subscriptions have no period and no next charge. */
 function writeSubscriptionTimes(
   status: string,
   { occurredAt = TEST_START, ...options }: PaddleSubscriptionOptions,
@@ -121,7 +121,7 @@ function writeSubscriptionItem(
   status: string,
 ): Readonly<Record<string, unknown>> {
   return {
-    // An item stays active in a subscription that is canceled: so it is in Paddle's own samples.
+    // As in Paddle's samples, items of a canceled subscription stay active.
     status: status === 'trialing' ? 'trialing' : 'active',
     quantity: line.quantity ?? 1,
     recurring: line.cycle !== null,

@@ -1,4 +1,4 @@
-/** Paddle's events of payments. Tests take `paddle-events.ts`. */
+/** Paddle's events about transactions. Tests import `paddle-events.ts`. */
 import {
   lineTotal,
   paddleId,
@@ -21,7 +21,7 @@ import {
 } from './paddle-event-parts.ts';
 import { TEST_START } from '../test-clock.ts';
 
-/** What `transaction.*` tells, without its first part. */
+/** The types of `transaction.*`, without that prefix. */
 export type PaddleTransactionType =
   | 'billed'
   | 'canceled'
@@ -38,19 +38,19 @@ export interface PaddleTransactionOptions extends PaddleEventOptions {
   readonly transactionId?: string;
   readonly subscriptionId?: string | null;
   readonly customerId?: string | null;
-  /** `web` or `api` for purchases, `subscription_recurring` for renewals, …; left out: `web`. */
+  /** `web` or `api` for purchases, `subscription_recurring` for renewals, …. Default: `web`. */
   readonly origin?: string;
   readonly period?: PaddlePeriod | null;
   readonly lines?: readonly PaddleLine[];
   readonly customData?: Readonly<Record<string, unknown>> | null;
 }
 
-/** A purchase, a renewal or another payment that has come in: the event that licenses are made of. */
+/** A completed payment, such as a purchase or renewal. */
 export function paddleTransactionCompleted(options: PaddleTransactionOptions = {}): PaddleEvent {
   return paddleTransaction('completed', options);
 }
 
-/** Any `transaction.*`; its lines are one that is paid once, unless others are given. */
+/** Any `transaction.*`, with one one-time line by default. */
 export function paddleTransaction(
   type: PaddleTransactionType,
   options: PaddleTransactionOptions = {},

@@ -1,16 +1,16 @@
-/** Webhooks of a shop that is connected by hand, for tests: an envelope around any data, and the signature. */
+/** Test webhooks in this project's own format: an envelope around any data, and the signature. */
 import { createHmac } from 'node:crypto';
 
 import { TEST_START } from '../test-clock.ts';
 
-/** An event as such a shop writes it, before it becomes JSON. */
+/** An event before serialization to JSON. */
 export interface StandardTestEvent {
   readonly type: string;
   readonly timestamp: string;
   readonly data: Readonly<Record<string, unknown>>;
 }
 
-/** An event of the form that docs/operations/payments.md describes. */
+/** An event in the format of docs/operations/payments.md. */
 export function standardEvent(
   type: string,
   data: Readonly<Record<string, unknown>>,
@@ -19,7 +19,7 @@ export function standardEvent(
   return { type, timestamp: at.toISOString(), data };
 }
 
-/** A purchase that is paid once: one license for each price. */
+/** A one-time purchase with one license for each price. */
 export function standardPurchase(
   transactionId: string,
   priceIds: readonly string[],
@@ -35,7 +35,7 @@ export function standardPurchase(
 }
 
 /**
- * The request that brings an event: its headers, and its body as it is signed.
+ * The headers and the signed body of an event's request.
  * @param delivery the secret is base64, with or without `whsec_`; the id is the event's
  */
 export function standardDelivery(

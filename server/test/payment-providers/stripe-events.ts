@@ -7,7 +7,7 @@ import { createHmac } from 'node:crypto';
 
 import { DAY_MS, TEST_START } from '../test-clock.ts';
 
-/** An event as Stripe writes it, before it becomes JSON. */
+/** An event before serialization to JSON. */
 export interface StripeTestEvent {
   readonly id: string;
   readonly object: 'event';
@@ -16,27 +16,27 @@ export interface StripeTestEvent {
   readonly data: { readonly object: Readonly<Record<string, unknown>> };
 }
 
-/** What is said of any event. */
+/** Options of all events. */
 export interface StripeEventOptions {
-  /** Left out: a new one each time. */
+  /** Default: a new one each time. */
   readonly eventId?: string;
-  /** Left out: the tests' start. */
+  /** Default: the tests' start. */
   readonly at?: Date;
   readonly customerId?: string | null;
-  /** Laid over the event's object, field by field; `undefined` removes a field. */
+  /** Overrides fields of the event's object; `undefined` removes a field. */
   readonly object?: Readonly<Record<string, unknown>>;
 }
 
-/** A position of an invoice or a subscription. */
+/** A line of an invoice or subscription. */
 export interface StripeLine {
   readonly itemId?: string;
   readonly priceId: string;
   readonly quantity?: number;
-  /** Left out: a month; null: paid once. */
+  /** Default: a month; null for a one-time line. */
   readonly interval?: 'day' | 'week' | 'month' | 'year' | null;
   readonly intervalCount?: number;
   readonly proration?: boolean;
-  /** In cents; left out: 1,000. */
+  /** In cents. Default: 1,000. */
   readonly amount?: number;
 }
 
@@ -50,7 +50,7 @@ export type StripeApiVersion = 'acacia' | 'basil';
 export interface StripeCheckoutOptions extends StripeEventOptions {
   readonly checkoutId?: string;
   readonly paymentIntentId?: string | null;
-  /** Given: the checkout begins this subscription. */
+  /** The subscription that the checkout starts, if any. */
   readonly subscriptionId?: string;
   readonly invoiceId?: string | null;
   readonly priceId?: string | null;
@@ -65,7 +65,7 @@ export interface StripeInvoiceOptions extends StripeEventOptions {
   readonly invoiceId?: string;
   readonly subscriptionId?: string | null;
   readonly paymentIntentId?: string | null;
-  /** Left out: `subscription_create`. */
+  /** Default: `subscription_create`. */
   readonly reason?: string;
   readonly period?: StripePeriod;
   readonly lines?: readonly StripeLine[];
@@ -97,7 +97,7 @@ const MONTH: StripePeriod = {
 
 let events = 0;
 
-/** `checkout.session.completed`: a payment, or the beginning of a subscription. */
+/** `checkout.session.completed`: a payment, or the start of a subscription. */
 export function stripeCheckoutCompleted(options: StripeCheckoutOptions = {}): StripeTestEvent {
   const { at = TEST_START, email = 'ann@example.com', total = 1_000 } = options;
   return makeEvent('checkout.session.completed', options, {
@@ -110,7 +110,7 @@ export function stripeCheckoutCompleted(options: StripeCheckoutOptions = {}): St
     locale: 'de',
     amount_total: total,
     currency: 'eur',
-    // Opened two minutes before it was gone through.
+    // Opened two minutes before its completion.
     created: toSeconds(at) - 120,
     livemode: false,
   });
@@ -195,7 +195,7 @@ export function stripeInvoicePaymentPaid(
   });
 }
 
-/** `customer.subscription.<change>`: how a subscription is. */
+/** `customer.subscription.<change>`: a snapshot of a subscription. */
 export function stripeSubscription(
   change: 'created' | 'updated' | 'deleted' | 'paused' | 'resumed',
   options: StripeSubscriptionOptions = {},
@@ -247,7 +247,7 @@ export function stripeRefund(
   });
 }
 
-/** `charge.refunded`: what was given back of a charge until now. */
+/** `charge.refunded`: the refunds of a charge. */
 export function stripeChargeRefunded(options: StripeRefundOptions = {}): StripeTestEvent {
   return makeEvent('charge.refunded', options, {
     id: options.chargeId ?? 'ch_ann',
@@ -259,7 +259,7 @@ export function stripeChargeRefunded(options: StripeRefundOptions = {}): StripeT
   });
 }
 
-/** `charge.dispute.<change>`: how a dispute is. */
+/** `charge.dispute.<change>`: a snapshot of a dispute. */
 export function stripeDispute(
   change: 'created' | 'updated' | 'closed' | 'funds_withdrawn' | 'funds_reinstated',
   options: StripeEventOptions & {
@@ -278,7 +278,7 @@ export function stripeDispute(
   });
 }
 
-/** `customer.<change>`: who a customer is. */
+/** `customer.<change>`: the details of a customer. */
 export function stripeCustomer(
   change: 'created' | 'updated',
   options: StripeEventOptions & { readonly email?: string | null } = {},
@@ -292,7 +292,7 @@ export function stripeCustomer(
   });
 }
 
-/** The request that brings an event: its headers, and its body as it is signed. */
+/** The headers and the signed body of an event's request. */
 export function stripeDelivery(
   event: unknown,
   { secret, at }: { readonly secret: string; readonly at: Date },

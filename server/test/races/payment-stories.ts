@@ -18,9 +18,9 @@ import { TEST_WEBHOOK_SECRETS } from '../harness.ts';
 import { TEST_PRICES } from '../test-catalog.ts';
 import { DAY_MS, fromStart, TEST_START } from '../test-clock.ts';
 
-/** What a buyer and the seller see of one license. */
+/** A license as seen by buyer and seller. */
 export interface SeenLicense {
-  /** As `check` answers it for the checkout. */
+  /** As `check` returns it for the checkout. */
   readonly status: string;
   readonly expires_at: string | null;
   readonly product_type: string | null;
@@ -32,14 +32,14 @@ export interface SeenLicense {
   readonly customer_name: string | null;
 }
 
-/** A purchase as its provider's webhooks tell it, and what is seen in the end, in whatever order they come. */
+/** The webhooks of a purchase and the licenses that they lead to in any order. */
 export interface PaymentStory {
   readonly path: string;
-  /** Every delivery as it is sent, signed at a moment. */
+  /** The deliveries, signed at a time. */
   readonly deliveries: (at: Date) => readonly SignedDelivery[];
-  /** The id by which the licenses are found. */
+  /** Finds the licenses. */
   readonly checkoutId: string;
-  /** Further ids of the provider's, by which they are not found. */
+  /** Other ids of the provider, which do not find them. */
   readonly otherIds: readonly string[];
   readonly ends: readonly SeenLicense[];
 }
@@ -71,10 +71,10 @@ const SELLERS: SeenLicense = {
   max_activations: 10,
 };
 
-/** When all of the stories are over. */
+/** The end of all stories. */
 export const STORIES_END = days(40);
 
-/** The stories; each call tells of another purchase. */
+/** Each call creates a new purchase. */
 export const paymentStories: Readonly<Record<string, () => PaymentStory>> = {
   'bought once, by somebody whose address changes': () => {
     const { ids, buyer } = anyPurchase();
@@ -203,7 +203,7 @@ interface PurchaseIds {
   readonly otherIds: readonly string[];
 }
 
-/** Ids of a purchase, and the events that tell who bought: the address that is left is the newer. */
+/** The ids of a purchase, and two events about its buyer, of which the newer address counts. */
 function anyPurchase() {
   const customerId = paddleId('ctm');
   const ids = { transactionId: paddleId('txn'), customerId, otherIds: [] };
@@ -215,7 +215,7 @@ function anyPurchase() {
   return { ids, buyer };
 }
 
-/** A subscription whose checkout tells neither the period nor the subscription. */
+/** A subscription whose checkout contains neither period nor subscription. */
 function anySubscription() {
   const { ids, buyer } = anyPurchase();
   const lines = [{ priceId: TEST_PRICES.personal, cycle: PADDLE_MONTH }];
@@ -252,7 +252,7 @@ function stripeRefunded(): PaymentStory {
     stripeCheckoutCompleted({ checkoutId, paymentIntentId, customerId, priceId: 'price_personal' }),
     stripeCustomer('created', { customerId, email: 'old@example.org' }),
     stripeCustomer('updated', { customerId, email: 'new@example.org', at: days(5) }),
-    // Ids of events are random: these would have the older of the two win.
+    // The ids sort opposite to the order of the events.
     stripeRefund('created', { ...refund, status: 'pending', eventId: `evt_z${number}` }),
     stripeRefund('updated', { ...refund, eventId: `evt_a${number}` }),
   ];

@@ -31,7 +31,7 @@ const Checked = Type.Array(
   }),
 );
 
-/** Orders of so many deliveries, each made twice. */
+/** Random orders of deliveries, each twice. */
 function anyOrder(length: number) {
   const all = Array.from({ length }, (_, index) => index);
   return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });
@@ -61,7 +61,7 @@ type SoldTerms = Pick<
   'tier' | 'features' | 'max_activations' | 'customer_email' | 'customer_name'
 >;
 
-/** What a buyer sees by `check`, beside what the seller does. */
+/** The license as seen by the buyer (`check`) and by the seller. */
 async function see({ checkoutId }: PaymentStory): Promise<SeenLicense[]> {
   const checked = await check(checkoutId);
   const { rows } = await one.pool.query<SoldTerms>(
@@ -78,7 +78,7 @@ async function see({ checkoutId }: PaymentStory): Promise<SeenLicense[]> {
   });
 }
 
-/** For each e-mail with keys that is to be sent: how many licenses its transaction has made. */
+/** Lists the number of licenses of each e-mail with keys. */
 async function listKeyEmails({ checkoutId, otherIds }: PaymentStory): Promise<number[]> {
   const { rows } = await one.pool.query<{ licenses: number }>(
     `select (select count(*)::integer from billing_licenses made

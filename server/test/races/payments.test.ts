@@ -15,15 +15,15 @@ const one = await startTestService();
 const two = await startTestService({ beside: one });
 const pick = takeTurns<TestService>([one, two]);
 
-/** Stories of so many events are told in every order. */
+/** Scenarios with at most this number of facts are tested in every order. */
 const MAX_EVENTS_IN_EVERY_ORDER = 6;
 
-/** Of each story, orders by chance, with repetitions anywhere and half of them all at once. */
+/** Random orders of each scenario, with duplicates, half of them concurrent. */
 const RUNS_BY_CHANCE = 8;
 
 let stories = 0;
 
-/** The same story of another purchase: every id gets a suffix. */
+/** Copies the facts for another purchase: every id gets a suffix. */
 function retell(facts: readonly BillingFact[]): { suffix: string; events: BillingEvent[] } {
   const suffix = `~${(stories += 1)}~`;
   const retold = facts.map((fact) => {
@@ -76,22 +76,22 @@ async function readLicenses(suffix: string): Promise<ExpectedLicense[]> {
   }));
 }
 
-/** How a story is told: which event comes when, and whether all of them come at once. */
+/** The order of deliveries, and whether they are concurrent. */
 type Telling = [order: number[], atOnce: boolean];
 
-/** Every order in which so many events can come for the first time, one after the other; then all come again. */
+/** All permutations of the events, each followed by duplicates of all of them. */
 function everyOrder(length: number): Telling[] {
   const orders = permute(Array.from({ length }, (_, index) => index));
   return [...orders].map((order) => [[...order, ...order], false]);
 }
 
-/** The orders in which a story is told for certain, and how often it is told in all. */
+/** The fixed orders of a scenario, and the total number of runs. */
 function planTellings(length: number): { examples: Telling[]; numRuns: number } {
   const examples = length <= MAX_EVENTS_IN_EVERY_ORDER ? everyOrder(length) : [];
   return { examples, numRuns: examples.length + RUNS_BY_CHANCE };
 }
 
-/** Orders of so many events, each delivered twice. */
+/** Random orders of events, each delivered twice. */
 function anyOrder(length: number) {
   const all = Array.from({ length }, (_, index) => index);
   return fc.shuffledSubarray([...all, ...all], { minLength: length * 2, maxLength: length * 2 });

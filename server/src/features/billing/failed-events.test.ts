@@ -15,7 +15,7 @@ const PATH = '/api/v1/webhooks/billing';
 const service = await startTestService();
 const [secret = ''] = TEST_WEBHOOK_SECRETS.billing;
 
-/** Sends anything, well signed whatever it is; gives the status of the answer. */
+/** Sends any body with a valid signature; returns the status. */
 async function send(body: Buffer<ArrayBuffer>, type = 'application/json'): Promise<number> {
   const signature = signPaddle(body, secret, service.clock.now());
   const headers = { 'content-type': type, 'billing-signature': signature };

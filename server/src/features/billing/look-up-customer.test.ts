@@ -22,7 +22,7 @@ import { PaddleApiError, type PaddleApi } from './providers/paddle/paddle-api.ts
 
 const ann: CustomerDetails = { email: 'ann@example.org', name: 'Ann', locale: 'de' };
 
-/** What Paddle's API answers from now on. */
+/** The next responses of Paddle's API. */
 let answer: () => Promise<CustomerDetails | null> = async () => ann;
 const asked: string[] = [];
 const paddleApi: PaddleApi = {
@@ -41,7 +41,7 @@ after(async () => {
   await relay.close();
 });
 
-/** Mails of the tests before. */
+/** E-mails of earlier tests. */
 let start = 0;
 
 beforeEach(async () => {
@@ -52,7 +52,7 @@ beforeEach(async () => {
 
 const deliver = (event: unknown) => deliverPaddle(service, event);
 
-/** A purchase of which no event has told the buyer's address; its checkout's own data may. */
+/** A purchase by an unknown customer; its custom data may contain an address. */
 async function buy(email?: string): Promise<{ transactionId: string; customerId: string }> {
   const ids = { transactionId: paddleId('txn'), customerId: paddleId('ctm') };
   const lines = [{ priceId: TEST_PRICES.personal }];
@@ -158,7 +158,7 @@ test('waits at most a quarter of an hour for the API', async () => {
     [service.clock.now(), `send_key_email:paddle:${transactionId}`],
   );
   assert.deepEqual(rows, [{ key: `send_key_email:paddle:${transactionId}`, pause: 900 }]);
-  // Then that job begins.
+  // Then that job starts.
   await sendKeyEmail(ctx, name);
   assert.deepEqual(listMails(), ['typed@example.org']);
 });

@@ -28,7 +28,7 @@ function makePurchase() {
   return { ...makePaddlePurchase().monthly, period: paddlePeriod(TEST_START, 31) };
 }
 
-/** A subscription that was bought; of its buyer an event has told. */
+/** A purchased subscription of a known customer. */
 async function subscribe() {
   const of = makePurchase();
   await deliverPaddle(

@@ -29,7 +29,7 @@ const paddleApi = createPaddleApi({ url, apiKey: 'key', clock });
 const service = await startTestService({ clock, paddleApi });
 const { ctx } = service;
 
-/** A purchase that happened now; Paddle has it in its log. */
+/** A purchase now, which Paddle's log contains. */
 function purchase(name: string): PaddleEvent {
   const event = paddleTransactionCompleted({
     transactionId: paddleId('txn', name),
@@ -159,7 +159,7 @@ test('a first comparison with since leaves the next one to start at the first ev
   assert.equal(await service.count('licenses'), before + 1);
 });
 
-/** A log of so many events, one on each page, behind the last one that was compared. */
+/** A log with one event per page after the cursor. */
 function logOf(count: number): PaddleApi {
   const at = clock.now();
   const events = Array.from({ length: count }, (_, index) => {

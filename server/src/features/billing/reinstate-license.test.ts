@@ -27,7 +27,7 @@ await addEndpoint(
   { actor: 'test', reason: null },
 );
 
-/** A purchase of some licenses, of whose buyer an event has told. */
+/** A purchase of several licenses by a known customer. */
 async function buy(lines = [{ priceId: TEST_PRICES.personal }]) {
   const { transactionId, customerId } = makePaddlePurchase();
   const email = `${customerId}@example.org`;
@@ -36,7 +36,7 @@ async function buy(lines = [{ priceId: TEST_PRICES.personal }]) {
   return transactionId;
 }
 
-/** Delivers a word on a payment, an hour after the one before. */
+/** Delivers an adjustment, an hour after the previous one. */
 async function tell(transactionId: string, action: string, adjustmentId = paddleId('adj')) {
   service.clock.advance(HOUR_MS);
   const occurredAt = service.clock.now();

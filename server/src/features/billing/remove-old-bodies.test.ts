@@ -15,7 +15,7 @@ const service = await startTestService();
 const { ctx, clock, pool } = service;
 const KEEP_DAYS = ctx.config.billing.rawKeepDays;
 const running = new AbortController().signal;
-/** A database whose clock agrees with the service's. */
+/** A database with the service's clock. */
 const agreeing = { ...ctx, readDatabaseTime: async () => clock.now() };
 
 beforeEach(async () => {

@@ -20,7 +20,7 @@ import { replayDeliveries } from './replay.ts';
 
 const service = await startTestService();
 const { pool } = service;
-/** Pauses without jitter, so that the clock can be set to their ends. */
+/** Disables jitter, so that the clock can be set to the end of a delay. */
 const ctx = { ...service.ctx, random: () => 0.5 } satisfies DeliveryContext;
 const change = { actor: 'test', reason: 'a test asks for it' };
 
@@ -29,7 +29,7 @@ let endpointId: string;
 let secret: string;
 
 beforeEach(async () => {
-  // A receiver holds the time of a message against its own clock.
+  // Receivers compare the time of a message with their clock.
   service.clock.set(new Date());
   await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
   receiver = await startWebhookReceiver();
@@ -47,7 +47,7 @@ function deliver(): Promise<number> {
   return deliverDue(ctx, 10);
 }
 
-/** What the log says of the newest delivery. */
+/** Returns the newest delivery of the log. */
 async function readLast() {
   const filter = { endpointId: null, failedOnly: false, limit: 1 };
   const [last] = await listDeliveries(pool, filter);
@@ -228,7 +228,7 @@ test('410 stops the delivery and disables the endpoint, with a log entry', async
   assert.equal(await service.count('webhook_messages'), 1);
 });
 
-/** Delivers what is due at each moment that something is, until then; gives how many attempts were made. */
+/** Advances the clock from one due delivery to the next until a time; returns the number of attempts. */
 async function deliverUntil(end: Date): Promise<number> {
   for (let attempts = 0; ;) {
     attempts += await deliver();

@@ -20,7 +20,7 @@ function register(url: string, eventTypes: readonly EventType[] = []) {
   return addEndpoint(ctx, { url, eventTypes, description: null }, change);
 }
 
-/** What was recorded, in order, and for which endpoints. */
+/** Returns the recorded messages in order, with their endpoints. */
 async function listRecorded() {
   const { rows } = await pool.query(
     `select m.type, m.payload, array_agg(e.url order by e.url) as urls

@@ -13,7 +13,7 @@ const { ctx, pool } = service;
 const change = { actor: 'test', reason: 'a test asks for it' };
 const inDays = (days: number): Date => new Date(TEST_START.getTime() + days * DAY_MS);
 
-/** Moments are told of with this delay. */
+/** Transitions are recorded after this delay. */
 const LAG_MS = 30 * SECOND_MS;
 
 async function goTo(days: number): Promise<void> {
@@ -21,7 +21,7 @@ async function goTo(days: number): Promise<void> {
   await recordTimeBasedEvents(ctx);
 }
 
-/** What was told of a license, with the moment that it was told for. */
+/** Returns the events of a license with their times. */
 async function listTold(licenseId: string) {
   const { rows } = await pool.query(
     'select payload from webhook_messages where license_id = $1 order by created_at, id',
@@ -33,7 +33,7 @@ async function listTold(licenseId: string) {
   });
 }
 
-/** A change of the status, as it is told. */
+/** A recorded status change. */
 function changed(days: number, from: string, to: string): string[] {
   return ['license.status_changed', fromStart(days * DAY_MS), from, to];
 }

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Bytes,
@@ -12,52 +12,37 @@ import {
 import type { CustomerKey, TransactionKey } from '../queries/purchases.ts';
 import type { WaitReason } from './queries.ts';
 
+const BoughtLicense = Type.Object({
+  id: Type.String(),
+  productId: Type.String(),
+  maxActivations: Type.Integer(),
+  keySealed: Bytes,
+  customerEmail: Nullable.Text,
+  customerName: Nullable.Text,
+  isValid: Type.Boolean(),
+});
+
+/** A license of a transaction. It is valid if it is neither refunded, revoked, canceled, suspended nor disputed. */
+export type BoughtLicense = Readonly<Static<typeof BoughtLicense>>;
+
 const listLicensesStatement = defineStatement(
   'key_email_list_licenses',
-  Type.Object({
-    id: Type.String(),
-    product_id: Type.String(),
-    max_activations: Type.Integer(),
-    key_sealed: Bytes,
-    customer_email: Nullable.Text,
-    customer_name: Nullable.Text,
-    is_valid: Type.Boolean(),
-  }),
-  `select l.id, l.product_id, l.max_activations, l.key_sealed, l.customer_email, l.customer_name,
-          coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as is_valid
+  BoughtLicense,
+  `select l.id, l.product_id as "productId", l.max_activations as "maxActivations", l.key_sealed as "keySealed",
+          l.customer_email as "customerEmail", l.customer_name as "customerName",
+          coalesce(l.revoked_at, l.refunded_at, l.suspended_at, l.disputed_at, l.canceled_at) is null as "isValid"
    from billing_licenses billed join licenses l on l.id = billed.license_id
    where billed.transaction_id = $1 and billed.provider = $2
    order by billed.line_key, l.id
    limit 500`,
 );
 
-/** A license that was created for a transaction. */
-export interface BoughtLicense {
-  readonly id: string;
-  readonly productId: string;
-  readonly maxActivations: number;
-  readonly keySealed: Buffer;
-  readonly customerEmail: string | null;
-  readonly customerName: string | null;
-  /** Neither refunded, revoked, canceled, suspended nor disputed. */
-  readonly isValid: boolean;
-}
-
 /** Lists the licenses of a transaction, in the order of its lines. */
 export async function listBoughtLicenses(
   db: Queryable,
   { transactionId, provider }: TransactionKey,
 ): Promise<BoughtLicense[]> {
-  const rows = await queryRows(db, listLicensesStatement, [transactionId, provider]);
-  return rows.map((row) => ({
-    id: row.id,
-    productId: row.product_id,
-    maxActivations: row.max_activations,
-    keySealed: row.key_sealed,
-    customerEmail: row.customer_email,
-    customerName: row.customer_name,
-    isValid: row.is_valid,
-  }));
+  return queryRows(db, listLicensesStatement, [transactionId, provider]);
 }
 
 const findLocaleStatement = defineStatement(

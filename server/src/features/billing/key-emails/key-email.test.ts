@@ -13,7 +13,7 @@ const [first] = exampleKeyEmail.keys;
 assert.ok(first !== undefined);
 const oneKey: KeyEmailFacts = { ...exampleKeyEmail, customerName: null, keys: [first] };
 
-/** Set to write the files anew; read the difference before it is committed. */
+/** Set to rewrite the files; review the difference before you commit it. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
 for (const language of KEY_EMAIL_LANGUAGES) {

@@ -21,7 +21,7 @@ const paddleApi: PaddleApi = { findCustomer: async () => null, listEvents: async
 const service = await startTestService();
 const { ctx, pool } = service;
 
-/** More than one page of e-mails that wait, each with a payment of a customer of its own. */
+/** Inserts more than a page of waiting e-mails, each with its own customer. */
 const COUNT = 2_345;
 
 async function fill(reason: string): Promise<void> {

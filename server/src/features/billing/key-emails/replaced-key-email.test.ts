@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { KEY_EMAIL_LANGUAGES } from './texts.ts';
 import { exampleReplacedKey, writeReplacedKeyEmail } from './write-key-email.ts';
 
-/** Set to write the files anew; read the difference before it is committed. */
+/** Set to rewrite the files; review the difference before you commit it. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
 for (const language of KEY_EMAIL_LANGUAGES) {

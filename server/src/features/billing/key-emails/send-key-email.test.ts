@@ -27,7 +27,7 @@ const { ctx, pool } = service;
 const name = { provider: 'paddle', transactionId: 'txn_1' };
 const customer = { email: 'ann@example.org', name: 'Ann Example' };
 
-/** A license that the transaction made, as line `line`. */
+/** Inserts a license of the transaction's line. */
 async function buy(
   line: string,
   order: TestOrder = {},
@@ -109,7 +109,7 @@ test('sends one e-mail from concurrent processes', async () => {
   free.resolve();
   await Promise.all(tries);
   assert.deepEqual([sending, mails().length], [1, 1]);
-  // Those that came too late look again later.
+  // The jobs that found a claim are retried.
   for (const error of refusals) assert.match(String(error), /another process is sending it/u);
 });
 
@@ -202,7 +202,7 @@ test('retries a temporary failure; after a permanent one sends only to another a
   assert.doesNotMatch(service.log.join(''), /(?:ann|bob)@example|LK-/u);
 });
 
-/** A relay that answers in this way, one e-mail after the other, and then takes all; the ids of what it got. */
+/** A relay with these results, one for each e-mail, that then accepts all; returns the received ids. */
 function answerWith(...outcomes: readonly ('unknown' | 'temporary')[]) {
   const tries: string[] = [];
   const send = async ({ messageToken }: MailMessage): Promise<SendResult> => {
@@ -213,7 +213,7 @@ function answerWith(...outcomes: readonly ('unknown' | 'temporary')[]) {
   return { tries, slow: { ...ctx, mail: { send, close() {} } } };
 }
 
-/** In how many seconds which jobs are to be done. */
+/** The jobs with their delays in seconds. */
 async function readJobs() {
   const { rows } = await pool.query(
     `select key, extract(epoch from run_at - $1)::integer as pause from jobs`,

@@ -9,7 +9,7 @@ import { TEST_START } from '../../../../test/test-clock.ts';
 import { MalformedEventError } from './adapter.ts';
 import { findAdapter } from './adapters.ts';
 
-/** The type and the time that a malformed event is kept with. */
+/** The header of a malformed event. */
 function readMalformed(provider: string, body: object): unknown {
   const rawBody = Buffer.from(JSON.stringify(body));
   const delivery = { headers: { 'webhook-id': 'msg_1' }, rawBody };

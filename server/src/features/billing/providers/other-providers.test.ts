@@ -1,4 +1,4 @@
-/** What the events of the other providers come to, in any order and with repetitions: the licenses of whole purchases. */
+/** Purchases of all providers lead to the same licenses in any order of events, with duplicates. */
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 
@@ -67,7 +67,7 @@ function lemonSqueezy(events: readonly unknown[]): BillingEvent[] {
   });
 }
 
-/** The ids run against the course of things, for a shop chooses them as it likes. */
+/** The ids sort opposite to time, because shops choose them freely. */
 function standard(events: readonly unknown[]): BillingEvent[] {
   return events.map((event, index) => {
     const headers = { 'webhook-id': `msg_${events.length - index}` };
@@ -75,7 +75,7 @@ function standard(events: readonly unknown[]): BillingEvent[] {
   });
 }
 
-/** The licenses that sell something. */
+/** The licenses with a product. */
 function compute(events: readonly BillingEvent[]) {
   const entries = events.flatMap(({ provider, eventId, facts }) =>
     facts.flatMap((fact): LedgerEntry[] =>
@@ -87,7 +87,7 @@ function compute(events: readonly BillingEvent[]) {
     .filter(({ product }) => product !== null);
 }
 
-/** The same, and every other order of the events is held to it, with some of them told again. */
+/** Asserts the licenses for every order of the events, with some duplicates. */
 function settle(events: readonly BillingEvent[]) {
   const expected = compute(events);
   const some = fc.array(fc.constantFrom(...events), { maxLength: 3 });
@@ -112,7 +112,7 @@ function later(days: number): Date {
   return new Date(TEST_START.getTime() + days * DAY_MS);
 }
 
-/** Standard Webhooks: a payment given back, whole as far as nothing else is said. */
+/** A refund by Standard Webhooks; full by default. */
 function standardRefund(transactionId: string, days: number, data: Record<string, unknown> = {}) {
   const whole = { refund_id: 'refund-1', transaction_id: transactionId, full: true };
   return standardEvent('payment.refunded', { ...whole, ...data }, later(days));

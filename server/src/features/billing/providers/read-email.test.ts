@@ -15,7 +15,7 @@ import {
 import type { BillingProvider } from '../facts.ts';
 import { findAdapter } from './adapters.ts';
 
-/** Everything that tells an address, by who tells it. */
+/** Events with an address, by provider. */
 const TELLING: readonly (readonly [BillingProvider, string, (email: string) => unknown])[] = [
   ['paddle', 'a customer', (email) => paddleCustomer('updated', { email })],
   ['paddle', 'custom data', (email) => paddleTransactionCompleted({ customData: { email } })],

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 
-import type { VerifyOptions } from './adapter.ts';
+import type { Verification, VerifyOptions } from './adapter.ts';
 
 type SignatureEncoding = 'hex' | 'base64';
 
@@ -13,6 +13,9 @@ const FORMS: Readonly<Record<SignatureEncoding, RegExp>> = {
 
 /** Seconds since 1970 without sign or leading zeros, up to the year 33658. */
 const UNIX_TIME = /^(?:0|[1-9][0-9]{0,11})$/;
+
+/** The tolerance of the libraries of Stripe and Standard Webhooks; a smaller setting does not apply to them. */
+export const MIN_TOLERANCE_SECONDS = 300;
 
 /** Reads a header that must occur once; null if it is missing or empty. */
 export function readHeader(headers: IncomingHttpHeaders, name: string): string | null {
@@ -66,4 +69,44 @@ function computeHmac(
   const hmac = createHmac('sha256', secret);
   for (const part of message) hmac.update(part);
   return hmac.digest();
+}
+
+/** The keys of a signature header that contains a time, and HMACs of the time and the body. */
+interface TimedSignatureFormat {
+  readonly timeKey: string;
+  readonly signatureKey: string;
+  /** Separates the time from the body in the signed message. */
+  readonly joiner: string;
+}
+
+/**
+ * Verifies a header of that format. Unknown keys are ignored; one valid signature under any secret is enough.
+ * @param pairs the `key=value` pairs of the header; null if it is missing
+ */
+export function verifyTimedSignature(
+  pairs: readonly string[] | null,
+  rawBody: Buffer,
+  format: TimedSignatureFormat,
+  options: VerifyOptions,
+): Verification {
+  if (pairs === null) return { ok: false, reason: 'missing' };
+  const times = valuesOf(pairs, format.timeKey).map(readUnixTime);
+  const signatures = valuesOf(pairs, format.signatureKey).flatMap(
+    (value) => readSignature(value, 'hex') ?? [],
+  );
+  const [time] = times;
+  // With two times it is ambiguous which one was signed.
+  if (times.length !== 1 || time == null || signatures.length === 0) {
+    return { ok: false, reason: 'malformed' };
+  }
+  // The time has a single textual form, so these are the signed bytes.
+  if (!matchesHmac([`${time}${format.joiner}`, rawBody], options.secrets, signatures)) {
+    return { ok: false, reason: 'mismatch' };
+  }
+  return isTimely(time, options) ? { ok: true } : { ok: false, reason: 'stale' };
+}
+
+function valuesOf(pairs: readonly string[], key: string): string[] {
+  const prefix = `${key}=`;
+  return pairs.filter((pair) => pair.startsWith(prefix)).map((pair) => pair.slice(prefix.length));
 }

@@ -38,7 +38,7 @@ const Provider = Type.Unsafe<BillingProvider>(Type.String());
 
 const listStatement = defineStatement(
   'billing_purchase_list_entries',
-  Type.Object({ provider: Provider, event_id: Type.String(), fact: Type.String() }),
+  Type.Object({ provider: Provider, eventId: Type.String(), fact: Type.String() }),
   `with recursive reached (provider, kind, id) as (
      select provider, kind, id from unnest($1::text[], $2::text[], $3::text[]) as reference (provider, kind, id)
      union
@@ -71,7 +71,7 @@ const listStatement = defineStatement(
      ) as linked (kind, id)
      where linked.id is not null
    )
-   select p.provider, p.event_id, p.fact::text
+   select p.provider, p.event_id as "eventId", p.fact::text
    from reached join billing_payments p on p.transaction_id = reached.id and p.provider = reached.provider
    where reached.kind = 'transaction'
    union all
@@ -97,22 +97,19 @@ export async function listPurchaseEntries(
     listStatement,
     toColumns(references, ['provider', 'kind', 'id']),
   );
-  return rows.map((row) => ({
-    provider: row.provider,
-    eventId: row.event_id,
-    fact: readStoredFact(row.fact),
-  }));
+  return rows.map((row) => ({ ...row, fact: readStoredFact(row.fact) }));
 }
 
 const listLicensesStatement = defineStatement(
   'billing_license_list',
   Type.Object({
     provider: Type.String(),
-    transaction_id: Type.String(),
-    line_key: Type.String(),
-    license_id: Type.String(),
+    transactionId: Type.String(),
+    lineKey: Type.String(),
+    licenseId: Type.String(),
   }),
-  `select billed.provider, billed.transaction_id, billed.line_key, billed.license_id
+  `select billed.provider, billed.transaction_id as "transactionId", billed.line_key as "lineKey",
+          billed.license_id as "licenseId"
    from unnest($1::text[], $2::text[]) as input (provider, transaction_id)
    join billing_licenses billed on billed.transaction_id = input.transaction_id and billed.provider = input.provider
    order by billed.license_id`,
@@ -123,23 +120,17 @@ export async function listBilledLines(
   db: Queryable,
   transactions: readonly TransactionKey[],
 ): Promise<BilledLine[]> {
-  const rows = await queryRows(
+  return queryRows(
     db,
     listLicensesStatement,
     toColumns(transactions, ['provider', 'transactionId']),
   );
-  return rows.map((row) => ({
-    provider: row.provider,
-    transactionId: row.transaction_id,
-    lineKey: row.line_key,
-    licenseId: row.license_id,
-  }));
 }
 
 const listOfLicenseStatement = defineStatement(
   'billing_license_list_transactions',
-  Type.Object({ provider: Provider, transaction_id: Type.String() }),
-  'select distinct provider, transaction_id from billing_licenses where license_id = $1',
+  Type.Object({ provider: Provider, id: Type.String() }),
+  'select distinct provider, transaction_id as id from billing_licenses where license_id = $1',
 );
 
 /** Lists the transactions that created a license; empty for a license that was not bought. */
@@ -148,11 +139,7 @@ export async function listTransactionsOfLicense(
   licenseId: string,
 ): Promise<LedgerReference[]> {
   const rows = await queryRows(db, listOfLicenseStatement, [licenseId]);
-  return rows.map((row) => ({
-    provider: row.provider,
-    kind: 'transaction',
-    id: row.transaction_id,
-  }));
+  return rows.map((row) => ({ ...row, kind: 'transaction' }));
 }
 
 const insertLicensesStatement = defineCommand(

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { Type, type Static } from 'typebox';
 
 import {
   Nullable,
@@ -116,31 +116,28 @@ export async function clearReconciliationFailure(db: Queryable, provider: string
   await execute(db, clearFailureStatement, [provider]);
 }
 
-const findStatement = defineStatement(
-  'billing_reconciliation_find',
-  Type.Object({
-    reconciled_at: Nullable.Moment,
-    failed_at: Nullable.Moment,
-    failure: Nullable.Text,
-  }),
-  'select reconciled_at, failed_at, failure from billing_reconciliations where provider = $1',
-);
+const ReconciliationRecord = Type.Object({
+  reconciledAt: Nullable.Moment,
+  failedAt: Nullable.Moment,
+  failure: Nullable.Text,
+});
 
 /** The last success and the last failure of the comparisons with a provider's log. */
-interface ReconciliationRecord {
-  readonly reconciledAt: Date | null;
-  readonly failedAt: Date | null;
-  readonly failure: string | null;
-}
+type ReconciliationRecord = Readonly<Static<typeof ReconciliationRecord>>;
+
+const findStatement = defineStatement(
+  'billing_reconciliation_find',
+  ReconciliationRecord,
+  `select reconciled_at as "reconciledAt", failed_at as "failedAt", failure
+   from billing_reconciliations where provider = $1`,
+);
 
 /** Returns the results of the comparisons with a provider's log; null before the first one. */
 export async function findReconciliation(
   db: Queryable,
   provider: string,
 ): Promise<ReconciliationRecord | null> {
-  const row = await queryRow(db, findStatement, [provider]);
-  if (row === null) return null;
-  return { reconciledAt: row.reconciled_at, failedAt: row.failed_at, failure: row.failure };
+  return queryRow(db, findStatement, [provider]);
 }
 
 /** Whether the last comparison failed. */

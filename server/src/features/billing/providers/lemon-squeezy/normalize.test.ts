@@ -29,7 +29,7 @@ function snapshot(event: unknown) {
   return fact;
 }
 
-/** The end of what the event says is paid. */
+/** The end of the paid period of an event. */
 function paidUntil(event: unknown): Date | null {
   const found = read(event).facts.find(
     (fact): fact is Extract<BillingFact, { kind: 'payment' }> =>

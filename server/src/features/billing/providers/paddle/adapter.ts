@@ -8,12 +8,15 @@ import {
   type DataReader,
   toBillingEvent,
   type PartialHeader,
+  type Verification,
+  type VerifyOptions,
+  type WebhookDelivery,
 } from '../adapter.ts';
 import { readName, readObject, readOccurrence, readTime } from '../fields.ts';
+import { readHeader, verifyTimedSignature } from '../signatures.ts';
 import { readAdjustment, readSubscription, readTransaction } from './facts.ts';
 import { readCustomerDetails } from './fields.ts';
 import { Adjustment, Customer, Envelope, Subscription, Transaction } from './schemas.ts';
-import { verifyPaddle } from './verify.ts';
 
 export const paddleAdapter: BillingAdapter = {
   provider: 'paddle',
@@ -85,4 +88,22 @@ function readPartialHeader(body: unknown): PartialHeader {
     type: readName(fields['event_type']),
     occurredAt: readTime(fields['occurred_at']),
   };
+}
+
+/** The header's name in this interface, and at Paddle. */
+const SIGNATURE_HEADERS = ['billing-signature', 'paddle-signature'];
+
+/**
+ * Verifies a signature of Paddle Billing: the header is `ts=<unix seconds>;h1=<hex>[;h1=<hex>…]`, and `h1` is the
+ * HMAC-SHA256 of `ts`, a colon and the raw body under the endpoint's secret, including its prefix. There are several `h1`
+ * while a secret is rotated.
+ * @see https://developer.paddle.com/webhooks/signature-verification
+ */
+export function verifyPaddle(
+  { headers, rawBody }: WebhookDelivery,
+  options: VerifyOptions,
+): Verification {
+  const [header] = SIGNATURE_HEADERS.flatMap((name) => readHeader(headers, name) ?? []);
+  const format = { timeKey: 'ts', signatureKey: 'h1', joiner: ':' };
+  return verifyTimedSignature(header?.split(';') ?? null, rawBody, format, options);
 }

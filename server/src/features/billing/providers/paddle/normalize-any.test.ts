@@ -24,7 +24,7 @@ const SAMPLES: readonly unknown[] = [
 
 type Path = readonly (string | number)[];
 
-/** Every place in a value, the value itself left out. */
+/** Lists the paths of all nested values. */
 function listPaths(value: unknown, path: Path = []): Path[] {
   if (typeof value !== 'object' || value === null) return [];
   const keys = Array.isArray(value) ? [...value.keys()] : Object.keys(value);
@@ -34,7 +34,7 @@ function listPaths(value: unknown, path: Path = []): Path[] {
   });
 }
 
-/** A copy with one place changed; `undefined` removes it. */
+/** Copies a value with one nested value replaced; `undefined` removes it. */
 function change(value: unknown, path: Path, replacement: unknown): unknown {
   const copy: unknown = structuredClone(value);
   let place: unknown = copy;

@@ -1,4 +1,4 @@
-/** The provider's own library reads the same events into its entities; what both read is the same. */
+/** Paddle's library reads the same values from the same events. */
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 

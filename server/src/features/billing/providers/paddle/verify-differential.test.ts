@@ -1,4 +1,4 @@
-/** The provider's own library is asked the same; where it is known to answer otherwise is said here, and held to. */
+/** Compares with Paddle's library; the known differences are tested too. */
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { describe, mock, test, before, after } from 'node:test';
@@ -6,11 +6,11 @@ import { describe, mock, test, before, after } from 'node:test';
 import { Paddle } from '@paddle/paddle-node-sdk';
 import * as fc from 'fast-check';
 
-import { verifyPaddle } from './verify.ts';
+import { verifyPaddle } from './adapter.ts';
 
 const NOW = new Date('2027-03-01T12:00:00.000Z');
 const SECONDS = NOW.getTime() / 1000;
-/** The library's tolerance cannot be set. */
+/** The library's tolerance is fixed. */
 const LIBRARY_TOLERANCE_SECONDS = 5;
 const SECRET = 'pdl_ntfset_01htz88xpr0mm7b3ta2pjkr7w2_L3zZ9hEXAMPLEbhh9zLFhBsPrPJH';
 
@@ -24,7 +24,7 @@ function ours(body: string, header: string, secret: string, toleranceSeconds = 5
   return verifyPaddle(delivery, { secrets: [secret], now: NOW, toleranceSeconds }).ok;
 }
 
-/** Where the library throws it says no, too. */
+/** An exception of the library counts as a rejection. */
 async function theirs(body: string, header: string, secret: string): Promise<boolean> {
   try {
     return await library.isSignatureValid(body, secret, header);
@@ -45,7 +45,7 @@ test('agrees with the library about valid and forged deliveries', async () => {
     secret,
     signedWith: fc.option(secret, { nil: null }),
     signedBody: fc.option(fc.string({ maxLength: 10 }), { nil: null, freq: 3 }),
-    // Not into the future: see below.
+    // Not in the future: see below.
     agoSeconds: fc.integer({ min: 0, max: LIBRARY_TOLERANCE_SECONDS + 3 }),
     shift: fc.constantFrom(0, 0, 0, 1),
     other: fc.constantFrom('', ';h2=abc', ';note=x'),

@@ -3,9 +3,9 @@ import { describe, test } from 'node:test';
 
 import { signPaddle } from '../../../../../test/payment-providers/paddle-events.ts';
 import type { Verification } from '../adapter.ts';
-import { verifyPaddle } from './verify.ts';
+import { verifyPaddle } from './adapter.ts';
 
-/** As Paddle's own library has them in its tests. */
+/** From the tests of Paddle's library. */
 const VECTORS = [
   {
     body: '{"data": ["1", "2"]}',

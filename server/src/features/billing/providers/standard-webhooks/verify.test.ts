@@ -45,7 +45,7 @@ function sign(seconds = SECONDS, { secret = SECRET, body = BODY } = {}): string 
   return new Webhook(secret).sign(ID, new Date(seconds * 1000), body);
 }
 
-/** The library's own answer; where it throws it says no. */
+/** The result of the library; an exception counts as a rejection. */
 function theirs(body: string, secret: string, timestamp: string, signature: string): boolean {
   try {
     new Webhook(secret).verify(body, {

@@ -1,10 +1,14 @@
 import { createPublicKey, verify as verifySignature, type KeyObject } from 'node:crypto';
 
 import type { Verification, VerifyOptions, WebhookDelivery } from '../adapter.ts';
-import { isTimely, matchesHmac, readHeader, readSignature, readUnixTime } from '../signatures.ts';
-
-/** The tolerance of the specification's libraries; a smaller setting applies only to providers that sign at delivery. */
-const MIN_TOLERANCE_SECONDS = 300;
+import {
+  isTimely,
+  matchesHmac,
+  MIN_TOLERANCE_SECONDS,
+  readHeader,
+  readSignature,
+  readUnixTime,
+} from '../signatures.ts';
 
 const SECRET_PREFIX = 'whsec_';
 const PUBLIC_KEY_PREFIX = 'whpk_';

@@ -1,12 +1,19 @@
 import type { BillingEvent } from '../../facts.ts';
-import { toBillingEvent, type BillingAdapter, type Interpretation } from '../adapter.ts';
+import {
+  toBillingEvent,
+  type BillingAdapter,
+  type Interpretation,
+  type Verification,
+  type VerifyOptions,
+  type WebhookDelivery,
+} from '../adapter.ts';
 import { readEmail, readList, readText } from '../fields.ts';
+import { MIN_TOLERANCE_SECONDS, readHeader, verifyTimedSignature } from '../signatures.ts';
 import { readCheckout } from './checkout.ts';
 import { readEnvelope, requireId, type StripeEvent } from './envelope.ts';
 import { readInvoice, readInvoicePayment } from './invoice.ts';
 import { readDispute, readRefund, readRefundedCharge } from './money-back.ts';
 import { readSubscription } from './subscription.ts';
-import { verifyStripe } from './verify.ts';
 
 export const stripeAdapter: BillingAdapter = {
   provider: 'stripe',
@@ -69,4 +76,21 @@ function readCustomer(event: StripeEvent): Interpretation {
       },
     },
   ];
+}
+
+/**
+ * Verifies a signature of Stripe: the header is `t=<unix seconds>,v1=<hex>[,v1=<hex>…]`, and `v1` is the HMAC-SHA256 of `t`,
+ * a full stop and the raw body under the endpoint's secret, including its prefix `whsec_`. There are several `v1` while a
+ * secret is rotated. Unlike Stripe's libraries, times in the future are refused too.
+ * @see https://docs.stripe.com/webhooks?verify=verify-manually
+ */
+export function verifyStripe(
+  { headers, rawBody }: WebhookDelivery,
+  options: VerifyOptions,
+): Verification {
+  const header = readHeader(headers, 'stripe-signature');
+  const pairs = header === null ? null : header.split(',').map((pair) => pair.trim());
+  const toleranceSeconds = Math.max(options.toleranceSeconds, MIN_TOLERANCE_SECONDS);
+  const format = { timeKey: 't', signatureKey: 'v1', joiner: '.' };
+  return verifyTimedSignature(pairs, rawBody, format, { ...options, toleranceSeconds });
 }
