@@ -34,8 +34,8 @@ test('deferred: stores an event that does not match its type, with type and time
     `select type, occurred_at, status, convert_from(raw, 'UTF8') as raw from billing_events where event_id = $1`,
     [eventId],
   );
-  const told = { type: 'transaction.completed', occurred_at: occurredAt };
-  assert.deepEqual(rows, [{ ...told, status: 'failed', raw: JSON.stringify(event) }]);
+  const header = { type: 'transaction.completed', occurred_at: occurredAt };
+  assert.deepEqual(rows, [{ ...header, status: 'failed', raw: JSON.stringify(event) }]);
   assert.equal(readBody((await deliverPaddle(service, event)).body)['status'], 'duplicate');
 });
 

@@ -21,12 +21,12 @@ const MAX_EVENTS_IN_EVERY_ORDER = 6;
 /** Random orders of each scenario, with duplicates, half of them concurrent. */
 const RUNS_BY_CHANCE = 8;
 
-let stories = 0;
+let copies = 0;
 
 /** Copies the facts for another purchase: every id gets a suffix. */
-function retell(facts: readonly BillingFact[]): { suffix: string; events: BillingEvent[] } {
-  const suffix = `~${(stories += 1)}~`;
-  const retold = facts.map((fact) => {
+function copyScenario(facts: readonly BillingFact[]): { suffix: string; events: BillingEvent[] } {
+  const suffix = `~${(copies += 1)}~`;
+  const copied = facts.map((fact) => {
     const ids = Object.entries(fact).flatMap(([name, value]) =>
       name.endsWith('Id') && typeof value === 'string' ? [[name, value + suffix]] : [],
     );
@@ -36,7 +36,7 @@ function retell(facts: readonly BillingFact[]): { suffix: string; events: Billin
         : {};
     return { ...fact, ...Object.fromEntries(ids), ...aliases };
   });
-  return { suffix, events: toEvents(retold, `evt${suffix}`) };
+  return { suffix, events: toEvents(copied, `evt${suffix}`) };
 }
 
 async function deliver(event: BillingEvent, index: number): Promise<string> {
@@ -102,11 +102,11 @@ describe('facts in any order, delivered twice to two processes, lead to the same
     test(name, async () => {
       await fc.assert(
         fc.asyncProperty(anyOrder(facts.length), fc.boolean(), async (order, atOnce) => {
-          const { suffix, events } = retell(facts);
-          const told = order.flatMap((index) => events[index] ?? []);
+          const { suffix, events } = copyScenario(facts);
+          const ordered = order.flatMap((index) => events[index] ?? []);
           const statuses: string[] = [];
-          if (atOnce) statuses.push(...(await Promise.all(told.map(deliver))));
-          else for (const [at, event] of told.entries()) statuses.push(await deliver(event, at));
+          if (atOnce) statuses.push(...(await Promise.all(ordered.map(deliver))));
+          else for (const [at, event] of ordered.entries()) statuses.push(await deliver(event, at));
           const duplicates = statuses.filter((status) => status === 'duplicate').length;
           assert.equal(duplicates, facts.length);
           assert.deepEqual(await readLicenses(suffix), expected);
@@ -118,8 +118,8 @@ describe('facts in any order, delivered twice to two processes, lead to the same
 });
 
 test('one purchase delivered 50 times concurrently creates one license, one key and one event', async () => {
-  const [story] = scenarios;
-  const { suffix, events } = retell(story?.facts ?? []);
+  const [scenario] = scenarios;
+  const { suffix, events } = copyScenario(scenario?.facts ?? []);
   const statuses = await Promise.all(
     Array.from({ length: 50 }, (_, index) =>
       Promise.all(events.map((event) => deliver(event, index))),
@@ -130,8 +130,8 @@ test('one purchase delivered 50 times concurrently creates one license, one key 
 });
 
 test('500 concurrent purchases create 500 licenses, each found by its checkout', async () => {
-  const [story] = scenarios;
-  const purchases = Array.from({ length: 500 }, () => retell(story?.facts ?? []));
+  const [scenario] = scenarios;
+  const purchases = Array.from({ length: 500 }, () => copyScenario(scenario?.facts ?? []));
   const before = await one.count('licenses');
   await Promise.all(purchases.flatMap(({ events }) => events).map(deliver));
   assert.equal((await one.count('licenses')) - before, 500);

@@ -76,10 +76,10 @@ test('stores bytes that are not text unchanged, and fails to replay them', async
 });
 
 test('stores no body without a valid signature', async () => {
-  const kept = await service.count('billing_events');
+  const before = await service.count('billing_events');
   const { status } = await service.post(PATH, 'a=b', { 'billing-signature': 'ts=1;h1=00' });
   assert.equal(status, 401);
-  assert.equal(await service.count('billing_events'), kept);
+  assert.equal(await service.count('billing_events'), before);
 });
 
 test('stores and applies a body that is not a valid text in PostgreSQL', async () => {

@@ -89,14 +89,14 @@ test('does not fail for an unknown customer, whom a later event may describe', a
 
 test('the response overrides events before the request, but not later ones', async () => {
   const customerId = paddleId('ctm');
-  const tell = (email: string, occurredAt: Date) =>
+  const deliverEmail = (email: string, occurredAt: Date) =>
     deliver(paddleCustomer('updated', { customerId, email, occurredAt }));
-  await tell('no address', new Date(TEST_START.getTime() - 1));
+  await deliverEmail('no address', new Date(TEST_START.getTime() - 1));
   answer = async () => ann;
   await lookUpCustomer(ctx, { provider: 'paddle', customerId });
   assert.equal(await readKnown(customerId), 'ann@example.org');
   answer = async () => {
-    await tell('new@example.org', new Date(TEST_START.getTime() + 1));
+    await deliverEmail('new@example.org', new Date(TEST_START.getTime() + 1));
     return ann;
   };
   await lookUpCustomer(ctx, { provider: 'paddle', customerId });

@@ -95,10 +95,10 @@ test('stores events of types without subscription, without reporting them', asyn
   assert.deepEqual(await reconcile(), { compared: 1, repaired: [], reachedEnd: true });
   assert.equal(await service.count('audit_log'), rows);
   assert.deepEqual(service.log.slice(lines), []);
-  const { rows: kept } = await service.pool.query(
+  const { rows: stored } = await service.pool.query(
     `select status from billing_events where type = 'address.created'`,
   );
-  assert.deepEqual(kept, [{ status: 'ignored' }]);
+  assert.deepEqual(stored, [{ status: 'ignored' }]);
 });
 
 test('stores a failure, and continues at the cursor after it', async () => {

@@ -37,7 +37,11 @@ async function buy(lines = [{ priceId: TEST_PRICES.personal }]) {
 }
 
 /** Delivers an adjustment, an hour after the previous one. */
-async function tell(transactionId: string, action: string, adjustmentId = paddleId('adj')) {
+async function deliverAdjustment(
+  transactionId: string,
+  action: string,
+  adjustmentId = paddleId('adj'),
+) {
   service.clock.advance(HOUR_MS);
   const occurredAt = service.clock.now();
   const event = paddleAdjustment('created', { transactionId, action, adjustmentId, occurredAt });
@@ -76,7 +80,7 @@ describe('an open dispute', () => {
         { priceId: TEST_PRICES.personal },
         { priceId: TEST_PRICES.personal },
       ]);
-      await tell(transactionId, action);
+      await deliverAdjustment(transactionId, action);
       assert.deepEqual(await listDisputed(transactionId), [true, true]);
       await takeFollowed(pool);
       assert.equal((await reinstate(transactionId)).disputedAt, null);
@@ -90,7 +94,7 @@ describe('an open dispute', () => {
 
   test('stays closed after a duplicate and a replay', async () => {
     const transactionId = await buy();
-    const event = await tell(transactionId, 'chargeback_warning');
+    const event = await deliverAdjustment(transactionId, 'chargeback_warning');
     await reinstate(transactionId);
     await deliverPaddle(service, { ...event, event_id: paddleId('evt') });
     const filter = { eventId: event.event_id, status: null, provider: null, since: null };
@@ -100,30 +104,30 @@ describe('an open dispute', () => {
 
   test('leaves a later chargeback and its reversal effective', async () => {
     const transactionId = await buy();
-    await tell(transactionId, 'chargeback_warning');
+    await deliverAdjustment(transactionId, 'chargeback_warning');
     await reinstate(transactionId);
-    await tell(transactionId, 'chargeback');
+    await deliverAdjustment(transactionId, 'chargeback');
     assert.deepEqual(await listDisputed(transactionId), [true]);
-    await tell(transactionId, 'chargeback_reverse');
+    await deliverAdjustment(transactionId, 'chargeback_reverse');
     assert.deepEqual(await listDisputed(transactionId), [false]);
-    await tell(transactionId, 'chargeback_warning_reverse');
+    await deliverAdjustment(transactionId, 'chargeback_warning_reverse');
     assert.deepEqual(await listDisputed(transactionId), [false]);
   });
 
   test('reopens when the provider reports it again', async () => {
     const transactionId = await buy();
     const adjustmentId = paddleId('adj');
-    await tell(transactionId, 'chargeback', adjustmentId);
+    await deliverAdjustment(transactionId, 'chargeback', adjustmentId);
     await reinstate(transactionId);
-    await tell(transactionId, 'chargeback', adjustmentId);
+    await deliverAdjustment(transactionId, 'chargeback', adjustmentId);
     assert.deepEqual(await listDisputed(transactionId), [true]);
   });
 
   test('does not reopen another dispute that was reversed', async () => {
     const transactionId = await buy();
-    await tell(transactionId, 'chargeback');
-    await tell(transactionId, 'chargeback_reverse');
-    await tell(transactionId, 'chargeback');
+    await deliverAdjustment(transactionId, 'chargeback');
+    await deliverAdjustment(transactionId, 'chargeback_reverse');
+    await deliverAdjustment(transactionId, 'chargeback');
     await reinstate(transactionId);
     assert.deepEqual(await listDisputed(transactionId), [false]);
   });
@@ -142,8 +146,8 @@ test('reinstates a license that is both suspended and disputed, but keeps a refu
   const transactionId = await buy();
   const [license] = await listLicenses(transactionId);
   await suspendLicense(ctx, { keyOrId: license?.id ?? '', ...by });
-  await tell(transactionId, 'chargeback');
-  await tell(transactionId, 'refund');
+  await deliverAdjustment(transactionId, 'chargeback');
+  await deliverAdjustment(transactionId, 'refund');
   const reinstated = await reinstate(transactionId);
   assert.deepEqual([reinstated.suspendedAt, reinstated.disputedAt], [null, null]);
   assert.notEqual(reinstated.refundedAt, null);

@@ -89,9 +89,9 @@ test('the payload contains the license, a key hint, and a known e-mail address',
 
   await pool.query('truncate webhook_messages, webhook_deliveries');
   await service.issue();
-  const [told] = await listRecorded();
-  assert.equal(told?.data.customer_email, undefined);
-  assert.equal(told?.data.status, 'active');
+  const [recorded] = await listRecorded();
+  assert.equal(recorded?.data.customer_email, undefined);
+  assert.equal(recorded?.data.status, 'active');
 });
 
 test('records a trial once, however often it is started', async () => {
@@ -121,9 +121,9 @@ test('records manual changes with the previous state', async () => {
   await suspendLicense(ctx, byHand);
   await suspendLicense(ctx, byHand);
   await reinstateLicense(ctx, byHand);
-  const told = await listRecorded();
+  const recorded = await listRecorded();
   assert.deepEqual(
-    told.map(({ type, data }) => [
+    recorded.map(({ type, data }) => [
       type,
       data.status,
       data.previous_status ?? data.previous_expires_at,

@@ -128,10 +128,10 @@ test('records several pages of expiries once from two processes', async () => {
   const other = await startTestService({ beside: service });
   service.clock.set(inDays(2));
   await Promise.all([recordTimeBasedEvents(ctx), recordTimeBasedEvents(other.ctx)]);
-  const told = await pool.query(
+  const counts = await pool.query(
     `select count(*) as messages, count(distinct license_id) as licenses from webhook_messages`,
   );
-  assert.deepEqual(told.rows, [{ messages: 1_203, licenses: 1_203 }]);
+  assert.deepEqual(counts.rows, [{ messages: 1_203, licenses: 1_203 }]);
 });
 
 test('records no expiry for an endpoint that is registered later', async () => {

@@ -299,14 +299,14 @@ test('withholds keys of invalid licenses', async () => {
   assert.equal(readHeader(mailed, 'Subject'), 'Your license key for Personal');
 });
 
-for (const [what, known, told, subject] of [
+for (const [what, known, reported, subject] of [
   ['what is known of the customer', 'de', 'fr', /^=\?UTF-8\?Q\?Ihr_Lizenz/u],
   ['what the payment said', null, 'fr-CA', /^=\?UTF-8\?Q\?Votre_cl/u],
   ['English otherwise', null, null, /^Your license key for Personal$/u],
 ] as const) {
   test(`chooses the language: ${what}`, async () => {
     await buy('1');
-    const fact = JSON.stringify({ customer: { email: null, name: null, locale: told } });
+    const fact = JSON.stringify({ customer: { email: null, name: null, locale: reported } });
     await pool.query(
       `insert into billing_payments (transaction_id, provider, event_id, customer_id, occurred_at, fact)
        values ('txn_1', 'paddle', 'evt_1', 'ctm_1', now(), $1)`,

@@ -1,3 +1,4 @@
+/** Sends buyers the keys of their licenses. */
 import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 

@@ -16,7 +16,11 @@ import type { BillingProvider } from '../facts.ts';
 import { findAdapter } from './adapters.ts';
 
 /** Events with an address, by provider. */
-const TELLING: readonly (readonly [BillingProvider, string, (email: string) => unknown])[] = [
+const EVENTS_WITH_ADDRESS: readonly (readonly [
+  BillingProvider,
+  string,
+  (email: string) => unknown,
+])[] = [
   ['paddle', 'a customer', (email) => paddleCustomer('updated', { email })],
   ['paddle', 'custom data', (email) => paddleTransactionCompleted({ customData: { email } })],
   ['stripe', 'a customer', (email) => stripeCustomer('updated', { email })],
@@ -41,11 +45,13 @@ const NO_ADDRESS = [
   '',
 ];
 
-for (const [provider, what, tell] of TELLING) {
+for (const [provider, what, createEvent] of EVENTS_WITH_ADDRESS) {
   test(`${provider}, ${what}: reads exactly one address`, () => {
-    assert.deepEqual(readEmails(provider, tell(' Jürgen@Example.ORG ')), ['Jürgen@example.org']);
+    assert.deepEqual(readEmails(provider, createEvent(' Jürgen@Example.ORG ')), [
+      'Jürgen@example.org',
+    ]);
     for (const email of NO_ADDRESS) {
-      assert.deepEqual(readEmails(provider, tell(email)), [null], JSON.stringify(email));
+      assert.deepEqual(readEmails(provider, createEvent(email)), [null], JSON.stringify(email));
     }
   });
 }
@@ -54,6 +60,6 @@ function readEmails(provider: BillingProvider, event: unknown): (string | null)[
   const rawBody = Buffer.from(JSON.stringify(event));
   const headers = { 'webhook-id': 'msg_1' };
   const facts = findAdapter(provider)?.normalize(event, { headers, rawBody }).facts ?? [];
-  const told = facts.flatMap((fact) => ('customer' in fact ? [fact.customer.email] : []));
-  return [...new Set(told)];
+  const emails = facts.flatMap((fact) => ('customer' in fact ? [fact.customer.email] : []));
+  return [...new Set(emails)];
 }

@@ -56,9 +56,9 @@ function summarize(drafts: readonly LicenseDraft[]): ExpectedLicense[] {
     if (product === null) return [];
     const machines = product.maxActivations * quantity;
     const { cancelScheduledFor, canceledAt, pausedAt, disputedAt, refundedAt } = draft;
-    const moments = { cancelScheduledFor, canceledAt, pausedAt, disputedAt, refundedAt };
-    const told = Object.entries(moments).filter(([, moment]) => moment !== null);
-    return [{ lineKey, productId: product.id, machines, expiresAt, ...Object.fromEntries(told) }];
+    const times = { cancelScheduledFor, canceledAt, pausedAt, disputedAt, refundedAt };
+    const set = Object.entries(times).filter(([, time]) => time !== null);
+    return [{ lineKey, productId: product.id, machines, expiresAt, ...Object.fromEntries(set) }];
   });
 }
 
@@ -96,11 +96,11 @@ describe('computes the same licenses for every order of facts', () => {
 
 describe('invariants', () => {
   test('a subscription is never perpetual', () => {
-    const told = scenarios
+    const recurring = scenarios
       .flatMap(({ facts }) => facts)
       .filter((fact) => fact.kind !== 'payment' || fact.lines.some(({ cycle }) => cycle !== null));
     fc.assert(
-      fc.property(fc.subarray(toEvents(told)), (events) => {
+      fc.property(fc.subarray(toEvents(recurring)), (events) => {
         for (const draft of compute(events)) assert.notEqual(draft.expiresAt, null);
       }),
       { numRuns: 300 },
@@ -162,10 +162,10 @@ describe('prices missing from the catalogue', () => {
 
 test('the checkout id comes from any version of the payment', () => {
   const plain = payment({ aliases: ['pi_1'] });
-  const told = payment({ checkoutId: 'cs_1', occurredAt: month(3, 1) });
+  const withCheckout = payment({ checkoutId: 'cs_1', occurredAt: month(3, 1) });
   for (const facts of [
-    [plain, told],
-    [told, plain],
+    [plain, withCheckout],
+    [withCheckout, plain],
   ]) {
     const [draft] = compute(toEvents(facts));
     assert.deepEqual([draft?.transactionId, draft?.checkoutId], ['txn_1', 'cs_1']);

@@ -72,11 +72,11 @@ test('describes a subscription as past due, then as expired after the grace peri
 test('describes a change exactly if the status or the expiry differs', () => {
   fc.assert(
     fc.property(anyStanding, anyStanding, (before, after) => {
-      const told = describeChange(before, after, now).length > 0;
+      const isDescribed = describeChange(before, after, now).length > 0;
       const same =
         licenseStatus(before, now) === licenseStatus(after, now) &&
         before.expiresAt?.getTime() === after.expiresAt?.getTime();
-      assert.equal(told, !same);
+      assert.equal(isDescribed, !same);
     }),
   );
 });

@@ -42,16 +42,11 @@ describe('refunds and disputes', () => {
   });
 
   test('orders states within a second: pending, approved, rejected', () => {
-    const moments = ['pending', 'succeeded', 'failed', 'canceled'].map((status) =>
+    const times = ['pending', 'succeeded', 'failed', 'canceled'].map((status) =>
       read(stripeRefund('updated', { status })).facts.map((fact) => fact.occurredAt.getTime()),
     );
     const start = TEST_START.getTime();
-    assert.deepEqual(moments, [
-      [start - 1],
-      [start],
-      [start + 1, start + 1],
-      [start + 1, start + 1],
-    ]);
+    assert.deepEqual(times, [[start - 1], [start], [start + 1, start + 1], [start + 1, start + 1]]);
     assert.equal(only(stripeChargeRefunded(), 'adjustment').occurredAt.getTime(), start);
   });
 

@@ -94,10 +94,10 @@ describe('a subscription', () => {
   });
 
   test('orders events within a second: created, changed, deleted', () => {
-    const moments = (['created', 'updated', 'deleted'] as const).map((change) =>
+    const times = (['created', 'updated', 'deleted'] as const).map((change) =>
       only(stripeSubscription(change), 'subscription').occurredAt.getTime(),
     );
     const start = TEST_START.getTime();
-    assert.deepEqual(moments, [start, start + 1, start + 2]);
+    assert.deepEqual(times, [start, start + 1, start + 2]);
   });
 });
