@@ -40,7 +40,7 @@ export async function storeDeferredEvent(
     const attempt = { eventId, provider, type, occurredAt, attempts: 1 };
     const { status } = await recordFailure(client, attempt, cause, clock.now());
     log.error(
-      { event: 'billing.event_failed', err: cause, eventId, provider, status },
+      { event: 'payments.event_failed', err: cause, eventId, provider, status },
       'could not apply payment event',
     );
     return { status: 'deferred', message: describeDeferral(cause) };
@@ -115,7 +115,7 @@ export async function storeUnreadableDelivery(
       { ...header, status: 'failed', message, nextAttemptAt: null },
     ]);
     log.error(
-      { event: 'billing.webhook_unreadable', eventId, provider, reason: message },
+      { event: 'payments.webhook_unreadable', eventId, provider, reason: message },
       'could not read signed payment webhook',
     );
   });

@@ -37,7 +37,7 @@ export async function lookUpCustomer(
     const isUsable = found !== null && found.email !== null;
     if (!isUsable) {
       deps.log.warn(
-        { event: 'billing.customer_without_address' },
+        { event: 'payments.customer_without_address' },
         'Paddle has no such customer, or no valid address of it',
       );
     }

@@ -74,7 +74,7 @@ test('applies missed events once, and logs and audits them', async () => {
     `select actor, subject_id, details from audit_log where action = 'webhook.reconcile'`,
   );
   assert.deepEqual(rows, [{ actor: 'ann', subject_id: 'paddle', details: { repaired: 2 } }]);
-  assert.ok(service.log.some((line) => line.includes('billing.missed_events_applied')));
+  assert.ok(service.log.some((line) => line.includes('payments.missed_events_applied')));
 });
 
 test('skips events whose webhooks may still arrive', async () => {

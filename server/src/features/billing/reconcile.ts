@@ -182,7 +182,10 @@ async function report(
   repaired: readonly RepairedEvent[],
 ): Promise<void> {
   if (repaired.length === 0) return;
-  log.warn({ event: 'billing.missed_events_applied', repaired }, 'applied missed events of Paddle');
+  log.warn(
+    { event: 'payments.missed_events_applied', repaired },
+    'applied missed events of Paddle',
+  );
   await insertAuditEntry(pool, {
     occurredAt: clock.now(),
     actor,
@@ -214,7 +217,7 @@ async function recordFailure(
     await recordReconciliation(pool, { provider: PROVIDER, start, at: clock.now(), failure });
   } catch (cause) {
     log.warn(
-      { event: 'billing.reconciliation_failure_not_recorded', err: cause },
+      { event: 'payments.reconciliation_failure_not_recorded', err: cause },
       'could not record the failure of a reconciliation',
     );
   }

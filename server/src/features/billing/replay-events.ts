@@ -108,7 +108,7 @@ async function retryEvent(deps: ReplayDependencies, event: EventRecord): Promise
     );
     const { status } = outcome;
     deps.log.error(
-      { event: 'billing.event_failed', err: error, eventId, provider, status },
+      { event: 'payments.event_failed', err: error, eventId, provider, status },
       'could not apply stored payment event',
     );
     return outcome;

@@ -11,7 +11,7 @@ import { startWebhookReceiver } from '../../../test/webhook-receiver.ts';
 import { deliverDue } from '../../../test/webhook-steps.ts';
 import { addEndpoint } from './add-endpoint.ts';
 import { createDeliveryQueue, createWebhookTasks } from './background.ts';
-import type { DeliveryContext } from './deliver.ts';
+import type { DeliveryDependencies } from './deliver.ts';
 
 const service = await startTestService();
 const { ctx, pool } = service;
@@ -25,7 +25,7 @@ for (const { url } of [dead, sound]) {
   await addEndpoint(ctx, order, { actor: 'test', reason: null });
 }
 
-function startDeliveries(dependencies: DeliveryContext) {
+function startDeliveries(dependencies: DeliveryDependencies) {
   const queue = { ...createDeliveryQueue(dependencies), pollIntervalMs: 10 };
   const runner = new QueueRunner(queue, ctx);
   runner.start();

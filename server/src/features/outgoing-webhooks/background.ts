@@ -1,10 +1,10 @@
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import type { WorkQueue } from '#server/jobs/work-queue.ts';
 
-import { attemptDelivery, claimDueDeliveries, type DeliveryContext } from './deliver.ts';
+import { attemptDelivery, claimDueDeliveries, type DeliveryDependencies } from './deliver.ts';
 import type { ClaimedDelivery } from './queries/deliveries.ts';
+import { removeMessagesBefore } from './queries/messages.ts';
 import { recordTimeBasedEvents } from './record-time-based-events.ts';
-import { removeOldMessages } from './remove-old-messages.ts';
 
 /** Deliveries in progress to one endpoint by one process, so that an endpoint that does not answer delays no other. */
 const MAX_PER_ENDPOINT = 16;
@@ -12,7 +12,7 @@ const MAX_PER_ENDPOINT = 16;
 const SECOND_MS = 1_000;
 
 /** Creates the queue of due deliveries. */
-export function createDeliveryQueue(ctx: DeliveryContext): WorkQueue<ClaimedDelivery> {
+export function createDeliveryQueue(ctx: DeliveryDependencies): WorkQueue<ClaimedDelivery> {
   return {
     name: 'webhook_deliveries',
     event: 'webhooks.claim',
@@ -58,7 +58,7 @@ function countByEndpoint(deliveries: ReadonlySet<ClaimedDelivery>): ReadonlyMap<
 }
 
 async function processDelivery(
-  ctx: DeliveryContext,
+  ctx: DeliveryDependencies,
   delivery: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<void> {
@@ -69,4 +69,27 @@ async function processDelivery(
     const fields = { event: 'webhooks.outcome_lost', err: error, messageId, endpointId };
     ctx.log.warn(fields, 'could not store the outcome of a delivery; it will be sent again');
   }
+}
+
+/** How long messages are listed and can be replayed. */
+const RETENTION_MS = 30 * 86_400_000;
+
+const REMOVAL_PAGE_SIZE = 5_000;
+
+/** The next run removes the rest. */
+const MAX_REMOVAL_PAGES = 20;
+
+/** Removes messages older than 30 days with their deliveries, and returns their number. */
+export async function removeOldMessages({
+  clock,
+  pool,
+}: Pick<DeliveryDependencies, 'clock' | 'pool'>): Promise<number> {
+  const before = new Date(clock.now().getTime() - RETENTION_MS);
+  let removed = 0;
+  for (let page = 0; page < MAX_REMOVAL_PAGES; page++) {
+    const count = await removeMessagesBefore(pool, before, REMOVAL_PAGE_SIZE);
+    removed += count;
+    if (count < REMOVAL_PAGE_SIZE) break;
+  }
+  return removed;
 }

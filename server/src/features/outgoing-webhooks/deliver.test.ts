@@ -14,14 +14,14 @@ import {
   rollEndpoint,
   sendTestMessage,
 } from './manage-endpoints.ts';
-import { claimDueDeliveries, type DeliveryContext } from './deliver.ts';
+import { claimDueDeliveries, type DeliveryDependencies } from './deliver.ts';
 import { listDeliveries } from './queries/delivery-log.ts';
 import { replayDeliveries } from './replay.ts';
 
 const service = await startTestService();
 const { pool } = service;
 /** Disables jitter, so that the clock can be set to the end of a delay. */
-const ctx = { ...service.ctx, random: () => 0.5 } satisfies DeliveryContext;
+const ctx = { ...service.ctx, random: () => 0.5 } satisfies DeliveryDependencies;
 const change = { actor: 'test', reason: 'a test asks for it' };
 
 let receiver: WebhookReceiver;
@@ -222,7 +222,7 @@ test('410 stops the delivery and disables the endpoint, with a log entry', async
   const [endpoint] = await listEndpoints(service.ctx);
   assert.deepEqual([endpoint?.disabledReason, endpoint?.disabledAt], ['gone', service.clock.now()]);
   assert.equal((await readLast()).state, 'failed');
-  const said = service.log.filter((line) => line.includes('a webhook endpoint was disabled'));
+  const said = service.log.filter((line) => line.includes('webhooks.endpoint_disabled'));
   assert.match(said.at(-1) ?? '', /"level":"error".*410 Gone/);
   await service.issue();
   assert.equal(await service.count('webhook_messages'), 1);

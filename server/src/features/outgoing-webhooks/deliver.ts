@@ -1,4 +1,8 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+import type { Logger } from 'pino';
+
+import type { Clock } from '#server/clock.ts';
+import type { Vault } from '#server/lib/vault.ts';
 
 import {
   claimDeliveries,
@@ -7,115 +11,127 @@ import {
   type ClaimedDelivery,
 } from './queries/deliveries.ts';
 import { recordEndpointFailure, recordEndpointSuccess } from './queries/endpoints.ts';
-import { FAILURES_APART_MS, GIVE_UP_AFTER_MS, nextAttemptAt } from './rules/retry.ts';
+import { FAILURE_MEMORY_MS, MAX_FAILING_MS, nextAttemptAt } from './rules/retry.ts';
 import { openSecrets } from './secrets.ts';
 import { SEND_TIMEOUT_MS, sendMessage, type SendOutcome } from './send-message.ts';
+import type { WantedEvents } from './wanted-events.ts';
 
-/** What delivering needs of the context. */
-export interface DeliveryContext extends Pick<
-  Context,
-  'clock' | 'log' | 'pool' | 'vault' | 'wantedEvents'
-> {
-  /** From 0 to 1; default: `Math.random`. */
+export interface DeliveryDependencies {
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly pool: Pool;
+  readonly vault: Vault;
+  readonly wantedEvents: WantedEvents;
+  /** From 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
   /** Default: ten seconds. */
   readonly sendTimeoutMs?: number;
 }
 
-/** Longer than a delivery can take: whoever has it for this long is gone, and it is due again. */
+/** Longer than a delivery can take: the process with an older claim was killed. */
 const CLAIM_TIMEOUT_MS = 6 * SEND_TIMEOUT_MS;
 
-/** 410 Gone: the receiver wants nothing more (Standard Webhooks). */
+/** 410 Gone: the receiver has unsubscribed (Standard Webhooks). */
 const GONE = 410;
 
 /**
- * Takes deliveries that are due. Each attempt is counted before it is made, so that one which ends the process is not
- * made for ever.
+ * Claims due deliveries. An attempt is counted before it starts, so that a delivery that crashes the process is not repeated
+ * forever.
  * @param inProgress the deliveries of this process in progress, by endpoint
  */
 export function claimDueDeliveries(
-  ctx: DeliveryContext,
+  deps: DeliveryDependencies,
   maxPerEndpoint: number,
   inProgress: ReadonlyMap<string, number>,
 ): Promise<ClaimedDelivery[]> {
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   const expiresAt = new Date(now.getTime() + CLAIM_TIMEOUT_MS);
-  return claimDeliveries(ctx.pool, { now, expiresAt, maxPerEndpoint, inProgress });
+  return claimDeliveries(deps.pool, { now, expiresAt, maxPerEndpoint, inProgress });
 }
 
 /**
- * Sends a message to an endpoint and writes down what came of it. When the process ends in between, it is sent again
- * under the same id: at least once, never not at all.
+ * Sends a message to an endpoint and records the outcome. If the process ends in between, the message is sent again with the
+ * same id: at least once.
  */
 export async function attemptDelivery(
-  ctx: DeliveryContext,
+  deps: DeliveryDependencies,
   delivery: ClaimedDelivery,
   stopping?: AbortSignal,
 ): Promise<void> {
-  const outcome = await send(ctx, delivery, stopping);
+  const outcome = await send(deps, delivery, stopping);
   // Interrupted by the stop: another process sends it when its lease expires.
   if (!outcome.delivered && stopping?.aborted === true) return;
-  const now = ctx.clock.now();
-  await recordAttempt(ctx.pool, delivery, judge(ctx, delivery, outcome, now));
-  if (outcome.delivered) await recordEndpointSuccess(ctx.pool, delivery.endpointId);
-  else await noteFailure(ctx, delivery, outcome, now);
+  const now = deps.clock.now();
+  await recordAttempt(deps.pool, delivery, toResult(deps, delivery, outcome, now));
+  if (outcome.delivered) await recordEndpointSuccess(deps.pool, delivery.endpointId);
+  else await recordFailure(deps, delivery, outcome, now);
 }
 
 async function send(
-  ctx: DeliveryContext,
+  deps: DeliveryDependencies,
   delivery: ClaimedDelivery,
   stopping: AbortSignal | undefined,
 ): Promise<SendOutcome> {
-  const now = ctx.clock.now();
+  const now = deps.clock.now();
   const message = { id: delivery.messageId, payload: delivery.payload };
-  const secrets = openOrNull(ctx, delivery, now);
+  const secrets = openOrNull(deps, delivery, now);
   if (secrets === null) {
     const error = 'the master secret does not open the signing secret';
     return { delivered: false, status: null, durationMs: 0, error, retryAfterMs: null };
   }
-  const { sendTimeoutMs: timeoutMs } = ctx;
+  const { sendTimeoutMs: timeoutMs } = deps;
   return sendMessage(delivery.url, message, secrets, now, { timeoutMs, stopping });
 }
 
-function openOrNull(ctx: DeliveryContext, delivery: ClaimedDelivery, now: Date): string[] | null {
+function openOrNull(
+  deps: DeliveryDependencies,
+  delivery: ClaimedDelivery,
+  now: Date,
+): string[] | null {
   try {
-    return openSecrets(ctx.vault, { ...delivery, id: delivery.endpointId }, now);
+    return openSecrets(deps.vault, { ...delivery, id: delivery.endpointId }, now);
   } catch {
-    // Told in the delivery's own row; an exception would keep the other deliveries waiting.
+    // Recorded as the error of the delivery; an exception would delay other deliveries.
     return null;
   }
 }
 
-function judge(
-  ctx: DeliveryContext,
+function toResult(
+  deps: DeliveryDependencies,
   { attempts }: ClaimedDelivery,
   { delivered, status, durationMs, error, retryAfterMs }: SendOutcome,
   now: Date,
 ): AttemptResult {
-  const seen = { status, durationMs, error };
-  if (delivered) return { ...seen, state: 'delivered', nextAttemptAt: null };
-  const random = (ctx.random ?? Math.random)();
+  const common = { status, durationMs, error };
+  if (delivered) return { ...common, state: 'delivered', nextAttemptAt: null };
+  const random = (deps.random ?? Math.random)();
   const next = status === GONE ? null : nextAttemptAt(attempts, retryAfterMs, now, random);
-  return { ...seen, state: next === null ? 'failed' : 'pending', nextAttemptAt: next };
+  return { ...common, state: next === null ? 'failed' : 'pending', nextAttemptAt: next };
 }
 
-async function noteFailure(
-  ctx: DeliveryContext,
+async function recordFailure(
+  deps: DeliveryDependencies,
   { endpointId, url, messageId, attempts }: ClaimedDelivery,
   { status, error }: SendOutcome,
   now: Date,
 ): Promise<void> {
-  const about = { endpointId, host: new URL(url).host, status, reason: error };
-  ctx.log.debug({ ...about, messageId, attempts }, 'a webhook was not delivered');
+  const fields = { endpointId, host: new URL(url).host, status, reason: error };
+  deps.log.debug(
+    { event: 'webhooks.delivery_failed', ...fields, messageId, attempts },
+    'could not deliver webhook',
+  );
   const isGone = status === GONE;
-  const disabled = await recordEndpointFailure(ctx.pool, endpointId, {
+  const disabled = await recordEndpointFailure(deps.pool, endpointId, {
     failedAt: now,
     isGone,
-    failingLimit: new Date(now.getTime() - GIVE_UP_AFTER_MS),
-    forgottenBefore: new Date(now.getTime() - FAILURES_APART_MS),
+    failingLimit: new Date(now.getTime() - MAX_FAILING_MS),
+    forgottenBefore: new Date(now.getTime() - FAILURE_MEMORY_MS),
   });
   if (disabled === null) return;
-  ctx.wantedEvents.invalidate();
-  const why = isGone ? 'it answered 410 Gone' : 'it only failed for five days';
-  ctx.log.error(about, `a webhook endpoint was disabled: ${why}; latchkey endpoint enable`);
+  deps.wantedEvents.invalidate();
+  const cause = isGone ? 'it answered 410 Gone' : 'it has failed for five days';
+  deps.log.error(
+    { event: 'webhooks.endpoint_disabled', ...fields },
+    `disabled webhook endpoint: ${cause}; to enable it: latchkey endpoint enable`,
+  );
 }

@@ -6,7 +6,7 @@ import { DAY_MS, fromStart, SECOND_MS, TEST_START } from '../../../test/test-clo
 import { extendLicense } from '../licenses/change-license.ts';
 import { addEndpoint } from './add-endpoint.ts';
 import { recordTimeBasedEvents } from './record-time-based-events.ts';
-import { removeOldMessages } from './remove-old-messages.ts';
+import { removeOldMessages } from './background.ts';
 
 const service = await startTestService();
 const { ctx, pool } = service;

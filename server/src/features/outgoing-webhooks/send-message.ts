@@ -3,23 +3,23 @@ import { version } from '#server/lib/version.ts';
 
 import { signMessage, type SignableMessage } from './rules/sign-message.ts';
 
-/** What came of one request to an endpoint. */
+/** The outcome of a request to an endpoint. */
 export interface SendOutcome {
-  /** A 2xx in time. */
+  /** Whether the response was 2xx, in time. */
   readonly delivered: boolean;
-  /** Of HTTP; null when there was no answer. */
+  /** The HTTP status; null without a response. */
   readonly status: number | null;
   readonly durationMs: number;
-  /** Why it failed, for people; never what the receiver wrote. */
+  /** Why it failed, for people; never contains the response. */
   readonly error: string | null;
-  /** The pause that the receiver asked for. */
+  /** The Retry-After of the receiver. */
   readonly retryAfterMs: number | null;
 }
 
-/** Until the answer's headers, name look-up and TLS included. */
+/** For name look-up, TLS and response. */
 export const SEND_TIMEOUT_MS = 10_000;
 
-/** An answer's body is read so that the connection can be used again, and no further than this. */
+/** The body is read up to this limit, so that the connection can be reused. */
 const MAX_BODY_BYTES = 64 * 1024;
 
 interface SendOptions {
@@ -30,8 +30,8 @@ interface SendOptions {
 }
 
 /**
- * Sends a message once. Redirects are not followed: a receiver that moved is registered anew.
- * @param secrets what it is signed with
+ * Sends a message once. Redirects are not followed: a receiver that moved must be registered again.
+ * @param secrets each of them signs the message
  */
 export async function sendMessage(
   url: string,
@@ -69,7 +69,7 @@ export async function sendMessage(
   }
 }
 
-/** The status was the answer; a body that is too long, too slow or cut off changes nothing about it. */
+/** Reads the body; errors are ignored, because the status alone counts. */
 async function drain({ body }: Response): Promise<void> {
   if (body === null) return;
   const reader: ReadableStreamDefaultReader<Uint8Array> = body.getReader();
@@ -81,13 +81,13 @@ async function drain({ body }: Response): Promise<void> {
     }
     await reader.cancel();
   } catch {
-    // Nothing is missed by it.
+    // The status is known.
   }
 }
 
 const MAX_ERROR_CHARACTERS = 200;
 
-/** `fetch` says "fetch failed", and its cause says why. */
+/** The message of `fetch` is "fetch failed"; its cause contains the reason. */
 function explain(error: unknown, timeoutMs: number): string {
   if (error instanceof Error && error.name === 'TimeoutError') {
     return `no answer within ${timeoutMs / 1_000} s`;

@@ -40,7 +40,7 @@ async function releaseHeldEmails(deps: ReleaseDependencies, signal: AbortSignal)
   }
   const lookUps = await queueLookUpsWithoutAddress(deps, signal);
   if (lookUps > 0) {
-    const fields = { event: 'billing.look_ups_queued', queued: lookUps };
+    const fields = { event: 'payments.look_ups_queued', queued: lookUps };
     log.info(fields, 'queued look-ups of buyers without an address');
   }
 }

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import * as fc from 'fast-check';
 
-import { FAILURES_APART_MS, RETRY_DELAYS_MS, nextAttemptAt } from './retry.ts';
+import { FAILURE_MEMORY_MS, RETRY_DELAYS_MS, nextAttemptAt } from './retry.ts';
 
 const now = new Date('2027-03-01T12:00:00.000Z');
 const MIDDLE = 0.5;
@@ -39,7 +39,7 @@ test('every delay is within one failure period', () => {
   for (let attempts = 1; attempts <= RETRY_DELAYS_MS.length; attempts++) {
     for (const askedMs of [null, Number.MAX_SAFE_INTEGER]) {
       const next = nextAttemptAt(attempts, askedMs, now, 1);
-      assert.ok(next !== null && next.getTime() - now.getTime() < FAILURES_APART_MS);
+      assert.ok(next !== null && next.getTime() - now.getTime() < FAILURE_MEMORY_MS);
     }
   }
 });

@@ -4,7 +4,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** The pauses after the first attempt, the second …: the schedule of Standard Webhooks, three days in all. */
+/** The delays after each attempt: the schedule of Standard Webhooks, three days in total. */
 export const RETRY_DELAYS_MS = [
   5_000,
   5 * MINUTE_MS,
@@ -17,22 +17,22 @@ export const RETRY_DELAYS_MS = [
   24 * HOUR_MS,
 ] as const;
 
-/** An endpoint that only failed for this long, time and again, is disabled. */
-export const GIVE_UP_AFTER_MS = 5 * DAY_MS;
+/** An endpoint that has been failing for longer than this is disabled. */
+export const MAX_FAILING_MS = 5 * DAY_MS;
 
 /**
- * Failures this far apart are not of one time of failures. It is longer than any pause between two attempts, so that an
- * endpoint which has something to take and never takes it is always disabled.
+ * A failure is forgotten after this time without another one. It is longer than any delay between two attempts, so that an
+ * endpoint that rejects all attempts is always disabled.
  */
-export const FAILURES_APART_MS = 1.5 * DAY_MS;
+export const FAILURE_MEMORY_MS = 1.5 * DAY_MS;
 
-/** A receiver may ask for a longer pause, up to this one. */
+/** The longest Retry-After that is observed. */
 const MAX_RETRY_AFTER_MS = DAY_MS;
 
 /**
- * When a delivery that failed is tried again; null when it has been tried for the last time.
- * @param attempts how often it was tried, this time included
- * @param retryAfterMs the pause that the receiver asked for
+ * Returns the time of the next attempt; null after the last one.
+ * @param attempts including the current one
+ * @param retryAfterMs the Retry-After of the receiver
  * @param random from 0 to 1
  */
 export function nextAttemptAt(
@@ -44,6 +44,6 @@ export function nextAttemptAt(
   const delayMs = RETRY_DELAYS_MS[attempts - 1];
   if (delayMs === undefined) return null;
   const jittered = withJitter(delayMs, random);
-  const asked = Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
-  return new Date(now.getTime() + Math.round(Math.max(jittered, asked)));
+  const requested = Math.min(retryAfterMs ?? 0, MAX_RETRY_AFTER_MS);
+  return new Date(now.getTime() + Math.round(Math.max(jittered, requested)));
 }
