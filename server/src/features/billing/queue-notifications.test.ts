@@ -13,7 +13,7 @@ import {
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
 import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
-import { takeFollowed } from '../../../test/take-followed.ts';
+import { takeQueuedWork } from '../../../test/take-queued-work.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 
 const service = await startTestService();
@@ -40,12 +40,12 @@ async function subscribe() {
 }
 
 beforeEach(async () => {
-  await takeFollowed(pool);
+  await takeQueuedWork(pool);
 });
 
 test('a purchase queues one message and one e-mail', async () => {
   const { transactionId } = await subscribe();
-  assert.deepEqual(await takeFollowed(pool), {
+  assert.deepEqual(await takeQueuedWork(pool), {
     messages: ['license.created'],
     jobs: [`send_key_email:paddle:${transactionId}`],
   });
@@ -54,7 +54,7 @@ test('a purchase queues one message and one e-mail', async () => {
 test('a purchase by an unknown customer queues a look-up too', async () => {
   const of = makePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(of));
-  assert.deepEqual(await takeFollowed(pool), {
+  assert.deepEqual(await takeQueuedWork(pool), {
     messages: ['license.created'],
     jobs: [`look_up_customer:paddle:${of.customerId}`, `send_key_email:paddle:${of.transactionId}`],
   });
@@ -62,23 +62,23 @@ test('a purchase by an unknown customer queues a look-up too', async () => {
 
 test('an event without a change, or a duplicate, queues nothing', async () => {
   const of = await subscribe();
-  await takeFollowed(pool);
+  await takeQueuedWork(pool);
   const created = paddleSubscription('created', of);
   await deliverPaddle(service, created);
   await deliverPaddle(service, created);
   await deliverPaddle(service, paddleTransactionCompleted(of));
-  assert.deepEqual(await takeFollowed(pool), { messages: [], jobs: [] });
+  assert.deepEqual(await takeQueuedWork(pool), { messages: [], jobs: [] });
 });
 
 test('a new address queues the e-mail of a purchase without one', async () => {
   const of = makePurchase();
   await deliverPaddle(service, paddleTransactionCompleted(of));
-  await takeFollowed(pool);
+  await takeQueuedWork(pool);
   await deliverPaddle(
     service,
     paddleCustomer('created', { customerId: of.customerId, email: 'ann@example.org' }),
   );
-  assert.deepEqual(await takeFollowed(pool), {
+  assert.deepEqual(await takeQueuedWork(pool), {
     messages: [],
     jobs: [`send_key_email:paddle:${of.transactionId}`],
   });
@@ -86,22 +86,22 @@ test('a new address queues the e-mail of a purchase without one', async () => {
 
 test('a renewal queues one message and no e-mail', async () => {
   const of = await subscribe();
-  await takeFollowed(pool);
+  await takeQueuedWork(pool);
   const later = new Date(TEST_START.getTime() + 31 * DAY_MS);
   const renewal = { ...of, transactionId: paddleId('txn'), origin: 'subscription_recurring' };
   await deliverPaddle(
     service,
     paddleTransactionCompleted({ ...renewal, occurredAt: later, period: paddlePeriod(later, 31) }),
   );
-  assert.deepEqual(await takeFollowed(pool), { messages: ['license.renewed'], jobs: [] });
+  assert.deepEqual(await takeQueuedWork(pool), { messages: ['license.renewed'], jobs: [] });
 });
 
 test('a refund queues one message and no e-mail', async () => {
   const { transactionId, subscriptionId, customerId } = await subscribe();
-  await takeFollowed(pool);
+  await takeQueuedWork(pool);
   await deliverPaddle(
     service,
     paddleAdjustment('created', { transactionId, subscriptionId, customerId }),
   );
-  assert.deepEqual(await takeFollowed(pool), { messages: ['license.status_changed'], jobs: [] });
+  assert.deepEqual(await takeQueuedWork(pool), { messages: ['license.status_changed'], jobs: [] });
 });

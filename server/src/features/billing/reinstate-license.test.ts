@@ -12,7 +12,7 @@ import {
   paddleTransactionCompleted,
 } from '../../../test/payment-providers/paddle-events.ts';
 import { deliverPaddle, makePaddlePurchase } from '../../../test/payment-providers/paddle-steps.ts';
-import { takeFollowed } from '../../../test/take-followed.ts';
+import { takeQueuedWork } from '../../../test/take-queued-work.ts';
 import { TEST_PRICES } from '../../../test/test-catalog.ts';
 import { HOUR_MS } from '../../../test/test-clock.ts';
 import { reinstateAndSend } from './reinstate-license.ts';
@@ -70,7 +70,7 @@ async function reinstate(transactionId: string) {
 }
 
 beforeEach(async () => {
-  await takeFollowed(pool);
+  await takeQueuedWork(pool);
 });
 
 describe('an open dispute', () => {
@@ -82,10 +82,10 @@ describe('an open dispute', () => {
       ]);
       await deliverAdjustment(transactionId, action);
       assert.deepEqual(await listDisputed(transactionId), [true, true]);
-      await takeFollowed(pool);
+      await takeQueuedWork(pool);
       assert.equal((await reinstate(transactionId)).disputedAt, null);
       assert.deepEqual(await listDisputed(transactionId), [false, false]);
-      assert.deepEqual(await takeFollowed(pool), {
+      assert.deepEqual(await takeQueuedWork(pool), {
         messages: ['license.status_changed', 'license.status_changed'],
         jobs: [`send_key_email:paddle:${transactionId}`],
       });

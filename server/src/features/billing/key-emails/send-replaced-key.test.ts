@@ -5,7 +5,7 @@ import type { MailMessage, SendResult } from '#server/mail/mail-transport.ts';
 
 import { startTestService } from '../../../../test/harness.ts';
 import { activate, anyMachine, listMachines, validate } from '../../../../test/license-steps.ts';
-import { takeFollowed } from '../../../../test/take-followed.ts';
+import { takeQueuedWork } from '../../../../test/take-queued-work.ts';
 import { DAY_MS, TEST_START } from '../../../../test/test-clock.ts';
 import { isKeyOf } from '../../licenses/license-key.ts';
 import { rekeyAndSend, sendReplacedKey } from './send-replaced-key.ts';
@@ -78,7 +78,7 @@ describe('rekey', () => {
   test('deactivates all machines when asked, and records event and audit row', async () => {
     const { license, licenseKey: oldKey } = await service.issue();
     for (let count = 0; count < 2; count++) await activate(service, oldKey, anyMachine());
-    await takeFollowed(pool);
+    await takeQueuedWork(pool);
     const rekeyed = await rekeyAndSend(ctx, {
       ...change,
       keyOrId: license.id,
@@ -97,7 +97,7 @@ describe('rekey', () => {
       messages.map(({ data }) => [data.license_id, data.key_hint, data.previous_key_hint]),
       [[license.id, rekeyed.licenseKey.slice(-4), oldKey.slice(-4)]],
     );
-    assert.deepEqual(await takeFollowed(pool), {
+    assert.deepEqual(await takeQueuedWork(pool), {
       messages: ['activation.removed', 'activation.removed', 'license.key_replaced'],
       jobs: [],
     });
@@ -153,7 +153,7 @@ describe('rekey', () => {
 
 describe('sendReplacedKey', () => {
   test('is queued in the transaction, unless it is not wanted or cannot be sent', async () => {
-    await takeFollowed(pool);
+    await takeQueuedWork(pool);
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     const order = { ...change, keyOrId: license.id };
     assert.equal((await rekeyAndSend(ctx, { ...order, wantsMail: false })).mail, 'not_wanted');
@@ -162,11 +162,11 @@ describe('sendReplacedKey', () => {
       config: { ...ctx.config, mail: { ...ctx.config.mail, from: null } },
     };
     assert.equal((await rekeyAndSend(withoutMail, order)).mail, 'not_configured');
-    assert.deepEqual((await takeFollowed(pool)).jobs, []);
+    assert.deepEqual((await takeQueuedWork(pool)).jobs, []);
     for (let count = 0; count < 2; count++) {
       assert.equal((await rekeyAndSend(ctx, order)).mail, 'queued');
     }
-    assert.deepEqual((await takeFollowed(pool)).jobs, [`send_replaced_key:${license.id}`]);
+    assert.deepEqual((await takeQueuedWork(pool)).jobs, [`send_replaced_key:${license.id}`]);
   });
 
   test('sends the current key in the language of the buyer', async () => {
@@ -193,14 +193,14 @@ describe('sendReplacedKey', () => {
   test('retries a temporary failure, and once after an unconfirmed attempt', async () => {
     const { license } = await service.issue({ customerEmail: 'ann@example.org' });
     const about = { licenseId: license.id, machinesKept: true, isRepeat: false };
-    await takeFollowed(pool);
+    await takeQueuedWork(pool);
     outcome = { outcome: 'temporary', reason: 'smtp_450', reply: null };
     await assert.rejects(sendReplacedKey(ctx, about), /smtp_450/u);
     outcome = { outcome: 'unknown', reason: 'timeout', reply: null };
     await sendReplacedKey(ctx, about);
-    assert.equal((await takeFollowed(pool)).jobs.length, 1);
+    assert.equal((await takeQueuedWork(pool)).jobs.length, 1);
     await sendReplacedKey(ctx, { ...about, isRepeat: true });
-    assert.equal((await takeFollowed(pool)).jobs.length, 0);
+    assert.equal((await takeQueuedWork(pool)).jobs.length, 0);
     assert.match(service.log.at(-1) ?? '', /"event":"mail.replaced_key_failed"/u);
   });
 });

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 /** Removes and returns the types of outgoing messages and the keys of jobs. */
-export async function takeFollowed(
+export async function takeQueuedWork(
   pool: Pool,
 ): Promise<{ readonly messages: string[]; readonly jobs: string[] }> {
   const { rows: messages } = await pool.query('select type from webhook_messages order by type');
