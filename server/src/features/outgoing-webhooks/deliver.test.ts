@@ -205,7 +205,7 @@ test('replays a message to all endpoints with a delivery, or to one without', as
     ],
   );
   const unknown = { ...replay, subject: { messageId: 'msg_unknown' } };
-  await assert.rejects(replayDeliveries(service.ctx, unknown), /There is nothing to replay/);
+  await assert.rejects(replayDeliveries(service.ctx, unknown), /There is no delivery to replay/);
 });
 
 test('observes a longer Retry-After', async () => {

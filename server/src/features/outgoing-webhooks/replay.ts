@@ -114,6 +114,6 @@ function toAuditEntry(
 
 function nothingToReplay(): EndpointError {
   return new EndpointError(
-    'There is nothing to replay: the log has no such message, or its endpoints were removed.',
+    'There is no delivery to replay: the log has no such message, or its endpoints were removed.',
   );
 }
