@@ -17,7 +17,8 @@ import {
   type Queryable,
 } from './statement.ts';
 
-const MIGRATIONS_DIRECTORY = new URL('./migrations/', import.meta.url);
+/** Numbered SQL files, applied in the order of their names. */
+const DIRECTORY = new URL('./migrations/', import.meta.url);
 
 /** The advisory lock that a process holds while it migrates; an arbitrary constant. */
 const MIGRATION_LOCK = 4_096_000_001;
@@ -26,6 +27,7 @@ const MIGRATION_LOCK = 4_096_000_001;
 const MIGRATION_TIMEOUT_MS = 60 * 60_000;
 
 interface Migration {
+  /** The file's name without its extension. */
   readonly name: string;
   readonly sql: string;
   readonly checksum: string;
@@ -63,10 +65,13 @@ const recordApplied = defineCommand(
  * @throws StartupError when the database is newer than this version, was created by a development build, or a migration
  *   was changed after it was applied
  */
-export async function migrate(pool: Pool): Promise<string[]> {
+export async function migrate(pool: Pool, directory = DIRECTORY): Promise<string[]> {
+  const migrations = await readMigrations(directory);
   const applied: string[] = [];
   for (;;) {
-    const name = await inTransaction(pool, applyNext, { lockTimeoutMs: 0 });
+    const name = await inTransaction(pool, (client) => applyNext(client, migrations), {
+      lockTimeoutMs: 0,
+    });
     if (name === null) return applied;
     applied.push(name);
   }
@@ -76,11 +81,14 @@ export async function migrate(pool: Pool): Promise<string[]> {
  * Applies the first pending migration and returns its name; null if there is none. The lock belongs to the transaction, so
  * that it works through a pooler in transaction mode.
  */
-async function applyNext(client: PoolClient): Promise<string | null> {
+async function applyNext(
+  client: PoolClient,
+  migrations: readonly Migration[],
+): Promise<string | null> {
   await sendQuery(client, { text: 'set local statement_timeout = 0' });
   await runForLong(client, `select pg_advisory_xact_lock(${MIGRATION_LOCK})`);
   await execute(client, createTable);
-  const [next] = await findPending(client);
+  const [next] = await findPending(client, migrations);
   if (next === undefined) return null;
   await runForLong(client, next.sql);
   await execute(client, recordApplied, [next.name, next.checksum]);
@@ -94,9 +102,10 @@ async function runForLong(client: PoolClient, sql: string): Promise<void> {
 
 /** Returns the names of the migrations that the database lacks. @throws StartupError as `migrate` does */
 export async function listPendingMigrations(db: Queryable): Promise<string[]> {
+  const migrations = await readMigrations(DIRECTORY);
   const table = await queryRow(db, findTable);
-  const pending = table?.present === true ? await findPending(db) : await readMigrations();
-  return pending.map((migration) => migration.name);
+  const pending = table?.present === true ? await findPending(db, migrations) : migrations;
+  return pending.map(({ name }) => name);
 }
 
 /**
@@ -105,14 +114,15 @@ export async function listPendingMigrations(db: Queryable): Promise<string[]> {
  */
 export async function lacksMigrations(db: Queryable): Promise<boolean> {
   const applied = new Set((await queryRows(db, listApplied)).map((row) => row.name));
-  return (await listFiles()).some((file) => !applied.has(nameOf(file)));
+  return (await readMigrations(DIRECTORY)).some(({ name }) => !applied.has(name));
 }
 
-async function findPending(db: Queryable): Promise<Migration[]> {
-  const applied = new Map(
-    (await queryRows(db, listApplied)).map((row) => [row.name, row.checksum]),
-  );
-  const migrations = await readMigrations();
+async function findPending(
+  db: Queryable,
+  migrations: readonly Migration[],
+): Promise<readonly Migration[]> {
+  const rows = await queryRows(db, listApplied);
+  const applied = new Map(rows.map(({ name, checksum }) => [name, checksum]));
   const problems = findMismatches(applied, migrations);
   if (problems.length > 0) throw new StartupError(problems);
   return migrations.filter((migration) => !applied.has(migration.name));
@@ -121,7 +131,10 @@ async function findPending(db: Queryable): Promise<Migration[]> {
 const DEVELOPMENT_DATABASE =
   'This database was created by a development build of Latchkey from before the first release and cannot be migrated: start with an empty database (DATABASE_URL) or an empty data directory (LATCHKEY_DATA_DIR).';
 
-function findMismatches(applied: ReadonlyMap<string, string>, migrations: Migration[]): string[] {
+function findMismatches(
+  applied: ReadonlyMap<string, string>,
+  migrations: readonly Migration[],
+): string[] {
   const [first] = migrations;
   if (applied.size > 0 && first !== undefined && !applied.has(first.name)) {
     return [DEVELOPMENT_DATABASE];
@@ -129,7 +142,11 @@ function findMismatches(applied: ReadonlyMap<string, string>, migrations: Migrat
   return [...applied].flatMap(([name, checksum]) => explainMismatch(name, checksum, migrations));
 }
 
-function explainMismatch(name: string, checksum: string, migrations: Migration[]): string[] {
+function explainMismatch(
+  name: string,
+  checksum: string,
+  migrations: readonly Migration[],
+): string[] {
   const ours = migrations.find((migration) => migration.name === name);
   if (!ours) {
     return [
@@ -144,29 +161,22 @@ function explainMismatch(name: string, checksum: string, migrations: Migration[]
   return [];
 }
 
-async function readMigrations(): Promise<Migration[]> {
-  return Promise.all((await listFiles()).map(readMigration));
+const loaded = new Map<string, Promise<readonly Migration[]>>();
+
+/** Reads the files once: readiness probes call this often, and a process that gave up root may be unable to read them. */
+function readMigrations(directory: URL): Promise<readonly Migration[]> {
+  const migrations = loaded.get(directory.href) ?? loadMigrations(directory);
+  loaded.set(directory.href, migrations);
+  return migrations;
 }
 
-let files: Promise<string[]> | undefined;
-
-/** Read once: readiness probes call this often, and a process that gave up root may be unable to read the directory. */
-function listFiles(): Promise<string[]> {
-  files ??= readdir(MIGRATIONS_DIRECTORY).then((names) =>
-    names.filter((name) => name.endsWith('.sql')).sort(),
+async function loadMigrations(directory: URL): Promise<readonly Migration[]> {
+  const files = (await readdir(directory)).filter((file) => file.endsWith('.sql')).sort();
+  return Promise.all(
+    files.map(async (file) => {
+      const sql = await readFile(new URL(file, directory), 'utf8');
+      const checksum = createHash('sha256').update(sql).digest('hex');
+      return { name: file.replace(/\.sql$/, ''), sql, checksum };
+    }),
   );
-  return files;
-}
-
-function nameOf(file: string): string {
-  return file.replace(/\.sql$/, '');
-}
-
-async function readMigration(file: string): Promise<Migration> {
-  const sql = await readFile(new URL(file, MIGRATIONS_DIRECTORY), 'utf8');
-  return {
-    name: nameOf(file),
-    sql,
-    checksum: createHash('sha256').update(sql).digest('hex'),
-  };
 }
