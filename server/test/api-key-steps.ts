@@ -16,7 +16,7 @@ type Keeper = Pick<TestService, 'ctx'>;
 
 const change = { actor: 'test', reason: 'a test asks for it' };
 
-/** A well-formed API key that nobody has. */
+/** Returns a well-formed unknown API key. */
 export function anyUnknownApiKey(): string {
   return generateApiKey(randomBytes);
 }
@@ -46,7 +46,7 @@ export function rollKey(
   return rollApiKey(ctx, { ...change, idOrName, overlapMs });
 }
 
-/** Revokes keys and gives their ids. */
+/** Revokes keys and returns their ids. */
 export async function revokeKeys({ ctx }: Keeper, idOrName: string): Promise<string[]> {
   const revoked = await revokeApiKey(ctx, { ...change, idOrName });
   return revoked.map(({ id }) => id);

@@ -9,7 +9,7 @@ import type { HttpClient } from './http-client.ts';
 
 const KeySet = Type.Object({ keys: Type.Array(PublicJwk) });
 
-/** Verifies an entitlement as a client does, with the keys that the service publishes; gives header and claims. */
+/** Verifies an entitlement as a client does, with the keys that the service publishes; returns header and claims. */
 export async function verifyEntitlement(
   client: HttpClient,
   token: string | null | undefined,

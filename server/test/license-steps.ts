@@ -17,12 +17,12 @@ import type { HttpClient } from './http-client.ts';
 
 export type Fingerprint = Readonly<Record<string, unknown>>;
 
-/** A machine that nobody has seen before. */
+/** Returns a new machine. */
 export function anyMachine(): { readonly machine_id: string } {
   return { machine_id: `machine-${randomUUID()}` };
 }
 
-/** A well-formed key that nobody has. */
+/** Returns a well-formed unknown key. */
 export function anyUnknownKey(): string {
   return generateLicenseKey('LK', randomBytes);
 }
@@ -30,7 +30,7 @@ export function anyUnknownKey(): string {
 /** A key of our own form with a wrong checksum. */
 export const MISTYPED_KEY = 'LK-00000-00000-00000-00000-00001';
 
-/** Activates, which must succeed, and gives the answer's body. */
+/** Activates, which must succeed, and returns the answer's body. */
 export async function activate(
   client: HttpClient,
   licenseKey: string,
@@ -44,7 +44,7 @@ export async function activate(
   return Parse(LicenseActivateResponse, answer.body);
 }
 
-/** Validates, which is always answered with 200, and gives the answer's body. */
+/** Validates, which is always answered with 200, and returns the answer's body. */
 export async function validate(
   client: HttpClient,
   licenseKey: string,
@@ -60,7 +60,7 @@ export async function validate(
   return Parse(LicenseValidateResponse, answer.body);
 }
 
-/** Deactivates, which must succeed, and gives the answer's body. */
+/** Deactivates, which must succeed, and returns the answer's body. */
 export async function deactivate(
   client: HttpClient,
   licenseKey: string,
@@ -88,7 +88,7 @@ export async function listMachines(
   return Parse(MachineList, answer.body);
 }
 
-/** Starts or recovers a trial, which must succeed, and gives the answer's body. */
+/** Starts or gets a trial, which must succeed, and returns the answer's body. */
 export async function startTrial(
   client: HttpClient,
   fingerprint: Fingerprint,

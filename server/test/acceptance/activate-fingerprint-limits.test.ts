@@ -30,7 +30,7 @@ function long(bytes: number) {
 }
 
 describe('422', () => {
-  test('a fingerprint of 3 levels, 32 keys or 8 KiB is taken', inside, async () => {
+  test('accepts a fingerprint of 3 levels, 32 keys or 8 KiB', inside, async () => {
     const { licenseKey } = await service.own.issue({ maxActivations: 9 });
     for (const fingerprint of [deep(3), wide(32), long(8192)]) {
       assert.equal((await ask(licenseKey, fingerprint)).status, 200);

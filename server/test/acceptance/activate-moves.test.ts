@@ -54,7 +54,7 @@ describe('409', () => {
     });
   });
 
-  test('says when the next machine is possible, and admits it then', inside, async () => {
+  test('reports when the next machine is possible, and activates it then', inside, async () => {
     const { licenseKey } = await reachLimit();
     const refused = await ask(licenseKey, anyMachine());
     assert.equal(readBody(refused.body)['available_at'], fromStart(30 * DAY_MS));
@@ -66,7 +66,7 @@ describe('409', () => {
     assert.equal(readBody(next.body)['available_at'], fromStart(30 * DAY_MS + HOUR_MS));
   });
 
-  test('a refused machine takes no place and changes no row', inside, async () => {
+  test('a refused machine gets no activation and changes no row', inside, async () => {
     const { licenseKey, license } = await reachLimit();
     await ask(licenseKey, anyMachine());
     const { rows } = await service.own.pool.query(
@@ -76,7 +76,7 @@ describe('409', () => {
     assert.deepEqual(rows, [{ count: LIMIT, freed: LIMIT }]);
   });
 
-  test('the limit of places is reported before the limit of moves', inside, async () => {
+  test('the activation limit is reported before the move limit', inside, async () => {
     const { licenseKey, machines } = await reachLimit();
     for (const machine of machines.slice(0, 2)) await activate(service, licenseKey, machine);
     const { status, body } = await ask(licenseKey, anyMachine());
@@ -86,7 +86,7 @@ describe('409', () => {
 
 describe('200', () => {
   test(
-    'a machine that the license had within the period may come back any number of times',
+    'a machine of the license may return any number of times within the period',
     inside,
     async () => {
       const { licenseKey, machines } = await reachLimit();
@@ -94,20 +94,16 @@ describe('200', () => {
     },
   );
 
-  test(
-    'a machine that returns again and again is counted once in each period',
-    inside,
-    async () => {
-      const { licenseKey, machines } = await reachLimit();
-      service.own.clock.advance(29 * DAY_MS);
-      for (const machine of machines) await use(licenseKey, machine);
-      service.own.clock.advance(2 * DAY_MS);
-      for (const machine of machines) await use(licenseKey, machine);
-      assert.equal((await ask(licenseKey, anyMachine())).status, 409);
-    },
-  );
+  test('a machine that returns repeatedly is counted once in each period', inside, async () => {
+    const { licenseKey, machines } = await reachLimit();
+    service.own.clock.advance(29 * DAY_MS);
+    for (const machine of machines) await use(licenseKey, machine);
+    service.own.clock.advance(2 * DAY_MS);
+    for (const machine of machines) await use(licenseKey, machine);
+    assert.equal((await ask(licenseKey, anyMachine())).status, 409);
+  });
 
-  test('an active machine gets its activation back at the limit of moves', inside, async () => {
+  test('an active machine gets its existing activation at the move limit', inside, async () => {
     const { licenseKey, machines } = await reachLimit();
     const [machine = anyMachine()] = machines;
     const first = await activate(service, licenseKey, machine);
@@ -115,7 +111,7 @@ describe('200', () => {
     assert.equal(second.activation_id, first.activation_id);
   });
 
-  test('an operator allows exactly as many more machines as were asked for', inside, async () => {
+  test('an operator allows exactly the given number of extra moves', inside, async () => {
     const { licenseKey, license } = await reachLimit();
     const change = { keyOrId: license.id, actor: 'ann', reason: 'stolen laptop' };
     await allowMoves(service.own.ctx, change, 2);

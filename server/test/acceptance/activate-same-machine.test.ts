@@ -9,7 +9,7 @@ import { inside, openAcceptanceService, withLicense } from './acceptance-service
 const service = await openAcceptanceService();
 
 describe('200', () => {
-  test('the same machine gets its activation back and takes no second slot', inside, async () => {
+  test('the same machine gets its existing activation and no second one', inside, async () => {
     const { licenseKey, license } = await service.own.issue();
     const machine = anyMachine();
     const first = await activate(service, licenseKey, machine);
@@ -23,7 +23,7 @@ describe('200', () => {
     assert.deepEqual(rows, [{ count: 1 }]);
   });
 
-  test('a machine is known again by one strong component', withLicense, async () => {
+  test('one strong component identifies a machine', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const { activation_id: id } = await activate(service, licenseKey, {
       hardware_uuid: '4C4C4544-0051-3310-8051-B4C04F4E3232',
@@ -38,21 +38,17 @@ describe('200', () => {
     assert.equal((await activate(service, licenseKey, changed)).activation_id, id);
   });
 
-  test(
-    'a machine is known again by two of three medium components, not by one',
-    withLicense,
-    async () => {
-      const licenseKey = await service.issueKey();
-      const parts = { board_serial: 'board-1', disk_serial: 'disk-1', bios_serial: 'bios-1' };
-      const { activation_id: id } = await activate(service, licenseKey, parts);
-      const newDisk = { ...parts, disk_serial: 'disk-2' };
-      assert.equal((await activate(service, licenseKey, newDisk)).activation_id, id);
-      const newBoardToo = { ...parts, disk_serial: 'disk-3', board_serial: 'board-3' };
-      assert.notEqual((await activate(service, licenseKey, newBoardToo)).activation_id, id);
-    },
-  );
+  test('two of three medium components identify a machine, one does not', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const parts = { board_serial: 'board-1', disk_serial: 'disk-1', bios_serial: 'bios-1' };
+    const { activation_id: id } = await activate(service, licenseKey, parts);
+    const newDisk = { ...parts, disk_serial: 'disk-2' };
+    assert.equal((await activate(service, licenseKey, newDisk)).activation_id, id);
+    const newBoardToo = { ...parts, disk_serial: 'disk-3', board_serial: 'board-3' };
+    assert.notEqual((await activate(service, licenseKey, newBoardToo)).activation_id, id);
+  });
 
-  test('what changes from day to day does not matter', withLicense, async () => {
+  test('volatile values do not change the identity', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const machine = anyMachine();
     const first = await activate(service, licenseKey, {
@@ -66,7 +62,7 @@ describe('200', () => {
     assert.equal(listed?.os_version, '15.2');
   });
 
-  test('a fingerprint of volatile keys alone counts as a whole', withLicense, async () => {
+  test('a fingerprint of volatile keys only is compared as a whole', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const first = await activate(service, licenseKey, { hostname: 'ada', ip: '10.0.0.1' });
     const same = await activate(service, licenseKey, { ip: '10.0.0.1', hostname: 'ada' });
@@ -75,19 +71,23 @@ describe('200', () => {
     assert.notEqual(other.activation_id, first.activation_id);
   });
 
-  test('without a machine_id no machine is bound, and the token names none', inside, async () => {
-    const { licenseKey, license } = await service.own.issue();
-    const answer = await activate(service, licenseKey, { board_serial: 'b', disk_serial: 'd' });
-    const { claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
-    assert.equal(claims['machine'], null);
-    const { rows } = await service.own.pool.query(
-      'select machine_id from activations where license_id = $1',
-      [license.id],
-    );
-    assert.deepEqual(rows, [{ machine_id: null }]);
-  });
+  test(
+    'without a machine_id no machine is bound, and the token contains none',
+    inside,
+    async () => {
+      const { licenseKey, license } = await service.own.issue();
+      const answer = await activate(service, licenseKey, { board_serial: 'b', disk_serial: 'd' });
+      const { claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
+      assert.equal(claims['machine'], null);
+      const { rows } = await service.own.pool.query(
+        'select machine_id from activations where license_id = $1',
+        [license.id],
+      );
+      assert.deepEqual(rows, [{ machine_id: null }]);
+    },
+  );
 
-  test('a deactivated machine activates anew', withLicense, async () => {
+  test('a deactivated machine gets a new activation', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const machine = anyMachine();
     const first = await activate(service, licenseKey, machine);

@@ -34,7 +34,7 @@ async function activateWith(facts: LicenseFactsChange) {
 }
 
 describe('200', () => {
-  test('a new machine gets an activation, what it unlocks and a token', withLicense, async () => {
+  test('a new machine gets an activation, its features and a token', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const answer = await ask(licenseKey, anyMachine());
     assert.equal(answer.status, 200);
@@ -54,7 +54,7 @@ describe('200', () => {
     });
   });
 
-  test('the token says exactly this, and the published keys verify it', inside, async () => {
+  test('the token has exactly these claims, and the published keys verify it', inside, async () => {
     const { licenseKey, license } = await service.own.issue();
     const answer = await activate(service, licenseKey, { machine_id: 'the machine' });
     const { header, claims } = await verifyEntitlement(service, answer.entitlement, TEST_START);
@@ -81,7 +81,7 @@ describe('200', () => {
     });
   });
 
-  test('a fixed term ends the token, and is told', inside, async () => {
+  test('a fixed term ends the token, and is reported', inside, async () => {
     const expiresAt = new Date(TEST_START.getTime() + 3 * DAY_MS);
     const { licenseKey } = await service.own.issue({ productId: 'yearly', expiresAt });
     const { activation_id: _, entitlement, ...answer } = await activate(service, licenseKey);
@@ -96,7 +96,7 @@ describe('200', () => {
     assert.equal(claims['license_expires_at'], expiresAt.getTime() / 1000);
   });
 
-  test('the product’s own term begins when the license is made', inside, async () => {
+  test('the product’s term begins when the license is created', inside, async () => {
     const { licenseKey } = await service.own.issue({ productId: 'yearly' });
     const answer = await activate(service, licenseKey);
     assert.equal(answer.expires_at, '2028-02-29T12:00:00.000Z');
@@ -119,7 +119,7 @@ describe('200', () => {
     }
   });
 
-  test('an imported key of another form is looked up as it is', inside, async () => {
+  test('an imported key of another format is looked up verbatim', inside, async () => {
     const licenseKey = `Old Vendor/${randomUUID()}`;
     await service.own.issue({ licenseKey });
     assert.equal((await ask(licenseKey, anyMachine())).status, 200);
@@ -127,7 +127,7 @@ describe('200', () => {
     assert.equal((await ask(licenseKey.toUpperCase(), anyMachine())).status, 404);
   });
 
-  test('past_due works for 14 days to the millisecond, and not longer', inside, async () => {
+  test('past_due lasts 14 days to the millisecond', inside, async () => {
     const { licenseKey } = await service.own.issue({
       expiresAt: TEST_START,
       facts: { subscription: true },
@@ -144,7 +144,7 @@ describe('200', () => {
   });
 
   test(
-    'an install is stored, in any case of its letters, and null erases none',
+    'an install_id is stored in any case of its letters, and null does not erase it',
     inside,
     async () => {
       const { licenseKey, license } = await service.own.issue();
@@ -167,7 +167,7 @@ describe('200', () => {
     },
   );
 
-  test('a feature added to the catalogue reaches those who bought before', inside, async () => {
+  test('a feature added to the catalogue applies to earlier licenses', inside, async () => {
     const { own } = service;
     const { licenseKey } = await own.issue({ productId: 'yearly' });
     const before = own.ctx.catalog();
@@ -190,7 +190,7 @@ describe('200', () => {
     }
   });
 
-  test('an odd request id is replaced, a sane one is kept', withLicense, async () => {
+  test('an invalid request id is replaced, a valid one is kept', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const kept = await ask(licenseKey, anyMachine(), { 'x-request-id': 'a.B_c-9' });
     assert.equal(kept.headers.get('x-request-id'), 'a.B_c-9');
@@ -218,7 +218,7 @@ describe('403', () => {
     });
   }
 
-  test('a term ends at its second: one before it is active', inside, async () => {
+  test('a fixed term ends at its second', inside, async () => {
     const { licenseKey } = await service.own.issue({
       expiresAt: new Date(TEST_START.getTime() + SECOND_MS),
     });
@@ -229,7 +229,7 @@ describe('403', () => {
     assert.equal((await ask(licenseKey, anyMachine())).status, 403);
   });
 
-  test('a machine that holds a slot is refused as well', inside, async () => {
+  test('an active machine is refused too', inside, async () => {
     const { licenseKey, license } = await service.own.issue();
     const machine = anyMachine();
     await activate(service, licenseKey, machine);
@@ -237,7 +237,7 @@ describe('403', () => {
     assert.equal((await ask(licenseKey, machine)).status, 403);
   });
 
-  test('the strongest of several states is told', inside, async () => {
+  test('the status with the highest precedence is reported', inside, async () => {
     const answer = await activateWith({
       expires_at: TEST_START,
       suspended_at: TEST_START,
@@ -248,14 +248,14 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  test('a key that nobody has, of whatever form', async () => {
+  test('license_not_found: an unknown key of any format', async () => {
     for (const key of [anyUnknownKey(), MISTYPED_KEY, 'ABC-123', '', ' ', 'x'.repeat(600), '🔑']) {
       const answer = await ask(key, anyMachine());
       assert.deepEqual([answer.status, answer.body], [404, problem('license_not_found')], key);
     }
   });
 
-  test('a mistyped key is unknown without asking the database', inside, async () => {
+  test('a mistyped key is refused without a query', inside, async () => {
     const { lookups } = service.own.ctx.batches;
     const submit = lookups.submit.bind(lookups);
     let asked = 0;
@@ -275,28 +275,32 @@ describe('404', () => {
 });
 
 describe('409', () => {
-  test('a third machine on two slots, until one is freed', withLicense, async () => {
-    const licenseKey = await service.issueKey();
-    const [first, third] = [anyMachine(), anyMachine()];
-    const { activation_id: id } = await activate(service, licenseKey, first);
-    await activate(service, licenseKey);
-    const answer = await ask(licenseKey, third);
-    assert.equal(answer.status, 409);
-    assert.deepEqual(
-      answer.body,
-      problem('activation_limit_reached', {
-        detail: 'The license is active on 2 of 2 machines. Deactivate one of them first.',
-        max: 2,
-        current: 2,
-      }),
-    );
-    assert.equal((await listMachines(service, licenseKey)).length, 2);
-    await deactivate(service, licenseKey, id, first.machine_id);
-    assert.equal((await ask(licenseKey, third)).status, 200);
-    assert.equal((await ask(licenseKey, first)).status, 409);
-  });
+  test(
+    'rejects a third activation on a two-machine license until one is deactivated',
+    withLicense,
+    async () => {
+      const licenseKey = await service.issueKey();
+      const [first, third] = [anyMachine(), anyMachine()];
+      const { activation_id: id } = await activate(service, licenseKey, first);
+      await activate(service, licenseKey);
+      const answer = await ask(licenseKey, third);
+      assert.equal(answer.status, 409);
+      assert.deepEqual(
+        answer.body,
+        problem('activation_limit_reached', {
+          detail: 'The license is active on 2 of 2 machines. Deactivate one of them first.',
+          max: 2,
+          current: 2,
+        }),
+      );
+      assert.equal((await listMachines(service, licenseKey)).length, 2);
+      await deactivate(service, licenseKey, id, first.machine_id);
+      assert.equal((await ask(licenseKey, third)).status, 200);
+      assert.equal((await ask(licenseKey, first)).status, 409);
+    },
+  );
 
-  test('a lowered limit keeps the machines that are active', inside, async () => {
+  test('a lowered limit keeps active machines', inside, async () => {
     const { licenseKey, license } = await service.own.issue();
     const machine = anyMachine();
     const { activation_id: id } = await activate(service, licenseKey, machine);
@@ -314,7 +318,7 @@ describe('409', () => {
 
 /** A fingerprint that nests so deep. */
 describe('422', () => {
-  test('all that is wrong at once, in the order of the schema', async () => {
+  test('reports all problems at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, {
       install_id: 'urn:uuid:8f14e45f-ceea-467f-a8f5-5d3b8a6e3c11',
       machine_fingerprint: [],

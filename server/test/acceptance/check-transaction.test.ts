@@ -28,7 +28,7 @@ function ask(transactionId: string, address = anyAddress()) {
 }
 
 describe('200', () => {
-  test('pending while nothing is known of the transaction', async () => {
+  test('pending for an unknown transaction', async () => {
     for (const id of [`txn_${randomUUID()}`, 'é/?#', 'x'.repeat(200)]) {
       const answer = await ask(id);
       assert.deepEqual([answer.status, answer.body], [200, PENDING], id);
@@ -36,7 +36,7 @@ describe('200', () => {
     }
   });
 
-  test('a checkout may be polled without a limit, also beside many others', async () => {
+  test('one checkout may be polled without a limit, also beside many others', async () => {
     const address = anyAddress();
     const transactionId = `txn_${randomUUID()}`;
     for (let poll = 0; poll < 300; poll++) {
@@ -47,41 +47,37 @@ describe('200', () => {
     }
   });
 
-  test('no key of a license that was issued by hand', inside, async () => {
+  test('no key of a manually issued license', inside, async () => {
     const transactionId = `txn_${randomUUID()}`;
     await service.own.issue({ transactionId });
     const { licenses: _, ...body } = readBody((await ask(transactionId)).body);
     assert.deepEqual([body['license_key'], body['status']], [null, 'active']);
   });
 
-  test(
-    'the license once it exists: in the fields of their own and in the list',
-    inside,
-    async () => {
-      const transactionId = `txn_${randomUUID()}`;
-      assert.deepEqual((await ask(transactionId)).body, PENDING);
-      const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
-      const { licenseKey } = await service.own.issue({
-        productId: 'yearly',
-        transactionId,
-        expiresAt,
-        facts: BILLED,
-      });
-      const license = {
-        license_key: licenseKey,
-        status: 'active',
-        created_at: fromStart(0),
-        expires_at: fromStart(DAY_MS),
-        product_type: 'yearly-plan',
-      };
-      const answer = await ask(transactionId);
-      assert.deepEqual(answer.body, { ...license, licenses: [license] });
-      assert.equal(answer.headers.get('cache-control'), 'no-store');
-    },
-  );
+  test('an existing license: in the fields and in the list', inside, async () => {
+    const transactionId = `txn_${randomUUID()}`;
+    assert.deepEqual((await ask(transactionId)).body, PENDING);
+    const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
+    const { licenseKey } = await service.own.issue({
+      productId: 'yearly',
+      transactionId,
+      expiresAt,
+      facts: BILLED,
+    });
+    const license = {
+      license_key: licenseKey,
+      status: 'active',
+      created_at: fromStart(0),
+      expires_at: fromStart(DAY_MS),
+      product_type: 'yearly-plan',
+    };
+    const answer = await ask(transactionId);
+    assert.deepEqual(answer.body, { ...license, licenses: [license] });
+    assert.equal(answer.headers.get('cache-control'), 'no-store');
+  });
 
   test(
-    'several line items: the first in the fields, all in the list, in their order',
+    'several line items: the first in the fields, all in the list in order',
     inside,
     async () => {
       const transactionId = `txn_${randomUUID()}`;
@@ -105,7 +101,7 @@ describe('200', () => {
     },
   );
 
-  test('those who ask at once are each told of their own checkout', inside, async () => {
+  test('concurrent requests each get their own checkout', inside, async () => {
     const issued = await Promise.all(
       Array.from({ length: 5 }, async () => {
         const transactionId = `txn_${randomUUID()}`;
@@ -165,7 +161,7 @@ describe('200', () => {
     });
   }
 
-  test('a product that has left the catalogue has no type any more', inside, async () => {
+  test('a product that is no longer in the catalogue has no type', inside, async () => {
     const { own } = service;
     const transactionId = `txn_${randomUUID()}`;
     await own.issue({ productId: 'yearly', transactionId });
@@ -189,14 +185,14 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('no identifier at all', async () => {
+  test('an empty identifier', async () => {
     const answer = await ask('');
     assert.deepEqual([answer.status, answer.body], [404, problem('not_found')]);
   });
 });
 
 describe('405', () => {
-  test('POST is told that GET is served here', async () => {
+  test('POST is refused with GET in Allow', async () => {
     const answer = await service.post('/api/v1/licenses/check/txn_1', {});
     assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
     assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS']);
@@ -212,7 +208,7 @@ describe('414', () => {
 
 describe('429', () => {
   test(
-    'an unknown checkout beyond 120 in an hour is refused until the next one may come',
+    'rejects unknown checkouts beyond 120 an hour, until the next is allowed',
     inside,
     async () => {
       const address = anyAddress();

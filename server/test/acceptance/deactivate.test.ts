@@ -39,7 +39,7 @@ function ask(
 }
 
 describe('200', () => {
-  test('the slot is free, and again is as good', withLicense, async () => {
+  test('deactivates a machine, and can be repeated', withLicense, async () => {
     const { licenseKey, activationId, machineId } = await setUp();
     const first = await ask(licenseKey, activationId.toUpperCase(), machineId);
     assert.equal(first.status, 200);
@@ -64,7 +64,7 @@ describe('200', () => {
     assert.deepEqual([answer.valid, answer.reason], [false, 'activation_inactive']);
   });
 
-  test('the time of the first one stays, and no other row changes', inside, async () => {
+  test('a repetition keeps the time of the first, and changes no other row', inside, async () => {
     const { pool, clock } = service.own;
     const { licenseKey, activationId, machineId } = await setUp();
     const other = await activate(service, licenseKey);
@@ -90,7 +90,7 @@ describe('200', () => {
     'revoked_at',
   ] as const;
   for (const state of states) {
-    test(`a slot can be freed whatever the license’s state: ${state}`, inside, async () => {
+    test(`deactivates with license status ${state}`, inside, async () => {
       const { licenseKey, license } = await service.own.issue();
       const machine = anyMachine();
       const { activation_id: id } = await activate(service, licenseKey, machine);
@@ -99,7 +99,7 @@ describe('200', () => {
     });
   }
 
-  test('while no machine is bound any machine_id will do', withLicense, async () => {
+  test('any machine_id deactivates an unbound activation', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const parts = { board_serial: 'b', disk_serial: 'd' };
     const { activation_id: id } = await activate(service, licenseKey, parts);
@@ -108,7 +108,7 @@ describe('200', () => {
 });
 
 describe('403', () => {
-  test('machine_mismatch: another machine keeps its slot', withLicense, async () => {
+  test('machine_mismatch: another machine stays active', withLicense, async () => {
     const { licenseKey, activationId, machineId } = await setUp();
     for (const other of ['', machineId.toUpperCase(), anyMachine().machine_id]) {
       const answer = await ask(licenseKey, activationId, other);
@@ -118,7 +118,7 @@ describe('403', () => {
   });
 
   test(
-    'also once it is inactive, and once the first validate has bound it',
+    'machine_mismatch: also when inactive, and when the first validation has bound it',
     withLicense,
     async () => {
       const { licenseKey, activationId, machineId } = await setUp();
@@ -134,7 +134,7 @@ describe('403', () => {
 });
 
 describe('404', () => {
-  test('license_not_found: a key that nobody has', withLicense, async () => {
+  test('license_not_found: an unknown key', withLicense, async () => {
     const { activationId, machineId } = await setUp();
     for (const key of [anyUnknownKey(), MISTYPED_KEY, '']) {
       const answer = await ask(key, activationId, machineId);
@@ -142,20 +142,24 @@ describe('404', () => {
     }
   });
 
-  test('activation_not_found: one that never was, or another license’s', withLicense, async () => {
-    const { licenseKey, machineId } = await setUp();
-    const other = await setUp();
-    for (const id of [randomUUID(), other.activationId]) {
-      const answer = await ask(licenseKey, id, machineId);
-      assert.deepEqual([answer.status, answer.body], [404, problem('activation_not_found')]);
-    }
-    const { licenseKey: key, activationId: id, machineId: machine } = other;
-    assert.equal((await validate(service, key, id, machine)).valid, true);
-  });
+  test(
+    'activation_not_found: an unknown activation, or another license’s',
+    withLicense,
+    async () => {
+      const { licenseKey, machineId } = await setUp();
+      const other = await setUp();
+      for (const id of [randomUUID(), other.activationId]) {
+        const answer = await ask(licenseKey, id, machineId);
+        assert.deepEqual([answer.status, answer.body], [404, problem('activation_not_found')]);
+      }
+      const { licenseKey: key, activationId: id, machineId: machine } = other;
+      assert.equal((await validate(service, key, id, machine)).valid, true);
+    },
+  );
 });
 
 describe('422', () => {
-  test('all that is wrong at once, in the order of the schema', async () => {
+  test('reports all problems at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, {
       machine_id: '\ud800',
       activation_id: 'no uuid',

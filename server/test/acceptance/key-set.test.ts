@@ -32,7 +32,7 @@ async function publishedIds(): Promise<string[]> {
 }
 
 describe('200', () => {
-  test('public Ed25519 keys, each named by its thumbprint (RFC 7638), and nothing private', async () => {
+  test('public Ed25519 keys with their thumbprints (RFC 7638), and nothing private', async () => {
     const answer = await service.get(PATH);
     assert.equal(answer.status, 200);
     assert.equal(answer.headers.get('cache-control'), 'public, max-age=240');
@@ -48,7 +48,7 @@ describe('200', () => {
   });
 
   test(
-    'a rotation: published first, signing later, the old one kept until its last token is over',
+    'a rotation publishes the new key before it signs, and the old one until its last token has expired',
     inside,
     async () => {
       const { clock, ctx } = service.own;
@@ -81,29 +81,33 @@ describe('200', () => {
     },
   );
 
-  test('a rotation at once signs with the new key from the next request on', inside, async () => {
-    const { ctx } = service.own;
-    const { licenseKey } = await service.own.issue();
-    const machine = anyMachine();
-    const { activation_id: id } = await activate(service, licenseKey, machine);
-    service.own.clock.advance(SECOND_MS);
-    const { kid } = await rotateSigningKey(
-      ctx,
-      { immediately: true },
-      { actor: 'test', reason: 'a test' },
-    );
-    await ctx.signingKeys.refresh();
-    const answer = await validate(service, licenseKey, id, machine.machine_id);
-    const { header } = await verifyEntitlement(
-      service,
-      answer.entitlement,
-      service.own.clock.now(),
-    );
-    assert.equal(header['kid'], kid);
-  });
+  test(
+    'an immediate rotation signs with the new key from the next request on',
+    inside,
+    async () => {
+      const { ctx } = service.own;
+      const { licenseKey } = await service.own.issue();
+      const machine = anyMachine();
+      const { activation_id: id } = await activate(service, licenseKey, machine);
+      service.own.clock.advance(SECOND_MS);
+      const { kid } = await rotateSigningKey(
+        ctx,
+        { immediately: true },
+        { actor: 'test', reason: 'a test' },
+      );
+      await ctx.signingKeys.refresh();
+      const answer = await validate(service, licenseKey, id, machine.machine_id);
+      const { header } = await verifyEntitlement(
+        service,
+        answer.entitlement,
+        service.own.clock.now(),
+      );
+      assert.equal(header['kid'], kid);
+    },
+  );
 
   test(
-    'a key made in an emergency is not followed by one that was announced before it',
+    'an immediately rotated key is not replaced by one announced before it',
     inside,
     async () => {
       const { clock, ctx } = service.own;
@@ -133,14 +137,14 @@ describe('200', () => {
 });
 
 describe('405', () => {
-  test('POST is told that GET is served here', async () => {
+  test('POST is refused with GET in Allow', async () => {
     const answer = await service.post(PATH, {});
     assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
   });
 });
 
 describe('404', () => {
-  test('what else might be looked for there', async () => {
+  test('other well-known paths', async () => {
     for (const path of ['/.well-known/', '/.well-known/openid-configuration', '/jwks.json']) {
       const answer = await service.get(path);
       assert.equal(readBody(answer.body)['code'], 'not_found');

@@ -22,13 +22,13 @@ function pathOf(licenseKey: string): string {
 }
 
 describe('200', () => {
-  test('no machine yet', withLicense, async () => {
+  test('an empty list without machines', withLicense, async () => {
     const answer = await service.get(pathOf(await service.issueKey()));
     assert.deepEqual([answer.status, answer.body], [200, []]);
     assert.equal(answer.headers.get('cache-control'), 'no-store');
   });
 
-  test('every machine, with all that is known of it', inside, async () => {
+  test('every machine with all its values', inside, async () => {
     const { clock } = service.own;
     const { licenseKey } = await service.own.issue();
     const first = await activate(service, licenseKey, {
@@ -71,54 +71,46 @@ describe('200', () => {
     ]);
   });
 
-  test(
-    'those that hold a slot come first; the others are listed as inactive',
-    withLicense,
-    async () => {
-      const licenseKey = await service.issueKey();
-      const [gone, kept] = [anyMachine(), anyMachine()];
-      const { activation_id: goneId } = await activate(service, licenseKey, gone);
-      const { activation_id: keptId } = await activate(service, licenseKey, kept);
-      await deactivate(service, licenseKey, goneId, gone.machine_id);
-      assert.deepEqual(
-        (await listMachines(service, licenseKey)).map((machine) => [
-          machine.machine_id,
-          machine.activation_id,
-          machine.is_active,
-        ]),
-        [
-          [kept.machine_id, keptId, true],
-          [gone.machine_id, goneId, false],
-        ],
-      );
-    },
-  );
+  test('active machines first, then inactive ones', withLicense, async () => {
+    const licenseKey = await service.issueKey();
+    const [gone, kept] = [anyMachine(), anyMachine()];
+    const { activation_id: goneId } = await activate(service, licenseKey, gone);
+    const { activation_id: keptId } = await activate(service, licenseKey, kept);
+    await deactivate(service, licenseKey, goneId, gone.machine_id);
+    assert.deepEqual(
+      (await listMachines(service, licenseKey)).map((machine) => [
+        machine.machine_id,
+        machine.activation_id,
+        machine.is_active,
+      ]),
+      [
+        [kept.machine_id, keptId, true],
+        [gone.machine_id, goneId, false],
+      ],
+    );
+  });
 
-  test(
-    'of more than a thousand machines the last deactivated ones are left out',
-    inside,
-    async () => {
-      const { licenseKey } = await service.own.issue();
-      const { activation_id: kept } = await activate(service, licenseKey);
-      await service.own.pool.query(
-        `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at,
+  test('of more than 1,000 machines the last deactivated ones are left out', inside, async () => {
+    const { licenseKey } = await service.own.issue();
+    const { activation_id: kept } = await activate(service, licenseKey);
+    await service.own.pool.query(
+      `insert into activations (license_id, id, components, machine_digest, activated_at, deactivated_at, last_validated_at,
                                   versions_reported_at)
        select license_id, gen_random_uuid(), components, machine_digest, activated_at - day * interval '1 day', activated_at,
               last_validated_at, versions_reported_at
        from activations cross join generate_series(1, 1000) as day
        where id = $1`,
-        [kept],
-      );
-      const machines = await listMachines(service, licenseKey);
-      assert.equal(machines.length, 1_000);
-      assert.equal(machines[0]?.activation_id, kept);
-      assert.equal(machines[1]?.activated_at, fromStart(-1_000 * DAY_MS));
-      assert.equal(machines.at(-1)?.activated_at, fromStart(-2 * DAY_MS));
-    },
-  );
+      [kept],
+    );
+    const machines = await listMachines(service, licenseKey);
+    assert.equal(machines.length, 1_000);
+    assert.equal(machines[0]?.activation_id, kept);
+    assert.equal(machines[1]?.activated_at, fromStart(-1_000 * DAY_MS));
+    assert.equal(machines.at(-1)?.activated_at, fromStart(-2 * DAY_MS));
+  });
 
   test(
-    'an unbound machine is named by its digest until a validate binds it',
+    'an unbound machine has its digest as id until a validation binds it',
     withLicense,
     async () => {
       const licenseKey = await service.issueKey();
@@ -131,7 +123,7 @@ describe('200', () => {
     },
   );
 
-  test('one machine has the same digest on every license', inside, async () => {
+  test('a machine has the same digest on every license', inside, async () => {
     const parts = { board_serial: 'b9', disk_serial: 'd9' };
     const digests = await Promise.all(
       [0, 1].map(async () => {
@@ -151,12 +143,12 @@ describe('200', () => {
     }
   });
 
-  test('whatever the license’s state', inside, async () => {
+  test('with every status of the license', inside, async () => {
     const { licenseKey } = await service.own.issue({ facts: { revoked_at: TEST_START } });
     assert.deepEqual(await listMachines(service, licenseKey), []);
   });
 
-  test('HEAD tells the same without a body', withLicense, async () => {
+  test('HEAD answers the same without a body', withLicense, async () => {
     const answer = await service.send('HEAD', pathOf(await service.issueKey()));
     assert.deepEqual([answer.status, answer.text], [200, '']);
   });
@@ -176,14 +168,14 @@ describe('400', () => {
 });
 
 describe('404', () => {
-  test('a key that nobody has, up to 200 characters of it', async () => {
+  test('license_not_found: an unknown key of up to 200 characters', async () => {
     for (const key of [anyUnknownKey(), MISTYPED_KEY, 'é/?#', 'x'.repeat(200)]) {
       const answer = await service.get(pathOf(key));
       assert.deepEqual([answer.status, answer.body], [404, problem('license_not_found')], key);
     }
   });
 
-  test('a path that is nearly this one', async () => {
+  test('a similar path', async () => {
     for (const path of ['/api/v1/licenses/x/activation', '/api/v1/licenses/x/activations/']) {
       const answer = await service.get(path);
       assert.deepEqual([answer.status, answer.body], [404, problem('not_found')]);
@@ -192,7 +184,7 @@ describe('404', () => {
 });
 
 describe('405', () => {
-  test('POST is told that GET is served here', async () => {
+  test('POST is refused with GET in Allow', async () => {
     const answer = await service.post(pathOf('x'), {});
     assert.deepEqual([answer.status, answer.body], [405, problem('method_not_allowed')]);
     assert.deepEqual(answer.headers.get('allow')?.split(', ').sort(), ['GET', 'HEAD', 'OPTIONS']);

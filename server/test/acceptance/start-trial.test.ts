@@ -49,7 +49,7 @@ describe('200', () => {
     assert.deepEqual(plain, { features: ['history'], status: 'active', tier: 'trial' });
   });
 
-  test('it lasts 7 days, and is stored as one license with one slot', inside, async () => {
+  test('lasts 7 days, and is stored as one license for one machine', inside, async () => {
     const before = await countRows();
     const trial = await startTrial(service, anyMachine());
     assert.equal(trial.expires_at, fromStart(7 * DAY_MS));
@@ -74,7 +74,7 @@ describe('200', () => {
     ]);
   });
 
-  test('the token says that it is a trial, and ends with it', inside, async () => {
+  test('the token is marked as a trial, and expires with it', inside, async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
     const { claims } = await verifyEntitlement(service, trial.entitlement, TEST_START);
@@ -98,7 +98,7 @@ describe('200', () => {
     });
   });
 
-  test('asking again recovers the same trial, to the letter', async () => {
+  test('a repeated request returns exactly the same trial', async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);
     for (let again = 0; again < 3; again++) {
@@ -118,7 +118,7 @@ describe('200', () => {
     assert.notEqual((await startTrial(service, machine)).entitlement, second);
   });
 
-  test('asking again later does not extend it', inside, async () => {
+  test('a later request does not extend it', inside, async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);
     const before = await countRows();
@@ -129,7 +129,7 @@ describe('200', () => {
     assert.deepEqual(await countRows(), before);
   });
 
-  test('a trial that is over is shown as it ended, to the second', inside, async () => {
+  test('an expired trial is returned with its end, to the second', inside, async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);
     const ask = async (moment: number) => {
@@ -177,14 +177,14 @@ describe('200', () => {
     });
   }
 
-  test('one medium component is not enough: another machine, another trial', async () => {
+  test('one shared medium component does not share a trial', async () => {
     const parts = anyParts();
     const first = await startTrial(service, parts);
     const second = await startTrial(service, { ...anyParts(), board_serial: parts.board_serial });
     assert.notEqual(second.license_key, first.license_key);
   });
 
-  test('a machine made of parts of two others gets the older grant', inside, async () => {
+  test('a machine built from parts of two others gets the older trial', inside, async () => {
     const [one, other] = [anyMachine(), anyMachine()];
     const older = await startTrial(service, one);
     service.own.clock.advance(HOUR_MS);
@@ -193,7 +193,7 @@ describe('200', () => {
     assert.equal((await startTrial(service, both)).license_key, older.license_key);
   });
 
-  test('a machine without usable components is known by its whole fingerprint', async () => {
+  test('a machine without usable components is identified by its whole fingerprint', async () => {
     const whole = { hostname: `host ${randomUUID()}`, board_serial: 'To Be Filled By O.E.M.' };
     const first = await startTrial(service, whole);
     assert.equal((await startTrial(service, whole)).license_key, first.license_key);
@@ -201,7 +201,7 @@ describe('200', () => {
     assert.notEqual(other.license_key, first.license_key);
   });
 
-  test('a machine that was deactivated takes its slot again', async () => {
+  test('a deactivated machine is activated again', async () => {
     const machine = anyMachine();
     const first = await startTrial(service, machine);
     await deactivate(service, first.license_key, first.activation_id, machine.machine_id);
@@ -212,7 +212,7 @@ describe('200', () => {
     assert.equal((await validate(service, key, id, machine.machine_id)).valid, true);
   });
 
-  test('a mere relative gets the grant, but neither a slot nor a token', async () => {
+  test('a machine that only shares claims gets the trial, but neither an activation nor a token', async () => {
     const parts = anyParts();
     const holder = await startTrial(service, { ...parts, a: 1, b: 2, c: 3, d: 4 });
     const relative = await startTrial(service, {
@@ -227,7 +227,7 @@ describe('200', () => {
     assert.equal((await listMachines(service, holder.license_key)).length, 1);
   });
 
-  test('its key activates and lists like any other, for its one machine', async () => {
+  test('its key activates and lists like any other, for one machine', async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
     const again = await activate(service, trial.license_key, machine);
@@ -242,7 +242,7 @@ describe('200', () => {
     assert.deepEqual([listed?.machine_id, others], [machine.machine_id, []]);
   });
 
-  test('a trial that was revoked is told as revoked, without a token', inside, async () => {
+  test('a revoked trial is returned as revoked, without a token', inside, async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
     await service.own.pool.query(
@@ -255,7 +255,7 @@ describe('200', () => {
   });
 
   test(
-    'an operator moves its end, but not to never, for the answer always tells one',
+    'an operator can move its end, but not remove it, because the response requires one',
     inside,
     async () => {
       const machine = anyMachine();
@@ -271,7 +271,7 @@ describe('200', () => {
     },
   );
 
-  test('install_id is kept', inside, async () => {
+  test('install_id is stored', inside, async () => {
     const installId = randomUUID();
     const answer = await service.post(PATH, {
       machine_fingerprint: anyMachine(),
@@ -286,27 +286,23 @@ describe('200', () => {
 });
 
 describe('422', () => {
-  test(
-    'the limits of fingerprints hold for trials too, and nothing is stored',
-    inside,
-    async () => {
-      const before = await countRows();
-      const wide = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, 1]));
-      const refused: [unknown, string][] = [
-        [{}, 'must not be empty'],
-        [wide, 'must not have more than 32 keys'],
-        [{ a: [[[1]]] }, 'must not nest deeper than 3 levels'],
-        [{ a: 'x'.repeat(8185) }, 'must not be longer than 8192 bytes of JSON'],
-      ];
-      for (const [fingerprint, what] of refused) {
-        const answer = await service.post(PATH, { machine_fingerprint: fingerprint });
-        assert.deepEqual([answer.status, answer.body], [422, fingerprintFault(what)]);
-      }
-      assert.deepEqual(await countRows(), before);
-    },
-  );
+  test('the limits of fingerprints apply to trials, and nothing is stored', inside, async () => {
+    const before = await countRows();
+    const wide = Object.fromEntries(Array.from({ length: 33 }, (_, index) => [`k${index}`, 1]));
+    const refused: [unknown, string][] = [
+      [{}, 'must not be empty'],
+      [wide, 'must not have more than 32 keys'],
+      [{ a: [[[1]]] }, 'must not nest deeper than 3 levels'],
+      [{ a: 'x'.repeat(8185) }, 'must not be longer than 8192 bytes of JSON'],
+    ];
+    for (const [fingerprint, what] of refused) {
+      const answer = await service.post(PATH, { machine_fingerprint: fingerprint });
+      assert.deepEqual([answer.status, answer.body], [422, fingerprintFault(what)]);
+    }
+    assert.deepEqual(await countRows(), before);
+  });
 
-  test('all that is wrong at once, in the order of the schema', async () => {
+  test('reports all problems at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, { install_id: 7, machine_fingerprint: 'text' });
     assert.equal(answer.status, 422);
     assert.deepEqual(
@@ -317,7 +313,7 @@ describe('422', () => {
 });
 
 describe('429', () => {
-  test('one address may start many trials: an office is no attack', async () => {
+  test('one address may start many trials', async () => {
     for (let machine = 0; machine < 20; machine++) {
       const body = { machine_fingerprint: anyMachine() };
       const answer = await service.post(PATH, body, { 'x-forwarded-for': '198.18.0.1' });
@@ -327,7 +323,7 @@ describe('429', () => {
 });
 
 describe('404', () => {
-  test('a path that is nearly this one', async () => {
+  test('a similar path', async () => {
     const answer = await service.post('/api/v1/trials/start', {});
     assert.deepEqual([answer.status, answer.body], [404, problem('not_found')]);
   });

@@ -20,7 +20,7 @@ describe('200, not valid', () => {
   const refusal = { valid: false, entitlement: null };
   const untimed = { expires_at: null, days_until_expiry: null };
 
-  test('license_not_found: nothing is told of a license', async () => {
+  test('license_not_found: reports no fact of a license', async () => {
     for (const key of [anyUnknownKey(), MISTYPED_KEY, '', 'not a key']) {
       const answer = await validate(service, key, randomUUID(), 'any machine');
       assert.deepEqual(answer, {
@@ -33,7 +33,7 @@ describe('200, not valid', () => {
     }
   });
 
-  test('activation_not_found: one that never was, or another license’s', inside, async () => {
+  test('activation_not_found: an unknown activation, or another license’s', inside, async () => {
     const { licenseKey } = await issueActivated(service);
     const other = await issueActivated(service);
     for (const id of [randomUUID(), '00000000-0000-0000-0000-000000000000', other.activationId]) {
@@ -68,7 +68,7 @@ describe('200, not valid', () => {
     });
   }
 
-  test('trial_expired: a trial that is over, to the second', inside, async () => {
+  test('trial_expired: an expired trial, to the second', inside, async () => {
     const machine = anyMachine();
     const trial = await startTrial(service, machine);
     const ask = async (moment: number) => {
@@ -83,7 +83,7 @@ describe('200, not valid', () => {
     assert.deepEqual(await ask(7 * DAY_MS + SECOND_MS), over);
   });
 
-  test('activation_inactive: the license’s own status is told', inside, async () => {
+  test('activation_inactive: reports the license’s own status', inside, async () => {
     const { licenseKey, activationId, machineId } = await issueActivated(service);
     await deactivate(service, licenseKey, activationId, machineId);
     const answer = await validate(service, licenseKey, activationId, machineId);
@@ -96,7 +96,7 @@ describe('200, not valid', () => {
     });
   });
 
-  test('machine_mismatch: another machine, compared to the letter', inside, async () => {
+  test('machine_mismatch: another machine, compared verbatim', inside, async () => {
     const { licenseKey, activationId, machineId } = await issueActivated(service);
     for (const other of ['', machineId.toUpperCase(), ` ${machineId}`]) {
       const answer = await validate(service, licenseKey, activationId, other);
@@ -113,7 +113,7 @@ describe('200, not valid', () => {
   });
 
   test(
-    'the first reason that holds is told: activation unknown, license, inactive, machine',
+    'reports the first reason that applies: activation unknown, license, inactive, machine',
     inside,
     async () => {
       const { licenseKey, license, activationId, machineId } = await issueActivated(service);
@@ -127,7 +127,7 @@ describe('200, not valid', () => {
     },
   );
 
-  test('what was refused works again when the license does', inside, async () => {
+  test('a refused activation is valid again when its license is usable', inside, async () => {
     const { licenseKey, license, activationId, machineId } = await issueActivated(service, {
       suspended_at: TEST_START,
     });

@@ -10,7 +10,7 @@ import { issueActivated } from './activated-license.ts';
 const service = await openAcceptanceService();
 
 describe('200, the token', () => {
-  test('is handed out again for an hour, then signed anew', inside, async () => {
+  test('is reused for an hour, then signed again', inside, async () => {
     const { clock } = service.own;
     const { licenseKey, activationId, machineId } = await issueActivated(service);
     const ask = async (moment: number) => {
@@ -26,7 +26,7 @@ describe('200, the token', () => {
     assert.equal(claims['iat'], (TEST_START.getTime() + HOUR_MS) / 1000);
   });
 
-  test('changes with what it says', inside, async () => {
+  test('changes with its claims', inside, async () => {
     const { licenseKey, license, activationId, machineId } = await issueActivated(service);
     const before = await validate(service, licenseKey, activationId, machineId);
     const expiresAt = new Date(TEST_START.getTime() + DAY_MS);
@@ -37,7 +37,7 @@ describe('200, the token', () => {
     assert.equal(claims['exp'], expiresAt.getTime() / 1000);
   });
 
-  test('ends with the grace, at the latest after the offline days', inside, async () => {
+  test('expires with the grace period, at the latest after the offline days', inside, async () => {
     const { clock } = service.own;
     const { licenseKey, activationId, machineId } = await issueActivated(service, {
       subscription: true,
@@ -54,7 +54,7 @@ describe('200, the token', () => {
     assert.equal(await endOf(10 * DAY_MS), 14 * DAY_MS);
   });
 
-  test('holds neither key nor address', inside, async () => {
+  test('contains neither key nor address', inside, async () => {
     const customerEmail = 'ada@example.com';
     const { licenseKey } = await service.own.issue({ customerEmail, customerName: 'Ada' });
     const { entitlement } = await activate(service, licenseKey);

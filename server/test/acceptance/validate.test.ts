@@ -43,7 +43,7 @@ describe('200, valid', () => {
     });
   });
 
-  test('every trigger is taken', withLicense, async () => {
+  test('accepts every trigger', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const { machine_id: machineId } = anyMachine();
     const { activation_id: id } = await activate(service, licenseKey, { machine_id: machineId });
@@ -56,7 +56,7 @@ describe('200, valid', () => {
     assert.equal(listed?.validation_count, VALIDATION_TRIGGERS.length);
   });
 
-  test('the days left are rounded up, and a fixed term ends at its second', inside, async () => {
+  test('rounds the days left up, and ends a fixed term at its second', inside, async () => {
     const { clock } = service.own;
     const { licenseKey, activationId, machineId } = await issueActivated(service, {
       expires_at: new Date(TEST_START.getTime() + 2 * DAY_MS),
@@ -75,7 +75,7 @@ describe('200, valid', () => {
     assert.deepEqual(await ask(400 * DAY_MS), [false, 'expired', 'license_expired', 0]);
   });
 
-  test('a subscription is past_due for 14 days after what was paid', inside, async () => {
+  test('a subscription is past_due for 14 days after the paid period', inside, async () => {
     const { clock } = service.own;
     const { licenseKey, activationId, machineId } = await issueActivated(service, {
       subscription: true,
@@ -94,7 +94,7 @@ describe('200, valid', () => {
     assert.deepEqual(await ask(14 * DAY_MS + SECOND_MS), [false, 'expired', paid, 0]);
   });
 
-  test('an announced cancellation ends the grace', inside, async () => {
+  test('a scheduled cancellation ends the grace period', inside, async () => {
     const { licenseKey, activationId, machineId } = await issueActivated(service, {
       subscription: true,
       expires_at: TEST_START,
@@ -104,7 +104,7 @@ describe('200, valid', () => {
     assert.deepEqual([answer.valid, answer.reason], [false, 'license_expired']);
   });
 
-  test('a valid answer is counted and dated; the count begins at 0', inside, async () => {
+  test('a valid answer is counted with its time; the count starts at 0', inside, async () => {
     const { licenseKey, activationId, machineId } = await issueActivated(service);
     const before = await readActivation(service, activationId);
     assert.deepEqual(
@@ -120,7 +120,7 @@ describe('200, valid', () => {
     assert.deepEqual(after?.['last_validated_at'], new Date(TEST_START.getTime() + HOUR_MS));
   });
 
-  test('install and usage sharing are kept, and null erases neither', inside, async () => {
+  test('install_id and usage_sharing are stored, and null erases neither', inside, async () => {
     const { licenseKey, activationId, machineId } = await issueActivated(service);
     const installId = randomUUID();
     const body = { license_key: licenseKey, activation_id: activationId, machine_id: machineId };
@@ -134,7 +134,7 @@ describe('200, valid', () => {
   });
 
   test(
-    'the first validate binds the machine, verbatim; from then on it alone is valid',
+    'the first validation binds the machine verbatim; then no other is valid',
     inside,
     async () => {
       const { licenseKey } = await service.own.issue();
@@ -155,7 +155,7 @@ describe('200, valid', () => {
     },
   );
 
-  test('the first strong component stands in for a missing machine_id', withLicense, async () => {
+  test('the first strong component replaces a missing machine_id', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const uuid = randomUUID();
     const { activation_id: id } = await activate(service, licenseKey, {
@@ -166,7 +166,7 @@ describe('200, valid', () => {
     assert.equal((await validate(service, licenseKey, id, 'the last in rank')).valid, false);
   });
 
-  test('a machine_id that is no text counts as its JSON', withLicense, async () => {
+  test('a machine_id that is not text is compared as JSON', withLicense, async () => {
     const licenseKey = await service.issueKey();
     const { activation_id: id } = await activate(service, licenseKey, {
       machine_id: { serial: [1, 'a'] },
@@ -195,7 +195,7 @@ describe('422', () => {
     }
   });
 
-  test('all that is wrong at once, in the order of the schema', async () => {
+  test('reports all problems at once, in the order of the schema', async () => {
     const answer = await service.post(PATH, {
       trigger: 'reboot',
       usage_sharing: 1,

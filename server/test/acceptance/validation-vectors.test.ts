@@ -34,11 +34,11 @@ const Faults = Type.Object({
 const file = new URL('../fixtures/validation-vectors.json', import.meta.url);
 const vectors = Parse(Type.Array(Vector), JSON.parse(readFileSync(file, 'utf8')));
 
-describe('malformed requests are answered as the vectors say', () => {
+describe('malformed requests are answered like the vectors', () => {
   const app = createTestApp();
   after(() => app.close());
 
-  test('there are 138 of them', () => {
+  test('there are 138 vectors', () => {
     assert.equal(vectors.length, 138);
   });
 

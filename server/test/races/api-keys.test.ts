@@ -30,7 +30,7 @@ async function listStates(name: string): Promise<string[]> {
   return keys.filter(({ key }) => key.name === name).map(({ state }) => state);
 }
 
-test('a key that is rolled by several at once has one successor', async () => {
+test('a key that is rolled concurrently has one successor', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { key } = await makeKey(one);
     const outcomes = await atOnce(6, (index) => outcomeOf(rollKey(pick(index), key.id, HOUR_MS)));
@@ -39,7 +39,7 @@ test('a key that is rolled by several at once has one successor', async () => {
   }
 });
 
-test('a name that is rolled by several at once is one key’s at every moment', async () => {
+test('a name that is rolled concurrently has one key at all times', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { key } = await makeKey(one);
     const outcomes = await atOnce(6, (index) => outcomeOf(rollKey(pick(index), key.name, HOUR_MS)));
@@ -49,7 +49,7 @@ test('a name that is rolled by several at once is one key’s at every moment', 
   }
 });
 
-test('a name that is asked for by several at once is given to one', async () => {
+test('of concurrent creations with one name one succeeds', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const name = `wanted ${round}`;
     const outcomes = await atOnce(6, (index) => outcomeOf(makeKey(pick(index), { name })));
@@ -58,7 +58,7 @@ test('a name that is asked for by several at once is given to one', async () => 
   }
 });
 
-test('a name that is revoked while it is rolled: nothing of it works afterwards', async () => {
+test('a name that is revoked while it is rolled has no valid key afterwards', async () => {
   for (let round = 0; round < ROUNDS; round++) {
     const { key } = await makeKey(one);
     await Promise.all([

@@ -11,7 +11,7 @@ const pick = takeTurns([one, two]);
 
 const UNBOUND = { board_serial: 'b', disk_serial: 'd' };
 
-test('20 machines at once validate an unbound activation: exactly one is bound', async () => {
+test('20 machines validate an unbound activation concurrently: exactly one is bound', async () => {
   const { licenseKey } = await one.issue();
   const { activation_id: id } = await activate(one, licenseKey, UNBOUND);
   const answers = await atOnce(20, async (index) => {
@@ -25,7 +25,7 @@ test('20 machines at once validate an unbound activation: exactly one is bound',
   assert.equal(listed?.validation_count, 1);
 });
 
-test('a first validate and deactivations by others at once: what was told holds', async () => {
+test('a first validation and concurrent deactivations by other machines: every answer stays true', async () => {
   for (let round = 0; round < 5; round++) {
     const { licenseKey } = await one.issue();
     const { activation_id: id } = await activate(one, licenseKey, UNBOUND);

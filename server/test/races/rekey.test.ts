@@ -52,7 +52,7 @@ test('an activation whose key is replaced between look-up and lock is refused', 
   assert.equal(await service.count('activations'), 0);
 });
 
-test('of several that replace the same key at once one does, and no later activation knows it', async () => {
+test('of several concurrent replacements of a key one succeeds, and the old key activates nothing', async () => {
   const { licenseKey } = await service.issue();
   const [rekeyed, answers] = await Promise.all([
     Promise.allSettled(Array.from({ length: 4 }, () => rekey(licenseKey))),

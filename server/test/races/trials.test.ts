@@ -16,7 +16,7 @@ const deployments: [string, readonly [TestService, ...TestService[]]][] = [
 
 const TABLES = ['licenses', 'license_keys', 'activations'];
 
-/** Runs it and gives how many rows each of the three tables grew by. */
+/** Runs it, and returns the number of rows added to each of the three tables. */
 async function countNew(work: () => Promise<unknown>): Promise<number[]> {
   const before = await Promise.all(TABLES.map((table) => one.count(table)));
   await work();
@@ -27,7 +27,7 @@ async function countNew(work: () => Promise<unknown>): Promise<number[]> {
 for (const [deployment, services] of deployments) {
   const pick = takeTurns(services);
 
-  /** How many different keys as many machines are told which start a trial at once. */
+  /** Returns the number of different keys that machines get when they start a trial concurrently. */
   const startAtOnce = async (times: number, fingerprint: (index: number) => object) => {
     const keys = await atOnce(
       times,
@@ -37,7 +37,7 @@ for (const [deployment, services] of deployments) {
   };
 
   describe(deployment, () => {
-    test('one machine 50 times at once: one grant', async () => {
+    test('50 concurrent requests of one machine: one grant', async () => {
       const machine = anyMachine();
       const grown = await countNew(async () => {
         assert.equal(await startAtOnce(50, () => machine), 1);
@@ -45,7 +45,7 @@ for (const [deployment, services] of deployments) {
       assert.deepEqual(grown, [1, 1, 1]);
     });
 
-    test('50 machines at once that share a strong component: one grant', async () => {
+    test('50 concurrent machines that share a strong component: one grant', async () => {
       const uuid = randomUUID();
       const [licenses, keys] = await countNew(async () => {
         const grants = await startAtOnce(50, (index) => ({
@@ -57,7 +57,7 @@ for (const [deployment, services] of deployments) {
       assert.deepEqual([licenses, keys], [1, 1]);
     });
 
-    test('50 machines at once that share two medium components: one grant', async () => {
+    test('50 concurrent machines that share two medium components: one grant', async () => {
       const uuid = randomUUID();
       const [licenses, keys] = await countNew(async () => {
         const grants = await startAtOnce(50, (index) => ({
@@ -70,14 +70,14 @@ for (const [deployment, services] of deployments) {
       assert.deepEqual([licenses, keys], [1, 1]);
     });
 
-    test('50 different machines at once: 50 grants', async () => {
+    test('50 different concurrent machines: 50 grants', async () => {
       const grown = await countNew(async () => {
         assert.equal(await startAtOnce(50, anyMachine), 50);
       });
       assert.deepEqual(grown, [50, 50, 50]);
     });
 
-    test('a chain of machines, each sharing a part with the next: everyone gets one grant for good', async () => {
+    test('a chain of machines that each share a component with the next: each keeps one grant', async () => {
       const uuid = randomUUID();
       const link = (index: number) => ({
         machine_id: `${uuid} ${index}`,
@@ -92,10 +92,10 @@ for (const [deployment, services] of deployments) {
         return { link: order[index] ?? 0, key };
       });
       for (let index = 0; index < 10; index++) {
-        const told = new Set(keys.filter((each) => each.link === index).map(({ key }) => key));
-        assert.equal(told.size, 1, `machine ${index} was told ${told.size} keys`);
+        const received = new Set(keys.filter((each) => each.link === index).map(({ key }) => key));
+        assert.equal(received.size, 1, `machine ${index} received ${received.size} keys`);
         const { license_key: again } = await startTrial(one, link(index));
-        assert.ok(told.has(again));
+        assert.ok(received.has(again));
       }
     });
   });

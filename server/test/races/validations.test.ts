@@ -26,10 +26,10 @@ async function setUp() {
 }
 
 /**
- * Ten clients validate on and on while the activation is taken away. What was asked after that was told must not be
- * valid, and as many are counted as were told to be valid.
+ * Ten clients validate while the activation ends. Validations sent after the end was answered must be invalid, and the count
+ * must equal the number of valid answers.
  */
-async function takeAway(
+async function endWhileValidating(
   pick: (index: number) => TestService,
   reason: string,
   end: (machine: Awaited<ReturnType<typeof setUp>>) => Promise<unknown>,
@@ -42,7 +42,7 @@ async function takeAway(
     for (let left = 3; left > 0 && answers.length < 500;) {
       const tooLate = isOver;
       const answer = await validate(pick(index), licenseKey, id, machineId);
-      assert.ok(!(tooLate && answer.valid), 'valid after the end was told');
+      assert.ok(!(tooLate && answer.valid), 'valid after the end was answered');
       answers.push(answer);
       if (tooLate) left--;
     }
@@ -62,14 +62,14 @@ for (const [deployment, services] of deployments) {
   const pick = takeTurns(services);
 
   describe(deployment, () => {
-    test('50 validations of one activation at once count as exactly 50', async () => {
+    test('50 concurrent validations of one activation are counted as exactly 50', async () => {
       const { licenseKey, id, machineId, countOf } = await setUp();
       const answers = await atOnce(50, (index) => validate(pick(index), licenseKey, id, machineId));
       assert.ok(answers.every(({ valid }) => valid));
       assert.equal(await countOf(), 50);
     });
 
-    test('validations of 20 activations at once, 5 each: each counts its own', async () => {
+    test('5 concurrent validations of each of 20 activations are counted separately', async () => {
       const machines = await atOnce(20, setUp);
       await atOnce(100, async (index) => {
         const machine = machines[index % machines.length];
@@ -80,21 +80,21 @@ for (const [deployment, services] of deployments) {
       for (const { countOf } of machines) assert.equal(await countOf(), 5);
     });
 
-    test('never valid after a deactivation was told', async () => {
-      await takeAway(pick, 'activation_inactive', ({ licenseKey, id, machineId }) =>
+    test('never valid after a deactivation was answered', async () => {
+      await endWhileValidating(pick, 'activation_inactive', ({ licenseKey, id, machineId }) =>
         deactivate(one, licenseKey, id, machineId),
       );
     });
 
-    test('never valid after a revocation was told', async () => {
-      await takeAway(pick, 'license_revoked', ({ license }) =>
+    test('never valid after a revocation was answered', async () => {
+      await endWhileValidating(pick, 'license_revoked', ({ license }) =>
         revokeLicense(one.ctx, { keyOrId: license.id, actor: 'test', reason: 'fraud' }),
       );
     });
   });
 }
 
-test('an activation deactivated by many at once is deactivated once', async () => {
+test('an activation that many requests deactivate is deactivated once', async () => {
   const { licenseKey, id, machineId } = await setUp();
   const pick = takeTurns([one, two]);
   const answers = await atOnce(20, (index) => deactivate(pick(index), licenseKey, id, machineId));

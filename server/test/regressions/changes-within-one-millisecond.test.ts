@@ -56,7 +56,7 @@ async function findLicense(transactionId: string) {
   return rows[0];
 }
 
-test('the newer of two snapshots of a subscription within one millisecond counts', async () => {
+test('the newer of two snapshots of a subscription within one millisecond applies', async () => {
   for (const scramble of SCRAMBLES) {
     for (const [older, newer] of [
       ['resumed', 'paused'],
@@ -74,7 +74,7 @@ test('the newer of two snapshots of a subscription within one millisecond counts
   }
 });
 
-test('the newer of two states of a refund within one millisecond counts', async () => {
+test('the newer of two states of a refund within one millisecond applies', async () => {
   for (const scramble of SCRAMBLES) {
     for (const [older, newer] of [
       ['pending_approval', 'approved'],
@@ -93,7 +93,7 @@ test('the newer of two states of a refund within one millisecond counts', async 
   }
 });
 
-test('the newer of two addresses of a customer within one millisecond counts', async () => {
+test('the newer of two addresses of a customer within one millisecond applies', async () => {
   for (const scramble of SCRAMBLES) {
     for (const [older, newer] of [
       ['a@example.com', 'z@example.com'],

@@ -9,7 +9,7 @@ import { createTestClock } from '../test-clock.ts';
  * On a socket that takes IPv4 and IPv6, an IPv4 client's address reads `::ffff:203.0.113.7`. Addresses were counted by
  * their first 64 bits, which are zero in all of these: one guesser slowed every customer down.
  */
-test('IPv4 addresses that are written as IPv6 are counted one by one', () => {
+test('IPv4-mapped IPv6 addresses are counted separately', () => {
   const limiter = new GuessLimiter(createTestClock());
   for (let guess = 1; guess <= 10; guess++) {
     assert.equal(limiter.recordFailure('::ffff:203.0.113.7'), 0);

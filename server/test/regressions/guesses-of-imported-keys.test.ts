@@ -46,7 +46,7 @@ async function countAnswers(
  * While an address was paused, each of its guesses was still looked up: 429 said that a key was wrong, 200 that it was
  * right. 10,000 guesses in 7 seconds found both imported keys among them.
  */
-test('10,000 guesses from one network find none of two imported keys', async () => {
+test('10,000 guesses from one network find neither of two imported keys', async () => {
   const service = await startTestService();
   for (const licenseKey of IMPORTED) await service.issue({ licenseKey });
   const keys = Array.from(
@@ -72,7 +72,7 @@ test('10,000 guesses from one network find none of two imported keys', async () 
  * In a batch of look-ups, the keys that were found were answered before the failures of the same batch were counted: a
  * network had as many guesses as fit into a batch, and with a previous master secret as many as it sent at once.
  */
-test('of guesses that are sent at once, none after the tenth wrong one is answered', async () => {
+test('of concurrent guesses none is answered after the tenth wrong one', async () => {
   for (const previousSecrets of [[], ['an earlier master secret of 32 bytes or more']]) {
     const service = await startTestService({ previousSecrets });
     await service.issue({ licenseKey: 'SHOP-0199' });

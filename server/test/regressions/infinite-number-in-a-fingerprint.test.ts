@@ -7,7 +7,7 @@ import { startTestService } from '../harness.ts';
  * `1e999` is JSON, and JSON.parse makes Infinity of it. In a fingerprint without a usable component it went on into
  * canonical JSON, which has no text for it, and the answer was 500.
  */
-test('a number too large for a double is a fault of the fingerprint, not of the service', async () => {
+test('a number too large for a double is an invalid fingerprint, not an internal error', async () => {
   const service = await startTestService();
   for (const fingerprint of ['{"timestamp":1e999}', '{"a":[-1e999]}', '{"machine_id":1e999}']) {
     const answer = await service.post(

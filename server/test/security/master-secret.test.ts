@@ -9,7 +9,7 @@ import { activate, anyMachine, listMachines, startTrial } from '../license-steps
 
 const OTHER_SECRET = 'quite another secret, of 32 bytes or more';
 
-test('under another master secret the service does not start, and says why', async () => {
+test('the service refuses to start with another master secret, with the reason', async () => {
   const service = await startTestService();
   await assert.rejects(
     startTestService({ beside: service, masterSecret: OTHER_SECRET }),
@@ -17,7 +17,7 @@ test('under another master secret the service does not start, and says why', asy
   );
 });
 
-test('under another master secret no key opens, none is found and no machine is known again', async () => {
+test('with another master secret no key opens, no key is found and no machine is recognized', async () => {
   const service = await startTestService();
   const machine = anyMachine();
   const { license, licenseKey } = await service.issue();

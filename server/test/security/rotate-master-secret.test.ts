@@ -63,7 +63,7 @@ async function countOutdated({ ctx }: TestService): Promise<Record<string, numbe
   return Object.fromEntries(outdated.map(({ kind, rows }) => [kind, rows]));
 }
 
-test('what was stored under the previous secret is found and not granted again', async () => {
+test('rows stored under the previous secret are found, and trials are not granted again', async () => {
   const service = await startTestService();
   const machine = anyMachine();
   const parts = { machine_id: randomUUID(), serial: 'PF2K9QX7', mac: '3c:22:fb:4e:91:07' };
@@ -89,7 +89,7 @@ test('what was stored under the previous secret is found and not granted again',
   assert.equal(unknown.reason, 'license_not_found');
 });
 
-test('a machine that is seen again and an address that is used again are rewritten', async () => {
+test('a returning machine and a reused address are rewritten', async () => {
   const service = await startTestService();
   const machine = anyMachine();
   const { licenseKey } = await service.issue();
@@ -111,7 +111,7 @@ test('a machine that is seen again and an address that is used again are rewritt
   );
 });
 
-test('after a rotation everything but unseen machines is readable without the previous secret', async () => {
+test('after a rotation all rows except those of absent machines are readable without the previous secret', async () => {
   const service = await startTestService();
   const machine = anyMachine();
   const { license, licenseKey } = await service.issue({ customerEmail: 'ann@example.com' });
@@ -152,7 +152,7 @@ test('after a rotation everything but unseen machines is readable without the pr
   );
 });
 
-test('processes with crossed secrets read what the other wrote, before and after the rotation', async () => {
+test('processes with exchanged secrets read each other’s rows, before and after the rotation', async () => {
   const service = await startTestService();
   const old = await beforeChange(service);
   const next = await afterChange(service);
@@ -168,7 +168,7 @@ test('processes with crossed secrets read what the other wrote, before and after
   assert.equal((await startTrial(old, machine)).license_key, trial.license_key);
 });
 
-test('one machine that asks processes with crossed secrets at once is granted one trial', async () => {
+test('one machine that requests a trial from processes with exchanged secrets is granted one', async () => {
   const service = await startTestService();
   const processes = [await beforeChange(service), await afterChange(service)];
   for (let round = 0; round < 5; round += 1) {
@@ -207,7 +207,7 @@ test('a subscriber stored under the previous secret is shown, subscribed once an
   assert.equal(await next.count('subscribers'), 2);
 });
 
-test('the signing secrets of a webhook endpoint, also the replaced one, outlast a rotation', async () => {
+test('the signing secrets of a webhook endpoint, also the replaced one, survive a rotation', async () => {
   const service = await startTestService();
   const change = { actor: 'test', reason: 'a test' };
   const order = { url: 'https://hooks.example.com/', eventTypes: [], description: null };

@@ -42,7 +42,7 @@ function rejectedIds({ log }: TestService): unknown[] {
     .map(({ kid }) => kid);
 }
 
-test('a row written without the master secret is neither published nor signed with', async () => {
+test('a row written without the master secret is neither published nor used for signing', async () => {
   const service = await startTestService();
   const [good = ''] = await publishedIds(service);
   const stranger = generateSigningKey();
@@ -115,7 +115,7 @@ test('a retired key does not sign again after its successor was deleted', async 
   assert.notEqual(header['kid'], old);
 });
 
-test('a running process does not take a retirement back when an earlier row is restored', async () => {
+test('a running process keeps a key retired when an earlier row is restored', async () => {
   const service = await startTestService();
   const old = signingKid(service);
   await service.pool.query('create table earlier_keys as select * from signing_keys');

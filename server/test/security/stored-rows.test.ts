@@ -20,7 +20,7 @@ async function dumpTables({ pool }: TestService): Promise<string> {
   return [text, ...decoded].join('\n');
 }
 
-test('whoever reads the database finds neither a key nor a value of a fingerprint in it', async () => {
+test('the database contains neither a key nor a value of a fingerprint', async () => {
   const service = await startTestService();
   const secrets = await useService(service);
   const dump = await dumpTables(service);
@@ -35,7 +35,7 @@ test('whoever reads the database finds neither a key nor a value of a fingerprin
   }
 });
 
-test('of a token only its signature and the time of its issue are stored', async () => {
+test('only the signature and the issue time of a token are stored', async () => {
   const service = await startTestService();
   const { tokens } = await useService(service);
   const dump = await dumpTables(service);
@@ -45,7 +45,7 @@ test('of a token only its signature and the time of its issue are stored', async
   }
 });
 
-test('the private signing key is stored sealed only', async () => {
+test('the private signing key is stored sealed', async () => {
   const service = await startTestService();
   const { rows } = await service.pool.query<{ key: Buffer }>(
     'select private_key_sealed as key from signing_keys',
@@ -57,7 +57,7 @@ test('the private signing key is stored sealed only', async () => {
   }
 });
 
-test('a sealed key opens for its own license only, and never looks the same twice', async () => {
+test('a sealed key opens for its own license only, and is sealed differently each time', async () => {
   const service = await startTestService();
   const [one, other] = [await service.issue(), await service.issue()];
   const { vault } = service.ctx;

@@ -33,7 +33,7 @@ for (const [deployment, services] of deployments) {
   const pick = takeTurns(services);
 
   describe(deployment, () => {
-    test('50 machines at once on 2 slots: exactly 2 get them', async () => {
+    test('of 50 concurrent machines on a two-machine license exactly 2 are activated', async () => {
       const { licenseKey, license } = await one.issue();
       const answers = await atOnce(50, (index) => ask(pick(index), licenseKey, anyMachine()));
       assert.deepEqual(tally(answers.map(({ status }) => status)), { 200: 2, 409: 48 });
@@ -43,7 +43,7 @@ for (const [deployment, services] of deployments) {
       }
     });
 
-    test('one machine 50 times at once: one activation, one row', async () => {
+    test('50 concurrent activations of one machine: one activation, one row', async () => {
       const { licenseKey, license } = await one.issue();
       const machine = anyMachine();
       const answers = await atOnce(50, (index) => activate(pick(index), licenseKey, machine));
@@ -51,7 +51,7 @@ for (const [deployment, services] of deployments) {
       assert.deepEqual(await countSlots(license.id), { active: 1, all: 1 });
     });
 
-    test('one machine that names itself in different ways: one activation', async () => {
+    test('one machine with different fingerprints: one activation', async () => {
       const { licenseKey, license } = await one.issue();
       const answers = await atOnce(20, (index) =>
         activate(pick(index), licenseKey, { hardware_uuid: 'the same', disk_serial: `d${index}` }),
@@ -60,7 +60,7 @@ for (const [deployment, services] of deployments) {
       assert.deepEqual(await countSlots(license.id), { active: 1, all: 1 });
     });
 
-    test('20 licenses with 5 machines each, all at once: 2 slots taken of each', async () => {
+    test('20 licenses with 5 concurrent machines each: 2 activations of each', async () => {
       const issued = await atOnce(20, () => one.issue());
       const answers = await atOnce(100, (index) =>
         ask(pick(index), issued[index % issued.length]?.licenseKey ?? '', anyMachine()),
@@ -71,7 +71,7 @@ for (const [deployment, services] of deployments) {
       }
     });
 
-    test('slots that are freed and taken at once are never taken twice', async () => {
+    test('concurrent deactivations and activations never exceed the limit', async () => {
       const { licenseKey, license } = await one.issue({ maxActivations: 3 });
       await atOnce(12, async (index) => {
         const machine = anyMachine();
@@ -89,7 +89,7 @@ for (const [deployment, services] of deployments) {
       assert.equal((await countSlots(license.id)).active, 0);
     });
 
-    test('once a revocation is told, no machine gets a slot any more', async () => {
+    test('after a revocation was answered no machine is activated', async () => {
       const { licenseKey, license } = await one.issue({ maxActivations: 1000 });
       let revoked = false;
       const asking = atOnce(10, async (index) => {
@@ -97,7 +97,10 @@ for (const [deployment, services] of deployments) {
         while (statuses.at(-1) !== 403 && statuses.length < 200) {
           const tooLate = revoked;
           const answer = await ask(pick(index), licenseKey, anyMachine());
-          assert.ok(!tooLate || answer.status === 403, 'a slot was taken of a revoked license');
+          assert.ok(
+            !tooLate || answer.status === 403,
+            'a machine was activated on a revoked license',
+          );
           statuses.push(answer.status);
         }
         return statuses;
