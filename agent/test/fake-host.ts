@@ -48,6 +48,7 @@ export class FakeHost implements Disposable {
   readonly progress: string[] = [];
   /** What a program answers instead of what it would; null lets it do its work. */
   intercept: (command: string, count: number) => Partial<ProgramResult> | null = () => null;
+  nginxDirectory = '/etc/nginx';
   checkInterruption: () => void = () => undefined;
   challengeProblem: string | null = null;
   keepsCertificate: (name: string) => boolean = () => true;
@@ -117,6 +118,7 @@ export class FakeHost implements Disposable {
         domain: 'monitor.example.test',
         sleep: async () => undefined,
         now: () => new Date(),
+        nginxDirectory: this.nginxDirectory,
         nginxWarnings: [],
         checkChallenge: async () => this.challengeProblem,
         keepsCertificate: (name) => this.keepsCertificate(name),

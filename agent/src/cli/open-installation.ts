@@ -13,6 +13,7 @@ import {
 import type { Interruption } from '../install/apply/interruption.ts';
 import { Journal } from '../install/apply/journal.ts';
 import type { HostFacts } from '../install/facts.ts';
+import { findDirectory } from '../install/nginx/read-configuration.ts';
 import { paths } from '../install/paths.ts';
 import type { Plan } from '../install/plan/plan.ts';
 import { runProgram, type RunProgram } from '../install/run-program.ts';
@@ -83,6 +84,7 @@ function openServices(
     now: systemClock.now,
     keepsCertificate: (name) => plan?.keptCertificates.includes(name) ?? true,
     checkChallenge: async (domain) => checkChallenge(domain, facts),
+    nginxDirectory: findDirectory(facts?.nginx?.files ?? []),
     nginxWarnings: facts?.nginx?.warnings ?? [],
     probeProxy: async () => (target === null ? null : (await probeProxy(target)).problem),
     async ensureAuthority(order) {

@@ -2,7 +2,7 @@ import { Command, Option } from 'commander';
 
 import { askHealth } from '../service/client.ts';
 import { systemClock } from '../clock.ts';
-import { checkEnvironment, type Findings } from '../config/check-environment.ts';
+import { checkEnvironment, type EnvironmentProblem } from '../config/check-environment.ts';
 import { CONFIG_EXIT_CODE, ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
 import {
@@ -90,18 +90,29 @@ async function validate(options: Options): Promise<void> {
   if (findings.problems.length > 0) process.exitCode = CONFIG_EXIT_CODE;
 }
 
-async function check({ config: path, environment }: Options): Promise<Findings> {
+/** Sentences. */
+interface Validation {
+  readonly problems: readonly string[];
+  readonly warnings: readonly string[];
+}
+
+async function check({ config: path, environment }: Options): Promise<Validation> {
   try {
     const config = await loadConfig(path);
     if (!environment) return { problems: [], warnings: [] };
-    return await checkEnvironment(config, systemClock.now());
+    const { problems, warnings } = await checkEnvironment(config, systemClock.now());
+    return { problems: problems.map(readMessage), warnings: warnings.map(readMessage) };
   } catch (error) {
-    if (error instanceof ConfigError) return { problems: [...error.problems], warnings: [] };
+    if (error instanceof ConfigError) return { problems: error.problems, warnings: [] };
     throw error;
   }
 }
 
-function describe(path: string, { problems, warnings }: Findings): string {
+function readMessage({ message }: EnvironmentProblem): string {
+  return message;
+}
+
+function describe(path: string, { problems, warnings }: Validation): string {
   return [
     ...problems.map((each) => `✗ ${each}`),
     ...warnings.map((each) => `! ${each}`),

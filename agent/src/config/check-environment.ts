@@ -13,32 +13,54 @@ const EXPIRY_WARNING_DAYS = 14;
 /** Below it, others than root need a capability (net.ipv4.ip_unprivileged_port_start). */
 const FIRST_PORT_FOR_ALL = 1024;
 
-/** What was found beside the configuration file. */
-export interface Findings {
-  /** The agent would not start, or nobody could watch. */
-  readonly problems: string[];
-  /** It would start, and somebody should look. */
-  readonly warnings: string[];
+/** Identifies a problem for the doctor; the message is for people. */
+export type ProblemCode =
+  | 'authority_expired'
+  | 'certificate_expired'
+  | 'certificate_expiring'
+  | 'certificate_name_mismatch'
+  | 'certificate_not_yet_valid'
+  | 'file_unusable'
+  | 'port_privileged'
+  | 'port_unusable'
+  | 'revocations_outdated'
+  | 'viewers_unrestricted';
+
+export interface EnvironmentProblem {
+  readonly code: ProblemCode;
+  /** A sentence with its fix. */
+  readonly message: string;
 }
 
-/** Looks at what the configuration needs of the machine: files, certificates, the port. */
+/** What keeps a valid configuration from working on this machine. */
+export interface Findings {
+  /** The agent would not start, or no viewer could connect. */
+  readonly problems: EnvironmentProblem[];
+  /** The agent would start, and the administrator should act. */
+  readonly warnings: EnvironmentProblem[];
+}
+
+/** Checks what a configuration needs of the machine: files, certificates, the port. */
 export async function checkEnvironment(config: AgentConfig, now: Date): Promise<Findings> {
   const findings: Findings = { problems: [], warnings: [] };
   const tls = tryTo(findings, () => readTlsMaterial(config.tls));
   if (tls !== null) checkCertificates(findings, config, tls, now);
   const tokens = tryTo(findings, () => readTokens(config.tokensFile));
   if (config.tls.clients === null && tokens?.length === 0) {
-    findings.warnings.push(
-      'Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.',
-    );
+    findings.warnings.push({
+      code: 'viewers_unrestricted',
+      message:
+        'Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.',
+    });
   }
-  const busy = await findPortProblem(config);
-  if (busy !== null) findings.problems.push(busy);
+  const message = await findPortProblem(config);
+  if (message !== null) findings.problems.push({ code: 'port_unusable', message });
   else if (config.listen.port < FIRST_PORT_FOR_ALL && process.geteuid?.() === 0) {
     const { port } = config.listen;
-    findings.warnings.push(
-      `Port ${port} is for root, which the service is not: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`,
-    );
+    findings.warnings.push({
+      code: 'port_privileged',
+      message: `Port ${port} is for root, which the service is not: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`,
+    });
   }
   return findings;
 }
@@ -52,22 +74,30 @@ function checkCertificates(
   const { certificateFile } = paths;
   const daysLeft = Math.floor((certificate.validToDate.getTime() - now.getTime()) / DAY_MS);
   const until = certificate.validToDate.toISOString();
-  if (daysLeft < 0) problems.push(`${certificateFile} expired on ${until}: renew it.`);
-  else if (daysLeft < EXPIRY_WARNING_DAYS) {
-    warnings.push(`${certificateFile} expires on ${until}, in ${daysLeft} days: renew it.`);
+  if (daysLeft < 0) {
+    const message = `${certificateFile} expired on ${until}: renew it.`;
+    problems.push({ code: 'certificate_expired', message });
+  } else if (daysLeft < EXPIRY_WARNING_DAYS) {
+    const message = `${certificateFile} expires on ${until}, in ${daysLeft} days: renew it.`;
+    warnings.push({ code: 'certificate_expiring', message });
   }
-  if (certificate.validFromDate > now) problems.push(`${certificateFile} is not valid yet.`);
+  if (certificate.validFromDate > now) {
+    const message = `${certificateFile} is not valid yet.`;
+    problems.push({ code: 'certificate_not_yet_valid', message });
+  }
   if (serverName !== null && !isFor(certificate, serverName)) {
     const names = certificate.subjectAltName ?? 'no name';
     const what = `${certificateFile} is not for ${serverName} (it is for ${names})`;
-    problems.push(`${what}: get one that is, or correct tls.server_name.`);
+    const message = `${what}: get one that is, or correct tls.server_name.`;
+    problems.push({ code: 'certificate_name_mismatch', message });
   }
   if (clients !== null) checkAuthorities({ problems, warnings }, paths, clients.authorities, now);
   const nextUpdate = clients?.revocations.nextUpdate ?? null;
   if (nextUpdate !== null && nextUpdate < now) {
     const file = paths.clients?.revocationFile ?? '';
     const what = `${file} is out of date since ${nextUpdate.toISOString()}, and nobody is let in`;
-    problems.push(`${what}: renew it, as latchkey-agent client-cert refresh-list does.`);
+    const message = `${what}: renew it, as latchkey-agent client-cert refresh-list does.`;
+    problems.push({ code: 'revocations_outdated', message });
   }
 }
 
@@ -82,9 +112,10 @@ function checkAuthorities(
   const found = expired.length === authorities.length ? problems : warnings;
   for (const { subject, validToDate } of expired) {
     const name = subject.replaceAll('\n', ', ');
-    found.push(
-      `${clients?.authorityFile} holds an authority (${name}) that expired on ${validToDate.toISOString()}: whom it signed is not let in.`,
-    );
+    found.push({
+      code: 'authority_expired',
+      message: `${clients?.authorityFile} holds an authority (${name}) that expired on ${validToDate.toISOString()}: whom it signed is not let in.`,
+    });
   }
 }
 
@@ -118,7 +149,8 @@ function tryTo<T>({ problems }: Findings, read: () => T): T | null {
   try {
     return read();
   } catch (error) {
-    problems.push(error instanceof Error ? error.message : String(error));
+    const message = error instanceof Error ? error.message : String(error);
+    problems.push({ code: 'file_unusable', message });
     return null;
   }
 }

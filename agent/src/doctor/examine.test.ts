@@ -138,7 +138,11 @@ test('port 80 is a web server’s, and certbot needs it for itself', () => {
 });
 
 test('a certificate that expired, of another name, or that the agent may not read', () => {
-  const problems = ['/etc/a/cert.pem expired on 2027-02-01T00:00:00.000Z: renew it.'];
+  const message = '/etc/a/cert.pem expired on 2027-02-01T00:00:00.000Z: renew it.';
+  const problems = [
+    { code: 'certificate_expired' as const, message },
+    { code: 'port_unusable' as const, message: 'Port 4096 is in use by another program.' },
+  ];
   assertOnly(
     {
       ...standalone,
@@ -148,7 +152,7 @@ test('a certificate that expired, of another name, or that the agent may not rea
     },
     'certificate',
     'problem',
-    problems[0] ?? '',
+    message,
     /certbot renew --cert-name m\.example\.com --force-renewal/u,
   );
   assertOnly(
@@ -157,6 +161,31 @@ test('a certificate that expired, of another name, or that the agent may not rea
     'problem',
     'The user latchkey-agent may not read /etc/a/key.pem.',
     /chmod 640 \/etc\/a\/key\.pem/u,
+  );
+});
+
+test('reports the clock, and no expiry, when a certificate is not valid yet', () => {
+  const problem = { code: 'certificate_not_yet_valid' as const, message: 'A sentence.' };
+  const findings = { problems: [problem], warnings: [] };
+  const early = { ...standalone, configuration: configuration('0.0.0.0', { findings }) };
+  assert.deepEqual(
+    listFaults(early).map(({ check, state }) => [check, state]),
+    [
+      ['certificate', 'problem'],
+      ['clock', 'problem'],
+    ],
+  );
+});
+
+test('warns of a certificate that expires soon', () => {
+  const message = '/etc/a/cert.pem expires on 2027-03-10T00:00:00.000Z, in 8 days: renew it.';
+  const findings = { problems: [], warnings: [{ code: 'certificate_expiring' as const, message }] };
+  assertOnly(
+    { ...standalone, configuration: configuration('0.0.0.0', { findings }) },
+    'certificate',
+    'warning',
+    `${message} It should have been renewed by now.`,
+    /--force-renewal/u,
   );
 });
 

@@ -22,17 +22,17 @@ export function checkCertificate(inspection: Inspection): Finding {
     });
   }
   const { problems, warnings } = configuration.findings;
-  const faults = problems.filter((each) => !/^(?:Port|The agent cannot listen)/u.test(each));
+  const faults = problems.filter(({ code }) => code !== 'port_unusable');
   if (faults.length > 0) {
     return problem('certificate', {
       symptom,
-      cause: faults.join(' '),
+      cause: faults.map(({ message }) => message).join(' '),
       fix: howToRenew(inspection),
     });
   }
-  const soon = warnings.find((each) => each.includes(' expires on '));
+  const soon = warnings.find(({ code }) => code === 'certificate_expiring');
   if (soon !== undefined) {
-    const cause = `${soon} It should have been renewed by now.`;
+    const cause = `${soon.message} It should have been renewed by now.`;
     return warning('certificate', {
       symptom: 'Soon: viewers say that it expired.',
       cause,
@@ -125,7 +125,7 @@ export function checkClock({ isClockSynchronized, configuration, now }: Inspecti
     'timedatectl set-ntp true, and install systemd-timesyncd or chrony where there is none';
   const early =
     configuration.kind === 'read' &&
-    configuration.findings.problems.some((each) => each.endsWith('is not valid yet.'));
+    configuration.findings.problems.some(({ code }) => code === 'certificate_not_yet_valid');
   if (early) {
     return problem('clock', {
       symptom: 'A certificate is not valid yet.',

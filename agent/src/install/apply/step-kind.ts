@@ -39,6 +39,8 @@ export interface InstallServices {
   readonly sleep: (ms: number) => Promise<void>;
   readonly now: () => Date;
   readonly domain: string;
+  /** The directory of nginx's main file. */
+  readonly nginxDirectory: string;
   /** What `nginx -t` warned of before anything was changed. */
   readonly nginxWarnings: readonly string[];
   /** Whether the plan keeps a certificate of certbot. @param name certbot's name for it */
@@ -82,6 +84,20 @@ export interface StepKind<Kind extends Step> {
   readonly outlivesPlans: boolean;
   /** For what a later plan wants without naming it. @param names those of the plan's steps */
   readonly isWanted?: (entry: Entry, names: readonly string[], context: StepContext) => boolean;
+}
+
+/** The name under which an entry keeps the directory of nginx, which an uninstallation does not detect. */
+const NGINX_DIRECTORY = 'nginxDirectory';
+
+/** Returns the fact by which `atNginxDirectory` finds the directory again. */
+export function captureNginxDirectory({ services }: StepContext): Facts {
+  return { [NGINX_DIRECTORY]: [services.nginxDirectory] };
+}
+
+/** Returns a context with the directory that nginx had when an entry was captured. */
+export function atNginxDirectory({ before }: Entry, context: StepContext): StepContext {
+  const [nginxDirectory = context.services.nginxDirectory] = before.facts[NGINX_DIRECTORY] ?? [];
+  return { ...context, services: { ...context.services, nginxDirectory } };
 }
 
 /** What tells entries apart: two with the same name are about the same thing. */

@@ -63,6 +63,20 @@ describe('an uninstallation', () => {
     assert.equal(host.read(elsewhere), NOTHING);
   });
 
+  test('looks for includes below the directory of the configuration that nginx loads', async () => {
+    using host = new FakeHost();
+    host.nginxDirectory = '/opt/nginx/conf';
+    const site = '/opt/nginx/conf/sites/mine.conf';
+    await removeAfter(host, () => {
+      // Removing does not detect nginx, so the directory comes from the journal.
+      host.nginxDirectory = '/etc/nginx';
+      const include = 'include ../../../etc/nginx/snippets/latchkey-agent.conf;';
+      host.write(site, NOTHING.replace('}', `  ${include}\n}`));
+    });
+    assert.equal(host.read(site), NOTHING);
+    assert.equal(host.calls.at(-1), 'systemctl reload nginx');
+  });
+
   const failure = `nginx: [emerg] open() "${paths.nginxRoute}" failed (2: No such file or directory) in /srv/site.conf:3\n`;
 
   test('leaves an empty snippet and reports it when nginx does not start without one', async () => {

@@ -101,7 +101,7 @@ describe('taking out what was put in', () => {
           const names = findBlock(changed).directives.map(({ name }) => name);
           const own = block.directives.map(({ name }) => name);
           assert.deepEqual(names, where === 'end' ? [...own, 'include'] : ['include', ...own]);
-          assert.equal(removeIncludes(changed), text);
+          assert.equal(removeIncludes(changed, '/etc/nginx'), text);
         }),
         { numRuns: 1000 },
       );
@@ -118,7 +118,7 @@ describe('taking out what was put in', () => {
   ];
   for (const [text, without] of written) {
     test(`finds the line in any form that nginx accepts: ${JSON.stringify(text)}`, () => {
-      assert.equal(removeIncludes(text), without);
+      assert.equal(removeIncludes(text, '/etc/nginx'), without);
     });
   }
 
@@ -130,13 +130,13 @@ describe('taking out what was put in', () => {
       `include ${ROUTE} more;\n`,
       `content_by_lua_block { include ${ROUTE}; }\n`,
     ])
-      assert.equal(removeIncludes(text), text);
+      assert.equal(removeIncludes(text, '/etc/nginx'), text);
   });
 
   test('leaves what others wrote, also when they moved the line and lost its tag', () => {
     const text = `server {\n  a;\n\tinclude ${ROUTE};  \n  include ${paths.nginxChallenge}; # latchkey-agent\n  b;\n  # include ${ROUTE};\n  include /etc/nginx/snippets/other.conf; # latchkey-agent\n}\n`;
     assert.equal(
-      removeIncludes(text),
+      removeIncludes(text, '/etc/nginx'),
       `server {\n  a;\n  b;\n  # include ${ROUTE};\n  include /etc/nginx/snippets/other.conf; # latchkey-agent\n}\n`,
     );
   });

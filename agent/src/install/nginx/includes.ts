@@ -8,9 +8,6 @@ import { describeNode, isIncluded } from './read-configuration.ts';
 import type { Server } from './servers.ts';
 import { NginxFault, type Token, tokenize } from './tokens.ts';
 
-/** nginx resolves relative paths from the directory of its main file. */
-export const CONFIGURATION = '/etc/nginx';
-
 /** An `include` of one file, where it stands in a text. */
 export interface Include {
   /** The file, from the root on. */
@@ -25,24 +22,33 @@ export interface Include {
  * any space or comment between. Patterns are left out, since nginx starts also when they match nothing.
  * @returns in their order; none for a text that nginx could not read either
  */
-export function findIncludes(text: string, wanted: readonly string[]): readonly Include[] {
+export function findIncludes(
+  text: string,
+  wanted: readonly string[],
+  directory: string,
+): readonly Include[] {
   const found: Include[] = [];
   let words: Token[] = [];
   for (const token of readTokens(text)) {
     if (token.kind === 'word') words.push(token);
     else if (token.kind !== 'space' && token.kind !== 'comment') {
-      if (token.kind === 'semicolon') found.push(...readInclude(text, words, token));
+      if (token.kind === 'semicolon') found.push(...readInclude(text, words, token, directory));
       words = [];
     }
   }
   return found.filter(({ path }) => wanted.includes(path));
 }
 
-function readInclude(text: string, words: readonly Token[], { end }: Token): Include[] {
+function readInclude(
+  text: string,
+  words: readonly Token[],
+  { end }: Token,
+  directory: string,
+): Include[] {
   const [name, pattern, ...others] = words;
   if (name === undefined || pattern === undefined || others.length > 0) return [];
   if (readWord(text, name) !== 'include') return [];
-  const path = posix.resolve(CONFIGURATION, readWord(text, pattern));
+  const path = posix.resolve(directory, readWord(text, pattern));
   return [{ path, start: name.start, end }];
 }
 
@@ -86,9 +92,14 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
  * characters stay. One that has its line for itself goes with the line and its tag.
  * @param taken the files of ours that are no longer to be loaded
  */
-export function removeIncludes(text: string, taken: readonly string[] = snippets): string {
+export function removeIncludes(
+  text: string,
+  directory: string,
+  taken: readonly string[] = snippets,
+): string {
   let rest = text;
-  for (const include of findIncludes(text, taken).toReversed()) rest = cut(rest, include);
+  for (const include of findIncludes(text, taken, directory).toReversed())
+    rest = cut(rest, include);
   return rest;
 }
 
@@ -111,20 +122,22 @@ function removeAround(
   text: string,
   changed: string,
   snippet: string,
+  directory: string,
 ): string {
   const end = changed.length - (text.length - close);
   const [head, tail] = [changed.slice(0, open), changed.slice(end)];
   return [
-    removeIncludes(head, [snippet]),
+    removeIncludes(head, directory, [snippet]),
     changed.slice(open, end),
-    removeIncludes(tail, [snippet]),
+    removeIncludes(tail, directory, [snippet]),
   ].join('');
 }
 
 /** Takes out what loads any other file of ours, which an earlier installation may have put in. */
-export function keepIncludes(text: string, kept: readonly string[]): string {
+export function keepIncludes(text: string, directory: string, kept: readonly string[]): string {
   return removeIncludes(
     text,
+    directory,
     snippets.filter((each) => !kept.includes(each)),
   );
 }
@@ -157,11 +170,12 @@ export function includeSnippet(
   { node: { file, directive }, directives }: Server,
   snippet: string,
   at: 'start' | 'end',
+  directory: string,
 ): readonly EditStep[] {
   if (directive.block === null) return [];
   const isThere = directives.some(
     ({ directive: { name, args } }) =>
-      name === 'include' && isIncluded(args[0] ?? '', snippet, CONFIGURATION),
+      name === 'include' && isIncluded(args[0] ?? '', snippet, directory),
   );
   const include = at === 'end' ? includeAtEnd : includeAtStart;
   // A line elsewhere in the file is that of another domain, which had it before.
@@ -172,17 +186,18 @@ export function includeSnippet(
         file.text,
         include(file.text, directive.block, snippet),
         snippet,
+        directory,
       );
-  const after = keepIncludes(included, [snippet]);
+  const after = keepIncludes(included, directory, [snippet]);
   return after === file.text ? [] : [{ kind: 'edit', path: file.path, before: file.text, after }];
 }
 
 /** Why a block's file is not to be changed by a program: one sentence; null when it may be. */
-export function findFileBlocker({ node }: Server): string | null {
+export function findFileBlocker({ node }: Server, directory: string): string | null {
   const { file } = node;
   const place = describeNode(node);
-  if (!isConfiguration(file)) {
-    return `The site's server block is kept outside ${CONFIGURATION}/ (${place}, at ${file.realPath}).`;
+  if (!isConfiguration(file, directory)) {
+    return `The site's server block is kept outside ${directory}/ (${place}, at ${file.realPath}).`;
   }
   if (!file.isWritable)
     return `The file of the site's server block cannot be written to (${place}).`;
@@ -192,6 +207,6 @@ export function findFileBlocker({ node }: Server): string | null {
   return null;
 }
 
-function isConfiguration({ path, realPath }: NginxFile): boolean {
-  return [path, realPath].every((each) => each.startsWith(`${CONFIGURATION}/`));
+function isConfiguration({ path, realPath }: NginxFile, directory: string): boolean {
+  return [path, realPath].every((each) => each.startsWith(`${directory}/`));
 }

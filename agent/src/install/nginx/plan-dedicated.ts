@@ -6,7 +6,7 @@ import { findFileBlocker, includeSnippet } from './includes.ts';
 import { challengePlaces, isOwnServerFile, serverPlaces, writeFile } from './own-files.ts';
 import { mayUseIpv6, placeLimits, placeServer, spreadsHttp2 } from './place-server.ts';
 import type { ProxyOptions, ProxyPlan } from './plan-proxy.ts';
-import { readConfiguration } from './read-configuration.ts';
+import { findDirectory, readConfiguration } from './read-configuration.ts';
 import { refuseChallenge, refuseServer } from './refuse.ts';
 import { renderChallenge, renderChallengeServer, renderServer } from './render.ts';
 import { chooseServer, describeSeveral, listOnPort, listServers, type Server } from './servers.ts';
@@ -56,11 +56,12 @@ function planChallenge(around: Surroundings, options: ProxyOptions): Challenge |
   if (choice.kind === 'none') return planChallengeServer(around, options);
   if (choice.kind !== 'one') return describeSeveral(choice, domain, 80);
   const { server } = choice;
-  const blocker = findChallengeBlocker(server) ?? findFileBlocker(server);
+  const directory = findDirectory(around.files);
+  const blocker = findChallengeBlocker(server) ?? findFileBlocker(server, directory);
   if (blocker !== null) return blocker;
   return {
     files: [writeFile(paths.nginxChallenge, renderChallenge())],
-    edits: includeSnippet(server, paths.nginxChallenge, 'start'),
+    edits: includeSnippet(server, paths.nginxChallenge, 'start', directory),
   };
 }
 

@@ -416,3 +416,15 @@ test('includes that go in circles end in a refusal', () => {
     'The files of nginx include each other too often to be understood.',
   );
 });
+
+test('accepts a site below the directory of the main file, wherever that lies', () => {
+  const main = 'events {}\nhttp { include sites/*; }\n';
+  const include = 'include ../../etc/nginx/snippets/latchkey-agent.conf;';
+  const files = Object.entries({
+    '/opt/nginx/nginx.conf': main,
+    '/opt/nginx/sites/shop': tls(`    ${include}\n`),
+  }).map(([path, text]) => ({ path, realPath: path, text, isWritable: true }));
+  const found = plan(files);
+  assert.ok(found.kind === 'existing', JSON.stringify(found));
+  assert.deepEqual(found.edits, [], 'the relative include is that of the route');
+});

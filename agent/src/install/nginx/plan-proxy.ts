@@ -6,7 +6,7 @@ import { findFileBlocker, includeSnippet } from './includes.ts';
 import { isOwnServerFile, writeFile } from './own-files.ts';
 import { placeLimits } from './place-server.ts';
 import { planDedicated, type Surroundings } from './plan-dedicated.ts';
-import { describeNode, type Node, readConfiguration } from './read-configuration.ts';
+import { describeNode, findDirectory, type Node, readConfiguration } from './read-configuration.ts';
 import { refuseRoute, refuseVerification } from './refuse.ts';
 import { renderRoute } from './render.ts';
 import {
@@ -146,6 +146,7 @@ function planExisting(
   options: ProxyOptions,
 ): ProxyPlan {
   const place = describeNode(server.node);
+  const directory = findDirectory(others);
   if (!speaksTls(server, 443)) {
     const reason = `The server block of ${options.domain} listens on port 443 without TLS (${place}).`;
     const advice = 'It must speak TLS: "listen 443 ssl;", with a certificate.';
@@ -155,7 +156,7 @@ function planExisting(
   if (verification !== null) return refuseVerification(verification, options);
   const blocker = findRouteBlocker(server, options);
   if (blocker !== null) return refuseRoute(blocker, options, place);
-  const reason = findFileBlocker(server);
+  const reason = findFileBlocker(server, directory);
   if (reason !== null) return refuseRoute({ reason, advice: null }, options, place);
   const limits = placeLimits(others);
   const setting = { isPlainToo: speaksPlainly(server), isLimited: limits !== null };
@@ -163,7 +164,7 @@ function planExisting(
     kind: 'existing',
     limits,
     route: writeFile(paths.nginxRoute, renderRoute(options, setting)),
-    edits: includeSnippet(server, paths.nginxRoute, 'end'),
+    edits: includeSnippet(server, paths.nginxRoute, 'end', directory),
     notes: listNotes(server, servers, options),
   };
 }

@@ -44,7 +44,12 @@ const OWN_SNIPPETS: ReadonlySet<string> = new Set([paths.nginxRoute, paths.nginx
  */
 export function readConfiguration(files: readonly NginxFile[]): readonly Node[] {
   const [main] = files;
-  return main === undefined ? [] : new Expander(files, posix.dirname(main.path)).expand(main, 0);
+  return main === undefined ? [] : new Expander(files, findDirectory(files)).expand(main, 0);
+}
+
+/** The directory of nginx's main file, from which it resolves relative paths. */
+export function findDirectory([main]: readonly NginxFile[]): string {
+  return main === undefined ? '/etc/nginx' : posix.dirname(main.path);
 }
 
 class Expander {

@@ -2,6 +2,7 @@ import type { HostFacts, NginxFile } from '../facts.ts';
 import type { Challenge } from '../nginx/plan-dedicated.ts';
 import { findIncludes, keepIncludes } from '../nginx/includes.ts';
 import type { ProxyOptions } from '../nginx/plan-proxy.ts';
+import { findDirectory } from '../nginx/read-configuration.ts';
 import type { InstallOptions } from '../options.ts';
 import { challengeProbe, paths } from '../paths.ts';
 import type { EditStep, FileStep, Step } from '../steps.ts';
@@ -78,12 +79,13 @@ export function listEdits(
 ): readonly EditStep[] {
   if (edits.length > 0) return edits;
   const places = snippets.map(({ path }) => path);
-  const edited = files.filter(({ text }) => findIncludes(text, places).length > 0);
+  const directory = findDirectory(files);
+  const edited = files.filter(({ text }) => findIncludes(text, places, directory).length > 0);
   const once = new Map(edited.map((file) => [file.realPath, file]));
   return Array.from(once.values(), ({ path, text }) => ({
     kind: 'edit',
     path,
     before: text,
-    after: keepIncludes(text, places),
+    after: keepIncludes(text, directory, places),
   }));
 }

@@ -1,11 +1,17 @@
 import { existsSync, readdirSync, readFileSync, realpathSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 
-import { CONFIGURATION, findIncludes, removeIncludes, snippets } from '../../nginx/includes.ts';
+import { findIncludes, removeIncludes, snippets } from '../../nginx/includes.ts';
 import type { EditStep } from '../../steps.ts';
 import { locate, type Machine } from '../machine.ts';
 import { capturePath, identifyAll, isForeign, restore } from '../path-state.ts';
-import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+import {
+  atNginxDirectory,
+  captureNginxDirectory,
+  type Entry,
+  type StepContext,
+  type StepKind,
+} from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 
 /** How the names of edits begin. */
@@ -27,7 +33,8 @@ export const edit: StepKind<EditStep> = {
     const places = existsSync(locate(context, path))
       ? [findRealPath(context, path)]
       : listIncluding(snippets, context);
-    return { paths: places.map((each) => capturePath(context, context.backups, each)), facts: {} };
+    const states = places.map((each) => capturePath(context, context.backups, each));
+    return { paths: states, facts: captureNginxDirectory(context) };
   },
 
   async apply({ path, before, after }, context) {
@@ -38,10 +45,11 @@ export const edit: StepKind<EditStep> = {
     }
     rewrite(place, after);
     context.changed.add(real);
-    return { ...identifyAll(context, [real]), [INCLUDES]: listIncludes(after) };
+    return { ...identifyAll(context, [real]), [INCLUDES]: listIncludes(after, context) };
   },
 
-  async undo(entry, context) {
+  async undo(entry, around) {
+    const context = atNginxDirectory(entry, around);
     for (const state of entry.before.paths) {
       if (!existsSync(locate(context, state.path))) removeMovedIncludes(state.path, entry, context);
       else if (isForeign(entry, context, state)) removeOurIncludes(state.path, context);
@@ -83,23 +91,24 @@ function findRealPath(machine: Machine, path: string): string {
 }
 
 /** Which of our files a text has nginx load. */
-function listIncludes(text: string): string[] {
-  const found = new Set(findIncludes(text, snippets).map(({ path }) => path));
+function listIncludes(text: string, { services }: StepContext): string[] {
+  const includes = findIncludes(text, snippets, services.nginxDirectory);
+  const found = new Set(includes.map(({ path }) => path));
   return snippets.filter((path) => found.has(path));
 }
 
 /** The files of nginx that load one of these, under whatever name; of a link, the file that it leads to. */
-export function listIncluding(wanted: readonly string[], machine: Machine): string[] {
-  const root = locate(machine, CONFIGURATION);
+export function listIncluding(wanted: readonly string[], context: StepContext): string[] {
+  const root = locate(context, context.services.nginxDirectory);
   if (!existsSync(root)) return [];
   const entries = readdirSync(root, { recursive: true, withFileTypes: true });
   const places = entries
     .filter((each) => each.isFile() || each.isSymbolicLink())
     .flatMap(({ parentPath, name }) => findFile(join(parentPath, name)));
   const including = [...new Set(places)].filter((place) =>
-    listIncludes(readFileSync(place, 'latin1')).some((path) => wanted.includes(path)),
+    listIncludes(readFileSync(place, 'latin1'), context).some((path) => wanted.includes(path)),
   );
-  return including.map((place) => place.slice(machine.root.length)).sort();
+  return including.map((place) => place.slice(context.root.length)).sort();
 }
 
 /** Where a file lies; none for links to directories and to nothing. */
@@ -115,7 +124,7 @@ export function removeOurIncludes(path: string, context: StepContext, taken = sn
   const place = realpathSync(locate(context, path));
   // Byte by byte, for what somebody has written since may be in any encoding.
   const text = readFileSync(place, 'latin1');
-  const without = removeIncludes(text, taken);
+  const without = removeIncludes(text, context.services.nginxDirectory, taken);
   context.changed.add(path);
   if (without === text) {
     context.report(`${path} was changed by somebody else since: it stays as it is.`);

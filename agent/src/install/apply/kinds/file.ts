@@ -13,7 +13,13 @@ import {
   lstatOrNull,
   restore,
 } from '../path-state.ts';
-import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+import {
+  atNginxDirectory,
+  captureNginxDirectory,
+  type Entry,
+  type StepContext,
+  type StepKind,
+} from '../step-kind.ts';
 import { type Owner, writeDirectory, writeFile, writeLink } from '../../../system/write-file.ts';
 import { listIncluding, removeOurIncludes } from './edit.ts';
 
@@ -35,7 +41,8 @@ export const file: StepKind<FileStep> = {
 
   async capture({ path = '' }, context) {
     const places = [path, ...listConcerned(path, context)];
-    return { paths: places.map((each) => capturePath(context, context.backups, each)), facts: {} };
+    const states = places.map((each) => capturePath(context, context.backups, each));
+    return { paths: states, facts: snippets.includes(path) ? captureNginxDirectory(context) : {} };
   },
 
   async apply(step, context) {
@@ -61,14 +68,14 @@ export const file: StepKind<FileStep> = {
       restore(context, context.backups, state);
       context.changed.add(state.path);
     }
-    removeIncludesOf(path, context);
+    removeIncludesOf(path, atNginxDirectory(entry, context));
   },
 };
 
 /** What changes along with a file, when it does. */
-function listConcerned(path: string, machine: Machine): readonly string[] {
+function listConcerned(path: string, context: StepContext): readonly string[] {
   if (path === paths.configuration) return [paths.configurationBefore];
-  return snippets.includes(path) ? listIncluding([path], machine) : [];
+  return snippets.includes(path) ? listIncluding([path], context) : [];
 }
 
 /** Somebody may have had another block load it: nginx would not start without what that names. */

@@ -6,13 +6,19 @@ import { findFatalWarnings } from '../../nginx/warnings.ts';
 import { paths } from '../../paths.ts';
 import type { NginxStep } from '../../steps.ts';
 import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
-import type { Entry, StepContext, StepKind } from '../step-kind.ts';
+import {
+  atNginxDirectory,
+  captureNginxDirectory,
+  type StepContext,
+  type StepKind,
+} from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 import { createParents } from './file.ts';
 
 /** What nginx reads of ours, and the files of others that we change. */
 const READ = [
-  '/etc/nginx/',
+  dirname(paths.nginxServer),
+  dirname(paths.nginxRoute),
   '/etc/letsencrypt/live/',
   dirname(paths.authorityCertificate),
   paths.certificate,
@@ -40,7 +46,8 @@ export const nginx: StepKind<NginxStep> = {
   },
 
   async capture(_subject, context) {
-    return { paths: [], facts: { state: (await isActive(context)) ? ['active'] : [] } };
+    const state = (await isActive(context)) ? ['active'] : [];
+    return { paths: [], facts: { state, ...captureNginxDirectory(context) } };
   },
 
   async apply({ probesRoute }, context) {
@@ -54,7 +61,9 @@ export const nginx: StepKind<NginxStep> = {
   // Its files are brought back after this, for they were changed before it.
   async undo() {},
 
-  async afterUndo({ before }: Entry, context) {
+  async afterUndo(entry, around) {
+    const context = atNginxDirectory(entry, around);
+    const { before } = entry;
     const isLeft = await succeeds(context, ['nginx', '-v']);
     if (!isLeft) return;
     if (before.facts['state']?.includes('active') !== true && (await isActive(context))) {
@@ -68,8 +77,9 @@ export const nginx: StepKind<NginxStep> = {
   },
 };
 
-function readsChanges({ changed }: StepContext): boolean {
-  return changed.since(READER).some((path) => READ.some((prefix) => path.startsWith(prefix)));
+function readsChanges({ changed, services }: StepContext): boolean {
+  const read = [`${services.nginxDirectory}/`, ...READ];
+  return changed.since(READER).some((path) => read.some((prefix) => path.startsWith(prefix)));
 }
 
 /**
