@@ -143,7 +143,7 @@ export class FakeHost implements Disposable {
     const answer = this.intercept(command, this.calls.length);
     const result = { code: 0, stdout: '', stderr: '', fault: null, isMissing: false };
     if (answer !== null) return { ...result, ...answer };
-    if (program === 'openssl') return runReal(program, args, options);
+    if (program === 'openssl' || program === 'diff') return runReal(program, args, options);
     const done = this.#perform(program, args);
     return typeof done === 'boolean'
       ? { ...result, code: done ? 0 : 1 }

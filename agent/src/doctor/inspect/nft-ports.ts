@@ -1,6 +1,5 @@
+import { type Fields, parseRuleset, readFields } from '../../install/apply/nftables.ts';
 import type { RunProgram } from '../../install/run-program.ts';
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** What may stand in a rule beside its verdict without making it a rule for some connections only. */
 const INCIDENTAL: ReadonlySet<string> = new Set(['counter', 'log', 'limit']);
@@ -15,14 +14,9 @@ export async function listNamedPorts(
   ports: readonly number[],
 ): Promise<readonly number[] | null> {
   const { code, stdout } = await runProgram('nft', ['--json', 'list', 'ruleset']);
-  const items = code === 0 ? readItems(stdout) : [];
+  const items = code === 0 ? parseRuleset(stdout) : [];
   if (!items.some((item) => refusesTheRest(item, items)) || mentions(items, isForeign)) return null;
   return ports.filter((port) => mentions(items.map(readContent), (value) => isPort(value, port)));
-}
-
-function readItems(text: string): readonly Fields[] {
-  const { nftables } = readFields(JSON.parse(text));
-  return Array.isArray(nftables) ? nftables.map(readFields) : [];
 }
 
 /** Whether a chain for what comes in refuses what no rule of it has let in. */
@@ -71,10 +65,4 @@ function mentions(value: unknown, holds: (value: unknown) => boolean): boolean {
   if (holds(value)) return true;
   const inner = Array.isArray(value) ? value : Object.values(readFields(value));
   return inner.some((each) => mentions(each, holds));
-}
-
-/** The fields of an object; none of anything else. */
-function readFields(value: unknown): Fields {
-  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
-  return isObject ? Object.fromEntries(Object.entries(value)) : {};
 }

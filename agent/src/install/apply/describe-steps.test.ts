@@ -67,3 +67,23 @@ test('a rehearsal says who would be told of a file that changes, and what would 
     ],
   );
 });
+
+test('shows what differs in a file, with two lines around it', async () => {
+  using host = new FakeHost();
+  const path = '/etc/latchkey-agent/example';
+  const file = { kind: 'file', path, mode: 0o644, group: 'root', keepsExisting: false } as const;
+  const stays = ['b', 'c', 'd', 'e', 'f', 'g'];
+  host.write(path, `${['name old', ...stays, 'name old', '}'].join('\n')}\n`);
+  const text = `${['name new', ...stays, 'name new', 'more', '}'].join('\n')}\n`;
+  const lines = ['- name old', '+ name new', '  b', '  c', '  …', '  f', '  g', '- name old'];
+  assert.deepEqual(await describeSteps([{ ...file, text }], host.open()), [
+    `+ Write ${path}`,
+    ...[...lines, '+ name new', '+ more', '  }'].map((line) => `    ${line}`),
+  ]);
+  host.intercept = (command) => (command.startsWith('diff ') ? { code: 2 } : null);
+  assert.deepEqual(await describeSteps([{ ...file, text: 'a\nb\n' }], host.open()), [
+    `+ Write ${path}`,
+    '    a',
+    '    b',
+  ]);
+});

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
@@ -7,29 +7,31 @@ import { describeUndo } from './undo.ts';
 import type { Journal } from './journal.ts';
 import { bindStep } from './kinds.ts';
 import { listStale } from './entries.ts';
-import { locate } from './machine.ts';
-import { showDifference } from './show-difference.ts';
+import { locate, type Machine } from './machine.ts';
+
+/** The unchanged lines that are shown around a change. */
+const CONTEXT_LINES = 2;
 
 /**
- * What a plan would do here, step by step, with the texts of its files, and what it would undo of an earlier one; nothing is
- * changed.
+ * Describes what a plan would change here, step by step, with the texts of its files, and what it would undo of an earlier
+ * installation.
  */
 export async function describeSteps(
   steps: readonly Step[],
   context: StepContext & { readonly journal: Pick<Journal, 'done'> },
 ): Promise<string[]> {
-  const told = [];
+  const lines = [];
   for (const step of steps) {
     const { title, isSatisfied } = bindStep(step);
     const isDone = await isSatisfied(context);
-    told.push(isDone ? `· ${title}: already so` : `+ ${title}`);
+    lines.push(isDone ? `· ${title}: already so` : `+ ${title}`);
     if (isDone) continue;
-    told.push(...showText(step, context));
-    noteChange(step, context.changed);
+    lines.push(...(await describeText(step, context)));
+    recordChange(step, context.changed);
   }
   const stale = listStale(context.journal, steps.map(bindStep).map(nameEntry), context);
   return [
-    ...told,
+    ...lines,
     ...stale
       .toReversed()
       .flatMap(describeUndo)
@@ -37,21 +39,31 @@ export async function describeSteps(
   ];
 }
 
-/** So that those who read it are known to be told. */
-function noteChange(step: Step, changed: Changes): void {
+/** Records the change, so that later steps whose programs read it show as unsatisfied. */
+function recordChange(step: Step, changed: Changes): void {
   if ('path' in step) changed.add(step.path);
   else if (step.kind === 'program') changed.add(step.to);
   else if (step.kind === 'own-certificate') changed.add(paths.certificate);
   else if (step.kind === 'authority') changed.add(paths.authorityCertificate);
 }
 
-function showText(step: Step, context: StepContext): string[] {
-  if (step.kind === 'edit') return indent(showDifference(step.before, step.after));
+async function describeText(step: Step, context: StepContext): Promise<string[]> {
+  if (step.kind === 'edit') return indent(await describeDifference(step.path, step.after, context));
   if (step.kind !== 'file') return [];
-  const place = locate(context, step.path);
-  if (!existsSync(place)) return indent(step.text.trimEnd().split('\n'));
+  if (!existsSync(locate(context, step.path))) return indent(step.text.trimEnd().split('\n'));
   if (step.keepsExisting) return [];
-  return indent(showDifference(readFileSync(place, 'utf8'), step.text));
+  return indent(await describeDifference(step.path, step.text, context));
+}
+
+/** Returns the lines of a file that change, with those around them; the whole new text when diff fails. */
+async function describeDifference(path: string, text: string, machine: Machine): Promise<string[]> {
+  const args = [`--unified=${CONTEXT_LINES}`, '--', locate(machine, path), '-'];
+  const { code, stdout } = await machine.runProgram('diff', args, { input: text });
+  if (code !== 0 && code !== 1) return text.trimEnd().split('\n');
+  const [, , , ...lines] = stdout.trimEnd().split('\n');
+  return lines
+    .filter((line) => !line.startsWith('\\'))
+    .map((line) => (line.startsWith('@@') ? '  …' : `${line.charAt(0)} ${line.slice(1)}`));
 }
 
 function indent(lines: readonly string[]): string[] {

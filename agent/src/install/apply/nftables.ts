@@ -1,10 +1,10 @@
 import { type Machine, mustRun } from './machine.ts';
 
-/** The comment by which our rules are known among others. */
+/** Marks our rules among others. */
 export const COMMENT = 'latchkey-agent';
 
 /**
- * Opens a TCP port in every chain of nftables that decides about incoming connections, unless a rule of ours does already.
+ * Opens a TCP port in every input chain of nftables, unless a rule of ours does.
  * @throws ProgramError when nft fails, and Error when there is no such chain
  */
 export async function openNftPort(port: number, machine: Machine): Promise<void> {
@@ -18,36 +18,38 @@ export async function openNftPort(port: number, machine: Machine): Promise<void>
   }
 }
 
-/** A chain that decides about what comes in. */
+/** A chain of the input hook. */
 export interface Chain {
   readonly family: string;
   readonly table: string;
   readonly name: string;
 }
 
-/** Lists the chains that decide about what comes in, and that know ports. @throws ProgramError */
+/** Returns the input chains of families with ports. @throws ProgramError */
 async function listInputChains(machine: Machine): Promise<Chain[]> {
-  return (await listRuleset(machine)).flatMap(({ chain }) => {
-    const isInput = chain?.['hook'] === 'input' && chain['type'] === 'filter';
-    const hasPorts = ['inet', 'ip', 'ip6'].includes(String(chain?.['family']));
+  return (await listRuleset(machine)).flatMap((item) => {
+    const chain = readFields(item['chain']);
+    const isInput = chain['hook'] === 'input' && chain['type'] === 'filter';
+    const hasPorts = ['inet', 'ip', 'ip6'].includes(String(chain['family']));
     return isInput && hasPorts && chain['policy'] !== undefined ? [readChain(chain, 'name')] : [];
   });
 }
 
-/** Lists the rules with a comment that are for a TCP port. @throws ProgramError */
+/** Returns the rules for a TCP port with a comment. @throws ProgramError */
 export async function listRules(
   machine: Machine,
   port: number,
   comment: string,
 ): Promise<(Chain & { readonly handle: string })[]> {
-  return (await listRuleset(machine)).flatMap(({ rule }) => {
-    const isMeant = rule?.['comment'] === comment && isForPort(rule, port);
+  return (await listRuleset(machine)).flatMap((item) => {
+    const rule = readFields(item['rule']);
+    const isMeant = rule['comment'] === comment && isForPort(rule, port);
     return isMeant ? [{ ...readChain(rule, 'chain'), handle: String(rule['handle']) }] : [];
   });
 }
 
-/** Whether a rule compares the port that TCP goes to with this one. */
-function isForPort({ expr }: Record<string, unknown>, port: number): boolean {
+/** Whether a rule matches this destination port of TCP. */
+function isForPort({ expr }: Fields, port: number): boolean {
   if (!Array.isArray(expr)) return false;
   return expr.some((each: unknown) => {
     const { op, left, right } = readFields(readFields(each)['match']);
@@ -56,7 +58,7 @@ function isForPort({ expr }: Record<string, unknown>, port: number): boolean {
   });
 }
 
-function readChain(fields: Record<string, unknown>, name: string): Chain {
+function readChain(fields: Fields, name: string): Chain {
   return {
     family: String(fields['family']),
     table: String(fields['table']),
@@ -64,28 +66,23 @@ function readChain(fields: Record<string, unknown>, name: string): Chain {
   };
 }
 
-interface Item {
-  readonly chain: Record<string, unknown> | null;
-  readonly rule: Record<string, unknown> | null;
-}
+/** An object that nft printed. */
+export type Fields = Readonly<Record<string, unknown>>;
 
-async function listRuleset(machine: Machine): Promise<Item[]> {
+async function listRuleset(machine: Machine): Promise<readonly Fields[]> {
   const command = ['nft', '--json', 'list', 'ruleset'];
   const { stdout } = await mustRun(machine, 'nft does not show its rules:', command);
-  const { nftables } = readFields(JSON.parse(stdout));
-  if (!Array.isArray(nftables)) return [];
-  return nftables.map((each: unknown) => {
-    const { chain, rule } = readFields(each);
-    return {
-      chain: chain === undefined ? null : readFields(chain),
-      rule: rule === undefined ? null : readFields(rule),
-    };
-  });
+  return parseRuleset(stdout);
 }
 
-/** The fields of an object; none of anything else. */
-function readFields(value: unknown): Record<string, unknown> {
-  return typeof value === 'object' && value !== null
-    ? Object.fromEntries(Object.entries(value))
-    : {};
+/** Parses what `nft --json list ruleset` prints: objects with one field, which names their kind. */
+export function parseRuleset(text: string): readonly Fields[] {
+  const { nftables } = readFields(JSON.parse(text));
+  return Array.isArray(nftables) ? nftables.map(readFields) : [];
+}
+
+/** Returns the fields of an object; none of anything else. */
+export function readFields(value: unknown): Fields {
+  const isObject = typeof value === 'object' && value !== null && !Array.isArray(value);
+  return isObject ? Object.fromEntries(Object.entries(value)) : {};
 }
