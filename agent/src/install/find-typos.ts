@@ -1,4 +1,4 @@
-/** A variable that is not known and looks like one that is. */
+/** An unknown variable that resembles a known one. */
 export interface Typo {
   readonly given: string;
   readonly meant: string;
@@ -6,12 +6,12 @@ export interface Typo {
 
 const PREFIX = 'LATCHKEY_';
 
-/** Two letters swapped are one mistake; more than two are another word. */
+/** Swapping two letters is one mistake; three mistakes are another word. */
 const MAX_MISTAKES = 2;
 
 /**
- * Finds variables that are probably misspelt. Others of the same prefix are left alone: the server and `install.sh` have theirs.
- * @param known the names of all variables that mean something here
+ * Finds variables that are probably misspelled. Only near misses are reported: the server and `install.sh` share the prefix.
+ * @param known the names of all variables of the installer
  */
 export function findTypos(
   environment: Readonly<Record<string, string | undefined>>,
@@ -25,7 +25,7 @@ export function findTypos(
     });
 }
 
-/** The optimal string alignment distance: letters put in, left out, replaced, or swapped with the next. */
+/** Returns the optimal string alignment distance: insertions, deletions, replacements and swaps of neighbors. */
 function countMistakes(one: string, other: string): number {
   if (Math.abs(one.length - other.length) > MAX_MISTAKES) return Number.POSITIVE_INFINITY;
   let [before, last] = [

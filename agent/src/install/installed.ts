@@ -1,7 +1,7 @@
 import type { CertificateFiles, InstalledFacts } from './facts.ts';
 import { readDomain, readFile, readProxyPath, type Rule } from './option-rules.ts';
 
-/** The register of an installation lies here, below the journal's directory. */
+/** The register of an installation, in the journal's directory. */
 export const INSTALLED_FILE = 'installed.json';
 
 const FIELDS = [
@@ -15,12 +15,13 @@ const FIELDS = [
   'skipsDnsCheck',
 ];
 
-/** What is written down once an installation is finished. */
 export function formatInstalled(facts: InstalledFacts): string {
   return `${JSON.stringify(facts, [...FIELDS, 'certificate', 'key'], 2)}\n`;
 }
 
-/** @returns what was written down; null when it is damaged, by whomever */
+/**
+ * @returns the installation; null when the register is damaged
+ */
 export function parseInstalled(text: string): InstalledFacts | null {
   const fields = readFields(parseJson(text), FIELDS);
   if (fields === null) return null;
@@ -30,7 +31,7 @@ export function parseInstalled(text: string): InstalledFacts | null {
   const flags = { mutualTls, proxyByHand, skipsDnsCheck };
   if (!areFlags(flags)) return null;
   if (mode !== 'proxy' && mode !== 'standalone') return null;
-  // What is planned from them is written into configurations, so they are held to the rules once more.
+  // A plan writes them into configurations, so they are validated again.
   if (!isGood(domain, readDomain) || !isGood(proxyPath, readProxyPath)) return null;
   return { version, mode, domain, proxyPath, certificateFiles, ...flags };
 }
@@ -41,7 +42,9 @@ function areFlags(values: Readonly<Record<keyof Flags, unknown>>): values is Fla
   return Object.values(values).every((each) => typeof each === 'boolean');
 }
 
-/** @returns undefined when it is no pair of files */
+/**
+ * @returns undefined when the value is no pair of files
+ */
 function parseFiles(value: unknown): CertificateFiles | undefined {
   const [certificate, key] = readFields(value, ['certificate', 'key']) ?? [];
   return isGood(certificate, readFile) && isGood(key, readFile) ? { certificate, key } : undefined;
@@ -51,7 +54,7 @@ function isGood(value: unknown, rule: Rule<string>): value is string {
   return typeof value === 'string' && 'value' in rule(value);
 }
 
-/** The values of fields, in their order; null for anything that has others, or lacks one. */
+/** Returns the values of the fields in order; null when a field is missing or unknown. */
 function readFields(value: unknown, names: readonly string[]): readonly unknown[] | null {
   if (typeof value !== 'object' || value === null) return null;
   const fields: ReadonlyMap<string, unknown> = new Map(Object.entries(value));
@@ -63,7 +66,7 @@ function parseJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Half a file is damage like any other.
+    // A truncated register is damaged.
     return null;
   }
 }

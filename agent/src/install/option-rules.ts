@@ -1,18 +1,18 @@
 import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
-/** What a value became, or what is wrong with it: the rest of a sentence that begins with the option's name. */
+/** A parsed value, or the problem with it: the rest of a sentence that begins with the option's name. */
 export type Read<T> = { readonly value: T } | { readonly problem: string };
 
-/** How the text of an option is read. */
+/** Parses the text of an option. */
 export type Rule<T> = (text: string) => Read<T>;
 
-/** As the agent's own configuration allows it. */
+/** The limit of the agent's own configuration. */
 const MAX_INTERVAL_SECONDS = 60;
 
 const MAX_PATH_LENGTH = 200;
 
-/** Where certbot's answers lie, on every path of the domain. */
+/** The path of certbot's answers on every domain. */
 const CHALLENGES = '/.well-known';
 
 export const readDomain: Rule<string> = (text) => {
@@ -28,7 +28,7 @@ export const readEmail: Rule<string> = (text) => {
   return { problem: 'must be one e-mail address, such as operations@example.com' };
 };
 
-/** A rule for one of some words. */
+/** Returns a rule that accepts one of these words. */
 export function oneOf<T extends string>(...words: readonly T[]): Rule<T> {
   return (text) => {
     const value = words.find((word) => word === text);
@@ -96,9 +96,9 @@ const LABEL = /^[a-z\d](?:[a-z\d-]{0,61}[a-z\d])?$/u;
 const MAX_LENGTH = 253;
 
 /**
- * Says what is wrong with the name of a host on the internet, in the words of somebody who may have typed something near it.
- * @param name in small letters, without a dot at its end
- * @returns the rest of a sentence that begins with what the name was given as; null when it is one
+ * Returns the problem with a host name, with the name that was probably meant.
+ * @param name in lower case, without a dot at its end
+ * @returns the rest of a sentence that begins with the name's source; null when the name is valid
  */
 export function findHostNameProblem(name: string): string | null {
   const { host, extra } = splitAddress(name);
@@ -132,7 +132,7 @@ function isHostName(name: string): boolean {
     name.length <= MAX_LENGTH &&
     labels.length > 1 &&
     labels.every((label) => LABEL.test(label)) &&
-    // RFC 1123 again: else nothing would tell a name from an address.
+    // RFC 1123: a name whose last label is numeric is indistinguishable from an address.
     !/^\d+$/u.test(labels.at(-1) ?? '')
   );
 }

@@ -2,20 +2,20 @@ import type { CertificateFiles, InstalledFacts } from './facts.ts';
 import { findTypos } from './find-typos.ts';
 import * as rules from './option-rules.ts';
 
-/** What is asked for. What is null was not said. */
+/** The options of an installation. Null means not given. */
 export interface InstallOptions {
   readonly domain: string;
-  /** Needed only where certbot gets a certificate. */
+  /** Required only where certbot issues a certificate. */
   readonly email: string | null;
   readonly mode: 'auto' | 'proxy' | 'standalone';
   readonly forcesStandalone: boolean;
   readonly proxyPath: string;
-  /** Proxy mode behind a web server that a person sets up. */
+  /** Proxy mode behind a web server that the administrator configures. */
   readonly proxyByHand: boolean;
   readonly mutualTls: boolean;
-  /** The directory of another authority than certbot's default. */
+  /** The directory URL of an authority other than certbot's default. */
   readonly acmeServer: string | null;
-  /** A certificate of the administrator's own, so that certbot is not needed. */
+  /** A certificate of the administrator's own, instead of one by certbot. */
   readonly certificateFiles: CertificateFiles | null;
   readonly scrapeIntervalSeconds: number | null;
   readonly opensFirewall: boolean;
@@ -26,12 +26,12 @@ export type ReadOptions =
   | { readonly options: InstallOptions; readonly notes: readonly string[] }
   | { readonly problems: readonly string[]; readonly notes: readonly string[] };
 
-/** What the command line gave: texts, and true for a flag without one. What it did not give is undefined. */
+/** The parsed command line: texts, and true for a flag without one; undefined when not given. */
 export type Flags = Readonly<Record<string, unknown>>;
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** Each option: its field among the flags as the command line's library names it, its flag, and its variable. */
+/** Each option with its flag and its variable; the keys are the command line library's. */
 const SOURCES = {
   domain: { flag: '--domain', variable: 'LATCHKEY_DOMAIN' },
   email: { flag: '--email', variable: 'LATCHKEY_EMAIL' },
@@ -55,9 +55,8 @@ const DEFAULT_PROXY_PATH = '/latchkey';
 const readMode = rules.oneOf('auto', 'standalone', 'proxy');
 
 /**
- * Reads what is asked for: flags, else variables, else what is installed already, else the defaults.
- * @param installed so that an upgrade needs no word of what was said at first
- * @returns the options, or every problem, each a sentence with its fix; with notes on what was probably misspelt
+ * Reads the options: from flags, else variables, else the existing installation, else the defaults.
+ * @returns the options, or all problems as sentences with their fixes; and notes on variables that are probably misspelled
  */
 export function readOptions(
   flags: Flags,
@@ -82,12 +81,12 @@ export function readOptions(
 
 type Access = Pick<InstallOptions, 'forcesStandalone' | 'mode' | 'proxyByHand' | 'proxyPath'>;
 
-/** How viewers are to reach the agent. */
+/** Reads how viewers reach the agent. */
 function readAccess(reader: OptionReader, installed: InstalledFacts | null): Access {
   const mode = reader.read('mode', readMode, 'auto');
   const forcesStandalone = reader.read('forceStandalone', rules.readFlag, false);
   const isOpen = mode === 'auto' && !forcesStandalone;
-  // A mode that is asked for is another one, unless it is said again that it is by hand.
+  // Another mode ends a manual proxy unless the option is repeated.
   const byDefault = isOpen && (installed?.proxyByHand ?? false);
   const proxyByHand = reader.read('proxyByHand', rules.readFlag, byDefault);
   const path = installed?.proxyPath ?? DEFAULT_PROXY_PATH;
@@ -98,7 +97,7 @@ function readAccess(reader: OptionReader, installed: InstalledFacts | null): Acc
   return { mode, forcesStandalone, proxyByHand, proxyPath };
 }
 
-/** Reads options one by one and keeps what is wrong; a value that stands in for a wrong one is then never used. */
+/** Reads options one by one and collects problems; the default that replaces an invalid value is never used. */
 class OptionReader {
   readonly problems: string[] = [];
   readonly #flags: Flags;
@@ -149,7 +148,7 @@ class OptionReader {
     return null;
   }
 
-  /** Where both were given, and not to say no. */
+  /** Reports two options that exclude each other, unless one of them says no. */
   reportContradiction(...names: readonly [Name, Name]): void {
     const given = names.map((name) => this.#find(name)).filter((each) => each !== null);
     const [one, other] = given.filter(({ text }) => text !== 'no').map(describeGiven);
@@ -157,7 +156,7 @@ class OptionReader {
     this.problems.push(`${one} contradicts ${other}: leave one of them out.`);
   }
 
-  /** An empty variable is one that was not given: that is how scripts pass on what they did not get. */
+  /** Treats an empty variable as not given: scripts pass on what they did not get. */
   #find(name: Name): { readonly text: string; readonly source: string } | null {
     const { flag, variable } = SOURCES[name];
     const byFlag = this.#flags[name];
@@ -168,7 +167,7 @@ class OptionReader {
   }
 }
 
-/** A flag is clear by its name alone. */
+/** A flag needs no value to be clear. */
 function describeGiven({
   source,
   text,

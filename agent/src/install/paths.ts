@@ -1,26 +1,26 @@
-/** Where an installation puts what. Named once, for the unit, the hook, the plan and the doctor speak of the same files. */
+/** The paths of an installation, shared by units, hook, plan and doctor. */
 export const paths = {
-  /** The program with its Node.js, as the package brings it. */
+  /** The program with its Node.js, as packaged. */
   program: '/usr/lib/latchkey-agent',
   command: '/usr/bin/latchkey-agent',
 
   configuration: '/etc/latchkey-agent/agent.yaml',
-  /** The one before, when another mode needs another one: it holds what its owner has changed. */
+  /** The previous configuration with the administrator's changes, kept when it is rewritten. */
   configurationBefore: '/etc/latchkey-agent/agent.yaml.before',
   certificate: '/etc/latchkey-agent/tls/fullchain.pem',
   certificateKey: '/etc/latchkey-agent/tls/privkey.pem',
 
-  /** What the agent and nginx read of the own authority. */
+  /** The authority's files that the agent and nginx read. */
   authorityCertificate: '/etc/latchkey-agent/pki/ca.pem',
   revocations: '/etc/latchkey-agent/pki/crl.pem',
   proxyCertificate: '/etc/latchkey-agent/pki/proxy.pem',
   proxyCertificateKey: '/etc/latchkey-agent/pki/proxy.key',
 
-  /** The authority's key and register, for root only: out of the agent's reach. */
+  /** The authority's key and register, readable by root only. */
   authority: '/var/lib/latchkey-agent-authority',
-  /** What an installation did, and what was there before: for undo, upgrade and uninstall. */
+  /** The journal, backups and register of an installation. */
   journal: '/var/lib/latchkey-agent-install',
-  /** Answers of the http-01 challenge, which nginx serves. */
+  /** Answers to the http-01 challenge, which nginx serves. */
   challenges: '/var/lib/latchkey-agent-challenges',
 
   unit: '/etc/systemd/system/latchkey-agent.service',
@@ -28,29 +28,29 @@ export const paths = {
   revocationsTimer: '/etc/systemd/system/latchkey-agent-revocations.timer',
   diskHealthUnit: '/etc/systemd/system/latchkey-agent-disks.service',
   diskHealthTimer: '/etc/systemd/system/latchkey-agent-disks.timer',
-  /** A template: its instances open a port in nftables at each start. */
+  /** A unit template: each instance opens a port in nftables at boot. */
   portUnit: '/etc/systemd/system/latchkey-agent-port@.service',
-  /** certbot runs what lies here after each renewal of any certificate. */
+  /** A certbot deploy hook. */
   renewalHook: '/etc/letsencrypt/renewal-hooks/deploy/latchkey-agent',
 
   nginxServer: '/etc/nginx/conf.d/latchkey-agent.conf',
-  /** Apart from the server, for it is there before the certificate is. */
+  /** Separate from the server block, because it exists before the certificate does. */
   nginxChallengeServer: '/etc/nginx/conf.d/latchkey-agent-challenge.conf',
-  /** What counts the connections of each client. */
+  /** The zone that counts the connections of each client. */
   nginxLimits: '/etc/nginx/conf.d/latchkey-agent-limits.conf',
   nginxRoute: '/etc/nginx/snippets/latchkey-agent.conf',
   nginxChallenge: '/etc/nginx/snippets/latchkey-agent-challenge.conf',
 } as const;
 
-/** The system user that the agent runs as, and its group. */
+/** The system user of the agent, and its group. */
 export const agentUser = 'latchkey-agent';
 
-/** The one that the agent listens on, in every mode. */
+/** The agent's default port, in every mode. */
 export const AGENT_PORT = 4096;
 
 export const agentUnit = 'latchkey-agent.service';
 
-/** A file among the answers to challenges, by which an installation and the doctor see that they are reached. */
+/** A file in the challenge directory by which the installer and the doctor test that it is served. */
 export const challengeProbe = {
   directory: paths.challenges,
   name: 'latchkey-agent',

@@ -1,31 +1,30 @@
 import { type ChildProcess, execFile, type ExecFileException } from 'node:child_process';
 
-/** How a program ended. */
+/** The outcome of a program. */
 export interface ProgramResult {
-  /** Its exit code; null when it did not end by itself, which `fault` says why. */
+  /** Its exit code; null when it was killed or could not be started, which `fault` explains. */
   readonly code: number | null;
   readonly stdout: string;
   readonly stderr: string;
   /** Why there is no exit code, as a sentence; null when there is one. */
   readonly fault: string | null;
-  /** Whether there is no such program on this machine. */
+  /** Whether the program is not installed. */
   readonly isMissing: boolean;
 }
 
 export interface ProgramOptions {
-  /** In milliseconds. */
   readonly timeoutMs?: number;
-  /** Variables beside those that this program has itself. */
+  /** Variables beside those of this process. */
   readonly environment?: Readonly<Record<string, string>>;
-  /** What it reads from standard input; nothing when left out. */
+  /** Its standard input; empty by default. */
   readonly input?: string;
-  /** Whether it must come to its end: Ctrl-C, which goes to every program of a terminal, does not reach it. */
+  /** Whether Ctrl-C, which the terminal sends to every program, must not reach it. */
   readonly isShielded?: boolean;
 }
 
 /**
- * Runs a program to its end, without a shell. Passed in wherever programs are run, so that tests can answer for them.
- * It never rejects: a program that is missing or hangs is a result, too.
+ * Runs a program to its end, without a shell. Injected, so that tests can replace programs. It never rejects: a missing or
+ * hanging program is a result.
  */
 export type RunProgram = (
   program: string,
@@ -35,25 +34,25 @@ export type RunProgram = (
 
 const DEFAULT_TIMEOUT_MS = 30_000;
 
-/** After its time a program is asked to end, and so much later it is ended. */
+/** The time between SIGTERM and SIGKILL after a timeout. */
 const GRACE_MS = 5_000;
 
-/** `nginx -T` prints all of a configuration, and some have thousands of sites. */
+/** `nginx -T` prints the whole configuration, and some have thousands of sites. */
 const MAX_OUTPUT_BYTES = 32 * 1024 * 1024;
 
-/** What root finds on every distribution, also when the caller's own path lacks it; certbot may be a snap. */
+/** The directories of administrators, which the caller's PATH may lack; certbot may be a snap. */
 const SEARCH_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin:/snap/bin';
 
-/** What `setsid` says where there is no such program; the text is its own, for it speaks English here. */
+/** setsid's message for a missing program, in English because of LC_ALL. */
 const NOT_FOUND = /^setsid: failed to execute .*: No such file or directory/u;
 
-/** Within this time a program may still be on its way into a session of its own. */
+/** The time that a program may need to enter a session of its own. */
 const START_MS = 1_000;
 
-/** What a terminal sends to every program that belongs to it. */
+/** The signals that a terminal sends to all its programs. */
 const TERMINAL_SIGNALS = new Set<unknown>(['SIGHUP', 'SIGINT', 'SIGQUIT']);
 
-/** Runs programs of this machine: in English, since what they say is read, and with limits on time and output. */
+/** Runs programs of this machine in English, because their output is parsed, with limits on time and output. */
 export const runProgram: RunProgram = (program, args, options = {}) => {
   const timeoutMs = options.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   const { promise, resolve } = Promise.withResolvers<ProgramResult>();
@@ -68,7 +67,7 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
       const isLate = child.killed && error?.code !== 'ERR_CHILD_PROCESS_STDIO_MAXBUFFER';
       const ended = explain(program, error, stderr, isLate ? timeoutMs : null);
       const wasHit = options.isShielded === true && TERMINAL_SIGNALS.has(error?.signal);
-      // Before it was shielded: it has done nothing yet.
+      // The signal came before the program was shielded, and so before it did anything.
       if (wasHit && performance.now() - startedMs < START_MS)
         resolve(runProgram(program, args, options));
       else resolve({ stdout, stderr, ...ended });
@@ -79,12 +78,12 @@ export const runProgram: RunProgram = (program, args, options = {}) => {
   return promise;
 };
 
-/** In a session of its own it belongs to no terminal. `setsid` becomes the program itself, as the same process. */
+/** Runs it in a session of its own, without a terminal. `setsid` executes the program in the same process. */
 function shield(program: string, args: readonly string[]): [string, readonly string[]] {
   return ['setsid', ['--', program, ...args]];
 }
 
-/** The directories in which programs are looked for, the first ones first. */
+/** Returns the directories that programs are searched in, in order. */
 export function listSearchPath(): readonly string[] {
   return [process.env['PATH'] ?? '', SEARCH_PATH]
     .flatMap((path) => path.split(':'))
@@ -98,7 +97,7 @@ function buildEnvironment({ environment }: ProgramOptions): Record<string, strin
 }
 
 function writeInput({ stdin }: ChildProcess, input: string): void {
-  // A program that ends without reading its input is no failure: its exit code says how it went.
+  // A program may end without reading its input; its exit code tells whether that is a failure.
   stdin?.on('error', () => undefined);
   stdin?.end(input);
 }
@@ -124,9 +123,9 @@ function describeFault(program: string, error: ExecFileException, lateMs: number
   return `${program} could not be started: ${error.message}.`;
 }
 
-/** What the machine is looked at through. */
+/** How a machine is inspected. */
 export interface Detection {
-  /** What stands before every path: nothing, but in tests, where no link may be in it. */
+  /** The prefix of every path: empty, except in tests, where it contains no link. */
   readonly root: string;
   readonly runProgram: RunProgram;
 }

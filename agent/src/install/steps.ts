@@ -1,7 +1,6 @@
 /**
- * What an installation does, as data: a plan is a list of these, printed by `--dry-run`, applied in order, and undone in the
- * opposite order from what the journal kept of the time before. Each kind holds by itself: applied to a machine where it is
- * done already, it changes nothing.
+ * The steps of an installation, as data: a plan is a list of them, printed by `--dry-run`, applied in order, and undone in
+ * reverse from what the journal captured. Each step is idempotent.
  */
 export type Step =
   | PackagesStep
@@ -18,19 +17,19 @@ export type Step =
   | ServiceStep
   | FirewallStep;
 
-/** Packages of the distribution. Undone, those that were not there before are purged. */
+/** Packages of the distribution. The undo purges those that were not installed before. */
 export interface PackagesStep {
   readonly kind: 'packages';
   readonly names: readonly string[];
 }
 
-/** The system user, without a home, that cannot log in. */
+/** A system user without home and login. */
 export interface UserStep {
   readonly kind: 'user';
   readonly name: string;
 }
 
-/** Copies the package that this command was started from. Undone, the version before comes back. */
+/** Copies the package that this command was started from. The undo restores the previous version. */
 export interface ProgramStep {
   readonly kind: 'program';
   readonly from: string;
@@ -43,7 +42,7 @@ export interface LinkStep {
   readonly target: string;
 }
 
-/** Who may read a file. The group is `root` or the agent's. */
+/** The mode and group of a file. The group is `root` or the agent's. */
 export interface Ownership {
   readonly mode: number;
   readonly group: string;
@@ -54,16 +53,16 @@ export interface DirectoryStep extends Ownership {
   readonly path: string;
 }
 
-/** A file that is ours as a whole. */
+/** A file that belongs to the agent as a whole. */
 export interface FileStep extends Ownership {
   readonly kind: 'file';
   readonly path: string;
   readonly text: string;
-  /** A configuration that people change stays as it is when it is there. */
+  /** Whether an existing file is kept, as a configuration that administrators change. */
   readonly keepsExisting: boolean;
 }
 
-/** A change within somebody else's file. Nothing is written when the file is no longer what was read. */
+/** A change of a file that belongs to others. It fails when the file no longer has the text `before`. */
 export interface EditStep {
   readonly kind: 'edit';
   readonly path: string;
@@ -71,12 +70,12 @@ export interface EditStep {
   readonly after: string;
 }
 
-/** A certificate of a public authority, by certbot. */
+/** A certificate that certbot obtains. */
 export interface CertificateStep {
   readonly kind: 'certificate';
   readonly domain: string;
   readonly email: string;
-  /** The directory address of another authority than certbot's default. */
+  /** The directory URL of an authority other than certbot's default. */
   readonly acmeServer: string | null;
   readonly challenge:
     | { readonly kind: 'standalone' }
@@ -84,8 +83,8 @@ export interface CertificateStep {
 }
 
 /**
- * Puts the certificate that the agent itself shows into place: a copy of certbot's or of given files, or a self-signed one,
- * which is enough behind a proxy that does not verify it.
+ * Installs the certificate that the agent itself presents: a copy of certbot's or of given files, or a self-signed one, which
+ * is enough behind a proxy that does not verify it.
  */
 export interface OwnCertificateStep {
   readonly kind: 'own-certificate';
@@ -95,29 +94,29 @@ export interface OwnCertificateStep {
     | { readonly kind: 'self-signed' };
 }
 
-/** The own authority for client certificates, its list of revocations, and the proxy's own client certificate. */
+/** The authority for client certificates, its revocation list, and the proxy's own client certificate. */
 export interface AuthorityStep {
   readonly kind: 'authority';
   readonly domain: string;
-  /** What viewers connect to, such as `wss://db-1.example.com:4096`, for the bundles that are made later. */
+  /** The address that viewers connect to, such as `wss://db-1.example.com:4096`, for later bundles. */
   readonly address?: string;
   readonly withProxyCertificate: boolean;
 }
 
-/** `nginx -t`, its warnings compared with those before, then a reload. */
+/** Runs `nginx -t`, compares its warnings with those before, and reloads. */
 export interface NginxStep {
   readonly kind: 'nginx';
-  /** Whether the health route must then answer; it cannot while there is only what answers the challenge. */
+  /** Whether the health route must answer then; it cannot before there is a route. */
   readonly probesRoute: boolean;
 }
 
-/** A unit that is enabled and runs, restarted when an earlier step changed what it reads. */
+/** Enables and starts a unit, and restarts it when an earlier step changed what it reads. */
 export interface ServiceStep {
   readonly kind: 'service';
   readonly unit: string;
 }
 
-/** Opens a port in the firewall that is active, only when asked for. */
+/** Opens a port in the active firewall. */
 export interface FirewallStep {
   readonly kind: 'firewall';
   readonly tool: 'firewalld' | 'nft' | 'ufw';

@@ -8,35 +8,40 @@ import { listStale, mergeEntries } from './entries.ts';
 import { describeUndo, undoEntries, UndoError } from './undo.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
-/** What a run is told to do. */
 export interface ApplyRequest {
   readonly steps: readonly Step[];
-  /** What is written down of the installation once it is finished. */
+  /** The register that is written once the installation is finished. */
   readonly installed: string;
-  /** Looks at the finished thing. @throws Error saying what is not as it must be */
+  /** Verifies the finished installation. @throws Error with the first problem */
   readonly verify: () => Promise<void>;
 }
 
-/** Whom a run tells how it goes on. */
+/** Receives the progress of a run. */
 export interface Progress {
   readonly begin: (title: string) => void;
-  /** @param isDone false when the machine was like that already */
+  /**
+   * @param isDone false when the step was already satisfied
+   */
   readonly end: (title: string, isDone: boolean, seconds: number) => void;
-  /** @param isUndone whether there is anything to undo, which begins now */
+  /**
+   * @param isUndone whether there are changes, which are undone now
+   */
   readonly failed: (reason: string, isUndone: boolean) => void;
 }
 
 export interface RunContext extends StepContext {
   readonly journal: Journal;
   readonly progress: Progress;
-  /** @throws Interrupted when somebody has asked to stop */
+  /**
+   * @throws Interrupted after a stop signal
+   */
   readonly checkInterruption: () => void;
 }
 
 /**
- * Makes the machine as a plan wants it, or leaves it as it was.
- * @returns whether anything had to be changed
- * @throws Error why not, after everything of this run was undone; UndoError when that failed, too
+ * Applies a plan to the machine, or leaves the machine as it was.
+ * @returns whether anything was changed
+ * @throws Error the cause, after all changes of this run were undone; UndoError when that failed, too
  */
 export async function applyPlan(request: ApplyRequest, context: RunContext): Promise<boolean> {
   const run = new Run(context);
@@ -54,7 +59,7 @@ export async function applyPlan(request: ApplyRequest, context: RunContext): Pro
   return run.finish(steps.map(nameEntry), request.installed);
 }
 
-/** A program that Ctrl-C has ended fails of that, and says something else. */
+/** Returns the interruption in place of the failure of a program that Ctrl-C ended. */
 function findCause(error: unknown, { checkInterruption }: RunContext): unknown {
   try {
     checkInterruption();
@@ -65,16 +70,16 @@ function findCause(error: unknown, { checkInterruption }: RunContext): unknown {
 }
 
 /**
- * Undoes what a run left that was killed.
+ * Undoes the changes of a run that was killed.
  * @returns whether there was one
- * @throws UndoError when that cannot be done
+ * @throws UndoError when that fails
  */
 export async function undoUnfinished(context: RunContext): Promise<boolean> {
   const { journal, progress } = context;
   const changes = journal.unfinished;
   if (changes === null) {
     journal.tidy();
-    // What a run left that was killed at its very end; the next one must not take it for its own.
+    // A run that was killed at its very end left it; the next run must not restore it.
     removeOldProgram(context, paths.program);
     return false;
   }
@@ -96,7 +101,7 @@ class Run {
     this.#context = context;
   }
 
-  /** A run that changes nothing writes nothing down, either. */
+  /** A run without changes writes no journal. */
   get hasBegun(): boolean {
     return this.#context.journal.unfinished !== null;
   }
@@ -115,7 +120,7 @@ class Run {
     progress.end(step.title, !isSatisfied, (performance.now() - startedMs) / 1000);
   }
 
-  /** Undoes what an earlier installation did and this plan no longer has. */
+  /** Undoes the steps of an earlier installation that this plan no longer contains. */
   async removeStale(steps: readonly BoundStep[]): Promise<void> {
     const { journal, progress } = this.#context;
     const stale = listStale(journal, steps.map(nameEntry), this.#context);
@@ -124,7 +129,7 @@ class Run {
       progress.begin(title);
       const startedMs = performance.now();
       const remarks = await this.#remove(entry);
-      // What stays must not be reported as brought back.
+      // What was kept must not be reported as restored.
       const outcome = remarks.length === 0 ? title : `No longer wanted: ${remarks.join(' ')}`;
       progress.end(outcome, true, (performance.now() - startedMs) / 1000);
     }
@@ -132,7 +137,7 @@ class Run {
     if (stale.length > 0) await this.#notifyReaders(steps);
   }
 
-  /** Applies those steps once more whose programs read what was undone. */
+  /** Applies steps again whose programs read files that were undone. */
   async #notifyReaders(steps: readonly BoundStep[]): Promise<void> {
     for (const step of steps) {
       if (kindOf(step).afterUndo === undefined) continue;
@@ -140,7 +145,9 @@ class Run {
     }
   }
 
-  /** @returns sentences about what was not brought back as it was */
+  /**
+   * @returns sentences about what was not restored
+   */
   async #remove(entry: Entry): Promise<readonly string[]> {
     const kind = kindOf(entry);
     const before = await kind.capture(entry.subject, this.#context);
@@ -189,7 +196,9 @@ class Run {
     journal.abandon();
   }
 
-  /** @returns whether there was anything to end */
+  /**
+   * @returns whether anything was changed
+   */
   finish(names: readonly string[], installed: string): boolean {
     const { journal } = this.#context;
     const changes = journal.unfinished;

@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { lastLines, locate, type Machine, mustRun, ProgramError } from './machine.ts';
 import type { StepContext } from './step-kind.ts';
 
-/** Another apt, often the daily one, ends by itself within this many seconds. */
+/** The time that another apt, often the daily one, gets to end. */
 const LOCK_TIMEOUT_SECONDS = 120;
 
 const OPTIONS = [
@@ -20,13 +20,13 @@ const TIMEOUT_MS = 600_000;
 const OWN_TIMEOUT_MS = 300_000;
 const PAUSE_MS = 500;
 
-/** An option that means nothing to apt, so that its history log names the transaction as ours. */
+/** An option that apt ignores, so that its history log marks the transaction as ours. */
 const MARK_OPTION = '-oLatchkey-Agent::Run=';
 
-/** dpkg's states of a package of which no file is installed (dpkg(1)). */
+/** dpkg's states of a package without installed files (dpkg(1)). */
 const ABSENT: ReadonlySet<string> = new Set(['config-files', 'not-installed']);
 
-/** The state of each package that dpkg knows, by its name: `installed`, `config-files`, `unpacked` … */
+/** Returns the state of each package that dpkg knows: `installed`, `config-files`, `unpacked` … */
 export async function listPackageStates(machine: Machine): Promise<ReadonlyMap<string, string>> {
   const format = '${Package}\t${db:Status-Status}\n';
   const result = await machine.runProgram('dpkg-query', ['--show', `--showformat=${format}`]);
@@ -37,21 +37,21 @@ export async function listPackageStates(machine: Machine): Promise<ReadonlyMap<s
   return new Map(lines.flatMap(([name, state]) => (name && state ? [[name, state]] : [])));
 }
 
-/** Whether a package has files installed, also one whose installation was interrupted. */
+/** Whether a package has installed files, even after an interrupted installation. */
 export function isPresent(states: ReadonlyMap<string, string>, name: string): boolean {
   return !ABSENT.has(states.get(name) ?? 'not-installed');
 }
 
-/** Waits until no other apt or dpkg holds its lock, two minutes at most. */
+/** Waits at most two minutes for the lock of another apt or dpkg. */
 export async function waitForAptLock(machine: Machine): Promise<void> {
-  // It fails where dependencies are broken, too, which the command after it reports.
+  // It also fails for broken dependencies, which the next command reports.
   await machine.runProgram('apt-get', ['check', ...OPTIONS], { timeoutMs: TIMEOUT_MS });
 }
 
 /**
- * Lists the packages that an installation would add, their dependencies included, and downloads them. The lists of packages
- * are updated where they are missing, or name files that the mirror no longer has.
- * @throws ProgramError with the end of what apt printed
+ * Returns the packages that an installation would add, with dependencies, and downloads them. Updates the package lists when
+ * they are missing or outdated.
+ * @throws ProgramError with the end of apt's output
  */
 export async function prepareInstall(
   names: readonly string[],
@@ -68,7 +68,9 @@ export async function prepareInstall(
   throw new ProgramError(`${failure}, and the lists of packages could not be updated:`, updated);
 }
 
-/** @returns the packages that are new; or the end of what apt printed when it failed */
+/**
+ * @returns the new packages; or the end of apt's output when it failed
+ */
 async function download(
   names: readonly string[],
   machine: Machine,
@@ -87,19 +89,19 @@ function listInstallArguments(names: readonly string[]): string[] {
   return ['install', ...OPTIONS, '--no-install-recommends', ...names];
 }
 
-/** Installs packages in one transaction that bears a mark. @throws ProgramError with the end of what apt printed */
+/** Installs packages in one marked transaction. @throws ProgramError with the end of apt's output */
 export async function installMarked(
   names: readonly string[],
   mark: string,
   machine: Machine,
 ): Promise<void> {
-  // First of all, since the history log cuts long command lines.
+  // The first argument, because the history log truncates long command lines.
   const command = ['apt-get', `${MARK_OPTION}${mark}`, ...listInstallArguments(names)];
   const failure = `${names.join(', ')} could not be installed:`;
   await mustRun(machine, failure, command, { timeoutMs: TIMEOUT_MS });
 }
 
-/** Waits until no apt with a mark runs any more: one whose installer was killed goes on by itself. */
+/** Waits until no marked apt runs: one whose installer was killed continues. */
 export async function waitForMarked(mark: string, context: StepContext): Promise<void> {
   for (let waitedMs = 0; waitedMs < OWN_TIMEOUT_MS; waitedMs += PAUSE_MS) {
     const { code } = await context.runProgram('pgrep', ['-f', `${MARK_OPTION.slice(1)}${mark}`]);
@@ -108,12 +110,12 @@ export async function waitForMarked(mark: string, context: StepContext): Promise
   }
 }
 
-/** Lets dpkg finish packages whose installation was interrupted, without which it removes none of them. */
+/** Completes interrupted installations, which dpkg requires before it removes packages. */
 export async function configurePending(machine: Machine): Promise<void> {
   await machine.runProgram('dpkg', ['--configure', '-a'], { timeoutMs: TIMEOUT_MS });
 }
 
-/** The packages that would go together with some, themselves included. */
+/** Returns the packages that a removal would remove, including these. */
 export async function simulatePurge(
   names: readonly string[],
   machine: Machine,
@@ -125,8 +127,8 @@ export async function simulatePurge(
 
 /**
  * Removes packages.
- * @param verb `purge` removes their configuration files, too
- * @throws ProgramError with the end of what apt printed
+ * @param verb `purge` also removes their configuration files
+ * @throws ProgramError with the end of apt's output
  */
 export async function removePackages(
   verb: 'purge' | 'remove',
@@ -139,27 +141,23 @@ export async function removePackages(
   await mustRun(machine, failure, command, { timeoutMs: TIMEOUT_MS });
 }
 
-/** The packages that somebody installed by their names, and not as dependencies. */
+/** Returns the packages that were installed by name, not as dependencies. */
 export async function listManual(machine: Machine): Promise<ReadonlySet<string>> {
   const { stdout } = await machine.runProgram('apt-mark', ['showmanual']);
   return new Set(stdout.split('\n').map((line) => line.replace(/:.*$/u, '')));
 }
 
-/** Where apt logs its transactions unless it is configured otherwise (apt.conf(5), Dir::Log::History). */
+/** The default of `Dir::Log::History` (apt.conf(5)). */
 const DEFAULT_PATH = '/var/log/apt/history.log';
 
-/** One transaction of apt, as its history log has it. */
+/** A transaction in apt's history log. */
 export interface AptTransaction {
-  /** The program and its arguments. */
   readonly commandLine: string;
-  /** The packages that were not installed before it, without their architecture. */
+  /** The packages that it installed newly, without their architecture. */
   readonly installed: readonly string[];
 }
 
-/**
- * Reads apt's history log, the oldest transaction first. apt writes a transaction there before it starts dpkg, so one that was
- * killed is listed, too.
- */
+/** Reads apt's history log, oldest first. apt logs a transaction before it starts dpkg, so killed ones are listed, too. */
 export async function readAptHistory(machine: Machine): Promise<AptTransaction[]> {
   const asked = await machine.runProgram('apt-config', ['shell', 'H', 'Dir::Log::History/f']);
   const [, configured = DEFAULT_PATH] = /^H='([^']+)'$/mu.exec(asked.stdout) ?? [];
@@ -167,7 +165,7 @@ export async function readAptHistory(machine: Machine): Promise<AptTransaction[]
   return existsSync(place) ? parseAptHistory(readFileSync(place, 'utf8')) : [];
 }
 
-/** Parses a history log: paragraphs of `Name: value` lines. */
+/** Parses paragraphs of `Name: value` lines. */
 export function parseAptHistory(text: string): AptTransaction[] {
   return text
     .split(/\n{2,}/u)
@@ -179,9 +177,8 @@ export function parseAptHistory(text: string): AptTransaction[] {
 }
 
 /**
- * The packages that transactions with a mark in their command line installed, without those that a later transaction of
- * somebody else installed once more.
- * @param mark an argument that no other command line has
+ * Returns the packages that marked transactions installed, without those that a later transaction installed again.
+ * @param mark an argument that no other command line contains
  */
 export function listInstalledBy(history: readonly AptTransaction[], mark: string): string[] {
   const own = new Set<string>();
@@ -195,7 +192,7 @@ export function listInstalledBy(history: readonly AptTransaction[], mark: string
   return [...own];
 }
 
-/** The packages that others installed after the last transaction with a mark; in the whole log where none has it. */
+/** Returns the packages that others installed after the last marked transaction; all of the log without one. */
 export function listInstalledAfter(history: readonly AptTransaction[], mark: string): string[] {
   const last = history.findLastIndex(({ commandLine }) => commandLine.includes(mark));
   return history.slice(last + 1).flatMap(({ installed }) => installed);

@@ -10,7 +10,7 @@ const ACCOUNTS = `${LETSENCRYPT}/accounts`;
 const RENEWALS = `${LETSENCRYPT}/renewal`;
 const LOGS = '/var/log/letsencrypt';
 
-/** What certbot writes beside accounts and certificates; nothing refers to it later. */
+/** Files that certbot writes beside accounts and certificates, and never reads again. */
 const DEBRIS = [
   `${LETSENCRYPT}/csr`,
   `${LETSENCRYPT}/keys`,
@@ -20,7 +20,7 @@ const DEBRIS = [
   `${LOGS}/.certbot.lock`,
 ];
 
-/** The directories that certbot creates when it is first used, the deepest first. */
+/** Directories that certbot creates at its first use, deepest first. */
 const DIRECTORIES = [
   ACCOUNTS,
   `${LETSENCRYPT}/archive`,
@@ -38,32 +38,32 @@ const DIRECTORIES = [
   LOGS,
 ];
 
-/** certbot registers its account first of all, and gets a certificate within the second time. */
+/** certbot registers its account first, and gets a certificate within the second time. */
 const REGISTRATION_MS = 60_000;
 const ISSUE_MS = 300_000;
 
-/** The clock by which the kernel marks files lags behind by a few milliseconds. */
+/** File timestamps of the kernel lag by a few milliseconds. */
 const CLOCK_LAG_MS = 1_000;
 
-/** What is there of certbot beside its certificates. */
+/** Returns the paths of certbot beside its certificates. */
 export function listTraces(machine: Machine): string[] {
   const files = [ACCOUNTS, ...DEBRIS].flatMap((path) => listBelow(machine, path));
   return [...new Set([...files, ...DIRECTORIES])].filter((path) => exists(machine, path));
 }
 
-/** Which of the traces are a run's own. */
+/** Identifies the traces of one run. */
 export interface OwnTraces {
-  /** What `listTraces` returned before the run. */
+  /** The result of `listTraces` before the run. */
   readonly earlier: readonly string[];
   /** The ACME accounts that the run registered. */
   readonly accounts: readonly string[];
-  /** When a run started that was interrupted, of which nothing else is known. */
+  /** The start of an interrupted run, of which nothing else is known. */
   readonly interruptedAt: Date | null;
 }
 
 /**
- * Removes what a run of certbot left beside its certificate. An account that any certificate is renewed with stays, and so does
- * whatever somebody else may have added.
+ * Removes what a run of certbot left beside its certificate. Keeps an account that renews any certificate, and everything that
+ * others may have added.
  */
 export function removeTraces(machine: Machine, { earlier, ...own }: OwnTraces): void {
   const added = listTraces(machine).filter((path) => !earlier.includes(path));
@@ -83,27 +83,27 @@ export function removeTraces(machine: Machine, { earlier, ...own }: OwnTraces): 
   for (const path of [...added].sort(deepestFirst)) removeIfEmpty(machine, path);
 }
 
-/** Whether the certificate of an interrupted run may be its own, and not one that somebody requested later. */
+/** Whether an interrupted run may have issued a certificate, rather than a later one. */
 export function isIssuedWithin(machine: Machine, lineage: string, startedAt: Date): boolean {
   const first = `${LETSENCRYPT}/archive/${lineage}/cert1.pem`;
   return !exists(machine, first) || isChangedWithin(machine, first, startedAt, ISSUE_MS);
 }
 
-/** The certificates that certbot renews, by their names. */
+/** Returns the names of the certificates that certbot renews. */
 export function listRenewals(machine: Machine): string[] {
   return listNames(machine, RENEWALS)
     .filter((name) => name.endsWith('.conf'))
     .map((name) => name.slice(0, -'.conf'.length));
 }
 
-/** The directory of the ACME account that a certificate is renewed with; null where its configuration names none. */
+/** Returns the directory of the ACME account that renews a certificate; null where its configuration names none. */
 export function findAccount(machine: Machine, lineage: string): string | null {
   const id = readAccount(machine, lineage);
   const accounts = listAccounts(machine, listBelow(machine, ACCOUNTS));
   return accounts.find((path) => basename(path) === id) ?? null;
 }
 
-/** Whether certbot's directory holds anything that neither certbot's package nor an installation of ours wrote there. */
+/** Whether certbot's directory contains files that neither certbot's package nor an installation wrote. */
 export function holdsForeignFiles(machine: Machine): boolean {
   const known = new Set([`${LETSENCRYPT}/cli.ini`, paths.renewalHook]);
   return listBelow(machine, LETSENCRYPT).some((path) => {
@@ -112,7 +112,7 @@ export function holdsForeignFiles(machine: Machine): boolean {
   });
 }
 
-/** Removes a directory and those below it as far as nothing is in them. */
+/** Removes a directory and those below it where they are empty. */
 export function removeEmptyDirectories(machine: Machine, path: string): void {
   for (const each of [path, ...listBelow(machine, path)].sort(deepestFirst)) {
     removeIfEmpty(machine, each);
@@ -123,13 +123,13 @@ function isDebris(path: string): boolean {
   return DEBRIS.some((each) => path === each || path.startsWith(`${each}/`));
 }
 
-/** The directories of accounts among some paths: those with an account's own files. */
+/** Returns the account directories among some paths. */
 function listAccounts(machine: Machine, among: readonly string[]): string[] {
   const files = among.filter((path) => path.startsWith(`${ACCOUNTS}/`) && path.endsWith('.json'));
   return [...new Set(files.map((path) => dirname(path)))].filter((path) => exists(machine, path));
 }
 
-/** certbot uses the only account where a certificate's configuration names none. */
+/** Whether an account renews a certificate. certbot uses the only account where a configuration names none. */
 function isUsed(machine: Machine, account: string): boolean {
   const used = listRenewals(machine).map((name) => readAccount(machine, name));
   return used.some((id) => id === null || id === basename(account));
@@ -168,7 +168,7 @@ function listNames(machine: Machine, path: string): string[] {
   return exists(machine, path) ? readdirSync(locate(machine, path)).sort() : [];
 }
 
-/** A path, if it is there, and all below it. */
+/** Returns a path and all below it; nothing when it does not exist. */
 function listBelow(machine: Machine, path: string): string[] {
   const stats = lstatOrNull(locate(machine, path));
   if (stats === null) return [];

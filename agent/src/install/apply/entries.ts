@@ -3,9 +3,9 @@ import { kindOf } from './kinds.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
 /**
- * What an earlier installation did and a plan no longer has, such as the other mode's files: it is undone, the last one first.
+ * Returns the entries of earlier installations that a plan no longer contains, such as the other mode's files, in the order in
+ * which they were applied.
  * @param names those of the plan's steps
- * @returns in the order in which it was done
  */
 export function listStale(
   { done }: Pick<Journal, 'done'>,
@@ -15,7 +15,6 @@ export function listStale(
   return done.filter((entry) => isStale(entry, names, context));
 }
 
-/** Whether an entry is neither of a plan, nor stays without one. */
 function isStale(entry: Entry, names: readonly string[], context: StepContext): boolean {
   const { outlivesPlans, isWanted } = kindOf(entry);
   if (outlivesPlans || names.includes(nameEntry(entry))) return false;
@@ -23,8 +22,9 @@ function isStale(entry: Entry, names: readonly string[], context: StepContext): 
 }
 
 /**
- * What is done once a run has ended: for each thing how it was before the first installation, and what the last one left.
- * @param names those of the plan, in its order, which is that of the entries; those that no plan names any more come before
+ * Merges the changes of a run into the entries: each captures the state before the first installation, and what the last one
+ * left.
+ * @param names those of the plan, in the order of the result; entries of no plan come first
  */
 export function mergeEntries(
   done: readonly Entry[],
@@ -46,10 +46,7 @@ export function mergeEntries(
   return removed.reduce(inherit, entries);
 }
 
-/**
- * What a removed certificate had added may be in use by another one, as an ACME account is. That one has it from now on, with
- * what was there before either.
- */
+/** Passes what a removed certificate had added, such as an ACME account, on to the certificate that may still use it. */
 function inherit(entries: readonly Entry[], removed: Entry): Entry[] {
   const heir = entries.find(({ kind }) => kind === removed.kind);
   const traces = removed.before.facts['traces'];
@@ -61,7 +58,7 @@ function inherit(entries: readonly Entry[], removed: Entry): Entry[] {
   });
 }
 
-/** Lists of what was added grow; of everything else the last word counts. */
+/** Lists of added things grow; everything else is replaced. */
 function join(earlier: Entry, later: Entry): Entry {
   const added = [...(earlier.after?.['added'] ?? []), ...(later.after?.['added'] ?? [])];
   const after = { ...later.after, ...(added.length > 0 ? { added } : {}) };

@@ -1,11 +1,11 @@
-/** As a shell says that a program was ended by a signal. */
+/** The exit codes of a shell for a program that a signal ended. */
 const EXIT_CODES = { SIGHUP: 129, SIGINT: 130, SIGQUIT: 131, SIGTERM: 143 } as const;
 
 type StopSignal = keyof typeof EXIT_CODES;
 
 const STOP_SIGNALS = ['SIGHUP', 'SIGINT', 'SIGQUIT', 'SIGTERM'] as const;
 
-/** Somebody has asked to stop. */
+/** A stop signal was received. */
 class Interrupted extends Error {
   readonly exitCode: number;
 
@@ -17,21 +17,23 @@ class Interrupted extends Error {
 }
 
 export interface Interruption extends Disposable {
-  /** @throws Interrupted once a signal has come */
+  /**
+   * @throws Interrupted after a stop signal
+   */
   readonly check: () => void;
-  /** Null as long as none has come. */
+  /** Null before a stop signal. */
   readonly stopped: () => Interrupted | null;
 }
 
 function ignore(): void {
-  // Whoever read what is printed has gone.
+  // The reader of the output is gone, which is no reason to stop.
 }
 
 /**
- * Takes the signals that ask to stop, also that of a connection that broke: a step comes to its end, then its work is undone.
- * That nobody reads what is printed any more is no reason to end in the middle. Once disposed of, until the process ends, signals
- * are passed over: who presses Ctrl-C at the very end must not be told by an exit code that it was cut off.
- * @param tell says so to the person at the terminal
+ * Handles stop signals, including that of a lost connection: the current step ends, then the run is undone. A closed output
+ * does not stop a run. After disposal signals are ignored until the process ends: Ctrl-C at the very end must not change the
+ * exit code.
+ * @param tell informs the user
  */
 export function watchInterruption(tell: () => void): Interruption {
   let stopped: Interrupted | null = null;

@@ -2,17 +2,16 @@ import type { PathState } from './path-state.ts';
 import { isKind } from './kinds.ts';
 import type { Before, Entry, Facts, Subject } from './step-kind.ts';
 
-/** A line of the journal. */
 export type Line =
-  /** A step of a finished installation. */
+  /** A step of a completed installation. */
   | { readonly line: 'done'; readonly entry: Entry }
-  /** A run has begun; what was written down of the installation before it, if there was one. */
+  /** A run began; with the register of the installation before it. */
   | { readonly line: 'begin'; readonly installed: string | null }
-  /** A step, or the undoing of an earlier one, is about to change the machine. */
+  /** A step, or the undo of an earlier one, is about to change the machine. */
   | { readonly line: 'before'; readonly action: Action; readonly entry: Entry }
-  /** It has come to its end. */
+  /** The change completed. */
   | { readonly line: 'after'; readonly after: Facts }
-  /** A step of a finished installation was undone. */
+  /** A step of a completed installation was undone. */
   | { readonly line: 'undone'; readonly name: string };
 
 export type Action = 'apply' | 'remove';
@@ -22,9 +21,8 @@ export function formatLine(line: Line): string {
 }
 
 /**
- * Reads a journal. A last line without its end is one that was being written when the machine stopped: nothing was done
- * after it.
- * @throws Error naming the line that is damaged
+ * Parses a journal. A torn last line was being written when the machine stopped, before its change began.
+ * @throws Error naming the damaged line
  */
 export function parseJournal(text: string, path: string): Line[] {
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
@@ -65,7 +63,7 @@ function parseFields(text: string): Fields | null {
   try {
     return readFields(JSON.parse(text));
   } catch {
-    // What is no JSON is damaged, as the caller says.
+    // The caller reports the line as damaged.
     return null;
   }
 }

@@ -19,15 +19,15 @@ import { locate, type Machine } from './machine.ts';
 import { type Entry, type Facts, nameEntry } from './step-kind.ts';
 import { syncPath, writeFile } from '../../system/write-file.ts';
 
-/** A change of a run that has not ended. */
+/** A change of an unfinished run. */
 export interface Change {
   readonly action: Action;
   readonly entry: Entry;
 }
 
 /**
- * What installations have done to this machine. A line is on the disk before the change that it tells of begins, so that
- * whoever comes after a crash can undo it.
+ * The changes that installations made to this machine. A line is synced to disk before its change begins, so that a later run
+ * can undo it after a crash.
  */
 export class Journal {
   readonly backups: Backups;
@@ -37,7 +37,9 @@ export class Journal {
   readonly #installedPath: string;
   #lines: readonly Line[];
 
-  /** @throws Error when the journal is damaged */
+  /**
+   * @throws Error when the journal is damaged
+   */
   constructor(machine: Machine) {
     this.#machine = machine;
     this.#directory = locate(machine, paths.journal);
@@ -49,7 +51,7 @@ export class Journal {
       : [];
   }
 
-  /** The steps of finished installations that are still done, in the order of their undoing from the end. */
+  /** The steps of completed installations that are not undone, in the order in which they were applied. */
   get done(): Entry[] {
     const undone = new Set(
       this.#lines.flatMap((each) => (each.line === 'undone' ? [each.name] : [])),
@@ -59,7 +61,7 @@ export class Journal {
     );
   }
 
-  /** The changes of a run that has not ended, in their order; null when every run has. */
+  /** The changes of an unfinished run in order; null when every run is finished. */
   get unfinished(): Change[] | null {
     const start = this.#lines.findIndex(({ line }) => line === 'begin');
     if (start === -1) return null;
@@ -90,32 +92,32 @@ export class Journal {
     this.#append({ line: 'undone', name: nameEntry(entry) });
   }
 
-  /** Ends a run: what it did is done, and its description is that of the installation. */
+  /** Completes a run: stores its entries and the register. */
   finish(done: readonly Entry[], installed: string | null): void {
     this.#writeInstalled(installed);
     this.#rewrite(done);
   }
 
-  /** Ends a run that was undone: everything is as before it. */
+  /** Completes an undone run: restores the register. */
   abandon(): void {
     const begin = this.#lines.find((each) => each.line === 'begin');
     if (begin !== undefined) this.#writeInstalled(begin.installed);
     this.#rewrite(this.done);
   }
 
-  /** Forgets that there was an installation, but not the steps that are still done. */
+  /** Removes the register, and keeps the entries that are not undone. */
   removeInstalled(): void {
     this.#writeInstalled(null);
     this.#rewrite(this.done);
   }
 
-  /** Removes what is left of a journal in which nothing is done any more. */
+  /** Removes a journal without entries. */
   tidy(): void {
     this.#rewrite(this.done);
   }
 
   #remove(): void {
-    // First what says that there is something to do, for that needs all the rest.
+    // The journal first: without it nothing refers to the rest.
     rmSync(this.#path, { force: true });
     rmSync(this.#directory, { recursive: true, force: true });
     this.#lines = [];
@@ -140,7 +142,7 @@ export class Journal {
     if (!isNew) this.#cutTornLine();
     const file = openSync(this.#path, 'a', 0o600);
     try {
-      // All of it: on a disk that is nearly full one call writes a part.
+      // writeFileSync, because one write may store only a part on a disk that is nearly full.
       writeFileSync(file, formatLine(line));
       fsyncSync(file);
     } finally {
@@ -150,7 +152,7 @@ export class Journal {
     this.#lines = [...this.#lines, line];
   }
 
-  /** What was being written when the machine stopped must not become the beginning of a line. */
+  /** Truncates a torn line, which must not become the start of the next one. */
   #cutTornLine(): void {
     const bytes = readFileSync(this.#path);
     const end = bytes.lastIndexOf('\n') + 1;

@@ -30,7 +30,7 @@ const kinds: Kinds = {
   user,
 };
 
-/** What an entry's kind can do, without the step that it came from. */
+/** The part of a kind that needs no step, only an entry. */
 export type EntryKind = Pick<
   StepKind<Step>,
   'capture' | 'undo' | 'afterUndo' | 'outlivesPlans' | 'isWanted'
@@ -44,7 +44,6 @@ export function isKind(name: string): name is Step['kind'] {
   return Object.hasOwn(kinds, name);
 }
 
-/** A step together with what its kind does. */
 export interface BoundStep {
   readonly kind: Step['kind'];
   readonly title: string;
@@ -53,7 +52,6 @@ export interface BoundStep {
   readonly apply: (context: StepContext, before: Before) => ReturnType<StepKind<Step>['apply']>;
 }
 
-/** Joins a step with its kind. */
 export function bindStep(step: Step): BoundStep {
   switch (step.kind) {
     case 'authority':

@@ -2,16 +2,15 @@ import { readFileSync } from 'node:fs';
 
 import type { ProgramOptions, ProgramResult, RunProgram } from '../run-program.ts';
 
-/** The machine that is changed. */
 export interface Machine {
-  /** What stands before every path: nothing, but in tests. */
+  /** The prefix of every path: empty, except in tests. */
   readonly root: string;
-  /** Who owns what is made: root, but in tests. */
+  /** The owner of created files: root, except in tests. */
   readonly ownerId: number;
   readonly runProgram: RunProgram;
 }
 
-/** A program failed: what could not be done, and the last lines that it printed. */
+/** A failed program: what could not be done, and the last lines of its output. */
 export class ProgramError extends Error {
   constructor(what: string, result: ProgramResult) {
     super([what, ...lastLines(result)].join('\n  '));
@@ -19,15 +18,15 @@ export class ProgramError extends Error {
   }
 }
 
-/** Where a path lies on this machine. */
+/** Returns where a path lies on this machine. */
 export function locate({ root }: Machine, path: string): string {
   return `${root}${path}`;
 }
 
 /**
- * Runs a program that must end well.
+ * Runs a program that must succeed.
  * @param failure the sentence that begins the error
- * @throws ProgramError with the last lines of what it printed
+ * @throws ProgramError with the last lines of its output
  */
 export async function mustRun(
   machine: Machine,
@@ -40,7 +39,7 @@ export async function mustRun(
   return result;
 }
 
-/** Whether a program ends well. */
+/** Whether a program succeeds. */
 export async function succeeds(
   machine: Machine,
   [program = '', ...args]: readonly string[],
@@ -49,7 +48,7 @@ export async function succeeds(
   return code === 0;
 }
 
-/** The id of a group; null when there is none of that name. */
+/** Returns the id of a group; null when it does not exist. */
 export function findGroupId(machine: Machine, group: string): number | null {
   if (group === 'root') return machine.ownerId;
   const lines = readFileSync(locate(machine, '/etc/group'), 'utf8').split('\n');
@@ -59,17 +58,17 @@ export function findGroupId(machine: Machine, group: string): number | null {
 
 const SHOWN_LINES = 8;
 
-/** The end of what a program printed, for an error. */
+/** Returns the last lines of a program's output, for an error. */
 export function lastLines({ stdout, stderr, fault }: ProgramResult): string[] {
   const printed = (stderr.trim() === '' ? stdout : stderr).trim().split('\n');
-  // Some of it may be what a stranger's server has answered.
+  // The output may contain what a foreign server sent.
   const lines = printed
     .map((line) => line.replaceAll(/\p{Cc}/gu, ' ').trimEnd())
     .filter((line) => line !== '');
   return [...(fault === null ? [] : [fault]), ...lines.slice(-SHOWN_LINES)];
 }
 
-/** What an error of the system means here, by its name. */
+/** Explanations of system errors, by their codes. */
 const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['ENOSPC', 'The disk is full: free some space and run this again'],
   ['EDQUOT', 'The disk is full for this user: free some space and run this again'],
@@ -77,7 +76,7 @@ const MEANINGS: ReadonlyMap<string, string> = new Map([
   ['EPERM', 'The system does not allow it, perhaps by an attribute of the file (lsattr)'],
 ]);
 
-/** Why something could not be done, as a sentence. */
+/** Returns why something failed, as a sentence. */
 export function explainFailure(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const code = 'code' in error ? String(error.code) : '';

@@ -23,9 +23,9 @@ import {
   writeLink,
 } from '../../system/write-file.ts';
 
-/** What was at a path: enough to bring it back. */
+/** The state of a path, from which it can be restored. */
 export type PathState =
-  /** With the directories above it that were missing, too, the deepest first. */
+  /** With the missing directories above it, deepest first. */
   | { readonly type: 'absent'; readonly path: string; readonly missing: readonly string[] }
   | { readonly type: 'link'; readonly path: string; readonly target: string }
   | ({ readonly type: 'directory'; readonly path: string } & Access)
@@ -46,12 +46,12 @@ interface Content {
 
 const PERMISSIONS = 0o7777;
 
-/** What lies at a path, itself and not what it links to; null where nothing does. */
+/** Returns the status of a path, without following a link; null when it does not exist. */
 export function lstatOrNull(path: string): Stats | null {
   return lstatSync(path, { throwIfNoEntry: false }) ?? null;
 }
 
-/** Writes down what is at a path now; the bytes of a file go to the backups. */
+/** Captures the state of a path; the bytes of a file go to the backups. */
 export function capturePath(machine: Machine, backups: Backups, path: string): PathState {
   const place = locate(machine, path);
   const stats = lstatOrNull(place);
@@ -64,7 +64,7 @@ export function capturePath(machine: Machine, backups: Backups, path: string): P
   return { type: 'file', path, ...access, ...content };
 }
 
-/** As `capturePath`, with everything below a directory. */
+/** Captures a path and everything below it. */
 export function captureTree(machine: Machine, backups: Backups, path: string): PathState[] {
   const state = capturePath(machine, backups, path);
   if (state.type !== 'directory') return [state];
@@ -72,7 +72,7 @@ export function captureTree(machine: Machine, backups: Backups, path: string): P
   return [state, ...names.flatMap((name) => captureTree(machine, backups, join(path, name)))];
 }
 
-/** Brings a path back to what it was; a directory that was not there goes only when it is empty. */
+/** Restores a path; a directory that was absent is removed only when it is empty. */
 export function restore(machine: Machine, backups: Backups, state: PathState): void {
   const place = locate(machine, state.path);
   rmSync(temporaryPath(place), { force: true });
@@ -91,7 +91,7 @@ function removePath(machine: Machine, { path, missing }: PathState & { type: 'ab
   if (lstatOrNull(place)?.isDirectory() === true) removeIfEmpty(place);
   else rmSync(place, { force: true });
   for (const directory of missing) removeIfEmpty(locate(machine, directory));
-  // Else a power cut may bring it back after the journal has forgotten it.
+  // Otherwise a power failure may restore the name after the journal has dropped it.
   const parents = [path, ...missing].map((each) => locate(machine, dirname(each)));
   const left = parents.find((each) => existsSync(each));
   if (left !== undefined) syncPath(left);
@@ -107,7 +107,7 @@ function listMissing(machine: Machine, path: string): string[] {
   return [parent, ...listMissing(machine, parent)];
 }
 
-/** What is at a path, in short, for a later comparison; null where nothing is. */
+/** Returns a digest of a path for later comparison; null when it does not exist. */
 export function identify(machine: Machine, path: string): string | null {
   const place = locate(machine, path);
   const stats = lstatOrNull(place);
@@ -116,12 +116,12 @@ export function identify(machine: Machine, path: string): string | null {
   return stats.isDirectory() ? 'directory' : hashFile(machine, path);
 }
 
-/** What a step left at its paths. */
+/** Returns the digests of what a step left at its paths. */
 export function identifyAll(machine: Machine, places: readonly string[]): Facts {
   return Object.fromEntries(places.map((path) => [path, [identify(machine, path) ?? 'nothing']]));
 }
 
-/** Whether a path is neither what the step left nor what was there before. */
+/** Whether others changed a path since: it is neither what the step left nor what was there before. */
 export function isForeign({ after }: Entry, machine: Machine, state: PathState): boolean {
   const left = after?.[state.path]?.[0];
   if (left === undefined) return false;
@@ -130,7 +130,7 @@ export function isForeign({ after }: Entry, machine: Machine, state: PathState):
   return state.type !== 'file' || now !== state.sha256;
 }
 
-/** The SHA-256 of a file, in hexadecimal; null when no file is there. */
+/** Returns the SHA-256 of a file in hexadecimal; null when it does not exist. */
 function hashFile(machine: Machine, path: string): string | null {
   const place = locate(machine, path);
   return lstatOrNull(place)?.isFile() === true ? digest(readFileSync(place)) : null;
@@ -140,13 +140,17 @@ function digest(bytes: Uint8Array | string): string {
   return createHash('sha256').update(bytes).digest('hex');
 }
 
-/** Copies of files from before they were changed, each under the SHA-256 of its bytes. */
+/** Copies of files from before they were changed, named by the SHA-256 of their bytes. */
 export interface Backups {
-  /** @returns the copy's name, once it is on the disk */
+  /**
+   * @returns the name of the copy, after it is synced to disk
+   */
   keep(bytes: Uint8Array): string;
-  /** @throws Error when the copy is no longer what was kept */
+  /**
+   * @throws Error when the copy is damaged
+   */
   read(name: string): Uint8Array;
-  /** Removes the copies that nobody needs any more. */
+  /** Removes the copies that are not needed. */
   prune(needed: ReadonlySet<string>): void;
 }
 

@@ -2,56 +2,55 @@ import type { Step } from '../steps.ts';
 import type { Machine } from './machine.ts';
 import type { Backups, PathState } from './path-state.ts';
 
-/** Lists of texts under names: what the journal keeps of anything that is no file. */
+/** What the journal keeps beside files: lists of texts by name. */
 export type Facts = Readonly<Record<string, readonly string[]>>;
 
-/** What a step is about: enough to find it again without the step itself. */
+/** What a step is about, enough to find it again without the step. */
 export type Subject = Readonly<Record<string, string>>;
 
-/** What was there before a step. */
+/** The captured state before a step. */
 export interface Before {
   readonly paths: readonly PathState[];
   readonly facts: Facts;
 }
 
-/** A step that was applied, as the journal has it. */
+/** An applied step, as the journal has it. */
 export interface Entry {
   readonly kind: Step['kind'];
   readonly subject: Subject;
   readonly before: Before;
-  /** What the step left; null when it is not known whether it came to its end. */
+  /** What the step left; null when it is unknown whether it completed. */
   readonly after: Facts | null;
 }
 
-/** What a step is applied with. */
 export interface StepContext extends Machine {
   readonly backups: Backups;
   readonly changed: Changes;
-  /** Says a sentence to the person who waits. */
+  /** Prints a sentence for the administrator. */
   readonly report: (sentence: string) => void;
   readonly services: InstallServices;
-  /** Whether everything is undone at the owner's wish, and not a run that failed or was interrupted. */
+  /** Whether this is an uninstallation, and not the undo of a failed or interrupted run. */
   readonly isUninstallation: boolean;
 }
 
-/** What steps need of the outside beside files and programs. */
+/** What steps need beside files and programs. */
 export interface InstallServices {
   readonly sleep: (ms: number) => Promise<void>;
   readonly now: () => Date;
   readonly domain: string;
   /** The directory of nginx's main file. */
   readonly nginxDirectory: string;
-  /** What `nginx -t` warned of before anything was changed. */
+  /** The warnings of `nginx -t` before the installation. */
   readonly nginxWarnings: readonly string[];
   /** Whether the plan keeps a certificate of certbot. @param name certbot's name for it */
   readonly keepsCertificate: (name: string) => boolean;
-  /** Asks for the file among the answers to challenges; null when an authority would get it, else what is wrong. */
+  /** Requests the challenge probe; null when an authority would get it, otherwise the problem. */
   readonly checkChallenge: (domain: string) => Promise<string | null>;
-  /** Asks for the health route through nginx; null when it answers as it must, else what is wrong. */
+  /** Requests the health route through nginx; null when it answers, otherwise the problem. */
   readonly probeProxy: () => Promise<string | null>;
-  /** Makes the authority and what it signs, where they are missing. */
+  /** Creates the authority and what it signs, where they are missing. */
   readonly ensureAuthority: (order: AuthorityRequest) => Promise<void>;
-  /** Whether all that the authority makes is there and good. */
+  /** Whether everything that the authority creates exists and is valid. */
   readonly isAuthorityReady: (order: AuthorityRequest) => Promise<boolean>;
   /** Whether client certificates were issued or revoked since. @param earlier the register then; null when there was none */
   readonly hasIssuedSince: (earlier: string | null) => boolean;
@@ -62,27 +61,27 @@ export interface AuthorityRequest {
   readonly withProxyCertificate: boolean;
 }
 
-/** How steps of one kind are done and undone. */
+/** How steps of one kind are applied and undone. */
 export interface StepKind<Kind extends Step> {
-  /** What is done, for the progress and the plan: `Install certbot`. */
+  /** Returns the title for progress and plan: `Install certbot`. */
   readonly describe: (step: Kind) => string;
   readonly findSubject: (step: Kind) => Subject;
-  /** Whether the machine is already as the step wants it. */
+  /** Whether the machine already is as the step wants it. */
   readonly isSatisfied: (step: Kind, context: StepContext) => Promise<boolean>;
-  /** Looks at what the step is about to change. */
+  /** Captures the state that the step is about to change. */
   readonly capture: (subject: Subject, context: StepContext) => Promise<Before>;
   /**
-   * @param before what `capture` returned, which is in the journal
-   * @returns what it left, for a later look whether somebody else has changed it
+   * @param before the result of `capture`, as in the journal
+   * @returns what the step left, to detect later changes by others
    */
   readonly apply: (step: Kind, context: StepContext, before: Before) => Promise<Facts>;
-  /** Makes it as it was before; applied twice it changes nothing more. */
+  /** Restores the captured state. It is idempotent. */
   readonly undo: (entry: Entry, context: StepContext) => Promise<void>;
-  /** What can be done only when everything is undone, such as a reload. */
+  /** Runs after all entries are undone, such as a reload. */
   readonly afterUndo?: (entry: Entry, context: StepContext) => Promise<void>;
-  /** Whether it stays until the uninstallation although a later plan no longer has it. */
+  /** Whether it stays until the uninstallation although a later plan does not contain it. */
   readonly outlivesPlans: boolean;
-  /** For what a later plan wants without naming it. @param names those of the plan's steps */
+  /** Whether a later plan that does not contain it still needs it. @param names those of the plan's steps */
   readonly isWanted?: (entry: Entry, names: readonly string[], context: StepContext) => boolean;
 }
 
@@ -100,12 +99,12 @@ export function atNginxDirectory({ before }: Entry, context: StepContext): StepC
   return { ...context, services: { ...context.services, nginxDirectory } };
 }
 
-/** What tells entries apart: two with the same name are about the same thing. */
+/** Returns the identity of an entry: two with the same name are about the same thing. */
 export function nameEntry({ kind, subject }: Pick<Entry, 'kind' | 'subject'>): string {
   return [kind, ...Object.values(subject)].join(' ');
 }
 
-/** The paths that a run has changed so far, so that who reads them is told once, and nobody in vain. */
+/** The paths that a run has changed, and which of them each reader was notified of. */
 export class Changes {
   readonly #paths: string[] = [];
   readonly #seen = new Map<string, number>();
@@ -114,7 +113,7 @@ export class Changes {
     this.#paths.push(path);
   }
 
-  /** Those since a reader was told last. */
+  /** Returns the changes since a reader was last notified. */
   since(reader: string): readonly string[] {
     return this.#paths.slice(this.#seen.get(reader) ?? 0);
   }

@@ -8,8 +8,8 @@ import { kindOf } from './kinds.ts';
 import { type Entry, nameEntry, type StepContext } from './step-kind.ts';
 
 /**
- * Undoes steps, the last one first, and then has what reads their files take them again. One that fails is told, and the
- * others are undone all the same.
+ * Undoes entries, last first, then runs `afterUndo` of those that read their files. A failure is recorded, and the others are
+ * undone all the same.
  * @returns what could not be undone, as sentences
  */
 export async function undoEntries(
@@ -40,7 +40,7 @@ export async function undoEntries(
   return problems;
 }
 
-/** What could not be undone after a failure, or after a crash. */
+/** A failed undo after a failure or a crash. */
 export class UndoError extends Error {
   constructor(problems: readonly string[], options?: ErrorOptions) {
     const advice = `Mend that and start again: ${paths.journal} still knows how it was before.`;
@@ -49,13 +49,13 @@ export class UndoError extends Error {
   }
 }
 
-/** What is half undone helps nobody: Ctrl-C is not for the programs that undo. */
+/** Keeps Ctrl-C from the programs of an undo, which must complete. */
 function shield(runProgram: RunProgram): RunProgram {
   return async (program, args, options) =>
     runProgram(program, args, { ...options, isShielded: true });
 }
 
-/** Of entries about the same thing the first, which knows how it was before all. */
+/** Returns the first entry of each name, which captured the state before all others. */
 function listFirst(entries: readonly Entry[]): Entry[] {
   const first = new Map<string, Entry>();
   for (const entry of entries) {
@@ -64,7 +64,7 @@ function listFirst(entries: readonly Entry[]): Entry[] {
   return [...first.values()];
 }
 
-/** What the undoing of a step does, for people. */
+/** Describes the undo of an entry. */
 export function describeUndo(entry: Entry): string[] {
   const { kind, subject, before } = entry;
   if (kind === 'packages') return describePackages(entry);
@@ -90,8 +90,8 @@ export interface UninstallOptions {
 }
 
 /**
- * Undoes every step of every installation. Cut off, it goes on where it was when it is started again.
- * @throws UndoError with what could not be undone; the rest is
+ * Undoes every step of every installation. After an interruption it continues where it was.
+ * @throws UndoError with what could not be undone, after the rest was
  */
 export async function uninstall(
   options: UninstallOptions,
@@ -100,7 +100,7 @@ export async function uninstall(
   const context = { ...around, isUninstallation: true };
   const { journal } = context;
   const undone = listUndone(options, journal.done);
-  // The program last: whoever must start again needs it.
+  // The program last, because a retry needs it.
   for (const isLast of [false, true]) {
     const part = undone.filter((entry) => isProgram(entry) === isLast);
     const problems = await undoEntries(part, context, (entry) => journal.recordUndone(entry));
@@ -110,7 +110,7 @@ export async function uninstall(
   else journal.removeInstalled();
 }
 
-/** What an uninstallation undoes, in the order in which it was done. */
+/** Returns what an uninstallation undoes, in the order in which it was applied. */
 export function listUndone(
   { keepsConfiguration }: UninstallOptions,
   done: readonly Entry[],
@@ -118,12 +118,12 @@ export function listUndone(
   return done.filter((entry) => !keepsConfiguration || !isConfiguration(entry));
 }
 
-/** Whether it is what an uninstallation itself is started from. */
+/** Whether it is the program that runs the uninstallation. */
 function isProgram({ kind, subject }: Entry): boolean {
   return kind === 'program' || (kind === 'link' && subject['path'] === paths.command);
 }
 
-/** What would be set up once more by hand; its user stays, too, so that nobody else gets the number that owns its files. */
+/** Whether it is configuration; its user is kept, too, so that no other user gets the id that owns its files. */
 function isConfiguration({ kind, subject }: Entry): boolean {
   if (['authority', 'own-certificate', 'user'].includes(kind)) return true;
   const { path = '' } = subject;

@@ -6,24 +6,24 @@ import { join } from 'node:path';
 import { readText } from '../../read/small-file.ts';
 import type { Detection } from '../run-program.ts';
 
-/** An answer takes milliseconds; what takes longer does not answer. */
+/** An answer takes milliseconds. */
 const DNS_TIMEOUT_MS = 2_500;
 
-/** Somebody has answered at once, and be it that there is no such name, or no server. */
+/** Errors that a name server or the kernel returned at once. */
 const ANSWERED: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA', 'ECONNREFUSED']);
 
-/** That there is no such name, and not that it could not be asked. */
+/** Errors that mean that the name does not exist, rather than that the query failed. */
 const NAMELESS: ReadonlySet<string> = new Set(['ENOTFOUND', 'ENODATA']);
 
-/** Where a name leads. */
+/** The addresses of a name. */
 export interface NameLookup {
-  /** Empty when the name leads nowhere, and when that is not known. */
+  /** Empty when the name has none, and when that is unknown. */
   readonly addresses: readonly string[];
-  /** Why it is not known where the name leads: an error of c-ares, such as `ETIMEOUT`; null when it is known. */
+  /** Why the addresses are unknown: a c-ares error, such as `ETIMEOUT`; null when they are known. */
   readonly resolverFault: string | null;
 }
 
-/** The addresses of this machine, by which others may reach it. */
+/** Returns the addresses by which others may reach this machine. */
 export function detectAddresses(): string[] {
   return Object.values(networkInterfaces())
     .flatMap((entries) => entries ?? [])
@@ -31,15 +31,15 @@ export function detectAddresses(): string[] {
     .map(({ address }) => address);
 }
 
-/** Whether the kernel speaks IPv6 at all, so that a program may listen on `[::]`. */
+/** Whether the kernel supports IPv6, so that a program may listen on `[::]`. */
 export function detectIpv6({ root }: Detection): boolean {
   return (readText(join(root, '/', 'proc/net/if_inet6')) ?? '') !== '';
 }
 
 /**
- * Looks up where a name leads: by the DNS, as the authority will ask; else by /etc/hosts and the like, without what leads
- * to this machine for itself only. It takes at most five seconds.
- * @param servers name servers other than those of the machine, in tests alone
+ * Looks up the addresses of a name: in the DNS, as an authority does; otherwise in /etc/hosts and the like, without loopback
+ * addresses. It takes at most five seconds.
+ * @param servers name servers other than the machine's, in tests only
  */
 export async function findAddresses(
   name: string,
@@ -50,7 +50,7 @@ export async function findAddresses(
   const codes = answers.flatMap((each) =>
     each.status === 'rejected' ? [codeOf(each.reason) ?? 'unknown error'] : [],
   );
-  // The system's own look-up may take a minute where no server answers, and cannot be ended.
+  // The system's own lookup may take a minute where no server answers, and cannot be canceled.
   const hasAnswer = codes.some((code) => ANSWERED.has(code));
   const all = found.length > 0 || !hasAnswer ? found : await findLocally(name);
   const fault = codes.find((code) => !NAMELESS.has(code));
@@ -83,7 +83,7 @@ async function findLocally(name: string): Promise<string[]> {
   }
 }
 
-/** What is cancelled here has taken too long. */
+/** Returns the code of an error; a canceled query timed out. */
 function codeOf(error: unknown): string | null {
   if (!(error instanceof Error) || !('code' in error)) return null;
   return error.code === CANCELLED ? TIMEOUT : String(error.code);

@@ -15,8 +15,8 @@ const LETSENCRYPT = '/etc/letsencrypt';
 const MAX_LINEAGES = 2_000;
 
 /**
- * The certificate that certbot keeps for a domain: the one of its name; else, of those that cover it and are not expired, the one that
- * lasts longest.
+ * Returns the certificate of certbot for a domain: the one of its name; otherwise, of those that cover it and are not expired,
+ * the one that expires last.
  */
 export function detectCertificate(
   { root }: Detection,
@@ -26,7 +26,7 @@ export function detectCertificate(
   const names = listDirectory(join(root, LETSENCRYPT, 'renewal'))
     .filter((name) => name.endsWith('.conf'))
     .map((name) => name.slice(0, -'.conf'.length))
-    // They are written into a script: others than certbot's own are left alone.
+    // The names are written into a script, so only those that certbot itself creates are accepted.
     .filter((name) => /^[\w.*-]+$/u.test(name))
     .slice(0, MAX_LINEAGES);
   const found = names
@@ -54,7 +54,10 @@ function readLineage(
   return { name, directory, expiresAt, isExpired: expiresAt <= now, authenticator, webroots };
 }
 
-/** One for all names, with commas (`webroot_path`), or one for each (`[[webroot_map]]`). */
+/**
+ * Returns the webroots of a renewal configuration: one for all names (`webroot_path`, separated by commas), or one for each
+ * (`[[webroot_map]]`).
+ */
 function listWebroots(renewal: string): string[] {
   const [, shared = ''] = /^webroot_path\s*=\s*(.*)$/mu.exec(renewal) ?? [];
   const [, map = ''] = /^\[\[webroot_map\]\]$([\s\S]*)/mu.exec(renewal) ?? [];
@@ -67,7 +70,7 @@ function parseCertificate(text: string | null): X509Certificate | null {
   try {
     return text === null ? null : new X509Certificate(text);
   } catch {
-    // certbot, and whoever looks after it, is to say so; there is none to be used.
+    // A damaged certificate is certbot's to report; it cannot be used.
     return null;
   }
 }
@@ -76,7 +79,7 @@ function isFor(certificate: X509Certificate, domain: string): boolean {
   return certificate.checkHost(domain, { subject: 'never' }) !== undefined;
 }
 
-/** What is wrong with the files that somebody gave, as a sentence. */
+/** Returns the problem with the given files, as a sentence. */
 export function findGivenFault(
   { root }: Detection,
   { domain, certificateFiles }: Pick<InstallOptions, 'certificateFiles' | 'domain'>,
@@ -96,7 +99,9 @@ export function findGivenFault(
   }
 }
 
-/** @throws Error saying in words what is not there */
+/**
+ * @throws Error when it is no file
+ */
 function readGiven(root: string, path: string): string {
   const stats = statSync(join(root, path), { throwIfNoEntry: false });
   if (stats === undefined) throw new Error(`there is no file ${path}`);
@@ -122,7 +127,7 @@ function judge(
 const LIVE = '/etc/letsencrypt/live';
 const RENEWALS = '/etc/letsencrypt/renewal';
 
-/** Where programs keep their configuration. */
+/** The directories of configurations. */
 const CONFIGURATIONS = ['/etc', '/usr/local/etc'];
 
 const TIMEOUT_MS = 30_000;
@@ -136,8 +141,8 @@ const OWN: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Lists which configurations name which of certbot's certificates, by a text or by a link, without the files of an
- * installation and certbot's own.
+ * Lists the configurations that name certificates of certbot, in a text or by a link, without the files of an installation and
+ * of certbot.
  */
 export async function detectCertificateUses({
   root,
@@ -163,7 +168,7 @@ function parseUse(line: string, root: string): CertificateUse[] {
   return name === '' ? [] : [{ name, path: path.slice(root.length) }];
 }
 
-/** The certificates whose renewal needs somebody to answer challenges from our directory, by their names. */
+/** Returns the names of the certificates whose renewal needs answers from our challenge directory. */
 export function detectChallenged({ root }: Pick<Detection, 'root'>): string[] {
   return listDirectory(join(root, RENEWALS))
     .filter((name) => name.endsWith('.conf'))

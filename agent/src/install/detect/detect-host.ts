@@ -21,17 +21,17 @@ import { detectSelinux } from './selinux.ts';
 
 const HTTP_PORT = 80;
 
-/** What only the outside of a program knows. */
+/** Facts from outside of the file system. */
 export interface Surroundings {
   readonly now: Date;
   readonly isRoot: boolean;
-  /** Of the Node.js that runs. */
+  /** Of the running Node.js. */
   readonly packageDirectory: string | null;
   readonly addresses: readonly string[];
   readonly findAddresses: (name: string) => Promise<NameLookup>;
 }
 
-/** Where distributions have programs; the caller's own path may lack those of administrators. */
+/** Where distributions install programs; the caller's PATH may lack the directories of administrators. */
 const SEARCH_PATH = [
   'usr/local/sbin',
   'usr/local/bin',
@@ -42,7 +42,7 @@ const SEARCH_PATH = [
   'snap/bin',
 ];
 
-/** Looks at all that the plan of an installation depends on, and changes nothing. */
+/** Detects everything that a plan depends on, and changes nothing. */
 export async function detectHost(
   detection: Detection,
   options: Pick<InstallOptions, 'certificateFiles' | 'domain'>,
@@ -108,10 +108,10 @@ function detectDistribution({ root }: Detection): HostFacts['distribution'] {
   return { id, versionId: release.get('VERSION_ID') ?? '', name };
 }
 
-/** Where every installation writes. */
+/** The directories that every installation writes to. */
 const WRITTEN = ['/etc', '/usr/bin', '/usr/lib', '/var/lib'];
 
-/** Those of them that nobody can write to, as sentences: some machines keep parts of their disk read-only. */
+/** Returns a sentence for each of them that is read-only, as on some appliances. */
 function listReadOnly({ root }: Pick<Detection, 'root'>): string[] {
   return WRITTEN.filter((path) => isReadOnly(join(root, path))).map(
     (path) =>
@@ -129,9 +129,9 @@ function isReadOnly(path: string): boolean {
 }
 
 /**
- * The folder of the package that a program was started from.
- * @param node the path of the Node.js that runs, which lies in the package's `lib`
- * @returns null when it is another Node.js, running the sources
+ * Returns the directory of the package that a program was started from.
+ * @param node the path of the running Node.js, which lies in the package's `lib`
+ * @returns null when it runs from its sources
  */
 export function findPackage(node: string): string | null {
   const folder = dirname(dirname(node));

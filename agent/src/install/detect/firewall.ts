@@ -5,12 +5,12 @@ import { readText } from '../../read/small-file.ts';
 import type { HostFacts } from '../facts.ts';
 import type { Detection } from '../run-program.ts';
 
-/** Lists the tables of legacy iptables that are loaded; nft does not list their rules. */
+/** The kernel's list of legacy iptables tables; nft does not show their rules. */
 const LEGACY_TABLES = 'proc/net/ip_tables_names';
 
 /**
- * Returns the firewall that may keep viewers away. Programs such as Docker have rules, too, which refuse nobody. firewalld
- * has rules in nftables, which it replaces at each reload, so it is asked first.
+ * Returns the firewall that may refuse connections. Rules of programs such as Docker refuse none. firewalld manages rules in
+ * nftables, so it is checked first.
  */
 export async function detectFirewall({
   root,
@@ -25,7 +25,7 @@ export async function detectFirewall({
   if (refuses) return 'nft';
   const tables = readText(join(root, '/', LEGACY_TABLES)) ?? '';
   if (!/^filter$/mu.test(tables)) return 'none';
-  // The name of the legacy program differs; where there is one alone, it is iptables.
+  // Where only one program exists, legacy iptables is called iptables.
   const named = await runProgram('iptables-legacy', ['-S', 'INPUT']);
   const { stdout } = named.isMissing ? await runProgram('iptables', ['-S', 'INPUT']) : named;
   return /^-P INPUT DROP$|-j (?:DROP|REJECT)\b/mu.test(stdout) ? 'iptables' : 'none';
@@ -36,15 +36,15 @@ const DEFAULTS = '/etc/default/ufw';
 /** Since ufw 0.35, and before. */
 const RULE_DIRECTORIES = ['/etc/ufw', '/lib/ufw'];
 
-/** Written by an administrator, in the language of iptables-restore. */
+/** Rules of administrators, in the format of iptables-restore. */
 const OTHER_RULES = ['before.rules', 'before6.rules', 'after.rules', 'after6.rules'];
 
-/** How ufw writes a rule above the lines for iptables: action, protocol, ports (ufw-framework(8)). */
+/** A rule of ufw above its lines for iptables: action, protocol, ports (ufw-framework(8)). */
 const TUPLE = /^### tuple ### (?:allow|limit)\S* (\S+) (\S+) /gmu;
 
 /**
- * Whether ufw, when it is active, refuses a TCP port whoever asks: its policy refuses, and no rule may let the port in.
- * @returns false where that is not certain
+ * Whether an active ufw refuses a TCP port for every source: its policy refuses, and no rule allows the port.
+ * @returns false where that is uncertain
  */
 export function isRefusedByUfw({ root }: Detection, port: number): boolean {
   const read = (path: string) => readWhole(join(root, '/', path), String) ?? '';
@@ -60,7 +60,7 @@ export function isRefusedByUfw({ root }: Detection, port: number): boolean {
   return !mayBeLetIn && !list(OTHER_RULES).some((text) => named.test(text));
 }
 
-/** `any`, `80`, `80,443` or `8000:8100`. */
+/** Whether a rule's ports contain a port: `any`, `80`, `80,443` or `8000:8100`. */
 function includesPort(ports: string, port: number): boolean {
   return ports.split(',').some((each) => {
     const [first = Number.NaN, last = first] = each.split(':').map(Number);

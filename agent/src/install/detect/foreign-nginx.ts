@@ -7,7 +7,7 @@ import { type Detection, listSearchPath } from '../run-program.ts';
 
 const MAX_SHOWN_CHARACTERS = 200;
 
-/** nginx writes what each of its processes is over its command line; the master keeps its arguments behind that. */
+/** nginx overwrites its command line with the role of a process; the master keeps its arguments behind that. */
 const MASTER = /^nginx: master process /u;
 
 interface Master {
@@ -17,9 +17,9 @@ interface Master {
 
 /**
  * Compares the running nginx with the one that `nginx -T` shows: by the program file, `-c` and `-p` of its master process.
- * @param mainPath the main file that `nginx -T` prints; null where nginx refuses its configuration
- * @returns why changes to that configuration would not reach the running nginx, as a sentence; null when they do, and when
- * no master process is found
+ * @param mainPath the main file that `nginx -T` prints; null where nginx rejects its configuration
+ * @returns why changes to that configuration would not reach the running nginx, as a sentence; null when they do, and when no
+ *   master process is found
  */
 export async function findForeignNginx(
   detection: Detection,
@@ -44,7 +44,9 @@ async function findUnitProcess({ runProgram }: Detection): Promise<readonly numb
   return Number.isSafeInteger(pid) && pid > 0 ? [pid] : [];
 }
 
-/** The listener with the lowest number may be a worker where process numbers have wrapped around. */
+/**
+ * Returns the master of a listener: the listener with the lowest number may be a worker after process numbers wrapped around.
+ */
 function readMaster({ root }: Detection, pid: number): Master {
   const command = readCommand(root, pid);
   if (!command.startsWith('nginx: worker process')) return { pid, command };
@@ -81,7 +83,7 @@ async function compare(
   return `reads ${path}, and the command nginx here reads ${mainPath}`;
 }
 
-/** Both `-c /path` and `-c/path`, also behind `-q`. */
+/** Finds `-c /path` and `-c/path`, also behind `-q`. */
 function findArgument(args: string, letter: 'c' | 'p'): string | null {
   return new RegExp(`\\s-q?${letter}\\s*(\\S+)`, 'u').exec(args)?.[1] ?? null;
 }
@@ -92,7 +94,10 @@ async function findBuiltInPrefix({ runProgram }: Detection): Promise<string | nu
   return prefix === null ? null : posix.resolve('/', prefix);
 }
 
-/** By the file itself: a container has its own at the same path. The file of a running program may have been replaced. */
+/**
+ * Compares inodes, because a container has its own program at the same path. The file of a running program may have been
+ * replaced.
+ */
 function isSameProgram({ root }: Detection, pid: number): boolean {
   const link = join(root, '/proc', `${pid}`, 'exe');
   const path = listSearchPath().map((directory) => join(root, '/', directory));
@@ -105,13 +110,13 @@ function isSameProgram({ root }: Detection, pid: number): boolean {
     const [running, here] = [statSync(link), statSync(command)];
     return running.dev === here.dev && running.ino === here.ino;
   } catch (error) {
-    // It has ended, or is not ours to look into.
+    // The process ended, or belongs to another user.
     if (isMissing(error)) return true;
     throw error;
   }
 }
 
-/** Links are followed; a file that is not there keeps its path. */
+/** Resolves links; a missing file keeps its path. */
 function resolvePath({ root }: Detection, path: string): string {
   try {
     return stripRoot(root, join(root, '/', path));

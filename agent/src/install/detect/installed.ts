@@ -9,7 +9,7 @@ import { INSTALLED_FILE, parseInstalled } from '../installed.ts';
 import { paths } from '../paths.ts';
 import type { Detection } from '../run-program.ts';
 
-/** What an earlier installation wrote down; null where there was none. A damaged one is a sentence with its fix. */
+/** Reads the register of an installation; null where there is none. A damaged one is a sentence with its fix. */
 export function detectInstalled({ root }: Pick<Detection, 'root'>): {
   readonly installed: InstalledFacts | null;
   readonly fault: string | null;
@@ -23,18 +23,15 @@ export function detectInstalled({ root }: Pick<Detection, 'root'>): {
   return { installed, fault };
 }
 
-/** The agent's own configuration, or what is wrong with it. */
+/** The agent's configuration, or the problems with it. */
 export interface DetectedConfiguration {
-  /** Null where there is no file, and where the agent would not start with it. */
+  /** Null where there is no file, and where it is invalid. */
   readonly configured: ConfiguredFacts | null;
   /** Sentences; none where there is no file. */
   readonly faults: readonly string[];
 }
 
-/**
- * Reads the agent's own configuration. A file that cannot be parsed may restrict who may watch, so it is a fault and never
- * overwritten.
- */
+/** Reads the agent's configuration. An invalid file may restrict viewers, so it is a fault and never overwritten. */
 export async function detectConfiguration({
   root,
 }: Pick<Detection, 'root'>): Promise<DetectedConfiguration> {

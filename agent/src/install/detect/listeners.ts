@@ -9,7 +9,7 @@ import type { Detection } from '../run-program.ts';
 /** TCP_LISTEN of the kernel. */
 const LISTENING = '0A';
 
-/** What Node.js calls its first thread, and so its process. */
+/** The name that Node.js gives its first thread, and so its process. */
 const NAME_OF_THREAD = 'MainThread';
 
 interface ListeningSocket {
@@ -19,7 +19,7 @@ interface ListeningSocket {
 }
 
 /**
- * Who listens on some ports, from /proc/net/tcp and tcp6 (proc_pid_net(5)) and the sockets that processes have open.
+ * Detects who listens on some ports, from /proc/net/tcp and tcp6 (proc_pid_net(5)) and the open sockets of processes.
  * @returns one for each address and port, in order of the ports
  */
 export function detectListeners({ root }: Detection, ports: readonly number[]): Listener[] {
@@ -45,16 +45,16 @@ function parseTable(table: string): ListeningSocket[] {
   });
 }
 
-/** The kernel writes words of 32 bits in the order of the processor: little-endian wherever this runs. */
+/** Decodes 32-bit words in the byte order of the processor, which is little-endian on all supported machines. */
 function decodeAddress(hex: string): string {
   const bytes = Buffer.from(hex, 'hex').swap32();
   if (bytes.length === 4) return bytes.join('.');
   const groups = Array.from({ length: 8 }, (_, at) => bytes.readUInt16BE(at * 2).toString(16));
-  // The shortest form of an address (RFC 5952), as everything else prints it.
+  // The canonical form of an address (RFC 5952).
   return new URL(`http://[${groups.join(':')}]`).hostname.slice(1, -1);
 }
 
-/** Which process has each socket open: the one with the lowest number, which is the one that started the others. */
+/** Returns the process of each socket: the one with the lowest number, which started the others. */
 function findOwners(proc: string, inodes: ReadonlySet<string>): ReadonlyMap<string, number> {
   const owners = new Map<string, number>();
   if (inodes.size === 0) return owners;
@@ -78,7 +78,7 @@ function listSockets(directory: string): string[] {
       return inode === undefined ? [] : [inode];
     });
   } catch (error) {
-    // It has ended meanwhile, or is not ours to look into.
+    // The process ended, or belongs to another user.
     if (isMissing(error)) return [];
     throw error;
   }
@@ -97,14 +97,14 @@ function readProcess(proc: string, pid: number): ListenerProcess {
   const directory = join(proc, `${pid}`);
   const said = readText(join(directory, 'comm')) ?? 'unknown';
   const own = said === NAME_OF_THREAD ? readProgram(directory, said) : said;
-  // Anybody may give a process of theirs any name, and this one is shown to root on a terminal.
+  // Process names are arbitrary, and this one is shown on root's terminal.
   const name = own.replaceAll(/\p{Cc}/gu, '?');
   const groups = readText(join(directory, 'cgroup')) ?? '';
   const [, unit = null] = /^(?:0:|\d+:name=systemd):.*\/([^/\n]+\.service)$/mu.exec(groups) ?? [];
   return { pid, name, unit };
 }
 
-/** The name of the file that a process runs; one that was replaced since is marked by the kernel. */
+/** Returns the name of a process's program; the kernel marks one that was replaced since. */
 function readProgram(directory: string, byDefault: string): string {
   const program = basename(readLink(join(directory, 'exe')).replace(/ \(deleted\)$/u, ''));
   return program === '' ? byDefault : program;

@@ -6,11 +6,11 @@ import { parseDump } from '../nginx/read-configuration.ts';
 import type { Detection, ProgramResult } from '../run-program.ts';
 import { findForeignNginx } from './foreign-nginx.ts';
 
-/** A configuration with thousands of sites and their certificates takes its time. */
+/** A configuration with thousands of sites and certificates takes long. */
 const TIMEOUT_MS = 60_000;
 
 /**
- * Looks at nginx. Its configuration is read only where it runs: the test of one that does not leaves files behind.
+ * Detects nginx. Its configuration is read only where it runs, because testing it otherwise creates files.
  * @returns null where it is not installed
  */
 export async function detectNginx(
@@ -35,7 +35,7 @@ export async function detectNginx(
   return { version, isRunning, files, warnings, fault: isRefused ? explain(dump) : null, foreign };
 }
 
-/** Whether nginx is what listens. Its process bears this name however it was installed. */
+/** Whether nginx is the listener. */
 function isNginx({ process }: Listener): boolean {
   return process?.name === 'nginx';
 }
@@ -49,24 +49,27 @@ function explain(result: ProgramResult): string {
   return line ?? result.fault ?? `nginx -T ends with ${result.code}: ${result.stderr.trim()}`;
 }
 
-/** The file itself where it can be had: what nginx prints has a line end more. */
+/** Reads the file itself where possible: nginx prints an additional line end. */
 function readFile({ root }: Detection, path: string, printed: string): NginxFile {
   const place = join(root, path);
   try {
     const bytes = readFileSync(place);
     const text = bytes.toString('utf8');
-    // Of another encoding: written back, some of its letters would be others.
+    // Text of another encoding would change when it is written back.
     const isText = Buffer.from(text, 'utf8').equals(bytes);
     const real = realpathSync(place);
     const isWritable = isText && mayWrite(real);
     return { path, realPath: real.slice(root.length), text, isWritable };
   } catch {
-    // Printed a moment ago, and now not to be read: then it is not to be changed either.
+    // It was printed before and is unreadable now, so it must not be changed.
     return { path, realPath: path, text: printed, isWritable: false };
   }
 }
 
-/** Also its folder, for a file is replaced and not overwritten. Root is refused only where nobody may write. */
+/**
+ * Checks the directory, too, because a file is replaced rather than overwritten. Root is refused only on read-only file
+ * systems.
+ */
 function mayWrite(path: string): boolean {
   try {
     accessSync(path, constants.W_OK);

@@ -5,13 +5,13 @@ import type { SelinuxFacts } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { Detection } from '../run-program.ts';
 
-/** Says 1 where the policy is enforced (selinuxfs). */
+/** Contains 1 where the policy is enforced (selinuxfs). */
 const ENFORCE = 'sys/fs/selinux/enforce';
 
-/** The type of the files that a web server may read. */
+/** The SELinux type of files that a web server may read. */
 const READABLE = /:httpd_sys_(?:rw_)?content_t\b/u;
 
-/** Returns what the policy of SELinux lets a web server do; null where none is enforced. */
+/** Returns what the SELinux policy allows a web server; null where none is enforced. */
 export async function detectSelinux({ root, runProgram }: Detection): Promise<SelinuxFacts | null> {
   if (readText(join(root, '/', ENFORCE)) !== '1') return null;
   const [connect, label] = await Promise.all([

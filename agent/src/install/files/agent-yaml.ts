@@ -30,7 +30,7 @@ const CERTIFICATES: Readonly<Record<InstallMode, string>> = {
 const NO_CERTIFICATES =
   '# Mutual TLS: off or required. Install again with --mtls for an authority and all that belongs to it.';
 
-/** The settings that have a comment, in the order of the file. The others follow those of their section. */
+/** Lists the settings with comments, in the order of the file. Others follow those of their section. */
 function listCommented({ mode, mutualTls }: AgentYamlOptions): [string, string][] {
   return [
     ['listen', LISTEN[mode]],
@@ -52,18 +52,18 @@ function listCommented({ mode, mutualTls }: AgentYamlOptions): [string, string][
   ];
 }
 
-/** What is written although it has its default value, so that it is easy to find. */
+/** Settings that are written with their defaults, so that they are easy to find. */
 const SHOWN = new Map<string, unknown>([
   ['viewers.tokens_file', null],
   ['viewers.allowed_origins', []],
 ]);
 
-/** Left out, these mean the same as null. */
+/** Null is the default of these. */
 const HIDDEN_WHEN_NULL = new Set(['viewers.authority_file', 'viewers.revocation_file']);
 
 /**
- * Returns the text of the agent's configuration.
- * @param settings every setting by its name, `viewers.tokens_file`; all of them are written
+ * Renders the agent's configuration.
+ * @param settings every setting by its name, such as `viewers.tokens_file`
  */
 export function renderAgentYaml(
   options: AgentYamlOptions,
@@ -98,7 +98,7 @@ function isHidden(name: string, value: unknown): boolean {
   return HIDDEN_WHEN_NULL.has(name) && value === null;
 }
 
-/** The sections in the order of their first setting; settings without a section stand on their own. */
+/** Groups settings by section, in the order of their first setting; those without a section stay alone. */
 function groupBySection(names: readonly string[]): [string, string[]][] {
   const groups: [string, string[]][] = [];
   const sections = new Map<string, string[]>();
@@ -114,7 +114,7 @@ function groupBySection(names: readonly string[]): [string, string[]][] {
   return groups;
 }
 
-/** JSON is YAML, too; a path, and an address of IPv4 with its port, needs no quotes. */
+/** JSON is YAML, too; paths, and IPv4 addresses with a port, need no quotes. */
 function toYaml(value: unknown): string {
   const isPlain =
     typeof value === 'string' && /^(?:\/[\w./-]*|[\d.]+:\d+|off|required)$/u.test(value);

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import { paths } from '../paths.ts';
 import { UNIT_NOTE } from './units.ts';
 
-/** Where the disks are and where what they say is written; another place in tests alone. */
+/** The directories of disks and of readings; others in tests only. */
 export interface DiskHealthPlaces {
   readonly sys: string;
   readonly dev: string;
@@ -16,7 +16,7 @@ const PLACES: DiskHealthPlaces = {
   output: '/run/latchkey-agent-disks',
 };
 
-/** The arguments of smartctl are those of the agent's own question: a disk in standby is left alone, with status 7. */
+/** The arguments of smartctl are those of the agent's collector: a disk in standby is skipped, with status 7. */
 const SMARTCTL_ARGS =
   '--json=c --quietmode=noserial --nocheck=standby,7 --info --health --attributes --log=error --log=selftest';
 
@@ -46,8 +46,8 @@ export function renderDiskHealthScript(
 }
 
 /**
- * The unit that reads the health of disks as root, so that the agent, which strangers connect to, needs no rights to disks. It
- * has no network, opens disks alone, and writes its own directory in /run.
+ * Renders the unit that reads the health of disks as root, so that the agent, which accepts connections, needs no access to
+ * disks. It has no network, opens disks only, and writes its own directory in /run.
  * @param smartctl the path of the program
  */
 export function renderDiskHealthUnit(smartctl: string): string {
@@ -97,7 +97,7 @@ SystemCallErrorNumber=EPERM
 `;
 }
 
-/** Runs it each half hour; the agent does not show what is older than three hours. */
+/** Renders the timer of every half hour; the agent hides readings older than three hours. */
 export function renderDiskHealthTimer(): string {
   return `${UNIT_NOTE}
 [Unit]
@@ -113,7 +113,6 @@ WantedBy=timers.target
 `;
 }
 
-/** The name of the timer's unit. */
 export const DISK_HEALTH_TIMER = paths.diskHealthTimer.slice(
   dirname(paths.diskHealthTimer).length + 1,
 );

@@ -3,7 +3,7 @@ import { dirname } from 'node:path';
 import type { InstallMode } from '../facts.ts';
 import { agentUnit, agentUser, paths } from '../paths.ts';
 
-/** Hands a renewed certificate to whoever shows it: a copy for the agent, which cannot read what certbot keeps; else word to nginx. */
+/** Passes a renewed certificate on: a copy for the agent, which cannot read certbot's files; a reload for nginx. */
 const HAND_OVER: Readonly<Record<InstallMode, string>> = {
   standalone: `# The agent's user cannot read what certbot keeps. Both copies are whole before the first takes its place.
 tls='${dirname(paths.certificate)}'
@@ -29,8 +29,8 @@ fi
 };
 
 /**
- * The script that certbot runs after each renewal of any certificate (POSIX sh).
- * @param lineage where certbot keeps the one that is ours
+ * Renders the deploy hook of certbot (POSIX sh).
+ * @param lineage certbot's directory of our certificate
  */
 export function renderRenewalHook(mode: InstallMode, lineage: string): string {
   return `#!/bin/sh

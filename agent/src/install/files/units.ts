@@ -2,7 +2,7 @@ import { dirname } from 'node:path';
 
 import { agentUser, paths } from '../paths.ts';
 
-/** What all of our units say at their beginning. */
+/** The first line of our units. */
 export const UNIT_NOTE = `# Written by latchkey-agent install, and anew by the next one: make changes with systemctl edit.`;
 
 /**
@@ -70,7 +70,7 @@ WantedBy=multi-user.target
 `;
 }
 
-/** As root and outside of the restrictions of the unit (+); that it fails keeps no agent from starting (-). */
+/** As root and outside of the unit's restrictions (+); a failure does not stop the agent (-). */
 function renderNvidiaDevices(program: string | null): string {
   if (program === null) return '';
   return `# Makes /dev/nvidia* where nobody has, as on machines without a display.
@@ -78,12 +78,12 @@ ExecStartPre=-+/bin/sh -c 'i=0; for gpu in /proc/driver/nvidia/gpus/*; do ${prog
 `;
 }
 
-/** Whatever loads rules of nftables: they are gone when it loads its own anew. */
+/** The services that load nftables rules: a load removes ours. */
 const LOADERS = 'nftables.service netfilter-persistent.service iptables.service';
 
 /**
- * The unit that opens a port in nftables after each load of the machine's own rules. Its instance is the port, so that each
- * port is opened and closed by itself.
+ * Renders the unit that opens a port in nftables after each load of the machine's own rules. Its instance is the port, so that
+ * each port is opened and closed alone.
  */
 export function renderPortUnit(): string {
   return `${UNIT_NOTE}
@@ -112,8 +112,8 @@ WantedBy=multi-user.target
 }
 
 /**
- * Makes the list of revoked client certificates anew: one that is out of date lets nobody in. It runs as root, for only
- * root reads the authority's key, and it keeps root's capabilities, for it has systemd reload nginx.
+ * Renders the unit that renews the revocation list: no viewer is admitted with an outdated one. It runs as root, because only
+ * root reads the authority's key, and keeps root's capabilities, because it makes systemd reload nginx.
  */
 export function renderRevocationsUnit(): string {
   return `${UNIT_NOTE}
@@ -146,7 +146,7 @@ SystemCallArchitectures=native
 `;
 }
 
-/** Runs it each week, and at once after a time in which the machine was off. */
+/** Renders its weekly timer, which catches up after the machine was off. */
 export function renderRevocationsTimer(): string {
   return `${UNIT_NOTE}
 [Unit]

@@ -2,10 +2,10 @@ import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { InstructionOptions } from './render-instructions.ts';
 
-/** Apache wants a certificate and its key in one file. */
+/** Apache reads a certificate and its key from one file. */
 const COMBINED = '/etc/apache2/latchkey-agent-proxy.pem';
 
-/** What is done once before. */
+/** Returns the commands to run once. */
 export function listApacheCommands({ mutualTls }: InstructionOptions): readonly string[] {
   return [
     'a2enmod ssl headers proxy proxy_http proxy_wstunnel',
@@ -19,8 +19,8 @@ export function listApacheCommands({ mutualTls }: InstructionOptions): readonly 
 }
 
 /**
- * What goes into a virtual host of Apache 2.4.47 or newer (`upgrade=websocket`). Health is the agent's own, for Apache has no
- * words of its own to answer with; and it refuses with 403, since it takes no status that it does not know.
+ * Renders the lines for a virtual host of Apache 2.4.47 or newer (`upgrade=websocket`). The agent itself answers health
+ * requests, and refusals have status 403, because Apache does not know 496.
  */
 export function renderApache(options: InstructionOptions): string {
   const { proxyPath, mutualTls, agentPort } = options;

@@ -2,7 +2,7 @@ import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { InstructionOptions } from './render-instructions.ts';
 
-/** What goes into the site of a Caddyfile of Caddy 2, whose quoted texts may go over two lines. */
+/** Renders the lines for the site of a Caddyfile of Caddy 2, in which quoted texts may span lines. */
 export function renderCaddy(options: InstructionOptions): string {
   const { proxyPath, mutualTls } = options;
   return [
@@ -18,7 +18,7 @@ export function renderCaddy(options: InstructionOptions): string {
   ].join('\n');
 }
 
-/** What goes into the "tls" of the site, of which Caddy takes one; empty without client certificates. */
+/** Renders the lines for the site's "tls", of which Caddy accepts one; empty without client certificates. */
 export function renderCaddyTls({ mutualTls }: InstructionOptions): string {
   if (!mutualTls) return '';
   return [
@@ -30,7 +30,7 @@ export function renderCaddyTls({ mutualTls }: InstructionOptions): string {
   ].join('\n');
 }
 
-/** Only a fingerprint in digits goes on: without a certificate Caddy has `<nil>` in its place. */
+/** Forwards only requests with a fingerprint of hexadecimal digits: without a certificate Caddy has `<nil>` there. */
 function listEnforcement(options: InstructionOptions): readonly string[] {
   return [
     '\t@latchkey_known vars_regexp {http.request.tls.client.fingerprint} ^[0-9a-f]+$',

@@ -2,10 +2,10 @@ import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import type { InstructionOptions } from './render-instructions.ts';
 
-/** HAProxy wants a certificate and its key in one file. */
+/** HAProxy reads a certificate and its key from one file. */
 const COMBINED = '/etc/haproxy/latchkey-agent-proxy.pem';
 
-/** What is done once before. */
+/** Returns the commands to run once. */
 export function listHaproxyCommands({ mutualTls }: InstructionOptions): readonly string[] {
   if (!mutualTls) return [];
   return [
@@ -14,13 +14,13 @@ export function listHaproxyCommands({ mutualTls }: InstructionOptions): readonly
   ];
 }
 
-/** What is added to the `bind` line of the front; empty without client certificates. */
+/** Renders the addition to the `bind` line; empty without client certificates. */
 export function renderHaproxyBind({ mutualTls }: InstructionOptions): string {
   if (!mutualTls) return '';
   return `ca-file ${paths.authorityCertificate} crl-file ${paths.revocations} verify optional crt-ignore-err all ca-ignore-err all`;
 }
 
-/** What goes into the `frontend` that listens on 443. */
+/** Renders the lines for the `frontend` on port 443. */
 export function renderHaproxyFront({ domain, proxyPath, mutualTls }: InstructionOptions): string {
   const refuse = String.raw`http-request return status 496 content-type text/plain string "A client certificate is needed.\n"`;
   return [
@@ -39,7 +39,7 @@ export function renderHaproxyFront({ domain, proxyPath, mutualTls }: Instruction
   ].join('\n');
 }
 
-/** A `backend` of its own. */
+/** Renders the agent's `backend`. */
 export function renderHaproxyBackend(options: InstructionOptions): string {
   const { domain, proxyPath, mutualTls, agentPort } = options;
   const path = proxyPath.replaceAll('.', String.raw`\.`);

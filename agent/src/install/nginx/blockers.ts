@@ -5,11 +5,11 @@ import { describeNode, listNamed, type Node } from './read-configuration.ts';
 import { challengePath, describeUpstream, refusedLocation, renderExemption } from './render.ts';
 import type { Server } from './servers.ts';
 
-/** Why something is not done, for the one who then does it by hand. */
+/** Why nginx is not changed, for the administrator who configures it instead. */
 export interface Blocker {
   /** One sentence, with the place. */
   readonly reason: string;
-  /** What must be minded beside pasting the text; null when that is all. */
+  /** What to consider beside pasting the text; null when that is all. */
   readonly advice: string | null;
 }
 
@@ -23,12 +23,12 @@ const VERIFICATION = new Set([
   'ssl_verify_depth',
 ]);
 
-/** Why the route cannot go into a server block; null when it can. */
+/** Returns why the route cannot be added to a server block; null when it can. */
 export function findRouteBlocker(server: Server, options: ProxyOptions): Blocker | null {
   return findTaken(server, options) ?? findAccessBlocker(server) ?? findAnswer(server, options);
 }
 
-/** Why the challenge cannot go into a server block of port 80. */
+/** Returns why the challenge cannot be added to a server block on port 80. */
 export function findChallengeBlocker(server: Server): string | null {
   const taken = listLocations(server).find(({ path }) => path === challengePath);
   if (taken !== undefined) {
@@ -37,12 +37,12 @@ export function findChallengeBlocker(server: Server): string | null {
   return (findLua(server) ?? findSubrequest(server))?.reason ?? null;
 }
 
-/** What holds requests off, or hands them to a program, and would do so with ours. */
+/** Returns what refuses requests or passes them to a program, and would do so with ours. */
 export function findAccessBlocker(levels: Levels): Blocker | null {
   return findPassword(levels) ?? findSubrequest(levels) ?? findDenial(levels) ?? findLua(levels);
 }
 
-/** Whether the agent's route stands in a block already, written by hand, with all that was asked for. */
+/** Whether a block already contains the agent's route with all that the options require. */
 export function hasRouteByHand(server: Server, options: ProxyOptions): boolean {
   const { proxyPath, mutualTls } = options;
   return listLocations(server).some(
@@ -56,7 +56,7 @@ export function hasRouteByHand(server: Server, options: ProxyOptions): boolean {
   );
 }
 
-/** Without it the agent admits nobody. */
+/** The agent admits no viewer without it. */
 function passesCertificate({ directive: { name, args } }: Node): boolean {
   return (
     name === 'proxy_set_header' &&
@@ -82,7 +82,7 @@ function findTaken(server: Server, { proxyPath }: ProxyOptions): Blocker | null 
   };
 }
 
-/** Paths of locations; regular expressions are left out, since ours come before them. */
+/** Returns the paths of locations; regular expressions are skipped, because ours precede them. */
 function listLocations({ directives }: Pick<Server, 'directives'>): { path: string; node: Node }[] {
   return listNamed(directives, 'location').map((node) => {
     const [first = '', second] = node.directive.args;
@@ -150,7 +150,7 @@ function findLua({ directives, inherited }: Levels): Blocker | null {
   };
 }
 
-/** Why client certificates cannot be asked for: they are verified for a whole server, so there is one way to do it. */
+/** Returns why client certificates cannot be requested: a whole server verifies them in one way. */
 export function findVerificationBlocker({ directives, inherited }: Levels): string | null {
   const found = [...inherited, ...directives].find(({ directive: { name } }) =>
     VERIFICATION.has(name),
@@ -167,7 +167,7 @@ export function findVerificationBlocker({ directives, inherited }: Levels): stri
   return `The site has error pages that the one for refused certificates would displace (${describeNode(lost)}).`;
 }
 
-/** What counts for a server: its own, else what it inherits. */
+/** Returns the directives of a server, or those that it inherits. */
 function findEffective({ directives, inherited }: Levels, name: string): readonly Node[] {
   const own = listNamed(directives, name);
   return own.length > 0 ? own : listNamed(inherited, name);

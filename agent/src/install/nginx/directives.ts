@@ -1,17 +1,17 @@
 import { faultAt, type NginxFault, type Token, tokenize } from './tokens.ts';
 
-/** A directive of nginx with the place that it has in its file. */
+/** A directive of nginx with its offset in the file. */
 export interface Directive {
   readonly name: string;
-  /** As nginx understands them: without quotes and escapes. */
+  /** Without quotes and escapes. */
   readonly args: readonly string[];
   readonly start: number;
-  /** Null for one that ends in a semicolon, and for Lua. */
+  /** Null for a directive that ends in a semicolon, and for Lua. */
   readonly block: Block | null;
 }
 
 export interface Block {
-  /** Where `{` and `}` stand. */
+  /** The offsets of `{` and `}`. */
   readonly open: number;
   readonly close: number;
   readonly directives: readonly Directive[];
@@ -29,8 +29,8 @@ const MAX_DEPTH = 64;
 const ESCAPES: Readonly<Record<string, string>> = { t: '\t', r: '\r', n: '\n' };
 
 /**
- * Reads the directives of a file.
- * @throws NginxFault for what nginx would refuse, too
+ * Parses the directives of a file.
+ * @throws NginxFault for what nginx would reject, too
  */
 export function readDirectives(path: string, text: string): readonly Directive[] {
   const reader = new Reader(path, text);
@@ -86,7 +86,7 @@ class Reader {
     (this.#open.at(-1)?.directives ?? this.#top).push(directive);
   }
 
-  /** The name and arguments that came before a token that ends them. */
+  /** Returns the name and arguments before the token that ends them. */
   #takeWords(token: Token): { name: string; args: readonly string[]; start: number } {
     const [first, ...rest] = this.#words;
     if (first === undefined) throw this.#fault(token.start, 'a directive lacks its name');
@@ -103,7 +103,7 @@ class Reader {
   }
 }
 
-/** A word as nginx understands it: without quotes and escapes. */
+/** Returns a word without quotes and escapes. */
 export function readWord(text: string, { start, end }: Token): string {
   const word = text.slice(start, end);
   const inner = /^["']/.test(word) ? word.slice(1, -1) : word;

@@ -8,19 +8,20 @@ import { describeNode, isIncluded } from './read-configuration.ts';
 import type { Server } from './servers.ts';
 import { NginxFault, type Token, tokenize } from './tokens.ts';
 
-/** An `include` of one file, where it stands in a text. */
+/** An `include` of one file in a text. */
 export interface Include {
-  /** The file, from the root on. */
+  /** Absolute. */
   readonly path: string;
   readonly start: number;
-  /** Behind its semicolon. */
+  /** After its semicolon. */
   readonly end: number;
 }
 
 /**
- * Finds the `include` directives that name one of these files in any form that nginx accepts: absolute or relative, quoted, with
- * any space or comment between. Patterns are left out, since nginx starts also when they match nothing.
- * @returns in their order; none for a text that nginx could not read either
+ * Finds the `include` directives of these files in any form that nginx accepts: absolute or relative, quoted, with any space or
+ * comment between. Patterns are skipped, because nginx also starts when they match nothing.
+ * @param directory that of nginx's main file
+ * @returns in order; none for a text that nginx could not parse either
  */
 export function findIncludes(
   text: string,
@@ -64,12 +65,12 @@ function readTokens(text: string): readonly Token[] {
 const TAG = '# latchkey-agent';
 const REST_OF_LINE = /^[ \t]*(?:# latchkey-agent)?[ \t]*(?:\r?\n)?$/;
 
-/** Those of our files that a file of others may be made to load. */
+/** Our files that files of others may include. */
 export const snippets: readonly string[] = [paths.nginxRoute, paths.nginxChallenge];
 
 /**
- * Puts an `include` of ours before the closing brace of a block, on a line of its own with the tag; where the brace shares its
- * line with more, within that line without one.
+ * Inserts an `include` before the closing brace of a block, on a tagged line of its own; where the brace shares its line,
+ * within that line and without a tag.
  */
 export function includeAtEnd(text: string, block: Block, snippet: string): string {
   const lineStart = text.lastIndexOf('\n', block.close - 1) + 1;
@@ -78,7 +79,7 @@ export function includeAtEnd(text: string, block: Block, snippet: string): strin
   return insert(text, lineStart, renderLine(text, block, snippet));
 }
 
-/** Puts it behind the opening brace, so that nginx meets it before all else in the block. */
+/** Inserts it after the opening brace, so that nginx processes it first. */
 export function includeAtStart(text: string, block: Block, snippet: string): string {
   const lineEnd = text.indexOf('\n', block.open) + 1;
   const rest = text.slice(block.open + 1, lineEnd);
@@ -88,9 +89,9 @@ export function includeAtStart(text: string, block: Block, snippet: string): str
 }
 
 /**
- * Removes the `include` directives of our files in every form, also when the rest of the file has changed since; all other
- * characters stay. One that has its line for itself goes with the line and its tag.
- * @param taken the files of ours that are no longer to be loaded
+ * Removes the `include` directives of our files in every form, even when the file has changed since; all other characters stay.
+ * A line that contains nothing else is removed with its tag.
+ * @param taken the files that are no longer included
  */
 export function removeIncludes(
   text: string,
@@ -113,9 +114,9 @@ function cut(text: string, { start, end }: Include): string {
 }
 
 /**
- * Takes a file of ours out of all that lies around a block.
- * @param text as it was read, where the block has its place
- * @param changed the same with something put into the block
+ * Removes the includes of a snippet outside of a block.
+ * @param text the original text, to which the block's offsets refer
+ * @param changed the text with an insertion in the block
  */
 function removeAround(
   { open, close }: Block,
@@ -133,7 +134,7 @@ function removeAround(
   ].join('');
 }
 
-/** Takes out what loads any other file of ours, which an earlier installation may have put in. */
+/** Removes the includes of our other files, which an earlier installation may have added. */
 export function keepIncludes(text: string, directory: string, kept: readonly string[]): string {
   return removeIncludes(
     text,
@@ -148,14 +149,16 @@ function renderLine(text: string, block: Block, snippet: string): string {
   return `${findIndentation(text, block)}include ${snippet}; ${TAG}${end}`;
 }
 
-/** As the last directive that begins a line of the block; else four spaces more than the block itself. */
+/**
+ * Returns the indentation of the block's last directive that begins a line; otherwise four spaces more than the block's own.
+ */
 function findIndentation(text: string, block: Block): string {
   const indentations = block.directives.map(({ start }) => readIndentation(text, start));
   const last = indentations.findLast((each) => each !== null);
   return last ?? `${readIndentation(text, block.close) ?? ''}    `;
 }
 
-/** What stands before an offset in its line, if that is space only. */
+/** Returns the text before an offset in its line, if it is only space. */
 function readIndentation(text: string, offset: number): string | null {
   const before = text.slice(text.lastIndexOf('\n', offset - 1) + 1, offset);
   return /^[ \t]*$/.test(before) ? before : null;
@@ -165,7 +168,7 @@ function insert(text: string, offset: number, piece: string): string {
   return text.slice(0, offset) + piece + text.slice(offset);
 }
 
-/** The edit of a block's file that includes a snippet, and no other of ours; none where it does so already. */
+/** Returns the edit that includes a snippet in a block, and no other of ours; none where it is included already. */
 export function includeSnippet(
   { node: { file, directive }, directives }: Server,
   snippet: string,
@@ -178,7 +181,7 @@ export function includeSnippet(
       name === 'include' && isIncluded(args[0] ?? '', snippet, directory),
   );
   const include = at === 'end' ? includeAtEnd : includeAtStart;
-  // A line elsewhere in the file is that of another domain, which had it before.
+  // An include elsewhere in the file belongs to another domain of an earlier installation.
   const included = isThere
     ? file.text
     : removeAround(
@@ -192,7 +195,7 @@ export function includeSnippet(
   return after === file.text ? [] : [{ kind: 'edit', path: file.path, before: file.text, after }];
 }
 
-/** Why a block's file is not to be changed by a program: one sentence; null when it may be. */
+/** Returns why the file of a block must not be changed, in one sentence; null when it may be. */
 export function findFileBlocker({ node }: Server, directory: string): string | null {
   const { file } = node;
   const place = describeNode(node);

@@ -1,8 +1,8 @@
 import type { Node } from './read-configuration.ts';
 
 /**
- * How well a server block's name fits a domain, as nginx chooses: an exact name, then the longest wildcard in front, then the
- * longest at the end, then regular expressions. `perhaps` is one that may fit: nginx alone can tell.
+ * How well a server name fits a domain, in the order of nginx: an exact name, the longest wildcard in front, the longest at the
+ * end, regular expressions. `perhaps` is one that only nginx can decide.
  */
 export type Fit = { readonly kind: 'sure'; readonly rank: number } | { readonly kind: 'perhaps' };
 
@@ -11,7 +11,7 @@ const IN_FRONT = 2000;
 const AT_END = 1000;
 
 /**
- * Tells how a `server_name` fits.
+ * Returns how a `server_name` fits.
  * @param domain in lower case
  * @returns null when it does not
  */
@@ -19,7 +19,7 @@ export function fitName(serverName: string, domain: string): Fit | null {
   if (serverName.startsWith('~')) return fitExpression(serverName.slice(1), domain);
   if (serverName.includes('$')) return { kind: 'perhaps' };
   const name = serverName.toLowerCase();
-  // To nginx a name with a dot in front is an exact name, too: it ignores the second of both.
+  // nginx treats a name with a leading dot as an exact name, too: it ignores the second of both.
   if (name === domain || name === `.${domain}`) return { kind: 'sure', rank: EXACT };
   if (name.startsWith('.') && domain.endsWith(name)) {
     return { kind: 'sure', rank: IN_FRONT + name.length };
@@ -33,18 +33,18 @@ export function fitName(serverName: string, domain: string): Fit | null {
   return null;
 }
 
-/** nginx matches without regard to case. What only its own expressions know may fit. */
+/** nginx matches case-insensitively. An expression that JavaScript cannot parse may fit. */
 function fitExpression(expression: string, domain: string): Fit | null {
   const matches = testExpression(expression, domain);
   return matches === false ? null : { kind: 'perhaps' };
 }
 
-/** Whether an expression of PCRE matches a text; null when it is beyond JavaScript's. */
+/** Whether a PCRE expression matches a text; null when JavaScript cannot parse it. */
 function testExpression(expression: string, text: string): boolean | null {
   try {
     return new RegExp(expression.replaceAll('(?P<', '(?<'), 'i').test(text);
   } catch {
-    // An expression that JavaScript has no words for is no fault of the configuration.
+    // An expression that JavaScript cannot parse is no fault of the configuration.
     return null;
   }
 }
@@ -52,12 +52,12 @@ function testExpression(expression: string, text: string): boolean | null {
 const CONDITION = /^\( ?\$(?<variable>\w+) ?(?<sign>!?~\*?|!?=) ?(?<value>.*?) ?\)$/;
 
 /**
- * Finds what answers or rewrites a request before nginx looks at locations: `return`, `rewrite`, and those within an `if`
- * that surely holds.
+ * Finds what answers or rewrites a request before nginx selects a location: `return`, `rewrite`, and those within an `if` that
+ * certainly holds.
  * @param directives of the server block
- * @param domain asked for by TLS
- * @param uri the path asked for
- * @returns null when there is none; a condition on something else (a method, an address) counts as one that does not hold
+ * @param domain requested by TLS
+ * @param uri the requested path
+ * @returns null when there is none; conditions on other variables (a method, an address) count as false
  */
 export function findRewrite(directives: readonly Node[], domain: string, uri: string): Node | null {
   for (const node of directives) {
@@ -73,7 +73,7 @@ export function findRewrite(directives: readonly Node[], domain: string, uri: st
   return null;
 }
 
-/** Whether a condition surely holds. */
+/** Whether a condition certainly holds. */
 function holds(condition: string, domain: string, uri: string): boolean {
   const { variable = '', sign = '', value = '' } = CONDITION.exec(condition)?.groups ?? {};
   const known = new Map([

@@ -2,8 +2,8 @@ import { paths } from '../paths.ts';
 import type { FileStep } from '../steps.ts';
 
 /**
- * Where a server block of ours may lie. The first block that listens on an address answers for every name that no block has,
- * unless one is marked as default; the later places are for hosts where another block has that part and must keep it.
+ * The paths of our server block, in order of preference. The first block on an address answers for unknown names unless one is
+ * marked as default; the later paths keep another block first.
  */
 export const serverPlaces = [
   paths.nginxServer,
@@ -11,14 +11,14 @@ export const serverPlaces = [
   '/etc/nginx/sites-enabled/zz-latchkey-agent.conf',
 ] as const;
 
-/** The same for the block that answers challenges. */
+/** The paths of the block that answers challenges. */
 export const challengePlaces = [
   paths.nginxChallengeServer,
   '/etc/nginx/conf.d/zz-latchkey-agent-challenge.conf',
   '/etc/nginx/sites-enabled/zz-latchkey-agent-challenge.conf',
 ] as const;
 
-/** The same for what counts the connections of each client. */
+/** The paths of the zone that counts connections per client. */
 export const limitPlaces = [
   paths.nginxLimits,
   '/etc/nginx/sites-enabled/latchkey-agent-limits.conf',
@@ -26,7 +26,7 @@ export const limitPlaces = [
 
 const OWN: ReadonlySet<string> = new Set([...serverPlaces, ...challengePlaces, ...limitPlaces]);
 
-/** Whether an earlier installation wrote a file, outside of server blocks of others. */
+/** Whether a file outside of other server blocks is one of ours. */
 export function isOwnServerFile(path: string): boolean {
   return OWN.has(path);
 }
@@ -34,7 +34,7 @@ export function isOwnServerFile(path: string): boolean {
 const HEADER =
   '# Written by the installer of latchkey-agent: what is changed here is lost at the next installation, and with the agent.\n';
 
-/** A file of ours that everybody may read. */
+/** Returns the step for a file of ours that everyone may read. */
 export function writeFile(path: string, text: string): FileStep {
   return {
     kind: 'file',

@@ -6,19 +6,19 @@ import { describeNode, listNamed, readConfiguration } from './read-configuration
 import { hasHttp2Directive, renderLimits } from './render.ts';
 import { isOnPort, listOnPort, listServers, offersHttp2, type Server } from './servers.ts';
 
-/** Where a server block of ours goes, or why it can go nowhere. */
+/** The path of our server block, or why there is none. */
 export type Place = { readonly path: string } | Blocker;
 
 interface Wanted {
   readonly text: string;
   readonly port: number;
-  /** The files that it may lie in, the best one first. */
+  /** The candidate paths, best first. */
   readonly candidates: readonly string[];
 }
 
 /**
- * Looks for a file that nginx loads, and in which our block takes nothing from others: each is tried in a copy of the
- * configuration. One that an earlier installation chose stays.
+ * Finds a path that nginx loads, and where our block takes no requests from others: each is tried in a copy of the
+ * configuration. The path of an earlier installation is kept.
  * @param others all files but ours
  * @param files with ours
  */
@@ -35,7 +35,7 @@ export function placeServer(
     if (blocker === null) return { path };
     found.push(blocker);
   }
-  // A file that is not loaded says less than one that is and does not do.
+  // A file that nginx does not load explains less than one that it does.
   return found.find((each) => each !== NOT_LOADED) ?? NOT_LOADED;
 }
 
@@ -54,8 +54,8 @@ function tryFile(others: readonly NginxFile[], file: NginxFile, port: number): B
 }
 
 /**
- * A listener on one address gets all connections to it, and ours on every address none of them. One of this machine alone is no
- * matter, unless it is the only kind: nginx cannot listen on every address while it still has that socket.
+ * Returns a block that listens on single addresses: it gets all connections to them, and ours on every address none. Loopback
+ * is irrelevant unless it is the only kind, because nginx cannot change to every address while that socket exists.
  */
 function findNarrow(servers: readonly Server[], port: number): Blocker | null {
   const isWide = servers.some((server) => listAddresses(server, port).has('*'));
@@ -71,21 +71,21 @@ function findNarrow(servers: readonly Server[], port: number): Blocker | null {
 }
 
 /**
- * Whether a block of ours may listen on IPv6. Where other sites do not, their visitors would come to ours by IPv6, and be shown
- * its certificate.
+ * Whether our block may listen on IPv6. Where other sites do not, ours would answer their visitors on IPv6 with its
+ * certificate.
  */
 export function mayUseIpv6(servers: readonly Server[], port: number): boolean {
   const others = listOnPort(servers, port);
   return others.length === 0 || others.some((server) => listAddresses(server, port).has('[::]'));
 }
 
-/** Whether other sites offer HTTP/2 from our block on: before nginx 1.25.1 that is up to the socket. */
+/** Whether our block turns on HTTP/2 for other sites: before nginx 1.25.1 it is a setting of the socket. */
 export function spreadsHttp2(servers: readonly Server[], version: string): boolean {
   const others = listOnPort(servers, 443);
   return !hasHttp2Directive(version) && others.length > 0 && !others.some(offersHttp2);
 }
 
-/** Whether our block would answer for all names that nobody has, in place of another site. */
+/** Whether our block would answer unknown names in place of another site. */
 function findDisplaced(servers: readonly Server[], own: Server, port: number): Blocker | null {
   const isDisplacing = [...listAddresses(own, port)].some((address) => {
     const [first, second] = servers.filter((server) => listAddresses(server, port).has(address));
@@ -97,7 +97,7 @@ function findDisplaced(servers: readonly Server[], own: Server, port: number): B
   return { reason, advice: null };
 }
 
-/** The addresses on which a block gets connections to a port; only those of which it is the default, if so asked. */
+/** Returns the addresses on which a block accepts connections to a port; on request only those of which it is the default. */
 function listAddresses(
   { listens }: Server,
   port: number,
@@ -108,9 +108,9 @@ function listAddresses(
 }
 
 /**
- * Plans the file that counts the connections of each client, which nginx takes outside of server blocks only.
+ * Plans the zone that counts connections per client, which nginx accepts outside of server blocks only.
  * @param others all files but ours
- * @returns null where nginx loads no directory that it may lie in: the agent limits viewers itself
+ * @returns null where nginx loads no directory for it: the agent limits viewers itself
  */
 export function placeLimits(others: readonly NginxFile[]): FileStep | null {
   const text = renderLimits();

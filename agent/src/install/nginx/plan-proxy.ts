@@ -24,56 +24,58 @@ import {
 import { listTlsNotes } from './tls-notes.ts';
 import { NginxFault } from './tokens.ts';
 
-/** What the way through nginx depends on. */
+/** What the route through nginx depends on. */
 export interface ProxyOptions {
-  /** In lower case. */
   readonly domain: string;
   /** `/latchkey`: letters, digits, `.`, `_`, `~` and `-` between slashes, none at the end. */
   readonly proxyPath: string;
   readonly mutualTls: boolean;
-  /** Where the agent listens on 127.0.0.1. */
+  /** The agent's port on 127.0.0.1. */
   readonly agentPort: number;
-  /** How many viewers the agent takes from one address. */
+  /** The agent's limit of viewers per address. */
   readonly viewersPerAddress: number;
-  /** nginx's own: `1.22.1`. */
+  /** nginx's version: `1.22.1`. */
   readonly version: string;
   readonly hasIpv6: boolean;
-  /** Whether a certificate is to come by http-01 through this nginx, if the domain has no TLS yet. */
+  /** Whether a certificate will be issued by http-01 through this nginx, if the domain has no TLS yet. */
   readonly needsChallenge: boolean;
-  /** What a server block of ours shows: the chain and its key. */
+  /** The chain and key that a server block of ours presents. */
   readonly certificate: string;
   readonly certificateKey: string;
 }
 
 export type ProxyPlan = DedicatedPlan | ExistingPlan | ByHandPlan | RefusedPlan;
 
-/** No block serves the domain with TLS. First the challenge, then a reload, the certificate, the server, a reload. */
+/**
+ * No block serves the domain with TLS. The challenge is loaded first, then the certificate is issued, then the server is
+ * loaded.
+ */
 export interface DedicatedPlan {
   readonly kind: 'dedicated';
-  /** Counts the connections of each client; null where nginx loads no directory for it. */
+  /** The zone that counts connections per client; null where nginx loads no directory for it. */
   readonly limits: FileStep | null;
   readonly server: FileStep;
   readonly challenge: { readonly files: readonly FileStep[]; readonly edits: readonly EditStep[] };
   readonly notes: readonly string[];
 }
 
-/** The domain's own block gets one line. Where that is there already, no edit is left. */
+/** The domain's own block includes one line. No edit remains where it does already. */
 export interface ExistingPlan {
   readonly kind: 'existing';
-  /** Counts the connections of each client; null where nginx loads no directory for it. */
+  /** The zone that counts connections per client; null where nginx loads no directory for it. */
   readonly limits: FileStep | null;
   readonly route: FileStep;
   readonly edits: readonly EditStep[];
   readonly notes: readonly string[];
 }
 
-/** Somebody pasted the route: nothing is left to be written. */
+/** The administrator pasted the route, so nothing is written. */
 export interface ByHandPlan {
   readonly kind: 'by-hand';
   readonly notes: readonly string[];
 }
 
-/** It cannot be told what would happen. */
+/** The effect of a change cannot be predicted. */
 export interface RefusedPlan {
   readonly kind: 'refused';
   /** One sentence. */
@@ -83,9 +85,9 @@ export interface RefusedPlan {
 }
 
 /**
- * Decides how the agent is reached through nginx: by a line in the domain's own server block, or by a block of ours. Where it
- * cannot be told what that would do, nothing is planned, and the plan says what to paste instead. What an earlier
- * installation wrote is left out of the looking, so that the same comes out again.
+ * Plans the route through nginx: by a line in the domain's own server block, or by a block of ours. Where the effect is
+ * uncertain, the plan is refused with instructions for the administrator. Files of an earlier installation are ignored, so that
+ * the same plan results again.
  * @param files what nginx loads, the main file first
  */
 export function planProxy(files: readonly NginxFile[], options: ProxyOptions): ProxyPlan {
@@ -110,7 +112,7 @@ function decide(
   const servers = listServers(configuration);
   const [stream] = listOnPort(listServers(configuration, 'stream'), 443);
   const choice = chooseServer(stream === undefined ? listOnPort(servers, 443) : servers, domain);
-  // Of a socket, whichever block names it.
+  // The PROXY protocol is a setting of the socket, whichever block sets it.
   const balanced = listOnPort(servers, 443).find((server) => takesProxyHeader(server, 443));
   if (balanced !== undefined) return refuseBalanced(balanced, choice, options);
   if (listChosen(choice).some((server) => hasRouteByHand(server, options))) {
@@ -127,7 +129,7 @@ function decide(
   return refuseRoute({ reason: describeSeveral(choice, domain, 443), advice }, options, null);
 }
 
-/** What this machine asks itself would be no answer, and the agent would take the load balancer for every viewer. */
+/** Requests of this machine would not be answered, and the agent would take the load balancer for every viewer. */
 function refuseBalanced(balanced: Server, choice: Choice, options: ProxyOptions): ProxyPlan {
   const reason = `nginx takes connections to port 443 from a load balancer that speaks the PROXY protocol (${describeNode(balanced.node)}), so they cannot be tried from here.`;
   const advice =

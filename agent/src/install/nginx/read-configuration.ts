@@ -8,8 +8,8 @@ import { describePlace, NginxFault } from './tokens.ts';
 const MARK = /^# configuration file (?<path>\/.*):\n/gm;
 
 /**
- * Splits what `nginx -T` prints into the files that it loads, the main one first. A line of a file that looks like such a mark
- * is taken for one; whoever needs the exact text reads the files.
+ * Splits the output of `nginx -T` into files, the main one first. A line of a file that resembles such a mark splits it, so
+ * callers that need the exact text read the files.
  */
 export function parseDump(
   stdout: string,
@@ -17,37 +17,37 @@ export function parseDump(
   const marks = [...stdout.matchAll(MARK)];
   return marks.map((mark, index) => {
     const text = stdout.slice(mark.index + mark[0].length, marks[index + 1]?.index);
-    // nginx ends each file with a line end of its own.
+    // nginx adds a line end to each file.
     return { path: mark.groups?.['path'] ?? '', text: text.replace(/\n$/, '') };
   });
 }
 
-/** A directive where nginx sees it: what is included stands behind its `include`. */
+/** A directive in the order of nginx: included directives follow their `include`. */
 export interface Node {
   readonly file: NginxFile;
   readonly directive: Directive;
   readonly children: readonly Node[];
 }
 
-/** nginx itself would not get further: includes of includes. */
+/** The limit of nginx for nested includes. */
 const MAX_DEPTH = 24;
-/** More than any configuration, except one that includes files which include files many times each. */
+/** Exceeded only by files that include others many times each. */
 const MAX_NODES = 200_000;
 
-/** What we include in others' blocks: it is not theirs, so it is not looked into. */
+/** Our snippets in blocks of others are not part of their configuration. */
 const OWN_SNIPPETS: ReadonlySet<string> = new Set([paths.nginxRoute, paths.nginxChallenge]);
 
 /**
- * Reads the configuration as nginx does, from its main file on.
+ * Reads the configuration as nginx does, from its main file.
  * @param files all that nginx loads, the main one first
- * @throws NginxFault for what is not understood
+ * @throws NginxFault for what cannot be parsed
  */
 export function readConfiguration(files: readonly NginxFile[]): readonly Node[] {
   const [main] = files;
   return main === undefined ? [] : new Expander(files, findDirectory(files)).expand(main, 0);
 }
 
-/** The directory of nginx's main file, from which it resolves relative paths. */
+/** Returns the directory of nginx's main file, from which it resolves relative paths. */
 export function findDirectory([main]: readonly NginxFile[]): string {
   return main === undefined ? '/etc/nginx' : posix.dirname(main.path);
 }
@@ -90,19 +90,21 @@ class Expander {
   }
 }
 
-/** Whether the pattern of an `include` matches a file. It is one of `glob(3)`, relative to the directory of the main file. */
+/**
+ * Whether the pattern of an `include` matches a file. It is a `glob(3)` pattern, relative to the directory of the main file.
+ */
 export function isIncluded(pattern: string, path: string, prefix: string): boolean {
   const absolute = posix.resolve(prefix, pattern);
   const plain = absolute.replaceAll(/\*+/g, '*').replaceAll(/[{}()]/g, String.raw`\$&`);
   return path === absolute || posix.matchesGlob(path, plain);
 }
 
-/** Where a directive stands, for people. */
+/** Returns the place of a directive: `/etc/nginx/nginx.conf, line 12`. */
 export function describeNode({ file, directive }: Node): string {
   return describePlace(file.path, file.text, directive.start);
 }
 
-/** Those of a name, in their order. */
+/** Returns the directives of a name, in order. */
 export function listNamed(nodes: readonly Node[], name: string): readonly Node[] {
   return nodes.filter(({ directive }) => directive.name === name);
 }

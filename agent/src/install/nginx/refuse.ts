@@ -3,7 +3,7 @@ import type { Blocker } from './blockers.ts';
 import type { ProxyOptions, RefusedPlan } from './plan-proxy.ts';
 import { renderChallengeServer, renderRoute, renderServer } from './render.ts';
 
-/** Refuses to touch the domain's block, and says what to put into it by hand. */
+/** Refuses to change the domain's block, with the lines to paste. */
 export function refuseRoute(
   { reason, advice }: Blocker,
   options: ProxyOptions,
@@ -14,9 +14,9 @@ export function refuseRoute(
 }
 
 /**
- * Says what to put into the domain's block by hand.
- * @param place where it is; null when it is not known
- * @param advice what must be minded beside; null when that is all
+ * Renders the lines to paste into the domain's block.
+ * @param place where it is; null when unknown
+ * @param advice what to consider beside; null when that is all
  */
 export function instructRoute(
   options: ProxyOptions,
@@ -31,7 +31,7 @@ export function instructRoute(
   ]);
 }
 
-/** Refuses to verify client certificates in a block that has settings of its own. */
+/** Refuses to verify client certificates in a block with its own settings. */
 export function refuseVerification(reason: string, options: ProxyOptions): RefusedPlan {
   const { domain } = options;
   return refuse(reason, options, [
@@ -41,7 +41,7 @@ export function refuseVerification(reason: string, options: ProxyOptions): Refus
   ]);
 }
 
-/** Refuses to add a server block, and gives one. */
+/** Refuses to add a server block, with one to paste. */
 export function refuseServer({ reason, advice }: Blocker, options: ProxyOptions): RefusedPlan {
   const end = advice === null ? [] : [advice];
   const where =

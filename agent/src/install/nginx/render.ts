@@ -3,18 +3,18 @@ import { TLS_1_2_CIPHER_SUITES } from '../../tls/cipher-suites.ts';
 import { paths } from '../paths.ts';
 import type { ProxyOptions } from './plan-proxy.ts';
 
-/** Where the agent listens behind a proxy. */
+/** Returns the agent's address behind a proxy. */
 export function describeUpstream({ agentPort }: Pick<ProxyOptions, 'agentPort'>): string {
   return `https://127.0.0.1:${agentPort}/`;
 }
 
-/** The port of the agent that a text of ours names; null when it names none. */
+/** Returns the agent's port in a text of ours; null when it names none. */
 export function findUpstreamPort(text: string): number | null {
   const port = /\bproxy_pass https:\/\/127\.0\.0\.1:(\d+)\//.exec(text)?.[1];
   return port === undefined ? null : Number(port);
 }
 
-/** What takes a request whose client certificate is no good. */
+/** The location of requests whose client certificate is invalid. */
 export const refusedLocation = '@latchkey_agent_refused';
 
 export const challengePath = '/.well-known/acme-challenge/';
@@ -24,9 +24,9 @@ type RouteOptions = Pick<
   'agentPort' | 'domain' | 'mutualTls' | 'proxyPath' | 'viewersPerAddress'
 >;
 
-/** What a route takes into account beside its options. */
+/** What a route depends on beside its options. */
 interface RouteSetting {
-  /** Whether the block answers without TLS as well, where nobody is to be let in to the agent. */
+  /** Whether the block also answers without TLS, where no viewer is admitted. */
   readonly isPlainToo?: boolean;
   /** Whether nginx loads `renderLimits`. */
   readonly isLimited?: boolean;
@@ -34,15 +34,15 @@ interface RouteSetting {
 
 const ZONE = 'latchkey_agent';
 
-/** The agent refuses a viewer too many with a reason; nginx only what comes beyond this reserve. */
+/** nginx refuses only connections beyond this reserve, so that the agent can refuse with a reason. */
 const RESERVE = 16;
 
-/** What counts the connections of each client. nginx takes it outside of server blocks only. */
+/** Renders the zone that counts connections per client, which nginx accepts outside of server blocks only. */
 export function renderLimits(): string {
   return `limit_conn_zone $binary_remote_addr zone=${ZONE}:1m;\n`;
 }
 
-/** The server block of a domain that has none with TLS. */
+/** Renders the server block of a domain that has none with TLS. */
 export function renderServer(options: ProxyOptions, isLimited = false): string {
   const { domain, certificate, certificateKey } = options;
   return join([
@@ -68,12 +68,12 @@ export function renderServer(options: ProxyOptions, isLimited = false): string {
   ]);
 }
 
-/** What goes into a server block with TLS: health, the stream, and what client certificates need. */
+/** Renders the lines for a server block with TLS: health, the stream, and client certificates. */
 export function renderRoute(options: RouteOptions, setting: RouteSetting = {}): string {
   return join(listRoute(options, setting));
 }
 
-/** The server block that answers challenges of a domain that has none on port 80. */
+/** Renders the server block that answers challenges of a domain that has none on port 80. */
 export function renderChallengeServer({
   domain,
   hasIpv6,
@@ -96,8 +96,8 @@ export function renderChallengeServer({
 }
 
 /**
- * What goes into a server block on port 80, as the first thing in it: `return` and `rewrite` of a server come before its
- * locations, and `break` ends them for a challenge.
+ * Renders the first lines of a server block on port 80: `return` and `rewrite` of a server precede its locations, and `break`
+ * ends them for a challenge.
  */
 export function renderChallenge(): string {
   return join([
@@ -108,7 +108,7 @@ export function renderChallenge(): string {
   ]);
 }
 
-/** What lets the agent's paths pass a `return` or `rewrite` of a server, if it comes first. */
+/** Renders the lines that exempt the agent's paths from a `return` or `rewrite` of a server, when they come first. */
 export function renderExemption(proxyPath: string): string {
   return [`    if ($uri ~ "^${escapeDots(proxyPath)}(/|$)") {`, '        break;', '    }'].join(
     '\n',
@@ -128,7 +128,7 @@ function listChallenge(): readonly string[] {
   ];
 }
 
-/** Whether `http2` is a directive of a block, as since nginx 1.25.1, and not part of `listen`. */
+/** Whether `http2` is a directive of its own, as since nginx 1.25.1, and not a parameter of `listen`. */
 export function hasHttp2Directive(version: string): boolean {
   return isAtLeast(version, [1, 25, 1]);
 }
@@ -143,7 +143,7 @@ function renderListens({ version, hasIpv6 }: ProxyOptions): readonly string[] {
   ];
 }
 
-/** Whether a version of nginx is another one or newer. */
+/** Whether a version of nginx is at least another one. */
 export function isAtLeast(version: string, wanted: readonly [number, number, number]): boolean {
   const [major = 0, minor = 0, patch = 0] = version.split(/[^\d]/).map(Number);
   const found = [major, minor, patch];
@@ -181,8 +181,9 @@ function listRoute(
 const SECURE = ['if ($scheme = http) {', '    return 301 https://$host$request_uri;', '}'];
 
 /**
- * For the whole server, since nginx verifies in the handshake. A certificate that is no good would make every path answer 400:
- * `error_page 495` lets other paths, and health, go on as without one. A `return 496` without a text goes out as 400.
+ * Renders the verification for the whole server, because nginx verifies in the handshake. An invalid certificate would make
+ * every path answer 400: `error_page 495` serves other paths, and health, as without one. A `return 496` without a text is sent
+ * as 400.
  */
 function listVerification({ proxyPath }: RouteOptions): readonly string[] {
   return [

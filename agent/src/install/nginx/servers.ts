@@ -1,27 +1,26 @@
 import { type Fit, fitName } from './matching.ts';
 import { describeNode, listNamed, type Node } from './read-configuration.ts';
 
-/** A server block that speaks HTTP. */
+/** A server block of `http`. */
 export interface Server {
   readonly node: Node;
-  /** What stands in the block, and what it includes. */
+  /** The directives of the block, with included ones. */
   readonly directives: readonly Node[];
-  /** What stands around it. */
+  /** The directives around the block. */
   readonly inherited: readonly Node[];
   readonly listens: readonly Listen[];
   readonly names: readonly string[];
 }
 
-/** Which block answers for a domain on a port. */
+/** The block that answers for a domain on a port. */
 export type Choice =
   | { readonly kind: 'none' }
   | { readonly kind: 'one'; readonly server: Server }
-  /** Several fit as well. */
   | { readonly kind: 'several'; readonly servers: readonly Server[] }
-  /** Only a name that nginx alone can judge. */
+  /** Only nginx can decide whether its name fits. */
   | { readonly kind: 'perhaps'; readonly server: Server };
 
-/** Lists the server blocks of `http`, or of another block such as `stream`, in the order in which nginx meets them. */
+/** Returns the server blocks of `http`, or of another block such as `stream`, in nginx's order. */
 export function listServers(configuration: readonly Node[], kind = 'http'): readonly Server[] {
   return listNamed(configuration, kind).flatMap(({ children: inherited }) =>
     listNamed(inherited, 'server').map((node) => ({
@@ -34,17 +33,17 @@ export function listServers(configuration: readonly Node[], kind = 'http'): read
   );
 }
 
-/** Those of them that may get connections to a port. */
+/** Returns the blocks that may accept connections to a port. */
 export function listOnPort(servers: readonly Server[], port: number): readonly Server[] {
   return servers.filter(({ listens }) => listens.some((listen) => isOnPort(listen, port)));
 }
 
-/** Whether a block speaks TLS on a port. */
+/** Whether a block uses TLS on a port. */
 export function speaksTls({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.isTls && isOnPort(listen, port));
 }
 
-/** Whether a block answers others than this machine itself without TLS, too: on port 80 beside 443, as many do. */
+/** Whether a block also answers other machines without TLS, such as on port 80. */
 export function speaksPlainly({ listens }: Server): boolean {
   return listens.some(({ isTls, address }) => !isTls && address !== null && !isLoopback(address));
 }
@@ -58,7 +57,7 @@ export function takesProxyHeader({ listens }: Server, port: number): boolean {
   return listens.some((listen) => listen.takesProxyHeader && isOnPort(listen, port));
 }
 
-/** Whether a block offers HTTP/2, which as a word of `listen` counts for all blocks of that address. */
+/** Whether a block offers HTTP/2, which as a parameter of `listen` applies to all blocks of that address. */
 export function offersHttp2(server: Server): boolean {
   const isOn = [...server.inherited, ...server.directives].findLast(
     ({ directive }) => directive.name === 'http2',
@@ -66,12 +65,12 @@ export function offersHttp2(server: Server): boolean {
   return listensByHttp2(server) || isOn?.directive.args[0] === 'on';
 }
 
-/** Whether a block turns HTTP/2 on for all blocks of its address. */
+/** Whether a block turns on HTTP/2 for all blocks of its address. */
 export function listensByHttp2({ directives }: Server): boolean {
   return listNamed(directives, 'listen').some(({ directive }) => directive.args.includes('http2'));
 }
 
-/** Chooses among blocks as nginx does by the name that a visitor asks for; the default block does not count. */
+/** Chooses the block for a name as nginx does; the default block does not count. */
 export function chooseServer(servers: readonly Server[], domain: string): Choice {
   const fits = servers.map((server) => ({ server, fit: findBestFit(server, domain) }));
   const ranks = fits.map(({ fit }) => (fit?.kind === 'sure' ? fit.rank : 0));
@@ -84,7 +83,7 @@ export function chooseServer(servers: readonly Server[], domain: string): Choice
   return perhaps === undefined ? { kind: 'none' } : { kind: 'perhaps', server: perhaps.server };
 }
 
-/** All blocks that a choice leaves. */
+/** Returns all blocks of a choice. */
 export function listChosen(choice: Choice): readonly Server[] {
   if (choice.kind === 'none') return [];
   return choice.kind === 'several' ? choice.servers : [choice.server];
@@ -101,18 +100,18 @@ function findBestFit({ names }: Server, domain: string): Fit | null {
   return best;
 }
 
-/** One address that a server block listens on. */
+/** An address that a server block listens on. */
 export interface Listen {
-  /** `*`, `[::]`, or an address; null for a socket in the file system. */
+  /** `*`, `[::]`, or an address; null for a Unix socket. */
   readonly address: string | null;
-  /** Both 0 for a socket. */
+  /** Both 0 for a Unix socket. */
   readonly firstPort: number;
   readonly lastPort: number;
   readonly isTls: boolean;
   readonly isDefault: boolean;
-  /** Takes IPv4 connections on an IPv6 socket, too. */
+  /** Accepts IPv4 connections on an IPv6 socket, too. */
   readonly takesBoth: boolean;
-  /** Expects a header of the PROXY protocol before all else, as a load balancer sends it. */
+  /** Expects a PROXY protocol header first, as a load balancer sends it. */
   readonly takesProxyHeader: boolean;
 }
 
@@ -129,9 +128,9 @@ const DEFAULT: Listen = {
 const ADDRESS = /^(?:(?<address>\[[^\]]*\]|[^:[\]]*):)?(?<first>\d+)(?:-(?<last>\d+))?$/;
 
 /**
- * Reads the `listen` lines of a server block, or what nginx takes when there is none. HTTP/3 is left out: it has no TCP port.
- * @param directives of the block, with what it includes
- * @param inherited those of the blocks around it, where `ssl on` may stand
+ * Reads the `listen` directives of a server block, or nginx's default. HTTP/3 is skipped: it uses no TCP port.
+ * @param directives of the block, with included ones
+ * @param inherited those around the block, where `ssl on` may stand
  */
 function readListens(directives: readonly Node[], inherited: readonly Node[]): readonly Listen[] {
   const lines = directives
@@ -150,7 +149,7 @@ function readListens(directives: readonly Node[], inherited: readonly Node[]): r
     }));
 }
 
-/** What `ssl on;` of before nginx 1.15 says; null where it does not stand. */
+/** Reads `ssl on;` of nginx before 1.15; null without it. */
 function hasOldSwitch(nodes: readonly Node[]): boolean | null {
   const found = nodes.findLast(({ directive }) => directive.name === 'ssl');
   return found === undefined ? null : found.directive.args[0] === 'on';
@@ -168,12 +167,12 @@ function readAddress(where: string): Pick<Listen, 'address' | 'firstPort' | 'las
   };
 }
 
-/** Whether connections to a port may come here. */
+/** Whether an address accepts connections to a port. */
 export function isOnPort({ firstPort, lastPort }: Listen, port: number): boolean {
   return firstPort <= port && port <= lastPort;
 }
 
-/** Says in one sentence why it cannot be told which block answers. */
+/** Says in one sentence why the answering block is uncertain. */
 export function describeSeveral(
   choice: Extract<Choice, { kind: 'several' | 'perhaps' }>,
   domain: string,

@@ -6,12 +6,12 @@ import { listensByHttp2, listOnPort, offersHttp2, type Server } from './servers.
 const OLD: ReadonlySet<string> = new Set(['SSLv2', 'SSLv3', 'TLSv1', 'TLSv1.1']);
 const WANTED = ['TLSv1.2', 'TLSv1.3'];
 
-/** Why the installer leaves it to the administrator. */
+/** Why the installer does not change it. */
 const REASON = 'It is not changed here, for it counts for every visitor of the site.';
 
 /**
- * What the administrator should change in a block that exists, so that viewers reach the agent by TLS 1.2 and 1.3, with the
- * server's order of cipher suites, and by HTTP/2. Sentences.
+ * Notes what the administrator should change in an existing block, so that viewers connect by TLS 1.2 and 1.3, with the
+ * server's order of cipher suites, and by HTTP/2.
  */
 export function listTlsNotes(
   server: Server,
@@ -63,7 +63,7 @@ function noteHttp2(server: Server, servers: readonly Server[], version: string):
   return [`It offers no HTTP/2, which "${line}" adds. ${REASON}`];
 }
 
-/** What counts for a server: its own, else what it inherits. */
+/** Returns the directive of a server, or the one that it inherits. */
 function findEffective({ directives, inherited }: Server, name: string): Node | null {
   return listNamed(directives, name)[0] ?? listNamed(inherited, name)[0] ?? null;
 }

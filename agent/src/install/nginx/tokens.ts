@@ -1,25 +1,25 @@
-/** Configuration that is not understood. The message is a sentence for the one who installs. */
+/** A configuration that cannot be parsed. The message is a sentence for the administrator. */
 export class NginxFault extends Error {
   override readonly name = 'NginxFault';
 }
 
-/** A fault with its place. */
+/** Returns a fault with its place. */
 export function faultAt(path: string, text: string, offset: number, what: string): NginxFault {
   return new NginxFault(`${describePlace(path, text, offset)} is not understood: ${what}.`);
 }
 
-/** A place as people look it up: `/etc/nginx/nginx.conf, line 12`. */
+/** Describes a place: `/etc/nginx/nginx.conf, line 12`. */
 export function describePlace(path: string, text: string, offset: number): string {
   return `${path}, line ${text.slice(0, offset).split('\n').length}`;
 }
 
-/** What braces do not count in: comments and strings, long ones first (`--[==[ … ]==]`, `[[ … ]]`). */
+/** Lua comments and strings, in which braces do not count; long ones first (`--[==[ … ]==]`, `[[ … ]]`). */
 const SKIPPED =
   /--\[(?<comment>=*)\[[^]*?\]\k<comment>\]|--[^\n]*|\[(?<string>=*)\[[^]*?\]\k<string>\]|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*'|[{}]/g;
 
 /**
- * Finds where a block of Lua ends (`content_by_lua_block { … }`), in which strings and comments may hold braces.
- * @param start where its opening brace stands
+ * Finds the end of a Lua block (`content_by_lua_block { … }`), whose strings and comments may contain braces.
+ * @param start the offset of its opening brace
  * @returns the offset after its closing brace; null when there is none
  */
 function findLuaEnd(text: string, start: number): number | null {
@@ -34,17 +34,17 @@ function findLuaEnd(text: string, start: number): number | null {
   }
 }
 
-/** A stretch of the text; joined, the tokens of a text are the text. `lua` is a whole block of Lua with its braces. */
+/** A section of the text; all tokens joined are the text. `lua` is a whole Lua block with its braces. */
 export interface Token {
   readonly kind: 'space' | 'comment' | 'word' | 'semicolon' | 'open' | 'close' | 'lua';
   readonly start: number;
   readonly end: number;
 }
 
-/** More than any configuration written by people. */
+/** More than any configuration that people write. */
 const MAX_CHARACTERS = 4_194_304;
 
-/** In bare words nginx takes quotes, `#` and `}` as they are; `${` does not open a block. */
+/** In unquoted words nginx accepts quotes, `#` and `}`; `${` does not open a block. */
 const BARE = /(?:[^ \t\r\n;{\\$]|\\[^]|\$\{*)+/y;
 const SPACE = /[ \t\r\n]+/y;
 const COMMENT = /#[^\n]*/y;
@@ -59,9 +59,9 @@ const SIGNS: Readonly<Record<string, Token['kind']>> = {
 };
 
 /**
- * Cuts configuration into tokens as nginx does (`ngx_conf_read_token` of its source), keeping every character.
- * @param path for what is said of faults
- * @throws NginxFault for an open quote or an open block of Lua
+ * Splits configuration into tokens as nginx does (`ngx_conf_read_token`), and keeps every character.
+ * @param path for faults
+ * @throws NginxFault for an unclosed quote or Lua block
  */
 export function tokenize(path: string, text: string): readonly Token[] {
   if (text.length > MAX_CHARACTERS) throw faultAt(path, text, 0, 'it is too long');
@@ -79,7 +79,9 @@ export function tokenize(path: string, text: string): readonly Token[] {
   return tokens;
 }
 
-/** @param name the first word of the directive that the token belongs to */
+/**
+ * @param name the first word of the token's directive
+ */
 function readToken(path: string, text: string, start: number, name: string | null): Token {
   const first = text.charAt(start);
   if (/[ \t\r\n]/.test(first)) return { kind: 'space', start, end: match(SPACE, text, start) };
@@ -109,7 +111,7 @@ function findWordEnd(path: string, text: string, start: number): number {
   return end;
 }
 
-/** Where the match ends that begins here; the same place when nothing matches. */
+/** Returns the end of a match that begins here; the start without one. */
 function match(pattern: RegExp, text: string, start: number): number {
   pattern.lastIndex = start;
   return pattern.test(text) ? pattern.lastIndex : start;

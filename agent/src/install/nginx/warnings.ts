@@ -1,6 +1,5 @@
 /**
- * Finds what `nginx -t` says, with exit code 0, of a server block that will never answer: another one has its name already.
- * Only what was not said before a change counts.
+ * Finds new warnings of `nginx -t` about a server block that will never answer, because another one has its name.
  * @returns the lines
  */
 export function findFatalWarnings(
@@ -14,7 +13,7 @@ export function findFatalWarnings(
   );
 }
 
-/** Without the time and the number of the process that nginx may put in front. */
+/** Returns a warning without its time and process number. */
 function readMessage(line: string): string {
   return line.slice(Math.max(0, line.indexOf('[warn]'))).trim();
 }

@@ -18,7 +18,7 @@ import { agentUnit, agentUser, paths } from '../paths.ts';
 import type { FileStep, OwnCertificateStep, Step } from '../steps.ts';
 import { keepsConfiguration, planSettings } from './plan-settings.ts';
 
-/** The program, its user and its directories: what everything else is put upon. */
+/** Returns the steps for the program, its user and its directories, which all others depend on. */
 export function listBaseSteps(facts: HostFacts, needsCertbot: boolean): readonly Step[] {
   const names = [
     ...(needsCertbot && !facts.hasCertbot ? ['certbot'] : []),
@@ -35,7 +35,7 @@ export function listBaseSteps(facts: HostFacts, needsCertbot: boolean): readonly
   ];
 }
 
-/** The agent at work: its certificate, its configuration, its units. */
+/** Returns the steps for the agent's certificate, configuration and units. */
 export function listAgentSteps(
   options: InstallOptions,
   mode: InstallMode,
@@ -61,7 +61,7 @@ export function listAgentSteps(
   ];
 }
 
-/** What reads the health of disks as root, where smartctl is installed. */
+/** Returns the steps that read the health of disks as root, where smartctl is installed. */
 function listDiskHealthSteps({ smartctl }: HostFacts): readonly Step[] {
   if (smartctl === null) return [];
   return [
@@ -73,7 +73,7 @@ function listDiskHealthSteps({ smartctl }: HostFacts): readonly Step[] {
 
 const REVOCATIONS_TIMER = paths.revocationsTimer.slice(dirname(paths.revocationsTimer).length + 1);
 
-/** What certbot runs after a renewal; none where the certificate is not certbot's. */
+/** Returns the step for certbot's deploy hook; none where the certificate is not certbot's. */
 export function listHookSteps(mode: InstallMode, lineage: string | null): readonly Step[] {
   if (lineage === null) return [];
   const hook = writeForAll(paths.renewalHook, renderRenewalHook(mode, lineage));

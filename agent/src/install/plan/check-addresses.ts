@@ -2,7 +2,7 @@ import { BlockList, isIPv6 } from 'node:net';
 
 import type { HostFacts } from '../facts.ts';
 
-/** Addresses that nobody on the internet can reach (RFC 1918, 6598, 3927, 4193, 4291). */
+/** Addresses that are unreachable from the internet (RFC 1918, 6598, 3927, 4193, 4291). */
 const UNREACHABLE = new BlockList();
 for (const [network, prefix, type] of [
   ['10.0.0.0', 8, 'ipv4'],
@@ -17,15 +17,14 @@ for (const [network, prefix, type] of [
   UNREACHABLE.addSubnet(network, prefix, type);
 }
 
-/** What the DNS means for a certificate that is to be issued. */
 export interface AddressCheck {
   readonly notes: readonly string[];
   readonly objections: readonly string[];
 }
 
 /**
- * Judges whether an authority that looks for a domain would come to this machine. Behind a translation of addresses
- * (NAT) a machine does not know the public address that it is reached by, so that nothing can be said for sure.
+ * Checks whether an authority that resolves a domain reaches this machine. Behind NAT a machine does not know its public
+ * address, so the result is a note.
  */
 export function checkAddresses(
   domain: string,
@@ -66,8 +65,8 @@ export function checkAddresses(
 }
 
 /**
- * Whether what comes to an address may reach a machine that does not know it: one on the internet, where the machine's own of the
- * same kind are private.
+ * Whether connections to an address may reach a machine that does not have it: a public one, where the machine's own of the
+ * same family are private.
  */
 export function mayBeBehindNat(address: string, own: readonly string[]): boolean {
   const alike = own.filter((each) => isIPv6(each) === isIPv6(address));
@@ -79,7 +78,7 @@ function isUnreachable(address: string): boolean {
   return UNREACHABLE.check(address, isIPv6(address) ? 'ipv6' : 'ipv4');
 }
 
-/** The same address may be written in several ways. */
+/** An address has several notations. */
 function normalizeAddress(address: string): string {
   return isIPv6(address) ? new URL(`http://[${address}]`).hostname : address;
 }

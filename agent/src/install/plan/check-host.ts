@@ -2,7 +2,7 @@ import type { HostFacts, InstallMode, Listener, SelinuxFacts } from '../facts.ts
 import type { InstallOptions } from '../options.ts';
 import { agentUnit, paths } from '../paths.ts';
 
-/** What makes an installation impossible here, whatever its mode: sentences, each with its fix. */
+/** Lists what blocks an installation in every mode: sentences, each with its fix. */
 export function listBlockers(facts: HostFacts): readonly string[] {
   if (!facts.isRoot) return ['Only root can install: run it with sudo, or as root.'];
   if (!facts.hasSystemd) {
@@ -23,13 +23,13 @@ export function listBlockers(facts: HostFacts): readonly string[] {
   ];
 }
 
-/** A package is needed where apt is not the one who installs them. */
+/** Says that a package is needed on a distribution without apt. */
 export function explainPackage(program: string, distribution: string): string {
   const where = distribution === '' ? 'an unknown distribution' : distribution;
   return `${program} is missing, and only packages of Debian and Ubuntu are installed by this program (this is ${where}): install ${program} and run this again.`;
 }
 
-/** Who else has the port that the agent will listen on, as a sentence with its fix; null when nobody does. */
+/** Returns who else listens on the agent's port, as a sentence with its fix; null when nobody does. */
 export function findPortBlocker({ listeners }: HostFacts, agentPort: number): string | null {
   const foreign = listeners.find(
     ({ port, process }) => port === agentPort && process?.unit !== agentUnit,
@@ -38,7 +38,7 @@ export function findPortBlocker({ listeners }: HostFacts, agentPort: number): st
   return `Port ${agentPort}, which the agent needs, belongs to ${describeListener(foreign)}: ${describeStop(foreign)} and run this again.`;
 }
 
-/** What is left over from an installation that was another one. */
+/** Notes what a change of domain or mode removes. */
 export function listChangeNotes(
   options: InstallOptions,
   mode: InstallMode,
@@ -57,14 +57,14 @@ export function listChangeNotes(
   ];
 }
 
-/** Who has a port, for a sentence: `apache2 (process 712, apache2.service)`. */
+/** Names the process of a listener: `apache2 (process 712, apache2.service)`. */
 export function describeListener({ process }: Listener): string {
   if (process === null) return 'a program that is not to be seen from here';
   const { pid, name, unit } = process;
   return `${name} (process ${pid}${unit === null ? '' : `, ${unit}`})`;
 }
 
-/** How to stop it, for the end of a sentence. */
+/** Says how to stop it, for the end of a sentence. */
 export function describeStop({ process }: Listener): string {
   const unit = process?.unit ?? null;
   return unit === null ? 'stop it' : `stop it (systemctl stop ${unit})`;

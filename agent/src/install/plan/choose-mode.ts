@@ -9,7 +9,7 @@ import { findAgentPort } from './plan-settings.ts';
 import { describeListener } from './check-host.ts';
 import { type Manual, type Refusal, refuse } from './plan.ts';
 
-/** How the agent is to be reached, and why. */
+/** How viewers reach the agent, and why. */
 export interface ChosenMode {
   readonly kind: 'mode';
   readonly mode: InstallMode;
@@ -17,9 +17,8 @@ export interface ChosenMode {
 }
 
 /**
- * Chooses how the agent is reached, by who listens on ports 80 and 443: a reverse proxy that this program can set up (nginx),
- * then through it; another web server, then by hand; nobody, then on a port of its own. What was installed for the same
- * domain stays as it is, so that an upgrade moves nothing.
+ * Chooses the mode by the listeners on ports 80 and 443: through nginx; through another web server, which the administrator
+ * configures; or on a port of its own when there is none. An upgrade for the same domain keeps its mode.
  */
 export function chooseMode(
   options: InstallOptions,
@@ -60,7 +59,7 @@ function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Ma
   return nginx.fault === null ? choose('proxy') : refuse(explainFault(nginx.fault));
 }
 
-/** nginx refuses its own configuration, so nothing can be added to it. */
+/** Says that nginx rejects its own configuration, so that nothing can be added to it. */
 export function explainFault(fault: NonNullable<NginxFacts['fault']>): string {
   return `nginx refuses the configuration that is there now, mend that first (nginx -t): ${fault}`;
 }
@@ -69,7 +68,7 @@ function listWebListeners({ listeners }: HostFacts): readonly Listener[] {
   return listeners.filter(({ port }) => port === 80 || port === 443);
 }
 
-/** One that runs in a container has its configuration there, and no program here. */
+/** Whether a listener is an nginx of this machine; one in a container has its program and configuration there. */
 function isProxy({ process }: Listener, { nginx }: HostFacts): boolean {
   return process?.name === 'nginx' && nginx !== null;
 }

@@ -7,29 +7,28 @@ import { checkAddresses } from './check-addresses.ts';
 import { listFirewallObjections } from './plan-firewall.ts';
 import { type Refusal, refuse } from './plan.ts';
 
-/** Where the certificate comes from that viewers see. */
+/** The source of the certificate that viewers see. */
 export interface CertificatePlan {
   readonly kind: 'certificate';
   readonly certificate: string;
   readonly key: string;
-  /** What certbot has to do; null when the certificate is there. */
+  /** The step that issues it; null when it exists. */
   readonly issue: CertificateStep | null;
-  /** certbot's directory, when it is certbot that renews it. */
+  /** certbot's directory, when certbot renews it. */
   readonly lineage: string | null;
-  /** Whether nginx must answer challenges from our directory, now or at each renewal. */
+  /** Whether nginx must answer challenges from our directory, now or at renewals. */
   readonly needsChallenge: boolean;
   readonly notes: readonly string[];
   readonly objections: readonly string[];
 }
 
-/** Through what the authority's challenge reaches certbot. */
 type Challenge = CertificateStep['challenge'];
 
 const WEBROOT: Challenge = { kind: 'webroot', directory: paths.challenges };
 
 /**
- * Plans the certificate that viewers see: the given one, one that certbot keeps already, or a new one.
- * @param isProxied whether nginx will show it
+ * Plans the certificate that viewers see: the given one, one of certbot, or a new one.
+ * @param isProxied whether nginx presents it
  */
 export function planCertificate(
   options: InstallOptions,
@@ -49,7 +48,7 @@ export function planCertificate(
   const challenge = chooseChallenge(facts, isProxied);
   if (kept === null || kept.isExpired) return planIssue(options, facts, challenge);
   if (isRenewable(kept, challenge)) return keepCertificate(kept, []);
-  // Somebody else's certificate is theirs to renew, and without an e-mail address there can be no new one.
+  // Another domain's certificate is not ours to replace, and a new one needs an e-mail address.
   if (kept.name === options.domain && options.email !== null) {
     return planIssue(options, facts, challenge);
   }
@@ -58,7 +57,7 @@ export function planCertificate(
   ]);
 }
 
-/** certbot's directory where both files lie in it, since certbot replaces them there. */
+/** Returns certbot's directory when both files lie in it, where certbot replaces them. */
 function findLineage({ certificate, key }: CertificateFiles): string | null {
   const [, directory] =
     /^(\/etc\/letsencrypt\/live\/[\w.*-]+)\/fullchain\.pem$/u.exec(certificate) ?? [];
@@ -85,7 +84,7 @@ function createPlan(
   return { kind: 'certificate', ...files, ...nothing, lineage, notes };
 }
 
-/** By nginx when it has port 80 or is about to; by certbot itself when nobody has it; null when somebody else does. */
+/** Chooses nginx when it listens on port 80 or will; certbot itself when nobody does; otherwise returns the listener. */
 function chooseChallenge(
   { listeners, nginx }: HostFacts,
   isProxied: boolean,
@@ -97,7 +96,7 @@ function chooseChallenge(
   return isProxied || all.length > 0 ? WEBROOT : { kind: 'standalone' };
 }
 
-/** certbot keeps the way by which a certificate came, and renews it by the same. */
+/** Whether certbot can renew it: certbot renews by the method that it issued with. */
 function isRenewable(
   { authenticator, webroots }: CertificateFacts,
   challenge: Challenge | Listener,
@@ -150,7 +149,7 @@ function explainPort80(listener: Listener): string {
 
 const NAMED = /\/etc\/letsencrypt\/live\/([^/"'\\;\s]+)/gu;
 
-/** certbot's certificates that stay: those that the plan's own files name, and those that somebody else's configuration names. */
+/** Returns the certificates of certbot that stay: those that the plan's files and configurations of others name. */
 export function listKeptCertificates(
   steps: readonly Step[],
   { certificateUses }: Pick<HostFacts, 'certificateUses'>,
@@ -160,7 +159,7 @@ export function listKeptCertificates(
   return [...new Set([...issued, ...planned, ...certificateUses.map(({ name }) => name)])];
 }
 
-/** Certificates that somebody else uses, and whose renewal would fail once the plan is carried out: a sentence for each. */
+/** Returns a sentence for each certificate in use whose renewal would fail after the plan is applied. */
 export function listRenewalObjections(
   steps: readonly Step[],
   { certificate, certificateUses, challenged }: HostFacts,

@@ -9,10 +9,9 @@ import type { EditStep, FileStep, Step } from '../steps.ts';
 import { findAgentPort } from './plan-settings.ts';
 import type { CertificatePlan } from './plan-certificate.ts';
 
-/** What the agent takes from one address unless its configuration says otherwise. */
+/** The agent's default limit. */
 const VIEWERS_PER_ADDRESS = 64;
 
-/** What the way through nginx depends on. */
 export function describeProxy(
   options: InstallOptions,
   facts: HostFacts,
@@ -31,7 +30,7 @@ export function describeProxy(
   return { ...way, version, hasIpv6, needsChallenge, certificate, certificateKey: key };
 }
 
-/** What a block of ours would show, before it is known whether there must be one. */
+/** Returns the certificate that a server block of ours would present, before it is known whether one is needed. */
 export function guessCertificate(
   { certificateFiles, domain }: InstallOptions,
   { certificate: kept }: HostFacts,
@@ -51,7 +50,7 @@ const PROBE: FileStep = {
   keepsExisting: false,
 };
 
-/** Has nginx answer challenges from our directory; nothing where no challenge will come. */
+/** Returns the steps by which nginx answers challenges from our directory; none where no challenge is expected. */
 export function listChallengeSteps(
   challenge: Challenge,
   files: readonly NginxFile[],
@@ -68,8 +67,7 @@ export function listChallengeSteps(
 }
 
 /**
- * The edits that include our files, also those of an earlier installation: a plan names all that it needs, for what it
- * does not name any more is undone.
+ * Returns the edits that include our snippets, even those of an earlier installation: what a plan does not contain is undone.
  * @param snippets our files, of which an edit may include one
  */
 export function listEdits(

@@ -2,7 +2,6 @@ import type { HostFacts } from '../facts.ts';
 import type { InstallOptions } from '../options.ts';
 import type { FirewallStep } from '../steps.ts';
 
-/** What is to be done about a firewall. */
 export interface FirewallPlan {
   readonly steps: readonly FirewallStep[];
   readonly notes: readonly string[];
@@ -18,8 +17,8 @@ const NAMES: Readonly<Record<Tool, string>> = {
 };
 
 /**
- * Opens ports in the firewall that is active, when asked for; else says which ones must be open.
- * @param ports what must be reachable
+ * Opens ports in the active firewall when requested; otherwise notes which must be open.
+ * @param ports the ports that must be reachable
  */
 export function planFirewall(
   { opensFirewall }: InstallOptions,
@@ -45,7 +44,7 @@ export function planFirewall(
   };
 }
 
-/** Sentences that stand against asking an authority: a failed validation counts against its limits. */
+/** Returns objections to requesting a certificate: authorities limit failed validations. */
 export function listFirewallObjections(
   { domain, opensFirewall }: Pick<InstallOptions, 'domain' | 'opensFirewall'>,
   { isPort80Refused }: Pick<HostFacts, 'isPort80Refused'>,
@@ -56,7 +55,7 @@ export function listFirewallObjections(
   ];
 }
 
-/** The commands that open ports for good. Which chain of nftables decides is up to each machine. */
+/** Returns the commands that open ports permanently; none for nftables, whose chains differ on each machine. */
 function listCommands(tool: Tool, ports: readonly number[]): readonly string[] {
   if (tool === 'ufw') return ports.map((port) => `ufw allow ${port}/tcp`);
   if (tool === 'firewalld') {

@@ -25,8 +25,8 @@ import { planStandalone } from './plan-standalone.ts';
 import { planThroughNginx } from './plan-through-nginx.ts';
 
 /**
- * Decides what an installation does. The same options and facts always give the same.
- * @returns the plan; or why there is none: because a person must do it, or because nothing can be done
+ * Plans an installation. The same options and facts always result in the same plan.
+ * @returns the plan; manual instructions where the web server needs an administrator; or a refusal
  */
 export function planInstall(options: InstallOptions, facts: HostFacts): Manual | Plan | Refusal {
   const hostBlockers = listBlockers(facts);
@@ -81,7 +81,7 @@ function finish(
   };
 }
 
-/** An upgrade that does not repeat `--skip-dns-check` keeps it for the same domain. */
+/** An upgrade without `--skip-dns-check` keeps it for the same domain. */
 function describeInstalled(
   { domain, proxyPath, mutualTls, proxyByHand, certificateFiles, skipsDnsCheck }: InstallOptions,
   mode: InstallMode,

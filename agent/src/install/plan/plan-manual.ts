@@ -9,7 +9,7 @@ import { planFirewall } from './plan-firewall.ts';
 import { findAgentPort } from './plan-settings.ts';
 import type { Draft, ManualSteps } from './plan.ts';
 
-/** Plans an agent behind a web server that a person sets up: nothing of that server is touched, or looked at. */
+/** Plans an agent behind a web server that the administrator configures; that server is not touched. */
 export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
   const firewall = planFirewall(options, facts, [443]);
   const { domain, proxyPath } = options;
@@ -30,7 +30,7 @@ export function planByHand(options: InstallOptions, facts: HostFacts): Draft {
   };
 }
 
-/** What a person has to put into the web server; null where nginx shows that it is there already. */
+/** Returns the lines to add to the web server; null where nginx contains them already. */
 function planManualSteps(options: InstallOptions, facts: HostFacts): ManualSteps | null {
   const web = facts.listeners.filter(({ port }) => port === 80 || port === 443);
   const instructions = web.some(isNginx)
@@ -43,7 +43,7 @@ function isNginx({ process }: Listener): boolean {
   return process?.name === 'nginx';
 }
 
-/** One in a container has its configuration there: what can be read here is not it. */
+/** An nginx in a container has its configuration there, so these files may not be its. */
 function instructNginx(options: InstallOptions, facts: HostFacts): string | null {
   const way = describeProxy(options, facts, guessCertificate(options, facts));
   const plan = planProxy(facts.nginx?.files ?? [], way);

@@ -21,8 +21,8 @@ const REVOCATIONS = 'viewers.revocation_file';
 const IN_HANDSHAKE = 'viewers.refuse_in_handshake';
 
 /**
- * Returns every setting of the agent's configuration. The administrator's own settings are carried over, whichever they are:
- * an installation sets only what depends on its domain, mode and mutual TLS.
+ * Returns every setting of the agent's configuration. Settings of the administrator are kept; an installation sets only those
+ * that depend on its domain, mode and mutual TLS.
  */
 export function planSettings(
   options: InstallOptions,
@@ -44,8 +44,8 @@ export function planSettings(
 }
 
 /**
- * Lists why the settings that restrict viewers cannot be carried over, as sentences. Whether the stream is opened is the
- * administrator's decision, so nothing is installed until it is made.
+ * Lists why settings that restrict viewers cannot be kept, as sentences. Only the administrator may open the stream, so nothing
+ * is installed before.
  */
 export function listSettingBlockers(
   options: InstallOptions,
@@ -84,7 +84,7 @@ export function describeChanges(before: Settings, after: Settings): readonly str
     .map((name) => `${name}: ${show(after.get(name))} instead of ${show(before.get(name))}`);
 }
 
-/** The address and port that the agent will listen on once this is installed. */
+/** Returns the address and port that the agent will listen on. */
 export function planListen(
   mode: InstallMode,
   { configured, domainAddresses }: Pick<HostFacts, 'configured' | 'domainAddresses'>,
@@ -103,7 +103,7 @@ function formatListen({ host, port }: Pick<ConfiguredFacts, 'host' | 'port'>): s
   return isIPv6(host) ? `[${host}]:${port}` : `${host}:${port}`;
 }
 
-/** The administrator's own certificate is for the domain and the mode that it was chosen for. */
+/** Keeps the administrator's own certificate for the domain and mode that it was chosen for. */
 function planCertificate(before: Settings, isSame: boolean): [string, unknown][] {
   const own = isSame ? before : new Map<string, unknown>();
   return [
@@ -125,7 +125,7 @@ function planAdmission({ mutualTls }: InstallOptions, before: Settings): [string
     [CERTIFICATES, 'off'],
     [AUTHORITY, null],
     [REVOCATIONS, null],
-    // Without certificates the agent does not accept it.
+    // The agent rejects it without client certificates.
     ...(before.has(IN_HANDSHAKE) ? [[IN_HANDSHAKE, false] satisfies [string, unknown]] : []),
   ];
 }
@@ -138,7 +138,7 @@ function show(value: unknown): string {
   return typeof value === 'string' ? value : (JSON.stringify(value) ?? 'null');
 }
 
-/** Whether the configuration file stays as it is: it fits what is asked for, and people may have changed it. */
+/** Whether the configuration file is kept: it matches the options, and the administrator may have changed it. */
 export function keepsConfiguration(
   { domain, mutualTls }: Pick<InstallOptions, 'domain' | 'mutualTls'>,
   mode: InstallMode,
@@ -149,7 +149,7 @@ export function keepsConfiguration(
   return isSame && installed.mutualTls === mutualTls;
 }
 
-/** Returns the port that the agent will listen on: its configuration may name another than the usual one. */
+/** Returns the port that the agent will listen on, which its configuration may change. */
 export function findAgentPort(
   options: InstallOptions,
   mode: InstallMode,

@@ -51,7 +51,7 @@ interface Issue {
 
 const INSTEAD = 'Give a certificate with --cert-file and --key-file, or choose proxy mode.';
 
-/** Where nginx has port 80, certbot's answers go through it. */
+/** Plans the issue of the certificate, through nginx where it listens on port 80. */
 function planIssue(
   options: InstallOptions,
   facts: HostFacts,

@@ -18,7 +18,7 @@ import { planFirewall } from './plan-firewall.ts';
 
 type Dedicated = Extract<ProxyPlan, { readonly kind: 'dedicated' }>;
 
-/** The agent itself is asked by nginx alone, which does not verify it. */
+/** nginx, which does not verify it, is the only client of the agent's own port. */
 const OWN = { kind: 'self-signed' } as const;
 
 /** Plans an agent that viewers reach through nginx, by the domain's own server block or by one of ours. */
@@ -82,17 +82,17 @@ function planDedicated(
   };
 }
 
-/** Last of all, so that nobody is sent to an agent that is not there yet. */
+/** Last, so that nginx does not forward viewers before the agent runs. */
 function listServerSteps({ limits, server }: Dedicated): readonly Step[] {
   return [...listLimits(limits), server, { kind: 'nginx', probesRoute: true }];
 }
 
-/** Before what refers to it: each step leaves a configuration that nginx can load. */
+/** Before the files that refer to it, because nginx must load the configuration after each step. */
 function listLimits(limits: Dedicated['limits']): readonly Step[] {
   return limits === null ? [] : [limits];
 }
 
-/** What keeps the certificate renewed that an installation obtained, and that another block shows by now. */
+/** The steps that keep a certificate renewed that an installation obtained, and that another block presents now. */
 interface Renewal {
   readonly steps: readonly Step[];
   readonly hooks: readonly Step[];
@@ -112,7 +112,7 @@ function planRenewal(
   const shown = { ...guessCertificate(options, facts), needsChallenge: true };
   const challenge = planChallengeOnly(files, describeProxy(options, facts, shown));
   const hooks = listHookSteps('proxy', kept.directory);
-  // One file cannot be edited twice; what is missing then is an objection of the plan.
+  // A file cannot be edited twice; the plan then has an objection.
   if (typeof challenge === 'string') return { steps: [], hooks };
   const steps = listChallengeSteps(challenge, files);
   const isEditedTwice = steps.some(

@@ -1,47 +1,45 @@
 import type { InstalledFacts, InstallMode } from '../facts.ts';
 import type { Step } from '../steps.ts';
 
-/** What an installation will do. */
 export interface Plan {
   readonly kind: 'plan';
   readonly mode: InstallMode;
   /** The port that the agent will listen on. */
   readonly agentPort: number;
-  /** In their order. */
+  /** In the order in which they are applied. */
   readonly steps: readonly Step[];
-  /** Sentences for the person who installs: what was found, and what is left to be done. */
+  /** Sentences for the administrator: what was found, and what remains to do. */
   readonly notes: readonly string[];
-  /** What a person must put into the web server; null where nothing is left to do. */
+  /** What the administrator must add to the web server; null where nothing remains. */
   readonly manualSteps: ManualSteps | null;
-  /** Sentences that stand against doing it now: a rehearsal tells them, and without one nothing is begun. */
+  /** Reasons against applying it now: a dry run prints them, and an installation stops. */
   readonly objections: readonly string[];
-  /** certbot's certificates that stay, by their names, also those that an earlier installation obtained. */
+  /** certbot's names of the certificates that stay, even those that an earlier installation obtained. */
   readonly keptCertificates: readonly string[];
-  /** What is written down once it is done. */
+  /** The register of the finished installation. */
   readonly installed: InstalledFacts;
 }
 
-/** Lines for a web server that a person sets up. */
+/** Lines for a web server that the administrator configures. */
 export interface ManualSteps {
   readonly instructions: string;
-  /** Whether an earlier installation asked for the same: then it is told again only where the way does not work. */
+  /** Whether an earlier installation printed the same: then it is printed again only where the route fails. */
   readonly isRepeated: boolean;
 }
 
-/** Nothing can be done here: why, each a sentence with its fix. */
+/** Why nothing can be installed: sentences, each with its fix. */
 export interface Refusal {
   readonly kind: 'refusal';
   readonly reasons: readonly string[];
-  /** Whether something is missing among the options, which is told apart by its exit code. */
+  /** Whether an option is missing, which has its own exit code. */
   readonly lacksOption: boolean;
 }
 
-/** A person must do it, for nobody else can tell what is right. */
+/** The administrator must configure the web server. */
 export interface Manual {
   readonly kind: 'manual';
   /** One sentence. */
   readonly reason: string;
-  /** What to put where. */
   readonly instructions: string;
 }
 
@@ -51,7 +49,7 @@ export function refuse(...reasons: readonly string[]): Refusal {
 
 /** The part of a plan that depends on its mode. */
 export interface Draft extends Pick<Plan, 'notes' | 'objections' | 'steps'> {
-  /** None where this program does all of it. */
+  /** Left out where no manual steps remain. */
   readonly manualSteps?: Plan['manualSteps'];
   readonly kind: 'draft';
 }

@@ -7,23 +7,23 @@ const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1_000;
 const MAX_REDIRECTS = 5;
 
-/** Where an authority looks for an answer, on port 80 of each address of a domain. */
+/** Where an authority requests an answer, on port 80 of each address of a domain. */
 const PROBE_PATH = `/.well-known/acme-challenge/${challengeProbe.name}`;
 
-/** What one address answered. */
+/** The answer of one address. */
 export interface ChallengeAnswer {
   readonly address: string;
-  /** Whether it is one of this machine. */
+  /** Whether the address is one of this machine. */
   readonly isOwn: boolean;
-  /** Whether the answer is ours; null when there was none. */
+  /** Whether the answer is our file; null without an answer. */
   readonly isOurs: boolean | null;
   /** The answer, or why there was none, in a few words. */
   readonly says: string;
 }
 
 /**
- * Asks addresses for the file that lies among answers to challenges, as the authority will ask for its own.
- * @param ports others than those of http and https in tests alone
+ * Requests the file in the challenge directory from addresses, as an authority will.
+ * @param ports others than those of http and https, in tests only
  */
 export async function requestChallenge(
   domain: string,
@@ -41,8 +41,8 @@ export async function requestChallenge(
 }
 
 /**
- * Why a challenge would fail, as a sentence; null when it would not, or when that cannot be known from here: an address that is
- * not this machine's own may be reachable from outside only.
+ * Returns why a challenge would fail, as a sentence; null when it would not, or when that is unknown: an address of another
+ * machine may be reachable from outside only.
  */
 export function findChallengeProblem(
   domain: string,
@@ -61,7 +61,7 @@ export function findChallengeProblem(
 
 type Outcome = Pick<ChallengeAnswer, 'isOurs' | 'says'>;
 
-/** An authority follows redirects to other paths and to https, whose certificate it does not verify. */
+/** Follows redirects to other paths and to https without verifying its certificate, as authorities do. */
 async function follow(
   url: URL,
   address: string,

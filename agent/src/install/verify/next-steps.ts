@@ -2,7 +2,7 @@ import type { AgentConfig } from '../../config/config.ts';
 import type { InstalledFacts } from '../facts.ts';
 import { paths } from '../paths.ts';
 
-/** Where viewers connect: the address of the stream and of the live page, without `wss://` and `https://`. */
+/** Returns the address of the stream and the live page, without `wss://` and `https://`. */
 export function findPlace(
   { mode, domain, proxyPath }: Pick<InstalledFacts, 'domain' | 'mode' | 'proxyPath'>,
   agentPort: number,
@@ -10,7 +10,7 @@ export function findPlace(
   return mode === 'proxy' ? `${domain}${proxyPath}` : `${domain}:${agentPort}`;
 }
 
-/** What the agent asks of viewers. */
+/** What the agent requires of viewers. */
 export type Admission = 'anybody' | 'certificates' | 'tokens';
 
 const ADMISSION: Readonly<Record<Admission, string>> = {
@@ -19,13 +19,13 @@ const ADMISSION: Readonly<Record<Admission, string>> = {
   tokens: 'viewers with an access token',
 };
 
-/** What the agent asks of viewers, by its configuration. */
+/** Returns what a configuration requires of viewers. */
 export function findAdmission({ tls, tokensFile }: AgentConfig): Admission {
   if (tls.clients !== null) return 'certificates';
   return tokensFile === null ? 'anybody' : 'tokens';
 }
 
-/** What is good to know once it is installed, line by line. */
+/** Returns the lines that end an installation. */
 export function listNextSteps(
   installed: InstalledFacts,
   agentPort: number,

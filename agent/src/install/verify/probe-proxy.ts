@@ -7,17 +7,17 @@ const LOOPBACK = ['127.0.0.1', '::1'];
 
 type Route = Pick<InstalledFacts, 'domain' | 'proxyPath'>;
 
-/** Where a proxy on this machine answers for the agent's domain, and what is wrong there. */
+/** The address where a local proxy answers for the agent's domain, and the problem with the answer. */
 export interface ProxyProbe {
   readonly host: string;
-  /** A sentence; null when the health route answers as it must. */
+  /** A sentence; null when the health route answers. */
   readonly problem: string | null;
 }
 
 /**
- * Asks for the health route as the proxy has it: by the machine itself, and by each of its addresses, for a server block may listen
- * on one of them only.
- * @param port another than that of https in tests alone
+ * Requests the health route from loopback and from each of the machine's addresses, because a server block may listen on one of
+ * them only.
+ * @param port another than that of https, in tests only
  */
 export async function probeProxy(
   route: Route,
@@ -32,7 +32,7 @@ export async function probeProxy(
   );
   const healthy = probes.find(({ answer }) => isHealthy(answer));
   if (healthy !== undefined) return { host: healthy.host, problem: null };
-  // What was answered tells more than that nobody did.
+  // An answer explains more than a refused connection.
   const [first] = probes;
   const told = probes.find(({ answer }) => answer.status !== null) ?? first;
   const said = told === undefined ? 'it has no address' : describeAnswer(told.answer);

@@ -5,7 +5,7 @@ import { request, type RequestOptions } from 'node:https';
 const TIMEOUT_MS = 5_000;
 const MAX_BODY_BYTES = 1_000;
 
-/** Where something is asked, on this machine, by the name that viewers use. */
+/** A local address, with the domain that viewers use. */
 export interface Target {
   readonly host: string;
   readonly port: number;
@@ -13,14 +13,14 @@ export interface Target {
   readonly path: string;
 }
 
-/** A certificate that the asker shows. */
+/** A client certificate to present. */
 export interface ClientCertificate {
   readonly cert: string;
   readonly key: string;
 }
 
 export interface Answer {
-  /** 101 for a WebSocket that was opened; null when the connection ended before an answer. */
+  /** 101 for an opened WebSocket; null when the connection ended without an answer. */
   readonly status: number | null;
   readonly contentType: string;
   readonly body: string;
@@ -28,7 +28,7 @@ export interface Answer {
   readonly fault: string | null;
 }
 
-/** Asks for a page. Whose certificate answers is not looked at: on this machine it may be one for another name. */
+/** Requests a page. The server certificate is not verified: locally it may be one for another name. */
 export async function requestPage(
   target: Target,
   shown: ClientCertificate | null = null,
@@ -36,7 +36,7 @@ export async function requestPage(
   return ask(target, { headers: { Host: target.domain }, ...shown });
 }
 
-/** Asks for a WebSocket, and leaves it at once. */
+/** Requests a WebSocket, and closes it at once. */
 export async function requestWebSocket(
   target: Target,
   shown: ClientCertificate | null = null,
@@ -95,7 +95,7 @@ function describe({ statusCode, headers }: IncomingMessage, body: string): Answe
   };
 }
 
-/** An answer in a few words, for a sentence. */
+/** Describes an answer in a few words. */
 export function describeAnswer({ status, fault, body }: Answer): string {
   if (status === null) return fault ?? 'no answer';
   const [line = ''] = body.trim().split('\n');

@@ -24,13 +24,13 @@ export interface Verified {
   readonly runProgram: RunProgram;
 }
 
-/** A reloaded nginx lets its old workers answer for a moment, and a restarted agent takes one to listen. */
+/** How long to retry: old workers of a reloaded nginx answer for a moment, and a restarted agent needs one to listen. */
 const PATIENCE_MS = 4_000;
 const PAUSE_MS = 200;
 
 /**
- * Looks whether what was installed works, as a viewer would, and looks again for some seconds where it does not.
- * @throws Error with the first thing that is not as it must be
+ * Verifies that the installation works as a viewer needs it, with retries for some seconds.
+ * @throws Error with the first problem
  */
 export async function verifyInstallation(verified: Verified): Promise<void> {
   const lastAt = performance.now() + PATIENCE_MS;
@@ -50,14 +50,14 @@ async function lookOnce({ installed, runProgram }: Verified): Promise<void> {
   const config = await loadConfig(paths.configuration);
   checkAddress(installed, runProgram, config.listen.port);
   await checkAgent(installed, config, installed.mutualTls ? readProxyCertificate() : null);
-  // What a person sets up may come later.
+  // The administrator may configure the proxy later.
   if (installed.mode === 'standalone' || installed.proxyByHand) return;
   const { host, problem } = await probeProxy(installed);
   if (problem !== null) throw new Error(problem);
   await checkRoute(installed, host);
 }
 
-/** Behind a proxy nobody else may reach the agent; without one everybody must. */
+/** Checks that the agent listens on loopback only behind a proxy, and on every address without one. */
 function checkAddress({ mode }: InstalledFacts, runProgram: RunProgram, port: number): void {
   const found = detectListeners({ root: '', runProgram }, [port]);
   const addresses = found.map(({ address }) => address);
@@ -96,14 +96,14 @@ function readProxyCertificate(): ClientCertificate | null {
   };
 }
 
-/** The status of an answer to a viewer without a token or a certificate, from the agent or from nginx: both run. */
+/** The status for a viewer without a token or a certificate, from the agent or from nginx. */
 const REFUSALS = new Set([401, 403, 496]);
 
 /**
- * Checks that the agent opens a WebSocket on the address that it is configured to listen on, or refuses a viewer without a
- * certificate where it requires one.
- * @param shown the certificate that the proxy shows to the agent; null without one
- * @throws Error with what is wrong
+ * Checks that the agent opens a WebSocket on its configured address, or refuses a viewer without a certificate where it
+ * requires one.
+ * @param shown the certificate that the proxy presents to the agent; null without one
+ * @throws Error with the problem
  */
 export async function checkAgent(
   { domain }: Pick<InstalledFacts, 'domain'>,
@@ -112,7 +112,7 @@ export async function checkAgent(
 ): Promise<void> {
   const { port } = listen;
   const host = reachableHost(listen.host);
-  // As the proxy does, with itself as the client.
+  // As the proxy would forward a viewer that presents the proxy's own certificate.
   const passedOn: Readonly<Record<string, string>> =
     shown === null ? {} : { [CLIENT_CERTIFICATE_HEADER]: encodeURIComponent(shown.cert) };
   const answer = await requestWebSocket({ host, port, domain, path: '/' }, shown, passedOn);
@@ -123,8 +123,8 @@ export async function checkAgent(
 }
 
 /**
- * Checks that a viewer without a certificate got no stream: neither an answer nor the end of the handshake is one.
- * @throws Error with what it got instead
+ * Checks that a viewer without a certificate was refused, by an answer or in the handshake.
+ * @throws Error with the answer
  */
 function expectRefusal(answer: Answer): void {
   if (answer.status === null && /certificate|alert/iu.test(answer.fault ?? '')) return;

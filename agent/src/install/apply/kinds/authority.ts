@@ -7,11 +7,11 @@ import { locate } from '../machine.ts';
 import { captureTree, restore } from '../path-state.ts';
 import type { Before, StepContext, StepKind } from '../step-kind.ts';
 
-/** What only root reads, and what the agent and nginx read of it. */
+/** The files of root, and those that the agent and nginx read. */
 const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];
 
 export const authority: StepKind<AuthorityStep> = {
-  // Certificates of viewers stay good when mutual TLS is turned off and on again.
+  // Certificates of viewers stay valid when mutual TLS is turned off and on again.
   outlivesPlans: true,
   describe: () => 'Make the authority for client certificates',
   findSubject: () => ({}),
@@ -49,7 +49,7 @@ export const authority: StepKind<AuthorityStep> = {
   },
 };
 
-/** The register as it was before, whose certificates must not be forgotten; null when there was none. */
+/** Returns the register before, whose certificates must be kept; null when there was none. */
 function readEarlierRegister({ paths: states }: Before, { backups }: StepContext): string | null {
   const register = states.find(({ path }) => path === join(paths.authority, 'register.json'));
   if (register?.type !== 'file') return null;

@@ -13,13 +13,13 @@ import type { Entry, StepContext, StepKind } from '../step-kind.ts';
 const LETSENCRYPT = '/etc/letsencrypt';
 const ACCOUNTS = `${LETSENCRYPT}/accounts`;
 
-/** The authority looks from several places, and certbot waits for it. */
+/** The authority validates from several places, and certbot waits for it. */
 const CERTBOT_TIMEOUT_MS = 300_000;
 const PAUSE_MS = 500;
 
 export const certificate: StepKind<CertificateStep> = {
   outlivesPlans: false,
-  // Another domain's would only fail to be renewed, unless somebody uses it.
+  // A certificate of another domain could not be renewed, unless another program uses it.
   isWanted: ({ subject: { domain = '' } }, _names, { services }) =>
     services.keepsCertificate(domain),
   describe: ({ domain, challenge }) => `Get a certificate for ${domain} (${challenge.kind})`,
@@ -28,7 +28,7 @@ export const certificate: StepKind<CertificateStep> = {
   async isSatisfied({ domain, challenge }, context) {
     const issued = readCertificate(context, domain);
     if (issued === null || issued.validToDate <= context.services.now()) return false;
-    // How it is renewed would no longer work: port 80 has changed hands.
+    // It could no longer be renewed: another program listens on port 80 now.
     const other = challenge.kind === 'standalone' ? 'webroot' : 'standalone';
     return readAuthenticator(context, domain) !== other;
   },
@@ -44,7 +44,7 @@ export const certificate: StepKind<CertificateStep> = {
   },
 
   async apply(step, context, before) {
-    // A validation that fails counts at the authority, which allows a few in an hour.
+    // The authority limits failed validations per hour.
     const { checkChallenge } = context.services;
     const problem = step.challenge.kind === 'webroot' ? await checkChallenge(step.domain) : null;
     if (problem !== null) throw new Error(problem);
@@ -86,7 +86,7 @@ function explainFailure({ domain }: CertificateStep, result: ProgramResult): str
   return [sentence, ...lastLines(result)].join('\n  ');
 }
 
-/** certbot runs hooks by itself only at renewals, before its version 5.3. */
+/** certbot runs deploy hooks only at renewals, before its version 5.3. */
 async function runHook(domain: string, context: StepContext): Promise<void> {
   if (!existsSync(locate(context, paths.renewalHook))) return;
   const environment = { RENEWED_LINEAGE: findLineage(domain), RENEWED_DOMAINS: domain };
@@ -96,7 +96,7 @@ async function runHook(domain: string, context: StepContext): Promise<void> {
   throw new Error(['The renewed certificate was not taken over:', ...lines].join('\n  '));
 }
 
-/** A certbot whose installer was killed goes on by itself, and would write behind what is removed. */
+/** Waits for a certbot that outlived its installer, and would write what is being removed. */
 async function waitForCertbot(context: StepContext): Promise<void> {
   for (let waitedMs = 0; waitedMs < CERTBOT_TIMEOUT_MS; waitedMs += PAUSE_MS) {
     const { stdout, stderr } = await context.runProgram('certbot', ['certificates']);
@@ -118,7 +118,7 @@ async function removeLineage(domain: string, entry: Entry, context: StepContext)
     const args = ['delete', '--non-interactive', '--cert-name', domain];
     await context.runProgram('certbot', args);
   }
-  // certbot does not delete one whose creation was interrupted.
+  // certbot does not delete a certificate whose creation was interrupted.
   for (const path of [findLineage(domain), findArchive(domain), findRenewal(domain)]) {
     rmSync(locate(context, path), { recursive: true, force: true });
   }
@@ -157,7 +157,7 @@ function findRenewal(domain: string): string {
   return join(LETSENCRYPT, 'renewal', `${domain}.conf`);
 }
 
-/** What certbot's output says of a failure, each with the sentence for it; the first that fits is told. */
+/** Messages of certbot with their explanations; the first match counts. */
 const CAUSES: readonly (readonly [RegExp, (domain: string) => string])[] = [
   [
     /Could not bind TCP port 80|Problem binding to port 80/iu,
@@ -199,7 +199,7 @@ const CAUSES: readonly (readonly [RegExp, (domain: string) => string])[] = [
   ],
 ];
 
-/** Why certbot failed and what helps, as one sentence. */
+/** Returns why certbot failed and what to do, as one sentence. */
 export function explainCertbot(
   { stdout, stderr, isMissing }: ProgramResult,
   domain: string,

@@ -14,10 +14,10 @@ import {
 } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 
-/** How the names of edits begin. */
+/** The prefix of the names of edits. */
 const EDIT = 'edit ';
 
-/** Under this the journal keeps which of our files an edit has nginx load. */
+/** The name under which an entry keeps the snippets that an edit includes. */
 const INCLUDES = 'includes';
 
 export const edit: StepKind<EditStep> = {
@@ -60,14 +60,14 @@ export const edit: StepKind<EditStep> = {
     }
   },
 
-  // A file that was renamed has its line under another name, where the plan wants it.
+  // A renamed file contains the line under another name, where the plan wants it.
   isWanted({ subject: { path = '' }, after }, names, machine) {
     if (existsSync(locate(machine, path))) return isNamedOtherwise(path, names, machine);
     return after?.[INCLUDES]?.some((each) => names.includes(`file ${each}`)) === true;
   },
 };
 
-/** Whether a plan edits the same file by another path: links lead to it. */
+/** Whether a plan edits the same file by another path, through links. */
 function isNamedOtherwise(path: string, names: readonly string[], machine: Machine): boolean {
   const edited = names
     .filter((name) => name.startsWith(EDIT))
@@ -78,26 +78,29 @@ function isNamedOtherwise(path: string, names: readonly string[], machine: Machi
   );
 }
 
-/** A site that its owner has taken down must not come back; one that has another name must not load what is no longer there. */
+/**
+ * Removes the includes of a file that was moved. A site that its owner removed is not restored, and a renamed one must not
+ * include missing files.
+ */
 function removeMovedIncludes(path: string, { after }: Entry, context: StepContext): void {
   context.report(`${path} was removed by somebody else since: it is not brought back.`);
   const taken = after?.[INCLUDES] ?? snippets;
   for (const other of listIncluding(taken, context)) removeOurIncludes(other, context, taken);
 }
 
-/** The file itself, where a path is a link to it: the link stays one. */
+/** Returns the file itself where a path is a link, so that the link stays one. */
 function findRealPath(machine: Machine, path: string): string {
   return realpathSync(locate(machine, path)).slice(machine.root.length);
 }
 
-/** Which of our files a text has nginx load. */
+/** Returns the snippets that a text includes. */
 function listIncludes(text: string, { services }: StepContext): string[] {
   const includes = findIncludes(text, snippets, services.nginxDirectory);
   const found = new Set(includes.map(({ path }) => path));
   return snippets.filter((path) => found.has(path));
 }
 
-/** The files of nginx that load one of these, under whatever name; of a link, the file that it leads to. */
+/** Returns the files of nginx that include one of these snippets; the target of a link. */
 export function listIncluding(wanted: readonly string[], context: StepContext): string[] {
   const root = locate(context, context.services.nginxDirectory);
   if (!existsSync(root)) return [];
@@ -111,18 +114,18 @@ export function listIncluding(wanted: readonly string[], context: StepContext): 
   return including.map((place) => place.slice(context.root.length)).sort();
 }
 
-/** Where a file lies; none for links to directories and to nothing. */
+/** Returns the real path of a file; none for links to directories and to nothing. */
 function findFile(place: string): string[] {
   return existsSync(place) && statSync(place).isFile() ? [realpathSync(place)] : [];
 }
 
 /**
- * Takes our lines out of a file that somebody has changed since, who keeps those changes.
- * @param taken the files of ours that are no longer to be loaded
+ * Removes our includes from a file that others have changed, and keeps those changes.
+ * @param taken the snippets that are no longer included
  */
 export function removeOurIncludes(path: string, context: StepContext, taken = snippets): void {
   const place = realpathSync(locate(context, path));
-  // Byte by byte, for what somebody has written since may be in any encoding.
+  // As bytes, because others may have written in any encoding.
   const text = readFileSync(place, 'latin1');
   const without = removeIncludes(text, context.services.nginxDirectory, taken);
   context.changed.add(path);
@@ -134,7 +137,7 @@ export function removeOurIncludes(path: string, context: StepContext, taken = sn
   }
 }
 
-/** Replaces what a file holds, and nothing else of it. */
+/** Replaces the content of a file, and keeps its mode and owner. */
 function rewrite(place: string, text: Uint8Array | string): void {
   const { mode, uid, gid } = statSync(place);
   writeFile(place, text, { mode: mode & 0o7777, uid, gid });

@@ -23,7 +23,7 @@ import {
 import { type Owner, writeDirectory, writeFile, writeLink } from '../../../system/write-file.ts';
 import { listIncluding, removeOurIncludes } from './edit.ts';
 
-/** What lies here is ours as a whole, and nginx would not start with it once the agent is gone. */
+/** Files here belong to the agent, and nginx would not start with them once the agent is removed. */
 const NGINX = '/etc/nginx/';
 
 export const file: StepKind<FileStep> = {
@@ -72,19 +72,19 @@ export const file: StepKind<FileStep> = {
   },
 };
 
-/** What changes along with a file, when it does. */
+/** Returns the files that change along with a file. */
 function listConcerned(path: string, context: StepContext): readonly string[] {
   if (path === paths.configuration) return [paths.configurationBefore];
   return snippets.includes(path) ? listIncluding([path], context) : [];
 }
 
-/** Somebody may have had another block load it: nginx would not start without what that names. */
+/** Removes includes that others added: nginx would not start without the file. */
 function removeIncludesOf(path: string, context: StepContext): void {
   if (!snippets.includes(path) || existsSync(locate(context, path))) return;
   for (const other of listIncluding([path], context)) removeOurIncludes(other, context, [path]);
 }
 
-/** A configuration that does not fit any more may hold what nobody else knows, such as who may watch. */
+/** Keeps the previous configuration, which may contain settings of the administrator. */
 function keepBefore(step: FileStep, machine: Machine): void {
   const place = locate(machine, step.path);
   if (!existsSync(place) || readFileSync(place, 'utf8') === step.text) return;
@@ -92,21 +92,21 @@ function keepBefore(step: FileStep, machine: Machine): void {
   writeFile(before, readFileSync(place), ownerOf(step, machine));
 }
 
-/** The owner that a step names. @throws Error when the group is not there */
+/** Returns the owner that a step names. @throws Error when the group does not exist */
 export function ownerOf({ mode, group }: Ownership, machine: Machine): Owner {
   const gid = findGroupId(machine, group);
   if (gid === null) throw new Error(`There is no group ${group}.`);
   return { mode, uid: machine.ownerId, gid };
 }
 
-/** Whether what lies at a place has this owner and mode, and is no link. */
+/** Whether a path has this owner and mode, and is no link. */
 export function hasOwner(place: string, { mode, group }: Ownership, machine: Machine): boolean {
   const stats = lstatOrNull(place);
   if (stats === null || stats.isSymbolicLink() || (stats.mode & 0o7777) !== mode) return false;
   return stats.uid === machine.ownerId && stats.gid === findGroupId(machine, group);
 }
 
-/** Makes the directories above a path that are missing; `capturePath` has written down which. */
+/** Creates the missing directories above a path, which `capturePath` has recorded. */
 export function createParents(machine: Machine, path: string): void {
   const parent = dirname(path);
   if (existsSync(locate(machine, parent))) return;
@@ -140,7 +140,7 @@ export const link: StepKind<LinkStep> = {
   },
 };
 
-/** Is there where SELinux is on. */
+/** Exists where SELinux is active. */
 const SELINUX = '/sys/fs/selinux/enforce';
 
 export const directory: StepKind<DirectoryStep> = {
@@ -160,7 +160,7 @@ export const directory: StepKind<DirectoryStep> = {
   async apply(step, context) {
     createParents(context, step.path);
     writeDirectory(locate(context, step.path), ownerOf(step, context));
-    // The label that SELinux has for it is not the one that it inherits.
+    // Its SELinux label is not the one that it inherits.
     if (existsSync(locate(context, SELINUX))) {
       await context.runProgram('restorecon', ['-R', step.path]);
     }
@@ -175,7 +175,7 @@ export const directory: StepKind<DirectoryStep> = {
   },
 };
 
-/** What lies in a directory that bears the agent's name is the agent's; other directories go only when nothing is in them. */
+/** Empties a directory of the agent; others are removed only when they are empty. */
 function empty(path: string, context: StepContext): void {
   const place = locate(context, path);
   if (lstatOrNull(place)?.isDirectory() !== true) return;
@@ -185,7 +185,7 @@ function empty(path: string, context: StepContext): void {
   }
 }
 
-/** Brings the paths of a step back to what they were, but for those that somebody else has changed since. */
+/** Restores the paths of a step, except those that others have changed since. */
 function restoreUnlessChanged(entry: Entry, context: StepContext): void {
   for (const state of entry.before.paths) {
     if (isForeign(entry, context, state)) {

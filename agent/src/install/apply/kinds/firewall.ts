@@ -9,7 +9,7 @@ import { COMMENT, listRules, openNftPort } from '../nftables.ts';
 import type { StepContext, StepKind } from '../step-kind.ts';
 import { writeFile } from '../../../system/write-file.ts';
 
-/** All others that are opened are the agent's own. */
+/** Any other port is the agent's. */
 const WEB_PORTS: ReadonlySet<string> = new Set(['80', '443']);
 
 type Tool = FirewallStep['tool'];
@@ -77,7 +77,7 @@ export const firewall: StepKind<FirewallStep> = {
     }
   },
 
-  // An upgrade that does not ask for open ports once more must not lock viewers out; behind a proxy nobody needs the agent's.
+  // An upgrade without --open-firewall must not lock viewers out; behind a proxy the agent's port is not needed.
   isWanted({ subject: { port = '' } }, names) {
     const isProxied = [paths.nginxServer, paths.nginxRoute].some((path) =>
       names.includes(`file ${path}`),
@@ -128,29 +128,29 @@ async function change(
   await mustRun(machine, `Port ${port} could not be ${what}:`, command);
 }
 
-/** The instances of the template that systemd starts. */
+/** The directory of the instances that systemd starts. */
 const WANTED = '/etc/systemd/system/multi-user.target.wants';
 
 const [PREFIX = ''] = basename(paths.portUnit).split('.');
 
-/** Whether a port is opened in nftables at each start. */
+/** Whether a unit opens a port in nftables at each boot. */
 async function isKeptOpen(port: number, machine: Machine): Promise<boolean> {
   if (!existsSync(locate(machine, paths.portUnit))) return false;
   return succeeds(machine, ['systemctl', 'is-enabled', '--quiet', nameUnit(port)]);
 }
 
-/** Has a port opened in nftables at each start, and after each load of the machine's own rules. */
+/** Opens a port in nftables at each boot, and after each load of the machine's own rules. */
 async function keepOpen(port: number, machine: Machine): Promise<void> {
   const owner = { mode: 0o644, uid: machine.ownerId, gid: machine.ownerId };
   writeFile(locate(machine, paths.portUnit), renderPortUnit(), owner);
   const failure = `Port ${port} could not be kept open:`;
   await mustRun(machine, failure, ['systemctl', 'daemon-reload']);
   await mustRun(machine, failure, ['systemctl', 'enable', '--quiet', nameUnit(port)]);
-  // Started, so that a reload of the rules reaches it; the program may not be there yet, and the port is open already.
+  // Started, so that a reload of the rules reaches it; the program may not be installed yet, and the port is already open.
   await machine.runProgram('systemctl', ['start', '--no-block', nameUnit(port)]);
 }
 
-/** Ends that, and removes the unit with its last port. */
+/** Disables the unit of a port, and removes the template with the last one. */
 async function forgetPort(port: number, machine: Machine): Promise<void> {
   const template = locate(machine, paths.portUnit);
   if (!existsSync(template)) return;

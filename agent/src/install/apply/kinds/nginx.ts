@@ -15,7 +15,7 @@ import {
 import { writeFile } from '../../../system/write-file.ts';
 import { createParents } from './file.ts';
 
-/** What nginx reads of ours, and the files of others that we change. */
+/** The files of ours that nginx reads, beside those below its own directory. */
 const READ = [
   dirname(paths.nginxServer),
   dirname(paths.nginxRoute),
@@ -26,7 +26,7 @@ const READ = [
 
 const READER = 'nginx';
 
-/** A reload returns before the new workers are there; one that fails leaves the old ones. */
+/** A reload returns before the new workers run; a failed one keeps the old workers. */
 const RELOAD_TRIES = 200;
 const RELOAD_PAUSE_MS = 100;
 
@@ -58,7 +58,7 @@ export const nginx: StepKind<NginxStep> = {
     return {};
   },
 
-  // Its files are brought back after this, for they were changed before it.
+  // Its files are restored after this, because they were changed before it.
   async undo() {},
 
   async afterUndo(entry, around) {
@@ -83,8 +83,8 @@ function readsChanges({ changed, services }: StepContext): boolean {
 }
 
 /**
- * An `include` of ours may be left where it is not looked for, outside of /etc/nginx. nginx would not start without the file, so
- * that all sites would be down at the next boot: an empty one takes its place.
+ * Creates an empty snippet where a file outside of nginx's directory still includes it: without it nginx would not start at the
+ * next boot, and all sites would be down.
  */
 async function replaceMissingSnippets(context: StepContext): Promise<void> {
   for (const path of snippets) {
@@ -101,7 +101,7 @@ async function replaceMissingSnippets(context: StepContext): Promise<void> {
   }
 }
 
-/** A name that two server blocks have is only a warning, yet one of them is dead. */
+/** A conflicting server name is only a warning of nginx, yet one of the two blocks never answers. */
 async function check(context: StepContext): Promise<void> {
   const { stderr } = await mustRun(context, 'nginx refuses the configuration:', ['nginx', '-t']);
   const { nginxWarnings, domain } = context.services;
@@ -123,7 +123,7 @@ async function reload(context: StepContext): Promise<void> {
   }
 }
 
-/** The processes of the unit that take connections; those that only end what they have are called otherwise. */
+/** Returns the worker processes that accept connections; those that shut down have another title. */
 async function listWorkers(machine: Machine): Promise<readonly string[]> {
   const show = ['show', '--property=MainPID', '--value', 'nginx'];
   const master = (await machine.runProgram('systemctl', show)).stdout.trim();
@@ -133,7 +133,7 @@ async function listWorkers(machine: Machine): Promise<readonly string[]> {
   return stdout.split('\n').filter((line) => line !== '');
 }
 
-/** Until then the configuration of before answers, also those who prove that the domain is ours: with many sites for seconds. */
+/** Waits until new workers answer, which takes seconds with many sites; until then challenges fail. */
 async function waitForWorkers(before: readonly string[], context: StepContext): Promise<void> {
   if (before.length === 0) return;
   for (let tries = 0; tries < RELOAD_TRIES; tries += 1) {

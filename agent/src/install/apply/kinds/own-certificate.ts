@@ -13,7 +13,7 @@ import { hasOwner, createParents, ownerOf } from './file.ts';
 
 const ACCESS = { mode: 0o640, group: agentUser };
 
-/** Nobody verifies it, so it need not be renewed in the life of a machine. */
+/** The proxy does not verify it, so it need not be renewed in the life of a machine. */
 const SELF_SIGNED_DAYS = 3650;
 
 const DAY_MS = 86_400_000;
@@ -57,7 +57,7 @@ export const ownCertificate: StepKind<OwnCertificateStep> = {
     return {};
   },
 
-  // Whatever lies there now is a copy that a renewal may have replaced.
+  // The current file may be a copy that a renewal replaced.
   async undo({ before }, context) {
     for (const state of before.paths) restore(context, context.backups, state);
   },
@@ -78,7 +78,7 @@ function areOwned(context: StepContext): boolean {
   return places.every((place) => hasOwner(place, ACCESS, context));
 }
 
-/** Whether a pair fits together, is the machine's own, names the domain, and lasts. */
+/** Whether a pair matches, is self-signed, names the domain, and is valid for a month. */
 function isSelfSigned({ certificate, key }: Pair, domain: string, context: StepContext): boolean {
   try {
     const shown = new X509Certificate(certificate);
@@ -86,7 +86,7 @@ function isSelfSigned({ certificate, key }: Pair, domain: string, context: StepC
     const fits = shown.checkPrivateKey(createPrivateKey(key));
     return lasts && fits && shown.issuer === shown.subject && shown.checkHost(domain) !== undefined;
   } catch {
-    // What cannot be read is made anew.
+    // An unreadable pair is replaced.
     return false;
   }
 }
@@ -108,7 +108,7 @@ async function createSelfSigned(domain: string, machine: Machine): Promise<Pair>
   const [certificate, key] = [join(directory, 'certificate.pem'), join(directory, 'key.pem')];
   try {
     const kind = ['-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'];
-    // A common name has 64 characters at most, and domains may have more.
+    // A common name has at most 64 characters, and domains may have more.
     const names = ['-subj', '/CN=latchkey-agent', '-addext', `subjectAltName=DNS:${domain}`];
     const files = ['-keyout', key, '-out', certificate];
     const days = ['-days', `${SELF_SIGNED_DAYS}`];

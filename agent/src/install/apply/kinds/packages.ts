@@ -21,12 +21,12 @@ import type { Before, Entry, StepContext, StepKind } from '../step-kind.ts';
 
 const CERTBOT = 'certbot';
 
-/** What certbot leaves that its package may not know of. */
+/** Directories of certbot that its package may not remove. */
 const TRACES = ['/etc/letsencrypt', '/var/lib/letsencrypt', '/var/log/letsencrypt'];
 
 /**
- * Undone, a package is removed only when it was absent before, was announced by apt, and was installed by the transaction that
- * bears our mark: other programs install packages at the same time, and administrators after a crash.
+ * The undo removes a package only when it was absent before, announced by apt, and installed by our marked transaction: other
+ * programs install packages at the same time, and administrators after a crash.
  */
 export const packages: StepKind<PackagesStep> = {
   outlivesPlans: true,
@@ -81,7 +81,7 @@ function listPlanned({ facts }: Before): readonly string[] {
   return facts['planned'] ?? [];
 }
 
-/** What a run that did not come to its end has installed. */
+/** Returns what an interrupted run installed. */
 async function findInterrupted(
   { subject, before }: Entry,
   context: StepContext,
@@ -90,7 +90,7 @@ async function findInterrupted(
   await waitForMarked(mark, context);
   const own = listInstalledBy(await readAptHistory(context), mark);
   if (own.length === 0) return [];
-  // apt may have been killed, and its dpkg not.
+  // apt may have been killed, but not its dpkg.
   await waitForAptLock(context);
   await configurePending(context);
   const states = await listPackageStates(context);
@@ -100,7 +100,7 @@ async function findInterrupted(
   return own.filter((name) => planned.includes(name) && isLeft(name) && !isAdopted(name));
 }
 
-/** Whether somebody has asked apt to keep a dependency: apt marks it as installed by its name. */
+/** Returns whether an administrator kept a dependency: apt marks it as installed by name. */
 async function createAdoptionTest(
   { names = '' }: Entry['subject'],
   context: StepContext,
@@ -110,7 +110,7 @@ async function createAdoptionTest(
   return (name) => manual.has(name) && !named.includes(name);
 }
 
-/** Whether anything of a package is there that was not there before, also where its removal was interrupted. */
+/** Returns whether a package has something that was not there before, even after an interrupted removal. */
 function createLeftTest(
   { facts }: Before,
   states: ReadonlyMap<string, string>,
@@ -121,7 +121,7 @@ function createLeftTest(
   return (name) => isPresent(states, name) || hasFiles(name);
 }
 
-/** What a finished run has installed, without what somebody has installed or asked apt to keep since. */
+/** Returns what a completed run installed, without what was installed again or kept since. */
 async function findAdded(
   { subject, before, after }: Entry,
   context: StepContext,
@@ -137,7 +137,7 @@ async function findAdded(
 }
 
 async function remove(added: readonly string[], entry: Entry, context: StepContext): Promise<void> {
-  // Whoever holds the lock may be installing what needs one of them.
+  // The holder of the lock may be installing a package that needs one of them.
   await waitForAptLock(context);
   const unneeded = await findUnneeded(added, context);
   const kept = added.filter((name) => !unneeded.includes(name));
@@ -150,7 +150,9 @@ async function remove(added: readonly string[], entry: Entry, context: StepConte
   await removePackages('purge', purged ?? [], context);
 }
 
-/** Debian's certbot removes all of /etc/letsencrypt when it is purged and no certificate is left. */
+/**
+ * Whether its configuration is kept: Debian's certbot removes all of /etc/letsencrypt when it is purged without a certificate.
+ */
 function keepsConfiguration(name: string, { before }: Entry, context: StepContext): boolean {
   const { configured = [], existing = [] } = before.facts;
   if (configured.includes(name)) return true;
@@ -158,7 +160,7 @@ function keepsConfiguration(name: string, { before }: Entry, context: StepContex
   return existing.some((path) => path !== '/var/log/letsencrypt') || holdsForeignFiles(context);
 }
 
-/** Those that can go without another package that needs them. */
+/** Returns the packages that no other package needs. */
 async function findUnneeded(
   added: readonly string[],
   context: StepContext,

@@ -20,7 +20,7 @@ import type { StepKind } from '../step-kind.ts';
 import { syncPath } from '../../../system/write-file.ts';
 import { createParents } from './file.ts';
 
-/** Without a filter Node.js copies by code of its own, which calls a full disk an error of input or output. */
+/** With a filter Node.js copies in JavaScript, which reports a full disk as such and not as an I/O error. */
 const COPY_OPTIONS = {
   recursive: true,
   preserveTimestamps: true,
@@ -40,7 +40,7 @@ export const program: StepKind<ProgramStep> = {
   },
 
   async capture({ to = '' }, context) {
-    // The version before is moved aside, not copied: it is as large as a runtime.
+    // The previous version is moved aside, not copied, because of its size.
     return { paths: [capturePath(context, context.backups, to)], facts: {} };
   },
 
@@ -73,7 +73,7 @@ export const program: StepKind<ProgramStep> = {
   },
 };
 
-/** Removes the version before, which only the undoing of a run needs that has not ended. */
+/** Removes the previous version, which only the undo of an unfinished run needs. */
 export function removeOldProgram(machine: Machine, to: string): void {
   rmSync(findPlaces(machine, to).old, { recursive: true, force: true });
 }
@@ -83,12 +83,12 @@ function findPlaces(machine: Machine, to: string) {
   return { place, fresh: beside(place, 'new'), old: beside(place, 'old') };
 }
 
-/** Beside a folder, so that a rename is one step on one file system. */
+/** Beside the directory, so that a rename stays within a file system. */
 function beside(place: string, word: string): string {
   return join(dirname(place), `.latchkey-agent-${word}`);
 }
 
-/** Nobody but root may change what root starts, however the package was unpacked. */
+/** Makes root the only owner of what root starts, however the package was unpacked. */
 function setRootOwner(path: string, ownerId: number): void {
   lchownSync(path, ownerId, ownerId);
   const stats = lstatSync(path);
@@ -99,7 +99,7 @@ function setRootOwner(path: string, ownerId: number): void {
   for (const name of readdirSync(path)) setRootOwner(join(path, name), ownerId);
 }
 
-/** A journal that says that a program is there must not outlive its bytes when the power fails. */
+/** Syncs the program to disk before the journal records it. */
 function syncTree(path: string): void {
   const stats = lstatSync(path);
   if (stats.isSymbolicLink()) return;
@@ -107,7 +107,7 @@ function syncTree(path: string): void {
   syncPath(path);
 }
 
-/** Whether two folders hold the same files with the same bytes. */
+/** Whether two directories contain the same files with the same bytes. */
 function isSame(one: string, other: string): boolean {
   const [stats, there] = [lstatSync(one), lstatOrNull(other)];
   if (there === null) return false;

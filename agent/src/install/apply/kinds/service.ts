@@ -31,7 +31,7 @@ export const service: StepKind<ServiceStep> = {
       'daemon-reload',
     ]);
     await mustRun(context, `${unit} cannot be enabled:`, ['systemctl', 'enable', '--quiet', unit]);
-    // A unit that failed too often is not started any more until this.
+    // systemd does not start a unit that failed too often until this.
     await context.runProgram('systemctl', ['reset-failed', unit]);
     const result = await context.runProgram('systemctl', ['restart', '--no-block', unit]);
     if (result.code !== 0) throw new Error(`${unit}: ${lastLines(result).join(' ')}`);
@@ -59,12 +59,12 @@ export const service: StepKind<ServiceStep> = {
   },
 };
 
-/** Where systemd keeps when a timer last ran (systemd.timer(5), Persistent=): it does not forget one that is gone. */
+/** Removes the timestamp of a timer (systemd.timer(5), Persistent=), which systemd keeps after the timer is gone. */
 function removeStamp(unit: string, machine: Machine): void {
   rmSync(locate(machine, `/var/lib/systemd/timers/stamp-${unit}`), { force: true });
 }
 
-/** All that it reads is as before; that it does not start with it is no reason to hold up whatever comes later. */
+/** Starts a unit again with its restored files; a failure to start does not stop the undo. */
 async function bringBack(unit: string, context: StepContext): Promise<void> {
   if (await succeeds(context, ['systemctl', 'restart', unit])) return;
   context.report(
@@ -76,7 +76,7 @@ function isStated({ facts }: Before, word: string): boolean {
   return facts['state']?.includes(word) === true;
 }
 
-/** Whether this run has changed the unit itself or, for the agent, anything that it reads at its start. */
+/** Whether this run changed the unit itself or, for the agent, anything that it reads at its start. */
 function readsChanges(unit: string, { changed }: StepContext): boolean {
   const recent = changed.since(unit);
   if (recent.includes(join(dirname(paths.unit), unit))) return true;
@@ -92,7 +92,9 @@ async function isEnabled(unit: string, machine: Machine): Promise<boolean> {
   return succeeds(machine, ['systemctl', 'is-enabled', '--quiet', unit]);
 }
 
-/** @throws Error with the last lines of the unit's journal when it does not come up */
+/**
+ * @throws Error with the last lines of the unit's journal when it does not start
+ */
 async function waitUntilActive(unit: string, context: StepContext): Promise<void> {
   const { sleep } = context.services;
   for (let waitedMs = 0; waitedMs < START_TIMEOUT_MS; waitedMs += PAUSE_MS) {

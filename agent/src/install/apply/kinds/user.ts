@@ -36,14 +36,14 @@ export const user: StepKind<UserStep> = {
     if (made.includes('/etc/passwd')) {
       await mustRun(context, `The user ${name} could not be removed:`, ['userdel', name]);
     }
-    // Removing the user has removed its group, unless somebody else is in it.
+    // userdel removes the group, too, unless it has other members.
     if (!existing.includes('/etc/group') && isListed(context, '/etc/group', name)) {
       await mustRun(context, `The group ${name} could not be removed:`, ['groupdel', name]);
     }
   },
 };
 
-/** Whether a file of accounts has a line for a name. */
+/** Whether a file of accounts contains a name. */
 function isListed(machine: Machine, path: string, name: string): boolean {
   const lines = readFileSync(locate(machine, path), 'utf8').split('\n');
   return lines.some((line) => line.startsWith(`${name}:`));
