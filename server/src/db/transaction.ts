@@ -21,24 +21,24 @@ const LOCK_TIMEOUT_MS = 3_000;
 /**
  * Runs work in a transaction and commits it; rolls back and rethrows on any error. Retries as {@link retryConflicts} does.
  */
-export async function inTransaction<Result>(
+export function inTransaction<Result>(
+  pool: Pool,
+  work: (client: PoolClient) => Promise<Result>,
+  options?: TransactionOptions,
+): Promise<Result> {
+  return retryConflicts(() => inTransactionOnce(pool, work, options));
+}
+
+/** Like {@link inTransaction} without retries: for batches, which are retried as a whole. */
+export async function inTransactionOnce<Result>(
   pool: Pool,
   work: (client: PoolClient) => Promise<Result>,
   { lockTimeoutMs = LOCK_TIMEOUT_MS }: TransactionOptions = {},
 ): Promise<Result> {
-  const begin = `begin; set local lock_timeout = ${lockTimeoutMs}`;
-  return retryConflicts(() => runOnce(pool, begin, work));
-}
-
-async function runOnce<Result>(
-  pool: Pool,
-  begin: string,
-  work: (client: PoolClient) => Promise<Result>,
-): Promise<Result> {
   const client = await fromDatabase(pool.connect());
   let broken: Error | undefined;
   try {
-    await sendQuery(client, { text: begin });
+    await sendQuery(client, { text: `begin; set local lock_timeout = ${lockTimeoutMs}` });
     const result = await work(client);
     await sendQuery(client, { text: 'commit' });
     return result;

@@ -3,45 +3,44 @@ import { overloaded } from '#server/errors.ts';
 import { isDatabaseTimeout, isLockTimeout } from '../database-errors.ts';
 import { isolateFailures, type BatchResult } from './isolate-failures.ts';
 
-/** What a batcher tells whoever measures it. */
+/** Receives the measurements of a batcher. */
 export interface BatchObserver {
-  /** Called after each batch with its size and the seconds it took. */
+  /** Called after each batch with its size and its duration. */
   observeBatch(name: string, size: number, seconds: number): void;
-  /** Called once, with a way to read how many calls are waiting. */
+  /** Called once with a function that returns the number of waiting calls. */
   setQueueDepth(name: string, read: () => number): void;
 }
 
-/** Carries one call to the database, alone or together with others. */
-export interface Carrier<Input, Output> {
+/** Sends one call to the database, alone or together with others. */
+export interface BatchQueue<Input, Output> {
   submit(input: Input): Promise<Output>;
 }
 
 export interface BatcherOptions<Input, Output> {
-  /** Shows in metrics and logs. */
+  /** The label of metrics. */
   readonly name: string;
-  /** Runs one set-based statement for all inputs; gives one output for each, in their order. */
+  /** Runs one set-based statement for all inputs, without retries; returns one output for each, in their order. */
   readonly execute: (inputs: readonly Input[]) => Promise<readonly Output[]>;
   readonly maxBatchSize: number;
-  /** How much of a batch an input takes up, where they differ; one that is larger than a batch travels alone. Default: 1. */
+  /** The share of a batch that an input takes; a larger one is sent alone. Default: 1. */
   readonly sizeOf?: (input: Input) => number;
   /**
-   * Once this much waits, a second batch starts beside the one under way, so that the database works on one while the
-   * other is made and answered. Less than that waits for the first to end: small batches cost more than they gain. Left
-   * out, there is never a second one.
+   * When this much waits, a second batch starts beside the running one, so that the database works while the other is
+   * built and answered. Smaller batches cost more than they save. Default: there is never a second one.
    */
   readonly overlapFrom?: number;
-  /** Calls that may wait; the next one is refused at once. Bounds memory and waiting time. */
+  /** Calls that may wait; the next one is rejected at once. Bounds memory and waiting time. */
   readonly maxQueueLength: number;
   readonly observer: BatchObserver;
-  /** The row that an input has to wait for if somebody else holds it. Default: each input has one of its own. */
+  /** The row that an input waits for when another transaction holds it. Default: each input has its own. */
   readonly rowOf?: (input: Input) => string;
   /**
-   * Whether an error that the database answered a batch with would hit every other batch too, such as a lock that all of
-   * them want: then no call is sent again, and those that wait fail with it. Default: none would.
+   * Whether every other batch would fail with this error too, such as a lock that all need: then no call is retried, and
+   * waiting calls fail with it. Default: never.
    */
-  readonly concernsAll?: (error: unknown) => boolean;
-  /** Whether an error means that the whole database is silent. Default: judged by the error alone. */
-  readonly isSilent?: (error: unknown) => boolean | Promise<boolean>;
+  readonly isSharedFailure?: (error: unknown) => boolean;
+  /** Whether an error means that the whole database does not respond. Default: decided by the error alone. */
+  readonly isUnresponsive?: (error: unknown) => boolean | Promise<boolean>;
 }
 
 interface Call<Input, Output> {
@@ -51,26 +50,26 @@ interface Call<Input, Output> {
   readonly reject: (error: unknown) => void;
 }
 
-/** How many inputs of a batch that met a held row are sent again side by side. */
-const LANES_BEHIND_A_LOCK = 4;
+/** Rows of a batch that met a locked row that are retried at the same time. */
+const LOCK_RETRY_CONCURRENCY = 4;
 
-/** A full queue drains in much less, so a refused caller has good prospects after this. */
+/** A full queue is empty again in less. */
 const RETRY_AFTER_SECONDS = 1;
 
 /**
- * Carries single calls to the database in batches, one or two at a time: the calls that arrive while batches are under
- * way make up the next one. So a lone call waits for nobody, and under load one round trip and one commit serve hundreds.
+ * Sends calls to the database in batches, one or two at a time: calls that arrive while batches run form the next one. A
+ * single call waits for nothing, and under load one round trip and one commit serve hundreds.
  *
- * A caller sees only its own output or error; see {@link isolateFailures}. There are three exceptions. When a batch waited
- * in vain for a silent database, those that queued behind it fail with it: nobody waits for longer than one batch may
- * take. When it waited in vain for a row that somebody holds, its calls are sent again row by row, and the next batch
- * does not wait for them. When it waited in vain for what every batch needs, all of them fail at once.
+ * A caller sees only its own output or error; see {@link isolateFailures}. There are three exceptions. When the database
+ * did not respond to a batch, the waiting calls fail with it, so that no call waits for longer than one batch. When a
+ * batch timed out on a locked row, its calls are retried row by row, beside the next batch. When a batch failed for a
+ * reason that all share, all calls fail.
  */
-export class Batcher<Input, Output> implements Carrier<Input, Output> {
+export class Batcher<Input, Output> implements BatchQueue<Input, Output> {
   readonly #options: BatcherOptions<Input, Output>;
   #queue: Call<Input, Output>[] = [];
-  /** The size of all that is in the queue. */
-  #waiting = 0;
+  /** The sum of the sizes in the queue. */
+  #queuedSize = 0;
   #running = 0;
 
   constructor(options: BatcherOptions<Input, Output>) {
@@ -79,9 +78,9 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
   }
 
   /**
-   * Gives the output for one input once the batch that carried it is done (and, for a change, committed).
+   * Returns the output of one input once its batch is done and, for a change, committed.
    * @throws overloaded (503 with Retry-After) at once when the queue is full
-   * @throws what the statement throws for this very input
+   * @throws the error of this input
    */
   submit(input: Input): Promise<Output> {
     if (this.#queue.length >= this.#options.maxQueueLength) {
@@ -90,15 +89,15 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     return new Promise((resolve, reject) => {
       const size = this.#options.sizeOf?.(input) ?? 1;
       this.#queue.push({ input, size, resolve, reject });
-      this.#waiting += size;
+      this.#queuedSize += size;
       if (this.#mayStart()) void this.#drain();
     });
   }
 
-  /** Sends one batch, and starts the next one while calls wait. It never rejects: errors go to the callers. */
+  /** Sends one batch, and starts the next one while calls wait. Never rejects: errors go to the callers. */
   async #drain(): Promise<void> {
     this.#running++;
-    // The rest of this turn of the event loop, so that the calls that arrived together travel together.
+    // Until the event loop has handled all that arrived together.
     await new Promise(setImmediate);
     if (this.#queue.length === 0) {
       this.#running--;
@@ -116,7 +115,7 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     this.#running--;
     if (this.#mayStart()) {
       void this.#drain();
-      // Answers take longer to write than a batch to send: the database works meanwhile.
+      // Sending the next batch first keeps the database busy while these answers are written.
       await new Promise(setImmediate);
     }
     this.#settleBatch(batch, results);
@@ -125,23 +124,23 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
   #mayStart(): boolean {
     const { overlapFrom = Infinity } = this.#options;
     if (this.#running === 0) return this.#queue.length > 0;
-    return this.#running === 1 && this.#waiting >= overlapFrom;
+    return this.#running === 1 && this.#queuedSize >= overlapFrom;
   }
 
   #takeBatch(): Call<Input, Output>[] {
     const { maxBatchSize } = this.#options;
-    if (this.#waiting <= maxBatchSize) return this.#takeAll();
+    if (this.#queuedSize <= maxBatchSize) return this.#takeAll();
     let size = 0;
     const end = this.#queue.findIndex((call) => (size += call.size) > maxBatchSize);
     const batch = this.#queue.splice(0, Math.max(1, end));
-    this.#waiting -= batch.reduce((sum, call) => sum + call.size, 0);
+    this.#queuedSize -= batch.reduce((sum, call) => sum + call.size, 0);
     return batch;
   }
 
   #takeAll(): Call<Input, Output>[] {
     const batch = this.#queue;
     this.#queue = [];
-    this.#waiting = 0;
+    this.#queuedSize = 0;
     return batch;
   }
 
@@ -149,20 +148,20 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
     batch: readonly Call<Input, Output>[],
     results: readonly BatchResult<Output>[],
   ): void {
-    const held: Call<Input, Output>[] = [];
+    const blocked: Call<Input, Output>[] = [];
     batch.forEach((call, index) => {
       const result = results[index];
-      if (batch.length > 1 && this.#isHeldUp(result)) held.push(call);
+      if (batch.length > 1 && this.#isBlocked(result)) blocked.push(call);
       else settle(call, result);
     });
-    if (held.length > 0) void this.#runRowByRow(held);
+    if (blocked.length > 0) void this.#retryRowByRow(blocked);
   }
 
-  /** Only those that want the held row wait for it once more. It never rejects: errors go to the callers. */
-  async #runRowByRow(calls: readonly Call<Input, Output>[]): Promise<void> {
+  /** Only the calls that need the locked row wait for it again. Never rejects: errors go to the callers. */
+  async #retryRowByRow(calls: readonly Call<Input, Output>[]): Promise<void> {
     const { execute, rowOf } = this.#options;
     const rows = Map.groupBy(calls, (call) => rowOf?.(call.input) ?? call).values();
-    const runLane = async (): Promise<void> => {
+    const retryRows = async (): Promise<void> => {
       for (const row of rows) {
         const results = await isolateFailures(
           row.map((call) => call.input),
@@ -171,25 +170,27 @@ export class Batcher<Input, Output> implements Carrier<Input, Output> {
         row.forEach((call, index) => settle(call, results[index]));
       }
     };
-    await Promise.all(Array.from({ length: LANES_BEHIND_A_LOCK }, runLane));
+    await Promise.all(Array.from({ length: LOCK_RETRY_CONCURRENCY }, retryRows));
   }
 
-  #isHeldUp(result: BatchResult<Output> | undefined): boolean {
-    return result?.ok === false && isLockTimeout(result.error) && !this.#concernsAll(result.error);
+  #isBlocked(result: BatchResult<Output> | undefined): boolean {
+    return (
+      result?.ok === false && isLockTimeout(result.error) && !this.#isSharedFailure(result.error)
+    );
   }
 
-  #concernsAll(error: unknown): boolean {
-    return this.#options.concernsAll?.(error) === true;
+  #isSharedFailure(error: unknown): boolean {
+    return this.#options.isSharedFailure?.(error) === true;
   }
 
   async #failWaiting(results: readonly BatchResult<Output>[]): Promise<void> {
-    const { isSilent = isDatabaseTimeout } = this.#options;
+    const { isUnresponsive = isDatabaseTimeout } = this.#options;
     const failure = results.find(
       (result) =>
-        !result.ok && (isDatabaseTimeout(result.error) || this.#concernsAll(result.error)),
+        !result.ok && (isDatabaseTimeout(result.error) || this.#isSharedFailure(result.error)),
     );
     if (failure === undefined || failure.ok) return;
-    const isShared = this.#concernsAll(failure.error) || (await isSilent(failure.error));
+    const isShared = this.#isSharedFailure(failure.error) || (await isUnresponsive(failure.error));
     if (!isShared) return;
     for (const call of this.#takeAll()) call.reject(failure.error);
   }
@@ -199,7 +200,7 @@ function settle<Input, Output>(
   call: Call<Input, Output>,
   result: BatchResult<Output> | undefined,
 ): void {
-  if (result === undefined) call.reject(new Error('the batch gave no result for a call'));
+  if (result === undefined) call.reject(new Error('the batch returned no result for a call'));
   else if (result.ok) call.resolve(result.output);
   else call.reject(result.error);
 }

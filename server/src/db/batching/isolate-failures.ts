@@ -1,15 +1,15 @@
 import { isConnectionFailure } from '../database-errors.ts';
 import { retryConflicts } from '../transaction.ts';
 
-/** One caller's share of a batch. */
+/** The outcome of one input of a batch. */
 export type BatchResult<Output> =
   | { readonly ok: true; readonly output: Output }
   | { readonly ok: false; readonly error: unknown };
 
 /**
- * Runs a batch so that one input's error stays its own. A statement fails as a whole and rolls back as a whole, so a
- * failed batch is cut in half until the input that the database refuses stands alone; the others get their outputs.
- * A database that cannot be reached fails everyone at once: halving would only knock at a closed door again and again.
+ * Runs a batch so that an error affects only the input that causes it: a failed batch is rolled back as a whole, then
+ * bisected until the rejected input is alone. A deadlock or serialization conflict is retried first, here and nowhere
+ * below: `execute` must not retry. When the database is unavailable, all inputs fail at once.
  */
 export async function isolateFailures<Input, Output>(
   inputs: readonly Input[],

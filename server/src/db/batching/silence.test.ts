@@ -21,12 +21,12 @@ async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<unknown[]
 /** A batcher of single calls whose first batch fails so. */
 function batcherFailingWith(
   error: Error,
-  isSilent?: () => Promise<boolean>,
+  isUnresponsive?: () => Promise<boolean>,
 ): Batcher<number, number> {
   let batches = 0;
   return new Batcher({
     name: 'test',
-    ...(isSilent && { isSilent }),
+    ...(isUnresponsive && { isUnresponsive }),
     maxBatchSize: 1,
     maxQueueLength: 10,
     observer: { observeBatch: () => {}, setQueueDepth: () => {} },
@@ -116,7 +116,7 @@ test('what all would wait for in vain fails the batch and the queue behind it, a
     maxBatchSize: 2,
     maxQueueLength: 10,
     observer: { observeBatch: () => {}, setQueueDepth: () => {} },
-    concernsAll: (error) => error === held,
+    isSharedFailure: (error) => error === held,
     execute: async (inputs) => {
       batches.push([...inputs]);
       if (batches.length > 1) return inputs;

@@ -1,13 +1,12 @@
 import type { Pool } from 'pg';
 import type { Clock } from '#server/clock.ts';
-import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
-import { retryConflicts } from '#server/db/transaction.ts';
+import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import { withEventDay } from './create-event-partitions.ts';
 import { storeEvents, type EventsToStore, type StoredCount } from './queries/events.ts';
 
 /** Carries the events of requests to the database. */
-export type EventBatch = Carrier<EventsToStore, StoredCount>;
+export type EventBatch = BatchQueue<EventsToStore, StoredCount>;
 
 /** Events in one statement: a larger one wins nothing more, and its last caller waits longer. */
 const MAX_BATCH_SIZE = 1_000;
@@ -30,7 +29,7 @@ export function createEventBatch(
     sizeOf: ({ events }) => Math.max(1, events.length),
     overlapFrom: OVERLAP_FROM,
     maxQueueLength: MAX_QUEUE_LENGTH,
-    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
+    isUnresponsive: (error) => isDatabaseUnresponsive(ctx.pool, error),
     execute: (requests) => storeRequests(ctx, requests),
   });
 }
@@ -45,7 +44,7 @@ export async function storeRequests(
 ): Promise<readonly StoredCount[]> {
   const distinct = withoutRepetitions(requests);
   const now = clock.now();
-  return retryConflicts(() => withEventDay(pool, now, () => storeEvents(pool, distinct, now)));
+  return withEventDay(pool, now, () => storeEvents(pool, distinct, now));
 }
 
 function withoutRepetitions(requests: readonly EventsToStore[]): readonly EventsToStore[] {

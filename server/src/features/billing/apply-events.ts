@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 import type { Queryable } from '#server/db/statement.ts';
-import { inTransaction } from '#server/db/transaction.ts';
+import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { BillingEvent, BillingFact } from './facts.ts';
 import {
@@ -48,7 +48,7 @@ export async function applyEvents(
   deps: ApplyDependencies,
   received: readonly ReceivedEvent[],
 ): Promise<Receipt[]> {
-  return inTransaction(deps.pool, async (client) => {
+  return inTransactionOnce(deps.pool, async (client) => {
     await lockBilling(client);
     const isNew = await insertEvents(
       client,

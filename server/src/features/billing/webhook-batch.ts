@@ -1,6 +1,6 @@
 import type { Logger } from 'pino';
 
-import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import {
   isConnectionFailure,
   isDatabaseUnresponsive,
@@ -17,7 +17,7 @@ import { storeDeferredEvent } from './failed-events.ts';
 import { isBillingLockTimeout } from './queries/ledger.ts';
 
 /** Collects verified events into batches. */
-export type WebhookBatch = Carrier<ReceivedEvent, Receipt>;
+export type WebhookBatch = BatchQueue<ReceivedEvent, Receipt>;
 
 type WebhookBatchDependencies = ApplyDependencies & { readonly log: Logger };
 
@@ -36,8 +36,8 @@ export function createWebhookBatch(
     observer,
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
-    isSilent: (error) => isDatabaseUnresponsive(deps.pool, error),
-    concernsAll: isBillingLockTimeout,
+    isUnresponsive: (error) => isDatabaseUnresponsive(deps.pool, error),
+    isSharedFailure: isBillingLockTimeout,
     execute: (events) => applyOrDefer(deps, events),
   });
 }

@@ -1,7 +1,7 @@
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
-import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
+import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 
 import { freshProofRange } from '../entitlements/issue-entitlement.ts';
@@ -36,14 +36,14 @@ const MAX_QUEUE_LENGTH = 8_192;
 
 /** The statements of the license operations that run in batches. */
 export interface LicenseBatches {
-  readonly lookups: Carrier<KeyLookup, FoundLicense | null>;
+  readonly lookups: BatchQueue<KeyLookup, FoundLicense | null>;
   /** From a transaction id to the licenses that it created. */
-  readonly checks: Carrier<string, readonly LicenseRecord[]>;
-  readonly validations: Carrier<ValidationRequest, ValidationFacts | null>;
+  readonly checks: BatchQueue<string, readonly LicenseRecord[]>;
+  readonly validations: BatchQueue<ValidationRequest, ValidationFacts | null>;
   /** Returns false when the activation is inactive by now. */
-  readonly validationRecords: Carrier<ValidationRecord, boolean>;
+  readonly validationRecords: BatchQueue<ValidationRecord, boolean>;
   /** For licenses whose product is no longer in the catalogue. */
-  readonly soldTerms: Carrier<TermedLicense, LicenseTerms>;
+  readonly soldTerms: BatchQueue<TermedLicense, LicenseTerms>;
 }
 
 /** Creates the batchers of the license operations. */
@@ -55,7 +55,7 @@ export function createLicenseBatches(
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     observer,
-    isSilent: (error: unknown) => isDatabaseUnresponsive(pool, error),
+    isUnresponsive: (error: unknown) => isDatabaseUnresponsive(pool, error),
   };
   return {
     lookups: new Batcher({

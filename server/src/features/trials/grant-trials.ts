@@ -3,7 +3,7 @@ import type { Pool } from 'pg';
 import type { Clock } from '#server/clock.ts';
 import { Batcher, type BatchObserver } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
-import { inTransaction } from '#server/db/transaction.ts';
+import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { EntitlementDependencies } from '../entitlements/issue-entitlement.ts';
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
@@ -52,7 +52,7 @@ export function createTrialBatch(ctx: TrialBatchDependencies, observer: BatchObs
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     observer,
-    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
+    isUnresponsive: (error) => isDatabaseUnresponsive(ctx.pool, error),
     execute: (requests) => grantTrials(ctx, requests),
   });
 }
@@ -102,7 +102,7 @@ async function rewriteOlderClaims(
   const outdated = found.flatMap(([{ olderClaims }, licenseId]) =>
     olderClaims.filter((claim) => claimed.get(claim) === licenseId),
   );
-  await inTransaction(pool, async (client) => {
+  await inTransactionOnce(pool, async (client) => {
     await lockTrialClaims(client);
     await replaceClaims(client, current, outdated);
   });
@@ -118,7 +118,7 @@ async function grantNew(
     request,
     trial: buildTrial(ctx, request, terms),
   }));
-  await inTransaction(ctx.pool, async (client) => {
+  await inTransactionOnce(ctx.pool, async (client) => {
     const olderClaims = requests.flatMap((request) => request.olderClaims);
     if (olderClaims.length > 0) {
       // Processes with different current secrets take different claims for one machine, so a lock serializes them.

@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 import { v7 as makeUuid } from 'uuid';
 
 import type { Catalog } from '#server/config/catalog.ts';
-import type { Carrier } from '#server/db/batching/batcher.ts';
+import type { BatchQueue } from '#server/db/batching/batcher.ts';
 import { generateLicenseKey } from '#server/lib/license-key.ts';
 
 import {
@@ -47,7 +47,7 @@ export interface Trial {
 }
 
 /** Grants trials in batches. */
-export type TrialBatch = Carrier<TrialRequest, Trial>;
+export type TrialBatch = BatchQueue<TrialRequest, Trial>;
 
 /** Converts a stored row to a trial. */
 export function toTrial(row: Awaited<ReturnType<typeof listTrials>>[number]): Trial {

@@ -3,8 +3,7 @@ import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
 import type { Context } from '#server/context.ts';
-import { Batcher, type BatchObserver, type Carrier } from '#server/db/batching/batcher.ts';
-import { retryConflicts } from '#server/db/transaction.ts';
+import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
 import { cutText } from '#server/lib/cut-text.ts';
 
@@ -47,7 +46,7 @@ export type Heartbeat = Omit<Beats, 'count'>;
 export type HeartbeatOutcome = 'created' | 'updated';
 
 /** Carries heartbeats to the database. */
-export type HeartbeatBatch = Carrier<Heartbeat, HeartbeatOutcome>;
+export type HeartbeatBatch = BatchQueue<Heartbeat, HeartbeatOutcome>;
 
 const MAX_BATCH_SIZE = 256;
 
@@ -65,7 +64,7 @@ export function createHeartbeatBatch(
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     rowOf: ({ machineKey }) => machineKey,
-    isSilent: (error) => isDatabaseUnresponsive(ctx.pool, error),
+    isUnresponsive: (error) => isDatabaseUnresponsive(ctx.pool, error),
     execute: (heartbeats) => recordHeartbeats(ctx, heartbeats),
   });
 }
@@ -75,9 +74,7 @@ async function recordHeartbeats(
   heartbeats: readonly Heartbeat[],
 ): Promise<readonly HeartbeatOutcome[]> {
   const merged = mergeByMachine(heartbeats);
-  const totals = await retryConflicts(() =>
-    upsertUsageDays(pool, [...merged.values()], clock.now()),
-  );
+  const totals = await upsertUsageDays(pool, [...merged.values()], clock.now());
   const isNew = new Set(
     [...merged.values()].flatMap(({ machineKey, count }) =>
       totals.get(machineKey) === count ? [machineKey] : [],
