@@ -1,51 +1,92 @@
 import { Gauge, type Registry } from 'prom-client';
 
-import type { HttpLoad, Metrics } from './metrics.ts';
-
-/** What a gauge is called, and what its one label names. */
-interface LabelledGauge {
-  readonly name: string;
-  readonly help: string;
-  readonly label: string;
+/** The connections of a pool, and the callers that wait for one. */
+export interface PoolNumbers {
+  readonly total: number;
+  readonly idle: number;
+  readonly waiting: number;
 }
 
-/** Always 1; what is worth knowing stands in its labels. */
+/** The load of the HTTP layer. */
+export interface HttpLoad {
+  readonly state: 'normal' | 'overloaded' | 'refusing';
+  /** Reserved for requests with bodies of the usual length and with larger ones. */
+  readonly memory: Readonly<
+    Record<'usual' | 'large', { readonly usedBytes: number; readonly maxBytes: number }>
+  >;
+}
+
+/** What is not done, as the database was asked once a minute. */
+export interface BacklogNumbers {
+  readonly jobs: { readonly open: number; readonly givenUp: number };
+  readonly events: { readonly deferred: number; readonly failed: number };
+  readonly undelivered: {
+    readonly keyEmails: number;
+    readonly deliveries: number;
+    readonly endpoints: number;
+  };
+}
+
+/** Sets how gauges are read at each scrape; nothing is reported while the value is null. */
+export interface Gauges {
+  setHttpLoad(read: () => HttpLoad): void;
+  /** Adds a queue of waiting calls. */
+  setQueueDepth(queue: string, read: () => number): void;
+  setDatabasePool(read: () => PoolNumbers): void;
+  setBacklog(read: () => BacklogNumbers | null): void;
+  /** The age of the roll-ups in seconds. */
+  setRollupAge(read: () => number | null): void;
+}
+
+export function createGauges(registry: Registry): Gauges {
+  return {
+    setHttpLoad: (read) => addHttpLoad(registry, read),
+    setQueueDepth: createQueueGauge(registry),
+    setDatabasePool: (read) => addPool(registry, read),
+    setBacklog: (read) => addBacklog(registry, read),
+    setRollupAge: (read) =>
+      addGauge(
+        registry,
+        'latchkey_rollup_age_seconds',
+        'Time since the roll-ups of usage and events were up to date.',
+        read,
+      ),
+  };
+}
+
+/** Always 1; the labels hold the information. */
 export function addBuildInfo(registry: Registry, version: string): void {
   new Gauge({
     name: 'latchkey_build_info',
-    help: 'Always 1; the labels tell what is running.',
+    help: 'Always 1; the labels show what is running.',
     labelNames: ['version', 'node_version'],
     registers: [registry],
   }).set({ version, node_version: process.versions.node }, 1);
 }
 
-export function addQueueGauge(registry: Registry): Metrics['setQueueDepth'] {
+function createQueueGauge(registry: Registry): Gauges['setQueueDepth'] {
   const readers = new Map<string, () => number>();
   const gauge = {
     name: 'latchkey_queue_depth',
-    help: 'Calls that wait for their batch.',
+    help: 'Calls that wait for their batch or for a limiter.',
     label: 'queue',
   };
   addLabelledGauge(registry, gauge, () =>
     Object.fromEntries(Array.from(readers, ([queue, read]) => [queue, read()])),
   );
-  return (name, read) => {
-    readers.set(name, read);
-  };
+  return (queue, read) => void readers.set(queue, read);
 }
 
-/** Each of the states has a series, of which the present one is 1 (OpenMetrics, StateSet). */
-export function addHttpLoadGauges(registry: Registry): Metrics['setHttpLoad'] {
-  let read: (() => HttpLoad) | null = null;
+/** Each state has a series, of which the present one is 1 (OpenMetrics, StateSet). */
+function addHttpLoad(registry: Registry, read: () => HttpLoad): void {
   const states = {
     name: 'latchkey_http_load_state',
     help: '1 for the present state: normal; overloaded: some requests are refused for lack of memory; refusing: most are, and the readiness probe fails.',
     label: 'state',
   };
   addLabelledGauge(registry, states, () => {
-    const load = read?.();
-    if (load === undefined) return null;
-    const isState = (name: string) => Number(load.state === name);
+    const { state } = read();
+    const isState = (name: HttpLoad['state']) => Number(state === name);
     return {
       normal: isState('normal'),
       overloaded: isState('overloaded'),
@@ -58,8 +99,8 @@ export function addHttpLoadGauges(registry: Registry): Metrics['setHttpLoad'] {
     label: 'bodies',
   };
   addLabelledGauge(registry, used, () => {
-    const memory = read?.().memory;
-    return memory === undefined ? null : mapMemory(memory, ({ usedBytes }) => usedBytes);
+    const { usual, large } = read().memory;
+    return { usual: usual.usedBytes, large: large.usedBytes };
   });
   const max = {
     name: 'latchkey_http_memory_limit_bytes',
@@ -67,25 +108,12 @@ export function addHttpLoadGauges(registry: Registry): Metrics['setHttpLoad'] {
     label: 'bodies',
   };
   addLabelledGauge(registry, max, () => {
-    const memory = read?.().memory;
-    return memory === undefined ? null : mapMemory(memory, ({ maxBytes }) => maxBytes);
+    const { usual, large } = read().memory;
+    return { usual: usual.maxBytes, large: large.maxBytes };
   });
-  return (reader) => {
-    read = reader;
-  };
 }
 
-function mapMemory(
-  { usual, large }: HttpLoad['memory'],
-  pick: (use: HttpLoad['memory']['usual']) => number,
-): Record<'usual' | 'large', number> {
-  return { usual: pick(usual), large: pick(large) };
-}
-
-export function addPoolGauges(
-  registry: Registry,
-  read: Parameters<Metrics['setDatabasePool']>[0],
-): void {
+function addPool(registry: Registry, read: () => PoolNumbers): void {
   const connections = {
     name: 'latchkey_database_pool_connections',
     help: 'Connections to the database by state.',
@@ -95,18 +123,11 @@ export function addPoolGauges(
     const { total, idle } = read();
     return { idle, used: total - idle };
   });
-  const waiting = {
-    name: 'latchkey_database_pool_waiting',
-    help: 'Callers that wait for a connection.',
-  };
-  addGauge(registry, waiting, () => read().waiting);
+  const help = 'Callers that wait for a connection.';
+  addGauge(registry, 'latchkey_database_pool_waiting', help, () => read().waiting);
 }
 
-/** What is counted in the database once a minute: jobs, payment events, and what reached nobody. */
-export function addBacklogGauges(
-  registry: Registry,
-  read: Parameters<Metrics['setBacklog']>[0],
-): void {
+function addBacklog(registry: Registry, read: () => BacklogNumbers | null): void {
   const jobs = {
     name: 'latchkey_jobs',
     help: 'Jobs in the database, counted once a minute.',
@@ -116,7 +137,6 @@ export function addBacklogGauges(
     const backlog = read();
     return backlog && { open: backlog.jobs.open, given_up: backlog.jobs.givenUp };
   });
-
   const events = {
     name: 'latchkey_payment_events_unapplied',
     help: 'Events of payment providers that were not applied, counted once a minute.',
@@ -126,10 +146,9 @@ export function addBacklogGauges(
     const backlog = read();
     return backlog && { deferred: backlog.events.deferred, failed: backlog.events.failed };
   });
-
   const undelivered = {
     name: 'latchkey_undelivered',
-    help: 'E-mails with keys and deliveries to endpoints that failed for good in the last week, and endpoints that are disabled for failing, counted once a minute.',
+    help: 'E-mails with keys and deliveries to endpoints that failed for good in the last week, and endpoints that are disabled because they failed, counted once a minute.',
     label: 'kind',
   };
   addLabelledGauge(registry, undelivered, () => {
@@ -140,25 +159,10 @@ export function addBacklogGauges(
   });
 }
 
-export function addRollupGauge(
-  registry: Registry,
-  read: Parameters<Metrics['setRollupAge']>[0],
-): void {
-  const age = {
-    name: 'latchkey_rollup_age_seconds',
-    help: 'Time since the roll-ups of usage and events were up to date.',
-  };
-  addGauge(registry, age, read);
-}
-
-/** A gauge that is read at each scrape; nothing is told while its value is not known (null). */
-function addGauge(
-  registry: Registry,
-  gauge: Pick<LabelledGauge, 'name' | 'help'>,
-  read: () => number | null,
-): void {
-  const added = new Gauge({
-    ...gauge,
+function addGauge(registry: Registry, name: string, help: string, read: () => number | null): void {
+  const gauge = new Gauge({
+    name,
+    help,
     registers: [],
     collect() {
       const value = read();
@@ -166,16 +170,16 @@ function addGauge(
       else this.set(value);
     },
   });
-  registry.registerMetric(added);
+  registry.registerMetric(gauge);
 }
 
-/** A gauge whose values are read at each scrape, by the values of its label; null while they are not known. */
+/** A gauge with one label; `read` returns the values by the values of the label. */
 function addLabelledGauge(
   registry: Registry,
-  { name, help, label }: LabelledGauge,
+  { name, help, label }: { readonly name: string; readonly help: string; readonly label: string },
   read: () => Readonly<Record<string, number>> | null,
 ): void {
-  const added = new Gauge({
+  const gauge = new Gauge({
     name,
     help,
     labelNames: [label],
@@ -185,5 +189,5 @@ function addLabelledGauge(
         this.set({ [label]: named }, value);
     },
   });
-  registry.registerMetric(added);
+  registry.registerMetric(gauge);
 }

@@ -23,7 +23,8 @@ import { version } from './lib/version.ts';
 import { createLog, type Logger } from './log.ts';
 import { createMailTransport } from './mail/smtp-transport.ts';
 import { loadSigningKeys, makeContext } from './make-context.ts';
-import { createMetrics, type PoolNumbers } from './metrics.ts';
+import { createMetrics } from './metrics.ts';
+import type { PoolNumbers } from './metrics-gauges.ts';
 import { listen, listenForMetrics, requireFreePorts } from './ports.ts';
 
 /** A service that takes requests. */
