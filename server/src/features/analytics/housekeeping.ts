@@ -1,4 +1,3 @@
-import type { Context } from '#server/context.ts';
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
 import { makeEventDays } from './create-event-partitions.ts';
@@ -8,10 +7,11 @@ import { removeOldData } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
 import { timeUntilRun, type RollupRun } from './rules/rollup-marks.ts';
 
-type HousekeepingDependencies = Pick<
-  Context,
-  'clock' | 'config' | 'eventCounts' | 'log' | 'metrics' | 'pool' | 'readDatabaseTime'
->;
+type HousekeepingDependencies = Parameters<typeof writeDrops>[0] &
+  Parameters<typeof removeOldData>[0] &
+  Parameters<typeof runRollups>[0] & {
+    readonly metrics: { setRollupAge(read: () => number | null): void };
+  };
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
