@@ -3,7 +3,6 @@ import { chmod, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { setTimeout as sleep } from 'node:timers/promises';
 
 import { Type } from 'typebox';
 import { Parse } from 'typebox/value';
@@ -12,6 +11,7 @@ import type { EmbeddedConnection } from '#server/db/embedded/connection.ts';
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 
 import { createRecordingLog } from '../embedded-postgres.ts';
+import { eventually } from '../eventually.ts';
 import { makeServiceHome } from '../service-process.ts';
 import { assertUnavailable, issueForLoad, slowest, failuresOf } from './loaded-service.ts';
 import { proveLedger } from './prove-ledger.ts';
@@ -39,13 +39,10 @@ test('a running service survives a restart of the database of DATABASE_URL', asy
     await load.waitForAnswers(150);
     assert.equal(await readiness(service.url), '200 ready');
     await postgres.stop();
-    // The readiness is cached for a second.
-    await sleep(1_100);
-    assert.equal(await readiness(service.url), '503 not_ready');
+    await eventually(async () => (await readiness(service.url)) === '503 not_ready');
     postgres = await startEmbeddedPostgres(options);
     await load.waitForAnswers(150);
-    await sleep(1_100);
-    assert.equal(await readiness(service.url), '200 ready');
+    await eventually(async () => (await readiness(service.url)) === '200 ready');
     const ledger = await load.stop();
     assert.deepEqual(failuresOf(ledger.outcomes), [503]);
     assertUnavailable(ledger.outcomes, ['database_unavailable']);

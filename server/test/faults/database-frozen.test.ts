@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 
 import { signalProcess } from '#server/db/embedded/processes.ts';
 
+import { eventually } from '../eventually.ts';
 import { readMemoryMib } from '../memory.ts';
 import { openRaw, renderPost, tallyAnswers } from '../raw-http.ts';
 import { listDatabaseProcesses, makeServiceHome } from '../service-process.ts';
@@ -53,11 +54,13 @@ test(
 
 async function assertNotReady(url: string): Promise<void> {
   assert.equal((await fetch(`${url}/api/v1/health/live`)).status, 200);
-  // The readiness is cached for a second.
-  await sleep(1_000);
-  const ready = await fetch(`${url}/api/v1/health/ready`);
-  assert.equal(ready.status, 503);
-  assert.match(await ready.text(), /^\{"status":"not_ready"/u);
+  let body = '';
+  await eventually(async () => {
+    const response = await fetch(`${url}/api/v1/health/ready`);
+    body = await response.text();
+    return response.status === 503;
+  });
+  assert.match(body, /^\{"status":"not_ready"/u);
 }
 
 /** Sends more requests than may wait: the excess is rejected at once, the others when the database times out. */
