@@ -1,0 +1,99 @@
+/** The example operation of CONTRIBUTING.md, added to a copy of the tree as it is written there. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { after, test } from 'node:test';
+import { promisify } from 'node:util';
+
+import { repository } from './lib/steps.ts';
+
+const run = promisify(execFile);
+
+/** "Create `file`:", "Append to `file`:", "In `file`, after `line`:", and the block that follows. */
+const STEP =
+  /(?:(?<verb>Create|Append to|In)\s+`(?<file>[^`]+)`)(?:,\s+(?<where>before|after|after each)\s+`(?<line>[^`]+)`)?:\n\n```ts\n(?<block>.*?)^```$/gms;
+
+interface Change {
+  readonly verb: string;
+  readonly file: string;
+  readonly where: string;
+  readonly line: string;
+  readonly block: string;
+}
+
+async function readChanges(): Promise<Change[]> {
+  const page = await readFile(join(repository, 'CONTRIBUTING.md'), 'utf8');
+  return Array.from(page.matchAll(STEP), ({ groups = {} }) => {
+    const { verb = '', file = '', where = '', line = '', block = '' } = groups;
+    return { verb, file, where, line, block };
+  });
+}
+
+/** Copies what git knows; installed packages are linked, except those of the tree itself. */
+async function copyTree(): Promise<string> {
+  const copy = await mkdtemp(join(tmpdir(), 'first-change-'));
+  after(() => rm(copy, { recursive: true }));
+  const listed = ['ls-files', '--cached', '--others', '--exclude-standard', '-z'];
+  const { stdout } = await run('git', listed, { cwd: repository, maxBuffer: 2 ** 24 });
+  for (const file of stdout.split('\0').filter((name) => name !== '')) {
+    await cp(join(repository, file), join(copy, file)).catch(ignoreDeleted);
+  }
+  await linkPackages(join(repository, 'node_modules'), join(copy, 'node_modules'));
+  return copy;
+}
+
+/** A file that was deleted and not committed yet is still listed. */
+function ignoreDeleted(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'ENOENT') throw error;
+}
+
+async function linkPackages(from: string, to: string): Promise<void> {
+  await mkdir(join(to, '@latchkey'), { recursive: true });
+  for (const name of await readdir(from)) {
+    if (name !== '@latchkey') await symlink(join(from, name), join(to, name));
+  }
+  for (const name of ['agent', 'contract', 'server']) {
+    await symlink(join('../..', name), join(to, '@latchkey', name));
+  }
+}
+
+async function apply(root: string, { verb, file, where, line, block }: Change): Promise<void> {
+  const path = join(root, file);
+  if (verb === 'Create') {
+    await mkdir(dirname(path), { recursive: true });
+    await writeFile(path, block, { flag: 'wx' });
+    return;
+  }
+  const text = await readFile(path, 'utf8');
+  await writeFile(path, verb === 'In' ? insert(text, where, line, block) : `${text}\n${block}`);
+}
+
+function insert(text: string, where: string, line: string, block: string): string {
+  const lines = text.split('\n');
+  const places = lines.filter((each) => each.trim() === line).length;
+  assert.ok(where === 'after each' ? places > 0 : places === 1, `${places} lines: ${line}`);
+  const added = block.replace(/\n$/, '');
+  const replaced = lines.flatMap((each) => {
+    if (each.trim() !== line) return [each];
+    return where === 'before' ? [added, each] : [each, added];
+  });
+  return replaced.join('\n');
+}
+
+test('the example of CONTRIBUTING.md works as it is written', async () => {
+  const root = await copyTree();
+  const changes = await readChanges();
+  assert.equal(changes.length, 10);
+  for (const change of changes) await apply(root, change);
+  const { NODE_TEST_CONTEXT: _outer, ...env } = process.env;
+  const node = (...args: string[]) => run(process.execPath, args, { cwd: root, env });
+  await node('scripts/openapi.ts');
+  await node('node_modules/typescript/bin/tsc', '--noEmit', '-p', '.');
+  await node(
+    '--test',
+    'server/test/acceptance/count-seats.test.ts',
+    'server/test/acceptance/interface-document.test.ts',
+  );
+});
