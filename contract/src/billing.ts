@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { freeObject, nullableString, text } from './schema.ts';
 
-/** The headers of a payment provider's call. */
+/** The signature header of a payment provider. */
 export const WebhookHeaders = Type.Object({
   'Billing-Signature': Type.Optional(
     text({
-      description: 'HMAC-SHA256 over time and raw body: `ts=<unix>;h1=<hex>`.',
+      description: 'HMAC-SHA256 of the time and the raw body: `ts=<unix>;h1=<hex>`.',
       examples: [
         'ts=1698796800;h1=28981e941fae76e53db32f3d2a83cb69db41476595e84e1970a1b5d98f62b261',
       ],
@@ -13,7 +13,7 @@ export const WebhookHeaders = Type.Object({
   ),
 });
 
-/** The path of another provider's calls. */
+/** The path of the webhooks of other providers. */
 export const ProviderPath = Type.Object({
   provider: text({
     description:
@@ -22,19 +22,19 @@ export const ProviderPath = Type.Object({
   }),
 });
 
-/** The body of a payment provider's call: whatever the provider sends. */
+/** The body of a webhook in the provider's format. */
 export const webhookPayload = freeObject({
-  description: "The event, exactly as the payment provider's signature covers it.",
+  description: 'The event, in the exact bytes that the provider signed.',
 });
 
 export const WebhookResponse = Type.Object(
   {
     status: Type.String({
-      description: 'What became of the event: `processed`, `duplicate`, `ignored` or `deferred`.',
+      description: 'The outcome: `processed`, `duplicate`, `ignored` or `deferred`.',
       examples: ['processed'],
     }),
     message: Type.Optional(
-      nullableString({ description: 'Why it was ignored or deferred; null when it was neither.' }),
+      nullableString({ description: 'Why the event was ignored or deferred; otherwise null.' }),
     ),
     event_id: Type.Optional(nullableString({ examples: ['evt_01hv8x29kz0t586xy6zn1a62ny'] })),
   },

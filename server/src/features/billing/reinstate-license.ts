@@ -14,15 +14,13 @@ import { queueKeyEmails } from './queue-jobs.ts';
 import { groupPurchases, type LedgerEntry, type Purchase } from './rules/group-purchases.ts';
 import { listOpenDisputes } from './rules/money-back.ts';
 
-type ReinstateDependencies = ApplyDependencies & Parameters<typeof reinstateLicense>[0];
-
 /**
  * Reinstates a license that was suspended, revoked or disputed, and queues its key if that was withheld. A dispute
  * concerns a payment, so all licenses of that payment are reinstated.
  * @throws licenseNotFound
  */
 export async function reinstateAndSend(
-  deps: ReinstateDependencies,
+  deps: ApplyDependencies,
   change: ManualChange,
 ): Promise<LicenseRecord> {
   const license = await reinstateLicense(deps, change);

@@ -38,7 +38,7 @@ async function listWithBody(): Promise<string[]> {
   return rows.map(({ event_id: id }) => id);
 }
 
-test('the bodies of old payment events are removed, but not of those that were not applied', async () => {
+test('removes the bodies of old payment events, except those that were not applied', async () => {
   const [young, old] = [KEEP_DAYS - 1, KEEP_DAYS + 3];
   for (const status of ['processed', 'ignored', 'deferred', 'failed']) {
     for (const age of [young, old]) await insertEvent(status, age);
@@ -59,14 +59,14 @@ test('the bodies of old payment events are removed, but not of those that were n
   ]);
 });
 
-test('no body is removed on the word of a service clock that is ahead of the database', async () => {
+test('removes no body if only the clock of the service is ahead', async () => {
   await insertEvent('processed', KEEP_DAYS + 3);
   const behind = new Date(clock.now().getTime() - 10 * DAY_MS);
   await removeOldEventBodies({ ...ctx, readDatabaseTime: async () => behind }, running);
   assert.equal((await listWithBody()).length, 1);
 });
 
-test('a license follows later events when the bodies of the earlier ones are removed, which a replay reports', async () => {
+test('later events change a license after bodies were removed, which a replay reports', async () => {
   const purchase = makePaddlePurchase();
   const paid = paddleTransactionCompleted(purchase.once);
   await deliverPaddle(service, paid);

@@ -18,12 +18,12 @@ const WEBHOOK_BODY_LIMIT_BYTES = 1024 * 1024;
 const unvalidated = { bodyLimit: WEBHOOK_BODY_LIMIT_BYTES, validatorCompiler: () => () => true };
 
 const description =
-  'An event is kept first and applied once, however often it is sent. The signature is judged before the body is read.';
+  'An event is stored first and applied once, however often it is delivered. The signature is verified before the body is read.';
 
 const common = {
   tags: ['billing'],
   body: webhookPayload,
-  response: { 200: ref(WebhookResponse, 'The event is kept.') },
+  response: { 200: ref(WebhookResponse, 'The event is stored.') },
 };
 
 /** Registers the webhooks that payment providers call. */

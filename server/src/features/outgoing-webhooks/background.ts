@@ -12,13 +12,13 @@ const MAX_PER_ENDPOINT = 16;
 const SECOND_MS = 1_000;
 
 /** Creates the queue of due deliveries. */
-export function createDeliveryQueue(ctx: DeliveryDependencies): WorkQueue<ClaimedDelivery> {
+export function createDeliveryQueue(deps: DeliveryDependencies): WorkQueue<ClaimedDelivery> {
   return {
     name: 'webhook_deliveries',
     event: 'webhooks.claim',
     action: 'claim due webhook deliveries',
-    claim: (inProgress) => claimDueDeliveries(ctx, MAX_PER_ENDPOINT, countByEndpoint(inProgress)),
-    process: (delivery, signal) => processDelivery(ctx, delivery, signal),
+    claim: (inProgress) => claimDueDeliveries(deps, MAX_PER_ENDPOINT, countByEndpoint(inProgress)),
+    process: (delivery, signal) => processDelivery(deps, delivery, signal),
     // With half of an endpoint's share free: fewer queries than one for each delivery.
     shouldClaimMore: ({ endpointId }, inProgress) =>
       countByEndpoint(inProgress).get(endpointId) === MAX_PER_ENDPOINT / 2,
@@ -26,7 +26,7 @@ export function createDeliveryQueue(ctx: DeliveryDependencies): WorkQueue<Claime
 }
 
 export function createWebhookTasks(
-  ctx: Parameters<typeof recordTimeBasedEvents>[0],
+  deps: Parameters<typeof recordTimeBasedEvents>[0],
 ): readonly BackgroundTask[] {
   return [
     {
@@ -36,7 +36,7 @@ export function createWebhookTasks(
       intervalMs: 60 * SECOND_MS,
       event: 'webhooks.time_based_events',
       action: 'record events of licenses whose term ended',
-      run: () => recordTimeBasedEvents(ctx),
+      run: () => recordTimeBasedEvents(deps),
     },
     {
       name: 'webhook_cleanup',
@@ -45,7 +45,7 @@ export function createWebhookTasks(
       intervalMs: 60 * 60 * SECOND_MS,
       event: 'webhooks.cleanup',
       action: 'remove old webhook messages',
-      run: async () => void (await removeOldMessages(ctx)),
+      run: async () => void (await removeOldMessages(deps)),
     },
   ];
 }
@@ -58,16 +58,16 @@ function countByEndpoint(deliveries: ReadonlySet<ClaimedDelivery>): ReadonlyMap<
 }
 
 async function processDelivery(
-  ctx: DeliveryDependencies,
+  deps: DeliveryDependencies,
   delivery: ClaimedDelivery,
   signal: AbortSignal,
 ): Promise<void> {
   try {
-    await attemptDelivery(ctx, delivery, signal);
+    await attemptDelivery(deps, delivery, signal);
   } catch (error) {
     const { messageId, endpointId } = delivery;
     const fields = { event: 'webhooks.outcome_lost', err: error, messageId, endpointId };
-    ctx.log.warn(fields, 'could not store the outcome of a delivery; it will be sent again');
+    deps.log.warn(fields, 'could not store the outcome of a delivery; it will be sent again');
   }
 }
 

@@ -49,7 +49,7 @@ beforeEach(async () => {
   await pool.query('truncate key_emails, billing_payments, jobs');
 });
 
-test('what waited for mail is queued once there is some, all of it and once', async () => {
+test('queues all e-mails held without mail relay once there is one', async () => {
   await fill('no_mail');
   assert.equal(await releaseEmailsWithoutMail({ pool, mail: null }), 0);
   assert.equal(await releaseEmailsWithoutMail({ pool, mail }), COUNT);
@@ -57,7 +57,7 @@ test('what waited for mail is queued once there is some, all of it and once', as
   assert.equal(await releaseEmailsWithoutMail({ pool, mail }), 0);
 });
 
-test('buyers without an address are looked up once there is an API key, all of them', async () => {
+test('queues look-ups of all buyers without an address once there is an API key', async () => {
   await fill('no_address');
   await pool.query(`update key_emails set provider = 'stripe' where transaction_id = 'txn_1'`);
   await pool.query(`update key_emails set state = 'sent' where transaction_id = 'txn_2'`);
@@ -66,7 +66,7 @@ test('buyers without an address are looked up once there is an API key, all of t
   assert.equal(await countQueued('look_up_customer'), COUNT - 2);
 });
 
-test('ends after the page in progress when it is aborted', async () => {
+test('stops after the current page', async () => {
   await fill('no_mail');
   const aborting = new AbortController();
   const running = createReleaseTask({ ...ctx, mail, paddleApi }).run(aborting.signal);
@@ -75,7 +75,7 @@ test('ends after the page in progress when it is aborted', async () => {
   assert.equal(await countQueued('send_key_email'), 1_000);
 });
 
-test('the service listens before anything is queued, and queues it then', async () => {
+test('queues held e-mails after the service listens', async () => {
   await using other = await makeExternalHome();
   const settings = {
     LATCHKEY_SMTP_URL: 'smtp://127.0.0.1:1',

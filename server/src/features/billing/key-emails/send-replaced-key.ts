@@ -11,6 +11,7 @@ import {
   type RekeyedLicense,
   type RekeyRequest,
 } from '../../licenses/rekey-license.ts';
+import type { LicenseChangeDependencies } from '../../licenses/dependencies.ts';
 import { licenseKeyLabel } from '../../licenses/license-key.ts';
 import { listTransactionsOfLicense } from '../queries/purchases.ts';
 import { findBuyerLocale } from './buyer-queries.ts';
@@ -18,9 +19,9 @@ import { UNCONFIRMED_RETRY_DELAY_MS, type KeyEmailDependencies } from './send-ke
 import { chooseLanguage } from './texts.ts';
 import { writeReplacedKeyEmail } from './write-key-email.ts';
 
-type RekeyDependencies = Parameters<typeof rekeyLicense>[0] & {
-  readonly config: { readonly mail: { readonly from: unknown } };
-};
+interface RekeyDependencies extends LicenseChangeDependencies {
+  readonly config: { readonly mail: { readonly from: string | null } };
+}
 
 /** Whether the e-mail with the new key is queued, or why not. */
 type RekeyMail = 'queued' | 'not_wanted' | 'not_configured' | 'no_address';

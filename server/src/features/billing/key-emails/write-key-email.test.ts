@@ -5,9 +5,16 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 
 import { escapeHtml } from '#server/mail/escape-html.ts';
+import type { RenderedMail } from '#server/mail/render-mail.ts';
 
-import { exampleKeyEmail, writeKeyEmail, type KeyEmailFacts } from './write-key-email.ts';
 import { chooseLanguage, KEY_EMAIL_LANGUAGES } from './texts.ts';
+import {
+  exampleKeyEmail,
+  exampleReplacedKey,
+  writeKeyEmail,
+  writeReplacedKeyEmail,
+  type KeyEmailFacts,
+} from './write-key-email.ts';
 
 const [first] = exampleKeyEmail.keys;
 assert.ok(first !== undefined);
@@ -16,17 +23,20 @@ const oneKey: KeyEmailFacts = { ...exampleKeyEmail, customerName: null, keys: [f
 /** Set to rewrite the files; review the difference before you commit it. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
+function assertGolden(name: string, { subject, text, html }: RenderedMail): void {
+  const written = `${subject}\n\n${text}\n${html}`;
+  const file = new URL(`golden/${name}.golden`, import.meta.url);
+  if (WRITE) writeFileSync(file, written);
+  assert.equal(written, readFileSync(file, 'utf8'));
+}
+
 for (const language of KEY_EMAIL_LANGUAGES) {
   for (const [name, facts] of [
     ['one', oneKey],
     ['two', exampleKeyEmail],
   ] as const) {
     test(`writes the approved e-mail in ${language} for ${name}`, () => {
-      const { subject, text, html } = writeKeyEmail(language, facts);
-      const written = `${subject}\n\n${text}\n${html}`;
-      const file = new URL(`golden/${language}-${name}.golden`, import.meta.url);
-      if (WRITE) writeFileSync(file, written);
-      assert.equal(written, readFileSync(file, 'utf8'));
+      assertGolden(`${language}-${name}`, writeKeyEmail(language, facts));
     });
   }
 }
@@ -91,4 +101,19 @@ test('loads no external resources and styles inline', () => {
   for (const tag of shown.match(/<(?:h1|h2|p|td|ol|li)\b[^>]*>/gu) ?? []) {
     assert.match(tag, /style="/u);
   }
+});
+
+for (const language of KEY_EMAIL_LANGUAGES) {
+  for (const machinesKept of [true, false]) {
+    const machines = machinesKept ? 'kept' : 'dropped';
+    test(`writes the approved e-mail with a replaced key in ${language}, machines ${machines}`, () => {
+      const facts = { ...exampleReplacedKey, machinesKept };
+      assertGolden(`${language}-replaced-${machines}`, writeReplacedKeyEmail(language, facts));
+    });
+  }
+}
+
+test('does not repeat a name with a link in the e-mail with a replaced key', () => {
+  const facts = { ...exampleReplacedKey, customerName: 'Win at evil.example' };
+  assert.match(writeReplacedKeyEmail('en', facts).text, /^Hello,$/mu);
 });
