@@ -1,9 +1,6 @@
-import type { Pool } from 'pg';
 import type { Logger } from 'pino';
 
-import type { Clock } from '#server/clock.ts';
-import type { Vault } from '#server/lib/vault.ts';
-
+import type { EndpointDependencies } from './add-endpoint.ts';
 import {
   claimDeliveries,
   recordAttempt,
@@ -14,14 +11,9 @@ import { recordEndpointFailure, recordEndpointSuccess } from './queries/endpoint
 import { FAILURE_MEMORY_MS, MAX_FAILING_MS, nextAttemptAt } from './rules/retry.ts';
 import { openSecrets } from './secrets.ts';
 import { SEND_TIMEOUT_MS, sendMessage, type SendOutcome } from './send-message.ts';
-import type { WantedEvents } from './wanted-events.ts';
 
-export interface DeliveryDependencies {
-  readonly clock: Clock;
+export interface DeliveryDependencies extends EndpointDependencies {
   readonly log: Logger;
-  readonly pool: Pool;
-  readonly vault: Vault;
-  readonly wantedEvents: WantedEvents;
   /** From 0 to 1. Default: `Math.random`. */
   readonly random?: () => number;
   /** Default: ten seconds. */
