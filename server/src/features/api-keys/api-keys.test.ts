@@ -48,7 +48,7 @@ function withoutDatabase() {
   };
 }
 
-test('a row holds the digest of a key and its last four symbols, and nowhere the key', async () => {
+test('a row contains the digest of a key and its last four symbols, and never the key', async () => {
   const until = new Date(fromStart(DAY_MS));
   const { apiKey, key } = await makeKey(service, { scopes: ['admin', 'admin'], term: { until } });
   assert.deepEqual(key.expiresAt, until);
@@ -74,7 +74,7 @@ test('a row holds the digest of a key and its last four symbols, and nowhere the
   }
 });
 
-test('every change leaves a row in the audit log, with who and why', async () => {
+test('every change has an audit row with actor and reason', async () => {
   const { key } = await makeKey(service);
   await rollKey(service, key.name, HOUR_MS);
   await revokeKeys(service, key.id);
@@ -103,7 +103,7 @@ test('every change leaves a row in the audit log, with who and why', async () =>
   ]);
 });
 
-test('a change that is refused leaves nothing behind', async () => {
+test('a refused change stores nothing', async () => {
   const { key } = await makeKey(service);
   const counts = () => Promise.all([service.count('api_keys'), service.count('audit_log')]);
   const before = await counts();
@@ -127,7 +127,7 @@ test('a change that is refused leaves nothing behind', async () => {
   assert.deepEqual(await counts(), before);
 });
 
-test('a successor has the name, the scopes and the term of the old key', async () => {
+test('a successor has the name, scopes and lifetime of the old key', async () => {
   const old = await makeKey(service, {
     scopes: ['metrics:read', 'outreach:send'],
     term: { days: 10 },
@@ -146,7 +146,7 @@ test('a successor has the name, the scopes and the term of the old key', async (
   assert.deepEqual([await stateOf(old.key), await stateOf(next.key)], ['expired', 'active']);
 });
 
-test('a name is the newest key’s, and revoking it leaves nothing of it that works', async () => {
+test('a name belongs to the newest key, and revoking it revokes all valid keys of it', async () => {
   const first = await makeKey(service);
   const { name } = first.key;
   const second = await rollKey(service, name, 0);
@@ -171,7 +171,7 @@ test('a key that expired keeps its name until it is rolled or revoked', async ()
   assert.deepEqual([await stateOf(key), await stateOf(next.key)], ['expired', 'active']);
 });
 
-test('the last use is written at most once a minute, and not for a key that is refused', async (t) => {
+test('the last use is stored at most once a minute, and not for a refused key', async (t) => {
   const { apiKey, key } = await makeKey(service);
   await pool.query('create table uses (at timestamptz)');
   await pool.query(`create function note_use() returns trigger language plpgsql
@@ -207,7 +207,7 @@ test('the last use is written at most once a minute, and not for a key that is r
   assert.deepEqual(await lastUse(), last);
 });
 
-test('a use that cannot be written is logged, and the request is served', async () => {
+test('a use that cannot be stored is logged, and the request is served', async () => {
   const { apiKey, key } = await makeKey(service);
   await pool.query(
     'alter table api_keys add constraint no_use check (last_used_at is null) not valid',
@@ -222,7 +222,7 @@ test('a use that cannot be written is logged, and the request is served', async 
   await pool.query('alter table api_keys drop constraint no_use');
 });
 
-test('keys of the configuration open what they are for, without a database', async () => {
+test('configured keys are valid for their scope without a database', async () => {
   const alone = withoutDatabase();
   // As Node gives the bytes that curl sends.
   const asHeader = Buffer.from(OUTREACH_KEY).toString('latin1');
@@ -238,7 +238,7 @@ test('keys of the configuration open what they are for, without a database', asy
   }
 });
 
-test('what is no key of ours is refused without a database, and a key is not', async () => {
+test('a text that is not an API key is refused without a database, a key is not', async () => {
   const alone = withoutDatabase();
   for (const text of [MISTYPED_API_KEY, '', `${METRICS_TOKEN}x`, METRICS_TOKEN.slice(1)]) {
     await assert.rejects(authenticateApiKey(alone, text, 'metrics:read'), {

@@ -131,7 +131,7 @@ async function dump(): Promise<{ table: string; row: string }[]> {
 
 const about = async (word: string) => (await dump()).filter(({ row }) => row.includes(word));
 
-test('an erasure: what the person left in every table is shown, exported and gone, and others stay', async (t) => {
+test('an erasure removes the person’s data from every table, after show and export, and keeps others’ data', async (t) => {
   await t.test('every column that is classified as personal holds the person before', async () => {
     for (const column of listColumns('person')) {
       const [table = '', name = ''] = column.split('.');
@@ -228,7 +228,7 @@ test('an erasure: what the person left in every table is shown, exported and gon
   });
 });
 
-test('an erasure keeps the body of an event that was not applied, and says so', async () => {
+test('an erasure keeps and reports the body of an event that was not applied', async () => {
   const email = 'carol@example.com';
   await pool.query(
     `insert into billing_events (event_id, provider, type, occurred_at, received_at, raw, headers, status)
@@ -242,7 +242,7 @@ test('an erasure keeps the body of an event that was not applied, and says so', 
   assert.deepEqual(await erase(), { licenses: 0, removedBodies: 1, keptBodies: 0 });
 });
 
-test('an erasure with revoke ends the licenses, and no endpoint is sent the address once more', async () => {
+test('an erasure with revoke revokes the licenses, and sends the address to no endpoint', async () => {
   const email = 'dora@example.com';
   const { license } = await service.issue({ customerEmail: email });
   await eraseCustomer(ctx, await readPersonalData(ctx, email), { ...by, revoke: true });

@@ -38,7 +38,7 @@ test('every column that can hold text, JSON or bytes is classified', async () =>
 /** Jobs hold ids for minutes; adjustments name no buyer; payment events and events of installs are read by themselves. */
 const READ_OTHERWISE = ['billing_adjustments', 'billing_events', 'events', 'jobs'];
 
-test('every table with data about a person is shown and exported, and named in the documentation', () => {
+test('every table with personal data is shown, exported and documented', () => {
   const tables = new Set(
     listColumns('person', 'address', 'linked').map((column) => column.split('.')[0] ?? ''),
   );

@@ -45,7 +45,7 @@ function sign(changed: Partial<EntitlementSubject> = {}, moment = now) {
   return { token: issued.token, stored: issued.newProof };
 }
 
-test('a client reads in a token what the license gives, with jose and the public key set', async () => {
+test('a client reads the claims of a token with jose and the public key set', async () => {
   const { token, stored } = sign();
   const { payload, protectedHeader } = await verifyToken(token, now);
   assert.deepEqual(protectedHeader, {
@@ -143,14 +143,14 @@ test('a license that ends first ends the token: with grace for a subscription, w
   assert.equal(endOf({}), 30 * 86_400);
 });
 
-test('the end of the license is told in whole seconds, a machine that is not bound as null', () => {
+test('the license’s end is in whole seconds, an unbound machine is null', () => {
   const expiresAt = at('2026-04-01T00:00:00.999Z');
   const claims = buildClaims({ ...subject, expiresAt, machineHash: null }, nowSeconds);
   assert.equal(claims.license_expires_at, 1_775_001_600);
   assert.equal(claims.machine, null);
 });
 
-test('a token is handed out again for an hour, byte by byte the same', () => {
+test('a token is reused for an hour, byte for byte', () => {
   const { token, stored } = sign();
   const start = new Date(nowSeconds * 1000);
   const lastMs = REFRESH_INTERVAL_SECONDS * 1000 - 1;
@@ -162,13 +162,13 @@ test('a token is handed out again for an hour, byte by byte the same', () => {
   assert.notEqual(renewed.token, token);
 });
 
-test('a token from the future is not handed out, for the clock was set back', () => {
+test('a token from the future is not reused', () => {
   const { stored } = sign();
   const before = reuseOrSign(key, subject, stored, plus(now, -1000));
   assert.equal(before.newProof?.issuedAt, nowSeconds - 1);
 });
 
-test('whatever changes gives a new token at once', async () => {
+test('any change results in a new token at once', async () => {
   const { token, stored } = sign();
   const { license, terms } = subject;
   const changes: Partial<EntitlementSubject>[] = [
@@ -199,7 +199,7 @@ test('whatever changes gives a new token at once', async () => {
   await verifyToken(reuseOrSign(key, subject, stored, plus(now, 1000)).token, now);
 });
 
-test('what is handed out always verifies, whatever was stored and whatever changed since', () => {
+test('a returned token always verifies, whatever was stored and changed', () => {
   const publicKey = createPublicKey({ key: { ...key.publicJwk }, format: 'jwk' });
   const anySubject = fc.record({
     tier: fc.option(fc.constantFrom('a', 'é"\\'), { nil: null }),
@@ -228,7 +228,7 @@ test('what is handed out always verifies, whatever was stored and whatever chang
   );
 });
 
-test('old public keys are shown until their last token is over', () => {
+test('old public keys are published until their last token has expired', () => {
   const old = generateSigningKey().publicJwk;
   const present = generateSigningKey().publicJwk;
   const keys = [

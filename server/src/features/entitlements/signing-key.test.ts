@@ -40,7 +40,7 @@ test('the thumbprint is the one that jose computes', async () => {
   assert.equal(await calculateJwkThumbprint({ ...publicJwk }), publicJwk.kid);
 });
 
-test('a key that was exported comes back as the same key', () => {
+test('an exported key is imported as the same key', () => {
   const key = generateSigningKey();
   const back = importSigningKey(exportSigningKey(key));
   assert.deepEqual(back.publicJwk, key.publicJwk);
@@ -54,11 +54,11 @@ test('the header of a token holds algorithm, type and key id, and nothing else',
   assert.deepEqual(header, { alg: 'EdDSA', typ: 'entitlement+jwt', kid: key.publicJwk.kid });
 });
 
-test('two keys are never the same', () => {
+test('two generated keys differ', () => {
   assert.notEqual(generateSigningKey().publicJwk.x, generateSigningKey().publicJwk.x);
 });
 
-test('what is no Ed25519 private key is refused', () => {
+test('rejects everything but an Ed25519 private key', () => {
   assert.throws(() => importSigningKey(''));
   assert.throws(() => importSigningKey('AAAA'));
   const { privateKey } = generateKeyPairSync('x25519');

@@ -13,7 +13,7 @@ import { recordUnknownKey, refuse, requireByKey } from './find-license.ts';
 import { isKeyOf } from './license-key.ts';
 import {
   countActiveActivations,
-  insertActivation,
+  insertActivations,
   listCandidateActivations,
   refreshActivation,
   type ActivationRecord,
@@ -127,7 +127,7 @@ async function activateOnLocked(
     entitlementProof: newProof ?? entitlementProof,
   };
   if (existing === null) {
-    await insertActivation(client, change, now, countsAsMove);
+    await insertActivations(client, [change], now, countsAsMove);
     const details = { activation_id: id };
     await recordEvents(ctx, client, [{ type: 'activation.added', license, details }], now);
   } else {

@@ -19,7 +19,7 @@ import type { LicenseFacts } from './rules/facts.ts';
 
 const DAY_MS = 86_400_000;
 
-const TRIAL_WITHOUT_END = 'A trial always has an end: give it a date, or issue a license.';
+const TRIAL_WITHOUT_END = 'A trial always has an end: pass a date, or issue a license.';
 
 /** A manual change of a license. */
 export interface ManualChange {

@@ -30,7 +30,7 @@ describe('CheckLimiter', () => {
     assert.equal(limiter.admit(CLIENT, 'txn_0'), 0);
   });
 
-  test('does not count an id whose license was found, and gives it back once', () => {
+  test('does not count an id whose license was found, and refunds it once', () => {
     const { limiter, admitMany } = setUp();
     admitMany(0, 120);
     for (let poll = 0; poll < 5; poll++) limiter.recordFound(CLIENT, 'txn_0');
@@ -39,7 +39,7 @@ describe('CheckLimiter', () => {
     assert.deepEqual(admitMany(121, 1), [30]);
   });
 
-  test('counts each network for itself, IPv6 addresses by their /64', () => {
+  test('counts networks separately, IPv6 addresses by their /64', () => {
     const { limiter, admitMany } = setUp();
     admitMany(0, 121);
     assert.equal(limiter.admit('203.0.113.8', 'txn_121'), 0);

@@ -25,7 +25,7 @@ describe('GuessLimiter', () => {
     assert.equal(GUESS_POLICY, '"guesses";q=10;w=300');
   });
 
-  test('during a pause the seconds left are told, rounded up, and it does not grow', () => {
+  test('a pause returns the seconds left, rounded up, and does not grow', () => {
     const { time, failTimes, fail } = setUp();
     failTimes(11);
     time.ms += 500;
@@ -64,7 +64,7 @@ describe('GuessLimiter', () => {
     assert.deepEqual(failTimes(1), [30]);
   });
 
-  test('after an hour without a failure an address starts anew', () => {
+  test('after an hour without a failure an address starts from zero', () => {
     const { time, failTimes, fail } = setUp();
     failTimes(11);
     time.ms += 30 * SECOND_MS + 60 * MINUTE_MS;
@@ -72,14 +72,14 @@ describe('GuessLimiter', () => {
     assert.equal(fail(), 30);
   });
 
-  test('addresses do not count for each other', () => {
+  test('addresses are counted separately', () => {
     const { failTimes, fail } = setUp();
     failTimes(11);
     assert.equal(fail('203.0.113.8'), 0);
     assert.equal(fail('2001:db8::7'), 0);
   });
 
-  test('IPv6 addresses count by their /64, however they are written', () => {
+  test('IPv6 addresses are counted by their /64 in any notation', () => {
     const { failTimes, fail } = setUp();
     failTimes(10, '2001:db8:0:1::1');
     assert.equal(fail('2001:0DB8:0000:0001:ffff:ffff:ffff:ffff'), 30);
@@ -90,7 +90,7 @@ describe('GuessLimiter', () => {
     assert.equal(fail('0:0:0:0:1::'), 30);
   });
 
-  test('a paused address is refused foreign keys before they are looked up, but for those that it used before', () => {
+  test('a paused address is refused guessable keys before the look-up, except those that it used before', () => {
     const { time, limiter, failTimes } = setUp();
     const address = '203.0.113.7';
     assert.equal(limiter.admit(address, 'used'), 0);
@@ -109,7 +109,7 @@ describe('GuessLimiter', () => {
     assert.equal(limiter.admit(address, 'new'), 0);
   });
 
-  test('memory is bounded: of more than 50,000 addresses the oldest are forgotten', () => {
+  test('of more than 50,000 addresses the oldest are dropped', () => {
     const { failTimes, fail } = setUp();
     failTimes(11, 'the first');
     for (let index = 0; index < 50_000; index++) fail(`address ${index}`);

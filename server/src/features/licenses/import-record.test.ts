@@ -17,7 +17,7 @@ function problemOf(record: ImportRecord, defaultProduct?: null): string {
   return 'problem' in parsed ? parsed.problem : 'none';
 }
 
-test('a record becomes an order with all that it says', () => {
+test('a record becomes a license with all its values', () => {
   assert.deepEqual(
     parse({
       license_key: ' OLD-1 ',
@@ -47,7 +47,7 @@ test('a record becomes an order with all that it says', () => {
   );
 });
 
-test('an empty end is for ever; without one the product’s own term begins', () => {
+test('an empty expires_at is perpetual; without the field the product’s term begins', () => {
   for (const empty of ['', null]) {
     const parsed = parse({ license_key: 'OLD-1', expires_at: empty });
     assert.ok('license' in parsed);
@@ -57,7 +57,7 @@ test('an empty end is for ever; without one the product’s own term begins', ()
   assert.ok('license' in parsed && !('expiresAt' in parsed.license));
 });
 
-test('a subscription is said in words or as a JSON value, and may be past due', () => {
+test('a subscription is a word or a JSON value, and may be past due', () => {
   for (const said of ['true', true]) {
     const parsed = parse({ license_key: 'OLD-1', subscription: said, status: 'past_due' });
     assert.equal('license' in parsed && parsed.license.subscription, true);
@@ -68,7 +68,7 @@ test('a subscription is said in words or as a JSON value, and may be past due', 
   }
 });
 
-test('what would be lost or cannot be meant is a problem that does not repeat the key', () => {
+test('invalid or unsupported values are problems that do not repeat the key', () => {
   const key = { license_key: 'OLD-1' };
   assert.match(problemOf({ license_key: '' }), /empty/u);
   assert.match(problemOf({ license_key: 'LK-AAAAA-AAAAA-AAAAA-AAAAA-AAAAA' }), /wrong checksum/u);
@@ -89,7 +89,7 @@ test('what would be lost or cannot be meant is a problem that does not repeat th
   assert.match(problemOf({ ...key, colour: 'red' }), /column "colour" is not known/u);
 });
 
-test('a file’s columns are judged before its records', () => {
+test('a file’s columns are checked before its records', () => {
   assert.equal(findColumnProblem(['license_key', 'tier', 'trial', 'created_at']), null);
   assert.match(findColumnProblem(['license_key', 'Email']) ?? '', /"Email" is not known/u);
   assert.equal(findColumnProblem(['product']), 'The column "license_key" is missing.');

@@ -55,7 +55,7 @@ function momentsOf({ expiresAt, cancelScheduledFor, pausedAt, canceledAt }: Lice
   );
 }
 
-test('the conditions in SQL agree with the rule for every status, at every moment', async () => {
+test('the SQL conditions match the rule for every status at any time', async () => {
   const standings = fc
     .sample(anyStanding, { numRuns: 400, seed: 7 })
     .map((standing) => ({ ...standing, id: makeUuid() }));
@@ -131,7 +131,7 @@ describe('listLicenses', () => {
     assert.deepEqual(await list({ ...both, productId: 'yearly' }), []);
   });
 
-  test('lists as expiring what is active and ends by the moment, also by a cancellation', async () => {
+  test('lists active licenses that end before a date as expiring, also by a cancellation', async () => {
     const soon = await issueExpiring({ expires_at: ends(5) });
     const canceled = await issueExpiring({ canceled_at: ends(4) });
     await issueExpiring({ expires_at: ends(6) });

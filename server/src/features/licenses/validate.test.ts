@@ -32,7 +32,7 @@ test('a validation whose token is fresh takes one round trip', async (t) => {
   assert.deepEqual(await statementsOf(t, ask), ['activation_count_validations']);
 });
 
-test('a validation whose token has to be signed anew takes two round trips', async (t) => {
+test('a validation whose token must be signed again takes two round trips', async (t) => {
   const { ask } = await activateOne();
   service.clock.advance(HOUR_MS);
   assert.deepEqual(await statementsOf(t, ask), [

@@ -7,19 +7,18 @@ import { inTransactionOnce } from '#server/db/transaction.ts';
 
 import type { EntitlementDependencies } from '../entitlements/issue-entitlement.ts';
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
+import { insertActivations } from '../licenses/queries/activations.ts';
 import { insertLicenseKeys } from '../licenses/queries/license-keys.ts';
 import { recordEvents, type LicenseEvent } from '../outgoing-webhooks/record-events.ts';
 import type { WantedEvents } from '../outgoing-webhooks/wanted-events.ts';
 import {
   deleteClaims,
   insertFreeClaims,
-  insertTrialActivations,
   insertTrialLicenses,
   listTrials,
   listTrialsByClaims,
   lockTrialClaims,
   replaceClaims,
-  type NewTrial,
   type TrialTerms,
 } from './queries.ts';
 import {
@@ -27,6 +26,7 @@ import {
   newTrialLicense,
   toTrial,
   trialTerms,
+  type NewTrial,
   type Trial,
   type TrialBatch,
   type TrialRequest,
@@ -140,18 +140,19 @@ async function grantNew(
     if (trials.length === 0) return;
     await insertTrialLicenses(client, trials, terms);
     await insertLicenseKeys(client, trials);
-    await insertTrialActivations(client, trials, terms.grantedAt);
+    const activations = trials.map(({ activation }) => activation);
+    await insertActivations(client, activations, terms.grantedAt);
     const events = trials.map((trial) => toEvent(trial, terms));
     await recordEvents(ctx, client, events, terms.grantedAt);
   });
 }
 
-function toEvent({ licenseId, keyHint, activationId }: NewTrial, terms: TrialTerms): LicenseEvent {
+function toEvent({ licenseId, keyHint, activation }: NewTrial, terms: TrialTerms): LicenseEvent {
   const license = newTrialLicense(licenseId, terms.productId, terms.expiresAt);
   return {
     type: 'trial.started',
     license: { ...license, tier: terms.tier, keyHint, customerEmail: null },
-    details: { activation_id: activationId },
+    details: { activation_id: activation.id },
   };
 }
 

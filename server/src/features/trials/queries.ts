@@ -10,8 +10,6 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import { formatComponents, type HashedIdentity } from '../licenses/fingerprint/identity.ts';
-
 const listByClaimsStatement = defineStatement(
   'trial_list_by_claims',
   Type.Object({ claim: Type.String(), license_id: Type.String() }),
@@ -147,20 +145,11 @@ export async function replaceClaims(
   await execute(db, deleteStatement, [toBytes(outdated)]);
 }
 
-/** A trial to store. */
-export interface NewTrial {
+/** The license of a trial to store. */
+interface NewTrialLicense {
   readonly licenseId: string;
-  /** A keyed hash, 64 hex digits. */
-  readonly keyHash: string;
   readonly keySealed: Buffer;
   readonly keyHint: string;
-  readonly activationId: string;
-  readonly machineId: string | null;
-  readonly identity: HashedIdentity;
-  readonly installId: string | null;
-  readonly osVersion: string | null;
-  readonly appVersion: string | null;
-  readonly entitlementProof: string | null;
 }
 
 /** The terms of trials that are granted together. */
@@ -180,22 +169,10 @@ const insertLicensesStatement = defineCommand(
    from unnest($1::uuid[], $2::bytea[], $3::text[]) as trial (id, key_sealed, key_hint)`,
 );
 
-const insertActivationsStatement = defineCommand(
-  'trial_insert_activations',
-  `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
-                            os_version, app_version, entitlement_proof, activated_at, last_validated_at,
-                            versions_reported_at)
-   select license_id, id, machine_id, components::jsonb, machine_digest, install_id,
-          os_version, app_version, entitlement_proof, $10, $10, $10
-   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[])
-     as trial (license_id, id, machine_id, components, machine_digest, install_id,
-               os_version, app_version, entitlement_proof)`,
-);
-
 /** Stores the licenses of trials. */
 export async function insertTrialLicenses(
   db: Queryable,
-  trials: readonly NewTrial[],
+  trials: readonly NewTrialLicense[],
   terms: TrialTerms,
 ): Promise<void> {
   await execute(db, insertLicensesStatement, [
@@ -207,26 +184,6 @@ export async function insertTrialLicenses(
     terms.features,
     terms.expiresAt,
     terms.grantedAt,
-  ]);
-}
-
-/** Stores the activations of trials. */
-export async function insertTrialActivations(
-  db: Queryable,
-  trials: readonly NewTrial[],
-  grantedAt: Date,
-): Promise<void> {
-  await execute(db, insertActivationsStatement, [
-    trials.map((trial) => trial.licenseId),
-    trials.map((trial) => trial.activationId),
-    trials.map((trial) => trial.machineId),
-    trials.map((trial) => formatComponents(trial.identity)),
-    trials.map((trial) => trial.identity.digest),
-    trials.map((trial) => trial.installId),
-    trials.map((trial) => trial.osVersion),
-    trials.map((trial) => trial.appVersion),
-    trials.map((trial) => trial.entitlementProof),
-    grantedAt,
   ]);
 }
 

@@ -12,11 +12,12 @@ import {
   type EntitlementDependencies,
 } from '../entitlements/issue-entitlement.ts';
 import type { LicenseKeyDependencies } from '../licenses/dependencies.ts';
-import { sealLicenseKey } from '../licenses/license-key.ts';
+import { sealLicenseKey, type StoredKey } from '../licenses/license-key.ts';
+import type { ActivationChange } from '../licenses/queries/activations.ts';
 import type { IdentifiedMachine } from '../licenses/read-machine.ts';
 import type { LicenseStanding } from '../licenses/rules/facts.ts';
 import { findCatalogTerms, TRIAL_TIER } from '../licenses/terms.ts';
-import type { listTrials, NewTrial, TrialTerms } from './queries.ts';
+import type { listTrials, TrialTerms } from './queries.ts';
 
 /** Part of the interface. */
 export const TRIAL_DAYS = 7;
@@ -44,6 +45,12 @@ export interface Trial {
     readonly isActive: boolean;
     readonly entitlementProof: string | null;
   };
+}
+
+/** A trial to store. */
+export interface NewTrial extends StoredKey {
+  readonly licenseId: string;
+  readonly activation: ActivationChange;
 }
 
 /** Grants trials in batches. */
@@ -115,15 +122,19 @@ export function buildTrial(
   const license = newTrialLicense(licenseId, terms.productId, terms.expiresAt);
   const licenseTerms = findCatalogTerms(ctx.catalog(), license);
   const activation = { id: makeUuid(), machineId: machine.machineId, entitlementProof: null };
+  const entitlement =
+    licenseTerms &&
+    issueEntitlement(ctx, license, licenseTerms, 'active', activation, terms.grantedAt);
   const licenseKey = generateLicenseKey(ctx.catalog().keyPrefix, randomBytes);
   return {
     licenseId,
     ...sealLicenseKey(ctx, licenseId, licenseKey),
-    activationId: activation.id,
-    ...machine,
-    installId,
-    entitlementProof:
-      licenseTerms &&
-      issueEntitlement(ctx, license, licenseTerms, 'active', activation, terms.grantedAt).newProof,
+    activation: {
+      ...machine,
+      licenseId,
+      id: activation.id,
+      installId,
+      entitlementProof: entitlement?.newProof ?? null,
+    },
   };
 }

@@ -65,7 +65,7 @@ test('an overlap never lengthens the life of a key', () => {
   assert.deepEqual(endOfOverlap(keyWith({ expiresAt: inHours(-3) }), now, HOUR_MS), inHours(-3));
 });
 
-test('the successor runs as long as the key was made to run', () => {
+test('the successor has the lifetime of the key', () => {
   assert.equal(expiryOfSuccessor(keyWith({}), now), null);
   assert.deepEqual(expiryOfSuccessor(keyWith({ expiresAt: inHours(2) }), now), inHours(12));
   assert.deepEqual(expiryOfSuccessor(keyWith({ expiresAt: inHours(-4) }), now), inHours(6));

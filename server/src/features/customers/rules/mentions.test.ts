@@ -22,7 +22,7 @@ const mentions = (body: unknown, provider = 'paddle', who = ann) =>
     who,
   );
 
-test('a body is about a person when it names the address, in any case and place', () => {
+test('a body mentions a person by the address, in any case and place', () => {
   for (const body of [
     { data: { customer: { email: 'ANN@example.com' } } },
     { data: [{ note: 'From Ann <ann@example.com>.' }] },
@@ -32,20 +32,20 @@ test('a body is about a person when it names the address, in any case and place'
   }
 });
 
-test('a body is not about a person when an address only contains hers', () => {
+test('a body does not mention a person by an address that only contains hers', () => {
   for (const email of ['joann@example.com', 'ann@example.com.au', 'ann+1@example.com']) {
     assert.equal(mentions({ email }), false, email);
   }
 });
 
-test('a body is about a person when it names her as a customer of the same provider', () => {
+test('a body mentions a person by a customer id of the same provider', () => {
   const { customerId = '' } = ann.customers[0] ?? {};
   assert.equal(mentions({ data: { id: customerId } }), true);
   assert.equal(mentions({ data: { id: customerId } }, 'stripe'), false);
   assert.equal(mentions({ data: { customer_id: 12_345 } }, 'lemon_squeezy'), true);
 });
 
-test('a number that happens to be the id of a customer is no mention', () => {
+test('a number that equals a customer id is not a mention', () => {
   assert.equal(mentions({ data: { total: 12_345, id: '12345' } }, 'lemon_squeezy'), false);
 });
 

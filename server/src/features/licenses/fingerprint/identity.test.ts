@@ -40,21 +40,21 @@ const anyFingerprint = fc.record(
   { requiredKeys: ['os_version'] },
 );
 
-test('one strong component that agrees is enough', () => {
+test('one matching strong component is enough', () => {
   assert.ok(isSame({ machine_id: 'M', tpm: 'a' }, { machineId: 'm ', tpm: 'b', color: 'red' }));
   assert.ok(isSame({ machine_id: 'm', device_id: 'x' }, { machine_id: 'n', device_id: 'x' }));
   assert.ok(!isSame({ machine_id: 'm' }, { machine_id: 'n' }));
   assert.ok(!isSame({ machine_id: 'x' }, { device_id: 'x' }));
 });
 
-test('without a strong one two must agree, one of them medium', () => {
+test('without a strong component two must match, one of them medium', () => {
   assert.ok(isSame({ tpm: 't', color: 'red' }, { tpm: 't', color: 'red', size: 1 }));
   assert.ok(isSame({ tpm: 't', disk_serial: 'd' }, { tpm: 't', disk_serial: 'd', x: 1 }));
   assert.ok(!isSame({ tpm: 't' }, { tpm: 't', color: 'red' }));
   assert.ok(!isSame({ color: 'red', size: 1 }, { color: 'red', size: 1, x: 1 }));
 });
 
-test('at least half of what both sides name must agree, strong ones that differ counted in', () => {
+test('at least half of the comparable components must match, including strong ones', () => {
   const stored = { tpm: 't', color: 'red', size: 1, a: 1 };
   assert.ok(isSame(stored, { tpm: 't', color: 'red', size: 2, a: 2 }));
   assert.ok(!isSame({ ...stored, b: 1 }, { tpm: 't', color: 'red', size: 2, a: 2, b: 2 }));
@@ -65,21 +65,21 @@ test('at least half of what both sides name must agree, strong ones that differ 
   assert.ok(!isSame(cloned, other));
 });
 
-test('a hardware address more or less does not make another machine', () => {
+test('an added or removed hardware address does not change the machine', () => {
   const laptop = { macs: ['00:1b:21:00:00:01'], color: 'red' };
   const docked = { macs: ['00:1b:21:00:00:01', '00:1b:21:00:00:02'], color: 'red' };
   assert.ok(isSame(laptop, docked));
   assert.ok(isSame(docked, laptop));
 });
 
-test('identical machines without a usable component are one, others are not', () => {
+test('machines without a usable component match only when identical', () => {
   assert.ok(isSame({ hostname: 'pc', ip: '1' }, { ip: '1', hostname: 'pc' }));
   assert.ok(!isSame({ hostname: 'pc' }, { hostname: 'pc2' }));
   assert.ok(isSame({ color: 'red' }, { Color: ' RED', hostname: 'pc' }));
   assert.ok(!isSame({ color: 'red' }, { color: 'blue' }));
 });
 
-test('every machine is the same as itself, and likeness has no direction', () => {
+test('isSameMachine is reflexive and symmetric', () => {
   fc.assert(
     fc.property(anyFingerprint, anyFingerprint, (one, other) => {
       assert.ok(isSame(one, one));
@@ -89,7 +89,7 @@ test('every machine is the same as itself, and likeness has no direction', () =>
   );
 });
 
-test('nothing of a fingerprint can be read in what is stored', () => {
+test('stored identities contain no value of the fingerprint', () => {
   const identity = hashed({ machine_id: 'secret-1', disk_serial: 'secret-2', note: 'secret-3' });
   const stored = JSON.stringify(identity);
   assert.ok(!stored.includes('secret') && !stored.includes('note'));
@@ -99,7 +99,7 @@ test('nothing of a fingerprint can be read in what is stored', () => {
   assert.match(identity.digest, /^[0-9a-f]{32}$/);
 });
 
-test('another secret gives hashes that have nothing in common', () => {
+test('another secret results in entirely different hashes', () => {
   const reading = readFingerprint({ machine_id: 'm', tpm: 't', color: 'red' });
   assert.ok(reading.ok);
   const other = hashIdentity(createVault(Buffer.alloc(32, 'other')), reading.identity);
@@ -110,7 +110,7 @@ function shares(one: Fingerprint, other: Fingerprint): boolean {
   return sharesTrial(hashed(one), hashed(other));
 }
 
-test('a trial is shared when a strong or two medium components agree, or all', () => {
+test('a trial is shared when a strong or two medium components match, or all', () => {
   assert.ok(shares({ machine_id: 'm', tpm: 'a' }, { machine_id: 'm', tpm: 'b' }));
   assert.ok(shares({ machine_id: 'm', tpm: 't', cpu_id: 'c' }, { tpm: 't', cpu_id: 'c' }));
   assert.ok(!shares({ machine_id: 'm', tpm: 't', a: 1 }, { machine_id: 'n', tpm: 't', a: 1 }));
@@ -122,7 +122,7 @@ function countShared(one: readonly string[], other: readonly string[]): number {
   return one.filter((component) => other.includes(component)).length;
 }
 
-test('claims intersect exactly when the rule for trials says one machine', () => {
+test('claims intersect exactly when the rule for trials matches', () => {
   fc.assert(
     fc.property(anyFingerprint, anyFingerprint, (first, second) => {
       const one = hashed(first);
@@ -137,7 +137,7 @@ test('claims intersect exactly when the rule for trials says one machine', () =>
   );
 });
 
-test('claims are sorted, each once, and bounded however many addresses there are', () => {
+test('claims are sorted, unique, and bounded for any number of addresses', () => {
   const macs = Array.from({ length: 30 }, (_, index) => `00:1b:21:00:01:${10 + index}`);
   const parts = { board_serial: '1', disk_serial: '2', bios_serial: '3', tpm: '4', cpu_id: '5' };
   const claims = trialClaims(hashed({ macs, machine_id: 'm', ...parts }));

@@ -80,7 +80,7 @@ test('the spelling of a key does not matter', () => {
   }
 });
 
-test('nested objects are read by their path, or by a known key at its end', () => {
+test('nested objects are read by their path, or by its last key when that is known', () => {
   const nested = { disk: { serial: 'S1' }, hardware: { machine_id: 'M' }, os: { version: '14' } };
   assert.deepEqual(componentsOf(nested), ['medium diskserial=s1', 'strong machineid=m']);
   assert.equal(read(nested).osVersion, '14');
@@ -88,7 +88,7 @@ test('nested objects are read by their path, or by a known key at its end', () =
   assert.deepEqual(componentsOf({ a: { b: { c: 1 } } }), ['weak abc=1']);
 });
 
-test('values are compared without case, outer blanks and ways to compose a letter', () => {
+test('values are compared without case, outer blanks and Unicode composition', () => {
   assert.deepEqual(componentsOf({ device_id: '  Abc\u0065\u0301 ' }), ['strong deviceid=abcé']);
   assert.deepEqual(componentsOf({ device_id: 17 }), ['strong deviceid=17']);
   assert.deepEqual(componentsOf({ x: true }), ['weak x=true']);
@@ -100,7 +100,7 @@ test('arrays are compared without their order', () => {
   assert.deepEqual(componentsOf({ x: [{ b: 1, a: 2 }] }), componentsOf({ x: [{ a: '2', b: 1 }] }));
 });
 
-test('values that say nothing are dropped', () => {
+test('placeholders are dropped', () => {
   const junk = [
     '',
     '  ',
@@ -141,7 +141,7 @@ test('each hardware address is a component of its own, whatever its key and form
   }
 });
 
-test('addresses that are nobody’s or everybody’s are dropped', () => {
+test('null, broadcast and locally administered addresses are dropped', () => {
   const macs = [
     '00:00:00:00:00:00',
     'ff:ff:ff:ff:ff:ff',
@@ -154,7 +154,7 @@ test('addresses that are nobody’s or everybody’s are dropped', () => {
   assert.deepEqual(componentsOf({ macs, color: 'red' }), ['weak color=red']);
 });
 
-test('of many hardware addresses the same eight are taken in any order', () => {
+test('of many hardware addresses the same eight are used in any order', () => {
   const macs = Array.from({ length: 20 }, (_, index) => `00:1b:21:00:01:${10 + index}`);
   const taken = componentsOf({ macs });
   assert.equal(taken.length, 8);
@@ -190,7 +190,7 @@ test('volatile keys do not change the identity', () => {
   assert.equal(read(today).canonical, identity.canonical);
 });
 
-test('without a usable component the whole canonical JSON is the identity', () => {
+test('without a usable component the canonical JSON is the identity', () => {
   assert.equal(
     read({ os_version: '14', hostname: 'PC' }).canonical,
     '{"hostname":"PC","os_version":"14"}',
@@ -210,7 +210,7 @@ test('the machine id is machine_id as it was sent', () => {
   assert.equal(read({ machine_id: 'none', hardware_uuid: 'h' }).machineId, 'none');
 });
 
-test('the first strong component stands in for a machine_id that says nothing', () => {
+test('the first strong component replaces a null or blank machine_id', () => {
   const stand = { device_id: 'D', system_uuid: 'S', hardware_uuid: 'none' };
   assert.equal(read(stand).machineId, 'S');
   assert.equal(read({ ...stand, machine_id: '  ' }).machineId, 'S');
@@ -218,7 +218,7 @@ test('the first strong component stands in for a machine_id that says nothing', 
   assert.equal(read({ mac: '00:1b:21:00:00:01', color: 'red' }).machineId, null);
 });
 
-test('versions are kept as information', () => {
+test('versions are returned for display', () => {
   const { osVersion, appVersion } = read({ osVersion: ' macOS 15.1 ', app_version: 2.5 });
   assert.equal(osVersion, 'macOS 15.1');
   assert.equal(appVersion, '2.5');
@@ -234,7 +234,7 @@ function keys(count: number): Fingerprint {
   return Object.fromEntries(Array.from({ length: count }, (_, index) => [`k${index}`, 1]));
 }
 
-test('the limits hold to the last key, level and byte', () => {
+test('the limits apply to the exact key, level and byte', () => {
   assert.ok(readFingerprint(keys(32)).ok);
   assert.equal(messageOf(keys(33)), 'machine_fingerprint must not have more than 32 keys');
   assert.ok(!readFingerprint({ nested: keys(32) }).ok);
@@ -257,7 +257,7 @@ test('a fingerprint nested thousands of levels deep is refused without exhaustin
   assert.match(messageOf({ deep }), /deeper than 3 levels/);
 });
 
-test('text that a database cannot hold is refused, in keys and in values', () => {
+test('text that PostgreSQL cannot store is refused, in keys and in values', () => {
   for (const text of ['\0', 'a\ud800', '\udc00']) {
     assert.match(messageOf({ a: { b: text } }), /null characters or lone surrogates/);
     assert.match(messageOf({ [text]: 1 }), /null characters or lone surrogates/);
@@ -282,7 +282,7 @@ test('names of JavaScript’s own objects are keys like any other', () => {
   assert.deepEqual(componentsOf(fingerprint), ['weak constructor=y', 'medium tpm=t']);
 });
 
-test('what names the machine is no longer than a validation may send', () => {
+test('a machine id is not longer than a validation may send', () => {
   const longest = '😀'.repeat(1024);
   const reading = readFingerprint({ machine_id: longest });
   assert.equal(reading.ok && reading.identity.machineId, longest);

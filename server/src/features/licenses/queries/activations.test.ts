@@ -10,7 +10,7 @@ import { perpetual } from '../rules/standing.fixture.ts';
 import {
   countActiveActivations,
   deactivateActivation,
-  insertActivation,
+  insertActivations,
   listActivationsOf,
   listCandidateActivations,
   refreshActivation,
@@ -39,7 +39,7 @@ async function addActivation(machineId: string | null) {
     appVersion: '2.0',
     entitlementProof: 'proof',
   };
-  await insertActivation(pool, change, NOW);
+  await insertActivations(pool, [change], NOW);
   const read = async () => (await listActivationsOf(pool, change.licenseId, 10))[0];
   return { change, read, licenseId: change.licenseId, id: change.id };
 }
@@ -107,7 +107,7 @@ test('the candidates of a machine lead to the same decision as all machines', as
       const all = stored.map((identity) => ({ activationId: randomUUID(), identity }));
       for (const [index, { activationId, identity }] of all.entries()) {
         const change = { ...noDetails, licenseId, id: activationId, identity };
-        await insertActivation(pool, change, new Date(NOW.getTime() + index));
+        await insertActivations(pool, [change], new Date(NOW.getTime() + index));
       }
       const activeCount = await countActiveActivations(pool, licenseId);
       const listed = await listCandidateActivations(pool, licenseId, presented);

@@ -169,20 +169,26 @@ const insertStatement = defineCommand(
   `insert into activations (license_id, id, machine_id, components, machine_digest, install_id,
                             os_version, app_version, entitlement_proof, activated_at, last_validated_at,
                             versions_reported_at, counts_as_move)
-   values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $10, $10, $11)`,
+   select license_id, id, machine_id, components::jsonb, machine_digest, install_id,
+          os_version, app_version, entitlement_proof, $10, $10, $10, $11
+   from unnest($1::uuid[], $2::uuid[], $3::text[], $4::text[], $5::text[], $6::uuid[], $7::text[], $8::text[], $9::text[])
+     as new (license_id, id, machine_id, components, machine_digest, install_id,
+             os_version, app_version, entitlement_proof)`,
 );
 
 /**
- * Adds an activation.
- * @param countsAsMove whether the machine is new to the license
+ * Adds activations.
+ * @param countsAsMove whether the machines are new to their licenses
  */
-export async function insertActivation(
+export async function insertActivations(
   db: Queryable,
-  activation: ActivationChange,
+  activations: readonly ActivationChange[],
   activatedAt: Date,
   countsAsMove = true,
 ): Promise<void> {
-  await execute(db, insertStatement, [...toParameters(activation), activatedAt, countsAsMove]);
+  const rows = activations.map(toParameters);
+  const columns = (rows[0] ?? []).map((_, index) => rows.map((row) => row[index] ?? null));
+  await execute(db, insertStatement, [...columns, activatedAt, countsAsMove]);
 }
 
 const refreshStatement = defineCommand(

@@ -153,7 +153,7 @@ describe('countValidations', () => {
     assert.equal((await readActivation(request.activationId))?.['count'], 1);
   });
 
-  test('takes machine ids of any characters', async () => {
+  test('accepts machine ids of any characters', async () => {
     for (const machineId of ['', 'NULL', '{"a\\b",}', "'; --", 'Rechner für Ümläute\n\t🖥']) {
       const request = { ...(await addActivation({}, { machine_id: machineId })), machineId };
       assert.equal(await countOne(request), true, machineId);
@@ -161,7 +161,7 @@ describe('countValidations', () => {
     }
   });
 
-  test('counts exactly what the rules call valid with a fresh token, unless a rare timestamp is set', async () => {
+  test('counts exactly the validations that are valid by the rules with a fresh token and without rare timestamps', async () => {
     const offsets = fc.constantFrom(-20 * 86_400_000, -1, 0, 1, 86_400_000);
     const timestamp = fc.option(
       offsets.map((ms) => new Date(NOW.getTime() + ms)),

@@ -3,17 +3,17 @@ import type { LicenseStanding } from './facts.ts';
 
 export const DAY_MS = 86_400_000;
 
-/** A moment by its text. */
+/** Parses a date. */
 export function at(text: string): Date {
   return new Date(text);
 }
 
-/** A moment some milliseconds later. */
-export function plus(moment: Date, ms: number): Date {
-  return new Date(moment.getTime() + ms);
+/** Adds milliseconds to a date. */
+export function plus(date: Date, ms: number): Date {
+  return new Date(date.getTime() + ms);
 }
 
-/** A license that was bought once and for ever. */
+/** A perpetual license. */
 export const perpetual: LicenseStanding = {
   id: '0193a1b2-0000-7000-8000-000000000001',
   productId: 'personal',
@@ -29,25 +29,25 @@ export const perpetual: LicenseStanding = {
   revokedAt: null,
 };
 
-/** A moment in the first months of 2026. */
-export const anyMoment = fc.date({
+/** A date in the first months of 2026. */
+export const anyDate = fc.date({
   min: at('2026-01-01'),
   max: at('2026-06-01'),
   noInvalidDate: true,
 });
 const rarely = fc.oneof(
   { weight: 5, arbitrary: fc.constant(null) },
-  { weight: 1, arbitrary: anyMoment },
+  { weight: 1, arbitrary: anyDate },
 );
 
-/** Any combination of facts, the usual ones more often. */
+/** Any combination of facts, usual ones more often. */
 export const anyStanding: fc.Arbitrary<LicenseStanding> = fc.record({
   id: fc.constant(perpetual.id),
   productId: fc.constant(perpetual.productId),
   trial: fc.boolean(),
   subscription: fc.boolean(),
-  expiresAt: fc.option(anyMoment, { nil: null }),
-  cancelScheduledFor: fc.option(anyMoment, { nil: null, freq: 2 }),
+  expiresAt: fc.option(anyDate, { nil: null }),
+  cancelScheduledFor: fc.option(anyDate, { nil: null, freq: 2 }),
   pausedAt: rarely,
   canceledAt: rarely,
   suspendedAt: rarely,

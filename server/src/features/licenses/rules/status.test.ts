@@ -12,7 +12,7 @@ import {
   usableUntil,
   type LicenseStatus,
 } from './status.ts';
-import { anyMoment, anyStanding, at, DAY_MS, perpetual, plus } from './standing.fixture.ts';
+import { anyDate, anyStanding, at, DAY_MS, perpetual, plus } from './standing.fixture.ts';
 
 const end = at('2026-03-01T00:00:00.000Z');
 const fixedTerm: LicenseStanding = { ...perpetual, expiresAt: end };
@@ -37,7 +37,7 @@ test('a perpetual license stays active', () => {
   assert.equal(publicExpiry(perpetual, end), null);
 });
 
-test('a fixed term is over at its end, to the millisecond, without grace', () => {
+test('a fixed term ends to the millisecond, without grace', () => {
   assert.deepEqual(around(fixedTerm, end), ['active', 'expired', 'expired']);
   assert.deepEqual(around({ ...fixedTerm, trial: true }, end), ['active', 'expired', 'expired']);
   const strange = { ...subscription, trial: true };
@@ -45,7 +45,7 @@ test('a fixed term is over at its end, to the millisecond, without grace', () =>
   assert.deepEqual(usableUntil(fixedTerm), end);
 });
 
-test('a subscription of which nothing is heard is past due for 14 days, then expired', () => {
+test('a subscription without news is past due for 14 days, then expired', () => {
   assert.deepEqual(around(subscription, end), ['active', 'past_due', 'past_due']);
   assert.deepEqual(around(subscription, graceEnd), ['past_due', 'expired', 'expired']);
   assert.deepEqual(usableUntil(subscription), graceEnd);
@@ -59,14 +59,14 @@ test('a subscription whose cancellation was scheduled for its end has no grace',
   assert.deepEqual(around(leavingBefore, end), ['active', 'expired', 'expired']);
 });
 
-test('grace ends with a cancellation that is scheduled within it, and not later than ever', () => {
+test('a cancellation scheduled within the grace period ends it, a later one does not extend it', () => {
   const within = { ...subscription, cancelScheduledFor: plus(end, DAY_MS) };
   assert.deepEqual(around(within, plus(end, DAY_MS)), ['past_due', 'expired', 'expired']);
   const after = { ...subscription, cancelScheduledFor: plus(graceEnd, DAY_MS) };
   assert.deepEqual(around(after, graceEnd), ['past_due', 'expired', 'expired']);
 });
 
-test('a cancellation and a pause count from their own moment on', () => {
+test('a cancellation and a pause take effect at their own time', () => {
   const moment = plus(end, -DAY_MS);
   const canceled = { ...subscription, canceledAt: moment };
   assert.deepEqual(around(canceled, moment), ['active', 'canceled', 'canceled']);
@@ -85,7 +85,7 @@ test('a canceled subscription without a period is not perpetual', () => {
   assert.deepEqual(usableUntil(canceled), end);
 });
 
-test('a refund, a suspension and a revocation count as soon as they are known', () => {
+test('a refund, a suspension and a revocation take effect as soon as they are stored', () => {
   const later = plus(end, DAY_MS);
   for (const [field, status] of [
     ['revokedAt', 'revoked'],
@@ -96,7 +96,7 @@ test('a refund, a suspension and a revocation count as soon as they are known', 
   }
 });
 
-test('of several facts the strongest decides', () => {
+test('of several facts the one with the highest precedence decides', () => {
   const now = plus(graceEnd, DAY_MS);
   const before = plus(now, -DAY_MS);
   const facts: Writable = {
@@ -122,14 +122,14 @@ test('of several facts the strongest decides', () => {
   assert.deepEqual(lifted, LICENSE_STATUSES);
 });
 
-test('a fact that is added never makes the status weaker', () => {
+test('an added fact never lowers the precedence of the status', () => {
   const fields = ['revokedAt', 'refundedAt', 'suspendedAt', 'pausedAt', 'canceledAt'] as const;
   fc.assert(
     fc.property(
       anyStanding,
       fc.constantFrom(...fields),
-      anyMoment,
-      anyMoment,
+      anyDate,
+      anyDate,
       (facts, field, m, now) => {
         fc.pre(facts[field] === null);
         assert.ok(rank({ ...facts, [field]: m }, now) <= rank(facts, now));
@@ -140,16 +140,16 @@ test('a fact that is added never makes the status weaker', () => {
 
 test('time alone never makes a license usable again', () => {
   fc.assert(
-    fc.property(anyStanding, anyMoment, fc.nat(100 * DAY_MS), (facts, now, laterMs) => {
+    fc.property(anyStanding, anyDate, fc.nat(100 * DAY_MS), (facts, now, laterMs) => {
       assert.ok(rank(facts, plus(now, laterMs)) <= rank(facts, now));
     }),
     { numRuns: 500 },
   );
 });
 
-test('a license that is usable now is so exactly until the moment that is foretold', () => {
+test('a usable license is usable exactly until usableUntil', () => {
   fc.assert(
-    fc.property(anyStanding, anyMoment, (facts, now) => {
+    fc.property(anyStanding, anyDate, (facts, now) => {
       fc.pre(isUsable(licenseStatus(facts, now)));
       const last = usableUntil(facts);
       if (last === null) {
@@ -164,7 +164,7 @@ test('a license that is usable now is so exactly until the moment that is foreto
   );
 });
 
-test('a begun day counts as one, an ended license has none, a perpetual one no number', () => {
+test('daysUntilExpiry rounds up, is 0 after the end and null for perpetual', () => {
   const days = (ms: number): number | null => daysUntilExpiry(end, plus(end, -ms));
   assert.equal(days(7 * DAY_MS), 7);
   assert.equal(days(7 * DAY_MS - 1), 7);
