@@ -167,31 +167,31 @@ test('rejects invalid addresses, missing reasons and unknown states (exit code 2
   }
 });
 
-test('the doctor tells of those who wait for the mail that asks them to confirm', async () => {
+test('doctor reports subscribers without a confirmation e-mail', async () => {
   const rate = { perMinute: 5, burst: 5 };
   const config = { subscribers: { doubleOptIn: true, rate } };
   const examine = async (smtpUrl: string | null) => {
     const [finding] = await checkSubscribers(pool, config, { smtpUrl });
-    return finding === undefined ? null : [finding.status, finding.symptom, finding.cause];
+    return finding === undefined ? null : [finding.status, finding.code, finding.facts];
   };
-  const symptom = 'Subscribers who wait for the e-mail that asks them to confirm: 1.';
+  const code = 'subscribers.confirmation_not_sent';
   assert.deepEqual(await examine(null), [
     'warning',
-    symptom,
-    'No mail is configured any more: LATCHKEY_SMTP_URL is not set.',
+    code,
+    { subscribers: 1, configured: false, problem: null },
   ]);
   await pool.query(
     `update subscribers set confirmation_problem = 'timeout' where confirmed_at is null`,
   );
   assert.deepEqual(await examine('smtp://relay'), [
     'warning',
-    symptom,
-    'The mail relay did not take it: timeout.',
+    code,
+    { subscribers: 1, configured: true, problem: 'timeout' },
   ]);
   await pool.query(
     `update subscribers set confirmation_problem = 'smtp_550' where confirmed_at is null`,
   );
-  assert.equal(await examine('smtp://relay'), null, 'a mistyped address is nothing to act on');
+  assert.equal(await examine('smtp://relay'), null, 'a mistyped address needs no action');
   assert.deepEqual(
     await checkSubscribers(pool, { subscribers: { doubleOptIn: false, rate } }, { smtpUrl: null }),
     [],

@@ -75,7 +75,7 @@ test('a row written without the master secret is neither published nor used for 
   await second.ctx.signingKeys.refresh();
   assert.equal(rejectedIds(second).length, 2, 'a refresh logs the same rows again');
   const finding = await checkSigningKeys(service.pool, service.ctx.vault);
-  assert.equal(finding.status, 'failed');
+  assert.deepEqual([finding.status, finding.code], ['failed', 'signing_keys.rejected']);
   assert.ok(finding.symptom.includes(strangerKid) && finding.symptom.includes('another'));
 });
 

@@ -1,3 +1,4 @@
+/** Checks of doctor: partitions of events, roll-ups and the removal of old data. */
 import type { Pool } from 'pg';
 
 import {
@@ -13,62 +14,69 @@ import { isStandingStill } from '#server/features/analytics/rules/rollup-marks.t
 import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
-const EVENT_DAYS = 'days of events';
+const PARTITIONS = 'event partitions';
 
-/** Whether events have a place today and tomorrow, and whether the service may go on making them. */
+/** Checks that partitions for the events of today and tomorrow exist, and that the service may create more. */
 export async function checkEventDays(pool: Pool, now: Date): Promise<Finding> {
   if (!(await isAllowedToMakeDays(pool))) {
-    return warning(EVENT_DAYS, {
-      symptom: 'Events are answered with 503 within a week.',
+    return warning(PARTITIONS, {
+      code: 'event_partitions.not_permitted',
+      symptom: 'Requests with events fail with 503 within a week.',
       cause:
-        'The role of DATABASE_URL may not make tables: it must own the table events and have CREATE on its schema.',
+        'The role of DATABASE_URL may not create tables: it must own the table events and have CREATE on its schema.',
       fix: 'alter table events owner to <role>; grant create on schema <schema> to <role>;',
     });
   }
   const days = await listEventDays(pool);
   const last = days.at(-1);
-  if (last === undefined) return ok(EVENT_DAYS, 'The service makes them when it runs.');
+  if (last === undefined) return ok(PARTITIONS, 'None yet; the service creates them.');
   const today = dayOf(now);
   const missing = [today, addDays(today, 1)].filter((day) => !days.includes(day));
-  if (missing.length === 0) return ok(EVENT_DAYS, `Ready up to ${last}.`);
-  return warning(EVENT_DAYS, {
-    symptom: `There is no place for events of ${missing.join(' and ')}.`,
-    cause: 'The service makes a week ahead every hour: it has not run since, or it cannot.',
-    fix: 'Start it; when it runs, look for "the days to come" in its log.',
+  if (missing.length === 0) return ok(PARTITIONS, `Created up to ${last}.`);
+  return warning(PARTITIONS, {
+    code: 'event_partitions.missing',
+    symptom: `Partitions for the events of ${missing.join(' and ')} are missing.`,
+    cause: 'The service creates them a week ahead, every hour: it does not run, or it fails to.',
+    fix: 'Start the service. If it runs, search its log for the event events.partition_creation_failed.',
+    facts: { days: missing },
   });
 }
 
 const ROLLUPS = 'roll-ups';
 
-/** Whether reports are of today. */
+/** Checks that reports contain the latest data. */
 export async function checkRollups(pool: Pool, now: Date): Promise<Finding> {
   const last = await findLastRun(pool);
   const until = last?.finishedAt ?? new Date(0);
   const late = last === null || isStandingStill(last, now);
   if (late && (await isDataNewer(pool, until))) {
     return warning(ROLLUPS, {
-      symptom: 'Reports lack what came in lately.',
+      code: 'rollups.outdated',
+      symptom: 'Reports lack the latest data.',
       cause:
         last === null
           ? 'Usage and events have never been rolled up.'
           : `Usage and events were last rolled up at ${formatMoment(until)}.`,
-      fix: 'The service does it every five minutes: look for "roll-ups" in its log. latchkey report refresh does it now.',
+      fix: 'The service rolls up every five minutes: search its log for the event rollups.update_failed. latchkey report refresh rolls up now.',
+      facts: { finished_at: last?.finishedAt ?? null },
     });
   }
-  return ok(ROLLUPS, last === null ? 'Nothing to report yet.' : `Of ${formatMoment(until)}.`);
+  return ok(ROLLUPS, last === null ? 'No data to report yet.' : `Updated ${formatMoment(until)}.`);
 }
 
 const REMOVAL = 'removal of old data';
 
-/** Whether old usage and events are removed by a clock that can be believed. */
+/** Checks that the clock is not ahead, since old usage and events are removed by it. */
 export async function checkRemoval(pool: Pool, now: Date): Promise<Finding> {
   const clock = await findRemovalClock(pool);
-  if (clock === null) return ok(REMOVAL, 'Nothing was removed yet.');
+  if (clock === null) return ok(REMOVAL, 'Nothing has been removed yet.');
   const reached = formatMoment(clock.reachedAt);
-  if (!isFarAhead(clock, now)) return ok(REMOVAL, `What is old is counted from ${reached}.`);
+  if (!isFarAhead(clock, now)) return ok(REMOVAL, `Ages are counted from ${reached}.`);
   return warning(REMOVAL, {
-    symptom: 'Old usage and events are removed slowly, for this clock may be wrong.',
-    cause: `This machine's clock says ${formatMoment(now)}, and removal had come to ${reached}.`,
-    fix: 'Set the clock right by NTP, before anything is removed too early. When it is right, because the service did not run for weeks, do nothing: removal catches up, six hours each hour.',
+    code: 'removal.clock_ahead',
+    symptom: 'Old usage and events are removed slowly, since the clock may be wrong.',
+    cause: `The clock of this machine shows ${formatMoment(now)}; ages were last counted from ${reached}.`,
+    fix: 'Set the clock by NTP before data is removed too early. If the clock is right, because the service did not run for weeks, do nothing: removal catches up by six hours each hour.',
+    facts: { reached_at: clock.reachedAt },
   });
 }

@@ -15,10 +15,10 @@ import { checkEndpoints, checkJobs } from './check-queues.ts';
 import { checkMasterSecret, checkSigningKeys } from './check-secrets.ts';
 import { failure, type Finding, ok, warning } from './finding.ts';
 
-/** A clock further off than this makes signed webhooks fail and entitlements start in the future. */
+/** Beyond this skew, signed webhooks fail and entitlements start in the future. */
 const MAX_SKEW_MS = 2_000;
 
-/** Every check of a database that answers. */
+/** Runs every check of a database that responds. */
 export async function checkDatabase(
   pool: Pool,
   config: Config,
@@ -44,14 +44,15 @@ export async function checkDatabase(
   ];
 }
 
-/** What to say when there is no database to ask. */
-export function explainNoDatabase(error: unknown): Finding[] {
+/** Reports a database that cannot be opened. */
+export function reportNoDatabase(error: unknown): Finding[] {
   const causes = error instanceof StartupError ? error.problems : [messageOf(error)];
   return causes.map((cause) =>
     failure('database', {
-      symptom: 'Nothing works without the database.',
+      code: 'database.unavailable',
+      symptom: 'The database cannot be opened.',
       cause,
-      fix: 'Start the server and check DATABASE_URL; the embedded one tells more in postgres.log in the data directory.',
+      fix: 'Start the database server and check DATABASE_URL; for the embedded one, see postgres.log in the data directory.',
     }),
   );
 }
@@ -69,11 +70,13 @@ async function checkClock(pool: Pool): Promise<Finding> {
   });
   const middle = (askedAt + Date.now()) / 2;
   const skewMs = Math.round(Number(rows[0]?.['now_ms']) - middle);
-  if (Math.abs(skewMs) <= MAX_SKEW_MS) return ok(check, 'This machine and the database agree.');
+  if (Math.abs(skewMs) <= MAX_SKEW_MS) return ok(check, 'In step with the clock of the database.');
   return warning(check, {
-    symptom: 'Webhooks may be refused, and entitlements begin in the future.',
-    cause: `The database's clock is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} this machine's.`,
-    fix: 'Let both machines set their clocks by NTP.',
+    code: 'clock.skew',
+    facts: { skew_ms: skewMs },
+    symptom: 'Webhooks may be rejected, and entitlements may start in the future.',
+    cause: `The clock of the database is ${Math.abs(skewMs)} ms ${skewMs > 0 ? 'ahead of' : 'behind'} that of this machine.`,
+    fix: 'Synchronize both clocks by NTP.',
   });
 }
 
@@ -81,17 +84,20 @@ async function checkMigrations(pool: Pool): Promise<Finding> {
   const check = 'migrations';
   try {
     const pending = await listPendingMigrations(pool);
-    if (pending.length === 0) return ok(check, 'The schema is that of this version.');
+    if (pending.length === 0) return ok(check, 'The schema is up to date.');
     return failure(check, {
-      symptom: 'The commands refuse to work on this database.',
+      code: 'migrations.pending',
+      facts: { pending },
+      symptom: 'Commands fail on this database.',
       cause: `Pending: ${pending.join(', ')}.`,
-      fix: 'latchkey migrate, or start the service, which does it too.',
+      fix: 'Run latchkey migrate, or start the service.',
     });
   } catch (error) {
     return failure(check, {
+      code: 'migrations.incompatible',
       symptom: 'The service does not start on this database.',
       cause: error instanceof StartupError ? error.problems.join(' ') : messageOf(error),
-      fix: 'Start the version that the database belongs to.',
+      fix: 'Run the version of Latchkey that this database belongs to.',
     });
   }
 }

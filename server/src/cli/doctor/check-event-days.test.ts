@@ -10,7 +10,7 @@ import { createTestDatabase } from '../../../test/database.ts';
 import { DAY_MS, TEST_START } from '../../../test/test-clock.ts';
 import { checkEventDays } from './check-analytics.ts';
 
-test('days of events that are missing, or that the role may not make, are told of', async (t) => {
+test('reports missing event partitions, and a role that may not create them', async (t) => {
   const database = await createTestDatabase();
   const log = createLog({ level: 'silent' });
   const pool = createPool(database.connection, { maxConnections: 2, log });
@@ -28,20 +28,19 @@ test('days of events that are missing, or that the role may not make, are told o
     await database.drop();
   });
   const check = async (days: number) => {
-    const { status, symptom } = await checkEventDays(
+    const { status, code, facts } = await checkEventDays(
       pool,
       new Date(TEST_START.getTime() + days * DAY_MS),
     );
-    return [status, symptom];
+    return [status, code, facts?.['days']];
   };
-  assert.deepEqual(await check(0), ['ok', 'The service makes them when it runs.']);
+  assert.deepEqual(await check(0), ['ok', undefined, undefined]);
   await makeEventDays(pool, TEST_START);
-  assert.deepEqual(await check(6), ['ok', 'Ready up to 2027-03-08.']);
-  assert.deepEqual(await check(7), ['warning', 'There is no place for events of 2027-03-09.']);
+  assert.deepEqual(await check(6), ['ok', undefined, undefined]);
+  assert.deepEqual(await check(7), ['warning', 'event_partitions.missing', ['2027-03-09']]);
   await pool.query(`create role ${role}`);
-  const { status, cause } = await checkEventDays(guest, TEST_START);
-  assert.equal(status, 'warning');
-  assert.match(cause ?? '', /may not make tables/);
+  const { status, code } = await checkEventDays(guest, TEST_START);
+  assert.deepEqual([status, code], ['warning', 'event_partitions.not_permitted']);
   await assert.rejects(makeEventDays(guest, new Date(TEST_START.getTime() + DAY_MS)), {
     code: '42501',
   });

@@ -11,7 +11,7 @@ import { messageOf } from '#server/lib/error-message.ts';
 
 import { failure, type Finding, ok, warning } from './finding.ts';
 
-/** Whether the environment can be understood. */
+/** Checks the settings. */
 export function checkSettings(reading: ConfigurationReading): Finding[] {
   const check = 'configuration';
   const findings = [
@@ -19,6 +19,7 @@ export function checkSettings(reading: ConfigurationReading): Finding[] {
       failure(check, {
         symptom: 'The service does not start (exit code 78).',
         cause: problem,
+        code: 'configuration.invalid',
         fix: 'Correct the variable in the environment or in .env.',
       }),
     ),
@@ -26,41 +27,45 @@ export function checkSettings(reading: ConfigurationReading): Finding[] {
       warning(check, {
         symptom: 'A variable has no effect.',
         cause: problem,
-        fix: 'Remove it, or look its name up in .env.example.',
+        code: 'configuration.ineffective',
+        fix: 'Remove it, or look up its name in .env.example.',
       }),
     ),
   ];
-  return findings.length > 0 ? findings : [ok(check, 'Every setting is understood.')];
+  return findings.length > 0 ? findings : [ok(check, 'Every setting is valid.')];
 }
 
-/** Whether the catalogue can be used. */
+/** Checks the catalogue. */
 export function checkCatalog(path: string): Finding[] {
   const check = 'catalogue';
   try {
     const { products } = loadCatalog(path);
-    return [ok(check, `${path} offers ${[...products.keys()].join(', ')}.`)];
+    return [ok(check, `${path} has the products ${[...products.keys()].join(', ')}.`)];
   } catch (error) {
     const causes = error instanceof StartupError ? error.problems : [messageOf(error)];
     return causes.map((cause) =>
       failure(check, {
         symptom: 'The service does not start (exit code 78).',
         cause,
-        fix: `Correct ${path}, or name another catalogue in LATCHKEY_CATALOG.`,
+        code: 'catalogue.invalid',
+        fix: `Correct ${path}, or set LATCHKEY_CATALOG to another file.`,
       }),
     );
   }
 }
 
-/** Whether clients are told an address that they can reach and trust. */
+/** Checks that clients get a URL with encryption. */
 export function checkPublicUrl({ config }: ConfigurationReading): Finding {
   const check = 'public URL';
   const { host, publicUrl } = config.http;
   const local = host === '127.0.0.1' || host === '::1' || host === 'localhost';
   if (publicUrl.startsWith('https:') || local) return ok(check, publicUrl);
   return warning(check, {
-    symptom: `Clients reach the service at ${publicUrl}, unencrypted.`,
-    cause: `It listens on ${host}, and LATCHKEY_PUBLIC_URL is no https:// address.`,
-    fix: 'Put a proxy with TLS before it and set LATCHKEY_PUBLIC_URL to its address.',
+    code: 'public_url.unencrypted',
+    symptom: `Clients reach the service at ${publicUrl} without encryption.`,
+    cause: `It listens on ${host}, and LATCHKEY_PUBLIC_URL is not an https:// URL.`,
+    fix: 'Run a TLS proxy in front of it, and set LATCHKEY_PUBLIC_URL to its URL.',
+    facts: { public_url: publicUrl, host },
   });
 }
 
@@ -68,7 +73,7 @@ const MIB = 1_048_576;
 const LITTLE_SPACE_MIB = 1_024;
 const NO_SPACE_MIB = 100;
 
-/** Whether the data directory can be written and its secret is private. */
+/** Checks that the data directory is writable and its secret file private. */
 export function checkDataDirectory({ dataDirectory }: Config): Finding[] {
   return [checkWritable(dataDirectory), ...checkSecretFile(masterSecretPath(dataDirectory))];
 }
@@ -80,15 +85,14 @@ function checkWritable(directory: string): Finding {
     accessSync(existing, constants.W_OK | constants.X_OK);
   } catch (error) {
     return failure(check, {
-      symptom: 'Neither the embedded database nor the master secret can be kept.',
-      cause: `${existing} cannot be written (${messageOf(error)}).`,
-      fix: `Give it to the user that runs the service, or set LATCHKEY_DATA_DIR.`,
+      code: 'data_directory.not_writable',
+      symptom: 'The embedded database and the master secret cannot be stored.',
+      cause: `${existing} is not writable (${messageOf(error)}).`,
+      fix: 'Make the user of the service its owner, or set LATCHKEY_DATA_DIR.',
+      facts: { path: existing },
     });
   }
-  return ok(
-    check,
-    existing === directory ? directory : `${directory} will be made at the first start.`,
-  );
+  return ok(check, existing === directory ? directory : `The first start creates ${directory}.`);
 }
 
 function checkSecretFile(path: string): Finding[] {
@@ -98,24 +102,28 @@ function checkSecretFile(path: string): Finding[] {
   if ((mode & 0o077) === 0) return [ok(check, `${path} is private.`)];
   return [
     warning(check, {
+      code: 'master_secret_file.readable_by_others',
+      facts: { path, mode: (mode & 0o777).toString(8) },
       symptom: 'Other users of this machine can read every license key.',
       cause: `${path} has mode ${(mode & 0o777).toString(8)}.`,
-      fix: `chmod 600 ${path} (the next start does it too).`,
+      fix: `chmod 600 ${path}, or restart the service.`,
     }),
   ];
 }
 
-/** Whether there is room for the data directory to grow. */
+/** Checks the free space for the data directory. */
 export function checkDiskSpace({ dataDirectory }: Config): Finding {
   const check = 'disk space';
   const { bavail, bsize } = statfsSync(nearestExisting(dataDirectory));
   const freeMib = Math.floor((bavail * bsize) / MIB);
-  if (freeMib >= LITTLE_SPACE_MIB) return ok(check, `${freeMib} MiB are free.`);
+  if (freeMib >= LITTLE_SPACE_MIB) return ok(check, `${freeMib} MiB free.`);
   const report = freeMib < NO_SPACE_MIB ? failure : warning;
   return report(check, {
+    code: 'disk.space_low',
     symptom: `Only ${freeMib} MiB are free for ${dataDirectory}.`,
-    cause: 'The file system is nearly full; a full one stops the embedded database.',
-    fix: 'Make room, or move the data directory and set LATCHKEY_DATA_DIR.',
+    cause: 'The file system is nearly full; the embedded database stops when it is full.',
+    fix: 'Free space, or move the data directory and set LATCHKEY_DATA_DIR.',
+    facts: { free_mib: freeMib },
   });
 }
 
@@ -125,26 +133,28 @@ function nearestExisting(path: string): string {
 
 const PROBE_TIMEOUT_MS = 2_000;
 
-/** Whether the service's port is free, or its own service answers there. */
+/** Checks that the port is free, or that Latchkey listens on it. */
 export async function checkPort({ http: { host, port } }: Config): Promise<Finding> {
   const check = 'port';
   const error = await tryToListen({ host, port });
   if (error === null) return ok(check, `${host}:${port} is free.`);
   if (error.code === 'EADDRINUSE') {
     const version = await askVersion(host, port);
-    if (version !== null) return ok(check, `Latchkey ${version} answers on ${host}:${port}.`);
+    if (version !== null) return ok(check, `Latchkey ${version} listens on ${host}:${port}.`);
   }
   return failure(check, {
+    code: 'port.unavailable',
+    facts: { host, port, error: error.code ?? null },
     symptom: `The service cannot listen on ${host}:${port}.`,
-    cause: error.code === 'EADDRINUSE' ? 'Another program listens there.' : `${messageOf(error)}.`,
+    cause: error.code === 'EADDRINUSE' ? 'Another program listens on it.' : `${messageOf(error)}.`,
     fix:
       error.code === 'EACCES'
-        ? 'Choose a port above 1023 with LATCHKEY_PORT and put a proxy before it.'
-        : 'Stop the other program, or choose another LATCHKEY_HOST or LATCHKEY_PORT.',
+        ? 'Set LATCHKEY_PORT to a port above 1023, behind a proxy.'
+        : 'Stop the other program, or change LATCHKEY_HOST or LATCHKEY_PORT.',
   });
 }
 
-/** The version of the Latchkey that answers there, or null when something else does. */
+/** Returns the version of the Latchkey on a port, or null for another program. */
 async function askVersion(host: string, port: number): Promise<string | null> {
   const everywhere: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '[::1]' };
   const name = everywhere[host] ?? (host.includes(':') ? `[${host}]` : host);

@@ -1,3 +1,4 @@
+/** Checks of doctor: e-mails with keys, and confirmation e-mails of subscribers. */
 import type { Pool } from 'pg';
 
 import type { Config } from '#server/config/config.ts';
@@ -11,14 +12,11 @@ import { checkRelay } from '#server/mail/relay.ts';
 
 import { type Finding, ok, warning } from './finding.ts';
 
-const CHECK = 'mail';
+const MAIL = 'mail';
 
 type MailSecrets = Pick<Secrets, 'smtpUrl' | 'paddleApiKey'>;
 
-/**
- * Whether buyers get their keys by e-mail: whether the relay lets us in, for which nothing is sent, and what waits. The
- * database has been migrated.
- */
+/** Checks that the mail relay accepts a login, without sending anything, and that no e-mail with keys waits. */
 export async function checkMail(
   pool: Pool,
   { mail }: Pick<Config, 'mail'>,
@@ -26,107 +24,116 @@ export async function checkMail(
 ): Promise<Finding[]> {
   const { smtpUrl } = secrets;
   const unsent = await countUnsentKeyEmails(pool);
-  const findings = [
-    ...(smtpUrl === null ? explainNoMail(unsent) : await examineRelay(smtpUrl)),
-    ...explainNoAddress(unsent, secrets),
-    ...explainRefused(unsent),
+  const problems = [
+    ...(smtpUrl === null ? reportNoMail(unsent) : await checkLogin(smtpUrl)),
+    ...reportNoAddress(unsent, secrets),
+    ...reportRefused(unsent),
+    ...reportUnconfirmed(unsent),
   ];
-  if (findings.length > 0) return findings;
-  if (smtpUrl === null) return [ok(CHECK, 'Not configured; no e-mail waits.')];
-  return [ok(CHECK, `From ${mail.from}; the relay lets us in, and no e-mail waits.`)];
+  if (problems.length > 0) return problems;
+  if (smtpUrl === null) return [ok(MAIL, 'Not configured; no e-mail is waiting.')];
+  return [ok(MAIL, `From ${mail.from}; the relay accepts the login, and no e-mail is waiting.`)];
 }
 
-const FIX = 'Check LATCHKEY_SMTP_URL (host, port, user, password) and the firewall';
+const FIX = 'Check LATCHKEY_SMTP_URL (host, port, user, password) and the firewall.';
 const FIX_TLS =
-  'Name in LATCHKEY_SMTP_URL the host that the certificate of the relay is for, and smtps:// for a port that begins with TLS (465), smtp:// for another; the certificate must be valid, and NODE_EXTRA_CA_CERTS names a file with an authority of your own';
+  'Set LATCHKEY_SMTP_URL to the host name in the certificate of the relay, with smtps:// for a port that starts with TLS (465) and smtp:// for other ports. The certificate must be valid; NODE_EXTRA_CA_CERTS adds your own certificate authority.';
 
-async function examineRelay(smtpUrl: string): Promise<Finding[]> {
+async function checkLogin(smtpUrl: string): Promise<Finding[]> {
   const failure = await checkRelay(smtpUrl);
   if (failure === null) return [];
   const { reason, reply } = failure;
   return [
-    warning(CHECK, {
-      symptom: 'The mail relay cannot be used: no e-mail is sent.',
-      cause: reply === null ? `It failed: ${reason}.` : `It failed: ${reason}. It says: ${reply}`,
-      fix: `${reason === 'tls' ? FIX_TLS : FIX}; what waits is sent by itself then.`,
+    warning(MAIL, {
+      code: 'mail.relay_unusable',
+      symptom: 'No e-mail is sent, since the mail relay cannot be used.',
+      cause: reply === null ? `Error: ${reason}.` : `Error: ${reason}. Its reply: ${reply}`,
+      fix: `${reason === 'tls' ? FIX_TLS : FIX} Waiting e-mails are then sent automatically.`,
+      facts: { reason, reply },
     }),
   ];
 }
 
-function explainNoMail({ noMail }: UnsentKeyEmails): Finding[] {
+function reportNoMail({ noMail }: UnsentKeyEmails): Finding[] {
   if (noMail === 0) return [];
   return [
-    warning(CHECK, {
-      symptom: `E-mails with keys that wait: ${noMail}. Their buyers have no e-mail yet.`,
-      cause: 'No mail is configured.',
-      fix: 'Set LATCHKEY_SMTP_URL and LATCHKEY_MAIL_FROM and start the service again: what waits is sent then.',
+    warning(MAIL, {
+      code: 'key_emails.no_mail',
+      symptom: `E-mails with keys waiting for a mail configuration: ${noMail}.`,
+      cause: 'Mail is not configured.',
+      fix: 'Set LATCHKEY_SMTP_URL and LATCHKEY_MAIL_FROM, and restart the service, which then sends them.',
+      facts: { emails: noMail },
     }),
   ];
 }
 
-function explainNoAddress(
-  { noAddress }: UnsentKeyEmails,
-  { paddleApiKey }: MailSecrets,
-): Finding[] {
+function reportNoAddress({ noAddress }: UnsentKeyEmails, { paddleApiKey }: MailSecrets): Finding[] {
   if (noAddress === 0) return [];
   return [
-    warning(CHECK, {
-      symptom: `E-mails with keys that wait for an address: ${noAddress}.`,
-      cause: 'No event has told an address of their buyers that can be used.',
+    warning(MAIL, {
+      code: 'key_emails.no_address',
+      symptom: `E-mails with keys waiting for an address: ${noAddress}.`,
+      cause: 'No event contained a valid address of these buyers.',
       fix:
         paddleApiKey === null
-          ? 'Send customer events to the webhook too; for Paddle, set LATCHKEY_PADDLE_API_KEY and start the service again: they are looked up then.'
-          : 'Send customer events to the webhook too; latchkey jobs list shows look-ups that failed, and a start of the service looks up again.',
+          ? 'Also send customer events to the webhook. For Paddle, set LATCHKEY_PADDLE_API_KEY and restart the service, which then looks them up.'
+          : 'Also send customer events to the webhook. latchkey jobs list shows failed look-ups; a restart of the service repeats them.',
+      facts: { emails: noAddress },
     }),
   ];
 }
 
-function explainRefused({ refused, unconfirmed }: UnsentKeyEmails): Finding[] {
-  const findings: Finding[] = [];
-  if (refused > 0) {
-    findings.push(
-      warning(CHECK, {
-        symptom: `E-mails with keys that were refused for good: ${refused}.`,
-        cause: 'The mail relay does not take their addresses, or what they say.',
-        fix: 'An address is corrected at the payment provider, whose event sends the e-mail again. When the relay was at fault: latchkey mail resend --refused.',
-      }),
-    );
-  }
-  if (unconfirmed > 0) {
-    findings.push(
-      warning(CHECK, {
-        symptom: `E-mails with keys that may not have arrived: ${unconfirmed}.`,
-        cause: 'The mail relay got each twice, and did not say in time whether it takes it.',
-        fix: "The relay's log says what became of them. When it is quicker: latchkey mail resend --unconfirmed.",
-      }),
-    );
-  }
-  return findings;
+function reportRefused({ refused }: UnsentKeyEmails): Finding[] {
+  if (refused === 0) return [];
+  return [
+    warning(MAIL, {
+      code: 'key_emails.refused',
+      symptom: `E-mails with keys refused permanently: ${refused}.`,
+      cause: 'The mail relay rejects their addresses or their content.',
+      fix: 'Correct the address at the payment provider, whose event sends the e-mail again. If the relay was the cause: latchkey mail resend --refused.',
+      facts: { emails: refused },
+    }),
+  ];
 }
 
-/** Long enough for a mail to be sent by a service that runs. */
-const PATIENCE_MS = 15 * 60_000;
+function reportUnconfirmed({ unconfirmed }: UnsentKeyEmails): Finding[] {
+  if (unconfirmed === 0) return [];
+  return [
+    warning(MAIL, {
+      code: 'key_emails.unconfirmed',
+      symptom: `E-mails with keys whose delivery is unknown: ${unconfirmed}.`,
+      cause: 'The mail relay received each twice and did not confirm it within the timeout.',
+      fix: 'The log of the relay shows what happened to them. If it did not accept them: latchkey mail resend --unconfirmed.',
+      facts: { emails: unconfirmed },
+    }),
+  ];
+}
 
-/** Whether new subscribers were asked to confirm; says nothing when all were. The database has been migrated. */
+/** A running service sends a confirmation e-mail within this time. */
+const SEND_TIMEOUT_MS = 15 * 60_000;
+
+/** Checks that new subscribers were asked for confirmation; returns no finding if they were. */
 export async function checkSubscribers(
   pool: Pool,
   { subscribers }: Pick<Config, 'subscribers'>,
   { smtpUrl }: Pick<Secrets, 'smtpUrl'>,
 ): Promise<Finding[]> {
   if (!subscribers.doubleOptIn) return [];
-  const { count, problem } = await countUnmailed(pool, new Date(Date.now() - PATIENCE_MS));
+  const { count, problem } = await countUnmailed(pool, new Date(Date.now() - SEND_TIMEOUT_MS));
   if (count === 0) return [];
   return [
     warning('subscribers', {
-      symptom: `Subscribers who wait for the e-mail that asks them to confirm: ${count}.`,
-      cause: explain(problem, smtpUrl === null),
-      fix: 'Put mail right, start the service, then latchkey jobs retry --all for what was given up.',
+      code: 'subscribers.confirmation_not_sent',
+      symptom: `Subscribers without a confirmation e-mail: ${count}.`,
+      cause: describeCause(problem, smtpUrl === null),
+      fix: 'Correct the mail configuration and start the service, then run latchkey jobs retry --all for failed jobs.',
+      facts: { subscribers: count, configured: smtpUrl !== null, problem },
     }),
   ];
 }
 
-function explain(problem: string | null, noMail: boolean): string {
-  if (noMail) return 'No mail is configured any more: LATCHKEY_SMTP_URL is not set.';
-  if (problem === null) return 'The service has not come to it: it does not run, or its jobs fail.';
-  return `The mail relay did not take it: ${problem}.`;
+function describeCause(problem: string | null, noMail: boolean): string {
+  if (noMail) return 'Mail is not configured: LATCHKEY_SMTP_URL is not set.';
+  if (problem === null) return 'The service does not run, or its jobs fail.';
+  return `The mail relay did not accept it: ${problem}.`;
 }

@@ -2,8 +2,10 @@ import type { Pool } from 'pg';
 
 import { type Config, defaults } from '#server/config/config.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import { countOldEventBodies } from '#server/features/billing/queries/events.ts';
-import { countUnappliedEvents } from '#server/features/billing/queries/events.ts';
+import {
+  countOldEventBodies,
+  countUnappliedEvents,
+} from '#server/features/billing/queries/events.ts';
 import {
   findFirstReceivedAt,
   findReconciliation,
@@ -13,7 +15,7 @@ import {
 import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
-/** Whether everything that payment providers told was applied; the database has been migrated. */
+/** Checks that the events of payment providers are applied, and that none is missing. */
 export async function checkPayments(
   pool: Pool,
   { paddleApiKey }: Pick<Secrets, 'paddleApiKey'>,
@@ -33,22 +35,26 @@ async function checkEvents(pool: Pool): Promise<Finding[]> {
   if (failed > 0) {
     findings.push(
       warning(check, {
-        symptom: `Payment events were given up: ${failed}. Nothing follows from them.`,
-        cause: 'Each could not be read, or not be applied for four days.',
-        fix: 'latchkey webhook list --status failed says why; then latchkey webhook replay --status failed --reason <text>, or latchkey webhook dismiss <event> --reason <text> for what is hopeless.',
+        code: 'payment_events.failed',
+        symptom: `Failed payment events: ${failed}. They changed no license.`,
+        cause: 'They could not be read, or not be applied for four days.',
+        fix: 'latchkey webhook list --status failed shows why. Then run latchkey webhook replay --status failed --reason <text>, or latchkey webhook dismiss <event> --reason <text>.',
+        facts: { events: failed },
       }),
     );
   }
   if (deferred > 0) {
     findings.push(
       warning(check, {
-        symptom: `Payment events that could not be applied yet: ${deferred}.`,
-        cause: 'They are tried again by themselves, for four days.',
-        fix: 'latchkey webhook list --status deferred says why.',
+        code: 'payment_events.deferred',
+        symptom: `Deferred payment events: ${deferred}.`,
+        cause: 'They could not be applied yet, and are retried for four days.',
+        fix: 'latchkey webhook list --status deferred shows why.',
+        facts: { events: deferred },
       }),
     );
   }
-  return findings.length > 0 ? findings : [ok(check, 'All that came are applied.')];
+  return findings.length > 0 ? findings : [ok(check, 'Every received event is applied.')];
 }
 
 const DAY_MS = 86_400_000;
@@ -58,7 +64,7 @@ const LATE_DAYS = 2;
 
 const MAX_COUNTED = 100_000;
 
-/** Whether the bodies of old events are removed; says nothing when they are. */
+/** Checks that the bodies of old events are removed; returns no finding if they are. */
 async function checkBodies(pool: Pool, keepDays: number, now: Date): Promise<Finding[]> {
   const before = new Date(now.getTime() - (keepDays + LATE_DAYS) * DAY_MS);
   const bodies = await countOldEventBodies(pool, before, MAX_COUNTED);
@@ -66,8 +72,10 @@ async function checkBodies(pool: Pool, keepDays: number, now: Date): Promise<Fin
   return [
     warning('payment data', {
       symptom: `Bodies of payment events older than ${keepDays} days are still stored: ${bodies}.`,
+      code: 'payment_data.not_removed',
       cause: 'The service removes them every hour: it does not run, or its jobs fail.',
-      fix: 'Start the service; latchkey jobs list --all shows the job remove_old_event_bodies. LATCHKEY_BILLING_RAW_KEEP_DAYS says how long they are kept.',
+      fix: 'Start the service; latchkey jobs list --all shows the job remove_old_event_bodies. LATCHKEY_BILLING_RAW_KEEP_DAYS sets how long they are kept.',
+      facts: { bodies, keep_days: keepDays },
     }),
   ];
 }
@@ -76,49 +84,50 @@ const RECONCILIATION = 'reconciliation';
 
 async function checkReconciliation(pool: Pool, now: Date): Promise<Finding> {
   const record = await findReconciliation(pool, 'paddle');
-  if (record === null) return judgeBeforeFirst(await findFirstReceivedAt(pool, 'paddle'), now);
+  if (record === null) return checkBeforeFirst(await findFirstReceivedAt(pool, 'paddle'), now);
   const { reconciledAt, failure } = record;
   if (hasReconciliationFailed(record)) {
-    return warnOfMissed(reconciledAt, {
+    return reportMissed(reconciledAt, {
+      code: 'reconciliation.failed',
       cause: `${failure}.`,
-      fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and start again; latchkey webhook reconcile tries it now.',
+      fix: 'Correct LATCHKEY_PADDLE_API_KEY (it needs notification.read) or LATCHKEY_PADDLE_API_URL and restart the service; latchkey webhook reconcile tries it now.',
     });
   }
   if (reconciledAt === null) {
-    return ok(RECONCILIATION, "Paddle's log is being compared; its end has not been reached yet.");
+    return ok(RECONCILIATION, "The first comparison with Paddle's event log is running.");
   }
-  if (isOld(reconciledAt, now)) return warnOfMissed(reconciledAt, STANDSTILL);
+  if (isOld(reconciledAt, now)) return reportMissed(reconciledAt, OUTDATED);
   const when = formatMoment(reconciledAt);
-  return ok(RECONCILIATION, `Paddle's log was compared to its end at ${when}.`);
+  return ok(RECONCILIATION, `Paddle's event log was compared at ${when}.`);
 }
 
-function judgeBeforeFirst(firstReceiptAt: Date | null, now: Date): Finding {
+function checkBeforeFirst(firstReceiptAt: Date | null, now: Date): Finding {
   if (firstReceiptAt === null) {
-    const none = 'No event of Paddle has come yet; its log is compared from the first one on.';
-    return ok(RECONCILIATION, none);
+    return ok(RECONCILIATION, 'No Paddle event yet; the comparison starts with the first one.');
   }
-  if (isOld(firstReceiptAt, now)) return warnOfMissed(null, STANDSTILL);
-  return ok(RECONCILIATION, "Paddle's log has not been compared yet.");
+  if (isOld(firstReceiptAt, now)) return reportMissed(null, OUTDATED);
+  return ok(RECONCILIATION, "Paddle's event log has not been compared yet.");
 }
 
-/** It is compared every hour; two in a row may fall into a restart. */
+/** It is compared every hour; two runs may be missed during a restart. */
 const OLD_AFTER_MS = 3 * 60 * 60_000;
 
 function isOld(moment: Date, now: Date): boolean {
   return now.getTime() - moment.getTime() > OLD_AFTER_MS;
 }
 
-const STANDSTILL = {
-  cause: 'The service reads it every hour: it does not run, or its jobs stand still.',
+const OUTDATED = {
+  code: 'reconciliation.outdated',
+  cause: 'The service reads it every hour: it does not run, or its jobs are stuck.',
   fix: 'Start the service; latchkey jobs list --all shows the job reconcile_payments, and latchkey webhook reconcile reads the log now.',
 };
 
-function warnOfMissed(
+function reportMissed(
   reconciledAt: Date | null,
-  why: { readonly cause: string; readonly fix: string },
+  problem: { readonly code: string; readonly cause: string; readonly fix: string },
 ): Finding {
   const last =
     reconciledAt === null ? 'was never read' : `was last read at ${formatMoment(reconciledAt)}`;
-  const symptom = `Events of Paddle that never arrive are missed: its log ${last}.`;
-  return warning(RECONCILIATION, { symptom, ...why });
+  const symptom = `Missing events of Paddle are not found: its event log ${last}.`;
+  return warning(RECONCILIATION, { symptom, ...problem, facts: { reconciled_at: reconciledAt } });
 }

@@ -1,16 +1,18 @@
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
 
+import { addJobs } from '#server/jobs/add-jobs.ts';
+
 import { openTestPool } from '../../../test/database-pool.ts';
-import { checkEndpoints } from './check-queues.ts';
+import { checkEndpoints, checkJobs } from './check-queues.ts';
 
 const pool = await openTestPool();
 
 beforeEach(async () => {
-  await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries');
+  await pool.query('truncate webhook_endpoints, webhook_messages, webhook_deliveries, jobs');
 });
 
-/** Each endpoint is added a second after the one before. */
+/** Each endpoint is added a second after the previous one. */
 let addedAtMs = Date.UTC(2027, 1, 1);
 
 async function insertEndpoint(url: string, standing: Record<string, string> = {}): Promise<void> {
@@ -28,17 +30,20 @@ async function insertEndpoint(url: string, standing: Record<string, string> = {}
   );
 }
 
-test('nothing is amiss without endpoints, and with those that are told', async () => {
-  const symptoms = [await checkEndpoints(pool)];
+test('finds no problem without endpoints and with active endpoints', async () => {
+  const statuses = [await checkEndpoints(pool)];
   await insertEndpoint('https://a.example.com/');
-  symptoms.push(await checkEndpoints(pool));
-  assert.deepEqual(symptoms, [
-    [{ check: 'outgoing webhooks', status: 'ok', symptom: 'No endpoint is told anything.' }],
-    [{ check: 'outgoing webhooks', status: 'ok', symptom: '1 told of events.' }],
-  ]);
+  statuses.push(await checkEndpoints(pool));
+  assert.deepEqual(
+    statuses.flat().map(({ check, status }) => [check, status]),
+    [
+      ['outgoing webhooks', 'ok'],
+      ['outgoing webhooks', 'ok'],
+    ],
+  );
 });
 
-test('an endpoint that fails, or was disabled for it, is told of with its cause; one that an operator disabled is not', async () => {
+test('reports failing and automatically disabled endpoints, but not those that an operator disabled', async () => {
   const at = '2027-03-01T12:00:00Z';
   await insertEndpoint('https://a.example.com/', { failing_since: at });
   await insertEndpoint('https://b.example.com/', { disabled_at: at, disabled_reason: 'gone' });
@@ -46,31 +51,35 @@ test('an endpoint that fails, or was disabled for it, is told of with its cause;
   await insertEndpoint('https://d.example.com/', { disabled_at: at, disabled_reason: 'operator' });
   const findings = await checkEndpoints(pool);
   assert.deepEqual(
-    findings.map(({ status, symptom, cause }) => [status, symptom.split(' ')[0], cause]),
+    findings.map(({ status, code, symptom, facts }) => [
+      status,
+      symptom.split(' ')[0],
+      code,
+      facts?.['reason'],
+    ]),
     [
-      ['warning', 'a.example.com', 'Every delivery has failed since 2027-03-01 12:00 UTC.'],
-      [
-        'warning',
-        'b.example.com',
-        'It answered 410 Gone, and was disabled at 2027-03-01 12:00 UTC.',
-      ],
-      [
-        'warning',
-        'c.example.com',
-        'It only failed for five days, and was disabled at 2027-03-01 12:00 UTC.',
-      ],
+      ['warning', 'a.example.com', 'endpoint.failing', undefined],
+      ['warning', 'b.example.com', 'endpoint.disabled', 'gone'],
+      ['warning', 'c.example.com', 'endpoint.disabled', 'failing'],
     ],
   );
 });
 
-test('deliveries that were given up are counted', async () => {
+test('counts failed deliveries', async () => {
   await insertEndpoint('https://a.example.com/');
   await pool.query(
     `insert into webhook_deliveries (message_id, endpoint_id, state)
      select 'msg_' || number, id, 'failed' from webhook_endpoints, generate_series(1, 3) as number`,
   );
   const [finding] = await checkEndpoints(pool);
-  const cause =
-    'Deliveries that failed for good: 3. Each was tried in vain for three days, or answered 410 Gone.';
-  assert.equal(finding?.cause, cause);
+  assert.deepEqual([finding?.code, finding?.facts], ['deliveries.failed', { deliveries: 3 }]);
+});
+
+test('counts jobs that exhausted their retries', async () => {
+  const first = await checkJobs(pool);
+  const payload = { provider: 'paddle', transactionId: 'txn_1' };
+  await addJobs(pool, [{ name: 'send_key_email', payload, maxAttempts: 1 }]);
+  await pool.query('update jobs set attempts = max_attempts');
+  const finding = await checkJobs(pool);
+  assert.deepEqual([first.status, finding.code, finding.facts], ['ok', 'jobs.failed', { jobs: 1 }]);
 });

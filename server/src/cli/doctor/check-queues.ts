@@ -1,3 +1,4 @@
+/** Checks of doctor: background jobs and outgoing webhooks. */
 import type { Pool } from 'pg';
 
 import { listEndpoints } from '#server/features/outgoing-webhooks/manage-endpoints.ts';
@@ -8,62 +9,71 @@ import { countJobs } from '#server/jobs/queries.ts';
 import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
 
-/** Whether work of the service's own was given up; the database has been migrated. */
+/** Checks for jobs that exhausted their retries. */
 export async function checkJobs(pool: Pool): Promise<Finding> {
   const check = 'jobs';
   const { open, givenUp } = await countJobs(pool);
-  if (givenUp === 0) return ok(check, `${open} to be done, none given up.`);
+  if (givenUp === 0) return ok(check, `${open} waiting or running, none failed.`);
   return warning(check, {
-    symptom: `Jobs were given up: ${givenUp}. What they should have done was not done.`,
-    cause: 'Each was tried as often as it may be, in vain; latchkey jobs list says why.',
-    fix: 'Remove the cause, then latchkey jobs retry --all.',
+    code: 'jobs.failed',
+    symptom: `Failed jobs: ${givenUp}. Their work was not done.`,
+    cause: 'Each job exhausted its retries; latchkey jobs list shows the last error.',
+    fix: 'Remove the cause, then run latchkey jobs retry --all.',
+    facts: { jobs: givenUp },
   });
 }
 
-const CHECK = 'outgoing webhooks';
+const WEBHOOKS = 'outgoing webhooks';
 
 const MAX_COUNTED = 1_000;
 
-/** Whether every endpoint gets its events. */
+/** Checks that every endpoint receives its events. */
 export async function checkEndpoints(pool: Pool): Promise<Finding[]> {
   const endpoints = await listEndpoints({ pool });
-  const findings = endpoints.flatMap(examine);
+  const problems = endpoints.flatMap(checkEndpoint);
   const failed = await countFailedDeliveries(pool, MAX_COUNTED);
-  if (failed > 0) findings.push(explainFailed(failed));
-  if (findings.length > 0) return findings;
-  const used = endpoints.filter(({ disabledAt }) => disabledAt === null).length;
-  return [ok(CHECK, used === 0 ? 'No endpoint is told anything.' : `${used} told of events.`)];
+  if (failed > 0) problems.push(reportFailedDeliveries(failed));
+  if (problems.length > 0) return problems;
+  const active = endpoints.filter(({ disabledAt }) => disabledAt === null).length;
+  return [ok(WEBHOOKS, `Active endpoints: ${active}.`)];
 }
 
-function examine(endpoint: EndpointRecord): Finding[] {
+function checkEndpoint(endpoint: EndpointRecord): Finding[] {
   const { id, url, disabledAt, disabledReason, failingSince } = endpoint;
   const name = `${new URL(url).host} (${id})`;
   if (disabledAt !== null) {
     if (disabledReason === 'operator') return [];
-    const why = disabledReason === 'gone' ? 'It answered 410 Gone' : 'It only failed for five days';
+    const why =
+      disabledReason === 'gone' ? 'It responded 410 Gone' : 'Its deliveries failed for five days';
     return [
-      warning(CHECK, {
-        symptom: `${name} is told nothing.`,
-        cause: `${why}, and was disabled at ${formatMoment(disabledAt)}.`,
+      warning(WEBHOOKS, {
+        code: 'endpoint.disabled',
+        symptom: `${name} receives no events.`,
+        cause: `${why}, and it was disabled at ${formatMoment(disabledAt)}.`,
         fix: `latchkey endpoint test ${id}, then latchkey endpoint enable ${id}; or latchkey endpoint remove ${id}.`,
+        facts: { endpoint_id: id, reason: disabledReason, disabled_at: disabledAt },
       }),
     ];
   }
   if (failingSince === null) return [];
   return [
-    warning(CHECK, {
-      symptom: `${name} is told late, or not at all.`,
+    warning(WEBHOOKS, {
+      code: 'endpoint.failing',
+      symptom: `${name} receives events late or not at all.`,
       cause: `Every delivery has failed since ${formatMoment(failingSince)}.`,
-      fix: `latchkey endpoint log --failed --endpoint ${id} says why.`,
+      fix: `latchkey endpoint log --failed --endpoint ${id} shows the errors.`,
+      facts: { endpoint_id: id, failing_since: failingSince },
     }),
   ];
 }
 
-function explainFailed(count: number): Finding {
+function reportFailedDeliveries(count: number): Finding {
   const shown = count === MAX_COUNTED ? `${MAX_COUNTED} or more` : String(count);
-  return warning(CHECK, {
+  return warning(WEBHOOKS, {
+    code: 'deliveries.failed',
     symptom: 'Endpoints miss events.',
-    cause: `Deliveries that failed for good: ${shown}. Each was tried in vain for three days, or answered 410 Gone.`,
-    fix: 'latchkey endpoint log --failed says why; latchkey endpoint replay --failed --since <date> tries them again.',
+    cause: `Failed deliveries: ${shown}. Each was retried for three days, or its endpoint responded 410 Gone.`,
+    fix: 'latchkey endpoint log --failed shows the errors; latchkey endpoint replay --failed --since <date> delivers again.',
+    facts: { deliveries: count },
   });
 }

@@ -9,39 +9,38 @@ import { failure, type Finding, ok, warning } from './finding.ts';
 
 const SIGNING_KEYS = 'signing key';
 
-/** Compares every row of `signing_keys` with the key that is sealed in it. */
+/** Checks that the master secret authenticates every row of `signing_keys`. */
 export async function checkSigningKeys(pool: Pool, vault: Pick<Vault, 'open'>): Promise<Finding> {
   const { opened, rejected } = openSigningKeys(vault, await listSigningKeys(pool));
-  if (opened.length === 0 && rejected.length > 0) return explainWrongSecret();
-  if (rejected.length > 0) return explainRejected(rejected.map(({ kid }) => kid));
+  if (opened.length === 0 && rejected.length > 0) return reportWrongSecret();
+  if (rejected.length > 0) return reportRejected(rejected.map(({ kid }) => kid));
   if (opened.length === 0) return ok(SIGNING_KEYS, 'None yet; the first start creates one.');
-  return ok(
-    SIGNING_KEYS,
-    `${opened.length} in the database; the master secret authenticates them.`,
-  );
+  return ok(SIGNING_KEYS, `${opened.length} in the database, authenticated by the master secret.`);
 }
 
-function explainWrongSecret(): Finding {
+function reportWrongSecret(): Finding {
   return failure(SIGNING_KEYS, {
-    symptom: 'License keys are not found, and nothing can be signed.',
-    cause:
-      'The master secret does not open what this database holds: it was sealed under another one.',
-    fix: 'Put the secret back that this database was made with (LATCHKEY_SECRET, or the file secret in the data directory).',
+    code: 'signing_keys.wrong_master_secret',
+    symptom: 'License keys are not found, and entitlements cannot be signed.',
+    cause: 'The data in this database was sealed under another master secret.',
+    fix: 'Restore the master secret of this database (LATCHKEY_SECRET, or the file secret in the data directory).',
   });
 }
 
-function explainRejected(kids: readonly string[]): Finding {
+function reportRejected(kids: readonly string[]): Finding {
   return failure(SIGNING_KEYS, {
-    symptom: `Rows of signing_keys that are not used: ${kids.join(', ')}.`,
+    code: 'signing_keys.rejected',
+    symptom: `Rejected rows of signing_keys: ${kids.join(', ')}.`,
     cause:
-      'The master secret does not authenticate them: they were written or changed by something other than Latchkey, or sealed under another master secret.',
-    fix: 'Find out who writes to the database. Then delete these rows; if one of them signed before, clients need an entitlement of another key (they get it at their next validation).',
+      'The master secret does not authenticate them: another program wrote or changed them, or they were sealed under another master secret.',
+    fix: 'Find out which program writes to the database, then delete these rows. If one of them signed before, clients get an entitlement of another key at their next validation.',
+    facts: { kids },
   });
 }
 
 const MASTER_SECRET = 'master secret';
 
-/** How much is stored under a previous master secret, or under one that is not configured. */
+/** Checks for rows stored under a previous master secret, or under one that is not configured. */
 export async function checkMasterSecret(
   pool: Pool,
   { previous, secretId }: Pick<Vault, 'previous' | 'secretId'>,
@@ -52,30 +51,36 @@ export async function checkMasterSecret(
   const old = outdated.filter(isPrevious);
   const unknown = outdated.filter((count) => !isPrevious(count));
   const findings = [
-    ...(old.length > 0 ? [explainOld(old)] : []),
-    ...(unknown.length > 0 ? [explainUnknown(unknown)] : []),
+    ...(old.length > 0 ? [reportPrevious(old)] : []),
+    ...(unknown.length > 0 ? [reportUnknown(unknown)] : []),
   ];
   if (findings.length > 0) return findings;
-  const spare = previous.length === 0 ? '' : ' The previous ones can be dropped.';
-  return [
-    ok(MASTER_SECRET, `Everything is stored under the current one (id ${secretId}).${spare}`),
-  ];
+  const spare = previous.length === 0 ? '' : ' The previous ones can be removed.';
+  return [ok(MASTER_SECRET, `Every row is stored under the current one (id ${secretId}).${spare}`)];
 }
 
-function explainOld(counts: readonly StoredCount[]): Finding {
+function reportPrevious(counts: readonly StoredCount[]): Finding {
   return warning(MASTER_SECRET, {
     symptom: 'A previous master secret is still needed.',
     cause: `Rows stored under it: ${format(counts)}.`,
-    fix: 'latchkey secret rotate rewrites what it can; the rest follows when its owner is seen again.',
+    code: 'master_secret.previous_in_use',
+    fix: 'latchkey secret rotate rewrites rows; the remaining ones are rewritten when their owner is active again.',
+    facts: { stored: toFacts(counts) },
   });
 }
 
-function explainUnknown(counts: readonly StoredCount[]): Finding {
+function reportUnknown(counts: readonly StoredCount[]): Finding {
   return warning(MASTER_SECRET, {
+    code: 'master_secret.unknown_in_use',
     symptom: 'Rows are not found: licenses and machines are unknown, trials can be granted again.',
     cause: `Rows stored under a master secret that is not configured: ${format(counts)}.`,
-    fix: 'Put that secret into LATCHKEY_PREVIOUS_SECRETS, if it still exists, and run latchkey secret rotate.',
+    fix: 'Add that secret to LATCHKEY_PREVIOUS_SECRETS, if it still exists, and run latchkey secret rotate.',
+    facts: { stored: toFacts(counts) },
   });
+}
+
+function toFacts(counts: readonly StoredCount[]) {
+  return counts.map(({ kind, secretId, rows }) => ({ kind, secret_id: secretId, rows }));
 }
 
 function format(counts: readonly StoredCount[]): string {

@@ -62,7 +62,7 @@ test('finds a wrong master secret', async () => {
   const { findings } = JSON.parse(wrong.stdout);
   const failed = findings.filter(({ status }: { status: string }) => status === 'failed');
   assert.deepEqual(
-    failed.map(({ check }: { check: string }) => check),
-    ['signing key'],
+    failed.map(({ code }: { code: string }) => code),
+    ['signing_keys.wrong_master_secret'],
   );
 });

@@ -11,7 +11,7 @@ import { commandProcess } from '../command-process.ts';
 import { jsonOption, newCommand } from '../options.ts';
 import { type OutputOptions, paint, printResult } from '../output.ts';
 import { withDatabase } from '../with-context.ts';
-import { checkDatabase, explainNoDatabase } from './check-database.ts';
+import { checkDatabase, reportNoDatabase } from './check-database.ts';
 import {
   checkCatalog,
   checkDataDirectory,
@@ -36,14 +36,14 @@ export function doctorCommand(): Command {
 }
 
 async function runDoctor(options: OutputOptions): Promise<void> {
-  const findings = await examine();
+  const findings = await runChecks();
   const healthy = findings.every((finding) => finding.status !== 'failed');
   printResult(options, { healthy, findings }, () => findings.map(formatFinding).join('\n'));
   if (!healthy) commandProcess().exitCode = 1;
 }
 
-/** Runs every check; one that fails to run is itself a finding and does not keep the others from running. */
-async function examine(): Promise<readonly Finding[]> {
+/** Runs every check; an error in one is reported as a finding, and the others still run. */
+async function runChecks(): Promise<readonly Finding[]> {
   const reading = readConfiguration();
   const { config, problems } = reading;
   const checks: readonly (() => Finding | Finding[] | Promise<Finding | Finding[]>)[] = [
@@ -53,34 +53,35 @@ async function examine(): Promise<readonly Finding[]> {
     () => checkDataDirectory(config),
     () => checkDiskSpace(config),
     () => checkPort(config),
-    ...(problems.length === 0 ? [() => examineDatabase(config)] : []),
+    ...(problems.length === 0 ? [() => openAndCheckDatabase(config)] : []),
   ];
   const findings: Finding[] = [];
   for (const check of checks) {
     try {
       findings.push(...[await check()].flat());
     } catch (error) {
-      findings.push(unfinished(error));
+      findings.push(reportFailedCheck(error));
     }
   }
   return findings;
 }
 
-/** The doctor changes nothing, so it does not make the embedded database. */
-async function examineDatabase(config: Config): Promise<Finding[]> {
+/** Changes nothing, so it does not create the embedded database. */
+async function openAndCheckDatabase(config: Config): Promise<Finding[]> {
   if (config.database.kind === 'embedded' && !existsSync(clusterDirectory(config.dataDirectory))) {
-    return [ok('database', 'The embedded one will be made at the first start.')];
+    return [ok('database', 'The first start creates the embedded one.')];
   }
   try {
     return await withDatabase(({ pool, secrets }) => checkDatabase(pool, config, secrets));
   } catch (error) {
-    return explainNoDatabase(error);
+    return reportNoDatabase(error);
   }
 }
 
-function unfinished(error: unknown): Finding {
+function reportFailedCheck(error: unknown): Finding {
   return failure('doctor', {
-    symptom: 'A check could not be finished.',
+    code: 'doctor.check_failed',
+    symptom: 'A check failed with an error.',
     cause: messageOf(error),
     fix: 'Run latchkey doctor as the user that runs the service.',
   });

@@ -1,27 +1,29 @@
-/** What one check of the doctor found. */
+/** The result of a check of doctor. */
 export interface Finding {
   readonly check: string;
-  /** `warning` keeps the service running; `failed` does not, or not rightly. */
+  /** `warning`: the service runs; `failed`: it does not run, or not correctly. */
   readonly status: 'ok' | 'warning' | 'failed';
-  /** What there is to see. */
+  /** The stable code of a problem, in dotted lower case. */
+  readonly code?: string;
+  /** The observation. */
   readonly symptom: string;
-  /** Why it is so, when something is wrong. */
   readonly cause?: string;
-  /** What to do about it. */
   readonly fix?: string;
+  /** The facts of a problem, for programs. */
+  readonly facts?: Readonly<Record<string, unknown>>;
 }
 
-/** How bad something is, and why. */
-type Trouble = Pick<Finding, 'symptom'> & { readonly cause: string; readonly fix: string };
+type Problem = Required<Pick<Finding, 'code' | 'symptom' | 'cause' | 'fix'>> &
+  Pick<Finding, 'facts'>;
 
 export function ok(check: string, symptom: string): Finding {
   return { check, status: 'ok', symptom };
 }
 
-export function warning(check: string, trouble: Trouble): Finding {
-  return { check, status: 'warning', ...trouble };
+export function warning(check: string, problem: Problem): Finding {
+  return { check, status: 'warning', ...problem };
 }
 
-export function failure(check: string, trouble: Trouble): Finding {
-  return { check, status: 'failed', ...trouble };
+export function failure(check: string, problem: Problem): Finding {
+  return { check, status: 'failed', ...problem };
 }
