@@ -57,7 +57,7 @@ export async function startService(configuration: LoadedConfiguration): Promise<
   const disk = await watchDisk(database, log);
   resources.defer(() => disk?.stop());
   const isDiskLow = (): boolean => disk?.isLow ?? false;
-  await bringUpToDate(pool, log);
+  await migrateDatabase(pool, log);
 
   const metrics = createMetrics({ version });
   const mail = createMailTransport(config, secrets);
@@ -114,9 +114,10 @@ async function watchDisk(
   return disk;
 }
 
-async function bringUpToDate(pool: Pool, log: Logger): Promise<void> {
+async function migrateDatabase(pool: Pool, log: Logger): Promise<void> {
   const applied = await migrate(pool);
-  if (applied.length > 0) log.info({ migrations: applied }, 'the database was migrated');
+  if (applied.length > 0)
+    log.info({ event: 'database.migrated', migrations: applied }, 'migrated the database');
 }
 
 function assembleApp(ctx: Context, backlog: BacklogCounter, state: () => ServiceState): App {

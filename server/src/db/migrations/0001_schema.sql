@@ -62,7 +62,8 @@ create index licenses_product on licenses (product_id, id);
 create index licenses_revoked on licenses (id) where revoked_at is not null;
 create index licenses_refunded on licenses (id) where refunded_at is not null;
 create index licenses_suspended on licenses (id) where suspended_at is not null or disputed_at is not null;
--- license_list_moments: the times at which a status changes without a request. Validations write none of these columns.
+-- license_list_transitions: the times at which a status changes without a request. Validations write none of these
+-- columns.
 create index licenses_expires on licenses (expires_at, id) where expires_at is not null;
 create index licenses_subscription_expires on licenses (expires_at, id) where expires_at is not null and subscription;
 create index licenses_cancel_scheduled on licenses (cancel_scheduled_for, id) where cancel_scheduled_for is not null;
@@ -427,8 +428,8 @@ create table webhook_expiry_cursor (
 -- Background jobs
 -- ============================================================================================================
 
--- Work to be done later, and one row for each recurring task that one process at a time runs. A job is deleted when it is
--- done. The id is the only generated number in this schema: operators type it.
+-- Work to be done later, and one row for each recurring task that one process at a time runs. A job is deleted when it
+-- is done. The id is the only generated number in this schema: operators type it.
 create table jobs (
   id            bigint      not null generated always as identity,
   name          text        not null,

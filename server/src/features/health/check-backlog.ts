@@ -25,14 +25,14 @@ export async function checkBacklog({
     const backlog = await readBacklog();
     return Object.fromEntries(CHECKS.map(([name, , explain]) => [name, judge(explain(backlog))]));
   } catch (error) {
-    log.warn({ err: error }, 'what waits for somebody cannot be counted');
+    log.warn({ event: 'health.backlog_check_failed', err: error }, 'could not count the backlog');
     return Object.fromEntries(CHECKS.map(([name, subject]) => [name, unknown(subject)]));
   }
 }
 
-function judge(troubles: readonly string[]): HealthCheck {
-  if (troubles.length === 0) return { status: 'healthy' };
-  return { status: 'degraded', message: troubles.join(' ') };
+function judge(problems: readonly string[]): HealthCheck {
+  if (problems.length === 0) return { status: 'healthy' };
+  return { status: 'degraded', message: problems.join(' ') };
 }
 
 function unknown(subject: string): HealthCheck {

@@ -8,7 +8,7 @@ const PING_TIMEOUT_MS = 2_000;
 /** Slower than this is worth a look; a ping takes well under a millisecond. */
 const SLOW_PING_MS = 500;
 
-/** Asks the database for a sign of life. Never throws: what went wrong goes to the log. */
+/** Pings the database. Never throws: errors are logged. */
 export async function checkDatabase({
   pingDatabase,
   log,
@@ -17,7 +17,7 @@ export async function checkDatabase({
   try {
     await withDeadline(PING_TIMEOUT_MS, pingDatabase());
   } catch (error) {
-    log.warn({ err: error }, 'the database does not answer');
+    log.warn({ event: 'health.database_check_failed', err: error }, 'could not ping the database');
     return { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' };
   }
   const latencyMs = Math.round((performance.now() - startedAt) * 100) / 100;
@@ -26,7 +26,7 @@ export async function checkDatabase({
     : { status: 'healthy', latency_ms: latencyMs };
 }
 
-/** Rejects when the work takes longer than that; the work itself goes on. */
+/** Rejects after a timeout; the work continues. */
 async function withDeadline(ms: number, work: Promise<void>): Promise<void> {
   const { promise: expired, reject } = Promise.withResolvers<never>();
   const timer = setTimeout(() => reject(new Error(`no answer in ${ms} ms`)), ms);
@@ -37,7 +37,7 @@ async function withDeadline(ms: number, work: Promise<void>): Promise<void> {
   }
 }
 
-/** Whether the database has the schema that this program is written for. Never throws. */
+/** Checks whether the database has the schema of this version. Never throws. */
 export async function checkMigrations({
   migrationsPending,
   log,
@@ -47,7 +47,10 @@ export async function checkMigrations({
       ? { status: 'unhealthy', message: 'The database has not been migrated to this version.' }
       : { status: 'healthy' };
   } catch (error) {
-    log.warn({ err: error }, 'the migrations cannot be compared');
+    log.warn(
+      { event: 'health.migrations_check_failed', err: error },
+      'could not list the migrations',
+    );
     return { status: 'unhealthy', message: 'The state of the migrations is not known.' };
   }
 }
