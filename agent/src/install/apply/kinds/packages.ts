@@ -82,58 +82,48 @@ function listPlanned({ facts }: Before): readonly string[] {
 }
 
 /** Returns what an interrupted run installed. */
-async function findInterrupted(
-  { subject, before }: Entry,
-  context: StepContext,
-): Promise<string[]> {
-  const mark = readMark(before);
+async function findInterrupted(entry: Entry, context: StepContext): Promise<readonly string[]> {
+  const mark = readMark(entry.before);
   await waitForMarked(mark, context);
   const own = listInstalledBy(await readAptHistory(context), mark);
   if (own.length === 0) return [];
   // apt may have been killed, but not its dpkg.
   await waitForAptLock(context);
   await configurePending(context);
-  const states = await listPackageStates(context);
-  const planned = listPlanned(before);
-  const isLeft = createLeftTest(before, states);
-  const isAdopted = await createAdoptionTest(subject, context);
-  return own.filter((name) => planned.includes(name) && isLeft(name) && !isAdopted(name));
+  const planned = listPlanned(entry.before);
+  return listLeft(
+    own.filter((name) => planned.includes(name)),
+    entry,
+    context,
+  );
 }
 
-/** Returns whether an administrator kept a dependency: apt marks it as installed by name. */
-async function createAdoptionTest(
-  { names = '' }: Entry['subject'],
-  context: StepContext,
-): Promise<(name: string) => boolean> {
-  const named = names.split(' ');
-  const manual = await listManual(context);
-  return (name) => manual.has(name) && !named.includes(name);
+/** Returns what a completed run installed, without what was installed again since. */
+async function findAdded(entry: Entry, context: StepContext): Promise<readonly string[]> {
+  const { added = [], mark: [mark = ''] = [] } = entry.after ?? {};
+  const again = listInstalledAfter(await readAptHistory(context), mark);
+  return listLeft(
+    added.filter((name) => !again.includes(name)),
+    entry,
+    context,
+  );
 }
 
-/** Returns whether a package has something that was not there before, even after an interrupted removal. */
-function createLeftTest(
-  { facts }: Before,
-  states: ReadonlyMap<string, string>,
-): (name: string) => boolean {
-  const { configured = [] } = facts;
-  const hasFiles = (name: string) =>
-    states.get(name) === 'config-files' && !configured.includes(name);
-  return (name) => isPresent(states, name) || hasFiles(name);
-}
-
-/** Returns what a completed run installed, without what was installed again or kept since. */
-async function findAdded(
-  { subject, before, after }: Entry,
+/** Returns those packages that have more than before, without dependencies that an administrator kept: apt marks them as manual. */
+async function listLeft(
+  packagesOfRun: readonly string[],
+  { subject: { names = '' }, before }: Entry,
   context: StepContext,
 ): Promise<readonly string[]> {
-  const { added = [], mark: [mark = ''] = [] } = after ?? {};
   const states = await listPackageStates(context);
-  const again = listInstalledAfter(await readAptHistory(context), mark);
-  const isAdopted = await createAdoptionTest(subject, context);
-  const isLeft = createLeftTest(before, states);
-  return [...new Set(added)].filter(
-    (name) => isLeft(name) && !again.includes(name) && !isAdopted(name),
-  );
+  const manual = await listManual(context);
+  const { configured = [] } = before.facts;
+  const named = names.split(' ');
+  return [...new Set(packagesOfRun)].filter((name) => {
+    const hasFiles = states.get(name) === 'config-files' && !configured.includes(name);
+    const isKept = manual.has(name) && !named.includes(name);
+    return (isPresent(states, name) || hasFiles) && !isKept;
+  });
 }
 
 async function remove(added: readonly string[], entry: Entry, context: StepContext): Promise<void> {

@@ -5,8 +5,6 @@ import {
   lchownSync,
   lstatSync,
   readdirSync,
-  readFileSync,
-  readlinkSync,
   realpathSync,
   renameSync,
   rmSync,
@@ -14,8 +12,8 @@ import {
 import { dirname, join } from 'node:path';
 
 import type { ProgramStep } from '../../steps.ts';
-import { locate, type Machine } from '../machine.ts';
-import { capturePath, lstatOrNull, restore } from '../path-state.ts';
+import { locate, type Machine, succeeds } from '../machine.ts';
+import { capturePath, restore } from '../path-state.ts';
 import type { StepKind } from '../step-kind.ts';
 import { syncPath } from '../../../system/write-file.ts';
 import { createParents } from './file.ts';
@@ -30,13 +28,13 @@ const COPY_OPTIONS = {
 
 export const program: StepKind<ProgramStep> = {
   outlivesPlans: true,
-  describe: ({ to }) => `Put the program into ${to}`,
+  describe: ({ to }) => `Install the program into ${to}`,
   findSubject: ({ to }) => ({ to }),
 
   async isSatisfied({ from, to }, context) {
     const place = locate(context, to);
     if (!existsSync(place)) return false;
-    return realpathSync(from) === realpathSync(place) || isSame(from, place);
+    return realpathSync(from) === realpathSync(place) || isSame(from, place, context);
   },
 
   async capture({ to = '' }, context) {
@@ -108,18 +106,7 @@ function syncTree(path: string): void {
 }
 
 /** Whether two directories contain the same files with the same bytes. */
-function isSame(one: string, other: string): boolean {
-  const [stats, there] = [lstatSync(one), lstatOrNull(other)];
-  if (there === null) return false;
-  if (stats.isSymbolicLink()) {
-    return there.isSymbolicLink() && readlinkSync(one) === readlinkSync(other);
-  }
-  if (stats.isDirectory()) {
-    if (!there.isDirectory()) return false;
-    const names = readdirSync(one).sort();
-    if (names.join('/') !== readdirSync(other).sort().join('/')) return false;
-    return names.every((name) => isSame(join(one, name), join(other, name)));
-  }
-  const sameSize = there.isFile() && stats.size === there.size;
-  return sameSize && readFileSync(one).equals(readFileSync(other));
+async function isSame(from: string, place: string, machine: Machine): Promise<boolean> {
+  const how = ['--recursive', '--brief', '--no-dereference'];
+  return succeeds(machine, ['diff', ...how, '--', from, place]);
 }
