@@ -255,7 +255,7 @@ test('the domain leads elsewhere, or nowhere; behind a router that is a warning'
   );
 });
 
-test('warns of an address that the installation was told to accept', () => {
+test('warns of an address that the installation accepted', () => {
   assert.ok(standalone.installed);
   const inspection: Inspection = {
     ...standalone,
@@ -268,7 +268,7 @@ test('warns of an address that the installation was told to accept', () => {
     },
   };
   const cause =
-    'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7; the installation was told to accept that (--skip-dns-check).';
+    'm.example.com leads to 198.51.100.1, and this machine has 203.0.113.7; the installation accepted that (--skip-dns-check).';
   assertOnly(
     inspection,
     'domain',
@@ -488,7 +488,7 @@ test('a list of revoked certificates that is out of date, or that nothing writes
     { ...proxied, revocations: { ...revocations, isTimerActive: false, nextUpdate: inDays(300) } },
     'revocations',
     'warning',
-    '/etc/a/crl.pem holds until 2027-12-26T12:00:00.000Z, and no timer writes it anew.',
+    '/etc/a/crl.pem is valid until 2027-12-26T12:00:00.000Z, and no timer renews it.',
     /enable --now latchkey-agent-revocations\.timer/u,
   );
 });

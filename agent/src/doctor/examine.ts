@@ -5,7 +5,8 @@ import {
   checkRenewal,
   checkRevocations,
 } from './checks/certificate.ts';
-import { checkDomain, checkFirewall } from './checks/domain.ts';
+import { checkDomain } from './checks/domain.ts';
+import { checkFirewall } from './checks/firewall.ts';
 import { checkBindAddress, checkPorts } from './checks/ports.ts';
 import {
   checkProxyCertificates,
@@ -17,7 +18,7 @@ import { checkSelinux } from './checks/selinux.ts';
 import type { Finding } from './finding.ts';
 import type { Inspection } from './inspect/inspection.ts';
 
-/** In the order in which an administrator checks: what comes first is often the cause of what comes later. */
+/** In the order in which an administrator checks: a problem is often the cause of a later one. */
 const CHECKS: readonly ((inspection: Inspection) => Finding)[] = [
   checkConfiguration,
   checkUnit,
@@ -38,7 +39,7 @@ const CHECKS: readonly ((inspection: Inspection) => Finding)[] = [
   checkViewers,
 ];
 
-/** What each check says of a machine. */
+/** Runs all checks on an inspection. */
 export function examine(inspection: Inspection): Finding[] {
   return CHECKS.map((check) => check(inspection));
 }

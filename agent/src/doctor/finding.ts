@@ -1,4 +1,4 @@
-/** What the doctor looks into. Where a check is about a line of the installation guide's table of errors, it has its name. */
+/** The checks of the doctor. Those of the installation guide's table of errors have its names. */
 export type CheckName =
   | 'agent_reachable'
   | 'agent_running'
@@ -18,7 +18,6 @@ export type CheckName =
   | 'server_names'
   | 'viewers';
 
-/** What a check has found. */
 export type Finding = Fine | Fault;
 
 export interface Fine {
@@ -30,21 +29,21 @@ export interface Fine {
 
 export interface Fault {
   readonly check: CheckName;
-  /** With a problem nobody, or not everybody, can watch; a warning becomes one if nothing is done. */
+  /** With a problem some viewers cannot connect; a warning becomes a problem if nothing is done. */
   readonly state: 'problem' | 'warning';
-  /** What somebody sees. */
+  /** What viewers or the administrator notice. */
   readonly symptom: string;
   readonly cause: string;
   /** What to do, with the commands to paste. */
   readonly fix: string;
 }
 
-/** A check that found nothing wrong. */
+/** Reports a check without a problem. */
 export function ok(check: CheckName, says: string): Fine {
   return { check, state: 'ok', says };
 }
 
-/** A check that could not be made, or has nothing to check. */
+/** Reports a check that could not be made, or does not apply. */
 export function skipped(check: CheckName, says: string): Fine {
   return { check, state: 'skipped', says };
 }

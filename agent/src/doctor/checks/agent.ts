@@ -2,12 +2,12 @@ import { AGENT_PORT, agentUnit } from '../../install/paths.ts';
 import { type Finding, ok, problem, skipped, warning } from '../finding.ts';
 import type { Inspection } from '../inspect/inspection.ts';
 
-/** The port that the agent is to listen on: the usual one where its configuration does not say. */
+/** Returns the port of the agent's configuration; the default where it is invalid. */
 export function findAgentPort({ configuration }: Pick<Inspection, 'configuration'>): number {
   return configuration.kind === 'read' ? configuration.config.listen.port : AGENT_PORT;
 }
 
-/** The configuration can be used: else the agent does not start. */
+/** Checks that the configuration is valid: otherwise the agent does not start. */
 export function checkConfiguration({ configuration }: Inspection): Finding {
   const { path } = configuration;
   if (configuration.kind === 'read') return ok('configuration', `${path} is valid.`);
@@ -18,7 +18,7 @@ export function checkConfiguration({ configuration }: Inspection): Finding {
   });
 }
 
-/** The unit runs, and comes back when the machine starts. */
+/** Checks that the unit runs, and starts at boot. */
 export function checkUnit({ unit }: Inspection): Finding {
   if (unit === null) return skipped('agent_running', 'systemd is not asked on this machine.');
   if (!unit.isLoaded) {
@@ -45,7 +45,7 @@ export function checkUnit({ unit }: Inspection): Finding {
   return ok('agent_running', `${agentUnit} is active and starts with the machine.`);
 }
 
-/** The agent answers on its own port of this machine. */
+/** Checks that the agent answers on its own port. */
 export function checkAnswer({ agentFault, configuration }: Inspection): Finding {
   if (configuration.kind === 'wrong') {
     return skipped('agent_reachable', 'Where the agent listens is not known.');

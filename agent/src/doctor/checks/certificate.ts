@@ -7,7 +7,7 @@ import type { Inspection } from '../inspect/inspection.ts';
 const DAY_MS = 86_400_000;
 const HTTP_PORT = 80;
 
-/** The agent's files of TLS can be read by its user, fit together, are in time and for the name. */
+/** Checks that the agent's user can read its TLS files, and that they match, are valid and name the domain. */
 export function checkCertificate(inspection: Inspection): Finding {
   const { configuration } = inspection;
   if (configuration.kind === 'wrong') return skipped('certificate', 'Its place is not known.');
@@ -42,7 +42,7 @@ export function checkCertificate(inspection: Inspection): Finding {
   return ok('certificate', `${configuration.config.tls.certificateFile} is good.`);
 }
 
-/** certbot renews the certificate in time. */
+/** Checks that certbot renews the certificate in time. */
 export function checkRenewal(inspection: Inspection): Finding {
   const { renewal, now, installed, listeners } = inspection;
   if (renewal === null) return skipped('renewal', 'certbot keeps no certificate for the domain.');
@@ -82,7 +82,7 @@ export function checkRenewal(inspection: Inspection): Finding {
   return ok('renewal', `certbot renews ${renewal.name} ${by}; ${daysLeft} days are left.`);
 }
 
-/** Returns the answers that tell whether a renewal fails: a router may answer by itself when it is asked from inside. */
+/** Returns the answers that prove a failing renewal: a router may answer requests from inside itself. */
 function listConclusive({ challenges, domain, installed }: Inspection): readonly ChallengeAnswer[] {
   const own = domain?.ownAddresses ?? [];
   return challenges.filter(
@@ -97,10 +97,10 @@ function howToRenew({ renewal }: Inspection): string {
     : `certbot renew --cert-name ${renewal.name} --force-renewal, then: ${paths.renewalHook} or systemctl reload ${agentUnit}`;
 }
 
-/** A list that is out of date lets nobody in. */
+/** No viewer is admitted with an outdated list. */
 const REVOCATIONS_WARNING_DAYS = 30;
 
-/** The list of revoked certificates is in time, and something writes it anew. */
+/** Checks that the revocation list is valid, and that a timer renews it. */
 export function checkRevocations({ revocations, now }: Inspection): Finding {
   if (revocations === null) return skipped('revocations', 'No client certificates are asked for.');
   const { path, nextUpdate, isTimerActive } = revocations;
@@ -110,16 +110,16 @@ export function checkRevocations({ revocations, now }: Inspection): Finding {
     const cause = `${path} is out of date since ${nextUpdate.toISOString()}.`;
     return problem('revocations', { symptom: 'Every client is refused.', cause, fix });
   }
-  const until = nextUpdate === null ? 'for good' : `until ${nextUpdate.toISOString()}`;
+  const until = nextUpdate === null ? 'without end' : `until ${nextUpdate.toISOString()}`;
   const daysLeft = ((nextUpdate?.getTime() ?? Number.POSITIVE_INFINITY) - now.getTime()) / DAY_MS;
   if (!isTimerActive || daysLeft < REVOCATIONS_WARNING_DAYS) {
-    const cause = `${path} holds ${until}, and ${isTimerActive ? 'the timer did not write it anew' : 'no timer writes it anew'}.`;
+    const cause = `${path} is valid ${until}, and ${isTimerActive ? 'the timer did not renew it' : 'no timer renews it'}.`;
     return warning('revocations', { symptom: 'Later every client will be refused.', cause, fix });
   }
-  return ok('revocations', `${path} holds ${until}.`);
+  return ok('revocations', `${path} is valid ${until}.`);
 }
 
-/** A wrong clock makes good certificates look expired. */
+/** Checks the clock: a wrong one makes valid certificates look expired. */
 export function checkClock({ isClockSynchronized, configuration, now }: Inspection): Finding {
   const fix =
     'timedatectl set-ntp true, and install systemd-timesyncd or chrony where there is none';
@@ -133,7 +133,8 @@ export function checkClock({ isClockSynchronized, configuration, now }: Inspecti
       fix,
     });
   }
-  if (isClockSynchronized === null) return skipped('clock', 'Nobody says whether it is set.');
+  if (isClockSynchronized === null)
+    return skipped('clock', 'timedatectl does not report whether it is synchronized.');
   if (isClockSynchronized) return ok('clock', 'It is set by the network.');
   return warning('clock', {
     symptom:

@@ -9,7 +9,7 @@ const HTTP_PORT = 80;
 
 const LOOPBACK: ReadonlySet<string> = new Set(['127.0.0.1', '::1']);
 
-/** Nobody else has the agent's port, nor, where certbot answers challenges by itself, port 80. */
+/** Checks that no other program uses the agent's port, nor port 80 where certbot answers challenges itself. */
 export function checkPorts(inspection: Inspection): Finding {
   const { configuration, listeners, renewal } = inspection;
   if (configuration.kind === 'wrong') return skipped('ports', 'The port is not known.');
@@ -33,7 +33,7 @@ export function checkPorts(inspection: Inspection): Finding {
   return ok('ports', `Nobody else has port ${port}.`);
 }
 
-/** The agent listens for everybody by itself, and for the proxy alone behind one. */
+/** Checks that the agent listens on every address, or on loopback only behind a proxy. */
 export function checkBindAddress({ configuration, installed, domain }: Inspection): Finding {
   if (configuration.kind === 'wrong') return skipped('bind_address', 'The address is not known.');
   if (installed === null) return skipped('bind_address', 'The agent was not installed in a mode.');
@@ -70,7 +70,7 @@ function isIpv6Only(domain: Inspection['domain']): boolean {
   return addresses.length > 0 && addresses.every(isIPv6);
 }
 
-/** The unit says it where it can be asked; a process that cannot be seen answers as the agent does. */
+/** Whether a listener is the agent: by its unit; an invisible process is the agent when it answers as the agent does. */
 function isAgent({ agentFault }: Inspection, { process }: Listener): boolean {
   return process === null ? agentFault === null : process.unit === agentUnit || agentFault === null;
 }

@@ -7,11 +7,11 @@ import { findAgentPort } from './agent.ts';
 
 const NO_CERTIFICATE = 496;
 
-/** What web servers answer that do not know 496, as they were set up by our instructions. */
+/** The refusal of web servers that do not know 496, configured by our instructions. */
 const FORBIDDEN = 403;
 const BAD_GATEWAY = 502;
 
-/** What Apache and HAProxy answer in its place. */
+/** The status of Apache and HAProxy in its place. */
 const UNAVAILABLE = 503;
 const NOT_FOUND = 404;
 
@@ -21,10 +21,9 @@ const OUT_OF_REACH =
 
 const PRINT_INSTRUCTIONS = 'See what to put there: latchkey-agent install --mode proxy --dry-run';
 
-/** What is told beside a symptom. */
 type Advice = Pick<Fault, 'cause' | 'fix'>;
 
-/** `GET <path>/health` is answered by the proxy itself. */
+/** Checks that the proxy itself answers `GET <path>/health`. */
 export function checkProxyHealth({ proxy, installed }: Inspection): Finding {
   if (proxy === null || installed === null) return skipped('proxy_health', NO_PROXY);
   const url = `https://${installed.domain}${installed.proxyPath}/health`;
@@ -38,7 +37,7 @@ export function checkProxyHealth({ proxy, installed }: Inspection): Finding {
   return problem('proxy_health', { symptom, ...adviseReload(health, installed) });
 }
 
-/** The route leads to the agent, and with mutual TLS only with a certificate. */
+/** Checks that the route reaches the agent, and with mutual TLS only with a certificate. */
 export function checkProxyRoute(inspection: Inspection): Finding {
   const { proxy, installed } = inspection;
   const port = findAgentPort(inspection);
@@ -76,14 +75,14 @@ function adviseFollowing(handedTo: number, port: number): Advice {
   };
 }
 
-/** Where a file of ours has nginx look for the agent; null where nginx loads none. */
+/** Returns the port to which our files of nginx forward; null where nginx loads none. */
 function findHandedPort({ nginx }: Inspection): number | null {
   const own = nginx?.files.filter(({ path }) => path === paths.nginxRoute || isOwnServerFile(path));
   const [port] = (own ?? []).flatMap(({ text }) => findUpstreamPort(text) ?? []);
   return port ?? null;
 }
 
-/** Without a certificate 496; with one of the own authority, not 496. */
+/** Checks that nginx answers 496 without a client certificate, and another status with one of our authority. */
 export function checkProxyCertificates({ proxy, installed, isRoot }: Inspection): Finding {
   if (proxy === null || installed === null) return skipped('proxy_certificates', NO_PROXY);
   if (!installed.mutualTls) return skipped('proxy_certificates', 'Mutual TLS is off.');
@@ -129,7 +128,7 @@ export function checkProxyCertificates({ proxy, installed, isRoot }: Inspection)
   );
 }
 
-/** A web server that was set up by a person may answer 403 itself, in other words. */
+/** Whether the agent refused: a manually configured web server may answer 403 itself, with another text. */
 function isRejectedByAgent(answer: Answer, { proxyByHand }: Installed): boolean {
   if (answer.status !== FORBIDDEN) return false;
   return !proxyByHand || /^The (?:client certificate|list|proxy)\b/u.test(answer.body);
@@ -137,7 +136,7 @@ function isRejectedByAgent(answer: Answer, { proxyByHand }: Installed): boolean 
 
 type Installed = NonNullable<Inspection['installed']>;
 
-/** A load balancer in front may be the only one that is answered: what was set up by hand may be so. */
+/** Whether only a load balancer in front answers, as with a manually configured proxy. */
 function isOutOfReach(answer: Answer, { proxyByHand }: Installed): boolean {
   return proxyByHand && answer.status === null && !answer.fault.includes('ECONNREFUSED');
 }
@@ -172,7 +171,7 @@ function readBody(answer: Answer): string {
   return answer.status === null ? answer.fault : answer.body.trim();
 }
 
-/** One server block for a name: nginx uses the first and ignores the others, which it only warns of. */
+/** Checks that the domain has one server block: nginx ignores further ones with only a warning. */
 export function checkServerNames({ nginx, installed }: Inspection): Finding {
   if (nginx === null || installed?.mode !== 'proxy') return skipped('server_names', NO_PROXY);
   if (nginx.foreign !== null) return checkForeign(nginx.foreign, installed);
@@ -194,7 +193,7 @@ export function checkServerNames({ nginx, installed }: Inspection): Finding {
   });
 }
 
-/** Checks a running nginx that reads other files than those that the installer wrote the route into. */
+/** Reports a running nginx that does not read the files that contain the route. */
 function checkForeign(foreign: string, { proxyByHand }: Installed): Finding {
   if (proxyByHand) return skipped('server_names', foreign);
   return problem('server_names', {
@@ -205,5 +204,5 @@ function checkForeign(foreign: string, { proxyByHand }: Installed): Finding {
 }
 
 function describe(answer: Answer): string {
-  return answer.status === null ? `gives no answer: ${answer.fault}` : `answers ${answer.status}`;
+  return answer.status === null ? `does not answer: ${answer.fault}` : `answers ${answer.status}`;
 }

@@ -1,11 +1,11 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 
-import { askHealth } from '../../service/client.ts';
-import type { AgentConfig } from '../../config/config.ts';
+import { checkEnvironment } from '../../config/check-environment.ts';
+import { type AgentConfig, ConfigError } from '../../config/config.ts';
+import { loadConfig } from '../../config/load-config.ts';
 import { detectAddresses, findAddresses } from '../../install/detect/addresses.ts';
 import { detectCertificate } from '../../install/detect/certificates.ts';
-import type { Detection, RunProgram } from '../../install/run-program.ts';
 import { detectFirewall } from '../../install/detect/firewall.ts';
 import { detectInstalled } from '../../install/detect/installed.ts';
 import { detectListeners } from '../../install/detect/listeners.ts';
@@ -13,16 +13,31 @@ import { detectNginx } from '../../install/detect/nginx.ts';
 import { detectSelinux } from '../../install/detect/selinux.ts';
 import type { CertificateFacts, InstalledFacts } from '../../install/facts.ts';
 import { AGENT_PORT, paths } from '../../install/paths.ts';
-import { requestChallenge, type ChallengeAnswer } from '../../install/verify/challenge.ts';
-import { readTlsMaterial } from '../../tls/tls-files.ts';
-import { inspectProxy } from './ask-proxy.ts';
-import { inspectConfiguration, readConfiguration } from './inspect-configuration.ts';
-import type { DomainStatus, Inspection, RevocationsStatus } from './inspection.ts';
-import { isClockSynchronized, isUnitActive, inspectFirewall, inspectUnit } from './programs.ts';
+import type { Detection, RunProgram } from '../../install/run-program.ts';
+import { type ChallengeAnswer, requestChallenge } from '../../install/verify/challenge.ts';
+import { probeProxy } from '../../install/verify/probe-proxy.ts';
+import { type ClientCertificate, requestPage, type Target } from '../../install/verify/request.ts';
+import { askHealth } from '../../service/client.ts';
+import { listTlsFiles, readTlsMaterial } from '../../tls/tls-files.ts';
+import type {
+  Answer,
+  ConfigurationStatus,
+  DomainStatus,
+  Inspection,
+  ProxyStatus,
+  RevocationsStatus,
+} from './inspection.ts';
+import {
+  inspectFirewall,
+  inspectUnit,
+  isClockSynchronized,
+  isUnitActive,
+  listUnreadable,
+} from './programs.ts';
 
 const REVOCATIONS_TIMER = 'latchkey-agent-revocations.timer';
 
-/** Looks at everything that the checks are about, and changes nothing. It takes some seconds at most. */
+/** Inspects everything that the checks are about, and changes nothing. It takes some seconds at most. */
 export async function inspectMachine(
   configPath: string,
   runProgram: RunProgram,
@@ -35,7 +50,7 @@ export async function inspectMachine(
   const ports = [80, 443, config?.listen.port ?? AGENT_PORT];
   const listeners = detectListeners(detection, ports);
   const renewal = installed === null ? null : detectCertificate(detection, installed.domain, now);
-  // What is slow is slow at the same time.
+  // In parallel, because several are slow.
   const [configuration, ...others] = await Promise.all([
     inspectConfiguration(configPath, reading, runProgram, now),
     config === null ? null : askHealth(config),
@@ -72,14 +87,14 @@ export async function inspectMachine(
   };
 }
 
-/** Asks as an authority does, where a renewal needs our answers. */
+/** Requests the challenge probe as an authority does, where a renewal needs our answers. */
 async function inspectChallenges(renewal: CertificateFacts | null): Promise<ChallengeAnswer[]> {
   if (renewal?.webroots.includes(paths.challenges) !== true) return [];
   const { addresses } = await findAddresses(renewal.name);
   return requestChallenge(renewal.name, addresses, detectAddresses());
 }
 
-/** Whether the agent has a copy of an older certificate than certbot keeps. */
+/** Whether the agent has a copy of an older certificate than certbot's. */
 function isCopyOld(renewal: CertificateFacts, config: AgentConfig | null): boolean {
   const file = config?.tls.certificateFile;
   const [copy, kept] = [file, `${renewal.directory}/fullchain.pem`].map((path) =>
@@ -95,7 +110,7 @@ async function inspectDomain(installed: InstalledFacts | null): Promise<DomainSt
   return { name: installed.domain, ...lookup, ownAddresses: detectAddresses() };
 }
 
-/** Null where no client certificates are asked for, and where the files cannot be used, which another check tells. */
+/** Returns null where client certificates are not required, and where the files are invalid, which another check reports. */
 async function inspectRevocations(
   config: AgentConfig | null,
   runProgram: RunProgram,
@@ -109,4 +124,72 @@ async function inspectRevocations(
   } catch {
     return null;
   }
+}
+
+/** A configuration, or the problems with it. */
+type Reading =
+  | { readonly config: AgentConfig; readonly problems: null }
+  | { readonly config: null; readonly problems: readonly string[] };
+
+export async function readConfiguration(path: string): Promise<Reading> {
+  try {
+    return { config: await loadConfig(path), problems: null };
+  } catch (error) {
+    if (error instanceof ConfigError) return { config: null, problems: error.problems };
+    throw error;
+  }
+}
+
+/** Inspects what the configuration needs of the machine, and whether the agent's user may read its files. */
+export async function inspectConfiguration(
+  path: string,
+  { config, problems }: Reading,
+  runProgram: RunProgram,
+  now: Date,
+): Promise<ConfigurationStatus> {
+  if (config === null) return { kind: 'wrong', path, problems };
+  const files = [...listTlsFiles(config.tls), config.tokensFile].filter((file) => file !== null);
+  const [findings, unreadable] = await Promise.all([
+    checkEnvironment(config, now),
+    listUnreadable(runProgram, files),
+  ]);
+  return { kind: 'read', path, config, findings, unreadable };
+}
+
+const HTTPS_PORT = 443;
+
+/** Requests health and route from the local proxy, without and with a client certificate. */
+export async function inspectProxy({
+  domain,
+  proxyPath,
+  mutualTls,
+}: InstalledFacts): Promise<ProxyStatus> {
+  const identity = mutualTls ? readIdentity() : null;
+  const { host } = await probeProxy({ domain, proxyPath });
+  const target = { host, port: HTTPS_PORT, domain, path: proxyPath };
+  const [health, route, routeWithCertificate] = await Promise.all([
+    ask({ ...target, path: `${proxyPath}/health` }),
+    ask(target),
+    identity === null ? null : ask({ ...target, path: `${proxyPath}?admission` }, identity),
+  ]);
+  return { health, route, routeWithCertificate };
+}
+
+/** Returns the proxy's own certificate, which our authority signed; null when it cannot be read. */
+function readIdentity(): ClientCertificate | null {
+  try {
+    return {
+      cert: readFileSync(paths.proxyCertificate, 'utf8'),
+      key: readFileSync(paths.proxyCertificateKey, 'utf8'),
+    };
+  } catch {
+    return null;
+  }
+}
+
+async function ask(target: Target, shown: ClientCertificate | null = null): Promise<Answer> {
+  const { status, body, contentType, fault } = await requestPage(target, shown);
+  return status === null
+    ? { status, fault: fault ?? 'no answer' }
+    : { status, body, type: contentType };
 }

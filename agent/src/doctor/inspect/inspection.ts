@@ -10,7 +10,7 @@ import type {
 } from '../../install/facts.ts';
 import type { ChallengeAnswer } from '../../install/verify/challenge.ts';
 
-/** All that the checks know of a machine. What could not be looked at is null. */
+/** The facts that the checks examine. Null is unknown. */
 export interface Inspection {
   readonly now: Date;
   readonly isRoot: boolean;
@@ -18,26 +18,26 @@ export interface Inspection {
   readonly installed: InstalledFacts | null;
   readonly configuration: ConfigurationStatus;
   readonly unit: UnitStatus | null;
-  /** On 80, 443 and the agent's port. */
+  /** The listeners on ports 80, 443 and the agent's. */
   readonly listeners: readonly Listener[];
   /** Why the agent does not answer on its own port, as a sentence; null when it does. */
   readonly agentFault: string | null;
   readonly domain: DomainStatus | null;
   /** Null where nginx is not installed. */
   readonly nginx: NginxFacts | null;
-  /** Null where there is no proxy to ask. */
+  /** Null without a proxy. */
   readonly proxy: ProxyStatus | null;
   readonly firewall: FirewallStatus;
   /** Null where SELinux is not enforced. */
   readonly selinux: SelinuxFacts | null;
   /** The certificate that certbot renews for the domain. */
   readonly renewal: CertificateFacts | null;
-  /** What the domain's addresses answer to challenges; empty where no certificate is renewed by our answers. */
+  /** The answers of the domain's addresses to challenges; empty where no renewal needs our answers. */
   readonly challenges: readonly ChallengeAnswer[];
-  /** Whether the agent has another certificate than certbot keeps; false where it has none of certbot's. */
+  /** Whether the agent has a copy of an older certificate than certbot's. */
   readonly isCopyOld: boolean;
   readonly revocations: RevocationsStatus | null;
-  /** Whether something sets the clock; null when nobody says. */
+  /** Whether the clock is synchronized; null when unknown. */
   readonly isClockSynchronized: boolean | null;
 }
 
@@ -46,14 +46,14 @@ export type ConfigurationStatus =
       readonly kind: 'read';
       readonly path: string;
       readonly config: AgentConfig;
-      /** Of the files and the port that it names. */
+      /** The problems of its files and port. */
       readonly findings: Findings;
       /** Files that the agent's user may not read. */
       readonly unreadable: readonly string[];
     }
   | { readonly kind: 'wrong'; readonly path: string; readonly problems: readonly string[] };
 
-/** As `systemctl show` says. */
+/** From `systemctl show`. */
 export interface UnitStatus {
   readonly isLoaded: boolean;
   readonly activeState: string;
@@ -63,20 +63,18 @@ export interface UnitStatus {
 
 export interface DomainStatus {
   readonly name: string;
-  /** Where it leads. */
   readonly addresses: readonly string[];
-  /** The error of the resolver, where it could not be asked. */
+  /** The error of the resolver; null when it answered. */
   readonly resolverFault: string | null;
-  /** The machine's own. */
   readonly ownAddresses: readonly string[];
 }
 
-/** What the proxy answers on this machine's port 443 to the domain's name. */
+/** The answers of the local proxy on port 443 for the domain. */
 export interface ProxyStatus {
   readonly health: Answer;
   /** Without a client certificate. */
   readonly route: Answer;
-  /** Whether the agent admits one that the own authority signed; null without mutual TLS, or when it cannot be read. */
+  /** With a certificate of our authority; null without mutual TLS, or when it cannot be read. */
   readonly routeWithCertificate: Answer | null;
 }
 
@@ -86,7 +84,7 @@ export type Answer =
 
 export interface FirewallStatus {
   readonly tool: HostFacts['firewall'];
-  /** The ports that ufw or firewalld let in, or that rules of nftables or iptables name; null where its rules do not tell. */
+  /** The ports that ufw or firewalld allow, or that rules of nftables or iptables name; null where that is unknown. */
   readonly openPorts: readonly number[] | null;
   /** The ports that the permanent configuration of firewalld lets in; it may differ from the runtime one. */
   readonly permanentPorts?: readonly number[];
@@ -94,7 +92,7 @@ export interface FirewallStatus {
 
 export interface RevocationsStatus {
   readonly path: string;
-  /** Until when the list holds; null when it names no time. */
+  /** When the list expires; null when it names no time. */
   readonly nextUpdate: Date | null;
   readonly isTimerActive: boolean;
 }

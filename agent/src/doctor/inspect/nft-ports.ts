@@ -1,13 +1,12 @@
 import { type Fields, parseRuleset, readFields } from '../../install/apply/nftables.ts';
 import type { RunProgram } from '../../install/run-program.ts';
 
-/** What may stand in a rule beside its verdict without making it a rule for some connections only. */
+/** Expressions that do not restrict a rule to some connections. */
 const INCIDENTAL: ReadonlySet<string> = new Set(['counter', 'log', 'limit']);
 
 /**
- * Those of some ports that nftables may let in: any rule or set names them. Whether it does so in the end cannot be told without
- * doing what the kernel does.
- * @returns null where it refuses some connections only, and where rules came from a program that nft cannot tell of
+ * Returns the ports that nftables may allow, because a rule or set names them. Whether it does in the end is up to the kernel.
+ * @returns null where it refuses only some connections, and where nft cannot show the rules of another program
  */
 export async function listNamedPorts(
   runProgram: RunProgram,
@@ -19,7 +18,7 @@ export async function listNamedPorts(
   return ports.filter((port) => mentions(items.map(readContent), (value) => isPort(value, port)));
 }
 
-/** Whether a chain for what comes in refuses what no rule of it has let in. */
+/** Whether an input chain refuses what none of its rules allowed. */
 function refusesTheRest(item: Fields, items: readonly Fields[]): boolean {
   const chain = readFields(item['chain']);
   if (chain['hook'] !== 'input' || chain['type'] !== 'filter') return false;
@@ -37,19 +36,19 @@ function refusesAll(expressions: unknown): boolean {
   return only !== undefined && others.length === 0 && ('drop' in only || 'reject' in only);
 }
 
-/** What a rule says and what a set holds, without the numbers that nftables itself gives them. */
+/** Returns the content of a rule or set, without the numbers that nftables assigns. */
 function readContent({ rule, set, map }: Fields): unknown {
   const { expr } = readFields(rule);
   const telling = Array.isArray(expr) ? expr.filter((each) => !isIncidental(each)) : [];
   return [telling, readFields(set)['elem'], readFields(map)['elem']];
 }
 
-/** A counter, for one, has numbers that are no ports. */
+/** Whether an expression does not restrict a rule; the numbers of a counter are not ports. */
 function isIncidental(expression: unknown): boolean {
   return Object.keys(readFields(expression)).every((kind) => INCIDENTAL.has(kind));
 }
 
-/** A rule of iptables that nft cannot say in its own words. */
+/** Whether it is a rule of iptables that nft cannot show. */
 function isForeign(value: unknown): boolean {
   return 'xt' in readFields(value);
 }
@@ -60,7 +59,7 @@ function isPort(value: unknown, port: number): boolean {
   return value === port || (Number(first) <= port && port <= Number(last));
 }
 
-/** Whether something holds for a value or for any within it. */
+/** Whether a predicate is true for a value or any value within it. */
 function mentions(value: unknown, holds: (value: unknown) => boolean): boolean {
   if (holds(value)) return true;
   const inner = Array.isArray(value) ? value : Object.values(readFields(value));

@@ -4,7 +4,7 @@ import type { RunProgram } from '../../install/run-program.ts';
 import type { FirewallStatus, UnitStatus } from './inspection.ts';
 import { listNamedPorts } from './nft-ports.ts';
 
-/** What systemd says of the agent's unit; null where it cannot be asked. */
+/** Returns the status of the agent's unit; null where systemd does not answer. */
 export async function inspectUnit(runProgram: RunProgram): Promise<UnitStatus | null> {
   const names = 'LoadState,ActiveState,Result,UnitFileState';
   const { code, stdout } = await runProgram('systemctl', ['show', agentUnit, `-p${names}`]);
@@ -18,13 +18,13 @@ export async function inspectUnit(runProgram: RunProgram): Promise<UnitStatus | 
   };
 }
 
-/** Whether a timer is waiting for its time. */
+/** Whether a unit is active. */
 export async function isUnitActive(runProgram: RunProgram, unit: string): Promise<boolean> {
   const { code } = await runProgram('systemctl', ['is-active', '--quiet', unit]);
   return code === 0;
 }
 
-/** Those of some files that the agent's user may not read; none when only root could find out, and this is not root. */
+/** Returns the files that the agent's user may not read; none when this is not root, which alone can find out. */
 export async function listUnreadable(
   runProgram: RunProgram,
   files: readonly string[],
@@ -37,15 +37,15 @@ export async function listUnreadable(
       return { file, code: (await runProgram('runuser', args)).code };
     }),
   );
-  // 1 is the answer of test(1); what runuser(1) itself says without root is another matter.
+  // 1 is the answer of test(1), rather than of runuser(1).
   return process.getuid?.() === 0
     ? results.filter(({ code }) => code === 1).map(({ file }) => file)
     : [];
 }
 
 /**
- * Which ports are let in from anywhere.
- * @param ports those that matter
+ * Returns the ports that are open to every source.
+ * @param ports the ports to check
  */
 export async function inspectFirewall(
   runProgram: RunProgram,
@@ -62,7 +62,7 @@ export async function inspectFirewall(
   return { tool, openPorts };
 }
 
-/** firewalld knows some ports by the name of their service. */
+/** firewalld names some ports by their service. */
 const SERVICES: ReadonlyMap<number, string> = new Map([
   [80, 'http'],
   [443, 'https'],
@@ -107,7 +107,7 @@ async function listIptablesPorts(runProgram: RunProgram): Promise<number[] | nul
   return [...lines].flatMap(([, list = '']) => list.split(',').map(Number));
 }
 
-/** Whether something keeps the clock right; null when nobody says. */
+/** Whether the clock is synchronized; null when unknown. */
 export async function isClockSynchronized(runProgram: RunProgram): Promise<boolean | null> {
   const { code, stdout } = await runProgram('timedatectl', ['show', '-pNTPSynchronized']);
   const [, said] = /^NTPSynchronized=(yes|no)$/mu.exec(stdout) ?? [];

@@ -197,7 +197,7 @@ describe('another plan', () => {
     await applyPlan({ ...order, steps: again }, host.open());
     const told = host.progress.filter((line) => line.includes(paths.renewalHook));
     assert.deepEqual(told, [
-      `done: No longer wanted: ${paths.renewalHook} was changed by somebody else since: it stays as it is.`,
+      `done: No longer needed: ${paths.renewalHook} was changed since by others: it is left as it is.`,
     ]);
   });
 
@@ -353,8 +353,8 @@ describe('an uninstallation', () => {
     );
     assert.equal(host.read(paths.unit), '[Service]\nNice=5\n');
     assert.deepEqual(host.told, [
-      `${paths.unit} was changed by somebody else since: it stays as it is.`,
-      '/etc/nginx/sites-available/other was changed since: only the lines of this agent were taken out.',
+      `${paths.unit} was changed since by others: it is left as it is.`,
+      '/etc/nginx/sites-available/other was changed since: only the lines of this agent were removed.',
     ]);
   });
 
@@ -372,7 +372,7 @@ describe('an uninstallation', () => {
     assert.deepEqual(host.snapshot(), before);
     assert.deepEqual(host.told, [
       `${paths.nginxRoute} goes, though it was changed since: nginx would not start with it.`,
-      `${pasted} was changed since: only the lines of this agent were taken out.`,
+      `${pasted} was changed since: only the lines of this agent were removed.`,
     ]);
   });
 
@@ -386,8 +386,8 @@ describe('an uninstallation', () => {
     await uninstall(everything, host.open());
     assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
     assert.deepEqual(host.told, [
-      `${site} was removed by somebody else since: it is not brought back.`,
-      `${renamed} was changed since: only the lines of this agent were taken out.`,
+      `${site} was removed since by others: it is not restored.`,
+      `${renamed} was changed since: only the lines of this agent were removed.`,
     ]);
     const removed = host.snapshot();
     await uninstall(everything, host.open());
@@ -444,7 +444,7 @@ describe('an uninstallation', () => {
     await uninstall(everything, host.open());
     assert.equal(host.has('/etc/nginx/sites-available/other'), false);
     assert.deepEqual(host.told, [
-      '/etc/nginx/sites-available/other was removed by somebody else since: it is not brought back.',
+      '/etc/nginx/sites-available/other was removed since by others: it is not restored.',
     ]);
   });
 

@@ -83,7 +83,7 @@ export async function undoUnfinished(context: RunContext): Promise<boolean> {
     removeOldProgram(context, paths.program);
     return false;
   }
-  progress.failed('An earlier run was cut off.', true);
+  progress.failed('An earlier run was interrupted.', true);
   const problems = await undoEntries(
     changes.map(({ entry }) => entry),
     context,
@@ -125,12 +125,12 @@ class Run {
     const { journal, progress } = this.#context;
     const stale = listStale(journal, steps.map(nameEntry), this.#context);
     for (const entry of stale.toReversed()) {
-      const title = `No longer wanted: ${describeUndo(entry).join('; ')}`;
+      const title = `No longer needed: ${describeUndo(entry).join('; ')}`;
       progress.begin(title);
       const startedMs = performance.now();
       const remarks = await this.#remove(entry);
       // What was kept must not be reported as restored.
-      const outcome = remarks.length === 0 ? title : `No longer wanted: ${remarks.join(' ')}`;
+      const outcome = remarks.length === 0 ? title : `No longer needed: ${remarks.join(' ')}`;
       progress.end(outcome, true, (performance.now() - startedMs) / 1000);
     }
     for (const entry of stale) await kindOf(entry).afterUndo?.(entry, this.#context);
@@ -173,7 +173,7 @@ class Run {
 
   async verify(check: () => Promise<void>): Promise<void> {
     const { progress } = this.#context;
-    const title = 'Look whether it works';
+    const title = 'Verify the installation';
     progress.begin(title);
     const startedMs = performance.now();
     await check();

@@ -63,7 +63,7 @@ test('a rehearsal says who would be told of a file that changes, and what would 
       '+ Check and reload nginx',
       `+ Write ${paths.unit}`,
       '+ Enable and start latchkey-agent.service',
-      '- Bring back /etc/nginx/sites-available/other as it was before',
+      '- Restore /etc/nginx/sites-available/other',
     ],
   );
 });

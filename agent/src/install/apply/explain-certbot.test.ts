@@ -12,7 +12,7 @@ const OUTPUTS: readonly (readonly [string, RegExp])[] = [
   ['Another instance of Certbot is already running.', /^certbot is running already/u],
   [
     'Error creating new order :: too many certificates (5) already issued for this exact set of domains',
-    /^The authority gives no more certificates for a\.example\.com/u,
+    /^The authority issues no more certificates for a\.example\.com/u,
   ],
   ['urn:ietf:params:acme:error:invalidContact', /^The authority does not take the e-mail address/u],
   [

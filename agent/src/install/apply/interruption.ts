@@ -10,7 +10,7 @@ class Interrupted extends Error {
   readonly exitCode: number;
 
   constructor(signal: StopSignal) {
-    super('Stopped as asked.');
+    super('Stopped by a signal.');
     this.name = 'Interrupted';
     this.exitCode = EXIT_CODES[signal];
   }
@@ -33,15 +33,15 @@ function ignore(): void {
  * Handles stop signals, including that of a lost connection: the current step ends, then the run is undone. A closed output
  * does not stop a run. After disposal signals are ignored until the process ends: Ctrl-C at the very end must not change the
  * exit code.
- * @param tell informs the user
+ * @param onSignal informs the user
  */
-export function watchInterruption(tell: () => void): Interruption {
+export function watchInterruption(onSignal: () => void): Interruption {
   let stopped: Interrupted | null = null;
   let isOver = false;
   for (const signal of STOP_SIGNALS) {
     process.on(signal, () => {
       if (isOver) return;
-      tell();
+      onSignal();
       stopped ??= new Interrupted(signal);
     });
   }

@@ -31,7 +31,7 @@ export function parseJournal(text: string, path: string): Line[] {
     const line = parseLine(each);
     if (line === null) {
       throw new Error(
-        `${path}:${index + 1} is damaged, so it is not known what to undo: put that file back from a backup, or move it away and undo by hand what it tells.`,
+        `${path}:${index + 1} is damaged, so it is not known what to undo: put that file back from a backup, or move it away and undo by hand what it lists.`,
       );
     }
     return line;

@@ -43,7 +43,7 @@ export async function undoEntries(
 /** A failed undo after a failure or a crash. */
 export class UndoError extends Error {
   constructor(problems: readonly string[], options?: ErrorOptions) {
-    const advice = `Mend that and start again: ${paths.journal} still knows how it was before.`;
+    const advice = `Fix that and run this again: ${paths.journal} still contains the state before.`;
     super([...problems, advice].join('\n'), options);
     this.name = 'UndoError';
   }
@@ -68,14 +68,14 @@ function listFirst(entries: readonly Entry[]): Entry[] {
 export function describeUndo(entry: Entry): string[] {
   const { kind, subject, before } = entry;
   if (kind === 'packages') return describePackages(entry);
-  if (kind === 'certificate') return [`Have certbot delete the certificate ${subject['domain']}`];
+  if (kind === 'certificate') return [`Delete the certificate ${subject['domain']} (certbot)`];
   if (kind === 'nginx') return ['Reload nginx'];
   if (kind === 'service') return [`Stop and disable ${subject['unit']}`];
   if (kind === 'firewall') return [`Close port ${subject['port']} (${subject['tool']})`];
   if (kind === 'user') return [`Remove the user ${subject['name']}`];
   if (before.paths.length === 0) return [`Remove the ${nameEntry(entry)}`];
   return before.paths.map(({ type, path }) =>
-    type === 'absent' ? `Remove ${path}` : `Bring back ${path} as it was before`,
+    type === 'absent' ? `Remove ${path}` : `Restore ${path}`,
   );
 }
 

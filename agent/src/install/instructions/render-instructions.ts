@@ -9,21 +9,17 @@ import {
   renderHaproxyFront,
 } from './haproxy.ts';
 
-/** What the way to the agent through a web server depends on. */
+/** What the instructions depend on. */
 export interface InstructionOptions {
   readonly domain: string;
   /** `/latchkey`, as for nginx. */
   readonly proxyPath: string;
   readonly mutualTls: boolean;
-  /** Where the agent listens on 127.0.0.1. */
+  /** The agent's port on 127.0.0.1. */
   readonly agentPort: number;
 }
 
-/**
- * Says how an agent on 127.0.0.1 is reached through a web server that the installer does not set up itself: what to put
- * where, how to load it, and how to see that it works.
- * @returns lines to be printed, with a line end
- */
+/** Renders how to configure a web server for an agent on 127.0.0.1: what to add, how to load it, and how to test it. */
 export function renderInstructions(server: OtherServer, options: InstructionOptions): string {
   const { domain, proxyPath } = options;
   const parts = [
@@ -41,7 +37,7 @@ function listParts(server: OtherServer, options: InstructionOptions): readonly s
   return [renderOther(options)];
 }
 
-/** A copy does not follow what the timer renews in time, and then the agent lets the web server in no more. */
+/** A copy does not follow renewals, and the agent then refuses the web server. */
 const REPEATED =
   'Do the last of these again each year, and reload: the certificate in that file is renewed in time before its end (journalctl --unit latchkey-agent-revocations says when), and the copy is not.';
 
@@ -94,7 +90,7 @@ function listHaproxy(options: InstructionOptions): readonly string[] {
   ];
 }
 
-/** Lines that hold the second half of a quoted text stay where they are: spaces in it would be sent. */
+/** Indents lines, but not the second half of a quoted text, where spaces would be sent. */
 function indent(text: string): string {
   return text
     .trimEnd()
@@ -103,7 +99,7 @@ function indent(text: string): string {
     .join('\n');
 }
 
-/** What any web server must do, in words. */
+/** Describes in words what any web server must do. */
 function renderOther(options: InstructionOptions): string {
   const lines = listRules(options).map((rule) => `- ${rule}`);
   return [
@@ -124,7 +120,7 @@ function listRules({
     `https://${domain}${proxyPath} and what lies below it is handed to https://127.0.0.1:${agentPort}, without ${proxyPath} in the path.`,
     'Upgrades to WebSocket are handed on: HTTP/1.1, with the headers Upgrade and Connection.',
     'The headers Host, X-Real-IP, X-Forwarded-For and X-Forwarded-Proto say who asked, and how.',
-    `The agent is told the name ${domain} by SNI, and its certificate is not verified: it is its own.`,
+    `The name ${domain} is sent to the agent by SNI, and the agent's self-signed certificate is not verified.`,
     'Answers are not held back; connecting may take 60 seconds, a connection may be silent for 86400 seconds.',
     'Visitors may use TLS 1.2 and 1.3, and HTTP/2.',
     ...(mutualTls
@@ -137,7 +133,7 @@ function listRules({
   ];
 }
 
-/** A web server that the installer has instructions for, but does not set up. */
+/** A web server with instructions. */
 export type OtherServer = 'apache' | 'caddy' | 'haproxy' | 'other';
 
 const KNOWN: Readonly<Record<string, OtherServer>> = {
@@ -147,10 +143,7 @@ const KNOWN: Readonly<Record<string, OtherServer>> = {
   haproxy: 'haproxy',
 };
 
-/**
- * Tells which web server a process is.
- * @param processName null when it is not to be seen
- */
+/** Identifies a web server by its process name; null when it is unknown. */
 export function identifyServer(processName: string | null): OtherServer {
   return KNOWN[processName ?? ''] ?? 'other';
 }

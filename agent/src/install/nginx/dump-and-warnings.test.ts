@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 
 import { parseDump } from './read-configuration.ts';
-import { findFatalWarnings } from './warnings.ts';
+import { findFatalWarnings } from '../apply/kinds/nginx.ts';
 
 test('the files that nginx loads are told apart, the main one first', () => {
   const dump =

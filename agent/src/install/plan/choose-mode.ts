@@ -61,7 +61,7 @@ function chooseProxy(options: InstallOptions, facts: HostFacts): ChosenMode | Ma
 
 /** Says that nginx rejects its own configuration, so that nothing can be added to it. */
 export function explainFault(fault: NonNullable<NginxFacts['fault']>): string {
-  return `nginx refuses the configuration that is there now, mend that first (nginx -t): ${fault}`;
+  return `nginx rejects its current configuration, fix that first (nginx -t): ${fault}`;
 }
 
 function listWebListeners({ listeners }: HostFacts): readonly Listener[] {
@@ -96,7 +96,7 @@ function leaveToPerson(
   return { kind: 'manual', reason, instructions };
 }
 
-/** First the agent, for the web server may read files that come with it. */
+/** The agent first, because the web server may read its files. */
 export function explainOrder({ mutualTls }: InstallOptions): string {
   const files = mutualTls ? ', which brings the files that are named below' : '';
   return `First have the agent itself installed, by the same command with --proxy-by-hand (LATCHKEY_PROXY_BY_HAND=yes)${files}. Then:\n`;

@@ -396,7 +396,7 @@ test('what cannot be done is one sentence each, with its fix', () => {
     [
       {},
       { ...withNginx(SHOP), nginx: { ...runNginx(), files: [], fault: broken } },
-      `nginx refuses the configuration that is there now, mend that first (nginx -t): ${broken}`,
+      `nginx rejects its current configuration, fix that first (nginx -t): ${broken}`,
     ],
   ];
   for (const [options, facts, expected] of cases) {

@@ -37,10 +37,10 @@ export function listNextSteps(
     `The live page is at  https://${place}/`,
     `Who may watch        ${ADMISSION[admission]}`,
     `The configuration is ${paths.configuration}`,
-    `What the agent says  journalctl --unit latchkey-agent`,
+    `The agent logs to    journalctl --unit latchkey-agent`,
     ...(installed.mutualTls
       ? ['Each viewer needs a certificate of its own: latchkey-agent client-cert create NAME']
       : []),
-    'Trouble is found by  latchkey-agent doctor',
+    'To find problems     latchkey-agent doctor',
   ];
 }

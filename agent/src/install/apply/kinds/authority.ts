@@ -13,7 +13,7 @@ const DIRECTORIES = [paths.authority, dirname(paths.authorityCertificate)];
 export const authority: StepKind<AuthorityStep> = {
   // Certificates of viewers stay valid when mutual TLS is turned off and on again.
   outlivesPlans: true,
-  describe: () => 'Make the authority for client certificates',
+  describe: () => 'Create the authority for client certificates',
   findSubject: () => ({}),
 
   async isSatisfied(step, { services }) {

@@ -171,7 +171,7 @@ const CAUSES: readonly (readonly [RegExp, (domain: string) => string])[] = [
   [
     /rateLimited|rate.?limit|too many (?:certificates|failed|new|currently)/iu,
     (domain) =>
-      `The authority gives no more certificates for ${domain} for a while: wait as long as it says, or give a certificate by LATCHKEY_CERT_FILE and LATCHKEY_KEY_FILE.`,
+      `The authority issues no more certificates for ${domain} for now: wait until the time that it names, or provide a certificate by LATCHKEY_CERT_FILE and LATCHKEY_KEY_FILE.`,
   ],
   [
     /invalidContact|invalid email|unsupportedContact|contact email/iu,

@@ -83,7 +83,7 @@ function isNamedOtherwise(path: string, names: readonly string[], machine: Machi
  * include missing files.
  */
 function removeMovedIncludes(path: string, { after }: Entry, context: StepContext): void {
-  context.report(`${path} was removed by somebody else since: it is not brought back.`);
+  context.report(`${path} was removed since by others: it is not restored.`);
   const taken = after?.[INCLUDES] ?? snippets;
   for (const other of listIncluding(taken, context)) removeOurIncludes(other, context, taken);
 }
@@ -130,10 +130,10 @@ export function removeOurIncludes(path: string, context: StepContext, taken = sn
   const without = removeIncludes(text, context.services.nginxDirectory, taken);
   context.changed.add(path);
   if (without === text) {
-    context.report(`${path} was changed by somebody else since: it stays as it is.`);
+    context.report(`${path} was changed since by others: it is left as it is.`);
   } else {
     rewrite(place, Buffer.from(without, 'latin1'));
-    context.report(`${path} was changed since: only the lines of this agent were taken out.`);
+    context.report(`${path} was changed since: only the lines of this agent were removed.`);
   }
 }
 

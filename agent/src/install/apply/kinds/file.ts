@@ -145,7 +145,7 @@ const SELINUX = '/sys/fs/selinux/enforce';
 
 export const directory: StepKind<DirectoryStep> = {
   outlivesPlans: false,
-  describe: ({ path }) => `Make ${path}`,
+  describe: ({ path }) => `Create ${path}`,
   findSubject: ({ path }) => ({ path }),
 
   async isSatisfied(step, context) {
@@ -189,7 +189,7 @@ function empty(path: string, context: StepContext): void {
 function restoreUnlessChanged(entry: Entry, context: StepContext): void {
   for (const state of entry.before.paths) {
     if (isForeign(entry, context, state)) {
-      context.report(`${state.path} was changed by somebody else since: it stays as it is.`);
+      context.report(`${state.path} was changed since by others: it is left as it is.`);
     } else {
       restore(context, context.backups, state);
       context.changed.add(state.path);

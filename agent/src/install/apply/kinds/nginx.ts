@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 
+import { writeFile } from '../../../system/write-file.ts';
 import { snippets } from '../../nginx/includes.ts';
-import { findFatalWarnings } from '../../nginx/warnings.ts';
 import { paths } from '../../paths.ts';
 import type { NginxStep } from '../../steps.ts';
 import { locate, type Machine, mustRun, succeeds } from '../machine.ts';
@@ -12,7 +12,6 @@ import {
   type StepContext,
   type StepKind,
 } from '../step-kind.ts';
-import { writeFile } from '../../../system/write-file.ts';
 import { createParents } from './file.ts';
 
 /** The files of ours that nginx reads, beside those below its own directory. */
@@ -164,4 +163,24 @@ async function probe(context: StepContext): Promise<void> {
     if (tries === PROBE_TRIES) throw new Error(problem);
     await sleep(PROBE_PAUSE_MS);
   }
+}
+
+/**
+ * Finds new warnings of `nginx -t` about a server block that will never answer, because another one has its name.
+ * @returns the lines
+ */
+export function findFatalWarnings(
+  before: readonly string[],
+  after: readonly string[],
+  domain: string,
+): readonly string[] {
+  const known = new Set(before.map(readMessage));
+  return after.filter(
+    (line) => line.includes(`conflicting server name "${domain}"`) && !known.has(readMessage(line)),
+  );
+}
+
+/** Returns a warning without its time and process number. */
+function readMessage(line: string): string {
+  return line.slice(Math.max(0, line.indexOf('[warn]'))).trim();
 }

@@ -27,8 +27,8 @@ export const ownCertificate: StepKind<OwnCertificateStep> = {
   outlivesPlans: false,
   describe: ({ source }) =>
     source.kind === 'files'
-      ? `Give the agent the certificate ${source.certificate}`
-      : "Make the agent's own certificate",
+      ? `Install the certificate ${source.certificate} for the agent`
+      : "Create the agent's own certificate",
   findSubject: () => ({}),
 
   async isSatisfied({ domain, source }, context) {
@@ -113,7 +113,7 @@ async function createSelfSigned(domain: string, machine: Machine): Promise<Pair>
     const files = ['-keyout', key, '-out', certificate];
     const days = ['-days', `${SELF_SIGNED_DAYS}`];
     const command = ['openssl', 'req', '-batch', ...kind, ...days, ...names, ...files];
-    await mustRun(machine, "The agent's own certificate could not be made:", command);
+    await mustRun(machine, "The agent's own certificate could not be created:", command);
     return { certificate: readFileSync(certificate), key: readFileSync(key) };
   } finally {
     rmSync(dirname(certificate), { recursive: true, force: true });

@@ -6,7 +6,7 @@ import type { StepKind } from '../step-kind.ts';
 
 export const user: StepKind<UserStep> = {
   outlivesPlans: true,
-  describe: ({ name }) => `Make the system user ${name}`,
+  describe: ({ name }) => `Create the system user ${name}`,
   findSubject: ({ name }) => ({ name }),
 
   async isSatisfied({ name }, context) {
@@ -23,7 +23,7 @@ export const user: StepKind<UserStep> = {
     const shape = ['--system', '--no-create-home', '--home-dir', '/nonexistent'];
     const shell = ['--shell', '/usr/sbin/nologin', '--comment', 'Latchkey agent'];
     const command = ['useradd', ...shape, ...shell, ...group, name];
-    await mustRun(context, `The user ${name} could not be made:`, command);
+    await mustRun(context, `The user ${name} could not be created:`, command);
     return {};
   },
 
