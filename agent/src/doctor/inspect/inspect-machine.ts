@@ -131,7 +131,7 @@ type Reading =
   | { readonly config: AgentConfig; readonly problems: null }
   | { readonly config: null; readonly problems: readonly string[] };
 
-export async function readConfiguration(path: string): Promise<Reading> {
+async function readConfiguration(path: string): Promise<Reading> {
   try {
     return { config: await loadConfig(path), problems: null };
   } catch (error) {
@@ -141,7 +141,7 @@ export async function readConfiguration(path: string): Promise<Reading> {
 }
 
 /** Inspects what the configuration needs of the machine, and whether the agent's user may read its files. */
-export async function inspectConfiguration(
+async function inspectConfiguration(
   path: string,
   { config, problems }: Reading,
   runProgram: RunProgram,
@@ -159,7 +159,7 @@ export async function inspectConfiguration(
 const HTTPS_PORT = 443;
 
 /** Requests health and route from the local proxy, without and with a client certificate. */
-export async function inspectProxy({
+async function inspectProxy({
   domain,
   proxyPath,
   mutualTls,
