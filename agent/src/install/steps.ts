@@ -17,6 +17,8 @@ export type Step =
   | ServiceStep
   | FirewallStep;
 
+export type StepsByKind = { readonly [Each in Step as Each['kind']]: Each };
+
 /** Packages of the distribution. The undo purges those that were not installed before. */
 export interface PackagesStep {
   readonly kind: 'packages';

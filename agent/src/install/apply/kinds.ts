@@ -1,4 +1,4 @@
-import type { Step } from '../steps.ts';
+import type { Step, StepsByKind } from '../steps.ts';
 import { authority } from './kinds/authority.ts';
 import { certificate } from './kinds/certificate.ts';
 import { directory, file, link } from './kinds/file.ts';
@@ -12,7 +12,7 @@ import { service } from './kinds/service.ts';
 import { user } from './kinds/user.ts';
 import type { Before, Entry, StepContext, StepKind } from './step-kind.ts';
 
-type Kinds = { readonly [Name in Step['kind']]: StepKind<Extract<Step, { kind: Name }>> };
+type Kinds = { readonly [Name in Step['kind']]: StepKind<StepsByKind[Name]> };
 
 const kinds: Kinds = {
   authority,
@@ -53,39 +53,13 @@ export interface BoundStep {
 }
 
 export function bindStep(step: Step): BoundStep {
-  switch (step.kind) {
-    case 'authority':
-      return bind(step, authority);
-    case 'certificate':
-      return bind(step, certificate);
-    case 'directory':
-      return bind(step, directory);
-    case 'edit':
-      return bind(step, edit);
-    case 'file':
-      return bind(step, file);
-    case 'firewall':
-      return bind(step, firewall);
-    case 'link':
-      return bind(step, link);
-    case 'nginx':
-      return bind(step, nginx);
-    case 'own-certificate':
-      return bind(step, ownCertificate);
-    case 'packages':
-      return bind(step, packages);
-    case 'program':
-      return bind(step, program);
-    case 'service':
-      return bind(step, service);
-    case 'user':
-      return bind(step, user);
-  }
+  return bind(step.kind, step);
 }
 
-function bind<Kind extends Step>(step: Kind, kind: StepKind<Kind>): BoundStep {
+function bind<Name extends Step['kind']>(name: Name, step: StepsByKind[Name]): BoundStep {
+  const kind: Kinds[Name] = kinds[name];
   return {
-    kind: step.kind,
+    kind: name,
     title: kind.describe(step),
     subject: kind.findSubject(step),
     isSatisfied: (context) => kind.isSatisfied(step, context),
