@@ -1,7 +1,7 @@
 /**
- * `npm run test:systems`: installs the agent on every kind of machine that a whole Debian with systemd can be, booted beside a
- * certificate authority of its own. It needs root; what else is missing it says. The trees that machines are booted from are
- * made first, where they are not there. `-- --prepare` makes them and stops; other options are for `node --test`.
+ * `npm run test:systems`: boots Debians with systemd beside a certificate authority, and installs the agent on them. It needs
+ * root, and names other requirements that are missing. Missing trees, from which machines are booted, are built first.
+ * `-- --prepare` only builds them; other options are passed to `node --test`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -17,18 +17,18 @@ const stop = listenForStop();
 const args = process.argv.slice(2);
 
 const missing = listMissingTrees();
-const hindrance = missing.length > 0 ? whyTreesCannotBeMade() : null;
-if (hindrance === null) {
-  for (const release of missing) await makeTree(release);
+const blocker = missing.length > 0 ? whyTreesCannotBeMade() : null;
+if (blocker === null) {
+  for (const release of missing) await buildMissingTree(release);
   if (!args.includes('--prepare')) process.exitCode = await runTests();
 } else {
-  console.log(`✖ ${hindrance}`);
+  console.log(`✖ ${blocker}`);
   process.exitCode = 1;
 }
 process.exitCode = stop.exitCode() ?? process.exitCode ?? 0;
 
-async function makeTree(release: keyof typeof RELEASES): Promise<void> {
-  console.log(`Making the tree of ${RELEASES[release]}; it takes a minute or two.`);
+async function buildMissingTree(release: keyof typeof RELEASES): Promise<void> {
+  console.log(`Building the tree of ${RELEASES[release]}; it takes a minute or two.`);
   const startedAt = performance.now();
   await buildTree(release);
   console.log(`✔ ${RELEASES[release]}: ${((performance.now() - startedAt) / 1000).toFixed(0)} s`);
@@ -41,8 +41,8 @@ async function runTests(): Promise<number> {
     stdio: 'inherit',
     env: { ...process.env, LATCHKEY_SYSTEMS: 'all' },
   });
-  const end = (): void => void child.kill();
-  stop.signal.addEventListener('abort', end, { once: true });
+  const kill = (): void => void child.kill();
+  stop.signal.addEventListener('abort', kill, { once: true });
   const [code]: unknown[] = await once(child, 'exit');
   return code === 0 ? 0 : 1;
 }

@@ -1,3 +1,4 @@
+// The doctor: checks an installed machine, and says what is wrong, why, and what to do.
 import { checkAnswer, checkConfiguration, checkUnit, checkViewers } from './checks/agent.ts';
 import {
   checkCertificate,

@@ -1,4 +1,4 @@
-/** A public authority as machines see one: pebble, with a name server that sends every domain to the machine. */
+/** A public authority for machines: pebble, with a name server that resolves every domain to the machine. */
 import { type Machine, MACHINE_ADDRESS, OUTSIDE_ADDRESS } from './machine.ts';
 import { DISK, type Place } from './place.ts';
 
@@ -7,7 +7,7 @@ const NAME = 'acme.example.test';
 
 export const ACME_SERVER = `https://${NAME}:14000/dir`;
 
-/** An authority for the authority's own HTTPS, made anew for each place. */
+/** Creates an authority for pebble's own HTTPS, one for each place. */
 const MAKE_CERTIFICATE = `
 set -e
 mkdir -p ${FOLDER}; cd ${FOLDER}
@@ -32,10 +32,10 @@ const CONFIGURATION = {
   },
 };
 
-/** No waits, and no refusals by chance. */
+/** Without delays and random rejections. */
 const CERTAINTY = { PEBBLE_VA_NOSLEEP: '1', PEBBLE_WFE_NONCEREJECT: '0', PEBBLE_AUTHZREUSE: '0' };
 
-/** Again until the other side listens. */
+/** Retried until the other side listens. */
 const ASK = ['curl', '--silent', '--fail', '--retry', '9', '--retry-all-errors'];
 
 export interface Acme {
@@ -43,7 +43,7 @@ export interface Acme {
   readonly root: string;
 }
 
-/** Starts the authority beside a machine, which trusts its HTTPS from then on and asks its name server. */
+/** Starts pebble beside a machine, which then trusts its HTTPS and uses its name server. */
 export async function startAcme(machine: Machine): Promise<Acme> {
   const { place } = machine;
   await place.succeed(['sh', '-c', MAKE_CERTIFICATE], JSON.stringify(CONFIGURATION));
@@ -60,7 +60,7 @@ export async function startAcme(machine: Machine): Promise<Acme> {
   return { root };
 }
 
-/** Has a name lead elsewhere, and nowhere else. */
+/** Resolves a name to another address only. */
 export async function setAddress(place: Place, host: string, address: string): Promise<void> {
   await tellNameServer(place, 'clear-a', { host });
   await tellNameServer(place, 'add-a', { host, addresses: [address] });

@@ -1,4 +1,4 @@
-/** What an installed agent may suffer from: how it comes about, what the doctor calls it, and how it goes away. */
+/** Faults of an installed agent: the cause, the doctor's finding, and the fix. */
 import { paths } from '#agent/install/paths.ts';
 
 import { setAddress } from './acme.ts';
@@ -7,15 +7,15 @@ import { MACHINE_ADDRESS } from './machine.ts';
 import { DOMAIN } from './web-servers.ts';
 
 export interface Ailment {
-  /** As the installation guide tells it. */
+  /** As in the installation guide. */
   readonly symptom: string;
   readonly check: string;
   readonly cause: RegExp;
   readonly arrange: (installation: Installation) => Promise<unknown>;
-  readonly mend: (installation: Installation) => Promise<unknown>;
+  readonly repair: (installation: Installation) => Promise<unknown>;
 }
 
-/** Whoever starts a service often is stopped by systemd, unless it forgets. */
+/** systemd stops a service that is started often, unless it is reset. */
 const RESTART = 'systemctl reset-failed latchkey-agent; systemctl restart latchkey-agent';
 const RELOAD_NGINX = 'systemctl reload nginx';
 const OTHER_SERVER = '/etc/nginx/conf.d/00-other.conf';
@@ -28,14 +28,14 @@ const EXPIRED = `openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout /root/own.ke
 openssl x509 -req -in /root/own.csr -signkey /root/own.key -days -1 -out /root/own.pem
 cat /root/own.pem >${paths.certificate}; cat /root/own.key >${paths.certificateKey}`;
 
-/** The machines share the clock of what they run on, so the certificate is ahead in place of the clock being behind. */
+/** Machines share the clock of the host, so the certificate is dated ahead in place of the clock being behind. */
 const AHEAD = `cd /root && : >index
 printf '[ca]\\ndefault_ca=own\\n[own]\\ndatabase=/root/index\\nnew_certs_dir=/root\\nrand_serial=yes\\ndefault_md=sha256\\npolicy=any\\n[any]\\ncommonName=supplied\\n' >ca.cnf
 openssl req ${NEW_KEY} -subj /CN=${DOMAIN} -keyout own.key -out own.csr
 openssl ca -config ca.cnf -batch -notext -selfsign -keyfile own.key -in own.csr -out own.pem -startdate 20990101000000Z -enddate 20991231000000Z
 cat own.pem >${paths.certificate}; cat own.key >${paths.certificateKey}`;
 
-/** With the authority's own key, as it would be written, but for the time. */
+/** Signed by the authority's own key, as usual but for the time. */
 const OUTDATED_LIST = `cd /root && : >index && echo 4096 >number
 printf '[ca]\\ndefault_ca=own\\n[own]\\ndatabase=/root/index\\ncrlnumber=/root/number\\ndefault_md=sha256\\n' >ca.cnf
 openssl ca -config ca.cnf -cert ${paths.authorityCertificate} -keyfile ${paths.authority}/ca.key -gencrl -crlsec 1 -out ${paths.revocations}
@@ -56,63 +56,63 @@ export const STANDALONE_AILMENTS: readonly Ailment[] = [
     check: 'agent_running',
     cause: /is inactive/,
     arrange: (at) => run(at, 'systemctl stop latchkey-agent'),
-    mend: (at) => run(at, RESTART),
+    repair: (at) => run(at, RESTART),
   },
   {
     symptom: 'port already in use: 4096',
     check: 'ports',
     cause: /\(pid \d+\) listens on 0\.0\.0\.0:4096/,
     arrange: (at) => run(at, `systemctl stop latchkey-agent && ${occupy(4096)}`),
-    mend: (at) => run(at, `systemctl stop occupier && ${RESTART}`),
+    repair: (at) => run(at, `systemctl stop occupier && ${RESTART}`),
   },
   {
     symptom: 'port already in use: 80',
     check: 'ports',
     cause: /listens on port 80, which certbot needs for itself/,
     arrange: (at) => run(at, occupy(80)),
-    mend: (at) => run(at, 'systemctl stop occupier'),
+    repair: (at) => run(at, 'systemctl stop occupier'),
   },
   {
     symptom: 'certificate verify failed: wrong file permissions',
     check: 'certificate',
     cause: /^The user latchkey-agent may not read .*privkey\.pem/,
     arrange: (at) => run(at, `chmod 600 ${paths.certificateKey}`),
-    mend: (at) => run(at, `chmod 640 ${paths.certificateKey} && ${RESTART}`),
+    repair: (at) => run(at, `chmod 640 ${paths.certificateKey} && ${RESTART}`),
   },
   {
     symptom: 'certificate verify failed: expired',
     check: 'certificate',
     cause: /fullchain\.pem expired on/,
     arrange: (at) => run(at, `${KEEP_CERTIFICATE}\n${EXPIRED}`),
-    mend: (at) => run(at, PUT_CERTIFICATE_BACK),
+    repair: (at) => run(at, PUT_CERTIFICATE_BACK),
   },
   {
     symptom: 'certificate verify failed: the clock is behind',
     check: 'clock',
     cause: /^The clock of this machine is behind: it says 20/,
     arrange: (at) => run(at, `${KEEP_CERTIFICATE}\n${AHEAD}`),
-    mend: (at) => run(at, PUT_CERTIFICATE_BACK),
+    repair: (at) => run(at, PUT_CERTIFICATE_BACK),
   },
   {
     symptom: 'domain validation failed',
     check: 'domain',
     cause: new RegExp(`^${DOMAIN} leads to 10\\.41\\.0\\.99`),
     arrange: ({ machine }) => setAddress(machine.place, DOMAIN, '10.41.0.99'),
-    mend: ({ machine }) => setAddress(machine.place, DOMAIN, MACHINE_ADDRESS),
+    repair: ({ machine }) => setAddress(machine.place, DOMAIN, MACHINE_ADDRESS),
   },
   {
     symptom: 'not reachable from the internet: bound to 127.0.0.1',
     check: 'bind_address',
     cause: /listens on 127\.0\.0\.1 only/,
     arrange: (at) => run(at, listenOn('127.0.0.1')),
-    mend: (at) => run(at, listenOn('0.0.0.0')),
+    repair: (at) => run(at, listenOn('0.0.0.0')),
   },
   {
     symptom: 'connections time out: a firewall',
     check: 'firewall',
     cause: /^ufw does not let in port 80, 4096\.$/,
     arrange: (at) => run(at, 'ufw --force enable'),
-    mend: (at) => run(at, 'ufw --force disable'),
+    repair: (at) => run(at, 'ufw --force disable'),
   },
 ];
 
@@ -123,14 +123,14 @@ export const PROXY_AILMENTS: readonly Ailment[] = [
     check: 'proxy_route',
     cause: /^The agent does not run/,
     arrange: (at) => run(at, 'systemctl stop latchkey-agent'),
-    mend: (at) => run(at, RESTART),
+    repair: (at) => run(at, RESTART),
   },
   {
     symptom: '502 on the proxy route: another port',
     check: 'proxy_route',
     cause: /^nginx hands it to 127\.0\.0\.1:4096, and the agent is to listen on port 5000/,
     arrange: (at) => run(at, listenOn('127.0.0.1', 5000)),
-    mend: (at) => run(at, listenOn('127.0.0.1')),
+    repair: (at) => run(at, listenOn('127.0.0.1')),
   },
   {
     symptom: '404 on the health route',
@@ -141,7 +141,7 @@ export const PROXY_AILMENTS: readonly Ailment[] = [
         at,
         `cp ${paths.nginxServer} /root && sed -i 's#location \\(.*\\) /latchkey#location \\1 /elsewhere#' ${paths.nginxServer} && ${RELOAD_NGINX} && sleep 0.5`,
       ),
-    mend: (at) =>
+    repair: (at) =>
       run(at, `cp /root/latchkey-agent.conf ${paths.nginxServer} && ${RELOAD_NGINX} && sleep 0.5`),
   },
   {
@@ -153,7 +153,7 @@ export const PROXY_AILMENTS: readonly Ailment[] = [
         at,
         `cp -p ${paths.authorityCertificate} /root && openssl req -x509 ${NEW_KEY} -days 9 -subj /CN=other -keyout /root/o.key -out /root/o.pem && cat /root/o.pem >${paths.authorityCertificate} && ${RELOAD_NGINX} && sleep 0.5`,
       ),
-    mend: (at) =>
+    repair: (at) =>
       run(
         at,
         `cp -p /root/ca.pem ${paths.authorityCertificate} && ${RELOAD_NGINX} && ${RESTART} && sleep 0.5`,
@@ -167,21 +167,21 @@ export const PROXY_AILMENTS: readonly Ailment[] = [
       at.machine.write(OTHER_SERVER, ANOTHER_SERVER);
       await run(at, `${RELOAD_NGINX} && sleep 0.5`);
     },
-    mend: (at) => run(at, `rm ${OTHER_SERVER} && ${RELOAD_NGINX} && sleep 0.5`),
+    repair: (at) => run(at, `rm ${OTHER_SERVER} && ${RELOAD_NGINX} && sleep 0.5`),
   },
   {
     symptom: 'port 4096 exposed in proxy mode',
     check: 'bind_address',
     cause: /listens on 0\.0\.0\.0, so that everybody reaches it past the proxy/,
     arrange: (at) => run(at, listenOn('0.0.0.0')),
-    mend: (at) => run(at, listenOn('127.0.0.1')),
+    repair: (at) => run(at, listenOn('127.0.0.1')),
   },
   {
     symptom: 'every client refused: a list of revoked certificates that is out of date',
     check: 'revocations',
     cause: /crl\.pem is out of date since/,
     arrange: (at) => run(at, OUTDATED_LIST),
-    mend: (at) => run(at, `latchkey-agent client-cert refresh-list && ${RESTART} && sleep 0.5`),
+    repair: (at) => run(at, `latchkey-agent client-cert refresh-list && ${RESTART} && sleep 0.5`),
   },
 ];
 
@@ -193,7 +193,7 @@ function listenOn(host: string, port = 4096): string {
   return `sed -i 's#^listen: .*#listen: ${host}:${port}#' ${paths.configuration} && ${RESTART}`;
 }
 
-/** Has another program listen on a port. */
+/** Makes another program listen on a port. */
 function occupy(port: number): string {
   const listen = `require("net").createServer().listen(${port},"0.0.0.0")`;
   return `systemd-run -q --unit=occupier ${paths.program}/lib/node -e '${listen}'

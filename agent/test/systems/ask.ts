@@ -7,14 +7,14 @@ import { MACHINE_ADDRESS } from './machine.ts';
 import type { Place } from './place.ts';
 
 const Answer = Type.Object({
-  /** Of HTTP, 101 for a stream that spoke; 0 when the connection ended before. */
+  /** The HTTP status, 101 for a stream that sent data; 0 when the connection ended before. */
   status: Type.Integer(),
   type: Type.String(),
   /** The body, the first snapshot of a stream, or the code of what ended the connection. */
   text: Type.String(),
   /** Of the server's certificate. */
   serial: Type.String(),
-  /** The last TLS session that the server offered, in base64; empty without one. */
+  /** The last TLS session of the server, in base64; empty without one. */
   session: Type.String(),
 });
 export type Answer = Static<typeof Answer>;
@@ -26,12 +26,12 @@ export interface Credentials {
   readonly key?: string;
 }
 
-/** How a client connects, beside what it presents. */
+/** How a client connects, beside its certificates. */
 interface Manner {
   readonly maxVersion?: 'TLSv1.2' | 'TLSv1.3';
   /** A TLS session to resume, in base64. */
   readonly session?: string;
-  /** Watches a stream until it ends; the answer is then why. */
+  /** Watches a stream until it ends; the answer then is why. */
   readonly watchesToEnd?: boolean;
 }
 
@@ -42,7 +42,7 @@ export interface Question extends Credentials, Manner {
 
 const program = fileURLToPath(new URL('outsider.ts', import.meta.url));
 
-/** Asks a machine from outside, whatever name the address has; `wss:` connects a viewer of the stream. */
+/** Sends a request to a machine from outside, whatever the name in the address; `wss:` connects a viewer of the stream. */
 export async function ask(
   place: Place,
   url: string,

@@ -1,11 +1,11 @@
-/** What is installed where, and what is to come of it. */
+/** The cells of the systems test: what is installed where, and the expected mode. */
 import type { Release } from './trees.ts';
 import { WEB_SERVERS, type WebServer } from './web-servers.ts';
 
 export interface Cell {
   readonly release: Release;
   readonly webServer: WebServer;
-  /** What is asked for. */
+  /** The options of the installation. */
   readonly mode: AskedMode;
   readonly mutualTls: boolean;
   readonly expected: Expected;
@@ -14,8 +14,8 @@ export interface Cell {
 type AskedMode = 'auto' | 'standalone' | 'proxy';
 
 /**
- * The mode that it ends in; `by hand` where its owner is told how to do it, `refused` where it is told what stands against it.
- * In both the machine stays as it was.
+ * The resulting mode; `by hand` where instructions are printed, `refused` where the installer refuses. Both leave the machine
+ * as it was.
  */
 type Expected = 'standalone' | 'proxy' | 'by hand' | 'refused';
 
@@ -27,7 +27,7 @@ const EXPECTED: Record<WebServer, Record<AskedMode, Expected>> = {
   'nginx with another site': BESIDE_NGINX,
   'nginx with the domain over http': BESIDE_NGINX,
   'nginx with the domain over https': BESIDE_NGINX,
-  // Apache has port 80, by which a certificate is issued.
+  // Apache listens on port 80, which the issue of a certificate needs.
   'Apache on 80': { auto: 'by hand', standalone: 'refused', proxy: 'by hand' },
 };
 
@@ -41,7 +41,7 @@ export const ALL_CELLS: readonly Cell[] = (['bookworm', 'trixie'] as const).flat
   ),
 );
 
-/** Each web server, each mode, with and without mutual TLS, on both releases: for every change. */
+/** Each web server and mode, with and without mutual TLS, on both releases: for every change. */
 export const REPRESENTATIVE_CELLS: readonly Cell[] = [
   pick('bookworm', 'no web server', 'auto', false),
   pick('trixie', 'no web server', 'standalone', true),

@@ -1,7 +1,4 @@
-/**
- * Control groups of their own for what a place runs: systemd-nspawn makes those of its machine below the ones that it was
- * started in, and two machines in the same would be in each other's way.
- */
+/** Control groups for a place: systemd-nspawn creates those of its machine below its own, where two machines would conflict. */
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
 
@@ -9,7 +6,7 @@ const NAME = /^latchkey-(?<pid>\d+)-\d+$/;
 
 let count = 0;
 
-/** Makes a group in each hierarchy that systemd uses. */
+/** Creates a group in each hierarchy that systemd uses. */
 export function makeGroups(): string[] {
   const parents = listOwnGroups();
   for (const parent of parents) removeStale(parent);
@@ -19,13 +16,13 @@ export function makeGroups(): string[] {
   return groups;
 }
 
-/** Whether anything still runs in a group or below it. */
+/** Whether a process runs in a group or below it. */
 export function hasProcesses(group: string): boolean {
   if (readFileSync(join(group, 'cgroup.procs'), 'utf8') !== '') return true;
   return listBelow(group).some(hasProcesses);
 }
 
-/** Removes a group that has no process any more, and those below it. */
+/** Removes a group without processes, and those below it. */
 export function removeGroup(group: string): void {
   for (const each of listBelow(group)) removeGroup(each);
   rmdirSync(group);
@@ -36,7 +33,7 @@ function listBelow(group: string): string[] {
   return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(group, name));
 }
 
-/** What an earlier process left because it was killed. A group in which something runs is still needed, or not yet empty. */
+/** Removes what a killed process left. A group with a process is still needed, or not yet empty. */
 function removeStale(parent: string): void {
   for (const name of readdirSync(parent)) {
     const pid = NAME.exec(name)?.groups?.['pid'];
@@ -46,7 +43,7 @@ function removeStale(parent: string): void {
   }
 }
 
-/** The groups of this process in the hierarchies that systemd uses: cgroup 2, and its own one of cgroup 1. */
+/** Returns the groups of this process in the hierarchies that systemd uses: cgroup 2, and systemd's own of cgroup 1. */
 function listOwnGroups(): string[] {
   const groups = readFileSync('/proc/self/cgroup', 'utf8');
   return readFileSync('/proc/self/mountinfo', 'utf8')

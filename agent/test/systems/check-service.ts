@@ -1,4 +1,4 @@
-/** What the agent is within its unit: it sees all of the machine, and reaches none of what only root may. */
+/** Checks the agent within its unit: it sees the whole machine, and nothing that only root may read. */
 import assert from 'node:assert/strict';
 import { dirname } from 'node:path';
 
@@ -8,7 +8,7 @@ import { ask, type Credentials } from './ask.ts';
 import { streamUrl } from './check-wire.ts';
 import type { Installation } from './installation.ts';
 
-/** Modes and owners of what is secret, where it is there. */
+/** Modes and owners of secret files, where they exist. */
 const SECRETS: Readonly<Record<string, string>> = {
   [dirname(paths.certificateKey)]: '750 root latchkey-agent',
   [paths.certificateKey]: '640 root latchkey-agent',
@@ -21,7 +21,7 @@ const SECRETS: Readonly<Record<string, string>> = {
   [`${paths.journal}/journal.jsonl`]: '600 root root',
 };
 
-/** What others write to, as everywhere. */
+/** Directories that everyone may write to. */
 const SHARED = /^\/(?:proc|sys|dev|run|tmp|var\/tmp|var\/lock)(?:\/|$)/u;
 
 export async function checkService(
@@ -40,7 +40,7 @@ async function checkSecrets({ machine }: Installation): Promise<void> {
   }
 }
 
-/** Its user may write nowhere but where everybody may. */
+/** Checks that its user may write only where everyone may. */
 async function checkReach({ machine }: Installation): Promise<void> {
   const find = ['find', '/', '-xdev', '-not', '-type', 'l', '-writable'];
   const { stdout } = await machine.attempt(['runuser', '-u', 'latchkey-agent', '--', ...find]);
@@ -48,7 +48,7 @@ async function checkReach({ machine }: Installation): Promise<void> {
   assert.deepEqual(reached, []);
 }
 
-/** Each part that root sees is also in what the agent streams from within its unit. */
+/** Checks that the agent streams each part that root sees. */
 async function checkParts(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca } = installation;
   const { text } = await ask(machine.place, streamUrl(installation), client ?? { ca });

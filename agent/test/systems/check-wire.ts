@@ -1,4 +1,4 @@
-/** What is seen from outside of a finished installation: the specification's statuses, on the wire. */
+/** Checks the statuses of the specification from outside of a finished installation. */
 import assert from 'node:assert/strict';
 
 import { type Answer, ask, type Credentials } from './ask.ts';
@@ -13,7 +13,9 @@ export function streamUrl({ cell }: Installation): string {
   return cell.expected === 'proxy' ? `wss://${DOMAIN}${PROXY_PATH}` : `wss://${DOMAIN}:4096`;
 }
 
-/** @param client its certificate where mutual TLS is asked for */
+/**
+ * @param client its certificate where mutual TLS is required
+ */
 export async function checkWire(
   installation: Installation,
   client: Credentials | null,
@@ -37,7 +39,7 @@ function checkSnapshot({ status, text }: Answer): void {
   assert.equal(typeof JSON.parse(text), 'object');
 }
 
-/** The agent takes a new list within this time, nginx its own at once. */
+/** The agent reads a new revocation list within this time, nginx at once. */
 const REVOCATION_TIMEOUT_MS = 15_000;
 
 /** Waits until a viewer with a revoked certificate is refused. */
@@ -49,13 +51,13 @@ export async function checkRefused(
   const look = () => ask(installation.machine.place, streamUrl(installation), revoked);
   const isProxy = installation.cell.expected === 'proxy';
   let answer = await look();
-  // While old workers of nginx go by the list of before, the agent itself refuses.
+  // While old workers of nginx use the previous list, the agent itself refuses.
   while (answer.status !== refusalStatus(isProxy) && performance.now() < deadline)
     answer = await look();
   checkRefusal(answer, isProxy);
 }
 
-/** The proxy says 496, the agent itself that it is forbidden. */
+/** Returns the status of a refusal: 496 of the proxy, 403 of the agent. */
 function checkRefusal({ status, text }: Answer, isProxy: boolean): void {
   assert.equal(status, refusalStatus(isProxy), text);
   assert.match(text, /certificate/i);
@@ -68,21 +70,21 @@ function refusalStatus(isProxy: boolean): number {
 async function checkHealth({ machine, ca }: Installation): Promise<void> {
   const countLines = () =>
     (machine.readIfThere('/var/log/nginx/access.log') ?? '').split('/health ').length;
-  // Before nginx had the new configuration, the installer asked, too.
+  // The installer itself requested it, before nginx had the new configuration.
   const before = countLines();
   const { status, type, text } = await ask(machine.place, HEALTH_URL, { ca });
   assert.deepEqual({ status, type, text }, { status: 200, type: 'text/plain', text: 'OK\n' });
   assert.equal(countLines(), before, 'the health route is not logged');
 }
 
-/** The owner's site is what it was, without any client certificate. */
+/** Checks that the owner's site is unchanged, without a client certificate. */
 export async function checkOwnPage({ machine, cell }: Installation): Promise<void> {
   if (cell.webServer === 'no web server') return;
   const { status, text } = await askForOwnPage(machine, cell.webServer);
   assert.deepEqual([status, text], [200, OWN_PAGE]);
 }
 
-/** From outside the agent's own port is reached in standalone mode only. */
+/** Checks that the agent's own port is reachable from outside in standalone mode only. */
 async function checkPort({ machine, cell, ca }: Installation): Promise<void> {
   const { status, text } = await ask(machine.place, `https://${DOMAIN}:4096/`, { ca });
   if (cell.expected === 'proxy') assert.deepEqual([status, text], [0, 'ECONNREFUSED']);

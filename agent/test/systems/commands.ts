@@ -1,7 +1,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 
-/** How a program ended, and what it said. */
+/** The outcome of a program. */
 export interface Outcome {
   readonly command: string;
   /** Null when a signal ended it. */
@@ -12,17 +12,17 @@ export interface Outcome {
 }
 
 interface RunOptions {
-  /** After this it is killed. */
+  /** The time after which it is killed. */
   readonly timeoutMs?: number;
   readonly env?: NodeJS.ProcessEnv;
   readonly input?: string;
-  /** Gets each piece of its output as it comes. */
+  /** Receives each part of its output. */
   readonly onOutput?: (text: string) => void;
 }
 
 const TIMEOUT_MS = 60_000;
 
-/** Of what a program said before it failed, the end is what tells why. */
+/** The end of a failed program's output explains the failure. */
 const KEPT_CHARACTERS = 4000;
 
 /** Runs a program to its end, whatever its exit code. */
@@ -40,7 +40,7 @@ export async function attempt(
       onOutput?.(text);
     });
   }
-  // A program that ends without reading what it is told is judged by its exit code.
+  // A program may end without reading its input; its exit code tells whether that is a failure.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [code]: unknown[] = await once(child, 'close');
@@ -55,14 +55,16 @@ export async function attempt(
 
 /**
  * Runs a program that must succeed.
- * @returns what it wrote to its standard output
- * @throws Error with the end of what it said
+ * @returns its standard output
+ * @throws Error with the end of its output
  */
 export async function succeed(command: readonly string[], options?: RunOptions): Promise<string> {
   return expectSuccess(await attempt(command, options)).stdout;
 }
 
-/** @throws Error with the end of what it said, when it failed */
+/**
+ * @throws Error with the end of its output, when it failed
+ */
 export function expectSuccess(outcome: Outcome): Outcome {
   if (outcome.code === 0) return outcome;
   const { command, code, stdout, stderr } = outcome;

@@ -69,7 +69,7 @@ async function suffer(
       assert.match(found?.cause ?? '', ailment.cause, JSON.stringify(findings, null, 1));
       assert.deepEqual([healthy, found?.state], [false, 'problem']);
       assert.notEqual(found?.fix ?? '', '');
-      await ailment.mend(installation);
+      await ailment.repair(installation);
       assertHealthy(await examine(installation));
     });
   }

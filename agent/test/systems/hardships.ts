@@ -1,4 +1,4 @@
-/** What an installation may run into: it says so in a sentence, and the machine is as it was before. */
+/** Failures of an installation: the installer explains each, and leaves the machine as it was. */
 import { setAddress } from './acme.ts';
 import type { Installation } from './installation.ts';
 import type { Packages } from './packages.ts';
@@ -7,9 +7,9 @@ import { DOMAIN, type WebServer } from './web-servers.ts';
 interface Hardship {
   readonly name: string;
   readonly webServer: WebServer;
-  /** What is said wrongly. */
+  /** Variables with wrong values. */
   readonly args?: readonly string[];
-  /** A variable that is not said. */
+  /** A variable that is left out. */
   readonly without?: string;
   readonly arrange?: (installation: Installation, packages: Packages) => Promise<unknown>;
   /** Of the installer. */
@@ -17,11 +17,11 @@ interface Hardship {
   readonly says: RegExp;
 }
 
-/** The machine goes on reading its own files, and 8 MB more can be written beside them. */
+/** Fills the disk but for 8 MB; the machine can still read its own files. */
 const FILL_DISK = `mkdir /mnt/full && mount -t tmpfs -o size=8m tmpfs /mnt/full && cd /mnt/full && mkdir upper work &&
 mount -t overlay overlay -o lowerdir=/usr/lib,upperdir=upper,workdir=work /usr/lib`;
 
-/** Debian's program with a main file of its own, whose includes are relative to it. */
+/** Debian's nginx with another main file, whose includes are relative to it. */
 const START_FROM_COPY = `cp -a /etc/nginx /srv/nginx; systemctl stop nginx; nginx -c /srv/nginx/nginx.conf`;
 
 export const HARDSHIPS: readonly Hardship[] = [
@@ -114,7 +114,7 @@ export const HARDSHIPS: readonly Hardship[] = [
   {
     name: 'the disk is full',
     webServer: 'no web server',
-    // A program is put there as a whole, in files of many megabytes.
+    // The program is installed as a whole, in files of many megabytes.
     arrange: ({ machine }) => machine.succeed(['sh', '-c', FILL_DISK]),
     code: 1,
     says: /^✗ The disk is full: free some space and run this again/m,
@@ -128,7 +128,7 @@ export const HARDSHIPS: readonly Hardship[] = [
   },
 ];
 
-/** Has a program listen on a port until the machine ends. */
+/** Makes a program listen on a port until the machine ends. */
 async function occupy(
   { machine }: Installation,
   { current }: Packages,

@@ -1,4 +1,4 @@
-/** A machine on which the agent is installed, asked again, upgraded and removed. */
+/** A machine on which the agent is installed, reinstalled, upgraded and removed. */
 import { type Acme, ACME_SERVER, startAcme } from './acme.ts';
 import type { Credentials } from './ask.ts';
 import type { Cell } from './cells.ts';
@@ -7,7 +7,7 @@ import { Machine } from './machine.ts';
 import type { Package, Packages } from './packages.ts';
 import { DOMAIN, OWN_ROOT, prepare } from './web-servers.ts';
 
-/** certbot and a slow machine: what hangs is killed after this. */
+/** The limit of certbot on a slow machine. */
 const TIMEOUT_MS = 90_000;
 
 export class Installation implements AsyncDisposable {
@@ -21,7 +21,7 @@ export class Installation implements AsyncDisposable {
     this.#acme = acme;
   }
 
-  /** The machine as its owner has it, before anything is installed. */
+  /** The machine of its owner, before the installation. */
   static async prepare(cell: Cell, { binds }: Packages): Promise<Installation> {
     const machine = await Machine.boot(cell.release, binds);
     try {
@@ -34,24 +34,27 @@ export class Installation implements AsyncDisposable {
     }
   }
 
-  /** The same machine, of which something else is asked and expected from now on. */
+  /** The same machine with other options and expectations from now on. */
   expecting(change: Pick<Cell, 'mode' | 'expected'>): Installation {
     return new Installation({ ...this.cell, ...change }, this.machine, this.#acme);
   }
 
-  /** What a client trusts: the authority's root, or the owner's where the domain had its certificate before. */
+  /**
+   * Returns the certificate that a client trusts: the authority's root, or the owner's where the domain had its certificate
+   * before.
+   */
   get ca(): string {
     return this.usesOwnCertificate ? this.machine.read(OWN_ROOT) : this.#acme.root;
   }
 
-  /** Whether certbot is needed for nothing. */
+  /** Whether certbot is not needed. */
   get usesOwnCertificate(): boolean {
     const { webServer, expected } = this.cell;
     return webServer === 'nginx with the domain over https' && expected === 'proxy';
   }
 
   /**
-   * As an administrator types it.
+   * Runs the command as an administrator types it.
    * @param prefix a program that runs it, such as `timeout`
    */
   install(
@@ -73,7 +76,7 @@ export class Installation implements AsyncDisposable {
     });
   }
 
-  /** Without a word of what was said at first. */
+  /** Without the options of the first installation. */
   upgrade({ command }: Package): Promise<Outcome> {
     return this.machine.attempt([command, 'install'], { timeoutMs: TIMEOUT_MS });
   }
@@ -82,7 +85,7 @@ export class Installation implements AsyncDisposable {
     return this.machine.attempt(['latchkey-agent', 'uninstall'], { timeoutMs: TIMEOUT_MS });
   }
 
-  /** Makes a client certificate as an administrator does, and unpacks it as a viewer does. */
+  /** Creates a client certificate as an administrator does, and unpacks it as a viewer does. */
   async makeClient(name: string): Promise<Credentials> {
     const create = `cd /root && latchkey-agent client-cert create ${name} && tar -xzf ${name}.tar.gz`;
     await this.machine.succeed(['sh', '-c', create]);

@@ -4,7 +4,7 @@ import { delimiter, join } from 'node:path';
 
 import { listMissingTrees, PREPARE_COMMAND } from './trees.ts';
 
-/** Programs, and the packages of Debian that bring them. */
+/** Programs, and the packages of Debian that contain them. */
 const PROGRAMS: Record<string, string> = {
   'systemd-nspawn': 'systemd-container',
   pebble: 'pebble',
@@ -16,12 +16,12 @@ const PROGRAMS: Record<string, string> = {
   curl: 'curl',
 };
 
-/** Why whole systems cannot be run here, with what mends it; null when they can. */
+/** Returns why systems cannot be booted here, with the fix; null when they can. */
 export function whySystemsCannotRun(): string | null {
   return whyNoTools(PROGRAMS) ?? whyNoNamespaces() ?? whyNoTrees();
 }
 
-/** Why the trees that whole systems run on cannot be made here; null when they can. */
+/** Returns why trees cannot be built here, with the fix; null when they can. */
 export function whyTreesCannotBeMade(): string | null {
   return whyNoTools({ ...PROGRAMS, debootstrap: 'debootstrap', 'apt-get': 'apt' });
 }

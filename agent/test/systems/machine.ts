@@ -1,4 +1,4 @@
-/** A Debian with systemd, booted on a throw-away layer over a tree of `trees.ts`. */
+/** A Debian with systemd, booted on a temporary layer over a tree of `trees.ts`. */
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
@@ -11,8 +11,8 @@ import { findDescendant } from './processes.ts';
 import { type Release, treePath } from './trees.ts';
 
 /**
- * The machine's address, and that of everything else in its network. They are for documentation (RFC 5737, RFC 3849): to the
- * machine they look like public ones, and nobody has them.
+ * The addresses of the machine and of its network. They are for documentation (RFC 5737, RFC 3849): public to the machine, and
+ * used by no one.
  */
 export const MACHINE_ADDRESS = '203.0.113.2';
 export const OUTSIDE_ADDRESS = '203.0.113.1';
@@ -28,7 +28,7 @@ const ENVIRONMENT = {
   LANG: 'C.UTF-8',
 };
 
-/** Where a directory of this machine is seen within a booted one, read-only. */
+/** Where a directory of the host is mounted in the machine, read-only. */
 export interface Bind {
   readonly from: string;
   readonly to: string;
@@ -67,12 +67,12 @@ export class Machine implements AsyncDisposable {
     }
   }
 
-  /** The id of its systemd, as seen from outside. */
+  /** The process id of its systemd on the host. */
   get init(): number {
     return this.#init;
   }
 
-  /** What was written since the first boot, and the tree below it. */
+  /** The layer with changes since the first boot, and the tree below it. */
   get layers(): { readonly upper: string; readonly lower: string } {
     return { upper: this.place.outside(`${DISK}/machine/upper`), lower: treePath(this.release) };
   }
@@ -82,7 +82,7 @@ export class Machine implements AsyncDisposable {
     const binds = this.#binds.map(({ from, to }) => `--bind-ro=${from}:${to}`);
     const network = ['--network-veth', '--resolv-conf=off', '--timezone=off'];
     const image = ['-D', `${DISK}/machine/root`, '-M', 'watched'];
-    // There may be no systemd around it that could keep a register of machines.
+    // The host may have no systemd that could register machines.
     const plain = ['--register=no', '--keep-unit', '--console=pipe'];
     this.#nspawn = this.place.start(
       ['systemd-nspawn', ...image, ...plain, ...network, ...binds, '--boot'],
@@ -92,12 +92,12 @@ export class Machine implements AsyncDisposable {
     await this.#connect();
   }
 
-  /** Switches it off as its own `poweroff` would; its disk stays. */
+  /** Powers it off as its own `poweroff` does; its disk stays. */
   async stop(): Promise<void> {
     const nspawn = this.#nspawn;
     if (nspawn === null) return;
     const ended = once(nspawn, 'exit', { signal: AbortSignal.timeout(STOP_TIMEOUT_MS) });
-    // systemd(1): SIGRTMIN+4 powers off. nspawn itself is never killed: the machine would live on.
+    // systemd(1): SIGRTMIN+4 powers off. nspawn itself is never killed: the machine would continue.
     await attempt(['kill', '-RTMIN+4', String(this.#init)]);
     await ended;
     this.#nspawn = null;
@@ -109,12 +109,14 @@ export class Machine implements AsyncDisposable {
     return attempt([...enter, '--', ...command], { ...options, env: { ...ENVIRONMENT, ...env } });
   }
 
-  /** @throws Error with the end of what it said, when it failed */
+  /**
+   * @throws Error with the end of its output, when it failed
+   */
   async succeed(command: readonly string[], options?: RunOptions): Promise<string> {
     return expectSuccess(await this.attempt(command, options)).stdout;
   }
 
-  /** Where a file of its disk is found from outside: nothing below /run, /tmp, /proc, /sys or /dev. */
+  /** Returns the path of a file of its disk on the host: nothing below /run, /tmp, /proc, /sys or /dev. */
   outside(path: string): string {
     return this.place.outside(join(DISK, 'machine/root', path));
   }
@@ -143,7 +145,7 @@ export class Machine implements AsyncDisposable {
     }
   }
 
-  /** Ends it at once, as if its plug were pulled. */
+  /** Kills it at once, like a power failure. */
   async [Symbol.asyncDispose](): Promise<void> {
     await this.place[Symbol.asyncDispose]();
   }

@@ -1,6 +1,6 @@
 /**
- * A client outside of a machine, run in the network beside it: `node outsider.ts '{"url": …}'` prints what it was answered as
- * JSON. `wss:` reads the first snapshot of a stream, other addresses are asked once. It verifies certificates like any client.
+ * A client outside of a machine, run in its network: `node outsider.ts '{"url": …}'` prints the answer as JSON. `wss:` reads
+ * the first snapshot of a stream, other addresses are requested once. It verifies certificates like any client.
  */
 import { on, once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
@@ -22,7 +22,7 @@ const signal = AbortSignal.timeout(watchesToEnd === true ? WATCH_TIMEOUT_MS : TI
 const resumed = session === undefined ? {} : { session: Buffer.from(session, 'base64') };
 const credentials = { ...presented, ...resumed };
 
-/** Every name leads to the machine. */
+/** Resolves every name to the machine. */
 const lookup: LookupFunction = (_host, { all }, done) => {
   if (all === true) done(null, [{ address, family: 4 }]);
   else done(null, address, 4);
@@ -57,20 +57,22 @@ async function readMessage(): Promise<Answer> {
     : snapshot;
 }
 
-/** @returns the reason that the server gives for the end */
+/**
+ * @returns the reason that the server closes with
+ */
 async function readEnd(socket: WebSocket): Promise<string> {
   const [, reason] = await once(socket, 'close', { signal });
   return String(reason);
 }
 
-/** With TLS 1.3 it comes after the handshake. */
+/** With TLS 1.3 it arrives after the handshake. */
 function noteSession({ socket }: IncomingMessage, note: (found: string) => void): void {
   if (!(socket instanceof TLSSocket)) return;
   note(socket.getSession()?.toString('base64') ?? '');
   socket.on('session', (found: Buffer) => note(found.toString('base64')));
 }
 
-/** The first message greets, and is the last one where the viewer is sent away then. */
+/** The first message is the greeting, and the last one when the viewer is refused then. */
 async function readSnapshot(socket: WebSocket): Promise<string> {
   let message = '';
   for await (const [data] of on(socket, 'message', { signal, close: ['close'] })) {
@@ -88,12 +90,12 @@ async function read(response: IncomingMessage): Promise<Answer> {
 }
 
 function readSerial({ socket }: IncomingMessage): string {
-  // A resumed session comes without the server's certificate.
+  // A resumed session has no server certificate.
   const certificate = socket instanceof TLSSocket ? socket.getPeerX509Certificate() : undefined;
   return certificate?.serialNumber ?? '';
 }
 
-/** A connection that never came to an answer. */
+/** The answer of a connection that failed. */
 function explain(error: unknown): Answer {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return { status: 0, type: '', text: String(code ?? error), serial: '', session: '' };

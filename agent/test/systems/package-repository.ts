@@ -1,13 +1,13 @@
-/** A repository of packages on the machine itself, for it reaches no mirror: certbot, and one that an administrator installs. */
+/** A package repository on the machine itself, which reaches no mirror: certbot, and a package for an administrator. */
 import type { Machine } from './machine.ts';
 
-/** What an installation of certbot brings here. */
+/** The packages of an installation of certbot. */
 export const CERTBOT_PACKAGES = ['certbot', 'python3-acme', 'python3-certbot'] as const;
 
-/** What somebody else installs. */
+/** The package that others install. */
 export const FOREIGN_PACKAGE = 'memcached';
 
-/** Packages are made anew of their installed files (dpkg-deb(1)), and then removed. */
+/** Packages are rebuilt from their installed files (dpkg-deb(1)), and then removed. */
 const MAKE_REPOSITORY = `
 mkdir -p /opt/repository
 for name in ${CERTBOT_PACKAGES.join(' ')}; do
@@ -36,12 +36,12 @@ apt-get update
 DEBIAN_FRONTEND=noninteractive apt-get purge --yes ${CERTBOT_PACKAGES.join(' ')}
 `;
 
-/** Removes certbot from a machine, which can be installed again by apt. */
+/** Removes certbot from a machine, where apt can install it again. */
 export async function offerPackages(machine: Machine): Promise<void> {
   await machine.succeed(['sh', '-ec', MAKE_REPOSITORY], { timeoutMs: 60_000 });
 }
 
-/** Those of some packages of which files are installed. */
+/** Returns those of some packages that have installed files. */
 export async function listInstalled(
   machine: Machine,
   names: readonly string[],

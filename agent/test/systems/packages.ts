@@ -16,7 +16,7 @@ export interface Package {
 export interface Packages extends Disposable {
   readonly current: Package;
   readonly next: Package;
-  /** For every machine that is to see them. */
+  /** In a directory that every machine mounts. */
   readonly binds: readonly Bind[];
 }
 
@@ -49,7 +49,7 @@ export async function unpackPackages(): Promise<Packages> {
   };
 }
 
-/** Null for a file that does not say the version. */
+/** Null for a file without the version. */
 function setVersion(content: Buffer, version: string, next: string): Buffer | null {
   const said = `version=\`${version}\``;
   if (!content.includes(said)) return null;

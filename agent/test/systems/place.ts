@@ -1,7 +1,7 @@
 /**
- * A place of its own for a machine and what it talks to: own processes, mounts and network. Its first process ends with the
- * one that opened it, however that ends; the kernel then ends every other process there and drops the mounts and the network.
- * So nothing is ever left behind, and nothing in it reaches any other network.
+ * Namespaces for a machine and its servers: processes, mounts and network. Their first process ends with the one that opened
+ * them, however that ends; the kernel then ends every other process there, and drops the mounts and the network. So nothing is
+ * left behind, and nothing there reaches another network.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -12,14 +12,14 @@ import { hasProcesses, makeGroups, removeGroup } from './cgroups.ts';
 import { attempt, expectSuccess, type Outcome } from './commands.ts';
 import { findDescendant } from './processes.ts';
 
-/** What programs see of the environment. */
+/** The environment of programs. */
 const ENVIRONMENT = {
   PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
   HOME: '/root',
   LC_ALL: 'C.UTF-8',
 };
 
-/** An empty disk in memory, seen only from within the place. */
+/** An empty disk in memory, visible only within the place. */
 export const DISK = '/run';
 
 const END_TIMEOUT_MS = 10_000;
@@ -27,7 +27,7 @@ const END_TIMEOUT_MS = 10_000;
 export class Place implements AsyncDisposable {
   readonly #holder: ChildProcess;
   readonly #groups: readonly string[];
-  /** As seen from outside. */
+  /** On the host. */
   readonly pid: number;
 
   private constructor(holder: ChildProcess, pid: number, groups: readonly string[]) {
@@ -51,18 +51,18 @@ export class Place implements AsyncDisposable {
       if (pid === null) throw new Error('The place has no first process.');
       return new Place(holder, pid, makeGroups());
     } catch (error) {
-      // It would keep this process running for ever.
+      // It would keep this process running.
       holder.kill('SIGKILL');
       throw error;
     }
   }
 
-  /** Where a path within the place is found from outside. */
+  /** Returns the path on the host of a path within the place. */
   outside(path: string): string {
     return join(`/proc/${this.pid}/root`, path);
   }
 
-  /** Starts a program that stays, with its output in a file of the disk. */
+  /** Starts a program in the background, with its output in a file of the disk. */
   start(command: readonly string[], log: string, env: NodeJS.ProcessEnv = {}): ChildProcess {
     const enterGroups = this.#groups
       .map((group) => `echo 0 >'${join(group, 'cgroup.procs')}'; `)
@@ -76,12 +76,14 @@ export class Place implements AsyncDisposable {
     return attempt(this.#enter(command), { env: ENVIRONMENT, input });
   }
 
-  /** @throws Error with the end of what it said, when it failed */
+  /**
+   * @throws Error with the end of its output, when it failed
+   */
   async succeed(command: readonly string[], input?: string): Promise<string> {
     return expectSuccess(await this.attempt(command, input)).stdout;
   }
 
-  /** Runs a program of the outside in this network only. */
+  /** Runs a program of the host in this network only. */
   attemptInNetwork(command: readonly string[]): Promise<Outcome> {
     const enter = ['nsenter', '-t', String(this.pid), '-n', '--'];
     return attempt([...enter, ...command], { env: ENVIRONMENT });
@@ -100,7 +102,7 @@ export class Place implements AsyncDisposable {
     for (const group of this.#groups) removeGroup(group);
   }
 
-  /** Its processes are gone once their groups are empty. */
+  /** Its processes have ended once their groups are empty. */
   async #waitForEnd(): Promise<void> {
     const signal = AbortSignal.timeout(END_TIMEOUT_MS);
     while (this.#groups.some(hasProcesses)) await sleep(5, undefined, { signal });

@@ -2,11 +2,11 @@ import { readFileSync } from 'node:fs';
 
 interface Status {
   readonly name: string;
-  /** Its id as it sees itself. */
+  /** Its id in its own namespace. */
   readonly innermostPid: number;
 }
 
-/** The first process below another one, parents before children, that is what is looked for. */
+/** Returns the first matching process below another one, parents before children. */
 export function findDescendant(pid: number, isWanted: (status: Status) => boolean): number | null {
   const waiting = listChildren(pid);
   for (let child = waiting.shift(); child !== undefined; child = waiting.shift()) {
@@ -30,7 +30,7 @@ function readStatus(pid: number): Status | null {
   return { name, innermostPid: Number(pids.split('\t').at(-1)) };
 }
 
-/** Null when the process ended meanwhile. */
+/** Null when the process has ended. */
 function readOrNull(path: string): string | null {
   try {
     return readFileSync(path, 'utf8');

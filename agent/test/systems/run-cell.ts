@@ -82,13 +82,13 @@ async function install(
   assert.ok(ownSeconds < stretch(MAX_INSTALL_SECONDS), describeOutcome(outcome));
 }
 
-/** Where more programs want to run than there are processors, everything takes as many times as long. */
+/** With more runnable programs than processors, everything takes proportionally longer. */
 function stretch(seconds: number): number {
   const [lastMinute = 0] = loadavg();
   return seconds * Math.max(1, lastMinute / availableParallelism());
 }
 
-/** From the first to the last line of its log; without one it was not asked. */
+/** Returns the seconds from the first to the last line of its log; zero without one. */
 function readCertbotSeconds({ machine }: Installation): number {
   const log = machine.readIfThere('/var/log/letsencrypt/letsencrypt.log') ?? '';
   const times = [...log.matchAll(/^(\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d),(\d{3}):/gm)].map(
@@ -97,7 +97,7 @@ function readCertbotSeconds({ machine }: Installation): number {
   return ((times.at(-1) ?? 0) - (times[0] ?? 0)) / 1000;
 }
 
-/** Whose certificate is revoked is sent away like a stranger, and only by the route of the agent. */
+/** Checks that a revoked certificate is refused like a missing one, and only on the agent's route. */
 async function revoke(installation: Installation): Promise<void> {
   const { machine } = installation;
   const revoked = await installation.makeClient('revoked');
@@ -109,7 +109,7 @@ async function revoke(installation: Installation): Promise<void> {
   await machine.succeed(['rm', '-r', '/root/revoked', '/root/revoked.tar.gz']);
 }
 
-/** Nothing is behind the route while the agent is stopped. */
+/** Checks that the route fails while the agent is stopped. */
 async function stopAgent(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca } = installation;
   await machine.succeed(['systemctl', 'stop', 'latchkey-agent.service']);
@@ -131,7 +131,7 @@ async function installAgain(
   assert.ok(outcome.seconds < stretch(MAX_AGAIN_SECONDS), describeOutcome(outcome));
 }
 
-/** Viewers get the new certificate without anybody doing anything. */
+/** Checks that viewers get a renewed certificate without manual steps. */
 export async function renew(installation: Installation, client: Credentials | null): Promise<void> {
   const { machine, ca, cell } = installation;
   const url = cell.expected === 'proxy' ? HEALTH_URL : streamUrl(installation);
@@ -145,7 +145,7 @@ export async function renew(installation: Installation, client: Credentials | nu
   assert.notEqual(renewed.serial, serial);
 }
 
-/** The newer program, with the configuration as somebody changed it, and the same certificate. */
+/** Checks an upgrade: the newer program, with the changed configuration and the same certificate. */
 async function upgrade(installation: Installation, { next }: Packages): Promise<void> {
   const { machine, ca } = installation;
   const path = '/etc/latchkey-agent/agent.yaml';

@@ -1,4 +1,4 @@
-/** What a machine's disk holds, and how that differs from what it held before. */
+/** Compares a machine's disk before and after. */
 import { createHash } from 'node:crypto';
 import { lstatSync, readdirSync, readFileSync, readlinkSync, type Stats } from 'node:fs';
 import { join } from 'node:path';
@@ -19,21 +19,21 @@ interface Entry {
 
 const ABSENT: Entry = { what: 'absent', modifiedAtMs: 0 };
 
-/** What a system writes by itself while it runs. */
+/** Paths that a system writes by itself while it runs. */
 const RESTLESS = [
   /^\/var\/log(\/|$)/,
-  // Random seeds, stamps of its timers, the clock: systemd's own.
+  // systemd's random seeds, timer stamps and clock.
   /^\/var\/lib\/systemd(?!\/timers\/stamp-latchkey)(\/|$)/,
-  // Places of services with private ones, which come and go with them.
+  // Private directories of services, which come and go with them.
   /^\/(var\/)?tmp(\/|$)/,
-  // certbot's and Python's byte code, man pages and the like.
+  // Byte code of certbot and Python, man pages and the like.
   /^\/var\/cache(\/|$)/,
   /\/__pycache__(\/|$)/,
-  // What the tools for accounts keep of the time before their last change, their lock, and what they leave when they are killed.
+  // Backups and locks of the account tools, and what they leave when they are killed.
   /^\/etc\/((passwd|group|g?shadow|subuid|subgid)(-|\.\d+|\.lock)|\.pwd\.lock)$/,
 ];
 
-/** Of the layer that the machine writes to, so that it takes milliseconds. */
+/** Reads the machine's layer only, which takes milliseconds. */
 export function takeSnapshot(machine: Machine): Snapshot {
   const { upper, lower } = machine.layers;
   const entries = new Map<string, Entry>();
@@ -52,8 +52,8 @@ export function takeSnapshot(machine: Machine): Snapshot {
 }
 
 /**
- * The differences, one line each, in the order of paths; none where all is the same.
- * @param options.withTimes whether a file that was written anew with the same content counts, too
+ * Returns the differences, one line each, in the order of paths.
+ * @param options.withTimes whether a file that was rewritten with the same content counts, too
  */
 export function compareSnapshots(
   before: Snapshot,
@@ -78,7 +78,7 @@ function lookUp({ entries, lower }: Snapshot, path: string): Entry {
 }
 
 function describe(path: string, stats: Stats): Entry {
-  // overlayfs marks what was removed from the layer below by such a device.
+  // overlayfs marks a removed path of the layer below by such a device.
   if (stats.isCharacterDevice() && stats.rdev === 0) return ABSENT;
   const mode = (stats.mode & 0o7777).toString(8);
   const what = `${describeContent(path, stats)} ${mode} ${stats.uid}:${stats.gid}`;
@@ -93,7 +93,7 @@ function describeContent(path: string, stats: Stats): string {
   return `file ${stats.size} ${hash}`;
 }
 
-/** What lies in a directory of the tree, but no longer in one that was removed and made again. */
+/** Returns what a directory of the tree contains, but not the recreated one. */
 function listHidden(machine: Machine, path: string, upperNames: ReadonlySet<string>): string[] {
   const lower = join(machine.layers.lower, path);
   if (lstatSync(lower, { throwIfNoEntry: false })?.isDirectory() !== true) return [];

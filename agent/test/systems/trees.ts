@@ -1,4 +1,4 @@
-/** Root trees of Debian, made once by debootstrap and kept outside the repository; machines are booted on top of them. */
+/** Root trees of Debian, built once by debootstrap and kept outside the repository; machines are booted on them. */
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -13,11 +13,11 @@ export const RELEASES: Record<Release, string> = { bookworm: 'Debian 12', trixie
 
 export const PREPARE_COMMAND = 'npm run test:systems -- --prepare';
 
-/** What debootstrap lays. */
+/** Packages that debootstrap installs. */
 const BASE = ['ca-certificates', 'dbus', 'iproute2', 'procps', 'systemd', 'systemd-sysv'];
 
 /**
- * What apt adds, since debootstrap cannot choose among packages that provide the same. Machines reach no mirror: all that an
+ * Packages that apt adds, because debootstrap cannot choose among providers. Machines reach no mirror, so everything that an
  * installation may need is there.
  */
 const PACKAGES = [
@@ -41,7 +41,7 @@ const MASKED_UNITS = [
   'dpkg-db-backup.timer',
 ];
 
-/** What debootstrap mounts goes with it, also when it is killed: the next one may then remove what is left of the tree. */
+/** What debootstrap mounts is unmounted with it, even when it is killed: the next one may then remove the rest of the tree. */
 const OWN_MOUNTS = ['unshare', '--mount'];
 
 const LONG = {
@@ -53,7 +53,7 @@ const LONG = {
   },
 };
 
-/** Where the tree of a release is, or would be: a different list of packages is another tree. */
+/** Returns the path of a release's tree: a different list of packages is another tree. */
 export function treePath(release: Release): string {
   const recipe = JSON.stringify([BASE, PACKAGES, DISABLED_UNITS, MASKED_UNITS]);
   const hash = createHash('sha256').update(recipe).digest('hex').slice(0, 12);
@@ -66,8 +66,8 @@ export function listMissingTrees(): Release[] {
 }
 
 /**
- * Makes the tree of a release, from the mirror that this machine's apt uses.
- * @throws Error with what debootstrap said
+ * Builds the tree of a release, from the mirror of this machine's apt.
+ * @throws Error with debootstrap's output
  */
 export async function buildTree(release: Release): Promise<void> {
   const path = treePath(release);
@@ -88,7 +88,7 @@ async function addPackages(tree: string): Promise<void> {
   const run = (...command: readonly string[]) =>
     succeed([...OWN_MOUNTS, 'chroot', tree, ...command], LONG);
   const policy = join(tree, 'usr/sbin/policy-rc.d');
-  // Nothing is to be started while the tree is made.
+  // No service may start while the tree is built.
   await writeFile(policy, '#!/bin/sh\nexit 101\n', { mode: 0o755 });
   await run('apt-get', 'update');
   await run('apt-get', 'install', '--yes', '--no-install-recommends', ...PACKAGES);
@@ -98,7 +98,9 @@ async function addPackages(tree: string): Promise<void> {
   await run('apt-get', 'clean');
 }
 
-/** @throws Error where apt knows no mirror of Debian */
+/**
+ * @throws Error where apt has no mirror of Debian
+ */
 async function findMirror(): Promise<string> {
   const fields = ['Created-By: Packages', 'Origin: Debian', 'Label: Debian'];
   const said = await succeed(['apt-get', 'indextargets', '--format', '$(REPO_URI)', ...fields]);

@@ -2,14 +2,14 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A name without a file: the kernel forgets it with the process that has it. */
+/** An abstract socket: the kernel removes it with its process. */
 const NAME = '\0latchkey-systems';
 
 const PAUSE_MS = 250;
 
 /**
- * Waits until no other test file of this machine boots whole systems, and keeps them waiting until this process ends: they
- * would take each other's time. To be awaited before tests are declared, so that the wait is not counted as theirs.
+ * Waits until no other test file of this machine boots systems, and blocks others until this process ends, because they would
+ * slow each other down. Await it before tests are declared, so that the wait does not count as theirs.
  */
 export async function takeTurn(): Promise<void> {
   for (;;) {
@@ -19,7 +19,7 @@ export async function takeTurn(): Promise<void> {
       await once(server, 'listening');
       return;
     } catch {
-      // Somebody else has it.
+      // Another test file has it.
       await sleep(PAUSE_MS);
     }
   }

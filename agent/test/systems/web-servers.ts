@@ -1,4 +1,4 @@
-/** What runs on a machine before anything is installed. */
+/** The web servers of a machine before an installation. */
 import { type Answer, ask } from './ask.ts';
 import type { Machine } from './machine.ts';
 
@@ -20,7 +20,7 @@ export const WEB_SERVERS: readonly WebServer[] = [
   'Apache on 80',
 ];
 
-/** Where the owner's page is; nothing listens on a machine without a web server. */
+/** The address of the owner's page; null on a machine without a web server. */
 const OWN_PAGES: Record<WebServer, string> = {
   'no web server': `http://${DOMAIN}/`,
   'nginx with another site': 'http://other.example.test/',
@@ -70,7 +70,7 @@ server {
 }
 `;
 
-/** Of an authority of the owner's: nothing that an installation could have brought. */
+/** Signed by an authority of the owner, which an installation could not have installed. */
 export const MAKE_OWN_CERTIFICATE = `
 set -e
 mkdir -p /etc/ssl/own; cd /etc/ssl/own
@@ -84,13 +84,13 @@ openssl x509 -req -in own.csr -CA ca.pem -CAkey ca.key -CAcreateserial -days 30 
 /** The root of the owner's certificate, on machines that serve the domain over https already. */
 export const OWN_ROOT = '/etc/ssl/own/ca.pem';
 
-/** Asks for the page that the machine's owner had before. */
+/** Requests the page that the machine's owner had before. */
 export function askForOwnPage(machine: Machine, webServer: WebServer): Promise<Answer> {
   const page = OWN_PAGES[webServer];
   return ask(machine.place, page, page.startsWith('https:') ? { ca: machine.read(OWN_ROOT) } : {});
 }
 
-/** Sets a web server up and starts it. */
+/** Configures and starts a web server. */
 export async function prepare(machine: Machine, webServer: WebServer): Promise<void> {
   machine.write('/var/www/own/index.html', OWN_PAGE);
   switch (webServer) {
@@ -109,7 +109,7 @@ export async function prepare(machine: Machine, webServer: WebServer): Promise<v
   }
 }
 
-/** As Debian does it: a file among those that are available, and a link among those that are enabled. */
+/** As on Debian: a file in sites-available, and a link in sites-enabled. */
 async function startNginx(machine: Machine, site: string): Promise<void> {
   machine.write('/etc/nginx/sites-available/own', site);
   await machine.succeed(['ln', '-s', '../sites-available/own', '/etc/nginx/sites-enabled/own']);

@@ -1,3 +1,4 @@
+// Applies the steps of a plan, undoes them, and journals both.
 import { paths } from '../paths.ts';
 import type { Step } from '../steps.ts';
 import { explainFailure } from './machine.ts';

@@ -1,3 +1,4 @@
+// Detection: reads the facts of a machine that an installation depends on, and changes nothing.
 import { accessSync, constants, existsSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 

@@ -1,3 +1,4 @@
+// The units of systemd that an installation writes.
 import { dirname } from 'node:path';
 
 import { agentUser, paths } from '../paths.ts';

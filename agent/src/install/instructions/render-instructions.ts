@@ -1,3 +1,4 @@
+// Instructions for web servers that the installer does not configure itself.
 import { CLIENT_CERTIFICATE_HEADER } from '../../proxy-identity.ts';
 import { paths } from '../paths.ts';
 import { listApacheCommands, renderApache } from './apache.ts';

@@ -1,3 +1,4 @@
+// The route through nginx: parses nginx's configuration without loss, and plans its changes.
 import type { NginxFile } from '../facts.ts';
 import { paths } from '../paths.ts';
 import type { EditStep, FileStep } from '../steps.ts';

@@ -1,3 +1,4 @@
+// The planner: decides the steps of an installation from its options and the facts of the machine.
 import { version } from '../../version.ts';
 
 import type { HostFacts, InstallMode } from '../facts.ts';

@@ -1,3 +1,4 @@
+// Verification: tests a finished installation as a viewer would.
 import { existsSync, readFileSync } from 'node:fs';
 import { setTimeout } from 'node:timers/promises';
 
