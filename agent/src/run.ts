@@ -16,47 +16,44 @@ import { HISTORY_PARTS } from './stream/history.ts';
 import { Hub } from './stream/hub.ts';
 import { StreamServer } from './stream/server.ts';
 import { listTlsFiles, readTlsMaterial, watchFiles } from './tls/tls-files.ts';
-import { tidyMemory } from './tidy-memory.ts';
 
-/** Proxies end connections that say nothing for a minute, many of them sooner. */
+/** Proxies close connections that are silent for a minute, many sooner. */
 const PING_INTERVAL_MS = 25_000;
 
-/** Beyond guessing. */
+/** Too many to guess. */
 const PING_BYTES = 8;
 
-const TIDY_INTERVAL_MS = 60_000;
-
-/** What the agent is made of. */
+/** Dependencies of the agent. */
 interface AgentOptions {
   readonly config: AgentConfig;
   readonly roots: Roots;
   readonly clock: Clock;
   readonly log: Log;
-  /** Told after each tick how many watch. */
+  /** Called after each tick with the number of viewers. */
   readonly onTick?: (viewers: number) => void;
 }
 
-/** An agent at work. */
+/** A running agent. */
 export interface RunningAgent {
   /**
-   * Reads certificates, lists and tokens again. What cannot be read leaves all as it was, and is logged.
-   * @returns why they were not taken, as a sentence; null when they were
+   * Reloads certificates, revocation lists and tokens. When one cannot be read, the old ones stay in use, and the problem is logged.
+   * @returns the problem as a sentence; null on success
    */
   reload(): string | null;
-  /** Ends within two seconds. */
+  /** Stops within two seconds. */
   close(): Promise<void>;
-  /** Whether a thread hangs in the kernel, so that the process would not end by itself. */
+  /** Whether a thread is blocked in the kernel, so that the process cannot end by itself. */
   isStuck(): boolean;
 }
 
 /**
- * Opens the port and begins to collect.
+ * Opens the port and starts collecting.
  * @throws TlsFileError, ConfigError, or the error of the port
  */
 export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   const { config, roots, clock, log, onTick } = options;
   const { intervalSeconds, controlSocket } = config;
-  // What is opened is closed in the opposite order, also when something later cannot be opened.
+  // Closes what was opened in reverse order, also when something later fails to open.
   await using opened = new AsyncDisposableStack();
   const { sampler, isStuck } = openSampling(options, opened);
   const hub = new Hub({ sampler, readHost: () => readHost(roots), clock, intervalSeconds });
@@ -68,7 +65,7 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
   }
   const files = [...listTlsFiles(config.tls), config.tokensFile].filter((path) => path !== null);
   opened.use(watchFiles(files, reload));
-  // The first tick has something to compare with, and the first viewer sees how busy the machine is.
+  // A baseline for the rates of the first tick.
   sampler.sample(HISTORY_PARTS);
   repeat(opened, 1000 * intervalSeconds, () => {
     hub.tick();
@@ -78,12 +75,11 @@ export async function runAgent(options: AgentOptions): Promise<RunningAgent> {
     server.checkViewers();
     hub.ping(randomBytes(PING_BYTES));
   });
-  repeat(opened, TIDY_INTERVAL_MS, tidyMemory);
   const kept = opened.move();
   return { reload, isStuck, close: () => kept.disposeAsync() };
 }
 
-/** All collectors, with the threads that ask for them what may hang. */
+/** Opens the collectors and the readers for what may hang. */
 function openSampling(
   { config, roots, clock, log }: AgentOptions,
   opened: AsyncDisposableStack,
@@ -95,7 +91,7 @@ function openSampling(
   return { sampler, isStuck: () => prober.isStuck() || reader.isStuck() };
 }
 
-/** The stream, and how it takes its files anew. */
+/** Creates the stream server and its reload function. */
 function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
   const { allowedOrigins } = config;
   let isToken = openAccessTokens(readTokens(config.tokensFile));
@@ -113,13 +109,13 @@ function openServer({ config, clock, log }: AgentOptions, hub: Hub) {
     try {
       const tokens = openAccessTokens(readTokens(config.tokensFile));
       const tls = readTlsMaterial(config.tls);
-      // Viewers are judged by both.
+      // Viewers are judged by both, so both are replaced.
       isToken = tokens;
       server.setTls(tls);
       return null;
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      const problem = `The files were not taken, and those of before stay in use: ${why}`;
+      const problem = `The files could not be reloaded, and the previous ones stay in use: ${why}`;
       log.warn(problem);
       return problem;
     }

@@ -190,7 +190,7 @@ test(
     execFileSync('tar', ['-xzf', '-', '-C', folder], { input: archive });
     const { version } = readVersioned('agent/package.json');
     const lib = join(folder, `latchkey-agent-${version}-linux-arm64`, 'lib');
-    const program = [join(lib, 'node'), '--jitless', join(lib, 'latchkey-agent.cjs'), 'version'];
+    const program = [join(lib, 'node'), join(lib, 'latchkey-agent.cjs'), 'version'];
     const command = ['-L', ARM64_LIBRARIES, ...program];
     const { stdout, stderr } = spawnSync('qemu-aarch64-static', command, {
       encoding: 'utf8',

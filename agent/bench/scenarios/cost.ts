@@ -7,7 +7,7 @@ const SETTLE_SECONDS = 10;
 const MEBIBYTE = 2 ** 20;
 
 const CPU_GOAL_MS = 8;
-const PRIVATE_GOAL_MB = 20;
+const PRIVATE_GOAL_MB = 24;
 
 /**
  * What the agent with one viewer costs, and what other programs of the kind cost meanwhile, each asked once a second: their

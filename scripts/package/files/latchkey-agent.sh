@@ -10,5 +10,5 @@ esac
 unset NODE_OPTIONS NODE_PATH
 # One arena of malloc for all threads.
 export MALLOC_ARENA_MAX=1
-# Small rather than fast. Without code made at run time, systemd's MemoryDenyWriteExecute=yes can be set.
-exec "$lib/node" --jitless --max-semi-space-size=1 --expose-gc "$lib/latchkey-agent.cjs" "$@"
+# V8 prefers little memory to speed.
+exec "$lib/node" --max-semi-space-size=1 --optimize-for-size "$lib/latchkey-agent.cjs" "$@"
