@@ -1,10 +1,10 @@
 import { KeptFile } from './read/kept-file.ts';
 
-/** The two clocks: one for people, and one that only goes forward, for differences. */
+/** The wall clock and the monotonic clock. */
 export interface Clock {
   readonly now: () => Date;
   readonly monotonicMs: () => number;
-  /** For how long this program could not go on because others had the processor; without it, never. */
+  /** How long this process has waited for a processor; default: 0. */
   readonly processorWaitMs?: () => number;
 }
 
@@ -14,14 +14,14 @@ export const systemClock: Clock = {
   processorWaitMs: readProcessorWaitMs,
 };
 
-/** Of this very process, so never of a tree of files. It is opened by the first question. */
+/** Of this process, so never below `Roots`. Opened by the first read. */
 const file = new KeptFile('/proc/self/schedstat');
 
 const NANOSECONDS_PER_MS = 1_000_000;
 
 /**
- * For how long the main thread has waited for a processor since it began, in milliseconds (kernel documentation,
- * scheduler/sched-stats); 0 where the kernel does not count it.
+ * Returns how long the main thread has waited for a processor since its start (kernel documentation, scheduler/sched-stats);
+ * 0 where the kernel does not count it.
  */
 export function readProcessorWaitMs(): number {
   const [, nanoseconds] = file.read()?.toString('latin1').split(' ') ?? [];

@@ -1,38 +1,38 @@
 import type { AgentSnapshot } from '@latchkey/contract';
 
-/** What a collector gives to a snapshot. */
+/** The name of a part of a snapshot. */
 export type PartName = Exclude<keyof AgentSnapshot, 'time'>;
 
 /** One part of a snapshot. */
 export type Part<Name extends PartName> = NonNullable<AgentSnapshot[Name]>;
 
-/** Reads one kind of vital sign, again and again. It holds what it needs from the time before. */
+/** Collects one part of each snapshot. It keeps the counters of the previous reading. */
 export interface Collector<T> {
   /**
-   * Reads now, without waiting for anything that may hang.
-   * @param atMs milliseconds of a clock that only goes forward
+   * Reads now, without blocking on anything that may hang.
+   * @param atMs the monotonic time in milliseconds
    * @returns null when the machine lacks it
    */
   collect(atMs: number): T | null;
-  /** What went wrong since the last call although it gave a part, for whoever looks after the machine; null when nothing did. */
+  /** Returns and clears the problem that occurred beside a part since the last call; null without one. */
   takeProblem?(): string | null;
   /**
-   * Told at each tick that does without its part: what it keeps at work for nobody may end.
+   * Called at each tick that does not collect its part: helper programs may be stopped.
    * @param atMs as for `collect`
    */
-  rest?(atMs: number): void;
-  /** Gives back what it holds open. */
+  idle?(atMs: number): void;
+  /** Closes files and stops helper programs. */
   close?(): void;
 }
 
-/** The collectors by the part that each gives. */
+/** The collectors, by part. */
 export type Collectors = { readonly [Name in PartName]?: Collector<Part<Name>> };
 
 /**
- * Asks a collector seldom, and repeats what it said in between: for what changes slowly or costs much.
+ * Limits how often a collector reads, and repeats its last part in between.
  * @param intervalMs the shortest time between two readings
  */
-export function atMostEvery<T>(intervalMs: number, collector: Collector<T>): Collector<T> {
+export function throttle<T>(intervalMs: number, collector: Collector<T>): Collector<T> {
   const isDue = every(intervalMs);
   let last: T | null = null;
   return {
@@ -47,9 +47,9 @@ export function atMostEvery<T>(intervalMs: number, collector: Collector<T>): Col
 }
 
 /**
- * Tells when something that is done seldom is due.
- * @param intervalMs the shortest time between two of it
- * @returns true at first, and when that time went by since it was true last
+ * Creates a check for periodic work.
+ * @param intervalMs the shortest time between two runs
+ * @returns a function that is true at first and again when the interval has passed
  */
 export function every(intervalMs: number): (atMs: number) => boolean {
   let dueAtMs = Number.NEGATIVE_INFINITY;

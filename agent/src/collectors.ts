@@ -18,22 +18,22 @@ import type { MountProber } from './probe/mount-prober.ts';
 import type { BackgroundReader } from './read/background-reader.ts';
 import type { Roots } from './roots.ts';
 
-/** Who asks what may hang; who made them closes them. */
+/** Readers for what may hang. The caller closes them. */
 interface Background {
   readonly prober: MountProber;
   readonly reader: BackgroundReader;
 }
 
 /**
- * All that a machine may have.
- * @param intervalMs how often they are going to be asked
+ * Opens all collectors.
+ * @param intervalMs the interval between two snapshots
  */
 export function openCollectors(
   roots: Roots,
   { prober, reader }: Background,
   intervalMs = 1000,
 ): Collectors {
-  const leftAlone = new Set<string>();
+  const pausedDevices = new Set<string>();
   return {
     uptime_seconds: openUptimeCollector(roots),
     cpu: openCpuCollector(roots, reader),
@@ -45,9 +45,9 @@ export function openCollectors(
     disk_health: openDiskHealthCollector(roots),
     filesystems: openFilesystemsCollector(roots, prober),
     network: openNetworkCollector(roots),
-    sensors: openSensorsCollector(roots, reader, leftAlone),
+    sensors: openSensorsCollector(roots, reader, pausedDevices),
     batteries: openBatteriesCollector(roots, reader),
-    gpus: openGpusCollector(roots, reader, { intervalMs, leftAlone }),
+    gpus: openGpusCollector(roots, reader, { intervalMs, pausedDevices }),
     processes: openProcessesCollector(roots),
     containers: openContainersCollector(roots),
     units: openUnitsCollector(roots),

@@ -1,16 +1,16 @@
-/** Over less time, a counter that moves in steps would seem to stand still or to race. */
+/** Over less time, rates of counters that move in steps are noise. */
 export const SHORTEST_MS = 250;
 
-/** Turns a counter that is read again and again into what it grows by; never a spike when it was reset or wrapped. */
+/** Computes the rate of a counter from successive readings, without a spike when it is reset or wraps. */
 export class Rate {
   #value = Number.NaN;
   #atMs = Number.NaN;
 
   /**
-   * @param value what the counter says now
-   * @param atMs when that was, by a clock that only goes forward
-   * @returns growth per second since the last call; null at the first one, when the counter fell, and when too little
-   * time went by, which is then part of the next
+   * @param value the counter now
+   * @param atMs the monotonic time of the reading
+   * @returns growth per second since the last call; null at first, when the counter fell, and when too little time passed,
+   * which then counts for the next rate
    */
   next(value: number, atMs: number): number | null {
     const growth = value - this.#value;
@@ -22,7 +22,7 @@ export class Rate {
   }
 }
 
-/** A rate of several counters of one device, under their names. */
+/** The rates of several counters of one device, by name. */
 export class Rates<Name extends string> {
   readonly #rates = new Map<Name, Rate>();
 
@@ -37,29 +37,29 @@ export class Rates<Name extends string> {
   }
 }
 
-/** Keeps a figure short on the wire: three decimals. Null stays null. */
+/** Rounds to three decimals. Null stays null. */
 export function round<T extends number | null>(value: T): T | number {
   return value === null ? value : Math.round(value * 1000) / 1000;
 }
 
-/** A ratio from 0 to 1 with four decimals: clocks of two sources differ a little, so it is held between them. */
+/** Rounds a ratio to four decimals and clamps it to 0 to 1, since the clocks of two sources differ a little. */
 export function toRatio(value: number): number {
   return Math.round(Math.min(1, Math.max(0, value)) * 10_000) / 10_000;
 }
 
-/** Part of a whole, null where there is no whole. */
+/** Divides a part by its whole; null when the whole is 0. */
 export function shareOf(part: number, whole: number): number | null {
   return whole > 0 ? toRatio(part / whole) : null;
 }
 
 type AbsentKey<T> = { [K in keyof T]: null extends T[K] ? K : never }[keyof T];
 
-/** The same fields; those that may be null are left out instead. */
+/** The same fields, with optional fields instead of nullable ones. */
 type Present<T> = {
   [K in Exclude<keyof T, AbsentKey<T>>]: T[K];
 } & { [K in AbsentKey<T>]?: Exclude<T[K], null> };
 
-/** Leaves out the fields that are null: what a machine lacks is absent on the wire. */
+/** Drops the fields that are null: what a machine lacks is absent in a snapshot. */
 export function present<T extends object>(fields: T): Present<T>;
 export function present(fields: object): object {
   const kept: Record<string, unknown> = {};
@@ -68,13 +68,13 @@ export function present(fields: object): object {
 }
 
 /**
- * A sensor that is not connected tells of the absolute zero, 210 °C or 65261.85 °C, a graphics card that just fell asleep
- * of 511 °C; nothing real is outside of this.
+ * Plausible temperatures. Unconnected sensors report absolute zero, 210 °C or 65261.85 °C, a graphics card that has just fallen
+ * asleep 511 °C.
  */
 const COLDEST_CELSIUS = -60;
 const HOTTEST_CELSIUS = 200;
 
-/** From the thousandths of a degree in which the kernel tells temperatures; null when it cannot be true. */
+/** Converts millidegrees; null when the temperature is implausible. */
 export function toCelsius(thousandths: number | null): number | null {
   if (thousandths === null) return null;
   const celsius = thousandths / 1000;
@@ -92,12 +92,12 @@ export function toHertz(megahertz: number | null): number | null {
   return megahertz === null ? null : megahertz * HERTZ_PER_MEGAHERTZ;
 }
 
-/** Null for what is no percentage: drivers give 65535 and the like for what they do not know. */
+/** Converts a percentage; null outside 0 to 100, since drivers report 65535 and the like for unknown values. */
 export function toPercentRatio(percent: number | null): number | null {
   return percent === null || percent < 0 || percent > 100 ? null : toRatio(percent / 100);
 }
 
-/** Part of a highest value that is known. */
+/** Divides a value by its maximum; null when either is unknown. */
 export function toShare(value: number | null, highest: number | null): number | null {
   return value === null || highest === null || highest <= 0 ? null : toRatio(value / highest);
 }

@@ -1,10 +1,10 @@
-/** Where the agent says what somebody should look at. */
+/** The log of the agent. */
 export interface Log {
-  /** @param fields what a program would look for; never anything secret */
+  /** @param fields facts for programs; never secrets */
   warn(message: string, fields?: Readonly<Record<string, string | number>>): void;
 }
 
-/** One JSON object per line, with the time in UTC, as the service logs. */
+/** Writes one JSON object per line, with the time in UTC, as the service does. */
 export function createLog(write: (line: string) => void): Log {
   return {
     warn(message, fields = {}) {

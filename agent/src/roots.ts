@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 
-/** Where the files of the machine lie: its own, or a tree of files that stands for another machine. */
+/** Where /proc, /sys and so on are: those of this machine, or a tree of files that represents another one. */
 export interface Roots {
   readonly proc: string;
   readonly sys: string;
@@ -9,7 +9,7 @@ export interface Roots {
   readonly dev: string;
 }
 
-/** The machine that this program runs on. */
+/** This machine. */
 export const machineRoots: Roots = {
   proc: '/proc',
   sys: '/sys',
@@ -18,7 +18,7 @@ export const machineRoots: Roots = {
   dev: '/dev',
 };
 
-/** A machine whose files lie below a directory, in `proc`, `sys`, `etc`, `run` and `dev`. */
+/** A machine represented by `proc`, `sys`, `etc`, `run` and `dev` below a directory. */
 export function rootsBelow(directory: string): Roots {
   return {
     proc: join(directory, 'proc'),

@@ -42,8 +42,8 @@ test('a collector that throws costs its own part, and is logged once a minute', 
     assert.deepEqual(sampler.sample(), { time: clock.now().toISOString(), load });
   }
   assert.deepEqual(warnings, [
-    'A collector gave nothing: broken sensor {"collector":"uptime_seconds"}',
-    'A collector gave nothing: broken sensor {"collector":"uptime_seconds"}',
+    'A collector failed: broken sensor {"collector":"uptime_seconds"}',
+    'A collector failed: broken sensor {"collector":"uptime_seconds"}',
   ]);
 });
 
@@ -55,7 +55,8 @@ test('what went wrong with a part of what a collector gives costs nothing, and i
     clock.ms = ms;
     assert.deepEqual(sampler.sample().load, load);
   }
-  const warning = 'A collector gave only a part: one of two sensors is broken {"collector":"load"}';
+  const warning =
+    'A collector returned an incomplete part: one of two sensors is broken {"collector":"load"}';
   assert.deepEqual(warnings, [warning, warning]);
 });
 
@@ -79,7 +80,7 @@ test('a collector that gives figures that are none costs its own part, and is na
   assert.match(warnings[0] ?? '', /cpu\.some\.average_60s_ratio is no figure/);
 });
 
-test('a collector that takes long rests for a minute', () => {
+test('a collector that takes long is suspended for a minute', () => {
   let calls = 0;
   const collectors: Collectors = {
     uptime_seconds: {
@@ -97,7 +98,10 @@ test('a collector that takes long rests for a minute', () => {
   harness.clock.ms = 60_301;
   assert.equal(harness.sampler.sample().uptime_seconds, 5);
   assert.equal(calls, 2);
-  assert.match(harness.warnings[0] ?? '', /^A collector rests for a minute: it took 300 ms\. /);
+  assert.match(
+    harness.warnings[0] ?? '',
+    /^A collector is suspended for a minute: it took 300 ms\. /,
+  );
 });
 
 test('a collector that is late because others had the processor goes on, and one that hangs does not', () => {
@@ -111,7 +115,7 @@ test('a collector that is late because others had the processor goes on, and one
   });
   for (let tick = 0; tick < 3; tick += 1) assert.equal(harness.sampler.sample().uptime_seconds, 5);
   assert.deepEqual(harness.warnings, [
-    'A collector rests for a minute: it took 700 ms. {"collector":"load"}',
+    'A collector is suspended for a minute: it took 700 ms. {"collector":"load"}',
   ]);
 });
 

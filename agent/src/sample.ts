@@ -4,36 +4,36 @@ import type { Clock } from './clock.ts';
 import type { Collectors, Part, PartName } from './collector.ts';
 import type { Log } from './log.ts';
 
-/** What makes snapshots. */
+/** Takes snapshots. */
 export interface Sampler {
   /**
-   * Runs the collectors once. Never throws: what a collector cannot give is left out.
-   * @param only the parts to collect, while the others rest; all of them when it is left out
+   * Runs the collectors once. Never throws: the part of a collector that fails is left out.
+   * @param only the parts to collect, while the other collectors idle; default: all
    */
   sample(only?: ReadonlySet<PartName>): AgentSnapshot;
   /**
-   * Asks those that rested for what the next sample is to be compared with: rates over all of a rest say nothing.
-   * @param others those that did not rest
+   * Resets the baselines of idle collectors before a sample: their rates would cover the whole pause.
+   * @param others those that were not idle
    */
   wake(others: ReadonlySet<PartName>): void;
   close(): void;
 }
 
-/** A collector that took longer has met something that hangs: it is left alone for a while. */
+/** A collector that took longer probably waits for something that hangs, and is suspended. */
 const SLOW_MS = 250;
 
-const REST_MS = 60_000;
+const SUSPENSION_MS = 60_000;
 
-/** The same trouble is told once in this time. */
+/** The shortest time between two reports of one collector. */
 const REPORT_INTERVAL_MS = 60_000;
 
 /**
- * Puts the collectors together. One that throws, takes long, or gives figures that are none costs its own part of the
- * snapshot and nothing else, and is logged once a minute; so is what went wrong with a part of what it gave.
+ * Opens a sampler over collectors. One that throws, is slow, or returns a number that is not finite costs only its own part of
+ * the snapshot, and is logged once a minute, as are problems that a collector reports beside its part.
  */
 export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sampler {
   const names = namesOf(collectors);
-  const restUntilMs = new Map<PartName, number>();
+  const suspendedUntilMs = new Map<PartName, number>();
   const reportedAtMs = new Map<PartName, number>();
   const readWaitMs = clock.processorWaitMs ?? (() => 0);
   let waitBeforeMs = 0;
@@ -45,32 +45,33 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     log.warn(problem, { collector: name });
   }
 
-  function ask<Name extends PartName>(name: Name, startedAtMs: number): Part<Name> | null {
-    if (startedAtMs < (restUntilMs.get(name) ?? 0)) return null;
+  function runCollector<Name extends PartName>(name: Name, startedAtMs: number): Part<Name> | null {
+    if (startedAtMs < (suspendedUntilMs.get(name) ?? 0)) return null;
     try {
       const part = collectors[name]?.collect(startedAtMs) ?? null;
-      const unsound = findUnsound(part);
+      const nonFinitePath = findNonFinite(part);
       const problem = collectors[name]?.takeProblem?.() ?? null;
-      if (problem !== null) report(name, `A collector gave only a part: ${problem}`, startedAtMs);
-      if (unsound === null) return part;
-      report(name, `A collector gave nothing: ${unsound} is no figure.`, startedAtMs);
+      if (problem !== null)
+        report(name, `A collector returned an incomplete part: ${problem}`, startedAtMs);
+      if (nonFinitePath === null) return part;
+      report(name, `A collector failed: ${nonFinitePath} is not a finite number.`, startedAtMs);
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      report(name, `A collector gave nothing: ${why}`, startedAtMs);
+      report(name, `A collector failed: ${why}`, startedAtMs);
     }
     return null;
   }
 
-  function restWhenSlow(name: PartName, startedAtMs: number, endedAtMs: number): void {
+  function suspendWhenSlow(name: PartName, startedAtMs: number, endedAtMs: number): void {
     if (endedAtMs - startedAtMs <= SLOW_MS) return;
-    // On a busy machine it may have been this program that had to wait, which is when its figures matter most.
+    // On a busy machine this process itself may have waited for a processor, which is when its figures matter most.
     const waitMs = readWaitMs();
     const tookMs = endedAtMs - startedAtMs - (waitMs - waitBeforeMs);
     waitBeforeMs = waitMs;
     if (tookMs <= SLOW_MS) return;
-    restUntilMs.set(name, endedAtMs + REST_MS);
+    suspendedUntilMs.set(name, endedAtMs + SUSPENSION_MS);
     const took = `it took ${Math.round(tookMs)} ms`;
-    report(name, `A collector rests for a minute: ${took}.`, endedAtMs);
+    report(name, `A collector is suspended for a minute: ${took}.`, endedAtMs);
   }
 
   function collect(wanted: readonly PartName[]): AgentSnapshot {
@@ -78,9 +79,9 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     waitBeforeMs = readWaitMs();
     let atMs = clock.monotonicMs();
     for (const name of wanted) {
-      put(snapshot, name, ask(name, atMs));
+      put(snapshot, name, runCollector(name, atMs));
       const endedAtMs = clock.monotonicMs();
-      restWhenSlow(name, atMs, endedAtMs);
+      suspendWhenSlow(name, atMs, endedAtMs);
       atMs = endedAtMs;
     }
     return snapshot;
@@ -90,7 +91,7 @@ export function openSampler(collectors: Collectors, clock: Clock, log: Log): Sam
     sample(only) {
       if (only === undefined) return collect(names);
       const atMs = clock.monotonicMs();
-      for (const name of names) if (!only.has(name)) collectors[name]?.rest?.(atMs);
+      for (const name of names) if (!only.has(name)) collectors[name]?.idle?.(atMs);
       return collect(names.filter((name) => only.has(name)));
     },
     wake(others) {
@@ -121,14 +122,14 @@ function isPartName(collectors: Collectors, name: string): name is PartName {
 }
 
 /**
- * Looks for a number that JSON cannot say (NaN, Infinity), which would reach viewers as null.
- * @returns the path of the first one, such as `cores.0.usage_ratio`; null when all is well
+ * Finds a number that JSON cannot represent (NaN, Infinity) and that viewers would receive as null.
+ * @returns the path of the first one, such as `cores.0.usage_ratio`; null without any
  */
-function findUnsound(value: unknown, path = ''): string | null {
+function findNonFinite(value: unknown, path = ''): string | null {
   if (typeof value === 'number') return Number.isFinite(value) ? null : path;
   if (typeof value !== 'object' || value === null) return null;
   for (const [name, inner] of Object.entries(value)) {
-    const found = findUnsound(inner, name);
+    const found = findNonFinite(inner, name);
     if (found !== null) return path === '' ? found : `${path}.${found}`;
   }
   return null;

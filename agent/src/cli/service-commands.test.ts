@@ -36,7 +36,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
     assert.equal(refused.code, 1);
     assert.deepEqual(JSON.parse(refused.stdout), {
       reloaded: false,
-      problem: `The files were not taken, and those of before stay in use: ${server.certificateFile} holds no "BEGIN CERTIFICATE": write it as PEM.`,
+      problem: `The files could not be reloaded, and the previous ones stay in use: ${server.certificateFile} holds no "BEGIN CERTIFICATE": write it as PEM.`,
     });
     assert.equal((await connect(port)).socket.readyState, shown.OPEN);
     assert.equal(viewer.socket.readyState, viewer.socket.OPEN);

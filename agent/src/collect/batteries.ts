@@ -10,7 +10,7 @@ import type { Roots } from '../roots.ts';
 
 const INTERVAL_MS = 10_000;
 
-const LOOK_INTERVAL_MS = 60_000;
+const SCAN_INTERVAL_MS = 60_000;
 
 const MAX_BATTERIES = 8;
 
@@ -45,17 +45,17 @@ const STATUS: ReadonlyMap<string, AgentBattery['status']> = new Map([
   ['Not charging', 'not_charging'],
 ]);
 
-/** Batteries of the machine itself, from /sys/class/power_supply; those of a mouse are left out. */
+/** Collects the machine's own batteries from /sys/class/power_supply; those of peripherals are left out. */
 export function openBatteriesCollector(
   roots: Roots,
   reader: BackgroundReader,
 ): Collector<AgentBattery[]> {
-  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isScanDue = every(SCAN_INTERVAL_MS);
   const isDue = every(INTERVAL_MS);
   let batteries: Battery[] = [];
   return {
     collect(atMs) {
-      if (isLookDue(atMs)) batteries = listBatteries(roots);
+      if (isScanDue(atMs)) batteries = listBatteries(roots);
       if (isDue(atMs)) reader.refresh(batteries.flatMap(({ paths }) => [...paths.values()]));
       const parts = batteries.map((battery) => describeBattery(battery, reader));
       const shown = parts.filter((part) => part !== null);
@@ -94,7 +94,7 @@ function describeBattery({ name, paths }: Battery, reader: BackgroundReader): Ag
       ratioOf(value('energy_now') ?? value('charge_now'), full) ?? ratioOf(percent, 100),
     health_ratio: ratioOf(full, design),
     power_watts: toWatts(value('power_now'), value('current_now'), value('voltage_now')),
-    // Drivers that do not count say 0.
+    // Drivers that do not count cycles report 0.
     cycles: cycles > 0 ? cycles : null,
   });
 }
@@ -103,7 +103,7 @@ function ratioOf(part: number | null, whole: number | null): number | null {
   return part === null || whole === null ? null : shareOf(part, whole);
 }
 
-/** From millionths of watts, or of amperes and volts; some drivers say a current that goes out with a minus. */
+/** Converts microwatts, or microamperes and microvolts; some drivers report a discharge as negative. */
 function toWatts(power: number | null, current: number | null, voltage: number | null) {
   if (power !== null) return round(Math.abs(power) / MICRO);
   if (current === null || voltage === null) return null;

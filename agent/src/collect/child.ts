@@ -1,20 +1,20 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 
-/** Of its output so much is kept: more than what nvidia-smi says at once of a machine with 64 cards. */
+/** How much of the output is kept: more than nvidia-smi writes at once for 64 cards. */
 const OUTPUT_BYTES = 32 * 1024;
 
 const ERROR_BYTES = 2048;
 
 const LAST_LINES = 3;
 
-/** A program that writes more than this between two ticks has gone mad. */
-const FLOOD_BYTES = 1024 * 1024;
+/** A program that writes more than this between two ticks is killed. */
+const MAX_BYTES_BETWEEN_READS = 1024 * 1024;
 
-/** What such a program needs to find its libraries; the rest of our environment may hold secrets. */
-const PASSED_ON = ['PATH', 'LD_LIBRARY_PATH', 'HOME'];
+/** Variables that the program needs to find its libraries; others may hold secrets. */
+const PASSED_VARIABLES = ['PATH', 'LD_LIBRARY_PATH', 'HOME'];
 
-/** A program that was started, of whose output the end is kept. */
+/** A child process; the end of its output is kept. */
 export class Child {
   readonly #process: ChildProcess;
   readonly #output: Tail;
@@ -26,7 +26,7 @@ export class Child {
   #bytesSinceRead = 0;
 
   /**
-   * Starts it, with nothing to read from; that it could not be started is told by `ended`.
+   * Starts the program without standard input; `ended` returns why it could not be started.
    * @param outputBytes how much of the end of its output is kept
    */
   constructor(program: string, args: readonly string[], outputBytes = OUTPUT_BYTES) {
@@ -46,40 +46,40 @@ export class Child {
     this.#listen(this.#process.stderr, this.#errors);
   }
 
-  /** Why it is no more, in a few words; null while it is there. */
+  /** Returns why the program ended, in a few words; null while it runs. */
   ended(): string | null {
     const ended = this.#ended;
-    // What it wrote last may come after its end; but a child of its own may hold its output for ever.
+    // Output may arrive after the exit, but a child of the program may keep the pipe open for ever.
     this.#ended ??= this.#exit;
     return ended === null ? null : (this.#killedFor ?? ended);
   }
 
-  /** The status with which it ended by itself; null while it is there, and when a signal ended it. */
+  /** Returns the exit status; null while the program runs, and when a signal ended it. */
   exitStatus(): number | null {
     return this.#exitStatus;
   }
 
-  /** The last lines of what it wrote on standard error or, without such, on standard output. */
+  /** Returns the last lines of standard error or, without any, of standard output. */
   lastLines(): string[] {
     const errors = this.#errors.lastLines(LAST_LINES);
     return errors.length > 0 ? errors : this.#output.lastLines(LAST_LINES);
   }
 
-  /** The end of its output, when it wrote anything since the last call; else null. */
-  readNews(): Buffer | null {
+  /** Returns the end of the output; null when nothing was written since the last call. */
+  readNewOutput(): Buffer | null {
     if (this.#bytesSinceRead === 0) return null;
     this.#bytesSinceRead = 0;
     return this.#output.bytes();
   }
 
-  /** Ends it at once. While the driver holds it, it stays until that lets go. */
+  /** Kills the program. It remains while a driver blocks it in the kernel. */
   kill(reason: string): void {
     if (this.#killedFor !== null) return;
     this.#killedFor = reason;
     this.#process.kill('SIGKILL');
   }
 
-  /** Ends it, if it is there, and waits for nothing: this program can end although a driver holds that one. */
+  /** Kills the program without waiting, so that this process can end although a driver blocks the program. */
   release(): void {
     this.kill('no longer needed');
     this.#process.stdout?.destroy();
@@ -91,20 +91,20 @@ export class Child {
     stream?.on('data', (chunk: Buffer) => {
       tail.push(chunk);
       this.#bytesSinceRead += chunk.length;
-      if (this.#bytesSinceRead > FLOOD_BYTES) this.kill('it wrote without end');
+      if (this.#bytesSinceRead > MAX_BYTES_BETWEEN_READS) this.kill('it exceeded its output limit');
     });
     stream?.on('error', (error) => this.kill(error.message));
   }
 }
 
 function environment(): NodeJS.ProcessEnv {
-  const passed = PASSED_ON.map((name) => [name, process.env[name]]);
+  const passed = PASSED_VARIABLES.map((name) => [name, process.env[name]]);
   return { ...Object.fromEntries(passed), LC_ALL: 'C' };
 }
 
 const MAX_LINE_LENGTH = 200;
 
-/** The last bytes that a program wrote: a buffer of fixed size, however much comes. */
+/** A ring of the last bytes that a program wrote. */
 class Tail {
   readonly #buffer: Buffer;
   #length = 0;
@@ -122,12 +122,12 @@ class Tail {
     this.#length = kept + added.length;
   }
 
-  /** What was written last; valid until more is. */
+  /** Returns the kept bytes; valid until the next `push`. */
   bytes(): Buffer {
     return this.#buffer.subarray(0, this.#length);
   }
 
-  /** The last lines with anything in them, each of at most 200 characters. */
+  /** Returns the last non-empty lines, each of at most 200 characters. */
   lastLines(count: number): string[] {
     const lines = this.bytes().toString('utf8').split('\n');
     const words = lines.map((line) => line.trim().slice(0, MAX_LINE_LENGTH));

@@ -97,7 +97,7 @@ test('what a container used while nobody watched is not told as if it were of no
   };
   use(10, 0);
   assert.equal(use(12, 2_000), 1);
-  containers.rest?.(3_000);
+  containers.idle?.(3_000);
   assert.equal(use(3_612, 3_602_000), undefined);
   assert.equal(use(3_612.25, 3_603_000), undefined);
   assert.equal(use(3_612.5, 3_604_000), 0.25);

@@ -12,7 +12,7 @@ import { type ContainerGroup, listContainers } from './list-containers.ts';
 
 const INTERVAL_MS = 2_000;
 
-const LOOK_INTERVAL_MS = 10_000;
+const SCAN_INTERVAL_MS = 10_000;
 
 const CPU = keys('usage_usec');
 const MEMORY = keys('inactive_file');
@@ -28,56 +28,59 @@ const FILES = [
   'pids.current',
 ] as const;
 
-interface Watched {
+interface TrackedContainer {
   readonly group: ContainerGroup;
   readonly files: Readonly<Record<(typeof FILES)[number], KeptFile>>;
   rates: Rates<'cpu' | 'read' | 'write'>;
 }
 
 /**
- * What containers use, from their control groups (version 2); null without any, and on machines with version 1. Their
- * names are known to the engine only, whose socket would make the agent as mighty as root.
+ * Collects the use of containers from their control groups (version 2); null without containers, and with version 1. Only the
+ * engine knows their names, and its socket grants root.
  */
 export function openContainersCollector(roots: Roots): Collector<AgentContainer[]> {
   const root = join(roots.sys, 'fs/cgroup');
   const leaves = new LeafDevices(roots);
-  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isScanDue = every(SCAN_INTERVAL_MS);
   let isDue = every(INTERVAL_MS);
-  let watched: ReadonlyMap<string, Watched> = new Map();
+  let tracked: ReadonlyMap<string, TrackedContainer> = new Map();
   let last: AgentContainer[] | null = null;
 
-  function look(): void {
+  function scan(): void {
     leaves.forget();
     const isVersion2 = readText(join(root, 'cgroup.controllers'))?.includes('memory') === true;
     const groups = isVersion2 ? listContainers(root) : [];
     const now = new Map(
-      groups.map((group) => [group.directory, watched.get(group.directory) ?? watch(group)]),
+      groups.map((group) => [
+        group.directory,
+        tracked.get(group.directory) ?? openContainer(group),
+      ]),
     );
-    for (const [directory, each] of watched) if (!now.has(directory)) unwatch(each);
-    watched = now;
+    for (const [directory, each] of tracked) if (!now.has(directory)) closeContainer(each);
+    tracked = now;
   }
 
   return {
     collect(atMs) {
-      if (isLookDue(atMs)) look();
+      if (isScanDue(atMs)) scan();
       if (!isDue(atMs)) return last;
-      const parts = [...watched.values()].map((each) => describeContainer(each, leaves, atMs));
+      const parts = [...tracked.values()].map((each) => describeContainer(each, leaves, atMs));
       const shown = parts.filter((part) => part !== null);
       last = shown.length === 0 ? null : shown;
       return last;
     },
-    rest() {
+    idle() {
       if (last === null) return;
       last = null;
       isDue = every(INTERVAL_MS);
-      // They are kept for two seconds: over all of a rest they would be shown to who comes then.
-      for (const each of watched.values()) each.rates = new Rates();
+      // Otherwise the first rates after a pause would cover all of it.
+      for (const each of tracked.values()) each.rates = new Rates();
     },
-    close: () => watched.forEach(unwatch),
+    close: () => tracked.forEach(closeContainer),
   };
 }
 
-function watch(group: ContainerGroup): Watched {
+function openContainer(group: ContainerGroup): TrackedContainer {
   const open = (name: (typeof FILES)[number]): KeptFile =>
     new KeptFile(join(group.directory, name));
   return {
@@ -94,17 +97,17 @@ function watch(group: ContainerGroup): Watched {
   };
 }
 
-function unwatch({ files }: Watched): void {
+function closeContainer({ files }: TrackedContainer): void {
   for (const name of FILES) files[name].close();
 }
 
-/** Null when the container has ended. */
+/** Returns null when the container has ended. */
 function describeContainer(
-  watched: Watched,
+  tracked: TrackedContainer,
   leaves: LeafDevices,
   atMs: number,
 ): AgentContainer | null {
-  const { group, files, rates } = watched;
+  const { group, files, rates } = tracked;
   const cpu = files['cpu.stat'].read();
   if (cpu === null) return null;
   const usage = parseKeyValues(cpu, CPU).get('usage_usec') ?? null;
@@ -114,7 +117,7 @@ function describeContainer(
     id: group.id,
     runtime: group.runtime,
     cpu_cores: usage === null ? null : round(rates.next('cpu', usage / MICROSECONDS, atMs)),
-    memory_bytes: readMemory(watched),
+    memory_bytes: readMemory(tracked),
     memory_limit_bytes: readFigure(files['memory.max']),
     read_bytes_per_second: moved === null ? null : round(rates.next('read', moved.read, atMs)),
     write_bytes_per_second: moved === null ? null : round(rates.next('write', moved.written, atMs)),
@@ -122,12 +125,12 @@ function describeContainer(
   });
 }
 
-/** Without contents of files that were not used lately, as container engines say it. */
-function readMemory({ files }: Watched): number | null {
+/** Returns the memory without inactive page cache, as container engines report it. */
+function readMemory({ files }: TrackedContainer): number | null {
   const current = readFigure(files['memory.current']);
   const stat = current === null ? null : files['memory.stat'].read();
   if (current === null || stat === null) return null;
-  // The two files are not of one moment.
+  // The two files are not read atomically.
   return Math.max(0, current - (parseKeyValues(stat, MEMORY).get('inactive_file') ?? 0));
 }
 
@@ -136,7 +139,7 @@ function readFigure(file: KeptFile): number | null {
   return parseNumber(file.read()?.toString('latin1').trim() ?? null);
 }
 
-/** Lines of `8:0 rbytes=1 wbytes=2 …`, one for each block device. */
+/** Sums lines of `8:0 rbytes=1 wbytes=2 …`, one for each block device. */
 function sumIo(
   bytes: Buffer,
   leaves: LeafDevices,
@@ -152,12 +155,12 @@ function sumIo(
   return sums;
 }
 
-/** Directories of a block device that lies on another one: device mapper (LVM, LUKS), RAID, loop. */
+/** Directories of a stacked block device: device mapper (LVM, LUKS), RAID, loop. */
 const STACKED = ['dm', 'md', 'loop'];
 
 /**
- * Distinguishes block devices that lie on others from those that do not. The kernel counts a request once for each device that it
- * passes: a container's write to LVM on LUKS on RAID is in `io.stat` four times.
+ * Distinguishes stacked block devices from leaf devices. The kernel counts a request once for each device that it passes: a
+ * container's write to LVM on LUKS on RAID is in `io.stat` four times.
  */
 class LeafDevices {
   readonly #directory: string;
@@ -168,23 +171,23 @@ class LeafDevices {
   }
 
   /**
-   * Whether a device lies on no other one. A device that is not in /sys counts as one that does not.
+   * Whether a device is a leaf. A device that is not in /sys counts as one.
    * @param number major and minor, `253:0`
    */
   has(number: string): boolean {
     const known = this.#known.get(number);
     if (known !== undefined) return known;
-    const isLeaf = this.#look(number);
+    const isLeaf = this.#check(number);
     this.#known.set(number, isLeaf);
     return isLeaf;
   }
 
-  /** Forgets what is known: a number may be given to another device. */
+  /** Clears the cache: a number may be assigned to another device. */
   forget(): void {
     this.#known.clear();
   }
 
-  #look(number: string): boolean {
+  #check(number: string): boolean {
     if (!/^\d{1,5}:\d{1,7}$/.test(number)) return true;
     const directory = join(this.#directory, number);
     const names = new Set(listDirectory(directory));

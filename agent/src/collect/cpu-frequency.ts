@@ -5,29 +5,29 @@ import type { BackgroundReader } from '../read/background-reader.ts';
 import { listDirectory, parseNumber } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
-/** Asking may wake a core that sleeps, so it is not done every second. */
+/** A read may wake a sleeping core. */
 const INTERVAL_MS = 5_000;
 
-/** Cores are looked for again this often: a core may go offline. */
-const LOOK_INTERVAL_MS = 60_000;
+/** How often cores are searched again: a core may go offline. */
+const SCAN_INTERVAL_MS = 60_000;
 
 const MAX_CORES = 256;
 
 const HERTZ_PER_KILOHERTZ = 1000;
 
 /**
- * The clocks of the cores in hertz, by number (cpufreq); null on machines that do not say, such as virtual ones. On x86,
- * kernels 4.14 to 5.17 measure a busy core for 10 ms while its file is read, so the background reader reads them.
+ * Opens the clocks of the cores in hertz, by number (cpufreq); null without them, as on virtual machines. On x86, kernels 4.14 to
+ * 5.17 measure a busy core for 10 ms while its file is read, so the background reader reads them.
  */
 export function openFrequencies(
   roots: Roots,
   reader: BackgroundReader,
 ): Collector<ReadonlyMap<number, number>> {
   const isDue = every(INTERVAL_MS);
-  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isScanDue = every(SCAN_INTERVAL_MS);
   let files: ReadonlyMap<number, string> = new Map();
 
-  function look(): void {
+  function scan(): void {
     const before = new Set(files.values());
     files = listFiles(roots);
     reader.forget(before.difference(new Set(files.values())));
@@ -35,7 +35,7 @@ export function openFrequencies(
 
   return {
     collect(atMs) {
-      if (isLookDue(atMs)) look();
+      if (isScanDue(atMs)) scan();
       if (isDue(atMs)) reader.refresh([...files.values()]);
       const frequencies = new Map<number, number>();
       for (const [core, path] of files) {

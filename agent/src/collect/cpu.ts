@@ -12,7 +12,7 @@ import { openFrequencies } from './cpu-frequency.ts';
 
 type Shares = NonNullable<AgentCpu['shares']>;
 
-/** Processor time of the machine and of each core, from /proc/stat, and the clocks. */
+/** Collects the processor time of the machine and of each core from /proc/stat, and the clocks. */
 export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collector<AgentCpu> {
   const file = new KeptFile(join(roots.proc, 'stat'));
   const frequencies = openFrequencies(roots, reader);
@@ -40,7 +40,7 @@ export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collec
           }),
         ),
       });
-      // A core that went offline is forgotten: what it says when it comes back has nothing to be compared with.
+      // Drops cores that went offline: their counters have no baseline when they return.
       ({ total, cores } = now);
       return part;
     },
@@ -51,10 +51,10 @@ export function openCpuCollector(roots: Roots, reader: BackgroundReader): Collec
   };
 }
 
-/** What the time between two readings was spent on; null where there is nothing to compare, or no time went by. */
+/** Returns the shares of the time between two readings; null without a baseline, and when no time passed. */
 function compareTimes(before: CpuTimes | null, after: CpuTimes): Shares | null {
   if (before === null) return null;
-  // Iowait is an estimate that may fall, and counters may be reset: nothing is ever less than none.
+  // Iowait is an estimate that may fall, and counters may be reset: negative differences count as 0.
   const user = Math.max(0, after.user - before.user);
   const nice = Math.max(0, after.nice - before.nice);
   const system = Math.max(0, after.system - before.system);
@@ -96,7 +96,7 @@ function meanOf(values: readonly number[]): number | null {
   return Math.round(values.reduce((sum, value) => sum + value, 0) / values.length);
 }
 
-/** Time that a core spent in each mode since boot, in seconds; no moment is counted twice. */
+/** Seconds that a core spent in each mode since boot; the modes do not overlap. */
 interface CpuTimes {
   readonly user: number;
   readonly nice: number;
@@ -108,9 +108,9 @@ interface CpuTimes {
 }
 
 interface CpuTable {
-  /** Of all cores together; null in a table without that line. */
+  /** Sum of all cores; null in a table without that line. */
   readonly total: CpuTimes | null;
-  /** Of those that are online, by number. */
+  /** The online cores, by number. */
   readonly cores: ReadonlyMap<number, CpuTimes>;
 }
 
@@ -118,8 +118,7 @@ interface CpuTable {
 const TICKS_PER_SECOND = 100;
 
 /**
- * Reads the `cpu` lines at the beginning of /proc/stat (proc_stat(5)). The columns for guests are left alone: the kernel
- * has counted them as user and nice already.
+ * Parses the `cpu` lines at the beginning of /proc/stat (proc_stat(5)). The kernel includes the guest columns in user and nice.
  */
 function parseCpuTimes(bytes: Buffer): CpuTable {
   const scanner = new Scanner(bytes);
@@ -141,7 +140,7 @@ function readTimes(scanner: Scanner): CpuTimes {
   const interrupt = next() + next();
   return { user, nice, system, idle, iowait, interrupt, steal: next() };
 
-  /** Kernels of long ago have fewer columns. */
+  /** Old kernels have fewer columns. */
   function next(): number {
     return (scanner.readNumber() || 0) / TICKS_PER_SECOND;
   }

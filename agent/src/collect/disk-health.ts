@@ -205,7 +205,7 @@ function isReadable(disk: Disk, atMs: number): boolean {
 }
 
 function parseAnswer(child: Child): SmartctlAnswer {
-  return parseSmartctl(child.readNews()?.toString('utf8') ?? '', child.exitStatus());
+  return parseSmartctl(child.readNewOutput()?.toString('utf8') ?? '', child.exitStatus());
 }
 
 function listFresh(disks: ReadonlyMap<string, Disk>, atMs: number): AgentDiskHealth[] | null {

@@ -11,31 +11,31 @@ import { type DiskFacts, listDisks } from './disk-facts.ts';
 
 const MS_PER_SECOND = 1000;
 
-/** Disks are looked for again this often, or as soon as one vanishes. */
-const LOOK_INTERVAL_MS = 10_000;
+/** How often disks are searched again; a disk that vanishes triggers a search at once. */
+const SCAN_INTERVAL_MS = 10_000;
 
 interface KnownDisk {
   readonly facts: DiskFacts;
   readonly rates: Rates<keyof DiskCounters>;
 }
 
-/** Throughput, latency and load of whole disks, mappers and raids, from /proc/diskstats; partitions are left out. */
+/** Collects throughput, latency and load of disks, mappers and RAIDs from /proc/diskstats; partitions are left out. */
 export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
   const file = new KeptFile(join(roots.proc, 'diskstats'));
   let known: ReadonlyMap<string, KnownDisk> = new Map();
-  let lookAtMs = Number.NEGATIVE_INFINITY;
+  let scanAtMs = Number.NEGATIVE_INFINITY;
   let shownCount = 0;
   return {
     collect(atMs) {
-      if (atMs >= lookAtMs) {
-        known = look(roots, known);
-        lookAtMs = atMs + LOOK_INTERVAL_MS;
+      if (atMs >= scanAtMs) {
+        known = scan(roots, known);
+        scanAtMs = atMs + SCAN_INTERVAL_MS;
       }
       const bytes = known.size === 0 ? null : file.read();
       if (bytes === null) return null;
       const disks = parseDiskStats(bytes, (device) => known.has(device));
-      // Not those that never were in the table: a container of LXC has none of the host's disks there.
-      if (disks.size < shownCount) lookAtMs = atMs;
+      // Compared with the last table: in an LXC container, the host's disks are never in it.
+      if (disks.size < shownCount) scanAtMs = atMs;
       shownCount = disks.size;
       const parts = [...disks].map(([device, counters]) =>
         describeDisk(known.get(device), counters, atMs),
@@ -46,8 +46,8 @@ export function openDisksCollector(roots: Roots): Collector<AgentDisk[]> {
   };
 }
 
-/** The disks there are now; those that were there before keep what they were compared with. */
-function look(
+/** Returns the present disks; known ones keep their counters. */
+function scan(
   roots: Roots,
   before: ReadonlyMap<string, KnownDisk>,
 ): ReadonlyMap<string, KnownDisk> {
@@ -92,13 +92,13 @@ function describeDisk(
   };
 }
 
-/** Time per request, to the microsecond; null where there was no request. */
+/** Returns the time per request, rounded to microseconds; null without requests. */
 function toLatencySeconds(msPerSecond: number | null, perSecond: number | null): number | null {
   if (msPerSecond === null || perSecond === null || perSecond === 0) return null;
   return Math.round((msPerSecond / perSecond) * MS_PER_SECOND) / 1_000_000;
 }
 
-/** A line of /proc/diskstats, since boot. The sums of time are of 32 bits and wrap after 50 days of work. */
+/** A line of /proc/diskstats, since boot. The times have 32 bits and wrap after 50 days of load. */
 interface DiskCounters {
   readonly reads: number;
   readonly readBytes: number;
@@ -106,18 +106,18 @@ interface DiskCounters {
   readonly writes: number;
   readonly writtenBytes: number;
   readonly writeMs: number;
-  /** Time with a request under way. */
+  /** Time with a request in flight. */
   readonly busyMs: number;
-  /** The same, times the number of requests. */
+  /** The same, weighted by the number of requests. */
   readonly queueMs: number;
 }
 
-/** Of the kernel, whatever the disk's own are. */
+/** The unit of the kernel, independent of the disk's own sectors. */
 const SECTOR_BYTES = 512;
 
 /**
- * Reads /proc/diskstats (kernel documentation, admin-guide/iostats).
- * @param isWanted which devices to read, by name
+ * Parses /proc/diskstats (kernel documentation, admin-guide/iostats).
+ * @param isWanted selects devices by name
  */
 function parseDiskStats(
   bytes: Buffer,

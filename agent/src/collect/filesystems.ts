@@ -6,22 +6,22 @@ import { type Collector, every } from '../collector.ts';
 import { chooseMounts, type ChosenMount, parseMountInfo } from './mounts.ts';
 import { present, shareOf } from '../figures.ts';
 import type { MountProber } from '../probe/mount-prober.ts';
-import { askSpace, type Space } from '../probe/statfs-worker.ts';
+import { readSpace, type Space } from '../probe/statfs-worker.ts';
 import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
 
-/** Space changes slowly, and asking makes some disks of a pool turn. */
+/** Space changes slowly, and statfs spins up disks of some pools. */
 const INTERVAL_MS = 5_000;
 
 /**
- * Space of the filesystems that store files, from /proc/self/mountinfo and statfs(2). What may not answer, or lies
- * behind such, is asked by the prober: what hangs is shown with what it said last, as stale.
- * @param askLocal asks a filesystem that answers
+ * Collects the space of filesystems from /proc/self/mountinfo and statfs(2). The prober reads those that may hang, or are mounted
+ * below one that may; one that hangs is shown with its last values, as stale.
+ * @param readLocal runs statfs on a local filesystem
  */
 export function openFilesystemsCollector(
   roots: Roots,
   prober: MountProber,
-  askLocal: (mountPoint: string) => Space | null = askSpace,
+  readLocal: (mountPoint: string) => Space | null = readSpace,
 ): Collector<AgentFilesystem[]> {
   const file = new KeptFile(join(roots.proc, 'self/mountinfo'));
   let mounts: ChosenMount[] = [];
@@ -34,7 +34,7 @@ export function openFilesystemsCollector(
     local = new Map(
       mounts
         .filter(({ mayHang }) => !mayHang)
-        .map(({ mountPoint }) => [mountPoint, askLocal(mountPoint)]),
+        .map(({ mountPoint }) => [mountPoint, readLocal(mountPoint)]),
     );
   }
 
@@ -57,7 +57,7 @@ function describeLocal(mount: ChosenMount, space: Space | null): AgentFilesystem
   return isStorage(space) ? { ...describeMount(mount), ...describeSpace(space) } : null;
 }
 
-/** Without blocks it stores nothing, whatever it calls itself. */
+/** A filesystem without blocks stores nothing. */
 function isStorage(space: Space | null): space is Space {
   return space !== null && space.blocks > 0;
 }
@@ -78,7 +78,7 @@ function describeMount(mount: ChosenMount) {
   return { mount_point: mountPoint, device, type, read_only: readOnly };
 }
 
-/** A program that keeps a filesystem (FUSE) may say anything: that more is free than there is, too. */
+/** FUSE programs may report anything, such as more free space than there is. */
 function describeSpace({ frsize, blocks, bfree, bavail, files, ffree }: Space) {
   const free = Math.min(bfree, blocks);
   const available = Math.min(bavail, free);
@@ -90,7 +90,7 @@ function describeSpace({ frsize, blocks, bfree, bavail, files, ffree }: Space) {
     free_bytes: free * frsize,
     available_bytes: available * frsize,
     usage_ratio: shareOf(used, used + available),
-    // btrfs and others make inodes as they are needed, and say 0.
+    // btrfs and others allocate inodes on demand, and report 0.
     inodes_total: files === 0 ? null : files,
     inodes_used: files === 0 ? null : inodesUsed,
     inodes_usage_ratio: shareOf(inodesUsed, files),

@@ -9,7 +9,7 @@ import { readWhole } from '../read/kept-file.ts';
 import { readOsRelease, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
-/** What the machine is. It is read once. */
+/** Reads the facts of the machine. */
 export function readHost(roots: Roots): AgentHost {
   const release = readOsRelease([join(roots.etc, 'os-release')]);
   const cpus = parseCpuInfo(readWhole(join(roots.proc, 'cpuinfo'), String) ?? '');
@@ -36,7 +36,7 @@ export function readHost(roots: Roots): AgentHost {
 function parseCpuInfo(text: string) {
   const processors = text.split('\n\n').filter((block) => /^processor\s*:/m.test(block));
   const cores = processors.map((block) => [field(block, 'physical id'), field(block, 'core id')]);
-  // Other architectures than x86 do not say which threads share a core.
+  // Only x86 reports which threads share a core.
   const isKnown = cores.length > 0 && cores.every((core) => !core.includes(null));
   const [first = ''] = processors;
   return {
@@ -56,7 +56,7 @@ function readBootTime(roots: Roots): string | null {
     parseKeyValues(bytes, keys('btime')).get('btime'),
   );
   const time = new Date((seconds ?? Number.NaN) * 1000);
-  // Where the clock says less than the machine has run, the kernel writes a time below 0 as a huge one.
+  // When the clock is behind the uptime, the kernel writes a negative time as a huge one.
   return Number.isNaN(time.getTime()) ? null : time.toISOString();
 }
 
@@ -69,25 +69,25 @@ function readMachineType(roots: Roots, isVirtualCpu: boolean): AgentHost['machin
   return isVirtual ? 'virtual' : 'physical';
 }
 
-/** Files that engines put into each container. */
-const GIVEN_FILES: ReadonlySet<string> = new Set([
+/** Files that engines mount into each container. */
+const ENGINE_FILES: ReadonlySet<string> = new Set([
   '/etc/hosts',
   '/etc/hostname',
   '/etc/resolv.conf',
 ]);
 
-/** systemd and Podman say so; other engines bind files over an overlay, which alone is also how a memory card is spared. */
+/** systemd and Podman set a marker. Other engines bind files over an overlay; an overlay alone may protect a memory card. */
 function isContainer(roots: Roots): boolean {
-  const marks = ['systemd/container', '.containerenv'].map((name) =>
+  const markers = ['systemd/container', '.containerenv'].map((name) =>
     readText(join(roots.run, name)),
   );
   const mounts = parseMountInfo(readWhole(join(roots.proc, 'self/mountinfo'), String) ?? '');
   const root = mounts.find(({ mountPoint }) => mountPoint === '/');
-  const isGiven = mounts.some(({ mountPoint }) => GIVEN_FILES.has(mountPoint));
-  return marks.some((mark) => mark !== null) || (root?.type === 'overlay' && isGiven);
+  const hasEngineFiles = mounts.some(({ mountPoint }) => ENGINE_FILES.has(mountPoint));
+  return markers.some((marker) => marker !== null) || (root?.type === 'overlay' && hasEngineFiles);
 }
 
-/** Of a board (device tree), which ends in U+0000, or of a computer (DMI). */
+/** Reads the model of a board (device tree, ends in U+0000) or a computer (DMI). */
 function readModel(roots: Roots): string | null {
   const model =
     readText(join(roots.proc, 'device-tree/model')) ??

@@ -7,13 +7,13 @@ import { present } from '../figures.ts';
 import { isMissing, listDirectory, readNumber, readText } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
-/** What seldom changes about an interface. */
+/** The fields of an interface that seldom change. */
 export type InterfaceFacts = Pick<
   AgentInterface,
   'kind' | 'member_of' | 'up' | 'speed_bits_per_second'
 >;
 
-/** How the kernel calls the kinds of devices (DEVTYPE); the rest has none. */
+/** Kinds by the kernel's DEVTYPE; other devices have none. */
 const KINDS: ReadonlyMap<string, AgentInterface['kind']> = new Map([
   ['bond', 'bond'],
   ['team', 'bond'],
@@ -24,7 +24,7 @@ const KINDS: ReadonlyMap<string, AgentInterface['kind']> = new Map([
   ['geneve', 'tunnel'],
   ['gre', 'tunnel'],
   ['ppp', 'tunnel'],
-  // A port of a switch (DSA): a socket of the machine, although it is reached through another interface.
+  // A port of a switch (DSA) is a socket of the machine.
   ['dsa', 'physical'],
 ]);
 
@@ -33,12 +33,12 @@ const BITS_PER_MEGABIT = 1_000_000;
 /** ARPHRD_LOOPBACK of if_arp.h. */
 const LOOPBACK = 772;
 
-/** ARPHRD_TUNNEL, _TUNNEL6, _SIT, _IPGRE and _IP6GRE, which have no name of a kind. */
+/** ARPHRD_TUNNEL, _TUNNEL6, _SIT, _IPGRE and _IP6GRE, which have no DEVTYPE. */
 const TUNNELS: ReadonlySet<number | null> = new Set([768, 769, 776, 778, 823]);
 
 /**
- * What an interface is, from /sys/class/net.
- * @returns null for the loopback, and for one whose other end is elsewhere (veth), which is a container's
+ * Reads the facts of an interface from /sys/class/net.
+ * @returns null for the loopback; `veth` for the host's end of a container's cable
  */
 export function readInterfaceFacts(roots: Roots, name: string): InterfaceFacts | 'veth' | null {
   const directory = join(roots.sys, 'class/net', name);
@@ -48,7 +48,7 @@ export function readInterfaceFacts(roots: Roots, name: string): InterfaceFacts |
   const kind = TUNNELS.has(type) ? 'tunnel' : readKind(directory, new Set(files));
   if (kind === 'virtual' && isPaired(directory, files)) return 'veth';
   const state = readText(join(directory, 'operstate'));
-  // Without a link the file cannot be read, or says -1 or 4294967295.
+  // Without a link the file is unreadable, or contains -1 or 4294967295.
   const speed = readNumber(join(directory, 'speed')) ?? 0;
   return present({
     kind,
@@ -63,12 +63,12 @@ function readKind(directory: string, files: ReadonlySet<string>): AgentInterface
   if (files.has('tun_flags')) return 'tunnel';
   const kind = KINDS.get(type);
   if (kind !== undefined) return kind;
-  // The conduit between the processor and a switch (DSA) carries what its ports carry.
+  // The conduit between processor and switch (DSA) carries the traffic of its ports.
   if (files.has('dsa')) return 'virtual';
   return files.has('device') ? 'physical' : 'virtual';
 }
 
-/** Both ends of a pair name each other; a device on its own names itself, and one on top of another (macvlan) that one. */
+/** The ends of a pair name each other; a single device names itself, and a stacked one (macvlan) the device below. */
 function isPaired(directory: string, files: readonly string[]): boolean {
   if (files.some((file) => file.startsWith('lower_'))) return false;
   const own = readNumber(join(directory, 'ifindex'));

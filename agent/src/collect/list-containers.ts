@@ -5,33 +5,33 @@ import type { AgentContainer } from '@latchkey/contract';
 
 import { isMissing } from '../read/small-file.ts';
 
-/** A control group that is a container. */
+/** The control group of a container. */
 export interface ContainerGroup {
   readonly directory: string;
   readonly id: string;
   readonly runtime: AgentContainer['runtime'];
 }
 
-/** More are not shown. */
+/** At most this many are shown. */
 const MAX_CONTAINERS = 100;
 
-/** Bounds of the search on a machine with very many groups. */
+/** Limits of the search. */
 const MAX_DEPTH = 6;
 const MAX_GROUPS = 2_000;
 
 const ID_CHARACTERS = 12;
 
-/** How container engines call their groups, with the systemd driver and without. */
+/** How container engines name their groups, with the systemd driver and without. */
 const NAMES: readonly (readonly [RegExp, AgentContainer['runtime']])[] = [
   [/^docker-([0-9a-f]{64})\.scope$/, 'docker'],
-  // "payload" where systemd starts it as a service of its own (Quadlet).
+  // "payload" where systemd runs it as a service (Quadlet).
   [/^libpod-(?:payload-)?([0-9a-f]{64})(?:\.scope)?$/, 'podman'],
   [/^(?:cri-containerd|crio)-([0-9a-f]{64})\.scope$/, 'kubernetes'],
   [/^lxc\.payload\.(.+)$/, 'lxc'],
   [/^systemd-nspawn@(.+)\.service$/, 'nspawn'],
 ];
 
-/** Finds containers below the root of the control groups (version 2). What is inside of one is part of it. */
+/** Finds containers below the root of the control groups (version 2). Groups inside a container belong to it. */
 export function listContainers(root: string): ContainerGroup[] {
   const found: ContainerGroup[] = [];
   let level = [root];
@@ -58,7 +58,7 @@ function recognise(parent: string, name: string): ContainerGroup | null {
     const id = pattern.exec(name)?.[1];
     if (id !== undefined) return { directory, id: shorten(id), runtime };
   }
-  // As Proxmox calls them, by number.
+  // Proxmox names them by number.
   if (parent.endsWith('/lxc')) return { directory, id: name, runtime: 'lxc' };
   if (!/^[0-9a-f]{64}$/.test(name)) return null;
   if (parent.endsWith('/docker')) return { directory, id: shorten(name), runtime: 'docker' };

@@ -11,7 +11,7 @@ import type { Roots } from '../roots.ts';
 /** `0.42 0.36 0.30 2/171 4242`: the averages, runnable of all threads, and the newest process (proc_loadavg(5)). */
 const LOAD = /^(\d+\.\d+) (\d+\.\d+) (\d+\.\d+) (\d+)\/(\d+) /;
 
-/** Load averages, from /proc/loadavg. */
+/** Collects load averages from /proc/loadavg. */
 export function openLoadCollector(roots: Roots): Collector<AgentLoad> {
   const file = new KeptFile(join(roots.proc, 'loadavg'));
   return {
@@ -27,7 +27,7 @@ export function openLoadCollector(roots: Roots): Collector<AgentLoad> {
   };
 }
 
-/** Seconds since boot, from /proc/uptime. */
+/** Collects the seconds since boot from /proc/uptime. */
 export function openUptimeCollector(roots: Roots): Collector<number> {
   const file = new KeptFile(join(roots.proc, 'uptime'));
   return {

@@ -24,7 +24,7 @@ const FIELDS = keys(
 
 type Field = typeof FIELDS extends ReadonlyMap<string, infer Name> ? Name : never;
 
-/** Memory, from /proc/meminfo, and what ZFS holds of it. */
+/** Collects memory from /proc/meminfo, and the cache of ZFS. */
 export function openMemoryCollector(roots: Roots): Collector<AgentMemory> {
   const file = new KeptFile(join(roots.proc, 'meminfo'));
   const arc = openArcReader(roots);
@@ -65,11 +65,11 @@ function describeMemory(
   });
 }
 
-/** Kernels before 3.14 do not estimate it: there it is what `free` took for it. */
+/** Returns available memory; for kernels before 3.14, which do not estimate it, computed as `free` did. */
 function readAvailable(fields: ReadonlyMap<Field, number>, free: number): number {
   const caches = (fields.get('Buffers') ?? 0) + (fields.get('Cached') ?? 0);
   const slab = fields.get('SReclaimable') ?? 0;
-  // The lines are not of one moment, so a difference may come out below zero.
+  // The lines are not read atomically, so a difference may be negative.
   const estimate = Math.max(0, free + caches + slab - (fields.get('Shmem') ?? 0));
   return fields.get('MemAvailable') ?? estimate;
 }
@@ -77,7 +77,7 @@ function readAvailable(fields: ReadonlyMap<Field, number>, free: number): number
 const SIZES = keys('SwapTotal', 'SwapFree');
 const PAGES = keys('pswpin', 'pswpout');
 
-/** Swap, from /proc/meminfo and /proc/vmstat; null on a machine without swap. */
+/** Collects swap from /proc/meminfo and /proc/vmstat; null without swap. */
 export function openSwapCollector(roots: Roots): Collector<AgentSwap> {
   const sizes = new KeptFile(join(roots.proc, 'meminfo'));
   const pages = new KeptFile(join(roots.proc, 'vmstat'));
@@ -125,11 +125,11 @@ export function openSwapCollector(roots: Roots): Collector<AgentSwap> {
 /** The cache of ZFS, which the kernel counts as memory in use. */
 interface ArcSize {
   readonly sizeBytes: number;
-  /** What it gives back when programs need memory: all above its lower limit. */
+  /** What it frees when programs need memory: all above its lower limit. */
   readonly reclaimableBytes: number;
 }
 
-/** Reads arcstats of ZFS on Linux (lines of name, type, value); null on machines without ZFS, and in containers of LXC. */
+/** Opens arcstats of ZFS on Linux (lines of name, type, value); reads null without ZFS, and in LXC containers. */
 function openArcReader(roots: Roots): { read(): ArcSize | null; close(): void } {
   const file = new KeptFile(join(roots.proc, 'spl/kstat/zfs/arcstats'));
   const isOfHost = hasOwnMemoryTable(roots);
@@ -143,7 +143,7 @@ function openArcReader(roots: Roots): { read(): ArcSize | null; close(): void } 
   };
 }
 
-/** lxcfs mounts a container's share of memory over the table of it; arcstats stay those of the host. */
+/** lxcfs mounts a container's own meminfo, but arcstats remain those of the host. */
 function hasOwnMemoryTable(roots: Roots): boolean {
   const mounts = readWhole(join(roots.proc, 'self/mountinfo'), String) ?? '';
   return parseMountInfo(mounts).some(({ mountPoint }) => mountPoint === '/proc/meminfo');

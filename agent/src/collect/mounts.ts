@@ -1,35 +1,35 @@
-/** A filesystem to show, once. */
+/** A filesystem that is shown. */
 export interface ChosenMount extends Mount {
-  /** Kept by another machine, or by a program. */
+  /** Served by another machine or a program. */
   readonly network: boolean;
-  /** It may not answer, or the way to it leads through one that may not: never to be asked on the main thread. */
+  /** Whether it, or a mount above it, may hang: it must not be read on the main thread. */
   readonly mayHang: boolean;
 }
 
-/** More are not shown. */
+/** At most this many are shown. */
 const MAX_MOUNTS = 64;
 
 const NETWORK =
   /^(nfs|nfs4|cifs|smb3|smbfs|9p|virtiofs|ceph|glusterfs|lustre|gpfs|beegfs|ocfs2|gfs2|afs|ncpfs|fuse|fuse\..+)$/;
 
-/** A disk of this machine, which a program reads (NTFS). */
-const BY_PROGRAM = 'fuseblk';
+/** A local disk served by a program (NTFS). */
+const FUSE_BLOCK = 'fuseblk';
 
-/** What a desktop, a container or a package manager mounts for itself. */
-const NO_STORAGE =
+/** Types that desktops, containers and package managers mount for themselves. */
+const EXCLUDED_TYPES =
   /^(squashfs|erofs|iso9660|udf|autofs|nsfs|tmpfs|devtmpfs|fuse\.(gvfsd-fuse|portal|lxcfs|snapfuse|squashfuse|fuse-overlayfs))$/;
 
-/** Single files that container engines bind from the host: they say nothing of what this machine stores. */
+/** Single files that container engines bind from the host. */
 const BOUND_FILE = /^\/(etc\/(hosts|hostname|resolv\.conf)|run\/host\/.+)$/;
 
-/** They store files although what is mounted is no file in /dev. */
+/** Types that store files although their device is not in /dev. */
 const WITHOUT_DEVICE = /^(zfs|btrfs|bcachefs|ubifs)$/;
 
-/** The filesystems that store files: each once, however often it is mounted, at its shortest mount point. */
+/** Selects the filesystems that store files: each once, at its shortest mount point. */
 export function chooseMounts(mounts: readonly Mount[]): ChosenMount[] {
-  // What is mounted over another one hides it.
+  // A later mount hides an earlier one at the same point.
   const visible = new Map(mounts.map((mount) => [mount.mountPoint, mount]));
-  const hanging = [...visible.values()].filter(mayNotAnswer).map(toPrefix);
+  const hanging = [...visible.values()].filter(mayHangItself).map(toPrefix);
   const chosen = new Map<string, Mount>();
   for (const mount of visible.values()) {
     if (!isStorage(mount)) continue;
@@ -47,29 +47,29 @@ export function chooseMounts(mounts: readonly Mount[]): ChosenMount[] {
     .sort((a, b) => a.mountPoint.localeCompare(b.mountPoint));
 }
 
-function mayNotAnswer({ type }: Mount): boolean {
-  return type === BY_PROGRAM || NETWORK.test(type);
+function mayHangItself({ type }: Mount): boolean {
+  return type === FUSE_BLOCK || NETWORK.test(type);
 }
 
-/** What the paths of all that lies in a mount begin with, its own too. */
+/** Returns the prefix of all paths in a mount, including its own. */
 function toPrefix({ mountPoint }: Mount): string {
   return mountPoint === '/' ? '/' : `${mountPoint}/`;
 }
 
 function isStorage({ type, device, mountPoint }: Mount): boolean {
-  if (NO_STORAGE.test(type) || BOUND_FILE.test(mountPoint)) return false;
-  // In a container the root is an overlay.
+  if (EXCLUDED_TYPES.test(type) || BOUND_FILE.test(mountPoint)) return false;
+  // The root of a container is an overlay.
   if (type === 'overlay') return mountPoint === '/';
   return device.startsWith('/dev/') || NETWORK.test(type) || WITHOUT_DEVICE.test(type);
 }
 
-/** Subvolumes of btrfs and bind mounts are one filesystem; datasets of ZFS, and mounts of FUSE by `/dev/fuse`, are several. */
+/** Identifies a filesystem: subvolumes of btrfs and bind mounts share one; ZFS datasets and FUSE mounts by `/dev/fuse` do not. */
 function keyOf({ device, number, type }: Mount): string {
   const isByDevice = device.startsWith('/dev/') && !NETWORK.test(type);
   return isByDevice ? device : `${number} ${device}`;
 }
 
-/** The whole of a filesystem rather than a part of it, then the shorter path. */
+/** Prefers the root of a filesystem to a part of it, then the shorter path. */
 function isBetter(mount: Mount, other: Mount): boolean {
   const [whole, otherWhole] = [mount.root === '/', other.root === '/'];
   if (whole !== otherWhole) return whole;
@@ -83,9 +83,9 @@ interface Mount {
   readonly type: string;
   /** Major and minor number of the filesystem, which its bind mounts share. */
   readonly number: string;
-  /** What of the filesystem is mounted: all of it, or a directory. */
+  /** The mounted directory of the filesystem; `/` is all of it. */
   readonly root: string;
-  /** Of the filesystem itself: systemd mounts everything read-only for a service, and that says nothing of the machine. */
+  /** Of the filesystem itself, not of the mount: systemd mounts everything read-only for a service. */
   readonly readOnly: boolean;
 }
 
@@ -96,7 +96,7 @@ interface Mount {
 const LINE =
   /^\d+ \d+ (?<number>\d+:\d+) (?<root>\S+) (?<mountPoint>\S+) \S+(?: \S+)*? - (?<type>\S+) (?<device>\S*) (?<superOptions>\S*)/;
 
-/** Reads /proc/self/mountinfo, in the order of mounting. */
+/** Parses /proc/self/mountinfo, in mount order. */
 export function parseMountInfo(text: string): Mount[] {
   return text.split('\n').flatMap((line) => {
     const fields = LINE.exec(line)?.groups;
@@ -109,7 +109,7 @@ export function parseMountInfo(text: string): Mount[] {
   });
 }
 
-/** The kernel writes spaces, tabs, line feeds and backslashes as octal numbers. */
+/** The kernel escapes spaces, tabs, line feeds and backslashes as octal numbers. */
 function unescape(text: string): string {
   return text.replaceAll(/\\([0-7]{3})/g, (_, octal: string) =>
     String.fromCodePoint(Number.parseInt(octal, 8)),

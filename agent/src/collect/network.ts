@@ -9,29 +9,29 @@ import { KeptFile } from '../read/kept-file.ts';
 import type { Roots } from '../roots.ts';
 import { type InterfaceFacts, readInterfaceFacts } from './interface-facts.ts';
 
-/** What an interface is, is looked up again this often. */
-const LOOK_INTERVAL_MS = 10_000;
+/** How often the facts of an interface are read again. */
+const FACTS_INTERVAL_MS = 10_000;
 
-/** More are not shown: a machine with so many makes them for its containers. */
+/** At most this many are shown: machines with more create them for containers. */
 const MAX_INTERFACES = 64;
 
 interface KnownInterface {
   readonly facts: InterfaceFacts | 'veth' | null;
-  readonly lookAgainAtMs: number;
+  readonly refreshAtMs: number;
   readonly rates: Rates<keyof InterfaceCounters>;
 }
 
-/** Traffic of the interfaces, from /proc/net/dev; the loopback is left out, and the host's ends of containers' cables. */
+/** Collects the traffic of interfaces from /proc/net/dev, without the loopback and the host's ends of containers' cables. */
 export function openNetworkCollector(roots: Roots): Collector<AgentNetwork> {
   const file = new KeptFile(join(roots.proc, 'net/dev'));
   let known: ReadonlyMap<string, KnownInterface> = new Map();
 
   function recognise(name: string, atMs: number): KnownInterface {
     const before = known.get(name);
-    if (before !== undefined && atMs < before.lookAgainAtMs) return before;
+    if (before !== undefined && atMs < before.refreshAtMs) return before;
     const rates = before?.rates ?? new Rates<keyof InterfaceCounters>();
-    const lookAgainAtMs = atMs + LOOK_INTERVAL_MS;
-    return { facts: readInterfaceFacts(roots, name), lookAgainAtMs, rates };
+    const refreshAtMs = atMs + FACTS_INTERVAL_MS;
+    return { facts: readInterfaceFacts(roots, name), refreshAtMs, rates };
   }
 
   return {
@@ -49,7 +49,7 @@ export function openNetworkCollector(roots: Roots): Collector<AgentNetwork> {
   };
 }
 
-/** In a container the only interface may be the end of a cable: it counts where nothing physical is there. */
+/** Selects interfaces: ends of cables (veth) only without physical interfaces, which means in a container. */
 function chooseInterfaces(known: ReadonlyMap<string, KnownInterface>): string[] {
   const isContainer = ![...known.values()].some(({ facts }) => isPhysical(facts));
   return [...known]
@@ -93,7 +93,7 @@ function describeInterface(
   };
 }
 
-/** The machine's own traffic is what its physical interfaces carry; without any, what stands on its own. */
+/** Sums the traffic of the physical interfaces; without any, of the virtual ones. */
 function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
   if (interfaces.length === 0) return null;
   const physical = listCarriers(interfaces);
@@ -108,14 +108,14 @@ function summarise(interfaces: AgentInterface[]): AgentNetwork | null {
   };
 }
 
-/** A virtual machine's way past its hypervisor belongs to the interface that counts for both (Azure, net_failover). */
+/** Leaves out members of a failover pair (Azure, net_failover), whose traffic the master counts. */
 function listCarriers(interfaces: readonly AgentInterface[]): AgentInterface[] {
   const physical = interfaces.filter(({ kind }) => kind === 'physical');
   const names = new Set(physical.map((each) => each.interface));
   return physical.filter(({ member_of }) => member_of === undefined || !names.has(member_of));
 }
 
-/** Null while one is unknown: a sum without it would look like a fall. */
+/** Returns null while one rate is unknown: a sum without it would look like a drop. */
 function sum(rates: readonly (number | undefined)[]): number | null {
   let total = 0;
   for (const rate of rates) {
@@ -125,7 +125,7 @@ function sum(rates: readonly (number | undefined)[]): number | null {
   return rates.length === 0 ? null : round(total);
 }
 
-/** A line of /proc/net/dev: what went through an interface since it was made. */
+/** A line of /proc/net/dev: the traffic of an interface since its creation. */
 interface InterfaceCounters {
   readonly receiveBytes: number;
   readonly receivePackets: number;
@@ -137,10 +137,10 @@ interface InterfaceCounters {
   readonly transmitDrops: number;
 }
 
-/** Reads /proc/net/dev (proc_pid_net(5)), in which the name may stand against the first number: `eth0:123`. */
+/** Parses /proc/net/dev (proc_pid_net(5)); there may be no space after the name: `eth0:123`. */
 function parseNetDev(bytes: Buffer): Map<string, InterfaceCounters> {
   const interfaces = new Map<string, InterfaceCounters>();
-  // Two lines of headings hold no colon; every other line has one after the name.
+  // The two header lines have no colon; every other line has one after the name.
   for (let start = 0; start < bytes.length;) {
     const end = bytes.indexOf('\n', start);
     const line = bytes.subarray(start, end === -1 ? bytes.length : end);
@@ -155,7 +155,7 @@ function parseNetDev(bytes: Buffer): Map<string, InterfaceCounters> {
   return interfaces;
 }
 
-/** Bytes, packets, errors, drops; four that few drivers fill (fifo, frame, compressed, multicast); and again for sent. */
+/** Bytes, packets, errors, drops; four columns that few drivers fill (fifo, frame, compressed, multicast); the same for sent. */
 function readCounters(scanner: Scanner): InterfaceCounters {
   const next = (): number => scanner.readNumber();
   const [receiveBytes, receivePackets, receiveErrors, receiveDrops] = [

@@ -9,7 +9,7 @@ import type { Roots } from '../roots.ts';
 
 const RESOURCES = ['cpu', 'memory', 'io', 'irq'] as const;
 
-/** Pressure stall information, from /proc/pressure; null where the kernel has it switched off. */
+/** Collects pressure stall information from /proc/pressure; null when the kernel has it disabled. */
 export function openPressureCollector(roots: Roots): Collector<AgentPressure> {
   const files = RESOURCES.map((resource) => ({
     resource,
@@ -46,7 +46,7 @@ function describe(line: PressureLine | null, rate: (totalSeconds: number) => num
   });
 }
 
-/** How long tasks waited: ratios of the last 10, 60 and 300 seconds, and the sum. */
+/** How long tasks stalled: ratios over 10, 60 and 300 seconds, and the total. */
 interface PressureLine {
   readonly average10s: number;
   readonly average60s: number;
@@ -60,7 +60,7 @@ const VALUES = 'avg10=([\\d.]+) avg60=([\\d.]+) avg300=([\\d.]+) total=(\\d+)';
 const SOME = new RegExp(`^some ${VALUES}`, 'm');
 const FULL = new RegExp(`^full ${VALUES}`, 'm');
 
-/** Reads a file of /proc/pressure (kernel documentation, accounting/psi): percentages, and microseconds. */
+/** Parses a file of /proc/pressure (kernel documentation, accounting/psi): percentages, and microseconds. */
 function parsePressure(text: string): {
   readonly some: PressureLine | null;
   readonly full: PressureLine | null;

@@ -10,10 +10,10 @@ import type { Roots } from '../roots.ts';
 
 type Process = AgentProcesses['top_by_cpu'][number];
 
-/** How many are in each list. */
+/** The length of each list. */
 const TOP_COUNT = 10;
 
-/** Reading one costs 7 µs. Where there are more, those in the lists are read each time, and the rest in turn. */
+/** A read costs 7 µs. With more processes, those in the lists are read at each tick, and the others in rotation. */
 const MAX_READS = 200;
 
 const TICKS_PER_SECOND = 100;
@@ -26,23 +26,23 @@ interface Known {
 }
 
 /**
- * The processes that use most, from /proc/PID/stat: never from cmdline, where secrets may stand. Null where other
- * people's processes are hidden (hidepid).
+ * Collects the processes that use most from /proc/PID/stat, never from cmdline, which may contain secrets. Null where processes of
+ * other users are hidden (hidepid).
  */
 export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> {
   const pageSizeBytes = readPageSizeBytes(roots);
   let known = new Map<number, Known>();
   let top: readonly number[] = [];
-  let turn = 0;
+  let offset = 0;
 
   function choosePids(pids: readonly number[]): Iterable<number> {
     if (pids.length <= MAX_READS) return pids;
-    const start = turn % pids.length;
-    turn = start + MAX_READS;
+    const start = offset % pids.length;
+    offset = start + MAX_READS;
     return new Set([
       ...top,
-      ...pids.slice(start, turn),
-      ...pids.slice(0, Math.max(0, turn - pids.length)),
+      ...pids.slice(start, offset),
+      ...pids.slice(0, Math.max(0, offset - pids.length)),
     ]);
   }
 
@@ -58,11 +58,11 @@ export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> 
 
   return {
     collect(atMs) {
-      // Hidden processes are not listed (hidepid=2), or listed and not to be read (hidepid=1).
+      // Hidden processes are not listed (hidepid=2), or listed but unreadable (hidepid=1).
       if (readStat(1) === null) return null;
       const pids = listDirectory(roots.proc).map(Number).filter(Number.isInteger);
-      const there = new Set(pids);
-      known = new Map([...known].filter(([pid]) => there.has(pid)));
+      const listed = new Set(pids);
+      known = new Map([...known].filter(([pid]) => listed.has(pid)));
       for (const pid of choosePids(pids)) readOne(pid, atMs);
       const byCpu = takeTop(known, ({ cpuCores }) => cpuCores ?? 0);
       const byMemory = takeTop(known, ({ stat }) => stat.residentPages);
@@ -77,7 +77,7 @@ export function openProcessesCollector(roots: Roots): Collector<AgentProcesses> 
 }
 
 function compare(before: Known | undefined, stat: ProcessStat, atMs: number): Known {
-  // The number may have gone to another process.
+  // The pid may have been reused.
   const isSame = before !== undefined && before.stat.startTicks === stat.startTicks;
   if (!isSame) return { stat, readAtMs: atMs, cpuCores: null };
   if (atMs - before.readAtMs < SHORTEST_MS) return { ...before, cpuCores: null };
@@ -86,7 +86,7 @@ function compare(before: Known | undefined, stat: ProcessStat, atMs: number): Kn
   return { stat, readAtMs: atMs, cpuCores: growth / TICKS_PER_SECOND / seconds };
 }
 
-/** The first by a figure, largest first; those that use nothing are left out. */
+/** Returns the processes with the largest values; those with 0 are left out. */
 function takeTop(
   known: ReadonlyMap<number, Known>,
   figureOf: (known: Known) => number,
@@ -109,13 +109,13 @@ function describeProcess(
   });
 }
 
-/** What is read of /proc/PID/stat. */
+/** Fields of /proc/PID/stat. */
 interface ProcessStat {
-  /** The command, at most 15 bytes; a process may choose it. */
+  /** The command, at most 15 bytes; a process may change it. */
   readonly name: string;
-  /** Time on processors since it began, in the 100ths of a second of the kernel. */
+  /** Processor time since the start, in hundredths of a second. */
   readonly cpuTicks: number;
-  /** With the number, what tells a process from a later one of the same number. */
+  /** Identifies a process together with its pid, which may be reused. */
   readonly startTicks: number;
   readonly residentPages: number;
 }
@@ -125,7 +125,7 @@ const TO_UTIME = 11;
 const STIME_TO_STARTTIME = 6;
 const STARTTIME_TO_RSS = 1;
 
-/** Reads /proc/PID/stat. The name may hold anything, brackets too, so what follows is counted from the last bracket. */
+/** Parses /proc/PID/stat. The name may contain brackets, so fields are counted from the last one. */
 function parseProcessStat(bytes: Buffer): ProcessStat | null {
   const start = bytes.indexOf('(');
   const end = bytes.lastIndexOf(')');

@@ -7,17 +7,17 @@ import type { BackgroundReader } from '../read/background-reader.ts';
 import { listDirectory } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
-/** Each reading is a question to the firmware. */
+/** Each reading is a request to the firmware. */
 const INTERVAL_MS = 5_000;
 
-/** Bits of get_throttled (Raspberry Pi documentation, vcgencmd): since boot, they stand 16 higher. */
+/** Bits of get_throttled (Raspberry Pi documentation, vcgencmd); those since boot are 16 higher. */
 const UNDER_VOLTAGE = 0;
 const FREQUENCY_CAPPED = 1;
 const THROTTLED = 2;
 const SOFT_TEMPERATURE_LIMIT = 3;
 const SINCE_BOOT = 16;
 
-/** Whether a Raspberry Pi is held back by its power supply or its heat; null on any other machine. */
+/** Collects whether a Raspberry Pi is throttled by its power supply or temperature; null on other machines. */
 export function openRaspberryPiCollector(
   roots: Roots,
   reader: BackgroundReader,
@@ -39,16 +39,16 @@ function findFile(roots: Roots): string | null {
   return device === undefined ? null : join(driver, device, 'get_throttled');
 }
 
-/** A hexadecimal number, with or without 0x. */
+/** Parses a hexadecimal number, with or without 0x. */
 function parseThrottled(text: string | null): AgentRaspberryPi | null {
   if (text === null || !/^(0x)?[0-9a-f]{1,8}$/i.test(text)) return null;
   const bits = Number.parseInt(text, 16);
   const isSet = (bit: number): boolean => ((bits >> bit) & 1) === 1;
-  const nowAndEver = (bit: number) => ({ now: isSet(bit), since_boot: isSet(bit + SINCE_BOOT) });
+  const flagsOf = (bit: number) => ({ now: isSet(bit), since_boot: isSet(bit + SINCE_BOOT) });
   return {
-    under_voltage: nowAndEver(UNDER_VOLTAGE),
-    frequency_capped: nowAndEver(FREQUENCY_CAPPED),
-    throttled: nowAndEver(THROTTLED),
-    soft_temperature_limit: nowAndEver(SOFT_TEMPERATURE_LIMIT),
+    under_voltage: flagsOf(UNDER_VOLTAGE),
+    frequency_capped: flagsOf(FREQUENCY_CAPPED),
+    throttled: flagsOf(THROTTLED),
+    soft_temperature_limit: flagsOf(SOFT_TEMPERATURE_LIMIT),
   };
 }

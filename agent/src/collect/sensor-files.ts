@@ -3,28 +3,28 @@ import { basename, join } from 'node:path';
 import { listDirectory, readNumber, readText, resolvePath } from '../read/small-file.ts';
 import type { Roots } from '../roots.ts';
 
-/** Where a sensor's figures lie. */
+/** The files of a sensor. */
 export interface SensorFiles {
   readonly kind: 'temperature' | 'fan';
   readonly id: string;
-  /** The directory of the device that measures, without links; null where none is said. */
+  /** The directory of the measuring device, without links; null when unknown. */
   readonly device: string | null;
-  /** The directory of the rotating disk that is asked for it (drivetemp); null for all else. */
+  /** The directory of the rotating disk (drivetemp); null for other sensors. */
   readonly disk: string | null;
   readonly chip: string;
   readonly label: string | null;
   readonly input: string;
-  /** Says 1 where the input is not to be trusted; null where the chip cannot tell. */
+  /** File that contains 1 when the input is invalid; null without one. */
   readonly fault: string | null;
   /** Limits of a temperature, which seldom change. */
   readonly high: string | null;
   readonly critical: string | null;
 }
 
-/** More are not shown. */
+/** At most this many are shown. */
 const MAX_SENSORS = 128;
 
-/** Temperatures and fans of the chips in /sys/class/hwmon, and thermal zones that no chip stands for. */
+/** Lists the temperatures and fans in /sys/class/hwmon, and the thermal zones without a chip. */
 export function listSensors(roots: Roots): SensorFiles[] {
   const chips = listDirectory(join(roots.sys, 'class/hwmon')).flatMap((name) =>
     listOfChip(join(roots.sys, 'class/hwmon', name)),
@@ -40,7 +40,7 @@ function listOfChip(directory: string): SensorFiles[] {
   const files = new Set(listDirectory(directory));
   const chip = readText(join(directory, 'name'));
   if (chip === null || chip === '') return [];
-  // The number of hwmon changes from boot to boot; where the device sits does not.
+  // The number of hwmon changes between boots; the place of the device does not.
   const device = resolvePath(join(directory, 'device'));
   const place = device === null ? chip : basename(device);
   const disk = chip === 'drivetemp' && device !== null ? findRotatingDisk(device) : null;
@@ -67,7 +67,7 @@ function listOfChip(directory: string): SensorFiles[] {
   });
 }
 
-/** A zone with a chip of its own is that chip; Intel's package is what `coretemp` measures too. */
+/** Skips zones that have their own chip, and Intel's package, which `coretemp` measures too. */
 function listOfZone(directory: string, chips: ReadonlySet<string>): SensorFiles[] {
   const type = readText(join(directory, 'type'));
   const hasChip = listDirectory(directory).some((name) => name.startsWith('hwmon'));
@@ -95,13 +95,13 @@ function findCriticalTrip(directory: string): string | null {
   return name === undefined ? null : join(directory, name.replace('_type', '_temp'));
 }
 
-/** The shortest time between two questions to a disk that may spin down. */
+/** The shortest time between two readings of a disk that may spin down. */
 const INTERVAL_MS = 60_000;
 
 interface Drive {
-  /** The counters of requests when the disk was last known to be asked by us alone; null until they were read. */
+  /** The request counters after the agent's last reading; null before they were read. */
   baseline: string | null;
-  askedAtMs: number;
+  readAtMs: number;
   isSettling: boolean;
 }
 
@@ -117,33 +117,33 @@ function findRotatingDisk(device: string): string | null {
 }
 
 /**
- * Decides when rotating disks may be asked for their temperature. Reading it may reset the timer by which a disk spins down
- * (kernel documentation, drivetemp), so a disk is asked at most once a minute, and only when others have used it since.
+ * Decides when the temperature of a rotating disk may be read. A reading may reset the timer by which the disk spins down (kernel
+ * documentation, drivetemp), so a disk is read at most once a minute, and only after requests of others.
  */
 export class DriveActivity {
   readonly #drives = new Map<string, Drive>();
 
   /**
-   * Whether a disk may be asked now; the answer counts as asking.
+   * Whether a disk may be read now; true counts as a reading.
    * @param disk its directory below /sys
-   * @param atMs milliseconds of a clock that only goes forward
+   * @param atMs the monotonic time in milliseconds
    */
-  mayAsk(disk: string, atMs: number): boolean {
+  mayRead(disk: string, atMs: number): boolean {
     const counters = readText(join(disk, 'stat'));
     const drive = this.#drives.get(disk);
     if (drive === undefined || drive.isSettling) {
-      // Some kernels count our own question as a request.
-      const askedAtMs = drive?.askedAtMs ?? Number.NEGATIVE_INFINITY;
-      this.#drives.set(disk, { baseline: counters, askedAtMs, isSettling: false });
+      // Some kernels count the agent's own reading as a request.
+      const readAtMs = drive?.readAtMs ?? Number.NEGATIVE_INFINITY;
+      this.#drives.set(disk, { baseline: counters, readAtMs, isSettling: false });
       return false;
     }
     const isUsed = counters !== null && counters !== drive.baseline;
-    if (!isUsed || atMs - drive.askedAtMs < INTERVAL_MS) return false;
-    this.#drives.set(disk, { baseline: counters, askedAtMs: atMs, isSettling: true });
+    if (!isUsed || atMs - drive.readAtMs < INTERVAL_MS) return false;
+    this.#drives.set(disk, { baseline: counters, readAtMs: atMs, isSettling: true });
     return true;
   }
 
-  /** Forgets the disks that are not among these. */
+  /** Drops all disks but these. */
   keep(disks: ReadonlySet<string>): void {
     for (const disk of this.#drives.keys()) if (!disks.has(disk)) this.#drives.delete(disk);
   }

@@ -14,9 +14,9 @@ function openOn(
   machine: Machine,
   clock = { ms: 0 },
   reader = new BackgroundReader(() => clock.ms),
-  leftAlone: ReadonlySet<string> = new Set(),
+  pausedDevices: ReadonlySet<string> = new Set(),
 ) {
-  const collector = openSensorsCollector(machine.roots, reader, leftAlone);
+  const collector = openSensorsCollector(machine.roots, reader, pausedDevices);
   return async (atMs: number) => {
     clock.ms = atMs;
     collector.collect(atMs);
@@ -177,13 +177,13 @@ test('the sensors of a card that sleeps are not read, those that it had are gone
 
 test('the sensors of a card that is to be left alone are not read', async () => {
   using machine = copyMachine('gpu-amd');
-  const leftAlone = new Set([
+  const pausedDevices = new Set([
     realpathSync(join(machine.roots.sys, 'devices/pci0000:00/0000:03:00.0')),
   ]);
-  const collect = openOn(machine, undefined, undefined, leftAlone);
+  const collect = openOn(machine, undefined, undefined, pausedDevices);
   const ids = async (atMs: number) => (await collect(atMs))?.temperatures?.map(({ id }) => id);
   assert.deepEqual(await ids(0), ['0000:c4:00.0/temp1']);
-  leftAlone.clear();
+  pausedDevices.clear();
   assert.equal((await ids(2_000))?.length, 3);
 });
 

@@ -13,31 +13,31 @@ type Fan = NonNullable<AgentSensors['fans']>[number];
 
 const INTERVAL_MS = 2_000;
 
-/** Sensors are looked for again this often, and their limits read anew. */
-const LOOK_INTERVAL_MS = 60_000;
+/** How often sensors are searched, and their limits read again. */
+const SCAN_INTERVAL_MS = 60_000;
 
-/** A fan that is not connected may tell of 65,535 turns. */
-const FASTEST_RPM = 60_000;
+/** An unconnected fan may report 65,535 RPM. */
+const MAX_RPM = 60_000;
 
 /**
- * Temperatures and fans, from /sys/class/hwmon and thermal zones. Their drivers may hang, so the background reader reads
- * them, and a snapshot has what it read last. Those of a device that sleeps are neither read nor shown; a rotating disk is
- * asked only while others use it, so that it can spin down.
- * @param leftAlone the directories of the devices that are to be left alone now, so that they can fall asleep
+ * Collects temperatures and fans from /sys/class/hwmon and thermal zones. Drivers may hang, so the background reader reads them,
+ * and a snapshot has the last values. Sensors of a sleeping device are neither read nor shown, and a rotating disk is read only
+ * while others use it, so that it can spin down.
+ * @param pausedDevices the directories of devices that must not be read now, so that they can fall asleep
  */
 export function openSensorsCollector(
   roots: Roots,
   reader: BackgroundReader,
-  leftAlone: ReadonlySet<string> = new Set(),
+  pausedDevices: ReadonlySet<string> = new Set(),
 ): Collector<AgentSensors> {
-  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isScanDue = every(SCAN_INTERVAL_MS);
   const isDue = every(INTERVAL_MS);
   const activity = new DriveActivity();
   let sensors: SensorFiles[] = [];
-  /** Those of which the limits were read, too. */
+  /** Sensors whose limits were read. */
   let known: ReadonlySet<SensorFiles> = new Set();
 
-  function look(): void {
+  function scan(): void {
     const before = new Set(sensors.flatMap(pathsOf));
     sensors = listSensors(roots);
     known = new Set();
@@ -45,21 +45,21 @@ export function openSensorsCollector(
     activity.keep(new Set(disksOf(sensors)));
   }
 
-  /** What a device said before it fell asleep or was left alone is forgotten. */
+  /** Drops the values of devices that sleep or are paused, and starts reading the others. */
   function refresh(atMs: number): void {
-    const quiet = listSleeping(sensors).union(leftAlone);
-    const awake = new Set(sensors.filter(({ device }) => device === null || !quiet.has(device)));
+    const silent = listSleeping(sensors).union(pausedDevices);
+    const awake = new Set(sensors.filter(({ device }) => device === null || !silent.has(device)));
     reader.forget(sensors.filter((sensor) => !awake.has(sensor)).flatMap(pathsOf));
-    const idle = new Set(disksOf(sensors).filter((disk) => !activity.mayAsk(disk, atMs)));
-    const asked = [...awake].filter(({ disk }) => disk === null || !idle.has(disk));
-    reader.refresh(asked.flatMap((each) => (known.has(each) ? readings(each) : pathsOf(each))));
-    known = new Set([...known].filter((each) => awake.has(each))).union(new Set(asked));
+    const idle = new Set(disksOf(sensors).filter((disk) => !activity.mayRead(disk, atMs)));
+    const readable = [...awake].filter(({ disk }) => disk === null || !idle.has(disk));
+    reader.refresh(readable.flatMap((each) => (known.has(each) ? readings(each) : pathsOf(each))));
+    known = new Set([...known].filter((each) => awake.has(each))).union(new Set(readable));
   }
 
   return {
     collect(atMs) {
       if (isDue(atMs)) {
-        if (isLookDue(atMs)) look();
+        if (isScanDue(atMs)) scan();
         refresh(atMs);
       }
       const temperatures = sensors.map((sensor) => describeTemperature(sensor, reader));
@@ -72,13 +72,13 @@ export function openSensorsCollector(
   };
 }
 
-/** The devices that sleep: a graphics card is woken up by the question how warm it is. */
+/** Lists sleeping devices: reading a temperature would wake a graphics card. */
 function listSleeping(sensors: readonly SensorFiles[]): ReadonlySet<string> {
   const devices = new Set(sensors.map(({ device }) => device).filter((each) => each !== null));
   return new Set([...devices].filter(isAsleep));
 }
 
-/** The rotating disks, each once. */
+/** Lists the rotating disks without duplicates. */
 function disksOf(sensors: readonly SensorFiles[]): string[] {
   return [...new Set(sensors.map(({ disk }) => disk).filter((disk) => disk !== null))];
 }
@@ -87,7 +87,7 @@ function pathsOf(sensor: SensorFiles): string[] {
   return [...readings(sensor), sensor.high, sensor.critical].filter((path) => path !== null);
 }
 
-/** What changes all the time. */
+/** The files with variable values. */
 function readings({ input, fault }: SensorFiles): string[] {
   return fault === null ? [input] : [fault, input];
 }
@@ -118,7 +118,7 @@ function readCelsius(path: string | null, reader: BackgroundReader): number | nu
   return path === null ? null : toCelsius(parseNumber(reader.textOf(path)));
 }
 
-/** The chip itself says that what it measures there is not to be trusted: nothing is connected, or the wire is broken. */
+/** Whether the chip reports a fault: nothing is connected, or the wire is broken. */
 function isFaulty({ fault }: SensorFiles, reader: BackgroundReader): boolean {
   return fault !== null && reader.textOf(fault) === '1';
 }
@@ -126,6 +126,6 @@ function isFaulty({ fault }: SensorFiles, reader: BackgroundReader): boolean {
 function describeFan(sensor: SensorFiles, reader: BackgroundReader): Fan | null {
   if (sensor.kind !== 'fan' || isFaulty(sensor, reader)) return null;
   const rpm = parseNumber(reader.textOf(sensor.input));
-  if (rpm === null || rpm < 0 || rpm > FASTEST_RPM) return null;
+  if (rpm === null || rpm < 0 || rpm > MAX_RPM) return null;
   return present({ id: sensor.id, chip: sensor.chip, label: sensor.label, speed_rpm: rpm });
 }

@@ -49,7 +49,7 @@ export function openUnitsCollector(
     const ended = child.ended();
     if (ended === null && atMs - startedAtMs <= TIMEOUT_MS) return;
     query = null;
-    const output = child.readNews()?.toString('utf8') ?? '';
+    const output = child.readNewOutput()?.toString('utf8') ?? '';
     failed = child.exitStatus() === 0 ? parseUnits(output) : null;
     const reason = [ended ?? `it did not end in ${TIMEOUT_MS / 1000} s`, ...child.lastLines()];
     child.release();

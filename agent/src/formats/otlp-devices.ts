@@ -2,7 +2,7 @@ import type { AgentFilesystem, AgentSnapshot } from '@latchkey/contract';
 
 import type { Attributes, Metrics, Point } from './otlp-metrics.ts';
 
-/** Disks, filesystems and network interfaces. */
+/** Adds disks, filesystems and network interfaces. */
 export function addDevices(metrics: Metrics, snapshot: AgentSnapshot): void {
   addDisks(metrics, snapshot);
   addFilesystems(metrics, snapshot);
@@ -101,6 +101,6 @@ function addNetwork(metrics: Metrics, { network }: AgentSnapshot): void {
   add('system.network.io', 'By', 'bytes');
   add('system.network.errors', '{error}', 'errors');
   add('system.network.packet.dropped', '{packet}', 'drops');
-  // The conventions name the interface otherwise in this one.
+  // The conventions use another attribute for the interface in this metric.
   add('system.network.packet.count', '{packet}', 'packets', 'system.device');
 }

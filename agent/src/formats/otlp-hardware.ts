@@ -7,7 +7,7 @@ const describeSensor = (sensor: { readonly id: string; readonly label?: string }
   'hw.name': sensor.label,
 });
 
-/** Temperatures, those of graphics cards too, fans and batteries. */
+/** Adds temperatures (also of GPUs), fans and batteries. */
 export function addHardware(metrics: Metrics, snapshot: AgentSnapshot): void {
   const { sensors, batteries } = snapshot;
   metrics.add('hw.temperature', { unit: 'Cel', kind: 'gauge' }, [
@@ -31,7 +31,7 @@ export function addHardware(metrics: Metrics, snapshot: AgentSnapshot): void {
 
 type Gpu = NonNullable<AgentSnapshot['gpus']>[number];
 
-/** Which card it is: the conventions ask for an id that stays the same while the machine runs. */
+/** Identifies a card: the conventions require an id that is stable while the machine runs. */
 const describeGpu = ({ vendor, index, name, pci_address: address }: Gpu): Attributes => ({
   'hw.id': address ?? `${vendor}${index}`,
   'hw.name': name,
@@ -39,7 +39,7 @@ const describeGpu = ({ vendor, index, name, pci_address: address }: Gpu): Attrib
   'hw.type': 'gpu',
 });
 
-/** Graphics processors. Their temperatures are with those of other hardware. */
+/** Adds GPUs, without their temperatures. */
 export function addGpus(metrics: Metrics, { gpus = [] }: AgentSnapshot): void {
   const points = (read: (gpu: Gpu) => number | undefined, also: Attributes = {}): Point[] =>
     gpus.map((gpu) => [read(gpu), { ...describeGpu(gpu), ...also }]);
@@ -69,7 +69,7 @@ export function addGpus(metrics: Metrics, { gpus = [] }: AgentSnapshot): void {
   );
 }
 
-/** Their temperatures, which are points of the same metric as those of other hardware. */
+/** Lists the temperatures of GPUs, which are points of `hw.temperature`. */
 function listGpuTemperatures({ gpus = [] }: AgentSnapshot): Point[] {
   return gpus.map((gpu) => [gpu.temperature_celsius, describeGpu(gpu)]);
 }

@@ -5,28 +5,28 @@ type Metric = Resource['scopeMetrics'][number]['metrics'][number];
 type DataPoint = NonNullable<Metric['gauge']>['dataPoints'][number];
 type Attribute = DataPoint['attributes'][number];
 
-/** Names and values that tell one point of a metric from another. */
+/** Names and values that identify a point of a metric. */
 export type Attributes = Readonly<Record<string, string | number | undefined>>;
 
-/** What a metric is measured in, and what kind of figure it is. */
+/** The unit and the kind of a metric. */
 interface Definition {
   readonly unit: string;
-  /** `counter` only grows, `sum` can be added up over machines, `gauge` cannot. */
+  /** A `counter` only grows; a `sum` can be added up over machines, a `gauge` cannot. */
   readonly kind: 'counter' | 'sum' | 'gauge';
 }
 
-/** A value with its attributes; undefined where the machine does not say it. */
+/** A value with its attributes; undefined values are left out. */
 export type Point = readonly [value: number | undefined, attributes?: Attributes];
 
-/** Gathers the metrics of one snapshot. A metric without points is left out. */
+/** Collects the metrics of one snapshot. A metric without points is left out. */
 export class Metrics {
   readonly list: Metric[] = [];
   readonly #startTimeUnixNano: string;
   readonly #timeUnixNano: string;
 
   /**
-   * @param startMs Unix time in milliseconds from which on the counters count
-   * @param atMs when they were read
+   * @param startMs Unix time in milliseconds when the counters started
+   * @param atMs Unix time of the reading
    */
   constructor(startMs: number, atMs: number) {
     this.#startTimeUnixNano = toNanoseconds(startMs);
@@ -54,7 +54,7 @@ export class Metrics {
   }
 }
 
-/** Attributes as OTLP writes them; those that are undefined are left out. */
+/** Encodes attributes; undefined ones are left out. */
 export function toAttributes(attributes: Attributes): Attribute[] {
   const list: Attribute[] = [];
   for (const [key, value] of Object.entries(attributes)) {
@@ -64,7 +64,7 @@ export function toAttributes(attributes: Attributes): Attribute[] {
   return list;
 }
 
-/** 64-bit integers are decimal strings in the JSON of protocol buffers. */
+/** Protocol buffers encode 64-bit integers as decimal strings in JSON. */
 function toNanoseconds(ms: number): string {
   return String(BigInt(Math.round(ms)) * 1_000_000n);
 }

@@ -1,17 +1,17 @@
 import type { AgentHost, AgentOtlpRequest, AgentSnapshot } from '@latchkey/contract';
 
 import { version } from '../version.ts';
-import { programsOf } from './vector.ts';
+import { sumProgramMemory } from './vector.ts';
 import { addDevices } from './otlp-devices.ts';
 import { addGpus, addHardware } from './otlp-hardware.ts';
 import { Metrics, type Point, toAttributes } from './otlp-metrics.ts';
 
-/** Names and units are those of these semantic conventions; load and pressure, which they lack, have names like them. */
+/** The semantic conventions of names and units; load and pressure, which they lack, have similar names. */
 const SCHEMA_URL = 'https://opentelemetry.io/schemas/1.44.0';
 
 const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: 'x86', arm: 'arm32' };
 
-/** A snapshot as a request of OTLP for metrics (opentelemetry-proto, JSON encoding). */
+/** Converts a snapshot to an OTLP metrics request (opentelemetry-proto, JSON encoding). */
 export function toOtlpRequest(snapshot: AgentSnapshot, host: AgentHost): AgentOtlpRequest {
   const atMs = Date.parse(snapshot.time);
   const bootMs = host.boot_time === undefined ? atMs : Date.parse(host.boot_time);
@@ -112,8 +112,8 @@ function addMemory(metrics: Metrics, { memory, swap, processes }: AgentSnapshot)
   const bytes = { unit: 'By', kind: 'sum' } as const;
   const share = { unit: '1', kind: 'gauge' } as const;
   metrics.add('system.memory.usage', bytes, [
-    // The states make up the whole, so what files and blocks take up is not "used" here.
-    [programsOf(memory), memoryState('used')],
+    // The states add up to the total, so "used" excludes buffers and page cache.
+    [sumProgramMemory(memory), memoryState('used')],
     [memory?.free_bytes, memoryState('free')],
     [memory?.buffers_bytes, memoryState('buffers')],
     [memory?.cached_bytes, memoryState('cached')],

@@ -9,7 +9,7 @@ import type {
 
 type Tags = Readonly<Record<string, string>>;
 
-/** Gathers the events of one snapshot. What the machine does not say makes no event. */
+/** Collects the events of one snapshot. Absent values create no event. */
 class Events {
   readonly list: AgentVectorEvent[] = [];
   readonly #hostname: string;
@@ -42,9 +42,8 @@ class Events {
 }
 
 /**
- * A snapshot as the events that Vector's source `host_metrics` makes of a machine, with its names, tags and their order
- * (vectordotdev/vector, src/sources/host_metrics). Left out is what a snapshot does not hold: command lines, TCP
- * sockets, counters of cgroups.
+ * Converts a snapshot to the events of Vector's source `host_metrics`, with its names, tags and order (vectordotdev/vector,
+ * src/sources/host_metrics), except what a snapshot lacks: command lines, TCP sockets, cgroup counters.
  */
 export function toVectorEvents(snapshot: AgentSnapshot, host: AgentHost): AgentVectorEvent[] {
   const events = new Events(host.hostname, snapshot.time);
@@ -93,7 +92,7 @@ function addFilesystem(events: Events, filesystem: AgentFilesystem): void {
   };
   const add = (name: string, value: number | undefined): void =>
     events.gauge('filesystem', name, value, tags);
-  // Vector's "free" is what programs can have, without what is reserved for root.
+  // Vector's "free" excludes the space reserved for root.
   add('filesystem_free_bytes', filesystem.available_bytes);
   add('filesystem_total_bytes', filesystem.total_bytes);
   add('filesystem_used_bytes', filesystem.used_bytes);
@@ -115,7 +114,7 @@ function addMemory(events: Events, { memory, swap }: AgentSnapshot): void {
   add('memory_buffers_bytes', memory?.buffers_bytes);
   add('memory_cached_bytes', memory?.cached_bytes);
   add('memory_shared_bytes', memory?.shared_bytes);
-  add('memory_used_bytes', programsOf(memory));
+  add('memory_used_bytes', sumProgramMemory(memory));
   add('memory_swap_free_bytes', swap?.free_bytes);
   add('memory_swap_total_bytes', swap?.total_bytes);
   add('memory_swap_used_bytes', swap?.used_bytes);
@@ -154,8 +153,8 @@ function toUnixSeconds(time: string | undefined): number | undefined {
   return time === undefined ? undefined : Math.floor(Date.parse(time) / 1000);
 }
 
-/** Memory without what is free and what files and blocks take up, which Vector and OpenTelemetry call used. */
-export function programsOf(memory: AgentSnapshot['memory']): number | undefined {
+/** Returns the memory without free memory, buffers and page cache, which Vector and OpenTelemetry call used. */
+export function sumProgramMemory(memory: AgentSnapshot['memory']): number | undefined {
   if (memory === undefined) return undefined;
   const { total_bytes: total, free_bytes: free, buffers_bytes: buffers } = memory;
   return Math.max(0, total - free - buffers - memory.cached_bytes);

@@ -1,4 +1,4 @@
-/** What `nvidia-smi` says of a card, in its own units; null where it does not say. */
+/** A reading of `nvidia-smi`, in its own units; null for what it does not report. */
 export interface NvidiaReading {
   readonly index: number;
   readonly uuid: string | null;
@@ -15,7 +15,7 @@ export interface NvidiaReading {
   readonly memoryClockMegahertz: number | null;
 }
 
-/** What is asked for (`nvidia-smi --help-query-gpu`). The name is last, so that a comma in it does no harm. */
+/** The queried fields (`nvidia-smi --help-query-gpu`). The name is last because it may contain a comma. */
 export const NVIDIA_FIELDS = [
   'index',
   'uuid',
@@ -42,9 +42,9 @@ const SEPARATOR = ', ';
 const LINE_FEED = 0x0a;
 
 /**
- * Reads the newest line of each card, from the end backwards. Lines of anything else (a message, a line cut in half)
- * are passed over, and what follows the last line feed is still being written.
- * @param fields those that were asked for, in their order
+ * Parses the newest line of each card, from the end backwards. Other lines (messages, truncated lines) are skipped, and what
+ * follows the last line feed is incomplete.
+ * @param fields the queried fields, in order
  */
 export function parseNvidiaSmi(bytes: Buffer, fields: readonly NvidiaField[]): NvidiaReading[] {
   const readings = new Map<number, NvidiaReading>();
@@ -61,7 +61,7 @@ export function parseNvidiaSmi(bytes: Buffer, fields: readonly NvidiaField[]): N
   return [...readings.values()].sort((a, b) => a.index - b.index);
 }
 
-/** The field that this version of the program does not know, which makes it refuse the others too; else null. */
+/** Returns the field that this version of the program rejects, together with the whole query; null without one. */
 export function findUnknownField(text: string): string | null {
   return /Field "([^"]{1,100})" is not a valid field to query/.exec(text)?.[1] ?? null;
 }
@@ -95,7 +95,7 @@ function readLine(line: string, fields: readonly NvidiaField[]): NvidiaReading |
   };
 }
 
-/** What it does not know it puts in words: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `[GPU requires reset]`. */
+/** Unknown values are words: `[N/A]`, `[Not Supported]`, `[Unknown Error]`, `[GPU requires reset]`. */
 function toNumber(word: string | undefined): number | null {
   return word !== undefined && /^\d{1,12}(\.\d{1,6})?$/.test(word) ? Number(word) : null;
 }
@@ -112,7 +112,7 @@ function toName(word: string | undefined): string | null {
   return word === undefined || word === '' || word.startsWith('[') ? null : word.slice(0, 200);
 }
 
-/** It writes the domain with eight digits and in capitals; the kernel's own names have four. */
+/** The program writes the domain with eight digits in capitals; the kernel's names have four. */
 function toPciAddress(word: string | undefined): string | null {
   const match = /^(?:[\da-f]{4})?([\da-f]{4}:[\da-f]{2}:[\da-f]{2}\.\d)$/i.exec(word ?? '');
   return match?.[1]?.toLowerCase() ?? null;

@@ -3,7 +3,7 @@ const SPACE = 0x20;
 const ZERO = 0x30;
 const NINE = 0x39;
 
-/** Walks over the bytes of a table of the kernel, without making strings of what is not needed. */
+/** Scans the bytes of a kernel table without creating unneeded strings. */
 export class Scanner {
   readonly #bytes: Buffer;
   #at: number;
@@ -17,7 +17,7 @@ export class Scanner {
     return this.#at >= this.#bytes.length;
   }
 
-  /** The next word of this line, without the white space before it; empty at the end of the line. */
+  /** Returns the next word of this line; empty at the end of the line. */
   readWord(): string {
     const start = this.#skipBlanks();
     while (this.#at < this.#bytes.length && this.#byte() > SPACE) this.#at += 1;
@@ -31,7 +31,7 @@ export class Scanner {
     }
   }
 
-  /** The next whole number of this line; NaN where something else or nothing is next. */
+  /** Returns the next whole number of this line; NaN when there is none. */
   readNumber(): number {
     const start = this.#skipBlanks();
     let value = 0;
@@ -40,14 +40,6 @@ export class Scanner {
       this.#at += 1;
     }
     return this.#at === start ? Number.NaN : value;
-  }
-
-  /** What is left of this line; then the next line begins. */
-  readLine(): string {
-    const start = this.#skipBlanks();
-    const end = this.#bytes.indexOf(LINE_FEED, start);
-    this.#at = end === -1 ? this.#bytes.length : end + 1;
-    return this.#bytes.toString('utf8', start, end === -1 ? this.#bytes.length : end);
   }
 
   skipLine(): void {
@@ -66,9 +58,9 @@ export class Scanner {
 }
 
 /**
- * Reads lines of a name and a number: /proc/meminfo (`MemTotal:  1000 kB`, given in bytes), /proc/vmstat, cpu.stat and
+ * Parses lines of a name and a number: /proc/meminfo (`MemTotal:  1000 kB`, converted to bytes), /proc/vmstat, cpu.stat and
  * memory.stat of a control group.
- * @param wanted the names to look for, without their colon; the rest costs almost nothing
+ * @param wanted the names to find, without their colon
  */
 export function parseKeyValues<Name extends string>(
   bytes: Buffer,
@@ -88,7 +80,7 @@ export function parseKeyValues<Name extends string>(
   return found;
 }
 
-/** Names to look for with `parseKeyValues`. */
+/** Creates the names to find with `parseKeyValues`. */
 export function keys<const Names extends readonly string[]>(
   ...names: Names
 ): ReadonlyMap<string, Names[number]> {

@@ -2,20 +2,20 @@ import type { AgentDiskHealth } from '@latchkey/contract';
 
 import { present } from '../figures.ts';
 
-/** What one start of smartctl came to. */
+/** The outcome of one run of smartctl. */
 export type SmartctlAnswer =
   | { readonly kind: 'read'; readonly health: SmartFigures }
-  /** The disk sleeps, and was not woken up. */
+  /** The disk sleeps and was not woken up. */
   | { readonly kind: 'asleep' }
-  /** This account may not ask the disk. */
+  /** This account may not read the disk. */
   | { readonly kind: 'forbidden' }
-  /** smartctl does not know how to ask a disk of this kind. */
+  /** smartctl does not support the disk. */
   | { readonly kind: 'unsupported' }
   | { readonly kind: 'unreadable' };
 
 type SmartFigures = Omit<AgentDiskHealth, 'device' | 'read_at'>;
 
-/** What smartctl is told to end with when the disk sleeps: three bits that never come together otherwise. */
+/** The exit status requested for a sleeping disk: three bits that never occur together otherwise. */
 export const ASLEEP_STATUS = 7;
 
 /** The most that is read of one answer; about 40 kB is usual. */
@@ -40,16 +40,15 @@ const SECONDS_PER_MINUTE = 60;
 const SECONDS_PER_HOUR = 3600;
 
 /**
- * What `smartctl --json` said of one disk.
- * @param output all that it wrote
- * @param exitStatus null when it was ended
+ * Parses the output of `smartctl --json` for one disk.
+ * @param exitStatus null when smartctl was killed
  */
 export function parseSmartctl(output: string, exitStatus: number | null): SmartctlAnswer {
   if (exitStatus === ASLEEP_STATUS) return { kind: 'asleep' };
   if (exitStatus === null) return { kind: 'unreadable' };
   const answer = readJson(output);
   const figures = present(listFigures(answer));
-  // Where a bridge lets nothing through, silence must not look like good health.
+  // An answer without figures, as of some USB bridges, must not look like good health.
   const isRead = (exitStatus & (WRONG_COMMAND | NOT_OPENED)) === 0 && hasAny(figures);
   if (!isRead) return { kind: findReason(answer, exitStatus) };
   const health = { ...present({ model: readModel(answer) }), ...readFlags(exitStatus), ...figures };
@@ -104,7 +103,7 @@ function readPowerOn(time: unknown): number | null {
   return hours * SECONDS_PER_HOUR + (amountAt(time, 'minutes') ?? 0) * SECONDS_PER_MINUTE;
 }
 
-/** The number that smartctl shows to people: in the whole of the raw value makers keep other things as well. */
+/** Returns the number that smartctl displays: vendors keep other data in the rest of the raw value. */
 function readAttribute(answer: unknown, id: number): number | null {
   const table = at(answer, 'ata_smart_attributes', 'table');
   if (!Array.isArray(table)) return null;
@@ -136,7 +135,7 @@ function readJson(text: string): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // Whatever else it wrote is no answer.
+    // Not JSON: no answer.
     return null;
   }
 }
@@ -151,7 +150,7 @@ function numberAt(value: unknown, ...path: readonly string[]): number | null {
   return typeof found === 'number' && Number.isFinite(found) ? found : null;
 }
 
-/** What lies at a path of names; undefined where there is nothing. */
+/** Returns the value at a path of names; undefined when it is missing. */
 function at(value: unknown, ...path: readonly string[]): unknown {
   let found = value;
   for (const name of path) {

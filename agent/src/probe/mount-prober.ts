@@ -1,141 +1,141 @@
-import { type MountThread, type Space, startMountThread } from './statfs-worker.ts';
+import { type StatfsWorker, type Space, startStatfsWorker } from './statfs-worker.ts';
 
-/** What is known of a mount that may hang. */
+/** The last known state of a mount. */
 interface MountState {
-  /** Its last answer; null when there was none, or it could not say. */
+  /** The last answer; null before the first, and when statfs failed. */
   readonly space: Space | null;
-  /** Whether it owes an answer for too long. */
+  /** Whether statfs has been pending for longer than the deadline. */
   readonly stale: boolean;
 }
 
-/** A server that is well answers in a thousandth of this. */
+/** A healthy server answers in a thousandth of this. */
 const DEADLINE_MS = 2_000;
 
-/** Each thread that hangs keeps 9 MB. */
+/** Each worker that hangs keeps 9 MB. */
 const MAX_STUCK = 8;
 
-interface Question {
+interface MountRecord {
   space: Space | null;
-  /** Since when an answer is owed; null when it is there. */
-  owedSinceMs: number | null;
+  /** Since when statfs is pending; null after the answer. */
+  pendingSinceMs: number | null;
   answered: boolean;
 }
 
-interface Errand {
+interface Probe {
   readonly mountPoint: string;
-  readonly thread: MountThread;
+  readonly worker: StatfsWorker;
   readonly startedAtMs: number;
 }
 
 /**
- * Asks mounts that may hang, without ever waiting for them. One thread goes from mount to mount. When one does not answer
- * in time, the thread is left there, and another one serves the rest; a mount that hangs is not asked again until it has
- * answered.
+ * Reads the space of mounts that may hang, without blocking the caller. One worker probes mount after mount. When one does not
+ * answer in time, its worker is abandoned and another one probes the rest; a mount that hangs is not probed again until it
+ * has answered.
  */
 export class MountProber {
   readonly #monotonicMs: () => number;
-  readonly #startThread: typeof startMountThread;
-  readonly #questions = new Map<string, Question>();
-  readonly #stuck = new Map<MountThread, Errand>();
+  readonly #createWorker: typeof startStatfsWorker;
+  readonly #records = new Map<string, MountRecord>();
+  readonly #stuck = new Map<StatfsWorker, Probe>();
   #queue: string[] = [];
-  #idle: MountThread | null = null;
-  #errand: Errand | null = null;
+  #idle: StatfsWorker | null = null;
+  #probe: Probe | null = null;
 
-  constructor(monotonicMs: () => number, startThread = startMountThread) {
+  constructor(monotonicMs: () => number, createWorker = startStatfsWorker) {
     this.#monotonicMs = monotonicMs;
-    this.#startThread = startThread;
+    this.#createWorker = createWorker;
   }
 
-  /** Asks these mounts again, but for those that still owe an answer; others are forgotten. Without any, no thread is kept. */
+  /** Probes these mounts again, except those that are pending, and forgets the others. Without mounts, the worker is stopped. */
   ask(mountPoints: readonly string[]): void {
     const wanted = new Set(mountPoints);
     this.#queue = this.#queue.filter((mountPoint) => wanted.has(mountPoint));
-    for (const known of this.#questions.keys()) {
-      if (!wanted.has(known)) this.#questions.delete(known);
+    for (const known of this.#records.keys()) {
+      if (!wanted.has(known)) this.#records.delete(known);
     }
     for (const mountPoint of mountPoints) this.#enqueue(mountPoint);
-    this.#serveNext();
+    this.#startNext();
     if (mountPoints.length > 0) return;
     this.#idle?.stop();
     this.#idle = null;
   }
 
-  /** What is known now; null when it was not asked, or has not answered its first question yet and is not late. */
+  /** Returns the last known state; null for an unknown mount, and while the first probe is pending and not late. */
   stateOf(mountPoint: string): MountState | null {
-    this.#serveNext();
-    const question = this.#questions.get(mountPoint);
-    if (question === undefined) return null;
-    const { space, owedSinceMs, answered } = question;
-    const stale = owedSinceMs !== null && this.#monotonicMs() - owedSinceMs > DEADLINE_MS;
+    this.#startNext();
+    const record = this.#records.get(mountPoint);
+    if (record === undefined) return null;
+    const { space, pendingSinceMs, answered } = record;
+    const stale = pendingSinceMs !== null && this.#monotonicMs() - pendingSinceMs > DEADLINE_MS;
     return answered || stale ? { space, stale } : null;
   }
 
-  /** Whether a thread waits for a mount that may never answer: then the process cannot end by itself. */
+  /** Whether a worker is blocked in statfs, so that the process cannot end by itself. */
   isStuck(): boolean {
-    return this.#stuck.size > 0 || this.#errand !== null;
+    return this.#stuck.size > 0 || this.#probe !== null;
   }
 
   close(): void {
-    for (const thread of [this.#idle, this.#errand?.thread, ...this.#stuck.keys()]) thread?.stop();
+    for (const worker of [this.#idle, this.#probe?.worker, ...this.#stuck.keys()]) worker?.stop();
   }
 
   #enqueue(mountPoint: string): void {
-    const question = this.#questions.get(mountPoint) ?? {
+    const record = this.#records.get(mountPoint) ?? {
       space: null,
-      owedSinceMs: null,
+      pendingSinceMs: null,
       answered: false,
     };
-    this.#questions.set(mountPoint, question);
-    if (question.owedSinceMs !== null) return;
-    question.owedSinceMs = this.#monotonicMs();
-    // A mount that was forgotten and came back may still hold a thread.
-    if (!this.#isVisited(mountPoint)) this.#queue.push(mountPoint);
+    this.#records.set(mountPoint, record);
+    if (record.pendingSinceMs !== null) return;
+    record.pendingSinceMs = this.#monotonicMs();
+    // A mount that was forgotten and returned may still block a worker.
+    if (!this.#isProbed(mountPoint)) this.#queue.push(mountPoint);
   }
 
-  #isVisited(mountPoint: string): boolean {
-    return [this.#errand, ...this.#stuck.values()].some((each) => each?.mountPoint === mountPoint);
+  #isProbed(mountPoint: string): boolean {
+    return [this.#probe, ...this.#stuck.values()].some((each) => each?.mountPoint === mountPoint);
   }
 
-  #serveNext(): void {
-    this.#leaveLateErrand();
-    if (this.#errand !== null || this.#stuck.size >= MAX_STUCK) return;
+  #startNext(): void {
+    this.#abandonLateProbe();
+    if (this.#probe !== null || this.#stuck.size >= MAX_STUCK) return;
     const mountPoint = this.#queue.shift();
     if (mountPoint === undefined) return;
-    const thread = this.#idle ?? this.#hire();
+    const worker = this.#idle ?? this.#startWorker();
     this.#idle = null;
     const startedAtMs = this.#monotonicMs();
-    this.#errand = { mountPoint, thread, startedAtMs };
-    // It is not to blame for the mount before it.
-    const question = this.#questions.get(mountPoint);
-    if (question !== undefined) question.owedSinceMs = startedAtMs;
-    thread.ask(mountPoint);
+    this.#probe = { mountPoint, worker, startedAtMs };
+    // The time that it waited for the probe before it does not count.
+    const record = this.#records.get(mountPoint);
+    if (record !== undefined) record.pendingSinceMs = startedAtMs;
+    worker.ask(mountPoint);
   }
 
-  #leaveLateErrand(): void {
-    if (this.#errand === null) return;
-    if (this.#monotonicMs() - this.#errand.startedAtMs <= DEADLINE_MS) return;
-    this.#stuck.set(this.#errand.thread, this.#errand);
-    this.#errand = null;
+  #abandonLateProbe(): void {
+    if (this.#probe === null) return;
+    if (this.#monotonicMs() - this.#probe.startedAtMs <= DEADLINE_MS) return;
+    this.#stuck.set(this.#probe.worker, this.#probe);
+    this.#probe = null;
   }
 
-  #hire(): MountThread {
-    const thread = this.#startThread((space) => this.#receive(thread, space));
-    return thread;
+  #startWorker(): StatfsWorker {
+    const worker = this.#createWorker((space) => this.#receive(worker, space));
+    return worker;
   }
 
-  #receive(thread: MountThread, space: Space | null): void {
-    const onErrand = this.#errand?.thread === thread;
-    const done = onErrand ? this.#errand : this.#stuck.get(thread);
-    const question = this.#questions.get(done?.mountPoint ?? '');
-    if (question !== undefined) {
-      Object.assign(question, { space, owedSinceMs: null, answered: true });
+  #receive(worker: StatfsWorker, space: Space | null): void {
+    const isCurrent = this.#probe?.worker === worker;
+    const done = isCurrent ? this.#probe : this.#stuck.get(worker);
+    const record = this.#records.get(done?.mountPoint ?? '');
+    if (record !== undefined) {
+      Object.assign(record, { space, pendingSinceMs: null, answered: true });
     }
-    if (onErrand) {
-      this.#errand = null;
-      this.#idle = thread;
-    } else if (this.#stuck.delete(thread)) {
-      thread.stop();
+    if (isCurrent) {
+      this.#probe = null;
+      this.#idle = worker;
+    } else if (this.#stuck.delete(worker)) {
+      worker.stop();
     }
-    this.#serveNext();
+    this.#startNext();
   }
 }

@@ -1,16 +1,16 @@
 import { statfsSync } from 'node:fs';
 import { Worker } from 'node:worker_threads';
 
-/** Somebody who can be sent to a filesystem and may never come back. */
-export interface MountThread {
-  /** Asks one filesystem; one question at a time. */
+/** A statfs worker: it may block for ever in the kernel. */
+export interface StatfsWorker {
+  /** Runs statfs on a mount point; one at a time. */
   ask(mountPoint: string): void;
   stop(): void;
 }
 
 /**
- * Plain JavaScript in a string: a file of its own would load the compiler of types into the thread, 20 MB, and be one
- * more file to pack. Any error means that the filesystem cannot say.
+ * JavaScript in a string: a module would load the TypeScript compiler into the worker (20 MB) and be another file of the
+ * package. The answer to any error is null.
  */
 const PROGRAM = `
 const { statfsSync } = require('node:fs');
@@ -26,23 +26,23 @@ parentPort.on('message', (mountPoint) => {
 const LIMITS = { maxOldGenerationSizeMb: 8, maxYoungGenerationSizeMb: 1, stackSizeMb: 1 };
 
 /**
- * Starts a thread, which costs 9 MB, and does not keep the process alive.
- * @param answer is called once for each question; null when the filesystem cannot say
+ * Starts a worker, which costs 9 MB and does not keep the process alive.
+ * @param answer called once for each mount point; null when statfs failed
  */
-export function startMountThread(answer: (space: Space | null) => void): MountThread {
+export function startStatfsWorker(answer: (space: Space | null) => void): StatfsWorker {
   const worker = new Worker(PROGRAM, { eval: true, resourceLimits: LIMITS });
   worker.on('message', answer);
   worker.on('error', () => answer(null));
   worker.unref();
   return {
-    // The rule means windows of browsers: a thread has no origin.
+    // The rule is about browser windows: a worker has no origin.
     // oxlint-disable-next-line unicorn/require-post-message-target-origin
     ask: (mountPoint) => worker.postMessage(mountPoint),
     stop: () => void worker.terminate(),
   };
 }
 
-/** What statfs(2) says, in blocks of `frsize` bytes and in inodes. */
+/** The result of statfs(2), in blocks of `frsize` bytes and in inodes. */
 export interface Space {
   readonly frsize: number;
   readonly blocks: number;
@@ -52,12 +52,12 @@ export interface Space {
   readonly ffree: number;
 }
 
-/** Asks a filesystem for its space; null when it cannot say, whatever the reason. It waits as long as the filesystem does. */
-export function askSpace(mountPoint: string): Space | null {
+/** Runs statfs on the calling thread; null when it fails. It blocks for as long as the filesystem does. */
+export function readSpace(mountPoint: string): Space | null {
   try {
     return statfsSync(mountPoint);
   } catch {
-    // One that is damaged must not cost the others.
+    // A damaged filesystem must not hide the others.
     return null;
   }
 }

@@ -64,7 +64,7 @@ test('a file that hangs is given up after two seconds, and the others are read o
   assert.equal(reader.isStuck(), true);
 });
 
-test('a file that took too long rests for a minute once it has answered', () => {
+test('a file that took too long is suspended for a minute once it has answered', () => {
   const { clock, started, answer, reader } = openFakeReader();
   reader.refresh(['slow']);
   clock.ms = 22_000;

@@ -1,104 +1,104 @@
 import { closeSync, constants, openSync, read } from 'node:fs';
 
-/** A driver that is well answers within milliseconds; the slowest honest sensors (1-wire) take almost a second. */
+/** Most drivers answer within milliseconds; the slowest healthy sensors (1-wire) take almost a second. */
 const DEADLINE_MS = 2_000;
 
-/** A file that took longer is left alone for this long. */
-const REST_MS = 60_000;
+/** A file that took longer is not read for this long. */
+const SUSPENSION_MS = 60_000;
 
-/** Nobody asks more seldom than this: an answer that is older is from before a time in which nobody asked. */
+/** No caller reads less often than this, so an older value dates from before a pause. */
 const KEPT_MS = 300_000;
 
-/** Of the four threads that Node.js reads with: two that hang leave two for everything else. */
-const MAX_UNDER_WAY = 2;
+/** Node.js has four threads for files: two that hang leave two for everything else. */
+const MAX_CONCURRENT_READS = 2;
 
-interface Known {
+interface FileState {
   readonly file: SlowFile;
   text: string | null;
   readAtMs: number;
   startedAtMs: number | null;
-  restUntilMs: number;
+  suspendedUntilMs: number;
 }
 
 /**
- * Reads files whose drivers may take seconds or hang, and never has anybody wait: what is told is what was read last. A
- * file that hangs is given up until it answers, and holds one of two places; when both are held, nothing is read.
+ * Reads files whose drivers may block for seconds or for ever, without blocking the caller: `textOf` returns the last value. A
+ * file that hangs occupies one of two concurrent reads until it answers; while both are occupied, nothing is read.
  */
 export class BackgroundReader {
   readonly #monotonicMs: () => number;
   readonly #openFile: (path: string) => SlowFile;
-  readonly #known = new Map<string, Known>();
+  readonly #files = new Map<string, FileState>();
   readonly #queue = new Set<string>();
-  #underWay = 0;
+  #activeReads = 0;
 
   constructor(monotonicMs: () => number, openFile = openSlowFile) {
     this.#monotonicMs = monotonicMs;
     this.#openFile = openFile;
   }
 
-  /** Begins to read these, but for those that are being read or rest. */
+  /** Starts reading these files, except those that are being read or suspended. */
   refresh(paths: readonly string[]): void {
     const atMs = this.#monotonicMs();
     for (const path of paths) {
-      const known = this.#know(path);
-      if (known.startedAtMs === null && atMs >= known.restUntilMs) this.#queue.add(path);
+      const known = this.#stateOf(path);
+      if (known.startedAtMs === null && atMs >= known.suspendedUntilMs) this.#queue.add(path);
     }
     this.#startNext();
   }
 
-  /** What the file said last; null when it said nothing, takes too long now, or has not been asked for minutes. */
+  /** Returns the last content; null when the last read failed, the current one is late, or none was started for minutes. */
   textOf(path: string): string | null {
-    const known = this.#known.get(path);
+    const known = this.#files.get(path);
     if (known === undefined || this.#isLate(known)) return null;
     return this.#monotonicMs() - known.readAtMs > KEPT_MS ? null : known.text;
   }
 
-  /** Forgets these files and closes them. */
+  /** Closes these files and drops their content. */
   forget(paths: Iterable<string>): void {
     for (const path of paths) {
-      this.#known.get(path)?.file.close();
-      this.#known.delete(path);
+      this.#files.get(path)?.file.close();
+      this.#files.delete(path);
       this.#queue.delete(path);
     }
   }
 
-  /** Whether a read is under way, which may never end: then the process cannot end by itself. */
+  /** Whether a read is active: it may never end, and then the process cannot end by itself. */
   isStuck(): boolean {
-    return this.#underWay > 0;
+    return this.#activeReads > 0;
   }
 
   close(): void {
-    this.forget([...this.#known.keys()]);
+    this.forget([...this.#files.keys()]);
   }
 
-  #know(path: string): Known {
-    const known = this.#known.get(path);
+  #stateOf(path: string): FileState {
+    const known = this.#files.get(path);
     if (known !== undefined) return known;
     const file = this.#openFile(path);
-    const fresh = { file, text: null, readAtMs: 0, startedAtMs: null, restUntilMs: 0 };
-    this.#known.set(path, fresh);
+    const fresh = { file, text: null, readAtMs: 0, startedAtMs: null, suspendedUntilMs: 0 };
+    this.#files.set(path, fresh);
     return fresh;
   }
 
-  #isLate({ startedAtMs }: Known): boolean {
+  #isLate({ startedAtMs }: FileState): boolean {
     return startedAtMs !== null && this.#monotonicMs() - startedAtMs > DEADLINE_MS;
   }
 
   #startNext(): void {
     for (const path of this.#queue) {
-      if (this.#underWay >= MAX_UNDER_WAY) return;
+      if (this.#activeReads >= MAX_CONCURRENT_READS) return;
       this.#queue.delete(path);
-      const known = this.#known.get(path);
+      const known = this.#files.get(path);
       if (known !== undefined) this.#start(known);
     }
   }
 
-  #start(known: Known): void {
-    this.#underWay += 1;
+  #start(known: FileState): void {
+    this.#activeReads += 1;
     known.startedAtMs = this.#monotonicMs();
     known.file.read((text) => {
-      this.#underWay -= 1;
-      if (this.#isLate(known)) known.restUntilMs = this.#monotonicMs() + REST_MS;
+      this.#activeReads -= 1;
+      if (this.#isLate(known)) known.suspendedUntilMs = this.#monotonicMs() + SUSPENSION_MS;
       known.text = text;
       known.readAtMs = this.#monotonicMs();
       known.startedAtMs = null;
@@ -109,11 +109,11 @@ export class BackgroundReader {
 
 const MAX_BYTES = 4096;
 
-/** A file that may take long to read, kept open. Opening one of /sys asks no driver, so that is done at once. */
+/** A file that may block while it is read. It stays open; opening a file of /sys does not reach the driver. */
 export interface SlowFile {
-  /** Reads it on a thread of Node.js; `done` is called once, with null when it cannot be read. One read at a time. */
+  /** Reads on a thread of Node.js; one read at a time. `done` is called once, with null on failure. */
   read(done: (text: string | null) => void): void;
-  /** Closes it, after the read that is under way. */
+  /** Closes the file after an active read. */
   close(): void;
 }
 
@@ -132,7 +132,7 @@ export function openSlowFile(path: string): SlowFile {
       try {
         file ??= openSync(path, constants.O_RDONLY | constants.O_NONBLOCK);
       } catch {
-        // Whatever the reason (no file handle is left, a link that leads nowhere): the next read tries again.
+        // For any reason (no free file descriptor, a dangling link): the next read retries.
         process.nextTick(done, null);
         return;
       }

@@ -2,13 +2,13 @@ import { closeSync, openSync, readSync } from 'node:fs';
 
 import { isMissing } from './small-file.ts';
 
-/** Nothing that we read is larger: /proc/stat of a machine with 8,192 cores has less. */
+/** /proc/stat of a machine with 8,192 cores is smaller. */
 const MAX_BYTES = 4 * 1024 * 1024;
 
-/** All files share it: what a read gives is used up before the next read. */
+/** Shared by all files: a result is used before the next read. */
 let scratch = Buffer.allocUnsafeSlow(64 * 1024);
 
-/** A file of /proc or /sys that is read again and again: opened once, and read from its start each time. */
+/** A file of /proc or /sys that is opened once and read repeatedly from its start. */
 export class KeptFile {
   readonly #path: string;
   #file: number | null = null;
@@ -18,8 +18,8 @@ export class KeptFile {
   }
 
   /**
-   * What the file says now; null when it is not there or cannot be read, and the next read tries again.
-   * The bytes are valid until anything else is read.
+   * Returns the current content; null when it is missing or unreadable. The next read retries.
+   * The bytes are valid until another file is read.
    */
   read(): Buffer | null {
     try {
@@ -38,7 +38,7 @@ export class KeptFile {
   }
 }
 
-/** Reads a file once, however long; null when it is not there. The bytes are valid within `use` only. */
+/** Reads a file of any length once; null when it is missing. The bytes are valid within `use` only. */
 export function readWhole<T>(path: string, use: (bytes: Buffer) => T): T | null {
   const file = new KeptFile(path);
   try {
@@ -49,7 +49,7 @@ export function readWhole<T>(path: string, use: (bytes: Buffer) => T): T | null 
   }
 }
 
-/** The kernel gives its tables in pieces, so only an empty piece is the end. */
+/** The kernel returns its tables in pieces; an empty piece is the end. */
 function readToEnd(file: number): Buffer {
   let length = 0;
   for (;;) {

@@ -17,8 +17,8 @@ const MAX_BYTES = 64 * 1024;
 const scratch = Buffer.allocUnsafeSlow(MAX_BYTES);
 
 /**
- * Opens a file, gives the bytes of one read to a function and closes it; null when it is not there or cannot be read. The
- * kernel gives a longer table in pieces: those are for `readWhole`.
+ * Passes the bytes of one read to `use`; null when the file is missing or unreadable. The kernel returns longer tables in
+ * pieces: read those with `readWhole`.
  */
 export function readBytes<T>(path: string, use: (bytes: Buffer) => T): T | null {
   let length: number;
@@ -36,22 +36,22 @@ export function readBytes<T>(path: string, use: (bytes: Buffer) => T): T | null 
   return use(scratch.subarray(0, length));
 }
 
-/** The text of a small file without the white space around it; null when it is not there or cannot be read. */
+/** Returns the trimmed text of a small file; null when it is missing or unreadable. */
 export function readText(path: string): string | null {
   return readBytes(path, (bytes) => bytes.toString('utf8').trim());
 }
 
-/** The whole number that a file consists of; null when there is none. */
+/** Returns the number in a file; null for anything else. */
 export function readNumber(path: string): number | null {
   return parseNumber(readText(path));
 }
 
-/** A decimal number; null for anything else. */
+/** Parses a decimal number; null for anything else. */
 export function parseNumber(text: string | null): number | null {
   return text !== null && /^-?\d{1,20}(\.\d{1,20})?$/.test(text) ? Number(text) : null;
 }
 
-/** The names in a directory; none when it is not there. */
+/** Returns the names in a directory; none when it is missing. */
 export function listDirectory(path: string): string[] {
   try {
     return readdirSync(path);
@@ -62,8 +62,8 @@ export function listDirectory(path: string): string[] {
 }
 
 /**
- * What the kernel says of a file that this machine lacks, that vanished (a device was unplugged, a process ended), that
- * the driver cannot read just now, or that we may not read.
+ * Error codes for a file that does not exist, vanished (a device was unplugged, a process ended), that the driver cannot read
+ * at the moment, or that this account may not read.
  */
 const MISSING = new Set([
   'ENOENT',
@@ -84,12 +84,12 @@ const MISSING = new Set([
   'EPERM',
 ]);
 
-/** Whether an error of a read only means that there is nothing to read. */
+/** Whether a read failed because there is nothing to read. */
 export function isMissing(error: unknown): boolean {
   return error instanceof Error && 'code' in error && MISSING.has(String(error.code));
 }
 
-/** Where a path leads, without links; null when it is not there. */
+/** Resolves the links of a path; null when it is missing. */
 export function resolvePath(path: string): string | null {
   try {
     return realpathSync(path);
@@ -104,7 +104,7 @@ const AT_PAGESZ = 6n;
 
 const ENTRY_BYTES = 16;
 
-/** The size of a page of memory in bytes (4 KiB, on some ARM machines 16 or 64), from the auxiliary vector; else null. */
+/** Returns the memory page size (4 KiB, on some ARM machines 16 or 64) from the auxiliary vector; null without one. */
 export function readPageSizeBytes(roots: Roots): number | null {
   return readBytes(join(roots.proc, 'self/auxv'), (bytes) => {
     const read = (at: number): bigint =>
@@ -130,8 +130,8 @@ export function readOsRelease(paths: readonly string[]): ReadonlyMap<string, str
 }
 
 /**
- * Looks for a program.
- * @param searchPath directories, as in the environment's PATH; those that are not absolute are passed over
+ * Finds a program.
+ * @param searchPath directories, as in PATH; relative ones are ignored
  * @returns its path; null when no directory has it
  */
 export function findProgram(name: string, searchPath: string): string | null {

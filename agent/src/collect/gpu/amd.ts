@@ -7,8 +7,8 @@ import { listDirectory, parseNumber } from '../../read/small-file.ts';
 import { type Card, type Figures, type FiguresReader, openHwmon } from './cards.ts';
 
 /**
- * The figures of a card of AMD (kernel documentation, gpu/amdgpu/thermal and driver-misc). The driver asks the card's
- * own processor for most of them, which takes long when that is in trouble: so they are read in the background.
+ * Reads the figures of an AMD card (kernel documentation, gpu/amdgpu/thermal and driver-misc). The driver asks the card's own
+ * processor for most of them, which may block, so they are read in the background.
  */
 export function openAmdReader(card: Card, reader: BackgroundReader): FiguresReader {
   const files = new CardFiles(reader);
@@ -23,7 +23,7 @@ export function openAmdReader(card: Card, reader: BackgroundReader): FiguresRead
   };
 }
 
-/** At the edge of the chip; accelerators (MI300) measure only where it is hottest. */
+/** The temperature at the edge of the chip; accelerators (MI300) measure only the hotspot. */
 function findTemperature({ hwmon }: Card): string {
   const names = hwmon === null ? [] : listDirectory(hwmon);
   return names.includes('temp1_input') ? 'temp1_input' : 'temp2_input';
@@ -43,7 +43,7 @@ function readFigures(
     memory_total_bytes: number('mem_info_vram_total'),
     host_memory_used_bytes: number('mem_info_gtt_used'),
     temperature_celsius: hwmon.celsius(temperature),
-    // Newer cards only say what is drawn now.
+    // Newer cards report only the present power.
     power_watts: average ?? now,
     power_limit_watts: hwmon.limitWatts('power1_cap'),
     fan_ratio: hwmon.fanRatio(),
@@ -58,30 +58,30 @@ function readClock(files: CardFiles, path: string): number | null {
 }
 
 /**
- * Reads pp_dpm_sclk and pp_dpm_mclk of amdgpu: a line for each clock that the card can have, a star behind the one it
- * has (`1: 800Mhz *`).
- * @returns in megahertz; null where none has the star
+ * Parses pp_dpm_sclk and pp_dpm_mclk of amdgpu: a line for each possible clock, with a star behind the present one
+ * (`1: 800Mhz *`).
+ * @returns megahertz; null without a star
  */
 function parseDpmClock(text: string): number | null {
   const match = /^\s*\w+: (\d{1,6})mhz \*\s*$/im.exec(text)?.[1];
   return match === undefined ? null : Number(match);
 }
 
-/** Files that could not be read are tried again this often. */
-const LOOK_INTERVAL_MS = 10_000;
+/** How often unreadable files are retried. */
+const RETRY_INTERVAL_MS = 10_000;
 
-/** The files of one card whose driver may take long: what is told is what was read after the tick before. */
+/** The files of one card, read in the background after each tick. */
 class CardFiles {
   readonly #reader: BackgroundReader;
-  readonly #asked = new Set<string>();
-  readonly #isLookDue = every(LOOK_INTERVAL_MS);
+  readonly #paths = new Set<string>();
+  readonly #isRetryDue = every(RETRY_INTERVAL_MS);
 
   constructor(reader: BackgroundReader) {
     this.#reader = reader;
   }
 
   text(path: string): string | null {
-    this.#asked.add(path);
+    this.#paths.add(path);
     return this.#reader.textOf(path);
   }
 
@@ -89,16 +89,16 @@ class CardFiles {
     return parseNumber(this.text(path));
   }
 
-  /** Begins to read all that was asked for. */
+  /** Starts reading all files that were used. */
   refresh(atMs: number): void {
-    const isLookDue = this.#isLookDue(atMs);
-    const paths = [...this.#asked];
+    const isRetryDue = this.#isRetryDue(atMs);
+    const paths = [...this.#paths];
     this.#reader.refresh(
-      isLookDue ? paths : paths.filter((path) => this.#reader.textOf(path) !== null),
+      isRetryDue ? paths : paths.filter((path) => this.#reader.textOf(path) !== null),
     );
   }
 
   forget(): void {
-    this.#reader.forget(this.#asked);
+    this.#reader.forget(this.#paths);
   }
 }

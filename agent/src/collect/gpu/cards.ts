@@ -6,9 +6,9 @@ import { present, round, toCelsius, toShare } from '../../figures.ts';
 import { listDirectory, readText, resolvePath } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 
-/** A card of which the kernel's driver says something in /sys/class/drm. */
+/** A card in /sys/class/drm. */
 export interface Card {
-  /** cardN, which has what is about graphics. */
+  /** The directory cardN. */
   readonly directory: string;
   /** The directory of the device, without links. */
   readonly device: string;
@@ -21,7 +21,7 @@ const VENDORS = { amdgpu: 'amd', i915: 'intel', xe: 'intel' } as const;
 
 const MAX_CARDS = 64;
 
-/** The cards with a driver that we know, in their order; their outputs (`card0-DP-1`) are not cards. */
+/** Lists the cards with a known driver, in order; outputs (`card0-DP-1`) are not cards. */
 export function listCards(roots: Roots): Card[] {
   const root = join(roots.sys, 'class/drm');
   return listDirectory(root)
@@ -49,43 +49,43 @@ function readCard(directory: string, index: number): Card | null {
   return { directory, device, driver, hwmon: findHwmon(device, driver), facts };
 }
 
-/** A card may have several; the one of the card as a whole bears the driver's name. */
+/** A card may have several hwmon directories; that of the whole card has the driver's name. */
 function findHwmon(device: string, driver: string): string | null {
   const root = join(device, 'hwmon');
   const paths = listDirectory(root).map((name) => join(root, name));
   return paths.find((path) => readText(join(path, 'name')) === driver) ?? null;
 }
 
-/** What changes about a card. */
+/** The variable fields of a card. */
 export type Figures = Omit<
   AgentGpu,
   'vendor' | 'index' | 'name' | 'model_id' | 'uuid' | 'pci_address' | 'asleep'
 >;
 
-/** Reads the figures of one card while that is awake. */
+/** Reads the figures of one card while it is awake. */
 export interface FiguresReader {
-  /** @param atMs milliseconds of a clock that only goes forward */
+  /** @param atMs the monotonic time in milliseconds */
   read(atMs: number): Figures;
   close(): void;
 }
 
 const MICROWATTS = 1_000_000;
 
-/** What a card measures of itself; null each where it does not. */
+/** The sensors of a card; each returns null when it is missing. */
 export interface Hwmon {
   readonly number: (name: string) => number | null;
   readonly celsius: (name: string) => number | null;
   readonly watts: (name: string) => number | null;
-  /** As `watts`; 0 says that there is no limit. */
+  /** As `watts`; 0 means no limit, and becomes null. */
   readonly limitWatts: (name: string) => number | null;
-  /** What the fan is told: a value up to 255, or turns where the driver knows the highest. */
+  /** The fan's set value (up to 255) or its speed, as a ratio of the maximum. */
   readonly fanRatio: () => number | null;
 }
 
 /**
- * The files of a directory of hwmon (kernel documentation, hwmon/sysfs-interface).
+ * Opens a hwmon directory (kernel documentation, hwmon/sysfs-interface).
  * @param directory null where the card has none
- * @param read how to read a number
+ * @param read reads a number from a file
  */
 export function openHwmon(directory: string | null, read: (path: string) => number | null): Hwmon {
   const number = (name: string): number | null =>
@@ -100,9 +100,9 @@ export function openHwmon(directory: string | null, read: (path: string) => numb
     limitWatts: (name) => watts(name) || null,
     celsius: (name) => toCelsius(number(name)),
     fanRatio() {
-      const told = toShare(number('pwm1'), number('pwm1_max'));
+      const set = toShare(number('pwm1'), number('pwm1_max'));
       const turning = toShare(number('fan1_input'), number('fan1_max'));
-      return told ?? turning;
+      return set ?? turning;
     },
   };
 }

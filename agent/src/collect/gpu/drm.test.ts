@@ -13,10 +13,10 @@ const card0 = 'sys/class/drm/card0';
 
 function open({ roots }: Machine) {
   const reader = new BackgroundReader(() => 0);
-  const leftAlone = new Set<string>();
-  const gpus = openDrmCollector(roots, reader, 1000, leftAlone);
+  const pausedDevices = new Set<string>();
+  const gpus = openDrmCollector(roots, reader, 1000, pausedDevices);
   return {
-    leftAlone,
+    pausedDevices,
     collect: (atMs: number) => gpus.collect(atMs),
     /** What it says once the files are read that it asks for. */
     async settle(atMs: number) {
@@ -128,7 +128,7 @@ test('a card that is left alone is told of to others that would ask it, for as l
   using gpus = open(machine);
   const listLeftAlone = async (atMs: number): Promise<string[]> => {
     await gpus.settle(atMs);
-    return [...gpus.leftAlone];
+    return [...gpus.pausedDevices];
   };
   const device = realpathSync(`${machine.roots.sys}/class/drm/card0/device`);
   assert.deepEqual(await listLeftAlone(0), []);

@@ -2,17 +2,17 @@ import type { AgentGpu } from '@latchkey/contract';
 
 import { type Collector, every } from '../../collector.ts';
 import type { BackgroundReader } from '../../read/background-reader.ts';
-import { canSleep, isAsleep, Rest } from './power.ts';
+import { canSleep, isAsleep, SleepPause } from './power.ts';
 import type { Roots } from '../../roots.ts';
 import { openAmdReader } from './amd.ts';
 import { type Card, type Figures, type FiguresReader, listCards } from './cards.ts';
 import { openIntelReader } from './intel.ts';
 import { FRESH_INTERVALS } from './tool.ts';
 
-/** Cards are looked for again this often. */
-const LOOK_INTERVAL_MS = 10_000;
+/** How often cards are searched again. */
+const SCAN_INTERVAL_MS = 10_000;
 
-/** A card that does less has nothing to do. */
+/** Below this usage, a card has no work. */
 const IDLE_RATIO = 0.01;
 
 interface CardCollector {
@@ -21,22 +21,22 @@ interface CardCollector {
 }
 
 /**
- * AMD's and Intel's cards, from what their drivers say in /sys/class/drm.
- * @param leftAlone has the directories of the cards that are not asked for a while, so that they can fall asleep
+ * Collects AMD's and Intel's cards from /sys/class/drm.
+ * @param pausedDevices receives the directories of the cards that are not read for a while, so that they can fall asleep
  */
 export function openDrmCollector(
   roots: Roots,
   reader: BackgroundReader,
   intervalMs: number,
-  leftAlone: Set<string>,
+  pausedDevices: Set<string>,
 ): Collector<AgentGpu[]> {
-  const isLookDue = every(LOOK_INTERVAL_MS);
+  const isScanDue = every(SCAN_INTERVAL_MS);
   let cards: ReadonlyMap<string, CardCollector> = new Map();
   return {
     collect(atMs) {
-      if (isLookDue(atMs))
-        cards = look(roots, cards, (card) =>
-          openCardCollector(card, reader, intervalMs, leftAlone),
+      if (isScanDue(atMs))
+        cards = scanCards(roots, cards, (card) =>
+          openCardCollector(card, reader, intervalMs, pausedDevices),
         );
       return cards.size === 0 ? null : [...cards.values()].map((card) => card.collect(atMs));
     },
@@ -44,8 +44,8 @@ export function openDrmCollector(
   };
 }
 
-/** The cards there are now; those that were there before keep what they were compared with. */
-function look(
+/** Returns the present cards; known ones keep their counters. */
+function scanCards(
   roots: Roots,
   before: ReadonlyMap<string, CardCollector>,
   open: (card: Card) => CardCollector,
@@ -60,42 +60,42 @@ function look(
   return cards;
 }
 
-/** A card that sleeps is not woken up, and one with nothing to do is left alone now and then so that it can. */
+/** Does not wake a sleeping card, and pauses a card without work so that it can fall asleep. */
 function openCardCollector(
   card: Card,
   reader: BackgroundReader,
   intervalMs: number,
-  leftAlone: Set<string>,
+  pausedDevices: Set<string>,
 ): CardCollector {
-  const rest = new Rest();
+  const pause = new SleepPause();
   let figures: FiguresReader | null = null;
   let last: Figures = {};
   let lastAtMs = Number.NEGATIVE_INFINITY;
 
-  /** What it said before it slept is not to be compared with. */
+  /** Drops the counters, which do not apply after a sleep. */
   function close(): void {
     figures?.close();
     figures = null;
-    leftAlone.delete(card.device);
+    pausedDevices.delete(card.device);
   }
 
   function read(atMs: number): void {
     figures ??= card.driver === 'amdgpu' ? openAmdReader(card, reader) : openIntelReader(card);
     [last, lastAtMs] = [figures.read(atMs), atMs];
     const { awake_ratio: awake = 1, usage_ratio: usage = awake } = last;
-    rest.note(usage < IDLE_RATIO && canSleep(card.device), atMs);
+    pause.update(usage < IDLE_RATIO && canSleep(card.device), atMs);
   }
 
   return {
     collect(atMs) {
       if (isAsleep(card.device)) {
-        rest.noteSleep();
+        pause.reset();
         close();
         return { ...card.facts, asleep: true };
       }
-      if (!rest.isResting(atMs)) read(atMs);
-      if (rest.isResting(atMs)) leftAlone.add(card.device);
-      else leftAlone.delete(card.device);
+      if (!pause.isPaused(atMs)) read(atMs);
+      if (pause.isPaused(atMs)) pausedDevices.add(card.device);
+      else pausedDevices.delete(card.device);
       const isFresh = atMs - lastAtMs <= FRESH_INTERVALS * intervalMs;
       return isFresh ? { ...card.facts, ...last } : card.facts;
     },

@@ -20,7 +20,7 @@ function open(roots: Roots, searchPath: string, intervalMs = 1000) {
   const gpus = openGpusCollector(roots, reader, { searchPath, intervalMs });
   return {
     collect: (atMs: number) => gpus.collect(atMs),
-    rest: (atMs: number) => gpus.rest?.(atMs),
+    idle: (atMs: number) => gpus.idle?.(atMs),
     takeProblem: () => gpus.takeProblem?.() ?? null,
     [Symbol.dispose]: () => {
       gpus.close?.();
@@ -70,9 +70,9 @@ for (const [fixture, tool, output] of [
     using gpus = open(machine.roots, programs.searchPath);
     await waitFor(() => gpus.collect(0));
     const [pid = 0] = programs.pids();
-    gpus.rest(30_000);
+    gpus.idle(30_000);
     assert.ok(await waitFor(() => gpus.collect(1000)));
-    gpus.rest(31_001);
+    gpus.idle(31_001);
     await waitFor(() => !isThere(pid));
     assert.ok(await waitFor(() => gpus.collect(100_000)));
     assert.equal(programs.starts().length, 2);

@@ -8,18 +8,18 @@ import { isTegra, openJetsonCollector } from './jetson.ts';
 import { openNvidiaCollector } from './nvidia.ts';
 
 interface GpuOptions {
-  /** Where `nvidia-smi` and `tegrastats` lie; without it, as in PATH, and where Windows and NixOS keep them. */
+  /** Directories with `nvidia-smi` and `tegrastats`; default: PATH and the usual ones, also of WSL and NixOS. */
   readonly searchPath?: string;
-  /** How often they are to say something; without it, every second. */
+  /** The interval of their readings; default: one second. */
   readonly intervalMs?: number;
-  /** Gets the directories of the cards that nobody else is to ask for a while, either. */
-  readonly leftAlone?: Set<string>;
+  /** Receives the directories of the cards that other collectors must not read either. */
+  readonly pausedDevices?: Set<string>;
 }
 
 /** Services are often started without a PATH, or with a short one. */
 const USUAL_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/lib/wsl/lib:/run/current-system/sw/bin';
 
-/** All GPUs: NVIDIA's by its program, AMD's and Intel's by what their drivers say in /sys. */
+/** Collects all GPUs: NVIDIA's with its program, AMD's and Intel's from /sys. */
 export function openGpusCollector(
   roots: Roots,
   reader: BackgroundReader,
@@ -28,12 +28,12 @@ export function openGpusCollector(
   const {
     searchPath = `${process.env['PATH'] ?? ''}:${USUAL_PATH}`,
     intervalMs = 1000,
-    leftAlone = new Set<string>(),
+    pausedDevices = new Set<string>(),
   } = options;
   const openNvidia = isTegra(roots) ? openJetsonCollector : openNvidiaCollector;
   const makers = [
     openNvidia(roots, searchPath, intervalMs),
-    openDrmCollector(roots, reader, intervalMs, leftAlone),
+    openDrmCollector(roots, reader, intervalMs, pausedDevices),
   ];
   let problem: string | null = null;
   return {
@@ -41,7 +41,7 @@ export function openGpusCollector(
       const problems: Error[] = [];
       const gpus = makers.flatMap((maker) => collectFrom(maker, atMs, problems));
       const [first] = problems;
-      // Trouble with one maker's cards must not cost the others'.
+      // A problem with one maker's cards must not hide the others.
       if (gpus.length === 0 && first !== undefined) throw first;
       problem = first?.message ?? problem;
       return gpus.length === 0 ? null : gpus;
@@ -51,7 +51,7 @@ export function openGpusCollector(
       problem = null;
       return taken;
     },
-    rest: (atMs) => makers.forEach((maker) => maker.rest?.(atMs)),
+    idle: (atMs) => makers.forEach((maker) => maker.idle?.(atMs)),
     close: () => makers.forEach((maker) => maker.close?.()),
   };
 }

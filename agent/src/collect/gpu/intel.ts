@@ -4,13 +4,13 @@ import { present, Rates, round, toHertz, toRatio } from '../../figures.ts';
 import { listDirectory, readNumber } from '../../read/small-file.ts';
 import { type Card, type FiguresReader, type Hwmon, openHwmon } from './cards.ts';
 
-/** A part of the GPU with a clock of its own (graphics, media). */
+/** A part of the GPU with its own clock (graphics, media). */
 interface Engine {
-  /** Files that say the clock in megahertz, the best first: what it is, then what was asked for. */
+  /** Files with the clock in megahertz: the actual one, then the requested one. */
   readonly clocks: readonly string[];
-  /** Counts the milliseconds in the sleep state. */
+  /** File that counts the milliseconds in the sleep state. */
   readonly residency: string;
-  /** Says 0 when that state is switched off; null where no file says it. */
+  /** File that contains 0 when the sleep state is disabled; null without such a file. */
   readonly residencyEnabled: string | null;
 }
 
@@ -18,8 +18,8 @@ const MICROJOULES = 1_000_000;
 const MS_PER_SECOND = 1000;
 
 /**
- * The figures of a card of Intel (kernel documentation, ABI of i915 and xe). They come from registers, so they are read
- * at once: the counters need the moment at which they were read.
+ * Reads the figures of an Intel card (kernel documentation, ABI of i915 and xe). They come from registers and do not block, and
+ * the counters need the time of their reading.
  */
 export function openIntelReader(card: Card): FiguresReader {
   const engines = card.driver === 'xe' ? listXeEngines(card) : listI915Engines(card);
@@ -40,18 +40,18 @@ export function openIntelReader(card: Card): FiguresReader {
   };
 }
 
-/** Time out of the sleep state. The time with work is shorter; it is counted for privileged programs only (perf, fdinfo). */
+/** Returns the ratio of time outside the sleep state. Only privileged programs can read the time with work (perf, fdinfo). */
 function readAwake(engine: Engine, rates: Rates<string>, atMs: number): number | null {
   const { residency, residencyEnabled } = engine;
   if (residencyEnabled !== null && readNumber(residencyEnabled) === 0) return null;
   const asleepMs = readNumber(residency);
-  // One that never slept cannot: no figure is better than a GPU that seems always busy.
+  // An engine that never slept cannot sleep: no figure is better than a GPU that seems always busy.
   if (asleepMs === null || asleepMs === 0) return null;
   const msPerSecond = rates.next(residency, asleepMs, atMs);
   return msPerSecond === null ? null : toRatio(1 - msPerSecond / MS_PER_SECOND);
 }
 
-/** Energy of the card or, where only that is measured, of its package. */
+/** Returns the power of the card or, where only that is measured, of its package. */
 function readPower(hwmon: Hwmon, rates: Rates<string>, atMs: number): number | null {
   const watts = ['energy1_input', 'energy2_input'].map((name) => {
     const microjoules = hwmon.number(name);
@@ -67,7 +67,7 @@ function listI915Engines({ directory }: Card): Engine[] {
     residencyEnabled: join(gt, 'rc6_enable'),
   }));
   if (engines.length > 0) return engines;
-  // Kernels before 5.18 say it of the whole card.
+  // Kernels before 5.18 have these files for the whole card.
   return [
     {
       clocks: ['gt_act_freq_mhz', 'gt_cur_freq_mhz'].map((name) => join(directory, name)),

@@ -16,9 +16,9 @@ export function isTegra(roots: Roots): boolean {
 }
 
 /**
- * The GPU of a Jetson, from one `tegrastats` that runs as long as somebody asks.
- * @param searchPath where programs lie, as in PATH
- * @param intervalMs how often it is to say something
+ * Collects the GPU of a Jetson with one `tegrastats` that runs while there are viewers.
+ * @param searchPath directories with programs, as in PATH
+ * @param intervalMs the interval of its readings
  */
 export function openJetsonCollector(
   roots: Roots,
@@ -38,7 +38,7 @@ export function openJetsonCollector(
       const reading = runner.collect(atMs);
       return reading === null ? null : [describeGpu(name, reading)];
     },
-    rest: (atMs) => runner.rest(atMs),
+    idle: (atMs) => runner.idle(atMs),
     close: () => runner.close(),
   };
 }
@@ -59,9 +59,9 @@ function describeGpu(name: string | null, reading: TegraReading): AgentGpu {
   });
 }
 
-/** What `tegrastats` says of the GPU of a Jetson, in its own units; null where it does not say. */
+/** A reading of `tegrastats`, in its own units; null for what it does not report. */
 interface TegraReading {
-  /** Of the machine: the GPU has none of its own. */
+  /** Memory of the machine: the GPU has none of its own. */
   readonly memoryUsedMebibytes: number;
   readonly memoryTotalMebibytes: number;
   readonly usagePercent: number | null;
@@ -72,7 +72,7 @@ interface TegraReading {
 
 const LINE_FEED = 0x0a;
 
-/** Which many lines of something else may follow the last reading. */
+/** At most this many other lines may follow the last reading. */
 const MAX_LINES = 8;
 
 /** `RAM 3482/7620MB`: megabytes of 1,048,576 bytes. */
@@ -88,7 +88,7 @@ const TEMPERATURE = /\bGPU@(-?\d{1,3}(?:\.\d{1,3})?)C/i;
 const POWER = / (?:VDD_GPU|VDD_SYS_GPU|POM_5V_GPU|GPU) (\d{1,7})(?:mW)?\/\d/;
 
 /**
- * Reads the newest line of the output; what follows the last line feed is still being written.
+ * Parses the newest line of the output; what follows the last line feed is incomplete.
  * @returns null when the last lines hold no reading
  */
 export function parseTegrastats(bytes: Buffer): TegraReading | null {
@@ -104,7 +104,7 @@ export function parseTegrastats(bytes: Buffer): TegraReading | null {
 
 function readLine(line: string): TegraReading | null {
   const [, used, total] = MEMORY.exec(line) ?? [];
-  // A GPU that is switched off is there, and says nothing of itself.
+  // A GPU that is powered off exists, but has no figures.
   if (used === undefined || total === undefined || !line.includes('CPU [')) return null;
   const [, load, clock] = LOAD.exec(line) ?? [];
   const usagePercent = toNumber(load);
@@ -122,7 +122,7 @@ function toNumber(word: string | undefined): number | null {
   return word === undefined ? null : Number(word);
 }
 
-/** A sensor without power says -256. */
+/** A sensor without power reports -256. */
 function toTemperature(word: string | undefined): number | null {
   const celsius = toNumber(word);
   return celsius !== null && celsius > -256 ? celsius : null;

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 
 import type { AgentGpu } from '@latchkey/contract';
 
-import { type Collector, atMostEvery } from '../../collector.ts';
+import { type Collector, throttle } from '../../collector.ts';
 import {
   NVIDIA_FIELDS,
   type NvidiaField,
@@ -11,7 +11,7 @@ import {
   parseNvidiaSmi,
 } from '../../parse/nvidia-smi.ts';
 import { present, toBytes, toHertz, toPercentRatio } from '../../figures.ts';
-import { canSleep, isAsleep, Rest } from './power.ts';
+import { canSleep, isAsleep, SleepPause } from './power.ts';
 import { findProgram, listDirectory, readText } from '../../read/small-file.ts';
 import type { Roots } from '../../roots.ts';
 import { FRESH_INTERVALS, ToolRunner } from './tool.ts';
@@ -19,30 +19,30 @@ import { FRESH_INTERVALS, ToolRunner } from './tool.ts';
 const LOOK_INTERVAL_MS = 10_000;
 
 /**
- * NVIDIA's cards, from one `nvidia-smi` that runs as long as somebody asks. While all of them sleep it is ended, for it
- * would wake them.
- * @param searchPath where programs lie, as in PATH
- * @param intervalMs how often it is to say something
+ * Collects NVIDIA's cards with one `nvidia-smi` that runs while there are viewers. While all cards sleep, it is stopped, because
+ * it would wake them.
+ * @param searchPath directories with programs, as in PATH
+ * @param intervalMs the interval of its readings
  */
 export function openNvidiaCollector(
   roots: Roots,
   searchPath: string,
   intervalMs: number,
 ): Collector<AgentGpu[]> {
-  const cards = atMostEvery(LOOK_INTERVAL_MS, { collect: () => listCards(roots) });
+  const cards = throttle(LOOK_INTERVAL_MS, { collect: () => listCards(roots) });
   const runner = new ToolRunner({
     ...describeTool(intervalMs),
     find: () => (hasDriver(roots) ? findProgram('nvidia-smi', searchPath) : null),
   });
-  const rest = new Rest();
+  const pause = new SleepPause();
   let last: AgentGpu[] | null = null;
   let lastAtMs = Number.NEGATIVE_INFINITY;
 
   function read(directories: readonly string[], atMs: number): AgentGpu[] | null {
     [last, lastAtMs] = [runner.collect(atMs)?.map(describeGpu) ?? null, atMs];
-    const mayRest = directories.length > 0 && directories.every(canSleep) && isIdle(last);
-    rest.note(mayRest, atMs);
-    if (rest.isResting(atMs)) runner.pause();
+    const isWithoutWork = directories.length > 0 && directories.every(canSleep) && isIdle(last);
+    pause.update(isWithoutWork, atMs);
+    if (pause.isPaused(atMs)) runner.pause();
     return last;
   }
 
@@ -55,12 +55,12 @@ export function openNvidiaCollector(
     collect(atMs) {
       const directories = cards.collect(atMs) ?? [];
       const sleeping = directories.length > 0 && directories.every(isAsleep);
-      if (!sleeping) return rest.isResting(atMs) ? repeat(atMs) : read(directories, atMs);
-      rest.noteSleep();
+      if (!sleeping) return pause.isPaused(atMs) ? repeat(atMs) : read(directories, atMs);
+      pause.reset();
       runner.pause();
       return directories.map((directory, index) => describeSleeping(directory, index, last));
     },
-    rest: (atMs) => runner.rest(atMs),
+    idle: (atMs) => runner.idle(atMs),
     close: () => runner.close(),
   };
 }
@@ -80,9 +80,9 @@ function describeTool(intervalMs: number) {
       const readings = parseNvidiaSmi(output, fields);
       return readings.length === 0 ? null : readings;
     },
-    /** Versions that do not know one of the fields are asked without it. */
-    mend(lastWords: string): boolean {
-      const unknown = findUnknownField(lastWords);
+    /** Drops a field that this version does not know. */
+    adaptTo(message: string): boolean {
+      const unknown = findUnknownField(message);
       const known = fields.filter((field) => field !== unknown);
       if (known.length === fields.length) return false;
       fields = known;
@@ -91,7 +91,7 @@ function describeTool(intervalMs: number) {
   };
 }
 
-/** Without a driver the program would only say so; under Windows (WSL) and in containers there is no PCI. */
+/** Whether a driver is loaded; under Windows (WSL) and in containers there is no PCI. */
 function hasDriver(roots: Roots): boolean {
   return [
     [roots.proc, 'driver/nvidia'],
@@ -100,7 +100,7 @@ function hasDriver(roots: Roots): boolean {
   ].some(([root = '', path = '']) => listDirectory(join(root, path)).length > 0);
 }
 
-/** The directories of the cards, by address. */
+/** Lists the directories of the cards, by address. */
 function listCards(roots: Roots): string[] {
   const directory = join(roots.sys, 'bus/pci/drivers/nvidia');
   return listDirectory(directory)
@@ -124,7 +124,7 @@ function describeSleeping(
   return { ...(known === undefined ? present(facts) : identify(known)), asleep: true };
 }
 
-/** What does not change about a card. */
+/** Returns the constant fields of a card. */
 function identify({ vendor, index, name, uuid, pci_address }: AgentGpu): AgentGpu {
   const [named, numbered, placed] = [name ?? null, uuid ?? null, pci_address ?? null];
   return present({ vendor, index, name: named, uuid: numbered, pci_address: placed });

@@ -2,55 +2,54 @@ import { join } from 'node:path';
 
 import { readText } from '../../read/small-file.ts';
 
-/** A card that has done nothing for so long may sleep. */
+/** A card is paused after this time without work. */
 const IDLE_MS = 60_000;
 
-/** After a rest in which it did not fall asleep: its screen is on, or something holds it. */
+/** The same after a pause in which it did not fall asleep: its screen is on, or a program holds it. */
 const LONG_IDLE_MS = 600_000;
 
-/** Drivers let a card fall asleep 1 to 10 seconds after it was last asked. */
-const REST_MS = 15_000;
+/** Drivers put a card to sleep 1 to 10 seconds after the last access. */
+const PAUSE_MS = 15_000;
 
 /**
- * Every question keeps a card awake, so one that could sleep and has nothing to do is not asked for a while, to see
- * whether it falls asleep.
+ * Decides when to stop reading a card so that it can fall asleep: every access keeps it awake. A card that could sleep and has no
+ * work is paused for 15 seconds.
  */
-export class Rest {
+export class SleepPause {
   #idleSinceMs = Number.NaN;
-  #restUntilMs = Number.NEGATIVE_INFINITY;
-  #patienceMs = IDLE_MS;
+  #pausedUntilMs = Number.NEGATIVE_INFINITY;
+  #idleLimitMs = IDLE_MS;
 
-  /** Whether the card is to be left alone now. */
-  isResting(atMs: number): boolean {
-    return atMs < this.#restUntilMs;
+  isPaused(atMs: number): boolean {
+    return atMs < this.#pausedUntilMs;
   }
 
-  /** @param mayRest whether the card could sleep and has nothing to do */
-  note(mayRest: boolean, atMs: number): void {
-    if (!mayRest) this.#idleSinceMs = Number.NaN;
+  /** @param isIdle whether the card could sleep and has no work */
+  update(isIdle: boolean, atMs: number): void {
+    if (!isIdle) this.#idleSinceMs = Number.NaN;
     else if (Number.isNaN(this.#idleSinceMs)) this.#idleSinceMs = atMs;
-    if (!(atMs - this.#idleSinceMs >= this.#patienceMs)) return;
-    this.#restUntilMs = atMs + REST_MS;
+    if (!(atMs - this.#idleSinceMs >= this.#idleLimitMs)) return;
+    this.#pausedUntilMs = atMs + PAUSE_MS;
     this.#idleSinceMs = Number.NaN;
-    this.#patienceMs = LONG_IDLE_MS;
+    this.#idleLimitMs = LONG_IDLE_MS;
   }
 
-  /** The card fell asleep: when it wakes up it is asked again at once. */
-  noteSleep(): void {
-    this.#restUntilMs = Number.NEGATIVE_INFINITY;
+  /** Ends the pause when the card has fallen asleep: once it wakes up, it is read at once. */
+  reset(): void {
+    this.#pausedUntilMs = Number.NEGATIVE_INFINITY;
     this.#idleSinceMs = Number.NaN;
-    this.#patienceMs = IDLE_MS;
+    this.#idleLimitMs = IDLE_MS;
   }
 }
 
 const ASLEEP: ReadonlySet<string | null> = new Set(['suspended', 'suspending', 'resuming']);
 
-/** Whether a device sleeps (runtime power management); reading this does not wake it, reading nearly all else would. */
+/** Whether a device sleeps (runtime power management). This read does not wake it, unlike most others. */
 export function isAsleep(directory: string): boolean {
   return ASLEEP.has(readText(join(directory, 'power/runtime_status')));
 }
 
-/** Whether the kernel may put it to sleep. */
+/** Whether the kernel may put a device to sleep. */
 export function canSleep(directory: string): boolean {
   return readText(join(directory, 'power/control')) === 'auto';
 }

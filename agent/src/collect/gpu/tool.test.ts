@@ -137,7 +137,7 @@ test('one that floods is ended, and little of what it wrote is kept', async () =
   const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
   // Nobody asks meanwhile.
   await waitFor(() => !isThere(pid));
-  assert.equal(await tool.failure(1000), 'tool ended: it wrote without end');
+  assert.equal(await tool.failure(1000), 'tool ended: it exceeded its output limit');
   assert.equal(
     tool.seen.every((output) => output.length <= 32 * 1024),
     true,

@@ -1,50 +1,50 @@
 import type { Collector } from '../../collector.ts';
 import { Child } from '../child.ts';
 
-/** A program that writes a reading again and again until it is ended. */
+/** A program that writes readings until it is stopped. */
 interface Tool<T> {
-  /** For messages. */
+  /** Its name in messages. */
   readonly name: string;
-  /** How often it writes, in milliseconds. */
+  /** The interval of its readings. */
   readonly intervalMs: number;
-  /** Its path; null while it is not to be started. Asked seldom. */
+  /** Returns its path; null while it must not be started. */
   find(): string | null;
   args(): readonly string[];
-  /** The newest reading in the end of its output; null when there is none. */
+  /** Returns the newest reading in the end of its output; null without one. */
   parse(output: Buffer): T | null;
-  /** Whether what it said at its end is mended, so that it can be started again at once. */
-  mend?(lastWords: string): boolean;
+  /** Adapts the arguments to an error message; true when the program may be restarted at once. */
+  adaptTo?(message: string): boolean;
 }
 
-/** What was said counts for so many intervals. */
+/** A reading is fresh for this many intervals. */
 export const FRESH_INTERVALS = 3;
 
-/** One that has given no reading for so long hangs; drivers may take seconds to get ready. */
-const PATIENCE_MS = 30_000;
+/** A program without a reading for this long hangs; drivers may take seconds to start. */
+const SILENCE_TIMEOUT_MS = 30_000;
 
-/** One that gave readings for so long was well. */
+/** After readings over this time, failures are counted from the start. */
 const STEADY_MS = 60_000;
 
-const LONGEST_WAIT_MS = 600_000;
+const MAX_BACKOFF_MS = 600_000;
 
-/** Who asks again sooner finds it running. */
-const LEFT_MS = 30_000;
+/** The program is stopped when nobody collected for this long. */
+const IDLE_TIMEOUT_MS = 30_000;
 
-/** A program that is not there is looked for again this often. */
-const LOOK_INTERVAL_MS = 60_000;
+/** How often a missing program is searched again. */
+const SEARCH_INTERVAL_MS = 60_000;
 
 /**
- * Keeps one such program running, and gives its last reading while that is fresh. It is started by the first question,
- * ended when it hangs or floods, and started anew after a wait that doubles up to ten minutes. It is ended as well when
- * nobody has asked for half a minute. There are never two.
+ * Runs one instance of a tool and returns its last reading while that is fresh. The first `collect` starts it. It is killed when
+ * it hangs or exceeds its output limit, restarted with exponential backoff up to ten minutes, and stopped after half a minute
+ * without `collect`.
  */
 export class ToolRunner<T> implements Collector<T> {
   readonly #tool: Tool<T>;
   #child: Child | null = null;
   #paused = false;
-  #askedAtMs = Number.NEGATIVE_INFINITY;
+  #collectedAtMs = Number.NEGATIVE_INFINITY;
   #startedAtMs = Number.NEGATIVE_INFINITY;
-  #startAgainAtMs = Number.NEGATIVE_INFINITY;
+  #restartAtMs = Number.NEGATIVE_INFINITY;
   #failures = 0;
   #reading: T | null = null;
   #readAtMs = Number.NEGATIVE_INFINITY;
@@ -53,23 +53,23 @@ export class ToolRunner<T> implements Collector<T> {
     this.#tool = tool;
   }
 
-  /** @throws {Error} once each time that it ended by itself, with what it said */
+  /** @throws {Error} once for each time that the program ended, with its message */
   collect(atMs: number): T | null {
-    this.#askedAtMs = atMs;
-    if (this.#child !== null) this.#attend(this.#child, atMs);
-    else if (atMs >= this.#startAgainAtMs) this.#start(atMs);
+    this.#collectedAtMs = atMs;
+    if (this.#child !== null) this.#check(this.#child, atMs);
+    else if (atMs >= this.#restartAtMs) this.#start(atMs);
     const isFresh = atMs - this.#readAtMs <= FRESH_INTERVALS * this.#tool.intervalMs;
     return isFresh ? this.#reading : null;
   }
 
-  /** Ends the program until the next question. */
+  /** Stops the program until the next `collect`. */
   pause(): void {
     this.#paused = this.#child !== null;
     this.#child?.kill('paused');
   }
 
-  rest(atMs: number): void {
-    if (atMs - this.#askedAtMs > LEFT_MS) this.pause();
+  idle(atMs: number): void {
+    if (atMs - this.#collectedAtMs > IDLE_TIMEOUT_MS) this.pause();
   }
 
   close(): void {
@@ -78,39 +78,39 @@ export class ToolRunner<T> implements Collector<T> {
   }
 
   #start(atMs: number): void {
-    // Before anything that may fail, so that it is not tried at every tick.
-    this.#wait(atMs);
+    // Before anything that may fail, so that it is not retried at every tick.
+    this.#backOff(atMs);
     const program = this.#tool.find();
     this.#startedAtMs = atMs;
-    if (program === null) this.#startAgainAtMs = atMs + LOOK_INTERVAL_MS;
+    if (program === null) this.#restartAtMs = atMs + SEARCH_INTERVAL_MS;
     else this.#child = new Child(program, this.#tool.args());
   }
 
-  #attend(child: Child, atMs: number): void {
+  #check(child: Child, atMs: number): void {
     const ended = child.ended();
-    const output = child.readNews();
+    const output = child.readNewOutput();
     const reading = output === null ? null : this.#tool.parse(output);
     if (reading !== null) [this.#reading, this.#readAtMs] = [reading, atMs];
-    if (ended !== null) return this.#noteEnd(child, ended, atMs);
+    if (ended !== null) return this.#handleEnd(child, ended, atMs);
     const quietMs = atMs - Math.max(this.#startedAtMs, this.#readAtMs);
-    if (quietMs <= Math.max(PATIENCE_MS, 10 * this.#tool.intervalMs)) return;
-    child.kill(`it gave no reading for ${Math.round(quietMs / 1000)} s`);
+    if (quietMs <= Math.max(SILENCE_TIMEOUT_MS, 10 * this.#tool.intervalMs)) return;
+    child.kill(`it wrote no reading for ${Math.round(quietMs / 1000)} s`);
   }
 
-  #noteEnd(child: Child, reason: string, atMs: number): void {
-    const lastWords = this.#lastWordsOf(child);
+  #handleEnd(child: Child, reason: string, atMs: number): void {
+    const message = this.#messageOf(child);
     child.release();
     this.#child = null;
-    const needsNoWait = this.#paused || this.#tool.mend?.(lastWords) === true;
+    const mayRestart = this.#paused || this.#tool.adaptTo?.(message) === true;
     this.#paused = false;
-    if (needsNoWait) return this.#start(atMs);
+    if (mayRestart) return this.#start(atMs);
     this.#failures = this.#readAtMs - this.#startedAtMs >= STEADY_MS ? 1 : this.#failures + 1;
-    this.#wait(atMs);
-    throw new Error(`${this.#tool.name} ended: ${[reason, lastWords].filter(Boolean).join(': ')}`);
+    this.#backOff(atMs);
+    throw new Error(`${this.#tool.name} ended: ${[reason, message].filter(Boolean).join(': ')}`);
   }
 
-  /** What it said apart from readings. */
-  #lastWordsOf(child: Child): string {
+  /** Returns the last lines that are not readings. */
+  #messageOf(child: Child): string {
     const isReading = (line: string): boolean =>
       this.#tool.parse(Buffer.from(`${line}\n`)) !== null;
     return child
@@ -119,7 +119,7 @@ export class ToolRunner<T> implements Collector<T> {
       .join(' ');
   }
 
-  #wait(atMs: number): void {
-    this.#startAgainAtMs = atMs + Math.min(LONGEST_WAIT_MS, 1000 * 2 ** this.#failures);
+  #backOff(atMs: number): void {
+    this.#restartAtMs = atMs + Math.min(MAX_BACKOFF_MS, 1000 * 2 ** this.#failures);
   }
 }
