@@ -77,7 +77,7 @@ test('a collector that gives figures that are none costs its own part, and is na
     load: { collect: () => load },
   });
   assert.deepEqual(Object.keys(sampler.sample()), ['time', 'load']);
-  assert.match(warnings[0] ?? '', /cpu\.some\.average_60s_ratio is no figure/);
+  assert.match(warnings[0] ?? '', /cpu\.some\.average_60s_ratio is not a finite number/);
 });
 
 test('a collector that takes long is suspended for a minute', () => {
@@ -132,7 +132,7 @@ test('those that rested are woken up alone, and those that are left out are told
       told.push(`${name} ${atMs}`);
       return null;
     },
-    rest: (atMs: number) => void told.push(`${name} rests ${atMs}`),
+    idle: (atMs: number) => void told.push(`${name} rests ${atMs}`),
   });
   const { clock, sampler } = open({ load: openAs('load'), units: openAs('units') });
   const history: ReadonlySet<PartName> = new Set<PartName>(['load']);

@@ -36,7 +36,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
     assert.equal(refused.code, 1);
     assert.deepEqual(JSON.parse(refused.stdout), {
       reloaded: false,
-      problem: `The files could not be reloaded, and the previous ones stay in use: ${server.certificateFile} holds no "BEGIN CERTIFICATE": write it as PEM.`,
+      problem: `The files could not be reloaded, and the previous ones stay in use: ${server.certificateFile} contains no "BEGIN CERTIFICATE": write it as PEM.`,
     });
     assert.equal((await connect(port)).socket.readyState, shown.OPEN);
     assert.equal(viewer.socket.readyState, viewer.socket.OPEN);
@@ -48,7 +48,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
     const ended = await runAgent('reload', '--config', config);
     assert.deepEqual(
       [ended.code, ended.stdout],
-      [1, `No agent runs: nobody answers at ${socketPath}.\n`],
+      [1, `No agent is running: nothing listens on ${socketPath}.\n`],
     );
   });
 

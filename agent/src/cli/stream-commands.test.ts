@@ -104,7 +104,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     const config = writeConfig(await findFreePort(), 'viewers: {}\n');
     assert.deepEqual(await runAgent('validate', '--config', config), {
       code: 0,
-      stdout: `! Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.\n✓ ${config} is valid.\n`,
+      stdout: `! Anyone who reaches the port may watch: set viewers.certificates or viewers.tokens_file.\n✓ ${config} is valid.\n`,
       stderr: '',
     });
   });
@@ -128,7 +128,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     await once(other.listen(port, '127.0.0.1'), 'listening');
     const config = writeConfig(port);
     const { code, stdout } = await runAgent('health', '--config', config);
-    assert.deepEqual([code, stdout], [1, `What listens on port ${port} is not the agent.\n`]);
+    assert.deepEqual([code, stdout], [1, `The program on port ${port} is not the agent.\n`]);
     assert.equal((await runAgent('validate', '--config', config)).code, 78);
   });
 
@@ -158,7 +158,7 @@ describe('the commands of the stream', { skip: lacksOpenssl }, () => {
     );
     assert.match(
       problems[1],
-      /\.crl is out of date since .*, and nobody is let in: renew it, as .* refresh-list does\.$/u,
+      /\.crl has been out of date since .*, and all viewers are rejected: renew it, as .* refresh-list does\.$/u,
     );
     assert.equal(
       problems[2],

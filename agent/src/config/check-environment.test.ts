@@ -19,7 +19,7 @@ test('why a port will never be opened is told with what to do', () => {
     explainListenError(Object.assign(new Error(code), { code }), listen);
   assert.deepEqual(['EADDRINUSE', 'EACCES', 'EADDRNOTAVAIL'].map(explain), [
     'Port 443 is in use by another program: stop it, or change listen.',
-    'Port 443 is not for this account: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.',
+    'This account may not use port 443: choose a port from 1024, or grant CAP_NET_BIND_SERVICE.',
     null,
   ]);
 });
@@ -45,7 +45,7 @@ describe('what a configuration needs of the machine', { skip: lacksOpenssl }, ()
           {
             code: 'port_privileged',
             message:
-              'Port 443 is for root, which the service is not: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.',
+              'Port 443 needs root, and the service does not run as root: choose a port from 1024, or grant CAP_NET_BIND_SERVICE.',
           },
         ],
       ]);
@@ -66,7 +66,7 @@ viewers: { certificates: required, authority_file: ${authorityFile} }
     );
     const { validToDate } = new X509Certificate(old.own.cert);
     const later = new Date(validToDate.getTime() + DAY_MS);
-    const message = `${authorityFile} holds an authority (CN=old) that expired on ${validToDate.toISOString()}: whom it signed is not let in.`;
+    const message = `${authorityFile} contains an authority (CN=old) that expired on ${validToDate.toISOString()}: its certificates are rejected.`;
     const expired = { code: 'authority_expired', message };
     writeFileSync(authorityFile, old.own.cert);
     assert.deepEqual(await checkEnvironment(config, validToDate), { problems: [], warnings: [] });

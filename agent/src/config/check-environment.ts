@@ -7,11 +7,11 @@ import { type AgentConfig, explainListenError, readTokens } from './config.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Certificates are renewed a month before they expire, so that something went wrong when less is left. */
+/** Certificates are renewed a month before they expire, so that a renewal failed when less is left. */
 const EXPIRY_WARNING_DAYS = 14;
 
-/** Below it, others than root need a capability (net.ipv4.ip_unprivileged_port_start). */
-const FIRST_PORT_FOR_ALL = 1024;
+/** Lower ports need root or a capability (net.ipv4.ip_unprivileged_port_start). */
+const FIRST_UNPRIVILEGED_PORT = 1024;
 
 /** Identifies a problem for the doctor; the message is for people. */
 export type ProblemCode =
@@ -50,16 +50,16 @@ export async function checkEnvironment(config: AgentConfig, now: Date): Promise<
     findings.warnings.push({
       code: 'viewers_unrestricted',
       message:
-        'Everybody who reaches the port may watch: set viewers.certificates or viewers.tokens_file.',
+        'Anyone who reaches the port may watch: set viewers.certificates or viewers.tokens_file.',
     });
   }
   const message = await findPortProblem(config);
   if (message !== null) findings.problems.push({ code: 'port_unusable', message });
-  else if (config.listen.port < FIRST_PORT_FOR_ALL && process.geteuid?.() === 0) {
+  else if (config.listen.port < FIRST_UNPRIVILEGED_PORT && process.geteuid?.() === 0) {
     const { port } = config.listen;
     findings.warnings.push({
       code: 'port_privileged',
-      message: `Port ${port} is for root, which the service is not: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`,
+      message: `Port ${port} needs root, and the service does not run as root: choose a port from 1024, or grant CAP_NET_BIND_SERVICE.`,
     });
   }
   return findings;
@@ -95,13 +95,13 @@ function checkCertificates(
   const nextUpdate = clients?.revocations.nextUpdate ?? null;
   if (nextUpdate !== null && nextUpdate < now) {
     const file = paths.clients?.revocationFile ?? '';
-    const what = `${file} is out of date since ${nextUpdate.toISOString()}, and nobody is let in`;
+    const what = `${file} has been out of date since ${nextUpdate.toISOString()}, and all viewers are rejected`;
     const message = `${what}: renew it, as latchkey-agent client-cert refresh-list does.`;
     problems.push({ code: 'revocations_outdated', message });
   }
 }
 
-/** Of several one may be on its way out; without any that is good nobody is let in by a certificate. */
+/** One expired authority of several is a warning; without a valid one, all certificates are rejected. */
 function checkAuthorities(
   { problems, warnings }: Findings,
   { clients }: AgentConfig['tls'],
@@ -114,7 +114,7 @@ function checkAuthorities(
     const name = subject.replaceAll('\n', ', ');
     found.push({
       code: 'authority_expired',
-      message: `${clients?.authorityFile} holds an authority (${name}) that expired on ${validToDate.toISOString()}: whom it signed is not let in.`,
+      message: `${clients?.authorityFile} contains an authority (${name}) that expired on ${validToDate.toISOString()}: its certificates are rejected.`,
     });
   }
 }
@@ -124,7 +124,7 @@ function isFor(certificate: TlsMaterial['certificate'], name: string): boolean {
   return found !== undefined;
 }
 
-/** The port is free, or the agent itself has it. */
+/** Returns null when the port is free or the agent itself uses it. */
 async function findPortProblem(config: AgentConfig): Promise<string | null> {
   const { host, port } = config.listen;
   const server = createServer();

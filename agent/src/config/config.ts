@@ -2,26 +2,26 @@ import { readFileSync, statSync } from 'node:fs';
 
 import type { TlsPaths } from '../tls/tls-files.ts';
 
-/** What the configuration file says. */
+/** The settings of the configuration file. */
 export interface AgentConfig {
   readonly listen: { readonly host: string; readonly port: number };
   readonly intervalSeconds: number;
   readonly tls: TlsPaths;
-  /** The name by which viewers reach the agent; null when it is not said. */
+  /** The name by which viewers reach the agent; null when it is not set. */
   readonly serverName: string | null;
   readonly refusesInHandshake: boolean;
   readonly tokensFile: string | null;
   readonly allowedOrigins: ReadonlySet<string>;
-  /** Where `latchkey-agent reload` finds the agent; null when it is not to be found. */
+  /** The socket for `latchkey-agent reload`; null without one. */
   readonly controlSocket: string | null;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
 }
 
-/** The exit code of a wrong configuration (sysexits.h, EX_CONFIG). */
+/** The exit code for an invalid configuration (sysexits.h, EX_CONFIG). */
 export const CONFIG_EXIT_CODE = 78;
 
-/** The configuration cannot be used: every problem is a sentence. */
+/** The configuration is invalid. Each problem is a sentence. */
 export class ConfigError extends Error {
   readonly problems: readonly string[];
 
@@ -34,12 +34,12 @@ export class ConfigError extends Error {
 
 const MAX_BYTES = 64 * 1024;
 
-/** Also what may stand in the name of a subprotocol, by which browsers send it. */
+/** Characters that are also valid in a subprotocol name, by which browsers send tokens. */
 const TOKEN = /^[\w.~-]{20,200}$/u;
 
 /**
- * Reads access tokens, one in each line; empty lines and those that begin with # are passed over.
- * @throws ConfigError when the file cannot be read, or a line is no token; no token is told
+ * Reads access tokens, one per line; empty lines and lines that begin with # are skipped.
+ * @throws ConfigError when the file is unreadable or a line is not a token; it never contains a token
  */
 export function readTokens(path: string | null): readonly string[] {
   if (path === null) return [];
@@ -56,9 +56,7 @@ export function readTokens(path: string | null): readonly string[] {
     tokens.push(line);
   }
   if (tokens.length > 0) return tokens;
-  throw new ConfigError([
-    `${path} holds no token: write one in each line, or take away tokens_file.`,
-  ]);
+  throw new ConfigError([`${path} contains no token: write one per line, or remove tokens_file.`]);
 }
 
 function readText(path: string): string {
@@ -72,8 +70,8 @@ function readText(path: string): string {
 }
 
 /**
- * Says why the agent will never listen on a port as it is configured, and what to do.
- * @returns a sentence; null for other errors, and for an address that the machine has not, which may come later
+ * Explains why the agent cannot listen on its port, and what to do.
+ * @returns a sentence; null for other errors, and for an address that the machine does not have yet
  */
 export function explainListenError(error: unknown, { port }: AgentConfig['listen']): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : '';
@@ -81,7 +79,7 @@ export function explainListenError(error: unknown, { port }: AgentConfig['listen
     return `Port ${port} is in use by another program: stop it, or change listen.`;
   }
   if (code === 'EACCES') {
-    return `Port ${port} is not for this account: take one from 1024 on, or give it CAP_NET_BIND_SERVICE.`;
+    return `This account may not use port ${port}: choose a port from 1024, or grant CAP_NET_BIND_SERVICE.`;
   }
   return null;
 }

@@ -1,19 +1,19 @@
 import type { ConfigPath } from './yaml-source.ts';
 
-/** Something wrong: the rest of a sentence that begins with the field's name. */
+/** A problem: the rest of a sentence that begins with the field's name. */
 export interface Problem {
   readonly path: ConfigPath;
   readonly text: string;
 }
 
-/** A mapping while it is read; what is wrong goes to the problems, and the result is then never used. */
+/** A mapping that is being read. Problems are collected; with any, the result is discarded. */
 export class Fields {
   readonly #values: ReadonlyMap<string, unknown>;
   readonly #path: ConfigPath;
   readonly #problems: Problem[];
   readonly #isMapping: boolean;
 
-  /** A field that is not known is a problem: it would be a setting that has no effect. */
+  /** An unknown field is a problem: it would have no effect. */
   constructor(value: unknown, path: ConfigPath, known: readonly string[], problems: Problem[]) {
     const isMapping = typeof value === 'object' && value !== null && !Array.isArray(value);
     this.#values = new Map<string, unknown>(isMapping ? Object.entries(value) : []);
@@ -27,18 +27,18 @@ export class Fields {
     }
   }
 
-  /** Opens a mapping in this one; left out, it has no fields. */
+  /** Opens a nested mapping; a missing one has no fields. */
   open(name: string, known: readonly string[]): Fields {
     const value = this.#values.get(name) ?? {};
     return new Fields(value, [...this.#path, name], known, this.#problems);
   }
 
-  /** Whether a field is there and says null. */
+  /** Whether a field is present and null. */
   isNull(name: string): boolean {
     return this.#values.get(name) === null;
   }
 
-  /** A text; without a default it is required, and null may be one. */
+  /** Reads a text; required without a default, which may be null. */
   text<Default extends string | null = never>(
     name: string,
     rule: { readonly pattern: RegExp; readonly must: string },
@@ -69,7 +69,7 @@ export class Fields {
     return byDefault;
   }
 
-  /** A list of texts; empty when it is left out. */
+  /** Reads a list of texts; empty when it is missing. */
   texts(name: string, rule: { readonly pattern: RegExp; readonly must: string }): string[] {
     const value = this.#values.get(name) ?? [];
     if (!Array.isArray(value) || value.length > 100) {
@@ -82,16 +82,16 @@ export class Fields {
     });
   }
 
-  /** Says that a field does not go with another one. */
-  refuse(name: string, text: string): void {
+  /** Reports that a field conflicts with another one. */
+  reject(name: string, text: string): void {
     this.#report([name], text);
   }
 
-  /** Of a field the first problem is told; of what would be in something that is no mapping, none. */
+  /** Reports the first problem of a field, and none inside a value that is not a mapping. */
   #report(below: ConfigPath, text: string): string {
     const path = [...this.#path, ...below];
-    const isTold = this.#problems.some((each) => each.path.join('.') === path.join('.'));
-    if (!isTold && (this.#isMapping || below.length === 0)) this.#problems.push({ path, text });
+    const isReported = this.#problems.some((each) => each.path.join('.') === path.join('.'));
+    if (!isReported && (this.#isMapping || below.length === 0)) this.#problems.push({ path, text });
     return '';
   }
 }

@@ -105,10 +105,10 @@ limits: [1]
   assert.deepEqual(await findProblems(text), [
     'agent.yaml:1: listen must be an address and a port, such as 0.0.0.0:4096 or "[::]:4096"',
     'agent.yaml:2: interval_seconds must be a whole number from 1 to 60',
-    'agent.yaml:3: tls.key_file is missing: the path of a file, from the root on',
-    'agent.yaml:4: tls.certificate_file must be the path of a file, from the root on',
+    'agent.yaml:3: tls.key_file is missing: the absolute path of a file',
+    'agent.yaml:4: tls.certificate_file must be the absolute path of a file',
     'agent.yaml:5: tls.key_fil is not a field here; known are certificate_file, key_file, server_name',
-    'agent.yaml:6: viewers.authority_file is missing: certificates are required, so say whose',
+    'agent.yaml:6: viewers.authority_file is missing: required certificates need an authority',
     'agent.yaml:8: viewers.refuse_in_handshake must be true or false',
     'agent.yaml:11: viewers.allowed_origins.1 must be an origin such as https://console.example.com, or "*"',
     'agent.yaml:12: viewers.allowed_origins.2 must be an origin such as https://console.example.com, or "*"',
@@ -122,7 +122,7 @@ test('settings of client certificates are refused where none are asked for', asy
   revocation_file: /crl.pem
   refuse_in_handshake: true
 `;
-  const idle = 'has no effect while certificates is off: set it to required, or take this away';
+  const idle = 'has no effect while certificates is off: set it to required, or remove this field';
   assert.deepEqual(await findProblems(text), [
     `agent.yaml:5: viewers.authority_file ${idle}`,
     `agent.yaml:6: viewers.revocation_file ${idle}`,
@@ -144,11 +144,11 @@ test('what is no YAML, or plays tricks with it, is told with its line', async ()
     (await findProblems('a: 1\na: 2\n'))[0] ?? '',
     /^agent\.yaml:2: is not YAML: Map keys must be unique/u,
   );
-  const star = 'a text that begins with * needs quotes around it (aliases are not taken)';
+  const star = 'a text that begins with * needs quotes around it (aliases are not supported)';
   assert.deepEqual(await findProblems('a: &x [1]\nb: *x\n'), [`agent.yaml:2: ${star}`]);
   assert.deepEqual(await findProblems('a:\n  b: [*]\n'), [`agent.yaml:2: ${star}`]);
   assert.deepEqual(await findProblems('a: 1\n---\nb: 1\n'), [
-    'agent.yaml:2: a second document (---) is not taken',
+    'agent.yaml:2: a second document (---) is not supported',
   ]);
   assert.match(
     (await findProblems('a: 1\nlisten: [::]:4096\n'))[0] ?? '',
@@ -163,7 +163,7 @@ test('one mistake is told by one sentence', async () => {
     [`${SMALLEST}viewers:\n  refuse_in_handshake: yes\n`, `:5: viewers.refuse_in_handshake ${no}`],
     [
       `${SMALLEST}viewers:\n  authority_file: ca.pem\n`,
-      ':5: viewers.authority_file must be the path of a file, from the root on',
+      ':5: viewers.authority_file must be the absolute path of a file',
     ],
     [
       `${SMALLEST}viewers:\n  certificates: on\n  authority_file: /ca.pem\n`,
@@ -181,7 +181,7 @@ test('one mistake is told by one sentence', async () => {
 test('a configuration that is not there, or that the account may not read, is told with what to do', async (t) => {
   await assert.rejects(loadConfig('/nowhere/agent.yaml'), {
     message:
-      'There is no configuration /nowhere/agent.yaml: name another one with --config, or write one as in agent.example.yaml.',
+      'The configuration /nowhere/agent.yaml: name another one with --config, or write one as in agent.example.yaml.',
   });
   await assert.rejects(loadConfig('/'), {
     message: /^The configuration \/ cannot be read: EISDIR/u,
@@ -220,5 +220,5 @@ test('tokens are lines of a file; a wrong one is told by its line and never show
     message: `${path}:2: a token has 20 to 200 letters, digits and - . _ ~`,
   });
   writeFileSync(path, '# none\n');
-  assert.throws(() => readTokens(path), /holds no token/u);
+  assert.throws(() => readTokens(path), /contains no token/u);
 });

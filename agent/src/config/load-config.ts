@@ -5,19 +5,19 @@ import { type AgentConfig, ConfigError } from './config.ts';
 import { Fields, type Problem } from './fields.ts';
 import { parseYaml } from './yaml-source.ts';
 
-/** Where the configuration lies unless a command says otherwise. */
+/** The default path of the configuration. */
 export const CONFIG_PATH = '/etc/latchkey-agent/agent.yaml';
 
-/** In the directory that systemd makes for the service. */
+/** In the runtime directory of the service. */
 const CONTROL_SOCKET = '/run/latchkey-agent/control.sock';
 
 const MAX_BYTES = 64 * 1024;
 
-const FILE = { pattern: /^\/[^\0]{0,4000}$/u, must: 'the path of a file, from the root on' };
-/** The kernel has room for 107 bytes. */
+const FILE = { pattern: /^\/[^\0]{0,4000}$/u, must: 'the absolute path of a file' };
+/** The kernel limits the path to 107 bytes. */
 const SOCKET = {
   pattern: /^\/[\x21-\x7e]{1,106}$/u,
-  must: 'the short path of a socket, from the root on',
+  must: 'the absolute path of a socket, at most 107 characters',
 };
 const LISTEN = {
   pattern: /^(?:\[[\da-f:.]+\]|[\d.]+):\d{1,5}$/iu,
@@ -43,7 +43,7 @@ const LIMITS = ['connections', 'connections_per_address'];
 const SECTIONS = { tls: TLS, viewers: VIEWERS, limits: LIMITS };
 const TOP = ['listen', 'interval_seconds', 'tls', 'viewers', 'control_socket', 'limits'];
 
-/** Every setting that the configuration file may have, as `section.field` or `field`. */
+/** All settings of the configuration file, as `section.field` or `field`. */
 export const SETTING_NAMES: readonly string[] = [
   ...TOP.filter((name) => !(name in SECTIONS)),
   ...Object.entries(SECTIONS).flatMap(([section, names]) =>
@@ -51,7 +51,7 @@ export const SETTING_NAMES: readonly string[] = [
   ),
 ];
 
-/** The settings that a file names, by their names in `SETTING_NAMES`, with the values as they are written. */
+/** The settings that a file contains, by their names in `SETTING_NAMES`, with their raw values. */
 type Settings = ReadonlyMap<string, unknown>;
 
 /**
@@ -63,7 +63,7 @@ export async function loadConfig(path: string): Promise<AgentConfig> {
 }
 
 /**
- * Reads the settings that the configuration file names, without the defaults of those that it leaves out.
+ * Reads the settings that the configuration file contains, without defaults.
  * @throws ConfigError as `loadConfig`
  */
 export async function loadSettings(path: string): Promise<Settings> {
@@ -85,8 +85,8 @@ function entriesOf(value: unknown): [string, unknown][] {
 }
 
 /**
- * Reads the text of a configuration.
- * @param fileName what the problems are said to be in
+ * Parses a configuration.
+ * @param fileName the file name in problems
  * @throws ConfigError as `loadConfig`
  */
 export async function parseConfig(text: string, fileName: string): Promise<AgentConfig> {
@@ -95,11 +95,11 @@ export async function parseConfig(text: string, fileName: string): Promise<Agent
   const problems: Problem[] = [];
   const config = readConfig(root, problems);
   if (problems.length === 0) return config;
-  const told = problems
+  const located = problems
     .map(({ path, text: what }) => ({ line: findLine(path), field: path.join('.'), what }))
     .sort((one, other) => one.line - other.line);
   throw new ConfigError(
-    told.map(({ line, field, what }) => `${fileName}:${line}: ${`${field} ${what}`.trim()}`),
+    located.map(({ line, field, what }) => `${fileName}:${line}: ${`${field} ${what}`.trim()}`),
   );
 }
 
@@ -119,15 +119,15 @@ function readConfig(root: unknown, problems: Problem[]): AgentConfig {
     serverName: tls.text('server_name', SERVER_NAME, null),
     refusesInHandshake: viewers.flag('refuse_in_handshake', false),
     tokensFile: viewers.text('tokens_file', FILE, null),
-    allowedOrigins: new Set(viewers.texts('allowed_origins', ORIGIN).map(normaliseOrigin)),
+    allowedOrigins: new Set(viewers.texts('allowed_origins', ORIGIN).map(normalizeOrigin)),
     controlSocket: readControlSocket(top),
     maxConnections: limits.integer('connections', 1, 100_000, 2000),
     maxConnectionsPerAddress: limits.integer('connections_per_address', 1, 100_000, 64),
   };
 }
 
-/** As browsers write it: in small letters, without the usual port. */
-function normaliseOrigin(text: string): string {
+/** Returns the origin as browsers send it: in lower case, without the default port. */
+function normalizeOrigin(text: string): string {
   return URL.parse(text)?.origin ?? text;
 }
 
@@ -137,12 +137,12 @@ function readListen(top: Fields): AgentConfig['listen'] {
   const host = text.slice(0, at).replaceAll(/[[\]]/gu, '');
   const port = Number(text.slice(at + 1));
   if (text !== '' && (isIP(host) === 0 || port < 1 || port > 65_535)) {
-    top.refuse('listen', `must be ${LISTEN.must}`);
+    top.reject('listen', `must be ${LISTEN.must}`);
   }
   return { host, port };
 }
 
-/** Null is a choice of its own here, and not the default. */
+/** Null disables the socket; it is not the default. */
 function readControlSocket(top: Fields): string | null {
   return top.isNull('control_socket') ? null : top.text('control_socket', SOCKET, CONTROL_SOCKET);
 }
@@ -151,22 +151,22 @@ function readClients(viewers: Fields): AgentConfig['tls']['clients'] {
   const certificates = viewers.text('certificates', CERTIFICATES, 'off');
   const authorityFile = viewers.text('authority_file', FILE, null);
   const revocationFile = viewers.text('revocation_file', FILE, null);
-  if (certificates === 'off') refuseIdle(viewers, { authorityFile, revocationFile });
+  if (certificates === 'off') rejectUnused(viewers, { authorityFile, revocationFile });
   if (certificates !== 'required') return null;
   if (authorityFile !== null) return { authorityFile, revocationFile };
-  viewers.refuse('authority_file', 'is missing: certificates are required, so say whose');
+  viewers.reject('authority_file', 'is missing: required certificates need an authority');
   return null;
 }
 
-/** Who names an authority thinks that certificates are asked for. */
-function refuseIdle(
+/** Rejects settings without effect: an operator who sets an authority expects certificates to be required. */
+function rejectUnused(
   viewers: Fields,
   files: { readonly authorityFile: string | null; readonly revocationFile: string | null },
 ): void {
-  const text = 'has no effect while certificates is off: set it to required, or take this away';
-  if (files.authorityFile !== null) viewers.refuse('authority_file', text);
-  if (files.revocationFile !== null) viewers.refuse('revocation_file', text);
-  if (viewers.flag('refuse_in_handshake', false)) viewers.refuse('refuse_in_handshake', text);
+  const text = 'has no effect while certificates is off: set it to required, or remove this field';
+  if (files.authorityFile !== null) viewers.reject('authority_file', text);
+  if (files.revocationFile !== null) viewers.reject('revocation_file', text);
+  if (viewers.flag('refuse_in_handshake', false)) viewers.reject('refuse_in_handshake', text);
 }
 
 function readText(path: string): string {
@@ -181,10 +181,10 @@ function readText(path: string): string {
 function explain(path: string, error: unknown): string {
   const code = error instanceof Error && 'code' in error ? error.code : '';
   if (code === 'ENOENT') {
-    return `There is no configuration ${path}: name another one with --config, or write one as in agent.example.yaml.`;
+    return `The configuration ${path} does not exist: choose another one with --config, or write one from agent.example.yaml.`;
   }
   if (code === 'EACCES') {
-    return `This account may not read the configuration ${path}: use sudo, or name another one with --config.`;
+    return `This account may not read the configuration ${path}: use sudo, or choose another one with --config.`;
   }
   const why = error instanceof Error ? error.message : String(error);
   return `The configuration ${path} cannot be read: ${why}`;

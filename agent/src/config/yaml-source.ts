@@ -1,20 +1,20 @@
 import type * as Yaml from 'yaml';
 
-/** Where something stands: keys and list positions from the top. */
+/** The keys and list positions that lead to a value. */
 export type ConfigPath = readonly (string | number)[];
 
-/** The values of a file, with the lines that they stand on. */
+/** The values of a file and their lines. */
 interface YamlSource {
   readonly root: unknown;
-  /** The line, from 1, of a field or of what is nearest above it. */
+  /** Returns the line, from 1, of a field or its nearest parent. */
   readonly findLine: (path: ConfigPath) => number;
-  /** Why it is no YAML, or none that is taken; null when it is. What comes after a fault is mostly a consequence of it. */
+  /** The first syntax error or unsupported feature; null for valid YAML. */
   readonly fault: { readonly line: number; readonly text: string } | null;
 }
 
 type Library = typeof Yaml;
 
-/** Parses YAML 1.2. The library is loaded here and not before: most of the time the agent needs none of it. */
+/** Parses YAML 1.2. The library is loaded on first use, because the running agent does not need it. */
 export async function parseYaml(text: string): Promise<YamlSource> {
   const library = await import('yaml');
   const lines = new library.LineCounter();
@@ -34,7 +34,7 @@ function findFault(
 ): { readonly offset: number; readonly text: string } | null {
   const [error] = document.errors;
   if (error !== undefined) return { offset: error.pos[0], text: explain(error) };
-  // Aliases save nothing in a file so short, and a few of them can stand for gigabytes.
+  // A few aliases can expand to gigabytes.
   let offset: number | null = null;
   visit(document, {
     Alias(_key, { range }) {
@@ -45,11 +45,11 @@ function findFault(
   return offset === null ? null : { offset, text: NO_ALIAS };
 }
 
-const NO_ALIAS = 'a text that begins with * needs quotes around it (aliases are not taken)';
+const NO_ALIAS = 'a text that begins with * needs quotes around it (aliases are not supported)';
 
 function explain({ code, message }: Yaml.YAMLParseError): string {
   if (code === 'BAD_ALIAS') return NO_ALIAS;
-  if (code === 'MULTIPLE_DOCS') return 'a second document (---) is not taken';
+  if (code === 'MULTIPLE_DOCS') return 'a second document (---) is not supported';
   const isQuotable = code === 'UNEXPECTED_TOKEN' || code === 'BAD_SCALAR_START';
   const hint = isQuotable ? '; a text that begins with [ { @ ` or % needs quotes around it' : '';
   return `is not YAML: ${message}${hint}`;

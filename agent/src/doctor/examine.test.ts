@@ -114,7 +114,7 @@ test('reports a running nginx that reads another configuration', () => {
 
 test('the agent’s port is another program’s', () => {
   const other = { pid: 9, name: 'python3', unit: null };
-  const agentFault = 'What listens on port 4096 is not the agent.';
+  const agentFault = 'The program on port 4096 is not the agent.';
   const listeners = [{ port: 4096, address: '0.0.0.0', process: other }];
   const [port, answers] = listFaults({ ...standalone, listeners, agentFault });
   assert.equal(port?.check, 'ports');

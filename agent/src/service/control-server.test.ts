@@ -90,7 +90,7 @@ test('only reload is known, and who says too much is cut off', async (t) => {
     await once(socket, 'close');
     return answer;
   };
-  assert.equal(await ask('stop\n'), '{"problem":"It knows only reload."}\n');
+  assert.equal(await ask('stop\n'), '{"problem":"Unknown command; supported: reload."}\n');
   assert.equal(await ask('x'.repeat(20_000)), '');
   assert.equal(reloads, 0);
 });

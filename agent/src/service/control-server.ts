@@ -8,25 +8,24 @@ import type { Log } from '../log.ts';
 const TIMEOUT_MS = 5_000;
 const MAX_CONNECTIONS = 8;
 
-/** What is asked of a running agent from its own machine. */
+/** Options of the control socket. */
 export interface ControlOptions {
-  /** Where the socket lies; only the agent's account and root may use it. */
+  /** The path of the socket, which only the agent's account and root may use. */
   readonly path: string;
-  /** @returns why the files were not taken; null when they were */
+  /** @returns the problem of a reload as a sentence; null on success */
   readonly reload: () => string | null;
   readonly log: Log;
 }
 
 /**
- * Opens the socket for `latchkey-agent reload`. Where it cannot be opened the agent works without it, and logs why.
- * @returns what closes it
+ * Opens the socket for `latchkey-agent reload`. When that fails, the agent works without it and logs why.
  */
 export async function openControl(options: ControlOptions): Promise<Disposable> {
   const { path, log } = options;
   const server = createServer((socket) => receive(socket, options));
   server.maxConnections = MAX_CONNECTIONS;
   try {
-    if (await isAnswered(path)) throw new Error(`another agent has ${path}`);
+    if (await isListening(path)) throw new Error(`another agent uses ${path}`);
     mkdirSync(dirname(path), { recursive: true, mode: 0o755 });
     removeSocket(path);
     await listen(server, path);
@@ -34,19 +33,19 @@ export async function openControl(options: ControlOptions): Promise<Disposable> 
     const why = error instanceof Error ? error.message : String(error);
     log.warn(`latchkey-agent reload cannot reach this agent, but SIGHUP can: ${why}.`);
   }
-  server.on('error', ({ message }) => log.warn(`The control socket has trouble: ${message}.`));
+  server.on('error', ({ message }) => log.warn(`The control socket failed: ${message}.`));
   return { [Symbol.dispose]: () => void server.close() };
 }
 
-/** Takes away what an agent that was killed has left. @throws Error when it is no socket, but somebody's file */
+/** Removes the socket that a killed agent left behind. @throws Error when the file is not a socket */
 function removeSocket(path: string): void {
   const stats = lstatSync(path, { throwIfNoEntry: false });
   if (stats === undefined) return;
-  if (!stats.isSocket()) throw new Error(`${path} is there, and is no socket`);
+  if (!stats.isSocket()) throw new Error(`${path} exists and is not a socket`);
   rmSync(path);
 }
 
-/** The file is made with its rights, so that nobody else can use it for a moment. */
+/** Creates the socket with its final permissions. */
 async function listen(server: Server, path: string): Promise<void> {
   const before = process.umask(0o177);
   try {
@@ -58,14 +57,14 @@ async function listen(server: Server, path: string): Promise<void> {
   server.unref();
 }
 
-/** Whether somebody listens there: the file of an agent that was killed stays behind. */
-async function isAnswered(path: string): Promise<boolean> {
+/** Whether a process listens: the socket file of a killed agent remains. */
+async function isListening(path: string): Promise<boolean> {
   const socket = connect(path);
   try {
     await once(socket, 'connect');
     return true;
   } catch {
-    // Nothing there, or nobody behind it; what else is wrong shows when it is opened.
+    // Missing or without a listener; other problems show when it is opened.
     return false;
   } finally {
     socket.destroy();
@@ -81,19 +80,19 @@ function receive(socket: Socket, { reload }: ControlOptions): void {
     if (received.length > MAX_LINE_BYTES) socket.destroy();
     else if (received === RELOAD) socket.end(encodeAnswer({ problem: reload() }));
     else if (received.includes('\n'))
-      socket.end(encodeAnswer({ problem: 'It knows only reload.' }));
+      socket.end(encodeAnswer({ problem: 'Unknown command; supported: reload.' }));
   });
 }
 
-/** What is said over the control socket: one line asks, one line of JSON answers. */
+/** The control protocol: one line as a command, one line of JSON as the answer. */
 export const RELOAD = 'reload\n';
 
-/** An answer holds a sentence with a path or two. */
+/** An answer contains a sentence with a path or two. */
 export const MAX_LINE_BYTES = 16 * 1024;
 
-/** What came of it. */
+/** The outcome of a command. */
 interface ControlAnswer {
-  /** Why it was not done; null when it was. */
+  /** The problem as a sentence; null on success. */
   readonly problem: string | null;
 }
 
@@ -101,12 +100,12 @@ function encodeAnswer(answer: ControlAnswer): string {
   return `${JSON.stringify(answer)}\n`;
 }
 
-/** @throws SyntaxError when it is no answer */
+/** @throws SyntaxError when it is not an answer */
 export function decodeAnswer(text: string): ControlAnswer {
   const answer: unknown = JSON.parse(text);
   if (typeof answer === 'object' && answer !== null && 'problem' in answer) {
     const { problem } = answer;
     if (problem === null || typeof problem === 'string') return { problem };
   }
-  throw new SyntaxError('It is no answer of an agent.');
+  throw new SyntaxError('This is not an answer of an agent.');
 }

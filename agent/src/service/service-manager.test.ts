@@ -91,9 +91,7 @@ test('a systemd-notify that is not there is logged once', async () => {
   manager.ready('x');
   manager.stopping();
   await waitUntil(() => warnings.length > 0);
-  assert.deepEqual(warnings, [
-    'systemd is not told how the agent is: spawn systemd-notify ENOENT.',
-  ]);
+  assert.deepEqual(warnings, ['could not notify systemd: spawn systemd-notify ENOENT.']);
 });
 
 describe('an agent under systemd', { skip: lacksPrograms }, () => {

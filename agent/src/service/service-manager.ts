@@ -3,27 +3,27 @@ import { spawn } from 'node:child_process';
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
-/** systemd takes a message within milliseconds. */
+/** systemd accepts a message within milliseconds. */
 const TIMEOUT_MS = 10_000;
 
-/** Fewer ticks without a sign of life would end an agent that is only late. */
+/** With fewer ticks, the watchdog would end an agent that is only late. */
 const TICKS_BEFORE_RESTART = 3;
 
-/** Who sends many signals at once is told of the last ones. */
-const MAX_WAITING = 32;
+/** Older messages are dropped. */
+const MAX_QUEUED = 32;
 
-/** systemd, told how the agent is (sd_notify(3)). Where nobody asked for it, nothing is done. */
+/** Notifies systemd (sd_notify(3)); does nothing without `NOTIFY_SOCKET`. */
 export interface ServiceManager {
-  /** Begun, or done with reading the files again. @param status a sentence for `systemctl status` */
+  /** Reports a finished start or reload. @param status a sentence for `systemctl status` */
   ready(status: string): void;
-  /** Reads its files again. */
+  /** Reports the start of a reload. */
   reloading(): void;
   stopping(): void;
-  /** A tick has happened: this alone keeps the watchdog quiet, so a sampler that stands still does not. */
+  /** Reports a tick. Only ticks feed the watchdog, so that a sampler that hangs is restarted. */
   tick(status: string): void;
 }
 
-/** What it is known by. */
+/** Dependencies of the notifier. */
 interface ServiceManagerOptions {
   /** `NOTIFY_SOCKET` and `WATCHDOG_USEC`, as systemd sets them. */
   readonly environment: NodeJS.ProcessEnv;
@@ -34,43 +34,44 @@ interface ServiceManagerOptions {
   readonly timeoutMs?: number;
 }
 
-/** Opens the way to systemd. */
+/** Opens the notifier. */
 export function openServiceManager(options: ServiceManagerOptions): ServiceManager {
   const { environment, clock, intervalSeconds } = options;
-  if (environment['NOTIFY_SOCKET'] === undefined) return nobody;
+  if (environment['NOTIFY_SOCKET'] === undefined) return noServiceManager;
   const sender = new Sender(options);
   const tickMs = intervalSeconds * 1000;
-  const askedMs = Number(environment['WATCHDOG_USEC'] ?? 0) / 1000;
-  const limitMs = askedMs > 0 ? Math.max(askedMs, TICKS_BEFORE_RESTART * tickMs) : Infinity;
-  const longer = limitMs > askedMs && askedMs > 0 ? [`WATCHDOG_USEC=${limitMs * 1000}`] : [];
-  let toldAtMs = clock.monotonicMs();
+  const requestedMs = Number(environment['WATCHDOG_USEC'] ?? 0) / 1000;
+  const limitMs = requestedMs > 0 ? Math.max(requestedMs, TICKS_BEFORE_RESTART * tickMs) : Infinity;
+  const extension =
+    limitMs > requestedMs && requestedMs > 0 ? [`WATCHDOG_USEC=${limitMs * 1000}`] : [];
+  let notifiedAtMs = clock.monotonicMs();
   return {
-    ready: (status) => sender.send(['READY=1', `STATUS=${status}`, ...longer]),
+    ready: (status) => sender.send(['READY=1', `STATUS=${status}`, ...extension]),
     reloading: () => sender.send(['RELOADING=1', `MONOTONIC_USEC=${readMonotonicMicroseconds()}`]),
-    stopping: () => sender.send(['STOPPING=1', 'STATUS=Stops.']),
+    stopping: () => sender.send(['STOPPING=1', 'STATUS=Stopping.']),
     tick(status) {
       const nowMs = clock.monotonicMs();
-      // The next tick would be later than half of the time, which is when systemd wants to hear.
-      const isDue = nowMs + tickMs - toldAtMs > limitMs / 2;
+      // Due when the next tick would come after half of the watchdog time.
+      const isDue = nowMs + tickMs - notifiedAtMs > limitMs / 2;
       if (!isDue || sender.isBusy) return;
-      toldAtMs = nowMs;
+      notifiedAtMs = nowMs;
       sender.send(['WATCHDOG=1', `STATUS=${status}`]);
     },
   };
 }
 
-const nobody: ServiceManager = { ready() {}, reloading() {}, stopping() {}, tick() {} };
+const noServiceManager: ServiceManager = { ready() {}, reloading() {}, stopping() {}, tick() {} };
 
-/** The clock of the kernel that systemd compares with. */
+/** The kernel clock that systemd compares with. */
 function readMonotonicMicroseconds(): bigint {
   return process.hrtime.bigint() / 1000n;
 }
 
-/** Sends messages by `systemd-notify`, one after the other: Node.js has no sockets of datagrams that are local. */
+/** Sends messages in order with `systemd-notify`: Node.js has no local datagram sockets. */
 class Sender {
   readonly #options: ServiceManagerOptions;
-  readonly #waiting: (readonly string[])[] = [];
-  #isUnderWay = false;
+  readonly #queue: (readonly string[])[] = [];
+  #isSending = false;
   #isReported = false;
 
   constructor(options: ServiceManagerOptions) {
@@ -78,18 +79,18 @@ class Sender {
   }
 
   get isBusy(): boolean {
-    return this.#isUnderWay;
+    return this.#isSending;
   }
 
   send(message: readonly string[]): void {
-    this.#waiting.push(message);
-    if (this.#waiting.length > MAX_WAITING) this.#waiting.shift();
-    if (!this.#isUnderWay) this.#sendNext();
+    this.#queue.push(message);
+    if (this.#queue.length > MAX_QUEUED) this.#queue.shift();
+    if (!this.#isSending) this.#sendNext();
   }
 
   #sendNext(): void {
-    const message = this.#waiting.shift();
-    this.#isUnderWay = message !== undefined;
+    const message = this.#queue.shift();
+    this.#isSending = message !== undefined;
     if (message === undefined) return;
     const { environment: env, timeoutMs: timeout = TIMEOUT_MS } = this.#options;
     const child = spawn('systemd-notify', [...message], {
@@ -99,9 +100,9 @@ class Sender {
       env,
     });
     child.once('error', (error) => this.#report(error.message));
-    // Comes after an end as well as when it could not be started.
+    // Emitted after an exit and after a failed start.
     child.once('close', (code, signal) => {
-      // At a stop systemd ends the whole service, this child of it too.
+      // At a stop, systemd ends this child with the service.
       if (code !== 0 && signal !== 'SIGTERM')
         this.#report(`systemd-notify ended with ${code ?? signal}`);
       this.#sendNext();
@@ -111,6 +112,6 @@ class Sender {
   #report(why: string): void {
     if (this.#isReported) return;
     this.#isReported = true;
-    this.#options.log.warn(`systemd is not told how the agent is: ${why}.`);
+    this.#options.log.warn(`could not notify systemd: ${why}.`);
   }
 }

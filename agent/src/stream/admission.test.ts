@@ -6,9 +6,9 @@ import {
   decideAdmission,
   openAccessTokens,
   readOffer,
-  type Visitor,
+  type Credentials,
 } from './admission.ts';
-import { AddressReports, ConnectionLimits, toVisitor } from './limits.ts';
+import { AddressReports, limitConnections, toClientKey } from './limits.ts';
 import { EventEmitter } from 'node:events';
 import { Socket } from 'node:net';
 
@@ -18,7 +18,7 @@ const tokens: AdmissionRules = {
   ...open,
   isToken: openAccessTokens(['another-token-of-us', TOKEN]),
 };
-const somebody: Visitor = {
+const somebody: Credentials = {
   authorization: undefined,
   origin: undefined,
   host: 'db-1.example.com:4096',
@@ -26,7 +26,7 @@ const somebody: Visitor = {
   certificateFault: 'No certificate.',
 };
 
-function judge(visitor: Partial<Visitor>, rules: AdmissionRules): string {
+function judge(visitor: Partial<Credentials>, rules: AdmissionRules): string {
   const { refusal, subprotocol } = decideAdmission({ ...somebody, ...visitor }, rules);
   return refusal === null ? subprotocol : `${refusal.status} ${refusal.text}`;
 }
@@ -93,7 +93,7 @@ test('a visitor is an IPv4 address, or a network of IPv6', () => {
     ['::1', '0:0:0:0::/64'],
     [undefined, 'unknown'],
   ] as const) {
-    assert.equal(toVisitor(address), visitor);
+    assert.equal(toClientKey(address), visitor);
   }
 });
 
@@ -116,10 +116,10 @@ function connectFrom(remoteAddress: string): Socket {
 
 test('connections are counted by visitor; one too many is ended, and one that closes makes room', () => {
   const refused: string[] = [];
-  const limits = new ConnectionLimits(2, (visitor) => void refused.push(visitor));
+  const limits = limitConnections(2, (address) => void refused.push(toClientKey(address)));
   const add = (address: string): Socket => {
     const socket = connectFrom(address);
-    limits.add(socket);
+    limits(socket);
     return socket;
   };
   const [first, second, third] = [add('2001:db8::1'), add('2001:db8::2'), add('2001:db8::3')];

@@ -2,8 +2,8 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 
 import type { AgentSubprotocol } from '@latchkey/contract';
 
-/** What a visitor says of itself. */
-export interface Visitor {
+/** What a client presents. */
+export interface Credentials {
   /** The header `Authorization`. */
   readonly authorization: string | undefined;
   /** The header `Origin`, which browsers send. */
@@ -11,7 +11,7 @@ export interface Visitor {
   /** The header `Host`. */
   readonly host: string | undefined;
   readonly offer: readonly string[];
-  /** What is wrong with its certificate, or that it has none; null when it is good. */
+  /** The problem of its certificate, or that it has none; null when it is valid. */
   readonly certificateFault: string | null;
 }
 
@@ -20,14 +20,14 @@ export interface AdmissionRules {
   readonly needsCertificate: boolean;
   /** Null where there are no access tokens. */
   readonly isToken: ((token: string) => boolean) | null;
-  /** Pages of other places that may watch, as `https://example.com`; `*` is all. */
+  /** Origins of other pages that may watch, as `https://example.com`; `*` allows all. */
   readonly allowedOrigins: ReadonlySet<string>;
 }
 
-/** An answer other than the stream. */
+/** A refused request. */
 export interface Refusal {
   readonly status: 400 | 401 | 403;
-  /** A sentence for who reads the answer. */
+  /** A sentence for the user. */
   readonly text: string;
 }
 
@@ -35,21 +35,21 @@ export type Admission =
   | { readonly refusal: Refusal; readonly subprotocol: null }
   | { readonly refusal: null; readonly subprotocol: AgentSubprotocol };
 
-/** Decides whether a visitor may watch, and in which subprotocol. */
-export function decideAdmission(visitor: Visitor, rules: AdmissionRules): Admission {
-  const subprotocol = chooseSubprotocol(visitor.offer);
-  const refusal = judgeOrigin(visitor, rules) ?? judgeIdentity(visitor, rules);
+/** Decides whether a client may watch, and in which subprotocol. */
+export function decideAdmission(credentials: Credentials, rules: AdmissionRules): Admission {
+  const subprotocol = chooseSubprotocol(credentials.offer);
+  const refusal = checkOrigin(credentials, rules) ?? checkIdentity(credentials, rules);
   if (refusal !== null) return { refusal, subprotocol: null };
   if (subprotocol !== null) return { refusal: null, subprotocol };
   const text = `None of the subprotocols offered is known here: offer one of ${SUBPROTOCOLS.join(', ')}, or none.`;
   return { refusal: { status: 400, text }, subprotocol: null };
 }
 
-/** A page of another place would watch with the certificate of whoever reads it. */
-function judgeOrigin({ origin, host }: Visitor, rules: AdmissionRules): Refusal | null {
+/** A page of another origin would watch with the certificate of its reader. */
+function checkOrigin({ origin, host }: Credentials, rules: AdmissionRules): Refusal | null {
   if (origin === undefined) return null;
   const { protocol, host: originHost } = URL.parse(origin) ?? {};
-  // Who sits between a reader and a page without TLS could write its scripts.
+  // Without TLS, an attacker on the path could replace the page's scripts.
   const isOwn = protocol === 'https:' && originHost === host?.toLowerCase();
   if (isOwn || rules.allowedOrigins.has('*') || rules.allowedOrigins.has(origin)) return null;
   const text =
@@ -58,16 +58,15 @@ function judgeOrigin({ origin, host }: Visitor, rules: AdmissionRules): Refusal 
 }
 
 /**
- * Whether a visitor is somebody who may watch: a good certificate or a token lets in; so does nothing at all where neither
- * is asked for.
+ * Checks a client's identity: a valid certificate or a token is sufficient. Without both rules, everyone is admitted.
  */
-export function judgeIdentity(visitor: Visitor, rules: AdmissionRules): Refusal | null {
-  if (rules.needsCertificate && visitor.certificateFault === null) return null;
-  const token = readBearer(visitor.authorization) ?? findOfferedToken(visitor.offer);
+export function checkIdentity(credentials: Credentials, rules: AdmissionRules): Refusal | null {
+  if (rules.needsCertificate && credentials.certificateFault === null) return null;
+  const token = readBearer(credentials.authorization) ?? findOfferedToken(credentials.offer);
   if (rules.isToken !== null && token !== null) {
     return rules.isToken(token) ? null : { status: 401, text: 'The access token is not known.' };
   }
-  if (rules.needsCertificate) return { status: 403, text: visitor.certificateFault ?? '' };
+  if (rules.needsCertificate) return { status: 403, text: credentials.certificateFault ?? '' };
   if (rules.isToken === null) return null;
   const text = 'An access token is needed: send it as "Authorization: Bearer TOKEN".';
   return { status: 401, text };
@@ -77,7 +76,7 @@ function readBearer(header: string | undefined): string | null {
   return /^Bearer +(?<token>\S+)$/iu.exec(header ?? '')?.groups?.['token'] ?? null;
 }
 
-/** In the order of preference where a viewer leaves the choice. */
+/** Supported subprotocols; the first is the default. */
 const SUBPROTOCOLS: readonly AgentSubprotocol[] = [
   'latchkey.snapshot.v1',
   'latchkey.vector.v1',
@@ -85,18 +84,18 @@ const SUBPROTOCOLS: readonly AgentSubprotocol[] = [
 ];
 
 /**
- * Browsers cannot set headers of a WebSocket, but they can offer subprotocols: one that begins so carries the access
- * token, and is never agreed to.
+ * Browsers cannot set headers of a WebSocket, but can offer subprotocols: one with this prefix carries the access token, and is
+ * never selected.
  */
 const TOKEN_PREFIX = 'latchkey.token.';
 
-/** What the header `Sec-WebSocket-Protocol` offers, in its order. */
+/** Parses the header `Sec-WebSocket-Protocol`. */
 export function readOffer(header: string | undefined): readonly string[] {
   return (header ?? '').split(',').flatMap((part) => part.trim() || []);
 }
 
 /**
- * The subprotocol to agree to: the first known one that was offered, in the order of the offer.
+ * Selects the first known subprotocol of the offer, or the default of an empty offer.
  * @returns null when only unknown ones were offered
  */
 export function chooseSubprotocol(offer: Iterable<string>): AgentSubprotocol | null {
@@ -109,15 +108,15 @@ export function chooseSubprotocol(offer: Iterable<string>): AgentSubprotocol | n
   return isEmpty ? 'latchkey.snapshot.v1' : null;
 }
 
-/** The access token among the subprotocols that were offered. */
+/** Returns the access token among the offered subprotocols. */
 function findOfferedToken(offer: readonly string[]): string | null {
   const found = offer.find((each) => each.startsWith(TOKEN_PREFIX));
   return found === undefined ? null : found.slice(TOKEN_PREFIX.length);
 }
 
 /**
- * Knows the access tokens. How long a look takes says nothing of them: digests are compared, and always all of them.
- * @returns null when there are none
+ * Creates a check for access tokens in constant time: it compares the digests of all tokens.
+ * @returns null without tokens
  */
 export function openAccessTokens(tokens: readonly string[]): ((token: string) => boolean) | null {
   if (tokens.length === 0) return null;

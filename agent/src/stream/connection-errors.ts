@@ -5,35 +5,35 @@ import { TLSSocket } from 'node:tls';
 
 import { refuse } from './http-answers.ts';
 
-const BROKEN_OFF = 'A TLS handshake failed: it was broken off.';
+const ABORTED = 'A TLS handshake failed: it was aborted.';
 
 /**
- * Ends connections whose handshake or request fails, and tells of each once.
- * @param report gets the address of the visitor, undefined when it has gone already, and a sentence
+ * Closes connections whose handshake or request fails, and reports each once.
+ * @param report receives the client's address, undefined when it has disconnected, and a sentence
  */
-export function listenForTrouble(
+export function reportConnectionErrors(
   server: Server,
   report: (address: string | undefined, problem: string) => void,
 ): void {
-  /** Connections whose handshake is under way. */
-  const beginning = new Set<string>();
+  /** Connections with a pending handshake. */
+  const pending = new Set<string>();
   const established = new WeakSet<Duplex>();
   server.on('connection', (socket: Socket) => {
     const { remoteAddress } = socket;
     const key = keyOf(socket);
-    // One too many was told and ended already.
+    // A connection beyond the limit was reported and closed already.
     if (socket.destroyed) return;
-    beginning.add(key);
+    pending.add(key);
     socket.once('close', () => {
-      // Who leaves during the handshake has no address any more where the library tells of it.
-      if (beginning.delete(key) && server.listening) report(remoteAddress, BROKEN_OFF);
+      // The library reports a client that disconnects during the handshake without its address.
+      if (pending.delete(key) && server.listening) report(remoteAddress, ABORTED);
     });
   });
   server.on('secureConnection', (socket) => {
     established.add(socket);
-    beginning.delete(keyOf(socket));
+    pending.delete(keyOf(socket));
   });
-  // Handshakes that fail end here too, after the library has told of them as `tlsClientError`.
+  // Failed handshakes are reported here too, after `tlsClientError`.
   server.on('clientError', (error, socket) => {
     const address = addressOf(socket);
     if (established.has(socket)) {
@@ -41,43 +41,43 @@ export function listenForTrouble(
       return;
     }
     if (address !== undefined && socket instanceof TLSSocket) {
-      beginning.delete(keyOf(socket));
+      pending.delete(keyOf(socket));
       report(address, explainTlsError(error));
     }
     socket.destroy();
   });
 }
 
-/** Where the other end of a connection is; undefined when it has gone. */
+/** Returns the peer's address; undefined when it has disconnected. */
 export function addressOf(socket: Duplex): string | undefined {
   return socket instanceof TLSSocket ? socket.remoteAddress : undefined;
 }
 
-/** The same for a connection and the TLS on it. */
+/** Returns the same key for a TCP connection and the TLS socket on it. */
 function keyOf({ remoteAddress, remotePort }: Socket): string {
   return `${remoteAddress} ${remotePort}`;
 }
 
 function refuseRequest(error: Error, socket: Duplex): string {
   const isTooLarge = 'code' in error && error.code === 'HPE_HEADER_OVERFLOW';
-  const why = isTooLarge ? 'its headers are too large' : 'it is no HTTP, or took too long';
+  const why = isTooLarge ? 'its headers are too large' : 'it is not HTTP, or timed out';
   if (socket.writable) refuse(socket, isTooLarge ? 431 : 400, `Refused: ${why}.`);
   else socket.destroy();
   return `A request was refused: ${why}.`;
 }
 
-/** What OpenSSL and Node.js say about a handshake that failed, and what it means. */
+/** Meanings of the error codes of OpenSSL and Node.js for failed handshakes. */
 const MEANINGS: readonly (readonly [RegExp, string])[] = [
-  [/HTTP_REQUEST/u, 'it spoke plain HTTP; the address begins with https:// or wss://.'],
-  [/HANDSHAKE_TIMEOUT/u, 'it took too long.'],
+  [/HTTP_REQUEST/u, 'it used plain HTTP; the address must begin with https:// or wss://.'],
+  [/HANDSHAKE_TIMEOUT/u, 'it timed out.'],
   [/PEER_DID_NOT_RETURN_A_CERTIFICATE/u, 'it sent no client certificate.'],
-  [/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|INAPPROPRIATE_FALLBACK/u, 'it knows no TLS 1.2.'],
-  [/NO_SHARED_CIPHER|NO_SUITABLE/u, 'it has no cipher in common.'],
-  [/CERTIFICATE|UNKNOWN_CA|BAD_CERT/iu, 'one side did not take the certificate of the other.'],
-  [/ECONNRESET|EPIPE/u, 'it was broken off.'],
+  [/UNSUPPORTED_PROTOCOL|VERSION_TOO_LOW|INAPPROPRIATE_FALLBACK/u, 'it does not support TLS 1.2.'],
+  [/NO_SHARED_CIPHER|NO_SUITABLE/u, 'there is no common cipher.'],
+  [/CERTIFICATE|UNKNOWN_CA|BAD_CERT/iu, 'one side rejected the certificate of the other.'],
+  [/ECONNRESET|EPIPE/u, 'it was aborted.'],
 ];
 
-/** A sentence about a handshake that failed; nothing that the visitor sent is in it. */
+/** Explains a failed handshake, without anything that the client sent. */
 function explainTlsError(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   const meaning = MEANINGS.find(([pattern]) => pattern.test(code))?.[1] ?? `${code || 'unknown'}.`;

@@ -6,7 +6,7 @@ import { present } from '../figures.ts';
 /** Five minutes at one snapshot per second. */
 const MAX_POINTS = 300;
 
-/** What is collected also while nobody watches. */
+/** The parts that are collected also without viewers. */
 export const HISTORY_PARTS: ReadonlySet<PartName> = new Set<PartName>([
   'cpu',
   'load',
@@ -15,7 +15,7 @@ export const HISTORY_PARTS: ReadonlySet<PartName> = new Set<PartName>([
   'network',
 ]);
 
-/** The last few minutes in a few figures, so that a chart does not begin empty. */
+/** The last minutes in a few figures, so that a new viewer's charts are not empty. */
 export class History {
   readonly #points: AgentHistoryPoint[] = [];
 
@@ -24,13 +24,13 @@ export class History {
     this.#points.push(toPoint(snapshot));
   }
 
-  /** The oldest first. */
+  /** Oldest first. */
   get points(): AgentHistoryPoint[] {
     return this.#points;
   }
 }
 
-/** A snapshot in a few figures. */
+/** Reduces a snapshot to the figures of the history. */
 export function toPoint({
   time,
   cpu,
@@ -51,7 +51,7 @@ export function toPoint({
   });
 }
 
-/** Mappers and raids lie on other disks, which were counted. */
+/** Sums disks only: mappers and RAIDs are stacked on them. */
 function sumOf(
   disks: readonly AgentDisk[] | undefined,
   field: 'read_bytes_per_second' | 'write_bytes_per_second',

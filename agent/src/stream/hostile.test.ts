@@ -30,7 +30,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       await readToEnd(socket);
     };
     const problem =
-      'A TLS handshake failed: it spoke plain HTTP; the address begins with https:// or wss://.';
+      'A TLS handshake failed: it used plain HTTP; the address must begin with https:// or wss://.';
     for (let time = 0; time < 5; time += 1) await knock();
     assert.deepEqual(stream.warnings, [problem]);
     stream.clock.ms += 60_000;
@@ -52,8 +52,8 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     const [toHalf] = await Promise.all([readToEnd(half), readToEnd(silent)]);
     assert.equal(toHalf, '');
     assert.deepEqual(stream.warnings.toSorted(), [
-      'A TLS handshake failed: it took too long.',
-      'A request was refused: it is no HTTP, or took too long.',
+      'A TLS handshake failed: it timed out.',
+      'A request was refused: it is not HTTP, or timed out.',
     ]);
     await proveAlive(stream);
   });
@@ -73,8 +73,8 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await until(() => lines.length === 2);
     await proveAlive(stream);
     assert.deepEqual(lines, [
-      ['A TLS handshake failed: it was broken off.', { address: '127.0.0.2' }],
-      ['A TLS handshake failed: it was broken off.', { address: '127.0.0.3' }],
+      ['A TLS handshake failed: it was aborted.', { address: '127.0.0.2' }],
+      ['A TLS handshake failed: it was aborted.', { address: '127.0.0.3' }],
     ]);
   });
 
@@ -205,7 +205,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       if (ticks > 20) heldMost = Math.max(heldMost, (await measureHeldBytes()) - heldBefore);
     }
     assert.ok(ticks > 50 && ticks < 5000, `dropped after ${ticks} ticks`);
-    assert.deepEqual(stream.warnings, ['A viewer was dropped: it does not read what it is sent.']);
+    assert.deepEqual(stream.warnings, ['A viewer was dropped: it does not read its messages.']);
     assert.ok(heldMost > 0 && heldMost < 2_000_000, `${heldMost} bytes were held`);
   });
 
@@ -255,7 +255,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
       [0],
     );
     assert.deepEqual(stream.warnings, [
-      'A viewer was dropped: too much waited for all viewers, and it reads the slowest.',
+      'A viewer was dropped: too much was unread for all viewers, and it reads slowest.',
     ]);
   });
 
@@ -265,7 +265,7 @@ describe('hostile visitors', { skip: lacksOpenssl }, () => {
     await assert.rejects(connect(stream.port), /ECONNRESET|socket hang up|disconnected/u);
     stream.hub.tick();
     for (const viewer of viewers) assert.equal((await viewer.receive(2)).length, 2);
-    assert.deepEqual(stream.warnings, ['Connections were refused: there are max_connections.']);
+    assert.deepEqual(stream.warnings, ['Connections were refused: limits.connections is reached.']);
   });
 });
 

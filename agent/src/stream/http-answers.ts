@@ -3,8 +3,8 @@ import type { Duplex } from 'node:stream';
 
 import type { Refusal } from './admission.ts';
 
-/** Who is refused has this long to read why. */
-const FAREWELL_MS = 2000;
+/** A refused client has this long to read the reason. */
+const LINGER_MS = 2000;
 
 const HEADERS = {
   'Content-Type': 'text/plain; charset=utf-8',
@@ -14,12 +14,12 @@ const HEADERS = {
   'Content-Security-Policy': "default-src 'none'; frame-ancestors 'none'",
 } as const;
 
-/** Asks of the live page, which is not told why its WebSocket was refused. */
+/** The query of the live page, since browsers do not expose why a WebSocket was refused. */
 const ADMISSION_QUERY = 'admission';
 
 /**
- * Answers what is no WebSocket: whether the agent is well, the live page, and why somebody may not watch.
- * @param findRefusal judges a visitor as the WebSocket does
+ * Answers plain HTTP requests: health, the live page, and whether a client may watch.
+ * @param findRefusal applies the rules of the WebSocket
  */
 export async function answerRequest(
   request: IncomingMessage,
@@ -29,7 +29,7 @@ export async function answerRequest(
   const [path, query] = (request.url ?? '').split('?');
   const isRead = request.method === 'GET' || request.method === 'HEAD';
   if (path !== '/health' && path !== '/') send(response, 404, 'There is nothing here.');
-  else if (!isRead) send(response, 405, 'Only GET is taken here.', { Allow: 'GET, HEAD' });
+  else if (!isRead) send(response, 405, 'Only GET and HEAD are supported.', { Allow: 'GET, HEAD' });
   else if (path === '/health') send(response, 200, 'OK');
   else if (query === ADMISSION_QUERY) sendAdmission(response, findRefusal(request));
   else await sendPage(request, response);
@@ -42,13 +42,13 @@ function sendAdmission(response: ServerResponse, refusal: Refusal | null): void 
 
 async function sendPage(request: IncomingMessage, response: ServerResponse): Promise<void> {
   try {
-    // Loaded for the first one who looks at it: most agents are watched by programs alone.
+    // Loaded on first use: most agents are watched by programs only.
     const { answerPage } = await import('../page/answer-page.ts');
     await answerPage(request, response);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    send(response, 500, 'The page could not be made; the log says why.');
-    throw new Error(`The live page could not be made: ${why}`, { cause: error });
+    send(response, 500, 'The page could not be built; see the log.');
+    throw new Error(`could not build the live page: ${why}`, { cause: error });
   }
 }
 
@@ -67,7 +67,7 @@ function send(
   response.writeHead(status, { ...HEADERS, ...headers, ...length }).end(body);
 }
 
-/** Refuses over a bare connection, which Node.js has handed over, and ends it. */
+/** Writes a refusal to a raw connection and closes it. */
 export function refuse(socket: Duplex, status: number, text: string): void {
   const body = `${text}\n`;
   const headers = Object.entries({
@@ -77,6 +77,6 @@ export function refuse(socket: Duplex, status: number, text: string): void {
     Connection: 'close',
   }).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.once('finish', () => socket.destroy());
-  setTimeout(() => socket.destroy(), FAREWELL_MS).unref();
+  setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${headers.join('')}\r\n${body}`);
 }

@@ -13,33 +13,33 @@ import type { Sampler } from '../sample.ts';
 import { version } from '../version.ts';
 import { History, HISTORY_PARTS } from './history.ts';
 
-/** Somebody who watches. */
+/** A connected viewer. */
 export interface Viewer extends Buffered {
   readonly subprotocol: AgentSubprotocol;
-  /** Sends messages, or ends the connection when what was sent before still waits to be read. */
+  /** Sends messages, or drops the viewer when too much is unread. */
   send(frames: Frames): void;
   /**
-   * Asks for a sign of life, or ends the connection when the last question was not answered.
-   * @param data comes back with the answer
+   * Sends a ping, or drops the viewer when it did not answer the last one.
+   * @param data echoed in the answer
    */
   ping(data: Buffer): void;
 }
 
-/** What a hub is made of. */
+/** Dependencies of the hub. */
 interface HubOptions {
   readonly sampler: Pick<Sampler, 'sample' | 'wake'>;
-  /** Asked at first, and again when the clock of the machine was set: its boot is told by that clock. */
+  /** Called at first, and again after the wall clock was set, which changes the boot time. */
   readonly readHost: () => AgentHost;
   readonly clock: Clock;
   readonly intervalSeconds: number;
-  /** What all viewers together may have waiting; less in tests. */
+  /** The limit of unread bytes of all viewers. */
   readonly maxBufferedBytes?: number;
 }
 
-/** A clock that leaps further was set; on machines without one of their own that happens a while after boot. */
+/** A larger difference means that the wall clock was set, as on machines without a hardware clock after boot. */
 const LEAP_MS = 1000;
 
-/** Takes a snapshot at each tick and sends it to all viewers, serialised once for each subprotocol. */
+/** Takes a snapshot at each tick and sends it to all viewers, encoded once for each subprotocol. */
 export class Hub {
   readonly #options: HubOptions;
   readonly #history = new History();
@@ -59,7 +59,7 @@ export class Hub {
     return this.#viewers;
   }
 
-  /** Greets a viewer, who gets every snapshot from the next tick on. */
+  /** Adds a viewer, sends the hello, and sends every snapshot from the next tick. */
   add(viewer: Viewer): void {
     if (this.#viewers.size === 0) this.#wakeCollectors();
     this.#viewers.add(viewer);
@@ -71,7 +71,7 @@ export class Hub {
     this.#viewers.delete(viewer);
   }
 
-  /** Takes a snapshot. While nobody watches, only what the history holds is collected. */
+  /** Takes a snapshot. Without viewers, only the parts of the history are collected. */
   tick(): void {
     const { sampler } = this.#options;
     this.#noticeLeap();
@@ -92,8 +92,8 @@ export class Hub {
   }
 
   /**
-   * Asks all viewers for a sign of life.
-   * @param data at random, so that nobody answers before the question
+   * Pings all viewers.
+   * @param data random, so that no viewer can answer in advance
    */
   ping(data: Buffer): void {
     for (const viewer of this.#viewers) viewer.ping(data);
@@ -119,7 +119,7 @@ export class Hub {
       this.#host = this.#options.readHost();
       this.#clockAheadMs = aheadMs;
     } catch {
-      // Without a file handle left, say: it stays as it was read before, and is read again at the next tick.
+      // For example, no free file descriptor: keeps the old facts and retries at the next tick.
     }
   }
 
@@ -128,26 +128,26 @@ export class Hub {
     return this.#options.sampler.sample();
   }
 
-  /** Rates are over the time since a collector was asked: after a rest, the first snapshot would be over all of it. */
+  /** Resets the baselines of idle collectors: their first rates would cover the whole pause. */
   #wakeCollectors(): void {
     const { sampler, clock, intervalSeconds } = this.#options;
     const nowMs = clock.monotonicMs();
     if (nowMs - this.#wholeAtMs <= 2000 * intervalSeconds) return;
     this.#wholeAtMs = nowMs;
-    // What was asked at every tick stays as it is: the history would be over the moment since now.
+    // Collectors of the history keep their baselines: they ran at every tick.
     sampler.wake(HISTORY_PARTS);
   }
 }
 
-/** By how much the clock for people is ahead of the one that only goes forward. */
+/** Returns how far the wall clock is ahead of the monotonic clock. */
 function measureAhead({ now, monotonicMs }: Clock): number {
   return now().getTime() - monotonicMs();
 }
 
-/** Text messages, as the bytes that all viewers of a subprotocol get. */
+/** Encoded text messages of a subprotocol. */
 export type Frames = readonly Buffer[];
 
-/** A snapshot as the messages of a subprotocol. */
+/** Encodes a snapshot for a subprotocol. */
 function encodeSnapshot(
   subprotocol: AgentSubprotocol,
   snapshot: AgentSnapshot,
@@ -158,7 +158,7 @@ function encodeSnapshot(
   return [encode({ type: 'snapshot', snapshot } satisfies AgentSnapshotMessage)];
 }
 
-/** The first message of `latchkey.snapshot.v1`; the other subprotocols have none. */
+/** Encodes the first message of `latchkey.snapshot.v1`; the other subprotocols have none. */
 function encodeHello(hello: AgentHello): Frames {
   return [encode(hello)];
 }
@@ -167,28 +167,28 @@ function encode(message: object): Buffer {
   return Buffer.from(JSON.stringify(message));
 }
 
-/** What a viewer has not read yet. */
+/** A connection with unread data. */
 interface Buffered {
-  /** Bytes that wait in this process to be sent. */
+  /** Bytes buffered in this process. */
   readonly waitingBytes: number;
-  /** Ends the connection. */
+  /** Closes the connection. */
   drop(why: string): void;
 }
 
 /**
- * All viewers together may have this much waiting. TLS may hold it three times (as it is, joined, encrypted), so that it stays
- * well below the 512 MiB that the unit allows the agent.
+ * The limit of unread bytes of all viewers. TLS may hold them three times (plain, joined, encrypted), still well below the 512 MiB
+ * that the unit allows.
  */
 export const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 
-/** Drops the viewers with the most waiting, until all together have no more than a maximum. */
+/** Drops the viewers with the most unread bytes until the total is within the limit. */
 export function dropSlowest(viewers: Iterable<Buffered>, maxBytes = MAX_BUFFERED_BYTES): void {
   const sizes = Array.from(viewers, (viewer) => ({ viewer, bytes: viewer.waitingBytes }));
   let total = sizes.reduce((sum, { bytes }) => sum + bytes, 0);
   if (total <= maxBytes) return;
   for (const { viewer, bytes } of sizes.toSorted((one, other) => other.bytes - one.bytes)) {
     if (total <= maxBytes) return;
-    viewer.drop('too much waited for all viewers, and it reads the slowest');
+    viewer.drop('too much was unread for all viewers, and it reads slowest');
     total -= bytes;
   }
 }

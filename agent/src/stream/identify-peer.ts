@@ -21,13 +21,13 @@ export interface Peer {
   readonly address: string | undefined;
   /** Whether a trusted proxy reported the address. */
   readonly isProxied: boolean;
-  /** What admits the client: its own certificate, and that of the proxy. Empty without mutual TLS, and with a fault. */
+  /** The client's certificate and that of the proxy; empty without mutual TLS, and with a fault. */
   readonly certificates: readonly X509Certificate[];
-  /** What is wrong with the certificate, as a sentence for the client; null when it is good, or none is required. */
+  /** The problem of the certificate, as a sentence for the client; null when it is valid, or none is required. */
   readonly certificateFault: string | null;
 }
 
-/** What decides whom the agent trusts. */
+/** The trust settings. */
 interface PeerRules {
   readonly clients: TlsMaterial['clients'];
   /** Whether the agent listens on a loopback address, so that only a proxy and other local programs reach it. */
@@ -35,9 +35,9 @@ interface PeerRules {
   readonly now: Date;
 }
 
-const NOT_PASSED_ON =
-  'The proxy did not pass on the certificate of the client: update its configuration (latchkey-agent install).';
-const UNREADABLE = 'The proxy passed on a client certificate that cannot be read.';
+const NOT_FORWARDED =
+  'The proxy did not forward the client certificate: update its configuration (latchkey-agent install).';
+const UNREADABLE = 'The proxy forwarded a client certificate that cannot be read.';
 
 /**
  * Identifies the client of a request. The headers of a proxy are trusted with mutual TLS only from a peer that shows the proxy's
@@ -61,14 +61,14 @@ export function identifyPeer(
   return { ...readAddress(headers, direct), ...identifyClient(headers, own, { clients, now }) };
 }
 
-/** What the proxy reports of the client's certificate, which is judged here again: by then the proxy's verdict may be old. */
+/** Verifies the client certificate that the proxy forwards again, since the proxy may use an old revocation list. */
 function identifyClient(
   headers: IncomingHttpHeaders,
   proxy: X509Certificate,
   { clients, now }: { readonly clients: NonNullable<PeerRules['clients']>; readonly now: Date },
 ): Pick<Peer, 'certificateFault' | 'certificates'> {
   const header = readHeader(headers, CLIENT_CERTIFICATE_HEADER);
-  if (header === null) return { certificates: [], certificateFault: NOT_PASSED_ON };
+  if (header === null) return { certificates: [], certificateFault: NOT_FORWARDED };
   const certificate = readProxiedCertificate(header);
   if (certificate === null) return { certificates: [], certificateFault: UNREADABLE };
   const certificateFault = findCertificateFault(certificate, clients, now);

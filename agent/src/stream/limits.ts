@@ -1,78 +1,19 @@
+/** Limits per client address: connections, viewers behind a proxy, and log messages. */
 import { isIPv4, isIPv6, type Socket } from 'node:net';
 
 import type { Clock } from '../clock.ts';
 import type { Log } from '../log.ts';
 
-/**
- * Counts the connections of each visitor, and ends those that are too many. Those of this machine are not counted: a
- * reverse proxy on it stands for many visitors.
- */
-export class ConnectionLimits {
-  readonly #max: number;
-  readonly #onRefused: (visitor: string) => void;
-  readonly #counts = new Map<string, number>();
+const REPORT_INTERVAL_MS = 60_000;
 
-  constructor(maxPerAddress: number, onRefused: (visitor: string) => void) {
-    this.#max = maxPerAddress;
-    this.#onRefused = onRefused;
-  }
-
-  /** Counts a connection until it closes. One too many is ended at once. */
-  add(socket: Socket): void {
-    const { remoteAddress } = socket;
-    if (isLoopback(remoteAddress)) return;
-    const visitor = toVisitor(remoteAddress);
-    const count = this.#counts.get(visitor) ?? 0;
-    if (count >= this.#max) {
-      socket.destroy();
-      this.#onRefused(visitor);
-      return;
-    }
-    this.#counts.set(visitor, count + 1);
-    socket.once('close', () => this.#release(visitor));
-  }
-
-  #release(visitor: string): void {
-    const count = (this.#counts.get(visitor) ?? 1) - 1;
-    if (count > 0) this.#counts.set(visitor, count);
-    else this.#counts.delete(visitor);
-  }
-}
+/** The number of addresses that are logged in a minute, so that a flood from more does not fill the disk. */
+const MAX_REPORTED_ADDRESSES = 500;
 
 /**
- * Counts the viewers of each client behind a proxy, all of whose connections come from the proxy's address. Clients on this
- * machine are not counted.
+ * Returns the key by which a client is limited: an IPv4 address, or the /64 network of an IPv6 address.
+ * @param address as a socket reports it; undefined when the client has disconnected
  */
-export class ViewerLimits {
-  readonly #max: number;
-  readonly #counts = new Map<string, number>();
-
-  constructor(maxPerAddress: number) {
-    this.#max = maxPerAddress;
-  }
-
-  /** @returns what releases the viewer, once; null when the client has as many viewers as it may have */
-  add(address: string | undefined): (() => void) | null {
-    if (isLoopback(address)) return () => undefined;
-    const visitor = toVisitor(address);
-    const count = this.#counts.get(visitor) ?? 0;
-    if (count >= this.#max) return null;
-    this.#counts.set(visitor, count + 1);
-    return () => this.#release(visitor);
-  }
-
-  #release(visitor: string): void {
-    const count = (this.#counts.get(visitor) ?? 1) - 1;
-    if (count > 0) this.#counts.set(visitor, count);
-    else this.#counts.delete(visitor);
-  }
-}
-
-/**
- * What counts as one visitor: an IPv4 address, or the 64 bits of an IPv6 address that belong to one network.
- * @param address as a socket tells it; undefined when the visitor has gone already
- */
-export function toVisitor(address: string | undefined): string {
+export function toClientKey(address: string | undefined): string {
   if (address === undefined) return 'unknown';
   const mapped = address.replace(/^::ffff:(?=\d+\.)/iu, '');
   if (isIPv4(mapped) || !isIPv6(mapped)) return mapped;
@@ -84,21 +25,63 @@ export function toVisitor(address: string | undefined): string {
   return `${groups.slice(0, 4).join(':')}::/64`;
 }
 
-/** Programs on this machine; a reverse proxy among them stands for many visitors. */
+/** Whether an address is of this machine. */
 export function isLoopback(address: string | undefined): boolean {
   return address !== undefined && /^(?:::ffff:)?127\.|^::1$/iu.test(address);
 }
 
-const INTERVAL_MS = 60_000;
+/** Counts what each client holds. Clients on this machine are not limited, since a local proxy represents many clients. */
+export class ClientLimit {
+  readonly #max: number;
+  readonly #counts = new Map<string, number>();
 
-/** As many addresses are told in a minute; a flood from more of them must not fill the disk with its log. */
-const MAX_ADDRESSES = 500;
+  constructor(maxPerClient: number) {
+    this.#max = maxPerClient;
+  }
 
-/** Tells of troublesome visitors, each address once a minute. */
+  /** @returns a function that releases the slot, to be called once; null when the client has reached the limit */
+  acquire(address: string | undefined): (() => void) | null {
+    if (isLoopback(address)) return () => undefined;
+    const key = toClientKey(address);
+    const count = this.#counts.get(key) ?? 0;
+    if (count >= this.#max) return null;
+    this.#counts.set(key, count + 1);
+    return () => this.#release(key);
+  }
+
+  #release(key: string): void {
+    const count = (this.#counts.get(key) ?? 1) - 1;
+    if (count > 0) this.#counts.set(key, count);
+    else this.#counts.delete(key);
+  }
+}
+
+/**
+ * Limits the connections of each client by closing those beyond the limit.
+ * @param onRefused called with the address of a refused connection
+ */
+export function limitConnections(
+  maxPerClient: number,
+  onRefused: (address: string | undefined) => void,
+): (socket: Socket) => void {
+  const limit = new ClientLimit(maxPerClient);
+  return (socket) => {
+    const { remoteAddress } = socket;
+    const release = limit.acquire(remoteAddress);
+    if (release !== null) {
+      socket.once('close', release);
+      return;
+    }
+    socket.destroy();
+    onRefused(remoteAddress);
+  };
+}
+
+/** Logs problems of clients, at most once a minute for each address. */
 export class AddressReports {
   readonly #clock: Clock;
   readonly #log: Log;
-  /** When an address may be told again. The oldest are first, since all wait equally long. */
+  /** When an address may be logged again, oldest first. */
   readonly #quietUntilMs = new Map<string, number>();
 
   constructor(clock: Clock, log: Log) {
@@ -106,19 +89,20 @@ export class AddressReports {
     this.#log = log;
   }
 
-  /** @param problem a sentence; nothing that the visitor wrote */
-  report(address: string, problem: string): void {
+  /** @param problem a sentence without anything that the client sent */
+  report(address: string | undefined, problem: string): void {
+    const key = toClientKey(address);
     const nowMs = this.#clock.monotonicMs();
-    this.#forget(nowMs);
-    if (this.#quietUntilMs.has(address) || this.#quietUntilMs.size >= MAX_ADDRESSES) return;
-    this.#quietUntilMs.set(address, nowMs + INTERVAL_MS);
-    this.#log.warn(problem, { address });
+    this.#removeOld(nowMs);
+    if (this.#quietUntilMs.has(key) || this.#quietUntilMs.size >= MAX_REPORTED_ADDRESSES) return;
+    this.#quietUntilMs.set(key, nowMs + REPORT_INTERVAL_MS);
+    this.#log.warn(problem, { address: key });
   }
 
-  #forget(nowMs: number): void {
-    for (const [address, untilMs] of this.#quietUntilMs) {
+  #removeOld(nowMs: number): void {
+    for (const [key, untilMs] of this.#quietUntilMs) {
       if (untilMs > nowMs) return;
-      this.#quietUntilMs.delete(address);
+      this.#quietUntilMs.delete(key);
     }
   }
 }

@@ -53,17 +53,17 @@ describe('viewers behind a proxy', { skip: lacksOpenssl }, () => {
       [
         'no certificate is passed on',
         null,
-        'The proxy did not pass on the certificate of the client: update its configuration (latchkey-agent install).',
+        'The proxy did not forward the client certificate: update its configuration (latchkey-agent install).',
       ],
       [
         'the certificate is not readable',
         'nonsense',
-        'The proxy passed on a client certificate that cannot be read.',
+        'The proxy forwarded a client certificate that cannot be read.',
       ],
       [
         'two certificates are passed on',
         `${escape(anna)}, ${escape(anna)}`,
-        'The proxy passed on a client certificate that cannot be read.',
+        'The proxy forwarded a client certificate that cannot be read.',
       ],
       [
         'the certificate is of another authority',

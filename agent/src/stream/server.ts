@@ -10,41 +10,41 @@ import { WebSocketServer } from 'ws';
 import type { Clock } from '../clock.ts';
 import { findCertificateFault, findExpiry } from '../tls/client-certificate.ts';
 import type { TlsMaterial } from '../tls/tls-files.ts';
-import { type AddressReports, ConnectionLimits, toVisitor, ViewerLimits } from './limits.ts';
+import { type AddressReports, ClientLimit, limitConnections } from './limits.ts';
 import {
   type Admission,
   type AdmissionRules,
   chooseSubprotocol,
   decideAdmission,
-  judgeIdentity,
+  checkIdentity,
   readOffer,
-  type Visitor,
+  type Credentials,
 } from './admission.ts';
 import { answerRequest, refuse } from './http-answers.ts';
 import type { Hub } from './hub.ts';
 import { identifyPeer, type Peer } from './identify-peer.ts';
-import { FAREWELL_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
-import { listenForTrouble } from './connection-errors.ts';
+import { CLOSE_DEADLINE_MS, GOING_AWAY, POLICY_VIOLATION, SocketViewer } from './socket-viewer.ts';
+import { reportConnectionErrors } from './connection-errors.ts';
 
-/** Visitors have this long for a handshake, and again for a request. */
+/** The time limit of a handshake, and of a request. */
 const HANDSHAKE_MS = 10_000;
-/** A proxy adds a certificate to what browsers send: of RSA with 4,096 bits, URL-encoded, some 3 kB. */
+/** Browsers' headers and the certificate that a proxy adds: 3 kB for RSA with 4,096 bits, URL-encoded. */
 const MAX_HEADER_BYTES = 16 * 1024;
-/** Viewers have nothing to say. */
-const WEB_SOCKET_LIMITS = { maxPayload: 1024, maxFragments: 16, closeTimeout: FAREWELL_MS };
+/** Viewers send nothing but control frames. */
+const WEB_SOCKET_LIMITS = { maxPayload: 1024, maxFragments: 16, closeTimeout: CLOSE_DEADLINE_MS };
 const TOO_MANY = 'Connections were refused: too many from one address.';
-/** How long viewers may take to leave when the agent stops. */
-const LEAVE_MS = 1000;
+/** How long viewers may take to close when the agent stops. */
+const CLOSE_TIMEOUT_MS = 1000;
 
-/** What a server is made of. */
+/** Dependencies and settings of the server. */
 export interface StreamServerOptions {
   readonly hub: Hub;
   readonly clock: Clock;
   readonly reports: AddressReports;
   readonly tls: TlsMaterial;
-  /** Asked for each visitor, since tokens change. */
+  /** Called for each client, since tokens may be reloaded. */
   readonly readRules: () => Omit<AdmissionRules, 'needsCertificate'>;
-  /** Ends handshakes without a good certificate by TLS alone, before a reason can be told. */
+  /** Rejects clients without a valid certificate in the TLS handshake, without a readable reason. */
   readonly refusesInHandshake: boolean;
   readonly maxConnections: number;
   readonly maxConnectionsPerAddress: number;
@@ -54,11 +54,11 @@ export interface StreamServerOptions {
   readonly handshakeMs?: number;
 }
 
-interface Watching {
+interface Session {
   readonly viewer: SocketViewer;
   readonly peer: Peer;
-  /** What the viewer said of itself, to be judged again. */
-  readonly visitor: Visitor;
+  /** The credentials of the viewer, to be checked again after a reload. */
+  readonly credentials: Credentials;
 }
 
 /** The one port of the agent: the stream by WebSocket over TLS, the live page, and `/health`. */
@@ -67,23 +67,21 @@ export class StreamServer {
   readonly #server: Server;
   readonly #webSockets: WebSocketServer;
   readonly #connections = new Set<Socket>();
-  readonly #watching = new Set<Watching>();
-  readonly #viewerLimits: ViewerLimits;
+  readonly #sessions = new Set<Session>();
+  readonly #viewerLimit: ClientLimit;
   #tls: TlsMaterial;
 
   constructor(options: StreamServerOptions) {
     this.#options = options;
     this.#tls = options.tls;
-    this.#viewerLimits = new ViewerLimits(options.maxConnectionsPerAddress);
+    this.#viewerLimit = new ClientLimit(options.maxConnectionsPerAddress);
     this.#server = createServer(toServerOptions(options), (request, response) => {
       const { address } = this.#identify(request, request.socket);
-      answerRequest(
-        request,
-        response,
-        (asking) => this.#judge(asking, asking.socket).refusal,
-      ).catch((error: unknown) => {
-        this.#report(address, error instanceof Error ? error.message : String(error));
-      });
+      answerRequest(request, response, (each) => this.#admit(each, each.socket).refusal).catch(
+        (error: unknown) => {
+          this.#report(address, error instanceof Error ? error.message : String(error));
+        },
+      );
     });
     this.#server.maxConnections = options.maxConnections;
     this.#webSockets = new WebSocketServer({
@@ -94,8 +92,8 @@ export class StreamServer {
       autoPong: false,
       handleProtocols: (offer) => chooseSubprotocol(offer) ?? false,
     });
-    this.#listenForVisitors();
-    listenForTrouble(this.#server, (address, problem) => this.#report(address, problem));
+    this.#listenForClients();
+    reportConnectionErrors(this.#server, (address, problem) => this.#report(address, problem));
   }
 
   /**
@@ -106,65 +104,68 @@ export class StreamServer {
     this.#server.listen(port, host);
     await once(this.#server, 'listening');
     const address = this.#server.address();
-    if (address === null || typeof address === 'string') throw new TypeError('It has no port.');
+    if (address === null || typeof address === 'string')
+      throw new TypeError('The server has no port.');
     return address;
   }
 
-  /** From now on handshakes are done by these; viewers whose certificate or token is no longer good are sent away. */
+  /** Uses this TLS material from now on, and closes viewers whose certificate or token is no longer valid. */
   setTls(tls: TlsMaterial): void {
     this.#server.setSecureContext(tls.context);
     this.#tls = tls;
     const rules = this.#readRules();
-    this.#dismiss(({ peer: { certificates }, visitor }) =>
+    this.#closeWhere(({ peer: { certificates }, credentials }) =>
       certificates.length === 0
-        ? (judgeIdentity(visitor, rules)?.text ?? null)
+        ? (checkIdentity(credentials, rules)?.text ?? null)
         : findFirst(certificates, (each) => this.#findFault(each)),
     );
   }
 
-  /** Sends viewers away whose certificate has expired while they watched. */
+  /** Closes viewers whose certificate has expired. */
   checkViewers(): void {
     const now = this.#options.clock.now();
-    this.#dismiss(({ peer: { certificates } }) =>
+    this.#closeWhere(({ peer: { certificates } }) =>
       findFirst(certificates, (each) => findExpiry(each, now)),
     );
   }
 
-  /** Says goodbye to the viewers and closes the port. */
+  /** Closes the viewers and the port. */
   async close(): Promise<void> {
-    for (const { viewer } of this.#watching) viewer.close(GOING_AWAY, 'The agent stops.');
+    for (const { viewer } of this.#sessions) viewer.close(GOING_AWAY, 'The agent stops.');
     this.#server.close();
     this.#server.closeAllConnections();
-    const timer = setTimeout(() => this.#cutConnections(), LEAVE_MS);
+    const timer = setTimeout(() => this.#cutConnections(), CLOSE_TIMEOUT_MS);
     if (this.#connections.size > 0) await once(this.#server, 'close');
     clearTimeout(timer);
   }
 
-  #listenForVisitors(): void {
+  #listenForClients(): void {
     const { reports, maxConnectionsPerAddress } = this.#options;
-    const limits = new ConnectionLimits(maxConnectionsPerAddress, (visitor) =>
-      reports.report(visitor, TOO_MANY),
+    const limit = limitConnections(maxConnectionsPerAddress, (address) =>
+      reports.report(address, TOO_MANY),
     );
     this.#server.on('connection', (socket: Socket) => {
       this.#connections.add(socket);
       socket.once('close', () => this.#connections.delete(socket));
-      limits.add(socket);
+      limit(socket);
     });
     this.#server.on('drop', (data) => {
-      this.#report(data?.remoteAddress, 'Connections were refused: there are max_connections.');
+      this.#report(data?.remoteAddress, 'Connections were refused: limits.connections is reached.');
     });
-    this.#server.on('upgrade', (request, socket, head) => this.#receive(request, socket, head));
+    this.#server.on('upgrade', (request, socket, head) =>
+      this.#handleUpgrade(request, socket, head),
+    );
     this.#webSockets.on('wsClientError', (error, socket, request) => {
       const { address } = this.#identify(request, socket);
-      this.#report(address, 'A request was refused: it is no request for a WebSocket.');
-      refuse(socket, 400, `This is no request for a WebSocket: ${error.message}.`);
+      this.#report(address, 'A request was refused: it is not a WebSocket request.');
+      refuse(socket, 400, `This is not a WebSocket request: ${error.message}.`);
     });
   }
 
-  #receive(request: IncomingMessage, socket: Duplex, head: Buffer): void {
-    // Without a listener, a connection that breaks would end the program.
+  #handleUpgrade(request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    // Without a listener, a connection error would end the process.
     socket.on('error', () => socket.destroy());
-    const { refusal, subprotocol, peer, visitor } = this.#judge(request, socket);
+    const { refusal, subprotocol, peer, credentials } = this.#admit(request, socket);
     if (refusal !== null) {
       refuse(socket, refusal.status, refusal.text);
       return;
@@ -178,13 +179,13 @@ export class StreamServer {
         clock: this.#options.clock,
         onFault: (problem) => this.#report(peer.address, problem),
       });
-      this.#welcome({ viewer, peer, visitor }, webSocket);
+      this.#start({ viewer, peer, credentials }, webSocket);
     });
   }
 
-  /** @returns what releases the viewer; null for one too many, which is refused */
+  /** @returns a function that releases the slot; null beyond the limit, after refusing the viewer */
   #countViewer({ isProxied, address }: Peer, socket: Duplex): (() => void) | null {
-    const release = isProxied ? this.#viewerLimits.add(address) : () => undefined;
+    const release = isProxied ? this.#viewerLimit.acquire(address) : () => undefined;
     if (release === null) {
       this.#report(address, TOO_MANY);
       refuse(socket, 429, 'Too many viewers connect from this address.');
@@ -192,28 +193,34 @@ export class StreamServer {
     return release;
   }
 
-  /** Whether somebody may watch, by what came with a request; a refusal is logged. */
-  #judge(request: IncomingMessage, socket: Duplex): Admission & Omit<Watching, 'viewer'> {
+  /** Decides whether the client of a request may watch, and logs a refusal. */
+  #admit(request: IncomingMessage, socket: Duplex): Admission & Omit<Session, 'viewer'> {
     const peer = this.#identify(request, socket);
     const { authorization, origin, host } = request.headers;
     const offer = readOffer(request.headers['sec-websocket-protocol']);
-    const visitor = { authorization, origin, host, offer, certificateFault: peer.certificateFault };
-    const admission = decideAdmission(visitor, this.#readRules());
+    const credentials = {
+      authorization,
+      origin,
+      host,
+      offer,
+      certificateFault: peer.certificateFault,
+    };
+    const admission = decideAdmission(credentials, this.#readRules());
     if (admission.refusal !== null) {
       this.#report(peer.address, `A viewer was refused: ${admission.refusal.text}`);
     }
-    return { ...admission, peer, visitor };
+    return { ...admission, peer, credentials };
   }
 
   #readRules(): AdmissionRules {
     return { ...this.#options.readRules(), needsCertificate: this.#tls.clients !== null };
   }
 
-  #welcome(watching: Watching, webSocket: { once(event: 'close', on: () => void): unknown }): void {
-    const { viewer } = watching;
-    this.#watching.add(watching);
+  #start(session: Session, webSocket: { once(event: 'close', on: () => void): unknown }): void {
+    const { viewer } = session;
+    this.#sessions.add(session);
     webSocket.once('close', () => {
-      this.#watching.delete(watching);
+      this.#sessions.delete(session);
       this.#options.hub.remove(viewer);
     });
     this.#options.hub.add(viewer);
@@ -225,10 +232,10 @@ export class StreamServer {
     return identifyPeer(request.headers, socket, { clients, isBehindProxy, now: clock.now() });
   }
 
-  #dismiss(findFault: (watching: Watching) => string | null): void {
-    for (const watching of this.#watching) {
-      const fault = findFault(watching);
-      if (fault !== null) watching.viewer.close(POLICY_VIOLATION, fault);
+  #closeWhere(findFault: (session: Session) => string | null): void {
+    for (const session of this.#sessions) {
+      const fault = findFault(session);
+      if (fault !== null) session.viewer.close(POLICY_VIOLATION, fault);
     }
   }
 
@@ -239,7 +246,7 @@ export class StreamServer {
   }
 
   #report(address: string | undefined, problem: string): void {
-    this.#options.reports.report(toVisitor(address), problem);
+    this.#options.reports.report(address, problem);
   }
 
   #cutConnections(): void {
@@ -247,7 +254,7 @@ export class StreamServer {
   }
 }
 
-/** The first fault of several certificates. */
+/** Returns the first fault of several certificates. */
 function findFirst(
   certificates: readonly X509Certificate[],
   findFault: (certificate: X509Certificate) => string | null,

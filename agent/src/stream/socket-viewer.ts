@@ -7,27 +7,26 @@ import type { Clock } from '../clock.ts';
 import type { Frames, Viewer } from './hub.ts';
 
 /**
- * More than this waiting to be read means that a viewer does not read. TLS may hold it three times (as it is, joined,
- * encrypted), so that it costs less than 2 MB.
+ * A viewer with more unread bytes is dropped. TLS may hold them three times (plain, joined, encrypted): less than 2 MB.
  */
 const MAX_WAITING_BYTES = 512 * 1024;
 
-/** Nothing is expected of a viewer but answers to pings; a few messages are ignored. */
+/** Viewers need only answer pings; a few other messages are ignored. */
 const MAX_MESSAGES = 20;
 const MESSAGES_WINDOW_MS = 10_000;
 
-/** A viewer who breaks the rules, or leaves, has this long to read why and to go; what else it sends costs us. */
-export const FAREWELL_MS = 1000;
+/** How long a viewer may take to close after a close frame. */
+export const CLOSE_DEADLINE_MS = 1000;
 
 /** Close codes of RFC 6455. */
 export const GOING_AWAY = 1001;
 export const POLICY_VIOLATION = 1008;
 
-/** What a viewer's connection is known by. */
+/** Settings of a viewer. */
 interface ViewerFacts {
   readonly subprotocol: AgentSubprotocol;
   readonly clock: Clock;
-  /** Told once, with a sentence, when the agent ends the connection for the viewer's fault. */
+  /** Called once, with a sentence, when the agent closes the connection for a fault of the viewer. */
   readonly onFault: (problem: string) => void;
 }
 
@@ -37,13 +36,13 @@ export class SocketViewer implements Viewer {
   readonly #socket: WebSocket;
   readonly #transport: Duplex;
   readonly #facts: ViewerFacts;
-  /** What the answer to the last ping must hold; null once it is there. */
+  /** The data of the unanswered ping; null without one. */
   #expectedPong: Buffer | null = null;
-  #isFaultTold = false;
+  #isFaultReported = false;
   #messages = 0;
   #windowEndsAtMs = 0;
 
-  /** @param transport what the WebSocket runs over */
+  /** @param transport the connection of the WebSocket */
   constructor(socket: WebSocket, transport: Duplex, facts: ViewerFacts) {
     this.subprotocol = facts.subprotocol;
     this.#socket = socket;
@@ -56,17 +55,17 @@ export class SocketViewer implements Viewer {
       if (this.#expectedPong?.equals(data) === true) this.#expectedPong = null;
       this.#countMessage();
     });
-    // The library has begun to close the connection with the code that fits (1002, 1007, 1008, 1009).
-    socket.on('error', ({ message }) => this.#tellFault(`A viewer was dropped: ${message}.`));
+    // The library closes the connection with the right code (1002, 1007, 1008, 1009).
+    socket.on('error', ({ message }) => this.#reportFault(`A viewer was dropped: ${message}.`));
   }
 
   send(frames: Frames): void {
     if (this.#socket.readyState !== WebSocket.OPEN) return;
     if (this.#socket.bufferedAmount > MAX_WAITING_BYTES) {
-      this.drop('it does not read what it is sent');
+      this.drop('it does not read its messages');
       return;
     }
-    // All messages of a tick leave in as few packets as they fit in.
+    // Packs all messages of a tick into as few packets as possible.
     this.#transport.cork();
     for (const frame of frames) this.#socket.send(frame, { binary: false });
     this.#transport.uncork();
@@ -86,11 +85,11 @@ export class SocketViewer implements Viewer {
   }
 
   drop(why: string): void {
-    this.#tellFault(`A viewer was dropped: ${why}.`);
+    this.#reportFault(`A viewer was dropped: ${why}.`);
     this.#socket.terminate();
   }
 
-  /** Says why, and ends the connection. The library cuts it off after `FAREWELL_MS`. */
+  /** Sends a close frame. The library closes the connection after `CLOSE_DEADLINE_MS`. */
   close(code: number, reason: string): void {
     this.#socket.close(code, reason);
   }
@@ -111,12 +110,12 @@ export class SocketViewer implements Viewer {
     }
     this.#messages += 1;
     if (this.#messages !== MAX_MESSAGES + 1) return;
-    this.#tellFault('A viewer was dropped: it sent too many messages.');
-    this.close(POLICY_VIOLATION, 'Too many messages: this stream takes none.');
+    this.#reportFault('A viewer was dropped: it sent too many messages.');
+    this.close(POLICY_VIOLATION, 'Too many messages: this stream accepts none.');
   }
 
-  #tellFault(problem: string): void {
-    if (!this.#isFaultTold) this.#facts.onFault(problem);
-    this.#isFaultTold = true;
+  #reportFault(problem: string): void {
+    if (!this.#isFaultReported) this.#facts.onFault(problem);
+    this.#isFaultReported = true;
   }
 }

@@ -4,11 +4,11 @@ import type { TLSSocket } from 'node:tls';
 import { PROXY_NAME } from '../proxy-identity.ts';
 import type { TlsMaterial } from './tls-files.ts';
 
-/** As many certificates may stand between a client's and the root. */
+/** The maximum number of intermediate certificates. */
 const MAX_DEPTH = 2;
 
 const NONE = 'A client certificate is needed, and none was sent.';
-const NOT_OURS = 'The client certificate is not from an authority of this agent.';
+const UNKNOWN_AUTHORITY = 'The client certificate is not from an authority of this agent.';
 const REVOKED = 'The client certificate was revoked.';
 const EXPIRED = 'The client certificate has expired.';
 
@@ -17,20 +17,20 @@ const FAULTS: Readonly<Record<string, string>> = {
   CERT_HAS_EXPIRED: EXPIRED,
   CERT_NOT_YET_VALID: 'The client certificate is not valid yet: compare the clocks.',
   CRL_HAS_EXPIRED:
-    'The list of revoked certificates is out of date, so nobody is let in: renew it on the server.',
+    'The list of revoked certificates is out of date, so all clients are rejected: renew it on the server.',
   UNABLE_TO_GET_CRL:
     'The list of revoked certificates is not of the authority of this client certificate.',
   INVALID_PURPOSE: 'The certificate is not for clients.',
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_OURS,
-  UNABLE_TO_GET_ISSUER_CERT: NOT_OURS,
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_OURS,
-  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_OURS,
-  SELF_SIGNED_CERT_IN_CHAIN: NOT_OURS,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT: UNKNOWN_AUTHORITY,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: UNKNOWN_AUTHORITY,
+  DEPTH_ZERO_SELF_SIGNED_CERT: UNKNOWN_AUTHORITY,
+  SELF_SIGNED_CERT_IN_CHAIN: UNKNOWN_AUTHORITY,
 };
 
 /**
- * What the handshake found wrong with a client's certificate.
- * @returns a sentence for the client; null when it is good
+ * Explains why the handshake rejected a client's certificate.
+ * @returns a sentence for the client; null when it is valid
  */
 export function explainHandshake(socket: TLSSocket): string | null {
   if (socket.getPeerX509Certificate() === undefined) return NONE;
@@ -40,9 +40,9 @@ export function explainHandshake(socket: TLSSocket): string | null {
 }
 
 /**
- * What is wrong with a client's certificate by the files as they are now, which may have changed since its handshake.
- * Node.js does not tell a server which certificates stand between, so they must be among the authorities.
- * @returns a sentence for the client; null when it is good
+ * Checks a client's certificate against the present files, which may have changed since its handshake. Node.js does not expose
+ * intermediate certificates, so they must be among the authorities.
+ * @returns a sentence for the client; null when it is valid
  */
 export function findCertificateFault(
   certificate: X509Certificate | undefined,
@@ -56,15 +56,15 @@ export function findCertificateFault(
   for (let depth = 0; depth <= MAX_DEPTH; depth += 1) {
     if (revocations.isRevoked(current)) return REVOKED;
     const issuer = authorities.find((each) => isIssuedBy(current, each));
-    if (issuer === undefined) return NOT_OURS;
+    if (issuer === undefined) return UNKNOWN_AUTHORITY;
     if (isIssuedBy(issuer, issuer)) return null;
     current = issuer;
   }
-  return 'There are too many certificates above the client’s.';
+  return 'The client certificate has too many intermediate certificates.';
 }
 
 /**
- * Whether a certificate that was good has expired since: nothing else becomes of it while the files stay the same.
+ * Checks whether a valid certificate has expired, the only change while the files stay the same.
  * @returns a sentence for the client; null when it has not
  */
 export function findExpiry(certificate: X509Certificate, now: Date): string | null {
@@ -79,15 +79,15 @@ const ARMOUR = /-----(?:BEGIN|END) CERTIFICATE-----|\s/gu;
 const BASE64 = /^[A-Za-z\d+/]+={0,2}$/u;
 
 /**
- * Whether a certificate is the proxy's own, which is trusted to name the client of a request.
- * @param certificate was verified against the agent's authorities before
+ * Whether a certificate is the proxy's own, which is trusted to identify the client of a request.
+ * @param certificate verified against the agent's authorities
  */
 export function isProxyCertificate(certificate: X509Certificate): boolean {
   return certificate.subject === `CN=${PROXY_NAME}`;
 }
 
 /**
- * Reads the client certificate that a proxy passes on in a header: PEM, URL-encoded by nginx (`$ssl_client_escaped_cert`) or
+ * Parses the client certificate that a proxy forwards in a header: PEM, URL-encoded by nginx (`$ssl_client_escaped_cert`) or
  * with spaces as line ends by Apache, or DER in base64 by HAProxy and Caddy.
  * @returns null when it is not exactly one certificate
  */
@@ -98,7 +98,7 @@ export function readProxiedCertificate(header: string): X509Certificate | null {
     if (!BASE64.test(base64)) return null;
     const bytes = Buffer.from(base64, 'base64');
     const certificate = new X509Certificate(bytes);
-    // What follows a certificate is ignored by the library.
+    // The library ignores trailing bytes.
     return certificate.raw.length === bytes.length ? certificate : null;
   } catch {
     // Invalid URL encoding or DER: the caller rejects the request.

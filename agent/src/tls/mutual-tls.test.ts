@@ -68,7 +68,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     await using stream = await openStream({ tls: readTlsMaterial({ ...server, clients }) });
     const viewer = await connect(stream.port, [], show(deep));
     await assert.rejects(connect(stream.port, [], show(third.makeClient('deeper'))), {
-      message: '403 There are too many certificates above the client’s.',
+      message: '403 The client certificate has too many intermediate certificates.',
     });
     writeFileSync(authorityFile, all.slice(0, 2).join(''));
     stream.server.setTls(readTlsMaterial({ ...server, clients }));
@@ -108,7 +108,7 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     await using stream = await openStream({ tls });
     await assert.rejects(connect(stream.port, [], show(another.makeClient('carl'))), {
       message:
-        '403 The list of revoked certificates is out of date, so nobody is let in: renew it on the server.',
+        '403 The list of revoked certificates is out of date, so all clients are rejected: renew it on the server.',
     });
   });
 
@@ -202,21 +202,24 @@ describe('mutual TLS', { skip: lacksOpenssl }, () => {
     });
     assert.throws(
       from({ keyFile: server.certificateFile }),
-      /\.pem holds no private key \(PEM\) that can be used: /u,
+      /\.pem contains no usable private key \(PEM\): /u,
     );
     assert.throws(
       from({ keyFile: '/nowhere' }),
       /^TlsFileError: \/nowhere cannot be read: ENOENT/u,
     );
-    assert.throws(from({ certificateFile: broken }), /broken\.pem holds a broken certificate/u);
-    assert.throws(from({ certificateFile: empty }), /empty\.pem holds no "BEGIN CERTIFICATE"/u);
+    assert.throws(
+      from({ certificateFile: broken }),
+      /broken\.pem contains an invalid certificate/u,
+    );
+    assert.throws(from({ certificateFile: empty }), /empty\.pem contains no "BEGIN CERTIFICATE"/u);
     assert.throws(
       from({ clients: { authorityFile, revocationFile: empty } }),
-      /holds no "BEGIN X509 CRL"/u,
+      /contains no "BEGIN X509 CRL"/u,
     );
     assert.throws(
       from({ clients: { authorityFile, revocationFile: der } }),
-      /junk\.crl is no list of revoked/u,
+      /junk\.crl is not a list of revoked/u,
     );
     copyFileSync(server.certificateFile, broken);
     assert.doesNotThrow(from({ certificateFile: broken }));

@@ -3,10 +3,10 @@ import type { X509Certificate } from 'node:crypto';
 const UTC_TIME = 0x17;
 const GENERALIZED_TIME = 0x18;
 
-/** The certificates that authorities have revoked. */
+/** Revoked certificates. */
 export interface Revocations {
   readonly isRevoked: (certificate: X509Certificate) => boolean;
-  /** When the first of the lists is out of date, and clients are refused; null when none says it. */
+  /** When the first list expires, so that clients are rejected; null when none has a date. */
   readonly nextUpdate: Date | null;
 }
 
@@ -19,10 +19,10 @@ interface RevocationList {
 }
 
 /**
- * Reads revocation lists (RFC 5280, section 5), which Node.js checks in a handshake only: who came before must be found
- * by serial number. Their signatures are checked by the handshakes.
+ * Parses revocation lists (RFC 5280, section 5). Node.js checks them only in handshakes, so connected clients are found by serial
+ * number. Handshakes check the signatures.
  * @param lists DER
- * @throws RangeError when one is no such list
+ * @throws RangeError when one is not a revocation list
  */
 export function readRevocations(lists: readonly Buffer[]): Revocations {
   const read = lists.map(readList);
@@ -40,9 +40,9 @@ export function readRevocations(lists: readonly Buffer[]): Revocations {
 function readList(bytes: Buffer): RevocationList {
   const fields = [...readElements(openSequence(openSequence(bytes)))];
   if (fields[0]?.tag === INTEGER) fields.shift();
-  // What follows is signature, issuer, thisUpdate, and the rest may be missing.
+  // Signature, issuer and thisUpdate; the rest is optional.
   const [, issuer, , ...rest] = fields;
-  if (issuer === undefined) throw new RangeError('It has no issuer.');
+  if (issuer === undefined) throw new RangeError('The list has no issuer.');
   const nextUpdate = rest.find(({ tag }) => tag === UTC_TIME || tag === GENERALIZED_TIME);
   const entries = rest.find(({ tag }) => tag === SEQUENCE);
   return {
@@ -60,17 +60,17 @@ function* readSerials(entries: Element): Generator<string> {
   }
 }
 
-/** The issuer's bytes: names that only look alike are different. */
+/** Returns the issuer's bytes, so that similar names stay different. */
 function issuerOf(certificate: X509Certificate): string {
   const fields = [...readElements(openSequence(openSequence(certificate.raw)))];
-  // [0] version, serial number, signature, issuer; a certificate of version 1 does not say its version.
+  // [0] version, serial number, signature, issuer; version 1 has no version field.
   const at = fields[0]?.tag === INTEGER ? 2 : 3;
   return fields[at]?.whole.toString('hex') ?? '';
 }
 
 function openSequence(bytes: Buffer): Buffer {
   const element = readElements(bytes).next().value;
-  if (element?.tag !== SEQUENCE) throw new RangeError('It is no sequence.');
+  if (element?.tag !== SEQUENCE) throw new RangeError('The element is not a sequence.');
   return element.content;
 }
 
@@ -78,20 +78,20 @@ function trimZeros(hex: string): string {
   return hex.toLowerCase().replace(/^0+/u, '');
 }
 
-/** `YYMMDDHHMMSSZ` until 2049, then with the whole year. */
+/** Parses `YYMMDDHHMMSSZ`, or the same with a four-digit year from 2050. */
 function readTime({ tag, content }: Element): Date {
   const text = content.toString('latin1');
   const year = tag === GENERALIZED_TIME ? '' : Number(text.slice(0, 2)) < 50 ? '20' : '19';
   const parts = /^(\d{4})(\d\d)(\d\d)(\d\d)(\d\d)(\d\d)Z$/u.exec(year + text);
-  if (parts === null) throw new RangeError('It has a time that is none.');
+  if (parts === null) throw new RangeError('A time is invalid.');
   const [, y, month, day, hours, minutes, seconds] = parts;
   return new Date(`${y}-${month}-${day}T${hours}:${minutes}:${seconds}Z`);
 }
 
-/** An element of DER (X.690): what the bytes of certificates and revocation lists are made of. */
+/** An element of DER (X.690), the encoding of certificates and revocation lists. */
 interface Element {
   readonly tag: number;
-  /** With its tag and length. */
+  /** Including tag and length. */
   readonly whole: Buffer;
   readonly content: Buffer;
 }
@@ -100,8 +100,8 @@ const INTEGER = 0x02;
 const SEQUENCE = 0x30;
 
 /**
- * Reads the elements that stand one after the other.
- * @throws RangeError when the bytes are no DER
+ * Parses successive elements.
+ * @throws RangeError when the bytes are not DER
  */
 function* readElements(bytes: Buffer): Generator<Element> {
   let offset = 0;
@@ -119,7 +119,7 @@ function readElement(bytes: Buffer, offset: number): Element {
   if (lengthBytes > 4) throw new RangeError('An element is longer than 4 GiB.');
   const start = offset + 2 + lengthBytes;
   const length = lengthBytes === 0 ? first : bytes.readUIntBE(offset + 2, lengthBytes);
-  if (start + length > bytes.length) throw new RangeError('An element is cut off.');
+  if (start + length > bytes.length) throw new RangeError('An element is truncated.');
   const whole = bytes.subarray(offset, start + length);
   return { tag, whole, content: whole.subarray(start - offset) };
 }

@@ -7,7 +7,7 @@ import { noRevocations, readRevocations, type Revocations } from './revocations.
 
 const MAX_BYTES = 1024 * 1024;
 
-/** The files of TLS. */
+/** Paths of the TLS files. */
 export interface TlsPaths {
   readonly certificateFile: string;
   readonly keyFile: string;
@@ -18,7 +18,7 @@ export interface TlsPaths {
   } | null;
 }
 
-/** What the files of TLS hold: whole, and fitting together. */
+/** The content of the TLS files, complete and consistent. */
 export interface TlsMaterial {
   readonly context: SecureContextOptions;
   readonly certificate: X509Certificate;
@@ -29,7 +29,7 @@ export interface TlsMaterial {
   } | null;
 }
 
-/** A file of TLS cannot be used. */
+/** A TLS file is unusable. */
 export class TlsFileError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -37,15 +37,15 @@ export class TlsFileError extends Error {
   }
 }
 
-/** Every file of them. */
+/** Lists all TLS files. */
 export function listTlsFiles({ certificateFile, keyFile, clients }: TlsPaths): string[] {
   const others = clients === null ? [] : [clients.authorityFile, clients.revocationFile];
   return [certificateFile, keyFile, ...others].filter((path) => path !== null);
 }
 
 /**
- * Reads the files of TLS.
- * @throws TlsFileError naming the file and what is wrong with it
+ * Reads the TLS files.
+ * @throws TlsFileError naming the file and its problem
  */
 export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
   const cert = readText(paths.certificateFile);
@@ -59,7 +59,7 @@ export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
     minVersion: 'TLSv1.2',
     ciphers: CIPHER_SUITES,
     honorCipherOrder: true,
-    // Each renegotiation of TLS 1.2 costs the server a handshake, and no viewer needs one.
+    // A TLS 1.2 renegotiation costs the server a handshake, and no viewer needs one.
     secureOptions: constants.SSL_OP_NO_RENEGOTIATION,
     ...(clients === null ? {} : clients.context),
   };
@@ -73,7 +73,7 @@ export function readTlsMaterial(paths: TlsPaths): TlsMaterial {
   return { context, certificate, clients };
 }
 
-/** A TLS context does not look at a key of another kind than the certificate's: it takes both, and every handshake fails. */
+/** A TLS context accepts a key of another type than the certificate's, and every handshake fails. */
 function checkKey({ certificateFile, keyFile }: TlsPaths, own: X509Certificate, pem: string): void {
   let isOwn: boolean;
   try {
@@ -87,7 +87,7 @@ function checkKey({ certificateFile, keyFile }: TlsPaths, own: X509Certificate, 
 function explainKeyError(keyFile: string, message: string): string {
   return /interrupted or cancelled|bad decrypt/u.test(message)
     ? `${keyFile} is protected by a passphrase: write it without one.`
-    : `${keyFile} holds no private key (PEM) that can be used: ${message}`;
+    : `${keyFile} contains no usable private key (PEM): ${message}`;
 }
 
 function readClients(paths: NonNullable<TlsPaths['clients']>) {
@@ -99,28 +99,28 @@ function readClients(paths: NonNullable<TlsPaths['clients']>) {
   }
   const crl = splitPem(readText(revocationFile), 'X509 CRL');
   if (crl.length === 0) {
-    throw new TlsFileError(`${revocationFile} holds no "BEGIN X509 CRL": write it as PEM.`);
+    throw new TlsFileError(`${revocationFile} contains no "BEGIN X509 CRL": write it as PEM.`);
   }
   try {
     const revocations = readRevocations(crl.map(toDer));
     return { authorities, revocations, context: { ca, crl: [...crl] } };
   } catch (error) {
-    const message = `${revocationFile} is no list of revoked certificates: ${messageOf(error)}`;
+    const message = `${revocationFile} is not a list of revoked certificates: ${messageOf(error)}`;
     throw new TlsFileError(message, { cause: error });
   }
 }
 
-/** The certificates of a file, as they stand in it: at least one. */
+/** Parses the certificates of a file: at least one. */
 function readCertificates(path: string, text: string): [X509Certificate, ...X509Certificate[]] {
   try {
     const [first, ...others] = splitPem(text, 'CERTIFICATE').map((pem) => new X509Certificate(pem));
     if (first !== undefined) return [first, ...others];
   } catch (error) {
-    throw new TlsFileError(`${path} holds a broken certificate: ${messageOf(error)}`, {
+    throw new TlsFileError(`${path} contains an invalid certificate: ${messageOf(error)}`, {
       cause: error,
     });
   }
-  throw new TlsFileError(`${path} holds no "BEGIN CERTIFICATE": write it as PEM.`);
+  throw new TlsFileError(`${path} contains no "BEGIN CERTIFICATE": write it as PEM.`);
 }
 
 function readText(path: string): string {
@@ -145,26 +145,25 @@ function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 
-/** A look at the times of a few files takes microseconds; being told of changes fails with links that move. */
+/** Checking a few files takes microseconds; inotify fails with links that are replaced. */
 const INTERVAL_MS = 5_000;
 
 /**
- * Looks whether files have changed, and tells when they have and are at rest again, so that a certificate is not
- * read before its key is there.
+ * Watches files and reports a change once it is complete, so that a certificate is not read before its key is written.
  */
 export function watchFiles(
   paths: readonly string[],
   onChange: () => void,
   intervalMs = INTERVAL_MS,
 ): Disposable {
-  let told = signatureOf(paths);
-  let last = told;
+  let reported = signatureOf(paths);
+  let last = reported;
   const timer = setInterval(() => {
     const now = signatureOf(paths);
-    const isAtRest = now === last;
+    const isStable = now === last;
     last = now;
-    if (!isAtRest || now === told) return;
-    told = now;
+    if (!isStable || now === reported) return;
+    reported = now;
     onChange();
   }, intervalMs);
   timer.unref();
@@ -175,13 +174,13 @@ function signatureOf(paths: readonly string[]): string {
   return paths.map(describeFile).join('\n');
 }
 
-/** The time of change also moves when rights are mended, or a copy keeps the time of its original. */
+/** ctime also changes with permissions, and when a copy keeps the mtime of its original. */
 function describeFile(path: string): string {
   try {
     const { ino, size, ctimeMs } = statSync(path);
     return `${ino} ${size} ${ctimeMs}`;
   } catch (error) {
-    // Not there, or hidden by the rights of a directory: who reads it says what is wrong.
+    // Missing or inaccessible: the reader reports the problem.
     return error instanceof Error && 'code' in error ? String(error.code) : 'unknown';
   }
 }

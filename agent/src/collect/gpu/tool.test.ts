@@ -125,7 +125,7 @@ test('one that hangs is ended, one that only writes something else too', async (
     const [pid = 0] = await waitFor(() => programs.pids().length > 0 && programs.pids());
     assert.equal(tool.runner.collect(30_000), null);
     assert.equal(isThere(pid), true);
-    assert.match(await tool.failure(30_001), /^tool ended: it gave no reading for 30 s/);
+    assert.match(await tool.failure(30_001), /^tool ended: it wrote no reading for 30 s/);
     assert.equal(isThere(pid), false);
   }
 });
