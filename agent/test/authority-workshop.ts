@@ -6,13 +6,13 @@ import { join } from 'node:path';
 
 import type { AuthorityContext, AuthorityPlaces } from '#agent/authority/context.ts';
 import { type CreatedClient, createClient } from '#agent/authority/clients.ts';
-import { type AuthorityWish, ensureAuthority } from '#agent/authority/ensure-authority.ts';
+import { type AuthorityRequest, ensureAuthority } from '#agent/authority/ensure-authority.ts';
 import { paths } from '#agent/install/paths.ts';
 import { runProgram } from '#agent/install/run-program.ts';
 
 const DAY_MS = 86_400_000;
 
-export const wish: AuthorityWish = {
+export const wish: AuthorityRequest = {
   domain: 'db-1.example.com',
   address: 'wss://db-1.example.com/latchkey',
   withProxyCertificate: true,
@@ -54,7 +54,7 @@ export class AuthorityWorkshop implements Disposable, AuthorityContext {
     this.nowMs += days * DAY_MS;
   }
 
-  async ensure(changes: Partial<AuthorityWish> = {}): Promise<boolean> {
+  async ensure(changes: Partial<AuthorityRequest> = {}): Promise<boolean> {
     return ensureAuthority(this, { ...wish, ...changes });
   }
 

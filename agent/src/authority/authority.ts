@@ -19,8 +19,8 @@ const DAY_MS = 86_400_000;
 
 const LOCK_WAIT_SECONDS = 60;
 
-/** A list is made anew by any command when it is good for less than this, should the timer have failed. */
-const LIST_RENEWED_MS = 60 * DAY_MS;
+/** Any command renews a list that expires sooner than this, in case the timer failed. */
+const LIST_RENEWAL_MARGIN_MS = 60 * DAY_MS;
 
 /** A certificate with its private key, as PEM. */
 export interface SignedCertificate {
@@ -29,30 +29,30 @@ export interface SignedCertificate {
   readonly key: string;
 }
 
-/** What is asked of a new certificate. */
-interface CertificateWish {
+/** A request for a new certificate. */
+interface CertificateRequest {
   readonly name: string;
   readonly purpose: rules.CertificateRecord['purpose'];
   readonly days: number;
-  /** A private key to keep; a new one when left out. */
+  /** An existing private key; default: a new one. */
   readonly key?: string;
 }
 
-/** Files that are for root only, in the authority's directory. */
+/** Returns the private files in the authority's directory. */
 export function ownFiles({ authority }: AuthorityPlaces): OwnFiles {
   return { keyFile: join(authority, 'ca.key'), certificateFile: join(authority, 'ca.pem') };
 }
 
 /**
- * Uses the authority alone, after putting right what a command before left undone.
- * @throws AuthorityError when there is none here, or not for us
+ * Runs `use` with the authority locked, after repairing what an interrupted command left.
+ * @throws AuthorityError when there is no authority, or no permission
  */
 export async function withAuthority<T>(
   context: AuthorityContext,
   use: (authority: Authority) => Promise<T>,
 ): Promise<T> {
   try {
-    // Without a directory there is nothing to lock.
+    // Without a directory there is no lock file.
     if (readRegister(context.places) === null) throw noAuthority();
     return await whileAlone(context.places, async () => {
       using authority = openAuthority(context);
@@ -81,7 +81,7 @@ export async function whileAlone<T>(
   }
 }
 
-/** Opens the authority; the caller has the lock. */
+/** Opens the authority; the caller holds the lock. */
 export function openAuthority(context: AuthorityContext): Authority {
   const register = readRegister(context.places);
   if (register === null) throw noAuthority();
@@ -90,25 +90,25 @@ export function openAuthority(context: AuthorityContext): Authority {
 
 export function noAuthority(): AuthorityError {
   return new AuthorityError(
-    'This machine has no authority yet: "latchkey-agent install" with LATCHKEY_MTLS=yes makes one.',
+    'This machine has no authority yet: "latchkey-agent install" with LATCHKEY_MTLS=yes creates one.',
   );
 }
 
-/** A new private key: every browser and server takes this curve. */
-export function makeKey(): string {
+/** Generates a private key on a curve that all browsers and servers support. */
+export function generateKey(): string {
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   return privateKey.export({ type: 'pkcs8', format: 'pem' }).toString();
 }
 
-/** A serial number of 128 bits that begins with a one, so that it is positive and as long as it should be. */
-export function makeSerial({ randomBytes }: Pick<AuthorityContext, 'randomBytes'>): string {
+/** Generates a positive serial number of 128 bits with a leading one, so that its length is fixed. */
+export function generateSerial({ randomBytes }: Pick<AuthorityContext, 'randomBytes'>): string {
   const [first = 0, ...others] = randomBytes(16);
   return Buffer.from([(first & 0x3f) | 0x40, ...others])
     .toString('hex')
     .toUpperCase();
 }
 
-/** The authority, while this process alone uses it. */
+/** The locked authority. */
 export class Authority implements Disposable {
   readonly certificate: X509Certificate;
   readonly #context: AuthorityContext;
@@ -131,14 +131,14 @@ export class Authority implements Disposable {
     return this.#register;
   }
 
-  /** Whether nothing is to be put right. */
-  async isSound(): Promise<boolean> {
+  /** Whether no repair is needed. */
+  async isConsistent(): Promise<boolean> {
     return this.#isPublished() && (await this.#planRepair()) === null;
   }
 
   /**
-   * Puts right what a killed command left: certificates that were signed and perhaps handed out are revoked, and what the
-   * agent reads is made to be what the register says.
+   * Repairs the state after a killed command: revokes certificates that may have been issued, and publishes what the register
+   * says.
    * @returns whether anything was written
    */
   async repair(): Promise<boolean> {
@@ -153,22 +153,22 @@ export class Authority implements Disposable {
   }
 
   /**
-   * Signs a certificate, which is in the register before it exists. It may be handed out once `rules.confirm` was committed.
+   * Signs a certificate, which is in the register before it exists. It may be issued once `rules.confirm` is committed.
    */
   async sign({
     name,
     purpose,
     days,
-    key = makeKey(),
-  }: CertificateWish): Promise<SignedCertificate> {
+    key = generateKey(),
+  }: CertificateRequest): Promise<SignedCertificate> {
     const { places, clock } = this.#context;
     const issuedAt = clock.now();
     const expiresAt = this.#endWithin(issuedAt, days);
-    const serial = makeSerial(this.#context);
+    const serial = generateSerial(this.#context);
     const record = { serial, name, purpose, issuedAt, expiresAt, revokedAt: null, isPending: true };
     this.save(rules.addPending(this.#register, record));
-    const wish = { subject: `/CN=${name}`, key, serial, issuedAt, expiresAt };
-    const certificate = await this.#openssl.sign(wish, ownFiles(places));
+    const request = { subject: `/CN=${name}`, key, serial, issuedAt, expiresAt };
+    const certificate = await this.#openssl.sign(request, ownFiles(places));
     return { record, certificate, key };
   }
 
@@ -177,8 +177,8 @@ export class Authority implements Disposable {
   }
 
   /**
-   * Makes a new state hold: with the list of revoked certificates when that changed. What may fail is done before the register
-   * is put into place, and a list that is then missing is made by the next repair.
+   * Commits a new state, with a new revocation list when it changed. What may fail comes before the register is replaced; the next
+   * repair creates a missing list.
    */
   async commit(register: rules.Register): Promise<void> {
     const { places, clock } = this.#context;
@@ -189,7 +189,7 @@ export class Authority implements Disposable {
     prepared.place();
   }
 
-  /** Writes the register down, whose list of revoked certificates is the same. */
+  /** Writes the register without a new revocation list. */
   save(register: rules.Register): void {
     writeFile(registerPath(this.#context.places), formatRegister(register), { mode: 0o600 });
     this.#register = register;
@@ -200,17 +200,17 @@ export class Authority implements Disposable {
     return readIfThere(authorityCertificate) === this.certificate.toString();
   }
 
-  /** @returns null when register and list are as they should be */
+  /** @returns null when register and list are consistent */
   async #planRepair(): Promise<rules.Register | null> {
     const { places, clock } = this.#context;
     const pending = this.#register.certificates.filter(({ isPending }) => isPending);
     const repaired = rules.revoke(this.#register, pending, clock.now());
     const { certificateFile } = ownFiles(places);
     const list = await this.#openssl.readList(places.revocations, certificateFile);
-    const until = new Date(clock.now().getTime() + LIST_RENEWED_MS);
-    const isGood = list !== null && list.nextUpdate > until;
-    if (isGood && list.number === repaired.revocationsNumber) return null;
-    return { ...rules.numberAnew(repaired, list?.number), proxyToldAt: null };
+    const until = new Date(clock.now().getTime() + LIST_RENEWAL_MARGIN_MS);
+    const isCurrent = list !== null && list.nextUpdate > until;
+    if (isCurrent && list.number === repaired.revocationsNumber) return null;
+    return { ...rules.incrementListNumber(repaired, list?.number), proxyToldAt: null };
   }
 
   /** No certificate outlives that of the authority. */
@@ -218,15 +218,15 @@ export class Authority implements Disposable {
     const last = this.certificate.validToDate;
     if (last <= from) {
       throw new AuthorityError(
-        `The authority itself expired on ${formatDate(last)}: move ${dirname(ownFiles(this.#context.places).keyFile)} away, run "latchkey-agent install" again, and make new certificates.`,
+        `The authority itself expired on ${formatDate(last)}: move ${dirname(ownFiles(this.#context.places).keyFile)} away, run "latchkey-agent install" again, and create new certificates.`,
       );
     }
-    const wished = Math.floor(from.getTime() / 1000) * 1000 + days * DAY_MS;
-    return new Date(Math.min(wished, last.getTime()));
+    const requested = Math.floor(from.getTime() / 1000) * 1000 + days * DAY_MS;
+    return new Date(Math.min(requested, last.getTime()));
   }
 }
 
-/** A day as people write it down. */
+/** Formats a date as YYYY-MM-DD. */
 export function formatDate(time: Date): string {
   return time.toISOString().slice(0, 10);
 }
@@ -245,6 +245,6 @@ function readOwn(path: string): string {
   const text = readIfThere(path);
   if (text !== null) return text;
   throw new AuthorityError(
-    `${path} is missing: put it back from a backup, or remove ${dirname(path)} and run "latchkey-agent install" to begin with a new authority.`,
+    `${path} is missing: restore it from a backup, or remove ${dirname(path)} and run "latchkey-agent install" to create a new authority.`,
   );
 }

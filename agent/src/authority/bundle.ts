@@ -4,7 +4,7 @@ import { packTar } from '../system/tar.ts';
 import { formatDate, type SignedCertificate } from './authority.ts';
 import type { Register } from './register.ts';
 
-/** What a bundle is made of. */
+/** The content of a bundle. */
 interface BundleParts {
   readonly signed: SignedCertificate;
   /** The authority's certificate, as PEM. */
@@ -13,7 +13,7 @@ interface BundleParts {
   readonly register: Register;
 }
 
-/** Packs what a client needs: a compressed archive with one directory of the client's name. */
+/** Packs a client's files: a compressed archive with one directory, named after the client. */
 export function packBundle({ signed, authority, pkcs12, register }: BundleParts): Buffer {
   const { record, certificate, key } = signed;
   const { name, issuedAt, expiresAt } = record;
@@ -33,7 +33,7 @@ export function packBundle({ signed, authority, pkcs12, register }: BundleParts)
   return gzipSync(packTar(entries, issuedAt));
 }
 
-/** What a bundle's README tells of. */
+/** Facts in a bundle's README. */
 interface ReadmeFacts {
   readonly name: string;
   readonly domain: string;
@@ -43,18 +43,18 @@ interface ReadmeFacts {
   readonly expires: string;
 }
 
-/** The text that goes with a client certificate, for the person who gets it. */
+/** Writes the README of a client certificate. */
 function writeReadme({ name, domain, address, expires }: ReadmeFacts): string {
   const url = address ?? `wss://${domain}:4096`;
   const where =
-    address === null ? `${url} or wss://${domain}/latchkey, whichever you were told` : url;
+    address === null ? `${url} or wss://${domain}/latchkey, depending on the installation` : url;
   return `Client certificate "${name}" for ${domain}
 
-Good until:  ${expires}. After that nobody is let in with it; ask for a new one before.
+Valid until: ${expires}. Ask for a new certificate before this date.
 Connect to:  ${where}
 
-Whoever has client.key or ${name}.p12 with its password can watch this machine. Keep them to yourself, and say so at
-once when they are lost: they can be revoked.
+Whoever has client.key or ${name}.p12 with its password can watch this machine. Keep them secret, and report
+a loss at once: they can be revoked.
 
 Files
   client.pem             the certificate

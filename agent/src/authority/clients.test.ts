@@ -178,13 +178,13 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     await workshop.create('carl');
     await revokeClient(workshop, 'carl');
     assert.deepEqual(listCertificates(workshop).warnings, [
-      'berta expires in 10 days: "latchkey-agent client-cert create berta" makes a new one.',
+      'berta expires in 10 days: "latchkey-agent client-cert create berta" creates a new one.',
     ]);
     workshop.passDays(10);
     const proxy = 'Latchkey proxy valid';
     assert.deepEqual(list(), [proxy, 'anna valid', 'berta expired', 'carl revoked']);
     assert.deepEqual(listCertificates(workshop).warnings, [
-      'anna expires in 30 days: "latchkey-agent client-cert create anna" makes a new one.',
+      'anna expires in 30 days: "latchkey-agent client-cert create anna" creates a new one.',
     ]);
     workshop.passDays(3_652 - 300);
     assert.match(
@@ -198,7 +198,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     const revoked = await revokeClient(workshop, 'anna');
     assert.equal(revoked.length, 1);
     await assert.rejects(revokeClient(workshop, 'anna'), {
-      message: `The certificate of anna is revoked already, since ${day(workshop.clock.now())}.`,
+      message: `The certificate of anna was revoked on ${day(workshop.clock.now())}.`,
     });
     await assert.rejects(revokeClient(workshop, 'proxy'), {
       message:

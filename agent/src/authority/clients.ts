@@ -8,42 +8,42 @@ import { packBundle } from './bundle.ts';
 import { type AuthorityContext, AuthorityError } from './context.ts';
 import { type CertificateRecord, confirm, findClient, isRevoked, revoke } from './register.ts';
 
-/** Five bits each, of what nobody mixes up when it is typed. */
-const PASSWORD_SIGNS = 'abcdefghijkmnpqrstuvwxyz23456789';
+/** 32 characters that are hard to confuse: five bits each. */
+const PASSWORD_CHARACTERS = 'abcdefghijkmnpqrstuvwxyz23456789';
 
-/** 120 bits: a password of PKCS#12 with 3DES is quick to try, so this one must be beyond trying. */
+/** 120 bits: PKCS#12 with 3DES allows fast guessing, so the password must have high entropy. */
 const PASSWORD_LENGTH = 24;
 
-interface ClientWish {
+interface ClientRequest {
   readonly name: string;
   readonly days: number;
-  /** A file, or a directory that is there. */
+  /** A file, or an existing directory. */
   readonly output: string;
 }
 
 export interface CreatedClient {
   readonly path: string;
-  /** Of the whole file, in hexadecimal digits. */
+  /** Of the file, in hexadecimal digits. */
   readonly sha256: string;
-  /** Of the PKCS#12 file. It is nowhere else. */
+  /** The password of the PKCS#12 file, which is not stored. */
   readonly password: string;
   readonly record: CertificateRecord;
-  /** Those of the same name that it replaces, and that are revoked now. */
+  /** Certificates of the same name that are revoked now. */
   readonly replaced: readonly CertificateRecord[];
 }
 
 /**
- * Makes a certificate for a client, and revokes what the client had before. The bundle is put into place last, so that nothing
- * is handed out that the register lacks.
+ * Creates a certificate for a client, and revokes its earlier ones. The bundle is placed last, so that nothing is issued that the
+ * register lacks.
  * @throws AuthorityError when the bundle cannot be written, openssl fails, or there is no authority here
  */
 export async function createClient(
   context: AuthorityContext,
-  { name, days, output }: ClientWish,
+  { name, days, output }: ClientRequest,
 ): Promise<CreatedClient> {
   const path = findPath(output, name);
   return withAuthority(context, async (authority) => {
-    const { password, bundle, record } = await makeBundle(context, authority, { name, days });
+    const { password, bundle, record } = await createBundle(context, authority, { name, days });
     using prepared = prepareBundle(path, bundle);
     const replaced = findClient(authority.register, name).filter((each) => !isRevoked(each));
     const now = context.clock.now();
@@ -54,12 +54,12 @@ export async function createClient(
   });
 }
 
-async function makeBundle(
+async function createBundle(
   { randomBytes }: AuthorityContext,
   authority: Authority,
-  wish: Pick<ClientWish, 'name' | 'days'>,
+  wish: Pick<ClientRequest, 'name' | 'days'>,
 ) {
-  const password = makePassword(randomBytes);
+  const password = generatePassword(randomBytes);
   const signed = await authority.sign({ ...wish, purpose: 'client' });
   const pkcs12 = await authority.makePkcs12(signed, password);
   const { register, certificate } = authority;
@@ -76,9 +76,11 @@ function prepareBundle(path: string, bundle: Buffer): PreparedFile {
   }
 }
 
-function makePassword(randomBytes: AuthorityContext['randomBytes']): string {
-  const signs = [...randomBytes(PASSWORD_LENGTH)].map((byte) => PASSWORD_SIGNS.charAt(byte & 31));
-  return (signs.join('').match(/.{6}/gu) ?? []).join('-');
+function generatePassword(randomBytes: AuthorityContext['randomBytes']): string {
+  const characters = [...randomBytes(PASSWORD_LENGTH)].map((byte) =>
+    PASSWORD_CHARACTERS.charAt(byte & 31),
+  );
+  return (characters.join('').match(/.{6}/gu) ?? []).join('-');
 }
 
 function findPath(output: string, name: string): string {
@@ -117,5 +119,5 @@ function explainNothing(name: string, all: readonly CertificateRecord[]): Author
     return new AuthorityError(`There is no certificate for ${name}: ${where}.`);
   }
   const day = formatDate(revokedAt);
-  return new AuthorityError(`The certificate of ${name} is revoked already, since ${day}.`);
+  return new AuthorityError(`The certificate of ${name} was revoked on ${day}.`);
 }

@@ -1,27 +1,27 @@
 import type { Clock } from '../clock.ts';
 import type { RunProgram } from '../install/run-program.ts';
 
-/** Where the authority keeps what. `install/paths.ts` has the places of an installation. */
+/** The paths of the authority. `install/paths.ts` has those of an installation. */
 export interface AuthorityPlaces {
   /** The directory of key and register, for root only. */
   readonly authority: string;
-  /** What the agent and nginx read. */
+  /** Read by the agent and nginx. */
   readonly authorityCertificate: string;
   readonly revocations: string;
   readonly proxyCertificate: string;
   readonly proxyCertificateKey: string;
 }
 
-/** What the authority reaches of the world. */
+/** Dependencies of the authority. */
 export interface AuthorityContext {
   readonly places: AuthorityPlaces;
   readonly runProgram: RunProgram;
   readonly clock: Pick<Clock, 'now'>;
-  /** For serial numbers and passwords: what nobody can guess. */
+  /** A secure random source, for serial numbers and passwords. */
   readonly randomBytes: (size: number) => Buffer;
 }
 
-/** The authority cannot do what it was asked for. The message is a sentence for the person at the terminal. */
+/** A failed operation of the authority, as a sentence for the user. */
 export class AuthorityError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options);
@@ -31,7 +31,7 @@ export class AuthorityError extends Error {
 
 const NOT_ALLOWED = new Set(['EACCES', 'EPERM']);
 
-/** Turns an error of the system about a file that is for root only into a sentence; others stay as they are. */
+/** Explains a permission error of a file; returns other errors unchanged. */
 export function explainFileError(error: unknown): unknown {
   if (!NOT_ALLOWED.has(codeOf(error))) return error;
   return new AuthorityError('Only root may use the authority: run this with sudo.', {
@@ -39,15 +39,15 @@ export function explainFileError(error: unknown): unknown {
   });
 }
 
-/** The system's name of an error, such as `ENOENT`; empty when it has none. */
+/** Returns the system's code of an error, such as `ENOENT`; empty without one. */
 export function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : '';
 }
 
-/** It becomes a directory and the name of files, so it is no path and no option of a program. */
+/** The name becomes a directory and file names, so it must not be a path or an option. */
 const NAME = /^[a-z0-9][a-z0-9._-]{0,63}$/u;
 
-/** Whether this may be a client's name. */
+/** Whether a client name is valid. */
 export function isClientName(name: string): boolean {
   return NAME.test(name);
 }

@@ -125,13 +125,13 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     writeFileSync(join(authority, 'register.json'), '{"format":1}');
     await assert.rejects(workshop.ensure(), {
       name: 'AuthorityError',
-      message: `${authority}/register.json is damaged: put it back from a backup of ${authority}.`,
+      message: `${authority}/register.json is damaged: restore it from a backup of ${authority}.`,
     });
     rmSync(join(authority, 'register.json'));
     await workshop.ensure();
     rmSync(join(authority, 'ca.key'));
     await assert.rejects(workshop.ensure(), {
-      message: `${authority}/ca.key is missing: put it back from a backup, or remove ${authority} and run "latchkey-agent install" to begin with a new authority.`,
+      message: `${authority}/ca.key is missing: restore it from a backup, or remove ${authority} and run "latchkey-agent install" to create a new authority.`,
     });
   });
 
@@ -141,14 +141,14 @@ describe('the authority', { skip: lacksOpenssl }, () => {
     const lacking = { places, clock, randomBytes, runProgram: async () => result };
     const asked = { domain: 'a.example', withProxyCertificate: false };
     await assert.rejects(ensureAuthority(lacking, asked), {
-      message: 'openssl is not on this machine: run "apt install openssl".',
+      message: 'openssl is not installed: run "apt install openssl".',
     });
     assert.equal(await workshop.ensure(), true);
   });
 
   test('a domain that is none is refused before anything is signed', async () => {
     await assert.rejects(workshop.ensure({ domain: 'a/CN=b' }), {
-      message: '"a/CN=b" is no domain to make an authority for.',
+      message: '"a/CN=b" is not a valid domain for an authority.',
     });
   });
 

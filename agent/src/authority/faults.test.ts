@@ -114,7 +114,7 @@ describe('an authority that is interrupted', { skip: lacksOpenssl }, () => {
     rmSync(revocations, { recursive: true });
     writeFileSync(revocations, before);
     assert.match(workshop.verify(`${directory}/client.pem`), /: OK$/u);
-    await assert.rejects(revokeClient(workshop, 'anna'), /is revoked already/u);
+    await assert.rejects(revokeClient(workshop, 'anna'), /was revoked on/u);
     assert.equal(workshop.verify(`${directory}/client.pem`), 'certificate revoked');
   });
 

@@ -6,10 +6,10 @@ import { type CertificateRecord, readRegister } from './register.ts';
 
 const DAY_MS = 86_400_000;
 
-/** Whoever uses it needs time to take a new one. */
+/** Users need time to install a new certificate. */
 const WARNED_DAYS = 30;
 
-/** The authority's end means new certificates for everybody. */
+/** After the authority expires, every client needs a new certificate. */
 const AUTHORITY_WARNED_DAYS = 365;
 
 export interface ListedCertificate {
@@ -17,15 +17,15 @@ export interface ListedCertificate {
   readonly status: 'valid' | 'expired' | 'revoked';
 }
 
-/** Every certificate that was handed out, and what to do about those that end soon. */
+/** The issued certificates, and warnings about those that expire soon. */
 interface CertificateList {
   readonly certificates: readonly ListedCertificate[];
   readonly warnings: readonly string[];
 }
 
 /**
- * Lists the certificates by name, the oldest first. It only reads, so it waits for nobody.
- * @throws AuthorityError when there is no authority here, or not for us
+ * Lists the certificates by name, oldest first, without the lock.
+ * @throws AuthorityError when there is no authority, or no permission
  */
 export function listCertificates({ places, clock }: AuthorityContext): CertificateList {
   try {
@@ -57,8 +57,8 @@ function warn({ record, status }: ListedCertificate, now: Date): string[] {
   if (status !== 'valid' || days > WARNED_DAYS) return [];
   const fix =
     record.purpose === 'proxy'
-      ? 'the timer latchkey-agent-revocations renews it, so see why it did not'
-      : `"latchkey-agent client-cert create ${record.name}" makes a new one`;
+      ? 'the timer latchkey-agent-revocations should renew it: check its log'
+      : `"latchkey-agent client-cert create ${record.name}" creates a new one`;
   return [`${record.name} expires in ${days} days: ${fix}.`];
 }
 

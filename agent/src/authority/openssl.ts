@@ -5,10 +5,10 @@ import type { RunProgram } from '../install/run-program.ts';
 import { AuthorityError } from './context.ts';
 import { type CertificateRecord, isRevoked, type Register } from './register.ts';
 
-/** Processors of small boards take a second for a key; a disk may be busy. */
+/** Small boards need a second for a key; a disk may be busy. */
 const TIMEOUT_MS = 30_000;
 
-/** Clocks differ, and one that is set back must not make a certificate that is not valid yet. */
+/** Certificates are valid from this long before now, since clocks differ. */
 const BACKDATED_MS = 3_600_000;
 
 const DAY_MS = 86_400_000;
@@ -16,8 +16,7 @@ const DAY_MS = 86_400_000;
 const LIST_VALID_MS = 400 * DAY_MS;
 
 /**
- * Everything that openssl is to know, so that nothing depends on the machine's own configuration. `$ENV::` takes any path as
- * it is.
+ * The whole configuration of openssl, independent of the machine's own. `$ENV::` accepts any path.
  */
 const CONFIGURATION = `[ca]
 default_ca = own
@@ -49,10 +48,10 @@ distinguished_name = names
 prompt = no
 `;
 
-/** What signs. */
+/** The signing key and certificate. */
 interface Signer {
   readonly keyFile: string;
-  /** Null for one that signs itself. */
+  /** Null for a self-signed certificate. */
   readonly certificateFile: string | null;
 }
 
@@ -61,8 +60,8 @@ export interface OwnFiles extends Signer {
   readonly certificateFile: string;
 }
 
-/** What is signed. */
-interface Wish {
+/** A certificate to sign. */
+interface SigningRequest {
   /** Such as `/CN=anna`. */
   readonly subject: string;
   /** The private key, as PEM. */
@@ -73,18 +72,18 @@ interface Wish {
 }
 
 /**
- * Signs with the program openssl, in a directory of its own that holds keys for as long as it is needed. Its database is
- * made from the register each time, so that it cannot differ from it.
+ * Signs with the program openssl in a private working directory. Its database is written from the register each time, so that the
+ * two cannot differ.
  */
 export class Openssl implements Disposable {
   readonly #runProgram: RunProgram;
   readonly #work: string;
 
-  /** @param work a directory that nobody else may read, removed when this is disposed of */
+  /** @param work a private directory, removed on disposal */
   constructor(runProgram: RunProgram, work: string) {
     this.#runProgram = runProgram;
     this.#work = work;
-    // One that was killed has left it.
+    // A killed process may have left it.
     rmSync(work, { recursive: true, force: true });
   }
 
@@ -97,25 +96,25 @@ export class Openssl implements Disposable {
    * @returns it as PEM
    * @throws AuthorityError when openssl is missing or fails
    */
-  async sign(wish: Wish, { keyFile, certificateFile }: Signer): Promise<string> {
-    const key = this.#write('key.pem', wish.key);
-    const [request, signed] = [this.#at('request.pem'), this.#at('signed.pem')];
-    const configuration = this.#prepare([], ['serial', wish.serial]);
-    const asked = ['-key', key, '-subj', wish.subject, '-out', request];
+  async sign(request: SigningRequest, { keyFile, certificateFile }: Signer): Promise<string> {
+    const key = this.#write('key.pem', request.key);
+    const [requestFile, signed] = [this.#at('request.pem'), this.#at('signed.pem')];
+    const configuration = this.#prepare([], ['serial', request.serial]);
+    const asked = ['-key', key, '-subj', request.subject, '-out', requestFile];
     await this.#run(['req', '-new', '-batch', ...configuration, ...asked]);
     const issuer =
       certificateFile === null
         ? ['-selfsign', '-extensions', 'authority']
         : ['-cert', certificateFile, '-extensions', 'client'];
-    const start = formatTime(new Date(wish.issuedAt.getTime() - BACKDATED_MS));
-    const times = ['-startdate', start, '-enddate', formatTime(wish.expiresAt)];
-    const files = ['-keyfile', keyFile, '-in', request, '-out', signed];
+    const start = formatTime(new Date(request.issuedAt.getTime() - BACKDATED_MS));
+    const times = ['-startdate', start, '-enddate', formatTime(request.expiresAt)];
+    const files = ['-keyfile', keyFile, '-in', requestFile, '-out', signed];
     await this.#run(['ca', '-batch', '-notext', ...configuration, ...issuer, ...times, ...files]);
     return readFileSync(signed, 'utf8');
   }
 
   /**
-   * Makes the list of revoked certificates that belongs to a register.
+   * Creates the revocation list of a register.
    * @returns it as PEM
    */
   async listRevoked(
@@ -139,8 +138,8 @@ export class Openssl implements Disposable {
   }
 
   /**
-   * Reads the number and the end of a list of revoked certificates.
-   * @returns null when there is no list, or it is not of the authority
+   * Reads the number and expiry of a revocation list.
+   * @returns null without a list of the authority
    */
   async readList(
     path: string,
@@ -158,8 +157,7 @@ export class Openssl implements Disposable {
   }
 
   /**
-   * Puts certificate and key into one file that browsers and systems import: with 3DES and SHA-1, for macOS refuses what is
-   * newer, and OpenSSL 3 what is older.
+   * Creates a PKCS#12 file with 3DES and SHA-1: macOS rejects newer algorithms, and OpenSSL 3 older ones.
    */
   async makePkcs12(certificate: string, key: string, name: string, password: string) {
     const [leaf, leafKey] = [this.#write('leaf.pem', certificate), this.#write('leaf.key', key)];
@@ -207,22 +205,22 @@ export class Openssl implements Disposable {
     const { code, fault, stderr, isMissing } = await this.#runProgram('openssl', args, options);
     if (isMissing) throw missing();
     if (code === 0) return;
-    const said = stderr.trim().replaceAll(/\s*\n\s*/gu, '; ');
-    throw new AuthorityError(fault ?? `openssl ${args[0]} failed: ${said}`);
+    const output = stderr.trim().replaceAll(/\s*\n\s*/gu, '; ');
+    throw new AuthorityError(fault ?? `openssl ${args[0]} failed: ${output}`);
   }
 }
 
 function missing(): AuthorityError {
-  return new AuthorityError('openssl is not on this machine: run "apt install openssl".');
+  return new AuthorityError('openssl is not installed: run "apt install openssl".');
 }
 
-/** A row of openssl's database. */
+/** Formats a row of openssl's database. */
 function formatRow({ name, serial, expiresAt, revokedAt }: CertificateRecord): string {
   const revoked = revokedAt === null ? '' : formatTime(revokedAt);
   return `R\t${formatTime(expiresAt)}\t${revoked}\t${serial}\tunknown\t/CN=${name}\n`;
 }
 
-/** `YYMMDDHHMMSSZ` until 2049, then with the whole year, as RFC 5280 has it. */
+/** Formats a time as RFC 5280: `YYMMDDHHMMSSZ` until 2049, then with a four-digit year. */
 function formatTime(time: Date): string {
   const digits = `${time.toISOString().slice(0, 19).replaceAll(/\D/gu, '')}Z`;
   return time.getUTCFullYear() < 2050 ? digits.slice(2) : digits;

@@ -3,14 +3,14 @@ import { join } from 'node:path';
 
 import { AuthorityError, type AuthorityPlaces, codeOf } from './context.ts';
 
-/** What the authority is for, and every certificate that it ever signed or was about to sign. */
+/** The state of the authority: every certificate that it signed or was about to sign. */
 export interface Register {
   readonly domain: string;
-  /** What viewers connect to, such as `wss://db-1.example.com/latchkey`; null when it is not known. */
+  /** The address of viewers, such as `wss://db-1.example.com/latchkey`; null when unknown. */
   readonly address: string | null;
-  /** The number of the list of revoked certificates that belongs to this state. */
+  /** The number of the revocation list of this state. */
   readonly revocationsNumber: number;
-  /** When nginx was last told to read its files; null when there is something that it has not read. */
+  /** When nginx was last reloaded; null when files have changed since. */
   readonly proxyToldAt: Date | null;
   readonly certificates: readonly CertificateRecord[];
 }
@@ -19,21 +19,21 @@ export interface CertificateRecord {
   /** In capital hexadecimal digits. */
   readonly serial: string;
   readonly name: string;
-  /** For a client, or for the proxy to show to the agent. */
+  /** For a client, or for the proxy to identify itself to the agent. */
   readonly purpose: 'client' | 'proxy';
   readonly issuedAt: Date;
   readonly expiresAt: Date;
   readonly revokedAt: Date | null;
-  /** Written down before it is signed, and not handed out yet. */
+  /** Registered, but not issued yet. */
   readonly isPending: boolean;
 }
 
-/** A certificate that is about to be signed. */
+/** Adds a certificate that is about to be signed. */
 export function addPending(register: Register, record: CertificateRecord): Register {
   return { ...register, certificates: [...register.certificates, record] };
 }
 
-/** A pending certificate may be handed out, and those that it replaces are revoked. */
+/** Marks a pending certificate as issued, and revokes those that it replaces. */
 export function confirm(
   register: Register,
   serial: string,
@@ -46,7 +46,7 @@ export function confirm(
   return revoke({ ...register, certificates }, replaces, now);
 }
 
-/** Revokes certificates, of which some may be so already. */
+/** Revokes certificates; some may be revoked already. */
 export function revoke(
   register: Register,
   records: readonly CertificateRecord[],
@@ -57,16 +57,16 @@ export function revoke(
   const certificates = register.certificates.map((each) =>
     serials.has(each.serial) ? { ...each, revokedAt: now, isPending: false } : each,
   );
-  return numberAnew({ ...register, certificates, proxyToldAt: null });
+  return incrementListNumber({ ...register, certificates, proxyToldAt: null });
 }
 
-/** Calls for a new list of revoked certificates. */
-export function numberAnew(register: Register, atLeast = 0): Register {
+/** Requests a new revocation list by incrementing its number. */
+export function incrementListNumber(register: Register, atLeast = 0): Register {
   const revocationsNumber = Math.max(register.revocationsNumber, atLeast) + 1;
   return { ...register, revocationsNumber };
 }
 
-/** The certificates of a client that were handed out, the oldest first. */
+/** Returns the issued certificates of a client, oldest first. */
 export function findClient(register: Register, name: string): CertificateRecord[] {
   return register.certificates.filter(
     (each) => each.purpose === 'client' && each.name === name && !each.isPending,
@@ -77,7 +77,7 @@ export function isRevoked({ revokedAt }: CertificateRecord): boolean {
   return revokedAt !== null;
 }
 
-/** Some 100,000 certificates. */
+/** About 100,000 certificates. */
 const MAX_BYTES = 32 * 1024 * 1024;
 
 const FORMAT = 1;
@@ -88,8 +88,8 @@ export function registerPath({ authority }: AuthorityPlaces): string {
 
 /**
  * Reads the register.
- * @returns null where there is none
- * @throws AuthorityError when it is none, rather than to forget what it holds
+ * @returns null without a register
+ * @throws AuthorityError when it is damaged
  */
 export function readRegister(places: AuthorityPlaces): Register | null {
   const path = registerPath(places);
@@ -98,12 +98,12 @@ export function readRegister(places: AuthorityPlaces): Register | null {
   try {
     return parseRegisterText(text);
   } catch (error) {
-    const message = `${path} is damaged: put it back from a backup of ${places.authority}.`;
+    const message = `${path} is damaged: restore it from a backup of ${places.authority}.`;
     throw new AuthorityError(message, { cause: error });
   }
 }
 
-/** @throws Error when it is no register */
+/** @throws Error when it is not a register */
 export function parseRegisterText(text: string): Register {
   return parseRegister(JSON.parse(text));
 }
@@ -124,52 +124,52 @@ function readText(path: string): string | null {
 
 function parseRegister(json: unknown): Register {
   const { format, domain, address, revocationsNumber, proxyToldAt, certificates } =
-    takeObject(json);
-  if (format !== FORMAT) throw new TypeError('It has another format.');
-  if (!Array.isArray(certificates)) throw new TypeError('It has no certificates.');
+    parseObject(json);
+  if (format !== FORMAT) throw new TypeError('Unknown format.');
+  if (!Array.isArray(certificates)) throw new TypeError('The certificates are missing.');
   return {
-    domain: takeText(domain),
-    address: orNull(address, takeText),
-    revocationsNumber: takeCount(revocationsNumber),
-    proxyToldAt: orNull(proxyToldAt, takeTime),
+    domain: parseText(domain),
+    address: orNull(address, parseText),
+    revocationsNumber: parseCount(revocationsNumber),
+    proxyToldAt: orNull(proxyToldAt, parseTime),
     certificates: certificates.map(parseRecord),
   };
 }
 
 function parseRecord(json: unknown): CertificateRecord {
-  const { serial, name, purpose, issuedAt, expiresAt, revokedAt, isPending } = takeObject(json);
-  const isHex = /^[0-9A-F]{2,40}$/u.test(takeText(serial));
-  if (!isHex) throw new TypeError('A serial number is none.');
-  if (purpose !== 'client' && purpose !== 'proxy') throw new TypeError('A purpose is not known.');
+  const { serial, name, purpose, issuedAt, expiresAt, revokedAt, isPending } = parseObject(json);
+  const isHex = /^[0-9A-F]{2,40}$/u.test(parseText(serial));
+  if (!isHex) throw new TypeError('A serial number is invalid.');
+  if (purpose !== 'client' && purpose !== 'proxy') throw new TypeError('A purpose is unknown.');
   return {
-    serial: takeText(serial),
-    name: takeText(name),
+    serial: parseText(serial),
+    name: parseText(name),
     purpose,
-    issuedAt: takeTime(issuedAt),
-    expiresAt: takeTime(expiresAt),
-    revokedAt: orNull(revokedAt, takeTime),
+    issuedAt: parseTime(issuedAt),
+    expiresAt: parseTime(expiresAt),
+    revokedAt: orNull(revokedAt, parseTime),
     isPending: isPending === true,
   };
 }
 
-function takeObject(json: unknown): Record<string, unknown> {
+function parseObject(json: unknown): Record<string, unknown> {
   if (typeof json !== 'object' || json === null) throw new TypeError('An object is missing.');
   return { ...json };
 }
 
-function takeText(json: unknown): string {
+function parseText(json: unknown): string {
   if (typeof json !== 'string') throw new TypeError('A text is missing.');
   return json;
 }
 
-function takeCount(json: unknown): number {
+function parseCount(json: unknown): number {
   if (!Number.isSafeInteger(json)) throw new TypeError('A number is missing.');
   return Number(json);
 }
 
-function takeTime(json: unknown): Date {
-  const time = new Date(takeText(json));
-  if (Number.isNaN(time.getTime())) throw new TypeError('A time is none.');
+function parseTime(json: unknown): Date {
+  const time = new Date(parseText(json));
+  if (Number.isNaN(time.getTime())) throw new TypeError('A time is invalid.');
   return time;
 }
 
@@ -178,9 +178,8 @@ function orNull<T>(json: unknown, take: (json: unknown) => T): T | null {
 }
 
 /**
- * Whether client certificates were issued or revoked after a state of the register, so that bringing that state back would
- * forget them.
- * @param earlier the text of the register then; null when there was none
+ * Whether client certificates were issued or revoked after an earlier state of the register, so that restoring it would lose them.
+ * @param earlier the text of the register; null without one
  * @throws AuthorityError when the present register is damaged
  */
 export function hasIssuedSince(places: AuthorityPlaces, earlier: string | null): boolean {

@@ -2,23 +2,22 @@ import { createPrivateKey, X509Certificate } from 'node:crypto';
 
 import { PROXY_NAME } from '../proxy-identity.ts';
 import { prepareFile, writeFile } from '../system/write-file.ts';
-import { type Authority, makeKey, readIfThere, withAuthority } from './authority.ts';
+import { type Authority, generateKey, readIfThere, withAuthority } from './authority.ts';
 import { type AuthorityContext, AuthorityError } from './context.ts';
-import { confirm, numberAnew } from './register.ts';
+import { confirm, incrementListNumber } from './register.ts';
 
-/** What was renewed. */
+/** The outcome of a renewal. */
 interface Refreshed {
   readonly number: number;
   readonly isProxyRenewed: boolean;
 }
 
 /**
- * Makes the list of revoked certificates anew, since a list that is out of date lets nobody in, and the proxy's certificate
- * when its end is near.
+ * Renews the revocation list, since all clients are rejected after its expiry, and the proxy's certificate before it expires.
  */
 export async function refreshList(context: AuthorityContext): Promise<Refreshed> {
   return withAuthority(context, async (authority) => {
-    await authority.commit(numberAnew(authority.register));
+    await authority.commit(incrementListNumber(authority.register));
     const hasProxy = authority.register.certificates.some(({ purpose }) => purpose === 'proxy');
     const isProxyRenewed = hasProxy && (await ensureProxyCertificate(context, authority));
     return { number: authority.register.revocationsNumber, isProxyRenewed };
@@ -27,23 +26,22 @@ export async function refreshList(context: AuthorityContext): Promise<Refreshed>
 
 const VALID_DAYS = 365;
 
-/** It is renewed every week that it has not longer than this, so a timer that failed for weeks does no harm. */
-const RENEWED_MS = 60 * 86_400_000;
+/** The certificate is renewed this long before its expiry, so that failures of the weekly timer for weeks do no harm. */
+const RENEWAL_MARGIN_MS = 60 * 86_400_000;
 
 /**
- * Makes the certificate that the proxy shows to the agent, unless there is one that is good for 60 days. The key stays the
- * same, so that key and certificate fit together at every moment; and the one of before stays good, for nginx shows it until it
- * is told to read the new one.
- * @returns whether it was made
+ * Creates the proxy's certificate, unless there is one that is valid for 60 days. The key stays the same, so that key and
+ * certificate always match, and the previous certificate stays valid until nginx is reloaded.
+ * @returns whether it was created
  */
 export async function ensureProxyCertificate(
   context: AuthorityContext,
   authority: Authority,
 ): Promise<boolean> {
-  if (isProxyCertificateGood(context, authority)) return false;
+  if (isProxyCertificateValid(context, authority)) return false;
   const { places, clock } = context;
   const kept = readKey(places.proxyCertificateKey);
-  const key = kept ?? makeKey();
+  const key = kept ?? generateKey();
   const wish = { name: PROXY_NAME, purpose: 'proxy', days: VALID_DAYS, key } as const;
   const { record, certificate } = await authority.sign(wish);
   if (kept === null) writeFile(places.proxyCertificateKey, key, { mode: 0o600 });
@@ -54,18 +52,18 @@ export async function ensureProxyCertificate(
   return true;
 }
 
-/** Whether there is one with its key, not revoked, and good for 60 days. */
-export function isProxyCertificateGood(
+/** Whether the proxy has a certificate with its key that is not revoked and valid for 60 days. */
+export function isProxyCertificateValid(
   { places, clock }: AuthorityContext,
   authority: Authority,
 ): boolean {
   const key = readKey(places.proxyCertificateKey);
   const pem = readIfThere(places.proxyCertificate);
-  const until = new Date(clock.now().getTime() + RENEWED_MS);
-  return key !== null && pem !== null && isGood(authority, pem, key, until);
+  const until = new Date(clock.now().getTime() + RENEWAL_MARGIN_MS);
+  return key !== null && pem !== null && isValid(authority, pem, key, until);
 }
 
-function isGood(authority: Authority, pem: string, key: string, until: Date): boolean {
+function isValid(authority: Authority, pem: string, key: string, until: Date): boolean {
   const certificate = parse(pem);
   if (certificate === null) return false;
   const record = authority.register.certificates.find(
@@ -79,7 +77,7 @@ function isGood(authority: Authority, pem: string, key: string, until: Date): bo
   );
 }
 
-/** @returns null for what is no certificate: another takes its place */
+/** @returns null for an invalid certificate, which is replaced */
 function parse(pem: string): X509Certificate | null {
   try {
     return new X509Certificate(pem);
@@ -88,7 +86,7 @@ function parse(pem: string): X509Certificate | null {
   }
 }
 
-/** @returns null for what is no key: another takes its place */
+/** @returns null for an invalid key, which is replaced */
 function readKey(path: string): string | null {
   const pem = readIfThere(path);
   try {
@@ -98,28 +96,28 @@ function readKey(path: string): string | null {
   }
 }
 
-/** nginx reads a list once, when it is started or told to, and that list must not get out of date in its memory. */
-const TOLD_AGAIN_MS = 60 * 86_400_000;
+/** nginx reads a list only at its start and on reload, and the list in its memory must not expire. */
+const RELOAD_INTERVAL_MS = 60 * 86_400_000;
 
 const TIMEOUT_MS = 60_000;
 
-/** What `systemctl is-active` ends with for a unit that is stopped, and for one that is not there. */
+/** Exit codes of `systemctl is-active` for a stopped and a missing unit. */
 const NOT_RUNNING = new Set<number | null>([3, 4]);
 
-/** What became of nginx: not running, up to date, or told to read its files. */
+/** The outcome of a reload of nginx. */
 type NginxState = 'stopped' | 'current' | 'reloaded';
 
 /**
- * Tells nginx to read its files when something of the authority changed since it last did, also when that failed before.
- * @throws AuthorityError when it cannot be told, so that it still goes by the old ones
+ * Reloads nginx when files of the authority changed since the last successful reload.
+ * @throws AuthorityError when the reload fails, so that nginx still uses the old files
  */
-export async function tellNginx(context: AuthorityContext): Promise<NginxState> {
+export async function reloadNginx(context: AuthorityContext): Promise<NginxState> {
   return withAuthority(context, async (authority) => {
     const now = context.clock.now();
-    const toldAtMs = authority.register.proxyToldAt?.getTime() ?? 0;
-    if (now.getTime() - toldAtMs < TOLD_AGAIN_MS) return 'current';
+    const reloadedAtMs = authority.register.proxyToldAt?.getTime() ?? 0;
+    if (now.getTime() - reloadedAtMs < RELOAD_INTERVAL_MS) return 'current';
     const state = await reload(context);
-    // One that is started later reads what is there then.
+    // A stopped nginx reads the files when it starts.
     authority.save({ ...authority.register, proxyToldAt: now });
     return state;
   });
@@ -137,6 +135,6 @@ async function reload({ runProgram }: AuthorityContext): Promise<'reloaded' | 's
   if (code === 0) return 'reloaded';
   const why = fault ?? stderr.trim();
   throw new AuthorityError(
-    `nginx still goes by the old files, for it could not be reloaded: see what "nginx -t" says, then run "systemctl reload nginx". (${why})`,
+    `nginx could not be reloaded and still uses the old files: check "nginx -t", then run "systemctl reload nginx". (${why})`,
   );
 }

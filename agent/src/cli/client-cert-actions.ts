@@ -6,7 +6,7 @@ import { formatDate } from '../authority/authority.ts';
 import type { AuthorityContext } from '../authority/context.ts';
 import { createClient, revokeClient } from '../authority/clients.ts';
 import { type ListedCertificate, listCertificates } from '../authority/list-certificates.ts';
-import { refreshList, tellNginx } from '../authority/renewal.ts';
+import { refreshList, reloadNginx } from '../authority/renewal.ts';
 import { systemClock } from '../clock.ts';
 import { ConfigError } from '../config/config.ts';
 import { loadConfig } from '../config/load-config.ts';
@@ -25,30 +25,30 @@ export interface CreateOptions extends OutputOptions, RootOptions {
   readonly output: string;
 }
 
-/** Makes a certificate and prints where its bundle is, and the password, this once. */
+/** Creates a certificate, and prints the path of its bundle and its password, which is shown only once. */
 export async function create(name: string, options: CreateOptions): Promise<void> {
-  const made = await createClient(openContext(options), { ...options, name });
-  const { path, sha256, password, record, replaced } = made;
+  const created = await createClient(openContext(options), { ...options, name });
+  const { path, sha256, password, record, replaced } = created;
   const expires = formatDate(record.expiresAt);
   const result = { path, sha256, password, ...describeTimes(record), replaced: replaced.length };
   const lines = [
     ['file', path],
     ['sha256', sha256],
-    ['password', `${password}  (of ${name}.p12; it is shown this once and kept nowhere)`],
+    ['password', `${password}  (of ${name}.p12; shown only once and not stored)`],
     ['expires', expires],
   ];
   printResult(options, result, () =>
     [
-      `Made a certificate for ${name}, good until ${expires}.`,
+      `Created a certificate for ${name}, valid until ${expires}.`,
       ...lines.map(([label = '', value = '']) => `  ${label.padEnd(8)}  ${value}`),
     ].join('\n'),
   );
   if (replaced.length === 0) return;
-  printNote(`What ${name} had before is revoked.`);
-  await spreadRevocation(options);
+  printNote(`Earlier certificates of ${name} are revoked.`);
+  await applyRevocation(options);
 }
 
-/** Prints who has a certificate. */
+/** Prints all certificates. */
 export function list(options: OutputOptions & RootOptions): void {
   const { certificates, warnings } = listCertificates(openContext(options));
   const result = {
@@ -66,7 +66,7 @@ export function list(options: OutputOptions & RootOptions): void {
   });
 }
 
-/** Revokes what a client has. */
+/** Revokes all certificates of a client. */
 export async function revoke(name: string, options: OutputOptions & RootOptions): Promise<void> {
   const revoked = await revokeClient(openContext(options), name);
   const serials = revoked.map(({ serial }) => serial);
@@ -74,10 +74,10 @@ export async function revoke(name: string, options: OutputOptions & RootOptions)
     const what = serials.length === 1 ? 'The certificate' : `${serials.length} certificates`;
     return `${what} of ${name} ${serials.length === 1 ? 'is' : 'are'} revoked.`;
   });
-  await spreadRevocation(options);
+  await applyRevocation(options);
 }
 
-/** Renews what gets out of date. */
+/** Renews the revocation list and the proxy's certificate. */
 export async function refresh(options: OutputOptions & RootOptions): Promise<void> {
   const { number, isProxyRenewed } = await refreshList(openContext(options));
   const result = { number, proxy_renewed: isProxyRenewed };
@@ -87,20 +87,20 @@ export async function refresh(options: OutputOptions & RootOptions): Promise<voi
     result,
     () => `The list of revoked certificates is renewed (number ${number}).${proxy}`,
   );
-  await tellProxy(options);
+  await reloadProxy(options);
 }
 
-/** Has the agent close what a revoked certificate has opened; behind a proxy, too, since the proxy passes certificates on. */
-async function spreadRevocation(options: RootOptions): Promise<void> {
+/** Makes the agent close connections of revoked certificates, also those through a proxy. */
+async function applyRevocation(options: RootOptions): Promise<void> {
   printNote(
     (await reloadAgent(options))
       ? 'The agent has read the new list and closed the connections of revoked certificates.'
       : 'The agent reads the new list within ten seconds and closes the connections of revoked certificates.',
   );
-  await tellProxy(options);
+  await reloadProxy(options);
 }
 
-/** @returns whether a running agent has taken the list; else it does so by itself, or when it is started */
+/** @returns whether a running agent has reloaded; otherwise it does so by itself, or at its start */
 async function reloadAgent({ root }: RootOptions): Promise<boolean> {
   const path = join(root, paths.configuration);
   if (!existsSync(path)) return false;
@@ -114,24 +114,24 @@ async function reloadAgent({ root }: RootOptions): Promise<boolean> {
   }
 }
 
-async function tellProxy(options: RootOptions): Promise<void> {
+async function reloadProxy(options: RootOptions): Promise<void> {
   const front = findFront(options);
   if (front === 'by hand') {
     printNote(
-      'The web server in front of the agent was set up by hand: reload it, so that it rejects revoked certificates, too.',
+      'You configured the web server in front of the agent: reload it, so that it rejects revoked certificates, too.',
     );
   }
   if (front !== 'nginx') return;
-  const state = await tellNginx(openContext(options));
+  const state = await reloadNginx(openContext(options));
   if (state === 'reloaded') printNote('nginx was reloaded and reads the new list.');
   if (state === 'stopped') printNote('nginx does not run; it reads the new list when it starts.');
 }
 
-/** Who verifies the certificates of viewers before the agent does; nobody where they come to it directly. */
+/** Returns the web server that verifies client certificates before the agent; null without one. */
 function findFront({ root }: RootOptions): 'by hand' | 'nginx' | null {
   const { installed } = detectInstalled({ root });
   if (installed?.mode === 'proxy') return installed.proxyByHand ? 'by hand' : 'nginx';
-  // What an installation is doing is not written down before its end.
+  // A running installation records its mode only at the end.
   const ours = [paths.nginxServer, paths.nginxRoute].map((path) => join(root, path));
   return ours.some((path) => existsSync(path)) ? 'nginx' : null;
 }

@@ -71,19 +71,19 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.deepEqual([code, stderr], [0, '']);
     const expires = new Date(Date.now() + 30 * 86_400_000).toISOString().slice(0, 10);
     const lines = stdout.split('\n');
-    assert.equal(lines[0], `Made a certificate for anna, good until ${expires}.`);
+    assert.equal(lines[0], `Created a certificate for anna, valid until ${expires}.`);
     assert.equal(lines[1], `  file      ${workshop.output}/anna.tar.gz`);
     assert.match(lines[2] ?? '', /^ {2}sha256 {4}[0-9a-f]{64}$/u);
     assert.match(
       lines[3] ?? '',
-      /^ {2}password {2}(?:[a-z2-9]{6}-?){4} {2}\(of anna\.p12; it is shown this once and kept nowhere\)$/u,
+      /^ {2}password {2}(?:[a-z2-9]{6}-?){4} {2}\(of anna\.p12; shown only once and not stored\)$/u,
     );
     assert.equal(lines[4], `  expires   ${expires}`);
     assert.ok(existsSync(join(workshop.output, 'anna.tar.gz')));
     const again = await run(['create', 'anna', '--json', '--output', '../anna.tgz']);
     assert.equal(
       again.stderr,
-      'What anna had before is revoked.\nThe agent reads the new list within ten seconds and closes the connections of revoked certificates.\n',
+      'Earlier certificates of anna are revoked.\nThe agent reads the new list within ten seconds and closes the connections of revoked certificates.\n',
     );
     const result = JSON.parse(again.stdout);
     assert.equal(result.path, join(workshop.root, 'anna.tgz'));
@@ -128,7 +128,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     assert.deepEqual(programs.starts(), []);
     const again = await run(['revoke', 'anna']);
     assert.deepEqual([again.code, again.stdout], [1, '']);
-    assert.match(again.stderr, /^The certificate of anna is revoked already, since \S{10}\.\n$/u);
+    assert.match(again.stderr, /^The certificate of anna was revoked on \S{10}\.\n$/u);
   });
 
   test('behind nginx it is reloaded after a revocation, and by the timer only when there is news', async () => {
@@ -154,7 +154,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     await workshop.create('anna');
     const { code, stderr } = await run(['revoke', 'anna']);
     assert.equal(code, 0);
-    assert.match(stderr, /was set up by hand: reload it, so that it rejects/u);
+    assert.match(stderr, /^You configured the web server .*: reload it, so that it rejects/mu);
     assert.deepEqual(programs.starts(), []);
   });
 
@@ -171,7 +171,10 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     programs.write('systemctl', '[ "$1" = is-active ] || { echo "it is broken" >&2; exit 1; }');
     const failed = await run(['revoke', 'anna']);
     assert.deepEqual([failed.code, failed.stdout], [1, 'The certificate of anna is revoked.\n']);
-    assert.match(failed.stderr, /nginx still goes by the old files, .*\(it is broken\)\n$/u);
+    assert.match(
+      failed.stderr,
+      /nginx could not be reloaded and still uses the old files: .*\(it is broken\)\n$/u,
+    );
     programs.write('systemctl', 'exit 0');
     assert.equal((await run(['refresh-list'])).code, 0);
     assert.equal(programs.starts().filter((line) => line === 'reload nginx.service').length, 2);
@@ -193,7 +196,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
       assert.equal(code, 2);
       assert.match(
         String(sentence),
-        /A name has 1 to 64 of a-z, 0-9, '\.', '_' and '-', and begins/u,
+        /A name has 1 to 64 of a-z, 0-9, '\.', '_' and '-', and must begin/u,
       );
     }
     for (const days of ['0', '826', '1.5', 'ten', '-1']) {
@@ -204,7 +207,7 @@ describe('latchkey-agent client-cert', { skip: lacksOpenssl }, () => {
     for (const args of [['create', 'anna'], ['list'], ['revoke', 'anna'], ['refresh-list']]) {
       assert.deepEqual(await refused(...args), [
         1,
-        'This machine has no authority yet: "latchkey-agent install" with LATCHKEY_MTLS=yes makes one.',
+        'This machine has no authority yet: "latchkey-agent install" with LATCHKEY_MTLS=yes creates one.',
       ]);
     }
   });

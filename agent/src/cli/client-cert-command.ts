@@ -6,17 +6,17 @@ import { jsonOption, type OutputOptions, withExamples } from './output.ts';
 
 const MAX_DAYS = 825;
 
-/** `latchkey-agent client-cert`: the certificates of viewers. What it needs is loaded only when it is used. */
+/** `latchkey-agent client-cert`: the client certificates of viewers. Actions are loaded on first use. */
 export function clientCertCommand(): Command {
   const command = new Command('client-cert')
-    .description('Make, list and revoke the certificates that viewers show (mutual TLS); for root.')
+    .description('Create, list and revoke client certificates of viewers (mutual TLS); for root.')
     .addCommand(createCommand())
     .addCommand(listCommand())
     .addCommand(revokeCommand())
     .addCommand(refreshCommand());
   return withExamples(command, [
     ['client-cert create anna', 'A certificate for anna, as anna.tar.gz'],
-    ['client-cert list', 'Who has one, and until when'],
+    ['client-cert list', 'Names and expiry dates'],
     ['client-cert revoke anna', "Revoke anna's certificate"],
   ]);
 }
@@ -24,16 +24,16 @@ export function clientCertCommand(): Command {
 function createCommand(): Command {
   const command = new Command('create')
     .description(
-      'Make a certificate and a bundle with it; what the name had before is revoked. Exit code 0 or 1.',
+      'Create a client certificate and its bundle; earlier certificates of the name are revoked. Exit code 0 or 1.',
     )
-    .argument('<name>', "whom it is for: a-z, 0-9, '.', '_' and '-', at most 64", parseName)
+    .argument('<name>', "the name of the client: a-z, 0-9, '.', '_' and '-', at most 64", parseName)
     .addOption(
-      new Option('--days <days>', `how long it is good, 1 to ${MAX_DAYS}`)
+      new Option('--days <days>', `validity in days, 1 to ${MAX_DAYS}`)
         .argParser(parseDays)
         .default(365),
     )
     .addOption(
-      new Option('-o, --output <path>', 'the file, or the directory of NAME.tar.gz').default(
+      new Option('-o, --output <path>', 'the file, or the directory for NAME.tar.gz').default(
         '.',
         'here',
       ),
@@ -46,13 +46,13 @@ function createCommand(): Command {
     });
   return withExamples(command, [
     ['client-cert create anna', 'For anna: anna.tar.gz here, and a password'],
-    ['client-cert create wallboard --days 825 --output /root/', 'For a screen that nobody tends'],
+    ['client-cert create wallboard --days 825 --output /root/', 'For an unattended screen'],
   ]);
 }
 
 function listCommand(): Command {
   const command = new Command('list')
-    .description('Show every certificate: for whom, until when, and whether it is revoked.')
+    .description('List certificates with name, expiry and revocation.')
     .addOption(jsonOption())
     .addOption(rootOption())
     .action(async (options: OutputOptions & RootOptions) => {
@@ -60,7 +60,7 @@ function listCommand(): Command {
       list(options);
     });
   return withExamples(command, [
-    ['client-cert list', 'A table, and what expires within 30 days'],
+    ['client-cert list', 'A table, with warnings 30 days before expiry'],
     ["client-cert list --json | jq '.certificates[].name'", 'The names, for a program'],
   ]);
 }
@@ -70,7 +70,7 @@ function revokeCommand(): Command {
     .description(
       'Revoke every certificate of a name and close the connections that use one. Exit code 0 or 1.',
     )
-    .argument('<name>', 'whose', parseName)
+    .argument('<name>', 'the name of the client', parseName)
     .addOption(jsonOption())
     .addOption(rootOption())
     .action(async (name: string, options: OutputOptions & RootOptions) => {
@@ -83,7 +83,7 @@ function revokeCommand(): Command {
 function refreshCommand(): Command {
   const command = new Command('refresh-list')
     .description(
-      "Renew the list of revoked certificates, and the proxy's own before it ends; a timer does so.",
+      "Renew the list of revoked certificates, and the proxy's certificate before it expires; a timer runs this.",
     )
     .addOption(jsonOption())
     .addOption(rootOption())
@@ -94,22 +94,20 @@ function refreshCommand(): Command {
   return withExamples(command, [['client-cert refresh-list', 'What the timer runs each week']]);
 }
 
-/** For tests and for systems that are not running: every file is below it. */
+/** For tests and offline systems: the root of all paths. */
 function rootOption(): Option {
-  return new Option('--root <directory>', 'take every path below this directory')
-    .default('/')
-    .hideHelp();
+  return new Option('--root <directory>', 'prefix of every path').default('/').hideHelp();
 }
 
 function parseName(text: string): string {
   if (isClientName(text)) return text;
   throw new InvalidArgumentError(
-    "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and begins with a letter or a digit.",
+    "A name has 1 to 64 of a-z, 0-9, '.', '_' and '-', and must begin with a letter or digit.",
   );
 }
 
 function parseDays(text: string): number {
   const days = Number(text);
   if (/^\d{1,3}$/u.test(text) && days >= 1 && days <= MAX_DAYS) return days;
-  throw new InvalidArgumentError(`It is a whole number of days from 1 to ${MAX_DAYS}.`);
+  throw new InvalidArgumentError(`It must be a whole number of days from 1 to ${MAX_DAYS}.`);
 }

@@ -34,7 +34,7 @@ test('the help names every command and shows examples', () => {
   assert.equal(status, 0);
   assert.match(
     stdout,
-    /once .*\n[^]*version .*\n[^]*Examples:\n {2}# What this machine does now\n/,
+    /once .*\n[^]*version .*\n[^]*Examples:\n {2}# The present figures of this machine\n/,
   );
   assert.match(run('once', '--help').stdout, /latchkey-agent once --json \| jq/);
 });
@@ -104,6 +104,6 @@ test('a disk that is full is told, and is a failure', { skip: lacksFull }, () =>
   closeSync(full);
   assert.deepEqual(
     [ended.status, ended.stderr],
-    [1, 'The output cannot be written: ENOSPC: no space left on device, write.\n'],
+    [1, 'Could not write the output: ENOSPC: no space left on device, write.\n'],
   );
 });

@@ -18,17 +18,17 @@ type Options = ConfigOptions & OutputOptions;
 const MARKS = { ok: '✓', skipped: '·', warning: '!', problem: '✗' } as const;
 const NAME_WIDTH = 19;
 
-/** `latchkey-agent doctor`: looks at the machine, and says of each trouble what it is, why, and what to do. */
+/** `latchkey-agent doctor`: checks the installation and reports symptom, cause and fix of each problem. */
 export function doctorCommand(): Command {
   const command = new Command('doctor')
     .description(
-      'Inspection for what keeps viewers away, and say how to mend it; exit code 1 when something does.',
+      'Find what keeps viewers from connecting, with cause and fix; exit code 1 on a problem.',
     )
     .addOption(configOption())
     .addOption(jsonOption())
     .action(run);
   return withExamples(command, [
-    ['doctor', 'What is wrong here, and what to do'],
+    ['doctor', 'Problems of this installation and how to fix them'],
     ['doctor --json', 'The same, for a program'],
   ]);
 }
@@ -41,7 +41,7 @@ async function run(options: Options): Promise<void> {
   const findings = examine(inspection);
   const healthy = findings.every(({ state }) => state !== 'problem');
   printResult(options, { healthy, findings }, () => describe(findings));
-  if (!inspection.isRoot) printNote('As root it sees more: sudo latchkey-agent doctor');
+  if (!inspection.isRoot) printNote('Run as root for all checks: sudo latchkey-agent doctor');
   if (!healthy) process.exitCode = 1;
 }
 
@@ -51,7 +51,7 @@ function describe(findings: readonly Finding[]): string {
   const [problems, warnings] = [count('problem'), count('warning')];
   const verdict =
     problems + warnings === 0
-      ? 'Nothing is wrong.'
+      ? 'No problems found.'
       : `${problems} ${problems === 1 ? 'problem' : 'problems'}, ${warnings} ${warnings === 1 ? 'warning' : 'warnings'}.`;
   return [...findings.map(describeFinding), '', paint('bold', verdict)].join('\n');
 }

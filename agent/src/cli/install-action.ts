@@ -25,14 +25,14 @@ export type InstallFlags = Readonly<Record<string, unknown>> & {
   readonly verbose?: boolean;
 };
 
-/** To be done by hand, as it was printed. */
+/** Manual steps are needed, as printed. */
 const MANUAL_EXIT_CODE = 3;
 
-/** Installs, or says why not; the process's exit code says which. */
+/** Installs the agent, and sets the exit code of the process. */
 export async function installAgent(flags: InstallFlags): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('Only root can install: run this with sudo.');
   using interruption = watchInterruption(() =>
-    printNote('Stopping: what was done is undone, which must not be interrupted.'),
+    printNote('Stopping: undoing the changes, which must not be interrupted.'),
   );
   await withInstallationLock(async () => installAlone(flags, interruption));
 }
@@ -46,25 +46,25 @@ async function installAlone(flags: InstallFlags, interruption: Interruption): Pr
   const plan = createPlan(options, facts);
   if (plan === null) return;
   const own = facts.domainAddresses.filter((each) => facts.addresses.includes(each));
-  // Where the domain leads here by another way, only this machine's own addresses can be tried.
+  // When the domain resolves elsewhere, only this machine's own addresses can be tested.
   const seen = options.skipsDnsCheck ? { ...facts, domainAddresses: own } : facts;
   const context = installation.open(plan, seen);
-  if (flags.dryRun === true) await rehearse(plan, context);
-  else await carryOut(plan, context, interruption);
+  if (flags.dryRun === true) await dryRun(plan, context);
+  else await execute(plan, context, interruption);
 }
 
-/** A rehearsal changes nothing, so it plans for the machine as it is. */
-async function clearUnfinished(context: RunContext, isRehearsal: boolean): Promise<void> {
-  if (!isRehearsal) {
+/** A dry run changes nothing, so it plans for the present state. */
+async function clearUnfinished(context: RunContext, isDryRun: boolean): Promise<void> {
+  if (!isDryRun) {
     if (await undoUnfinished(context)) printNote('The machine is as it was before that run.');
   } else if (context.journal.unfinished !== null) {
-    printNote('An earlier run was interrupted; an installation undoes it first:');
+    printNote('An earlier run was interrupted; an installation would undo it first:');
     const entries = context.journal.unfinished.map(({ entry }) => entry);
     for (const line of entries.toReversed().flatMap(describeUndo)) printNote(`  ${line}`);
   }
 }
 
-/** @returns null when something is wrong with them, which is then said */
+/** @returns null after printing the problems of the options */
 function readAllOptions(flags: InstallFlags): InstallOptions | null {
   const read = readOptions(flags, process.env, detectInstalled({ root: '' }).installed);
   if ('problems' in read) {
@@ -85,7 +85,7 @@ async function detect(options: InstallOptions, { runProgram }: Installation): Pr
   });
 }
 
-/** @returns null when there is none, and what to do is then said */
+/** @returns null without a plan, after printing what to do */
 function createPlan(options: InstallOptions, facts: HostFacts): Plan | null {
   const plan = planInstall(options, facts);
   if (plan.kind === 'plan') return plan;
@@ -100,7 +100,7 @@ function createPlan(options: InstallOptions, facts: HostFacts): Plan | null {
   return null;
 }
 
-async function rehearse(plan: Plan, context: RunContext): Promise<void> {
+async function dryRun(plan: Plan, context: RunContext): Promise<void> {
   const { steps, notes, objections } = plan;
   const lines = await describeSteps(steps, context);
   process.stdout.write(`${lines.join('\n')}\n`);
@@ -109,11 +109,7 @@ async function rehearse(plan: Plan, context: RunContext): Promise<void> {
   printAll('✗', objections);
 }
 
-async function carryOut(
-  plan: Plan,
-  context: RunContext,
-  interruption: Interruption,
-): Promise<void> {
+async function execute(plan: Plan, context: RunContext, interruption: Interruption): Promise<void> {
   if (plan.objections.length > 0) {
     printAll('✗', plan.objections);
     process.exitCode = 1;
@@ -125,10 +121,10 @@ async function carryOut(
   try {
     await applyPlan({ steps: plan.steps, installed, verify }, context);
   } catch (error) {
-    // What was cut off by Ctrl-C may have failed of that.
+    // The failure may be a consequence of Ctrl-C.
     process.exitCode = interruption.stopped()?.exitCode ?? 1;
     printNote(error instanceof UndoError ? error.message : 'The machine is as it was before.');
-    // One of them is often the cause: a closed port, a record that leads elsewhere.
+    // A note often names the cause: a closed port, a wrong DNS record.
     printAll('!', plan.notes);
     return;
   }
@@ -139,7 +135,7 @@ async function carryOut(
   printAll('!', plan.notes);
 }
 
-/** Last of what is printed, for it is what is left to do. */
+/** Prints the remaining manual steps, last. */
 async function printManualSteps({ manualSteps, installed }: Plan): Promise<void> {
   if (manualSteps === null) return;
   if (manualSteps.isRepeated && (await probeProxy(installed)).problem === null) return;

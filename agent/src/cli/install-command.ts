@@ -8,29 +8,29 @@ import type { UninstallFlags } from './uninstall-action.ts';
 
 const OPTIONS: readonly (readonly [string, string])[] = [
   ['--domain <name>', 'the name by which viewers reach this machine (LATCHKEY_DOMAIN)'],
-  ['--email <address>', 'whom the certificate authority writes to (LATCHKEY_EMAIL)'],
+  ['--email <address>', 'contact address for the certificate authority (LATCHKEY_EMAIL)'],
   ['--mode <mode>', 'auto, standalone or proxy (LATCHKEY_INSTALL_MODE)'],
-  ['--force-standalone', 'standalone, also beside a reverse proxy (LATCHKEY_FORCE_STANDALONE=yes)'],
+  ['--force-standalone', 'standalone even next to a reverse proxy (LATCHKEY_FORCE_STANDALONE=yes)'],
   ['--proxy-path <path>', 'where viewers connect behind the proxy (LATCHKEY_PROXY_PATH)'],
   [
     '--proxy-by-hand [yes|no]',
-    'behind a web server that you set up yourself (LATCHKEY_PROXY_BY_HAND=yes)',
+    'behind a web server that you configure yourself (LATCHKEY_PROXY_BY_HAND=yes)',
   ],
-  ['--mtls [yes|no]', 'viewers need a certificate of their own (LATCHKEY_MTLS=yes)'],
+  ['--mtls [yes|no]', 'require client certificates of viewers (LATCHKEY_MTLS=yes)'],
   ['--acme-server <url>', 'another certificate authority (LATCHKEY_ACME_SERVER)'],
   ['--cert-file <file>', 'a certificate of your own, with --key-file (LATCHKEY_CERT_FILE)'],
   ['--key-file <file>', 'its key (LATCHKEY_KEY_FILE)'],
-  ['--scrape-interval <seconds>', 'between two snapshots, 1 to 60 (LATCHKEY_SCRAPE_INTERVAL)'],
-  ['--open-firewall', 'open the ports that are needed (LATCHKEY_OPEN_FIREWALL=yes)'],
-  ['--skip-dns-check', 'the domain leads here by another way (LATCHKEY_SKIP_DNS_CHECK=yes)'],
-  ['--dry-run', 'say what would be done, with the text of every file, and change nothing'],
-  ['--verbose', 'show each program that is run'],
+  ['--scrape-interval <seconds>', 'seconds between snapshots, 1 to 60 (LATCHKEY_SCRAPE_INTERVAL)'],
+  ['--open-firewall', 'open the required ports (LATCHKEY_OPEN_FIREWALL=yes)'],
+  ['--skip-dns-check', 'accept a domain that resolves elsewhere (LATCHKEY_SKIP_DNS_CHECK=yes)'],
+  ['--dry-run', 'print every step and file without changing anything'],
+  ['--verbose', 'print each program that is run'],
 ];
 
 /** `latchkey-agent install`. What it needs is loaded only when it is used. */
 export function installCommand(): Command {
   const command = new Command('install').description(
-    'Set the agent up on this machine, or upgrade it; for root. Exit code 0; 1: it failed and was undone; 3: to be done by hand, as printed; 78: a wrong or missing option.',
+    'Install or upgrade the agent on this machine; for root. Exit code 0; 1: failed and undone; 3: manual steps are needed, as printed; 78: invalid or missing option.',
   );
   for (const [flags, description] of OPTIONS) command.addOption(new Option(flags, description));
   command.action(async (flags: InstallFlags) => {
@@ -38,33 +38,34 @@ export function installCommand(): Command {
     await installAgent(flags);
   });
   return withExamples(command, [
-    ['install --domain db-1.example.com --email ops@example.com', 'With a certificate of its own'],
-    ['install --domain db-1.example.com --email ops@example.com --dry-run', 'What that would do'],
-    ['install', 'Again, or a newer version: what was said at first counts'],
+    ['install --domain db-1.example.com --email ops@example.com', 'With its own certificate'],
+    [
+      'install --domain db-1.example.com --email ops@example.com --dry-run',
+      'Print what that would do',
+    ],
+    ['install', 'Again, or an upgrade: with the options of the first installation'],
   ]);
 }
 
 /** `latchkey-agent uninstall`. What it needs is loaded only when it is used. */
 export function uninstallCommand(): Command {
   const command = new Command('uninstall')
-    .description(
-      'Undo what installations did, so that the machine is as before; for root. Exit code 0 or 1.',
-    )
-    .addOption(new Option('--dry-run', 'say what would be undone, and change nothing'))
+    .description('Undo all changes of installations; for root. Exit code 0 or 1.')
+    .addOption(new Option('--dry-run', 'print what would be undone without changing anything'))
     .addOption(
       new Option(
         '--keep-configuration',
-        'keep /etc/latchkey-agent, the authority for client certificates, and the user that owns them',
+        'keep /etc/latchkey-agent, the authority for client certificates, and their owner',
       ),
     )
-    .addOption(new Option('--verbose', 'show each program that is run'))
+    .addOption(new Option('--verbose', 'print each program that is run'))
     .action(async (flags: UninstallFlags) => {
       const { uninstallAgent } = await import('./uninstall-action.ts');
       await uninstallAgent(flags);
     });
   return withExamples(command, [
-    ['uninstall --dry-run', 'What would be removed or brought back'],
-    ['uninstall --keep-configuration', 'To install it again some day'],
+    ['uninstall --dry-run', 'Print what would be removed or restored'],
+    ['uninstall --keep-configuration', 'Keep the configuration for a later installation'],
   ]);
 }
 

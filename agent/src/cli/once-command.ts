@@ -20,17 +20,18 @@ const PAUSE_MS = 1_000;
 
 export function onceCommand(): Command {
   const command = new Command('once')
-    .description('Look at this machine for a second and print what there is.')
+    .description('Collect figures of this machine for a second and print them.')
     .addOption(jsonOption())
     .action(printOnce);
   return withExamples(command, [
-    ['once', 'What this machine does now'],
-    ['once --json | jq .memory.usage_ratio', 'One figure of it, for a program'],
+    ['once', 'The present figures of this machine'],
+    ['once --json | jq .memory.usage_ratio', 'One figure, for a program'],
   ]);
 }
 
 async function printOnce(options: OutputOptions): Promise<void> {
-  if (process.platform !== 'linux') throw new Error(`Only Linux says it, not ${process.platform}.`);
+  if (process.platform !== 'linux')
+    throw new Error(`Only Linux is supported, not ${process.platform}.`);
   const prober = new MountProber(systemClock.monotonicMs);
   const reader = new BackgroundReader(systemClock.monotonicMs);
   const snapshot = await sampleTwice(prober, reader);

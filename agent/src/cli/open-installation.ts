@@ -23,13 +23,13 @@ import { probeProxy } from '../install/verify/probe-proxy.ts';
 import { LockError, withFileLock } from '../system/file-lock.ts';
 import { printNote } from './output.ts';
 
-/** What the steps of this machine are done and undone with. */
+/** The means to apply and undo steps on this machine. */
 export interface Installation {
   readonly runProgram: RunProgram;
   readonly open: (plan: PlanContext | null, facts: HostFacts | null) => RunContext;
 }
 
-/** What steps need to know of the plan that they belong to. */
+/** What steps need of their plan. */
 type PlanContext = Pick<Plan, 'agentPort' | 'installed' | 'keptCertificates'>;
 
 const LOCK_PATH = '/run/latchkey-agent-install.lock';
@@ -95,14 +95,14 @@ function openServices(
   };
 }
 
-/** Where the domain leads elsewhere, what this machine itself answers is all that can be known. */
+/** When the domain resolves elsewhere, only the answer of this machine can be checked. */
 async function checkChallenge(domain: string, facts: HostFacts | null): Promise<string | null> {
   if (facts === null) return null;
   const { addresses, domainAddresses } = facts;
   return findChallengeProblem(domain, await requestChallenge(domain, domainAddresses, addresses));
 }
 
-/** Tells on standard error how an installation goes on: a line for each step. */
+/** Prints a line for each step on standard error. */
 function openProgress(): Progress {
   const isTerminal = process.stderr.isTTY;
   const clear = isTerminal ? '\r\u001B[K' : '';
@@ -111,17 +111,17 @@ function openProgress(): Progress {
       if (isTerminal) process.stderr.write(`${clear}… ${title}`);
     },
     end(title, isDone, seconds) {
-      const line = isDone ? `✓ ${title} (${seconds.toFixed(1)} s)` : `· ${title}: already so`;
+      const line = isDone ? `✓ ${title} (${seconds.toFixed(1)} s)` : `· ${title}: already done`;
       process.stderr.write(`${clear}${line}\n`);
     },
     failed(reason, isUndone) {
       process.stderr.write(`${clear}✗ ${reason}\n`);
-      if (isUndone) printNote('Undoing what was done …');
+      if (isUndone) printNote('Undoing the changes …');
     },
   };
 }
 
-/** Shows each program that is run, and how it ended. */
+/** Prints each program that is run, and its exit code. */
 function showPrograms(run: RunProgram): RunProgram {
   return async (program, args, options) => {
     const startedMs = performance.now();

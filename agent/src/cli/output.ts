@@ -4,29 +4,29 @@ import { type Command, Option } from 'commander';
 
 import { CONFIG_PATH } from '../config/load-config.ts';
 
-/** What every command that gives a result takes. */
+/** Options of every command with a result. */
 export interface OutputOptions {
-  /** JSON for programs instead of text for people. */
+  /** Prints JSON for programs instead of text for people. */
   readonly json?: boolean;
 }
 
-/** The option of every command that gives a result. */
+/** The option of every command with a result. */
 export function jsonOption(): Option {
   return new Option('--json', 'print JSON for programs');
 }
 
-/** Prints the result of a command on standard output, and nothing else goes there. */
+/** Prints the result of a command, the only thing on standard output. */
 export function printResult(options: OutputOptions, result: unknown, text: () => string): void {
   const shown = options.json === true ? JSON.stringify(result, null, 2) : text();
   process.stdout.write(`${shown.trimEnd()}\n`);
 }
 
-/** Says something to the person at the terminal, on standard error, so that results can be piped. */
+/** Prints a message on standard error, so that results can be piped. */
 export function printNote(text: string): void {
   process.stderr.write(`${text}\n`);
 }
 
-/** Adds examples to a command's help: each a command line and what it does. */
+/** Adds examples to a command's help: command lines and their purpose. */
 export function withExamples(
   command: Command,
   examples: readonly (readonly [string, string])[],
@@ -35,7 +35,7 @@ export function withExamples(
   return command.addHelpText('after', `\nExamples:\n${lines.join('\n\n')}`);
 }
 
-/** Colours text for standard output: only on a terminal, and never with `NO_COLOR`. */
+/** Styles text for standard output on a terminal, unless `NO_COLOR` is set. */
 export function paint(style: 'bold' | 'dim', text: string): string {
   return styleText(style, text, { stream: process.stdout });
 }
@@ -51,7 +51,7 @@ export function configOption(): Option {
 
 export type Rows = readonly (readonly string[])[];
 
-/** A table with a header; nothing without rows. */
+/** Formats a table with a header; an empty string without rows. */
 export function formatTable(header: readonly string[], rows: Rows): string {
   if (rows.length === 0) return '';
   const [first = '', ...lines] = alignColumns([
@@ -61,7 +61,7 @@ export function formatTable(header: readonly string[], rows: Rows): string {
   return [paint('dim', first), ...lines].join('\n');
 }
 
-/** Rows of cells, each column as wide as its widest cell. */
+/** Aligns rows of cells in columns. */
 export function alignColumns(rows: Rows): string {
   const columns = Math.max(0, ...rows.map((cells) => cells.length));
   const widths = Array.from({ length: columns }, (_, column) =>

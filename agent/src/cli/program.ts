@@ -13,10 +13,10 @@ import { runCommand } from './run-command.ts';
 import { healthCommand, reloadCommand, validateCommand } from './service-commands.ts';
 import { watchCommand } from './watch-command.ts';
 
-/** The command line was not understood. */
+/** The command line was invalid. */
 const USAGE_EXIT_CODE = 2;
 
-/** The whole command line, in the order of its help. */
+/** Builds the command line, in the order of its help. */
 export function buildProgram(): Command {
   const program = new Command('latchkey-agent')
     .description("Collects a Linux machine's vital signs and streams them over TLS.")
@@ -34,12 +34,12 @@ export function buildProgram(): Command {
     .addCommand(openPortCommand(), { hidden: true })
     .addCommand(versionCommand());
   withExamples(program, [
-    ['once', 'What this machine does now'],
-    ['watch wss://db-1.example.com:4096', 'What another machine does, live'],
+    ['once', 'The present figures of this machine'],
+    ['watch wss://db-1.example.com:4096', 'The figures of another machine, live'],
     ['validate && latchkey-agent run', 'Check the configuration, then collect and stream'],
   ]);
   for (const command of withCommandsBelow(program)) {
-    // The whole help is longer than a terminal is high: what is wrong would be scrolled away.
+    // The whole help would scroll the error out of the terminal.
     const hint = `Try: ${pathOf(command)} --help`;
     command.exitOverride().showHelpAfterError(hint).allowExcessArguments(false);
   }
@@ -55,25 +55,25 @@ function withCommandsBelow(command: Command): Command[] {
 }
 
 /**
- * Runs one command, prints what went wrong on standard error, as one sentence, and sets the exit code of the process: 0,
- * 1 (it could not be done), 2 (not understood), 78 (the configuration), or what the help of the command says.
+ * Runs a command, prints an error as one sentence on standard error, and sets the exit code: 0, 1 (failed), 2 (invalid command
+ * line), 78 (invalid configuration), or what the help of the command says.
  * @param args without the program's own name
  */
 export async function runCommandLine(args: readonly string[]): Promise<void> {
   listenForLostOutput();
-  const code = await carryOut(args);
-  // What becomes of the output shows later, and stays a failure.
+  const code = await execute(args);
+  // An error of the output may have set it.
   if (code !== 0) process.exitCode = code;
 }
 
-async function carryOut(args: readonly string[]): Promise<number> {
+async function execute(args: readonly string[]): Promise<number> {
   const program = buildProgram();
   try {
     await program.parseAsync(args.length === 0 ? ['--help'] : args, { from: 'user' });
-    // A command that says what it found without an error has set it.
+    // A command that reports a finding without an error has set it.
     return Number(process.exitCode ?? 0);
   } catch (error) {
-    // The library has printed the help, the version, or what was not understood.
+    // The library has printed the help, the version, or the error.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_EXIT_CODE;
     if (error instanceof ConfigError || error instanceof TlsFileError) {
       printNote(error.message);
@@ -83,22 +83,22 @@ async function carryOut(args: readonly string[]): Promise<number> {
       printNote(error.message);
       return 1;
     }
-    printNote(`This went wrong: ${error instanceof Error ? error.message : String(error)}`);
+    printNote(`Failed: ${error instanceof Error ? error.message : String(error)}`);
     return 1;
   }
 }
 
 /**
- * `once --json | head` closes the pipe early, which is no failure; a full disk is one. A command does what it does to its
- * end all the same: an installation must not stop half-way because a terminal is gone.
+ * Handles errors of the output: an early closed pipe (`once --json | head`) is not a failure, a full disk is. The command continues,
+ * because an installation must not stop half-way when the terminal is gone.
  */
 function listenForLostOutput(): void {
   process.stdout.on('error', ({ code, message }: NodeJS.ErrnoException) => {
     if (code === 'EPIPE') return;
     process.exitCode = 1;
-    printNote(`The output cannot be written: ${message}.`);
+    printNote(`Could not write the output: ${message}.`);
   });
-  // There is nowhere left to tell it.
+  // There is no output left for a report.
   process.stderr.on('error', () => undefined);
 }
 

@@ -9,15 +9,13 @@ import type { RunningAgent } from '../run.ts';
 import { openServiceManager, type ServiceManager } from '../service/service-manager.ts';
 import { configOption, type ConfigOptions, printNote, withExamples } from './output.ts';
 
-/** A stop that takes longer is forced. */
+/** A slower stop is forced. */
 const STOP_DEADLINE_MS = 1_900;
 
-/** `latchkey-agent run`: collects and streams until it is told to stop. */
+/** `latchkey-agent run`: collects and streams until it is stopped. */
 export function runCommand(): Command {
   const command = new Command('run')
-    .description(
-      'Collect and stream, in the foreground, until SIGTERM; SIGHUP reads the files again.',
-    )
+    .description('Collect and stream in the foreground until SIGTERM; SIGHUP reloads the files.')
     .addOption(configOption())
     .action(run);
   return withExamples(command, [
@@ -27,10 +25,10 @@ export function runCommand(): Command {
 }
 
 async function run({ config: path }: ConfigOptions): Promise<void> {
-  // Else lists of processes show it as Node.js's "MainThread".
+  // Otherwise process lists show "MainThread".
   process.title = 'latchkey-agent';
   const stopped = receiveStopSignal();
-  // By itself the signal would end the process.
+  // By default the signal would end the process.
   process.on('SIGHUP', () => undefined);
   const { agent, service, status } = await start(path);
   service.ready(status);
@@ -48,14 +46,14 @@ async function run({ config: path }: ConfigOptions): Promise<void> {
 interface Started {
   readonly agent: RunningAgent;
   readonly service: ServiceManager;
-  /** Where it listens, as a sentence. */
+  /** The listening address, as a sentence. */
   readonly status: string;
 }
 
 async function start(path: string): Promise<Started> {
   const config = await loadConfig(path);
   const { host, port } = config.listen;
-  // Loaded only here: a wrong configuration is told sooner without the server.
+  // Loaded late, so that an invalid configuration is reported sooner.
   const { runAgent } = await import('../run.ts');
   const log = createLog((line) => void process.stderr.write(line));
   const clock = systemClock;
@@ -80,8 +78,8 @@ async function receiveStopSignal(): Promise<void> {
 }
 
 /**
- * Ends this process, although a thread of it hangs in the kernel. Node.js would wait for its threads, so this becomes
- * another program, for which the kernel ends them. Standard output must have been written.
+ * Ends this process although one of its threads is blocked in the kernel. Node.js would wait for the thread, so this replaces the
+ * process with another program. Standard output must be flushed before.
  */
 export function endProcess(exitCode: number): never {
   if (process.execve === undefined) process.exit(exitCode);

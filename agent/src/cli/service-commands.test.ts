@@ -26,7 +26,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
 
     assert.deepEqual(await runAgent('reload', '--config', config), {
       code: 0,
-      stdout: 'The agent took its certificates, lists and tokens anew.\n',
+      stdout: 'The agent has reloaded its certificates, lists and tokens.\n',
       stderr: '',
     });
 
@@ -61,7 +61,7 @@ describe('reload', { skip: lacksOpenssl }, () => {
     assert.deepEqual(await runAgent('reload', '--config', path), {
       code: 78,
       stdout: '',
-      stderr: 'There is no control_socket in the configuration: send the agent SIGHUP instead.\n',
+      stderr: 'control_socket is null in the configuration: send the agent SIGHUP instead.\n',
     });
   });
 });

@@ -14,11 +14,11 @@ import {
   withExamples,
 } from './output.ts';
 
-/** `latchkey-agent reload`: has the agent that runs read its files again, and says whether it took them. */
+/** `latchkey-agent reload`: reloads the running agent's files and reports the outcome. */
 export function reloadCommand(): Command {
   const command = new Command('reload')
     .description(
-      'Have the agent on this machine read certificates, lists and tokens again; exit code 0 or 1.',
+      'Reload certificates, revocation lists and tokens of the running agent; exit code 0 or 1.',
     )
     .addOption(configOption())
     .addOption(jsonOption())
@@ -27,7 +27,7 @@ export function reloadCommand(): Command {
     ['reload', 'After a certificate was renewed, or a token added'],
     [
       'reload || journalctl --unit latchkey-agent --lines 20',
-      'What the agent says when it refuses',
+      'The log of the agent when a reload fails',
     ],
   ]);
 }
@@ -36,24 +36,24 @@ async function reload(options: ConfigOptions & OutputOptions): Promise<void> {
   const { controlSocket } = await loadConfig(options.config);
   if (controlSocket === null) {
     throw new ConfigError([
-      'There is no control_socket in the configuration: send the agent SIGHUP instead.',
+      'control_socket is null in the configuration: send the agent SIGHUP instead.',
     ]);
   }
   const { askReload } = await import('../service/client.ts');
   const problem = await askReload(controlSocket);
-  const taken = 'The agent took its certificates, lists and tokens anew.';
-  printResult(options, { reloaded: problem === null, problem }, () => problem ?? taken);
+  const done = 'The agent has reloaded its certificates, lists and tokens.';
+  printResult(options, { reloaded: problem === null, problem }, () => problem ?? done);
   if (problem !== null) process.exitCode = 1;
 }
 
-/** `latchkey-agent health`: asks the agent that runs. */
+/** `latchkey-agent health`: checks the running agent. */
 export function healthCommand(): Command {
   const command = new Command('health')
-    .description('Ask the agent on this machine whether it answers; exit code 0 or 1.')
+    .description('Check whether the agent on this machine answers; exit code 0 or 1.')
     .addOption(configOption())
     .addOption(jsonOption())
     .action(health);
-  return withExamples(command, [['health', 'OK, or what is wrong']]);
+  return withExamples(command, [['health', 'OK, or the problem']]);
 }
 
 async function health(options: ConfigOptions & OutputOptions): Promise<void> {
@@ -66,7 +66,7 @@ interface Options extends ConfigOptions, OutputOptions {
   readonly environment: boolean;
 }
 
-/** `latchkey-agent validate`: says what is wrong before a start does. */
+/** `latchkey-agent validate`: checks the configuration before a start. */
 export function validateCommand(): Command {
   const command = new Command('validate')
     .description(
@@ -78,7 +78,7 @@ export function validateCommand(): Command {
     .action(validate);
   return withExamples(command, [
     ['validate', 'Whether the agent would start here'],
-    ['validate --no-environment --config ./agent.yaml', 'Whether a file is well written'],
+    ['validate --no-environment --config ./agent.yaml', 'Check the syntax of a file'],
   ]);
 }
 

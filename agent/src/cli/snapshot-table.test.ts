@@ -34,8 +34,8 @@ test('a machine is printed in columns, and what it lacks is not', () => {
       '',
       'Load  0.50  0.40, 0.30',
       '',
-      'DISK  READ       WRITE  BUSY  READ TAKES  WRITE TAKES',
-      'sda   2.10 MB/s  –      42 %  –           1.50 ms',
+      'DISK  READ       WRITE  BUSY  READ LATENCY  WRITE LATENCY',
+      'sda   2.10 MB/s  –      42 %  –             1.50 ms',
     ].join('\n'),
   );
 });
@@ -59,9 +59,9 @@ test('graphics processors have a row each, and one that sleeps says so', () => {
     ],
   });
   assert.deepEqual(text.split('\n').slice(-3), [
-    'GPU               BUSY    MEMORY  OF      TEMPERATURE  POWER   CLOCK',
-    'NVIDIA L4         42 %    1 GiB   23 GiB  61 °C        28.7 W  2.52 GHz',
-    'amd 0000:0a:00.0  asleep  –       –       –            –',
+    'GPU               BUSY    MEMORY  SIZE    TEMP   POWER   CLOCK',
+    'NVIDIA L4         42 %    1 GiB   23 GiB  61 °C  28.7 W  2.52 GHz',
+    'amd 0000:0a:00.0  asleep  –       –       –      –',
   ]);
 });
 

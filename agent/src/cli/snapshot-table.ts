@@ -8,14 +8,14 @@ import {
   formatLatency,
   formatLoad,
   formatRatio,
-  listPiTroubles,
+  listPiProblems,
   nameGpu,
 } from './format.ts';
 import { alignColumns, formatTable, paint, type Rows } from './output.ts';
 
 const GIGA = 1e9;
 
-/** A snapshot for a person: one line for what there is once, a table for what there are several of. */
+/** Formats a snapshot for people: a line for each single part, a table for each list. */
 export function formatSnapshot(host: AgentHost, snapshot: AgentSnapshot): string {
   const sections = [
     formatHost(host, snapshot),
@@ -58,7 +58,7 @@ function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapsh
       `${formatBytes(part.used_bytes)} of ${formatBytes(part.total_bytes)}`,
     ]),
     ...row(pressure, (part) => [
-      'Waiting',
+      'Pressure (PSI)',
       '',
       `cpu ${formatRatio(part.cpu?.some?.average_10s_ratio)}, memory ${formatRatio(part.memory?.some?.average_10s_ratio)}, disks ${formatRatio(part.io?.some?.average_10s_ratio)}`,
     ]),
@@ -76,12 +76,12 @@ function listFigures({ cpu, load, memory, swap, pressure, ...more }: AgentSnapsh
     ...row(more.raspberry_pi, (part) => [
       'Raspberry Pi',
       '',
-      listPiTroubles(part).join(', ') || 'all well',
+      listPiProblems(part).join(', ') || 'no problems',
     ]),
   ];
 }
 
-/** A row for a part that the machine has. */
+/** Returns a row when the machine has the part. */
 function row<T>(part: T | undefined, describe: (part: T) => readonly string[]): Rows {
   return part === undefined ? [] : [describe(part)];
 }
@@ -90,15 +90,15 @@ function listTables(snapshot: AgentSnapshot): [readonly string[], Rows][] {
   const { disks = [], filesystems = [], gpus = [], network, sensors } = snapshot;
   const { processes, containers = [] } = snapshot;
   return [
-    [['disk', 'read', 'write', 'busy', 'read takes', 'write takes'], disks.map(describeDisk)],
-    [['mounted at', 'used', 'of', 'available', 'type'], filesystems.map(describeFilesystem)],
+    [['disk', 'read', 'write', 'busy', 'read latency', 'write latency'], disks.map(describeDisk)],
+    [['mount point', 'used', 'size', 'available', 'type'], filesystems.map(describeFilesystem)],
     [
-      ['gpu', 'busy', 'memory', 'of', 'temperature', 'power', 'clock'],
+      ['gpu', 'busy', 'memory', 'size', 'temp', 'power', 'clock'],
       gpus.map((gpu) => describeGpu(gpu, gpus)),
     ],
     [['interface', 'received', 'sent', 'kind'], (network?.interfaces ?? []).map(describeInterface)],
     [['sensor', 'now', 'critical', 'label'], (sensors?.temperatures ?? []).map(describeSensor)],
-    [['fan', 'turns', 'label'], (sensors?.fans ?? []).map(describeFan)],
+    [['fan', 'rpm', 'label'], (sensors?.fans ?? []).map(describeFan)],
     [['container', 'cores', 'memory', 'runtime'], containers.map(describeContainer)],
     [['busiest', 'cores', 'memory', 'pid'], (processes?.top_by_cpu ?? []).map(describeProcess)],
     [['largest', 'cores', 'memory', 'pid'], (processes?.top_by_memory ?? []).map(describeProcess)],
@@ -164,7 +164,7 @@ function describeSensor(each: NonNullable<Sensors['temperatures']>[number]): str
 }
 
 function describeFan(each: NonNullable<Sensors['fans']>[number]): string[] {
-  return [clean(each.id), formatFigure(each.speed_rpm, '/min'), clean(each.label ?? '')];
+  return [clean(each.id), formatFigure(each.speed_rpm), clean(each.label ?? '')];
 }
 
 function describeContainer(each: Item<'containers'>): string[] {
@@ -187,7 +187,7 @@ function describeProcess(
   ];
 }
 
-/** Names come from programs and devices: control characters could rewrite the terminal. */
+/** Replaces control characters, which could rewrite the terminal, in names of programs and devices. */
 function clean(text: string): string {
   return text.replaceAll(/\p{Cc}/gu, '·');
 }

@@ -15,11 +15,11 @@ export interface UninstallFlags {
   readonly verbose?: boolean;
 }
 
-/** @throws Error what could not be undone; the rest is */
+/** @throws Error naming what could not be undone; everything else is undone */
 export async function uninstallAgent(flags: UninstallFlags): Promise<void> {
   if (process.getuid?.() !== 0) throw new Error('Only root can uninstall: run this with sudo.');
   using interruption = watchInterruption(() =>
-    printNote('Uninstalling cannot be interrupted: it continues to its end.'),
+    printNote('Uninstalling cannot be interrupted; it continues to the end.'),
   );
   await withInstallationLock(async () => uninstallAlone(flags, interruption));
 }
@@ -28,13 +28,13 @@ async function uninstallAlone(flags: UninstallFlags, interruption: Interruption)
   const { open } = openInstallation(flags.verbose === true, interruption);
   const options = { keepsConfiguration: flags.keepConfiguration === true };
   const { done, unfinished } = open(null, null).journal;
-  // The unit is written by nothing but an installation.
+  // Only an installation writes the unit.
   if (done.length === 0 && unfinished === null && listRemains().includes(paths.unit)) {
     printNote(explainRemains(listRemains()));
     process.exitCode = 1;
   } else if (flags.dryRun === true) {
     const undone = [...listUndone(options, done), ...(unfinished ?? []).map(({ entry }) => entry)];
-    if (unfinished !== null) printNote('An earlier run was interrupted; it is undone first.');
+    if (unfinished !== null) printNote('An earlier run was interrupted and is undone first.');
     print(undone.toReversed().flatMap(describeUndo), NOTHING);
   } else await undoAll(open, options);
 }
@@ -56,7 +56,7 @@ async function undoAll(
 
 const NOTHING = 'Nothing is installed.';
 
-/** What only an installation puts there. */
+/** Files that only an installation creates. */
 const INSTALLED = [
   paths.program,
   paths.command,
@@ -80,16 +80,16 @@ function listRemains(): readonly string[] {
 function explainRemains(remains: readonly string[]): string {
   return [
     `The agent is installed, but its journal in ${paths.journal} is gone, so it is not known what was there before.`,
-    'Put the journal back from a backup and run this again; or remove by hand:',
+    'Restore the journal from a backup and run this again, or remove these manually:',
     `  systemctl disable --now ${agentUnit}`,
     ...remains.map((path) => `  ${path}`),
-    `and lines that name these files in other files of nginx; then: userdel ${agentUser}`,
+    `Also remove lines in other nginx files that name these files, then run: userdel ${agentUser}`,
   ].join('\n');
 }
 
 function describeEnd(keepsConfiguration: boolean): string {
   if (!keepsConfiguration) return 'Uninstalled.';
-  return `Uninstalled, but for ${dirname(paths.configuration)}: the next installation takes it up, and bin/latchkey-agent uninstall in the package removes it.`;
+  return `Uninstalled, except ${dirname(paths.configuration)}: the next installation uses it, and bin/latchkey-agent uninstall in the package removes it.`;
 }
 
 function print(lines: readonly string[], otherwise: string): void {

@@ -102,7 +102,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     const wrong = ['--token-file', write('wrong', 'another-token\n')];
     assert.deepEqual(await fail(address, ...ca, ...wrong), [
       77,
-      `localhost:${stream.port} refuses (401). The access token is not known. Give it with --token-file.\n`,
+      `localhost:${stream.port} refuses (401). The access token is not known. Use --token-file.\n`,
     ]);
   });
 
@@ -131,7 +131,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     ]);
     assert.deepEqual(await fail(address, ...ca, ...pkcs12), [
       2,
-      'The passphrase of the client certificate is missing or wrong: give --passphrase-file.\n',
+      'The passphrase of the client certificate is missing or wrong: use --passphrase-file.\n',
     ]);
   });
 
@@ -139,7 +139,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     await using stream = await openTicking({ tls: readTls(), refusesInHandshake: true });
     assert.deepEqual(await fail(`wss://localhost:${stream.port}`, ...ca), [
       77,
-      `localhost:${stream.port} asks for a client certificate: give --certificate and --key.\n`,
+      `localhost:${stream.port} requires a client certificate: use --certificate and --key.\n`,
     ]);
   });
 
@@ -152,13 +152,13 @@ describe('watch', { skip: lacksOpenssl }, () => {
     const digits = shown.replaceAll(':', '').toLowerCase();
     const [code, text] = await fail(address);
     assert.equal(code, 76);
-    assert.match(text, /^No authority that is known here has signed .* --ca FILE; .*\n$/u);
+    assert.match(text, /^No known authority signed .* --ca FILE .*\n$/u);
     assert.ok(text.endsWith(`--fingerprint sha256:${digits}\n`));
     const pinned = await runAgent('watch', address, '--fingerprint', `sha256:${shown}`, '--once');
     assert.deepEqual([pinned.code, pinned.stderr], [0, '']);
     assert.deepEqual(await fail(address, '--fingerprint', `sha256:${'0'.repeat(64)}`), [
       76,
-      `localhost:${stream.port} has another certificate than the one that was named: its fingerprint is sha256:${digits}.\n`,
+      `localhost:${stream.port} has another certificate than expected: its fingerprint is sha256:${digits}.\n`,
     ]);
   });
 
@@ -171,7 +171,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     assert.match(text, /^The certificate of localhost:\d+, or one above it, has expired /u);
     assert.deepEqual(await fail(`wss://localhost:${otherPort}`, ...ca), [
       76,
-      `The certificate of localhost:${otherPort} is not for localhost but for DNS:db-2.example.com: use a name that it is for.\n`,
+      `The certificate of localhost:${otherPort} is not for localhost but for DNS:db-2.example.com: use one of these names.\n`,
     ]);
   });
 
@@ -181,7 +181,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     const plainPort = portOf(plain.address());
     assert.deepEqual(await fail(`wss://127.0.0.1:${plainPort}`, ...ca), [
       76,
-      `What answers at 127.0.0.1:${plainPort} does not speak TLS, so it is not an agent.\n`,
+      `The server at 127.0.0.1:${plainPort} does not use TLS, so it is not an agent.\n`,
     ]);
     plain.close();
     await once(plain, 'close');
@@ -192,7 +192,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
     const port = await listen(t, server, (_request, response) => response.end('Hello'));
     assert.deepEqual(await fail(`wss://localhost:${port}`, ...ca), [
       76,
-      `What answers at localhost:${port} is not an agent: 200 (Hello).\n`,
+      `The server at localhost:${port} is not an agent: 200 (Hello).\n`,
     ]);
   });
 
@@ -201,7 +201,7 @@ describe('watch', { skip: lacksOpenssl }, () => {
       const port = await speak(t, [message]);
       assert.deepEqual(await fail(`wss://localhost:${port}`, ...ca), [
         76,
-        `What answers at localhost:${port} does not say what an agent of this version says.\n`,
+        `The server at localhost:${port} does not send the messages of an agent of this version.\n`,
       ]);
     }
   });
@@ -209,12 +209,12 @@ describe('watch', { skip: lacksOpenssl }, () => {
   test('what is not understood ends with 2 and one sentence', async () => {
     assert.deepEqual(await fail('ws://localhost'), [
       2,
-      "address 'ws://localhost' is not understood: agents speak TLS only: it begins with wss://.\n",
+      "address 'ws://localhost' is invalid: agents use TLS only: it must begin with wss://.\n",
     ]);
     const lonely = await fail('wss://localhost', '--certificate', server.certificateFile);
     assert.deepEqual(lonely, [
       2,
-      'A client certificate is two files: give both --certificate and --key.\n',
+      'A client certificate needs two files: use both --certificate and --key.\n',
     ]);
     const [code, text] = await fail('wss://localhost', '--ca', '/nowhere/ca.pem');
     assert.equal(code, 2);

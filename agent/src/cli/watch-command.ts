@@ -9,33 +9,36 @@ interface Options extends OutputOptions, TargetOptions {
   readonly once?: boolean;
 }
 
-/** Not understood, as the other commands have it. */
+/** An invalid command line, as for the other commands. */
 const USAGE_EXIT_CODE = 2;
 
 const EXIT_CODES = `
-Exit codes: 0; 2 for what was not understood or cannot be read; 69 when nobody answers;
-76 when who answers is not trusted, or is not an agent; 77 when the agent refuses.`;
+Exit codes: 0; 2: invalid option or unreadable file; 69: unreachable;
+76: not trusted, or not an agent; 77: refused by the agent.`;
 
-/** `latchkey-agent watch`: shows what an agent sends, here or on another machine. */
+/** `latchkey-agent watch`: shows the stream of an agent. */
 export function watchCommand(): Command {
   const command = new Command('watch')
-    .description('Show the vital signs of a machine live in the terminal; q ends.')
+    .description('Show the figures of a machine live in the terminal; q quits.')
     .argument(
       '<address>',
-      'where its agent or the proxy before it is: wss://db-1.example.com:4096, wss://db-1.example.com/latchkey',
+      'the agent or its proxy: wss://db-1.example.com:4096, wss://db-1.example.com/latchkey',
     )
-    .option('--token-file <file>', 'a file whose first line is an access token')
-    .option('--certificate <file>', 'the own client certificate (PEM)')
+    .option('--token-file <file>', 'a file with an access token in the first line')
+    .option('--certificate <file>', 'your client certificate (PEM)')
     .option('--key <file>', 'its key (PEM)')
     .addOption(
-      new Option('--pkcs12 <file>', 'both in one file (PKCS#12)').conflicts(['certificate', 'key']),
+      new Option('--pkcs12 <file>', 'client certificate and key in one file (PKCS#12)').conflicts([
+        'certificate',
+        'key',
+      ]),
     )
     .option('--passphrase-file <file>', 'a file with the passphrase of the key')
     .option('--ca <file>', 'trust this authority (PEM) instead of the public ones')
     .addOption(
-      new Option('--fingerprint <sha256:…>', 'trust this one certificate instead').conflicts('ca'),
+      new Option('--fingerprint <sha256:…>', 'trust only this certificate instead').conflicts('ca'),
     )
-    .option('--once', 'print one snapshot and end')
+    .option('--once', 'print one snapshot and quit')
     .addOption(jsonOption())
     .action(watch);
   return withExamples(command, [
@@ -61,12 +64,12 @@ async function watch(address: string, options: Options, command: Command): Promi
 async function readTarget(address: string, options: Options, command: Command): Promise<Target> {
   const { openTarget, parseAddress, parseFingerprint } = await import('../watch/target.ts');
   try {
-    const url = told('address', address, parseAddress);
+    const url = parseOption('address', address, parseAddress);
     const { fingerprint } = options;
     const pinned =
       fingerprint === undefined
         ? {}
-        : { fingerprint: told('--fingerprint', fingerprint, parseFingerprint) };
+        : { fingerprint: parseOption('--fingerprint', fingerprint, parseFingerprint) };
     return openTarget(url, { ...options, ...pinned });
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
@@ -74,12 +77,12 @@ async function readTarget(address: string, options: Options, command: Command): 
   }
 }
 
-function told<T>(name: string, text: string, parse: (text: string) => T): T {
+function parseOption<T>(name: string, text: string, parse: (text: string) => T): T {
   try {
     return parse(text);
   } catch (error) {
     const why = error instanceof Error ? error.message : String(error);
-    throw new InvalidArgumentError(`${name} '${text}' is not understood: ${why}.`);
+    throw new InvalidArgumentError(`${name} '${text}' is invalid: ${why}.`);
   }
 }
 
@@ -87,7 +90,7 @@ async function show(target: Target, options: Options): Promise<void> {
   const stop = new AbortController();
   const end = (): void => stop.abort();
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.once(signal, end);
-  // Who reads the output may have enough of it, as head does.
+  // The reader may close the pipe, as head does.
   process.stdout.on('error', end);
   const { runSession } = await import('../watch/session.ts');
   const isDrawn = process.stdout.isTTY && process.env['TERM'] !== 'dumb';

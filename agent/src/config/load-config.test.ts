@@ -181,7 +181,7 @@ test('one mistake is told by one sentence', async () => {
 test('a configuration that is not there, or that the account may not read, is told with what to do', async (t) => {
   await assert.rejects(loadConfig('/nowhere/agent.yaml'), {
     message:
-      'The configuration /nowhere/agent.yaml: name another one with --config, or write one as in agent.example.yaml.',
+      'The configuration /nowhere/agent.yaml does not exist: choose another one with --config, or write one from agent.example.yaml.',
   });
   await assert.rejects(loadConfig('/'), {
     message: /^The configuration \/ cannot be read: EISDIR/u,
@@ -192,7 +192,7 @@ test('a configuration that is not there, or that the account may not read, is to
   writeFileSync(path, SMALLEST, { mode: 0 });
   await asNobody(() =>
     assert.rejects(loadConfig(path), {
-      message: `This account may not read the configuration ${path}: use sudo, or name another one with --config.`,
+      message: `This account may not read the configuration ${path}: use sudo, or choose another one with --config.`,
     }),
   );
 });

@@ -52,7 +52,7 @@ test('what a killed agent left behind is no obstacle, a running agent is one', a
   await open(t, { path, reload: () => 'the second', log });
   assert.equal(await askReload(path), 'the first');
   assert.deepEqual(warnings, [
-    `latchkey-agent reload cannot reach this agent, but SIGHUP can: another agent has ${path}.`,
+    `latchkey-agent reload cannot reach this agent, but SIGHUP can: another agent uses ${path}.`,
   ]);
 });
 
@@ -63,7 +63,7 @@ test("somebody's file at the place of the socket stays, with a warning", async (
   await open(t, { path, reload: () => null, log });
   assert.equal(readFileSync(path, 'utf8'), 'listen: 0.0.0.0:4096');
   assert.deepEqual(warnings, [
-    `latchkey-agent reload cannot reach this agent, but SIGHUP can: ${path} is there, and is no socket.`,
+    `latchkey-agent reload cannot reach this agent, but SIGHUP can: ${path} exists and is not a socket.`,
   ]);
 });
 
@@ -100,5 +100,5 @@ test('what is no agent is told as such', async (t) => {
   const server = createServer((socket) => socket.end('hello\n')).listen(path);
   t.after(() => server.close());
   await once(server, 'listening');
-  assert.equal(await askReload(path), `What answers at ${path} is not an agent.`);
+  assert.equal(await askReload(path), `The program behind ${path} is not an agent.`);
 });

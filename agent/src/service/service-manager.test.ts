@@ -132,7 +132,7 @@ describe('an agent under systemd', { skip: lacksPrograms }, () => {
     assert.equal(messages.filter((each) => each === `READY=1|STATUS=${where}`).length, 2);
 
     child.kill('SIGTERM');
-    await waitUntil(() => messages.at(-1) === 'STOPPING=1|STATUS=Stops.');
+    await waitUntil(() => messages.at(-1) === 'STOPPING=1|STATUS=Stopping.');
   });
 });
 

@@ -4,10 +4,10 @@ import { type Line, span, type Span, type Style } from './text.ts';
 
 const MIN_CHART_WIDTH = 6;
 
-/** Below it, a chart of traffic would make mountains of nothing. */
+/** The minimum scale of traffic charts, so that noise stays small. */
 const MIN_BYTES_PER_SECOND = 16 * 1024;
 
-/** A chart of something over time, in one row or several. */
+/** A value over time. */
 export interface Series {
   readonly name: string;
   readonly values: readonly (number | undefined)[];
@@ -15,7 +15,7 @@ export interface Series {
   readonly style: Style;
 }
 
-/** What is known over time: of processor, memory, network and disks. */
+/** Lists the series of processor, memory, network and disks. */
 export function listSeries(points: readonly AgentHistoryPoint[]): [Series, ...Series[]] {
   const ratios = (name: string, field: RatioField, style: Style): Series => ({
     name,
@@ -45,7 +45,7 @@ type RateField =
   | 'disk_read_bytes_per_second'
   | 'disk_write_bytes_per_second';
 
-/** A chart in one line; nothing where there is no room for one. */
+/** Draws a chart of one line; nothing when it does not fit. */
 export function sparkline(series: Series | undefined, width: number): Line {
   if (series === undefined || width < MIN_CHART_WIDTH) return [];
   return drawChart(series.values, { ...series, width, height: 1 })[0] ?? [];
@@ -54,18 +54,18 @@ export function sparkline(series: Series | undefined, width: number): Line {
 const LEVELS = ['▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 const PARTS = ['', '▏', '▎', '▍', '▌', '▋', '▊', '▉'];
 
-/** From these on, somebody should look, and something is wrong. */
+/** Thresholds of yellow and red. */
 const WARN_RATIO = 0.75;
 const ALARM_RATIO = 0.9;
 
-/** The colour of a ratio of something that runs out. */
+/** Returns the colour of a utilisation. */
 export function styleOfRatio(ratio: number | undefined): Style {
   if (ratio === undefined) return 'dim';
   if (ratio >= ALARM_RATIO) return 'red';
   return ratio >= WARN_RATIO ? 'yellow' : 'green';
 }
 
-/** A bar of a width, filled by a ratio to an eighth of a column. */
+/** Draws a bar, filled to an eighth of a column. */
 export function drawBar(ratio: number | undefined, width: number): Span[] {
   const eighths = Math.round(limit(ratio ?? 0) * width * 8);
   const filled = `${'█'.repeat(Math.floor(eighths / 8))}${PARTS[eighths % 8] ?? ''}`;
@@ -75,14 +75,14 @@ export function drawBar(ratio: number | undefined, width: number): Span[] {
   ];
 }
 
-/** One column for each value. */
+/** Draws one column for each value. */
 export function drawLevels(ratios: readonly (number | undefined)[]): Line {
   return ratios.map((ratio) => span(pickLevel(ratio), styleOfRatio(ratio)));
 }
 
 /**
- * A chart of the newest values, a column for each; what is not known stays empty.
- * @param highest what fills the height
+ * Draws the newest values, a column for each; unknown values stay empty.
+ * @param highest the value of the full height
  */
 export function drawChart(
   values: readonly (number | undefined)[],
@@ -114,7 +114,7 @@ function drawPoint(
 ): string {
   if (value === undefined) return ' ';
   const eighths = Math.round(limit(value / highest) * height * 8) - rowFromBelow * 8;
-  // What is nothing still shows that it was measured.
+  // A value of 0 shows that it was measured.
   if (eighths < 1) return rowFromBelow === 0 ? '▁' : ' ';
   return LEVELS[Math.min(eighths, 8) - 1] ?? ' ';
 }

@@ -13,7 +13,7 @@ import { clean } from './text.ts';
 
 const CONNECT_MS = 10_000;
 
-/** The agent sends every second to minute; half-open connections say nothing for ever. */
+/** The agent sends at least every minute; a longer silence means a half-open connection. */
 const SILENCE_MS = 150_000;
 
 const MAX_ANSWER_BYTES = 4096;
@@ -21,8 +21,8 @@ const SUBPROTOCOL = 'latchkey.snapshot.v1';
 
 /**
  * Watches until the connection ends.
- * @param onMessage gets a hello first, then snapshots
- * @throws WatchFailure always, unless the signal ended it: connections do not end by themselves
+ * @param onMessage receives a hello first, then snapshots
+ * @throws WatchFailure unless the signal ended it
  */
 export async function watchOnce(
   target: Target,
@@ -45,7 +45,7 @@ export async function watchOnce(
   }
 }
 
-/** The certificate is judged by `checkTrust`, which can say more about it than the library. */
+/** `checkTrust` verifies the certificate, since it can explain more than the library. */
 async function connectTls({ host, port, secureContext, address }: Target): Promise<TLSSocket> {
   const servername = isIP(host) === 0 ? { servername: host } : {};
   const options = { host, port, secureContext, rejectUnauthorized: false, ...servername };
@@ -73,7 +73,7 @@ function upgrade(socket: TLSSocket, { url, token }: Target): WebSocket {
   });
 }
 
-/** Gives messages on until something goes wrong, which it always does in the end. */
+/** Passes messages on until the connection fails. */
 async function receive(
   webSocket: WebSocket,
   { address }: Target,
@@ -81,7 +81,7 @@ async function receive(
 ): Promise<never> {
   const { promise, reject } = Promise.withResolvers<never>();
   const silence = setTimeout(() => {
-    reject(new WatchFailure('unreachable', `${address} has said nothing for minutes.`));
+    reject(new WatchFailure('unreachable', `${address} has sent nothing for minutes.`));
   }, SILENCE_MS);
   let isGreeted = false;
   webSocket.on('message', (data: Buffer, isBinary: boolean) => {
@@ -117,16 +117,16 @@ function listenForEnd(
   webSocket.once('close', (code, reason) =>
     reject(explainClose(code, reason.toString('utf8'), address)),
   );
-  webSocket.on('error', (error) => reject(isOfTheWire(error) ? error : notAnAgent(address)));
+  webSocket.on('error', (error) => reject(isNetworkError(error) ? error : notAnAgent(address)));
 }
 
-/** Errors of the network have a code of the system or of TLS; others are about what was said. */
-function isOfTheWire(error: Error): boolean {
+/** Network errors have a code of the system or of TLS; others are about the protocol. */
+function isNetworkError(error: Error): boolean {
   return 'code' in error && !String(error.code).startsWith('WS_');
 }
 
 function notAnAgent(address: string): WatchFailure {
-  const text = `What answers at ${address} does not say what an agent of this version says.`;
+  const text = `The server at ${address} does not send the messages of an agent of this version.`;
   return new WatchFailure('untrusted', text);
 }
 
@@ -140,8 +140,8 @@ async function readAnswer(response: IncomingMessage): Promise<string> {
 }
 
 /**
- * Looks whether it is the agent that answers, before anything is said to it.
- * @throws WatchFailure which says what to do
+ * Verifies the certificate of the agent before anything is sent.
+ * @throws WatchFailure with what to do
  */
 function checkTrust(socket: TLSSocket, target: Target): void {
   const certificate = socket.getPeerX509Certificate();
@@ -151,7 +151,7 @@ function checkTrust(socket: TLSSocket, target: Target): void {
   const shown = fingerprintOf(certificate);
   if (target.fingerprint !== null) {
     if (target.fingerprint === shown) return;
-    const text = `${target.address} has another certificate than the one that was named: its fingerprint is sha256:${shown}.`;
+    const text = `${target.address} has another certificate than expected: its fingerprint is sha256:${shown}.`;
     throw new WatchFailure('untrusted', text);
   }
   if (socket.authorized) return;
@@ -169,12 +169,12 @@ function explain(code: string, certificate: X509Certificate, { address, host }: 
   }
   if (code === 'ERR_TLS_CERT_ALTNAME_INVALID') {
     const names = clean(certificate.subjectAltName ?? 'no name').slice(0, 200);
-    return `The certificate of ${address} is not for ${host} but for ${names}: use a name that it is for.`;
+    return `The certificate of ${address} is not for ${host} but for ${names}: use one of these names.`;
   }
   return (
-    `No authority that is known here has signed the certificate of ${address}. Give its authority with --ca FILE; or, if ` +
+    `No known authority signed the certificate of ${address}. Use --ca FILE with its authority; or, if ` +
     `it is the agent's own, compare its fingerprint on the machine (openssl x509 -in FILE -noout -fingerprint -sha256) ` +
-    `and give --fingerprint sha256:${fingerprintOf(certificate)}`
+    `and use --fingerprint sha256:${fingerprintOf(certificate)}`
   );
 }
 

@@ -5,7 +5,7 @@ import {
   formatBytesPerSecond,
   formatLoad,
   formatRatio,
-  listPiTroubles,
+  listPiProblems,
 } from '../cli/format.ts';
 import { drawBar, drawLevels, listSeries, type Series, sparkline, styleOfRatio } from './charts.ts';
 import { fitText, type Line, lineWidth, span } from './text.ts';
@@ -17,7 +17,7 @@ const RATE_WIDTH = 10;
 const MAX_CORE_LINES = 4;
 const MIN_BAR_WIDTH = 6;
 
-/** What there is once: the figures that everybody looks at first. */
+/** Draws the single figures of a machine. */
 export function drawGauges({ snapshot, points }: View, width: number): Line[] {
   if (snapshot === null) return [];
   const { cpu, memory, swap, batteries = [] } = snapshot;
@@ -33,16 +33,16 @@ export function drawGauges({ snapshot, points }: View, width: number): Line[] {
     ]),
     ...drawLoad(snapshot),
     ...drawTraffic(snapshot, points, width),
-    ...drawTroubles(snapshot),
+    ...drawProblems(snapshot),
   ];
 }
 
-/** A line for a part that the machine has. */
+/** Draws a line when the machine has the part. */
 function line<T>(part: T | undefined, draw: (part: T) => Line): Line[] {
   return part === undefined ? [] : [draw(part)];
 }
 
-/** @param shown what the figure says, where that is not what the colour is after */
+/** @param shown the displayed ratio, where the colour follows another one */
 function barLine(
   name: string,
   ratio: number | undefined,
@@ -72,7 +72,7 @@ function describeBytes(
   return [...bar, span(used + of.length > width ? `${some}/${all}` : of, 'dim')];
 }
 
-/** Each core is one column. */
+/** Draws one column for each core. */
 function drawCores(cpu: AgentSnapshot['cpu'], width: number): Line[] {
   const { cores = [], shares } = cpu ?? {};
   const levels = drawLevels(cores.map((core) => core.usage_ratio));
@@ -88,7 +88,7 @@ function drawCores(cpu: AgentSnapshot['cpu'], width: number): Line[] {
   ];
 }
 
-/** Cores that there is no room for in a few lines are left out. */
+/** Wraps cores into a few lines; those that do not fit are left out. */
 function wrapLevels(levels: Line, room: number): Line[] {
   const count = Math.min(MAX_CORE_LINES, Math.ceil(levels.length / room));
   return Array.from({ length: count }, (_, at) => {
@@ -113,7 +113,7 @@ function drawLoad({ load, pressure, processes }: AgentSnapshot): Line[] {
       span([part.load_1m, part.load_5m, part.load_15m].map(formatLoad).join('  ')),
       span(count, 'dim'),
     ]),
-    ...(known.length === 0 ? [] : [[label('Waiting'), span(known.join('  '), 'dim')]]),
+    ...(known.length === 0 ? [] : [[label('Pressure'), span(known.join('  '), 'dim')]]),
   ];
 }
 
@@ -145,16 +145,16 @@ function drawRate(sign: string, series: Series | undefined, width: number): Line
   return [span(text), ...sparkline(series, width - text.length)];
 }
 
-function drawTroubles({ units, disk_health: disks = [], raspberry_pi: pi }: AgentSnapshot): Line[] {
+function drawProblems({ units, disk_health: disks = [], raspberry_pi: pi }: AgentSnapshot): Line[] {
   const failed = units?.failed ?? [];
   const failing = disks.filter((disk) => disk.failing || disk.passed === false);
-  const troubles = pi === undefined ? [] : listPiTroubles(pi);
+  const problems = pi === undefined ? [] : listPiProblems(pi);
   return [
     ...(failed.length === 0 ? [] : [[label('Failed'), span(failed.join(', '), 'red')]]),
     ...(failing.length === 0
       ? []
       : [[label('Failing'), span(failing.map(({ device }) => device).join(', '), 'red')]]),
-    ...(troubles.length === 0 ? [] : [[label('Pi'), span(troubles.join(', '), 'red')]]),
+    ...(problems.length === 0 ? [] : [[label('Pi'), span(problems.join(', '), 'red')]]),
   ];
 }
 

@@ -1,14 +1,14 @@
 import { fitLine, type Line, span } from './text.ts';
 
-/** Lines that belong together; the first one is their title. */
+/** A group of lines; the first one is the title. */
 export type Panel = readonly Line[];
 
-/** What a title and a few lines need; below it, a panel makes room for others. */
+/** Panels are not shortened below this. */
 const MIN_PANEL_LINES = 5;
 
 /**
- * Spreads panels over columns, each to where most room is left, the first ones first.
- * @param fixed what stands on top of the first column
+ * Distributes panels over columns, each to the shortest one.
+ * @param fixed the top of the first column
  */
 export function spreadPanels(
   fixed: Panel,
@@ -26,8 +26,7 @@ export function spreadPanels(
 }
 
 /**
- * Shortens panels until they fit: the longest by a line at a time, then the last as a whole. Those before it get the room
- * that it leaves.
+ * Shortens panels until they fit: the longest line by line, then drops the last ones. The others get the room that is left.
  */
 export function shortenPanels(panels: readonly Panel[], height: number): readonly Panel[] {
   const limits = panels.map((panel) => panel.length);
@@ -52,7 +51,7 @@ function cutPanel(panel: Panel, length: number): Panel {
   return [...panel.slice(0, length - 1), [span(`… ${hidden} more`, 'dim')]];
 }
 
-/** Puts columns of lines beside each other. */
+/** Joins columns of lines side by side. */
 export function joinColumns(
   columns: readonly (readonly Line[])[],
   width: number,

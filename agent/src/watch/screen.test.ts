@@ -42,7 +42,7 @@ test('a small terminal shows what people look at first', () => {
     'Swap     █▌····  25 %  25 B of 100 B',
     'BAT0     ████▊·  80 %  discharging',
     'Load     0.50  0.25  0.10  75 processes',
-    'Waiting  disks 1.0 %',
+    'Pressure disks 1.0 %',
     'Network  ↓ 2.05 kB/s     ↑ 4.10 kB/s',
     'Disks    r 512 B/s       w 1.02 kB/s',
     '',
@@ -54,12 +54,12 @@ test('who was greeted sees what was before, for the first snapshot may be a minu
   assert.deepEqual(draw(viewOf(null), 40, 12), [
     'db-1  Debian GNU/Linux 12 (bookw… ● live',
     '',
-    'CPU  full height is 100 %',
+    'CPU  max 100 %',
     '                                       █',
     '                                      ▄█',
     '                                     ▁██',
     '',
-    'Received  full height is 100 kB/s',
+    'Received  max 100 kB/s',
     '                                       █',
     '                                       █',
     '                                      ██',
@@ -76,7 +76,7 @@ test('more room shows more parts, and charts in what is left', () => {
     'Swap     ██████▌···················  25 %  25 B of 100 B',
     'BAT0     ████████████████████▊·····  80 %  discharging',
     'Load     0.50  0.25  0.10  75 processes',
-    'Waiting  disks 1.0 %',
+    'Pressure disks 1.0 %',
     'Network  ↓ 2.05 kB/s                   ▁▄█▁  ↑ 4.10 kB/s                      ▂',
     'Disks    r 512 B/s                        ▁  w 1.02 kB/s                      ▁',
     '',
@@ -87,12 +87,12 @@ test('more room shows more parts, and charts in what is left', () => {
     'Interface                                               received  sent      kind',
     'eth0                                                           –     –  physical',
     '',
-    'Disk                                  read    written  busy  read in  written in',
-    'sda                                512 B/s  1.02 kB/s     –        –           –',
-    'dm-0                               512 B/s  1.02 kB/s     –        –           –',
+    'Disk                                 read    written  busy  r latency  w latency',
+    'sda                               512 B/s  1.02 kB/s     –          –          –',
+    'dm-0                              512 B/s  1.02 kB/s     –          –          –',
     '',
     '',
-    'q ends   db-1:4096   agent 1.0.0, every 1 s',
+    'q quit   db-1:4096   agent 1.0.0, every 1 s',
   ]);
 });
 
@@ -105,15 +105,15 @@ test('a wide terminal has columns', () => {
     'Swap     ███·········  25 %  25 B of 100 B',
     'BAT0     █████████▋··  80 %  discharging                Interface                    received  sent      kind',
     'Load     0.50  0.25  0.10  75 processes                 eth0                                –     –  physical',
-    'Waiting  disks 1.0 %',
-    'Network  ↓ 2.05 kB/s      ▁▄█▁  ↑ 4.10 kB/s         ▂   Disk                   read    written  busy  read in',
-    'Disks    r 512 B/s           ▁  w 1.02 kB/s         ▁   sda                 512 B/s  1.02 kB/s     –        –',
-    '                                                        dm-0                512 B/s  1.02 kB/s     –        –',
+    'Pressure disks 1.0 %',
+    'Network  ↓ 2.05 kB/s      ▁▄█▁  ↑ 4.10 kB/s         ▂   Disk                 read    written  busy  r latency',
+    'Disks    r 512 B/s           ▁  w 1.02 kB/s         ▁   sda               512 B/s  1.02 kB/s     –          –',
+    '                                                        dm-0              512 B/s  1.02 kB/s     –          –',
     'Temperature                             now  critical',
-    'coretemp Package id 0                 51 °C    100 °C   Fan                                             turns',
-    'nvme.0/temp1                       -2.50 °C         –   it87.0/fan1                                  900 /min',
+    'coretemp Package id 0                 51 °C    100 °C   Fan                                               rpm',
+    'nvme.0/temp1                       -2.50 °C         –   it87.0/fan1                                       900',
     '',
-    'q ends   db-1:4096   agent 1.0.0, every 1 s',
+    'q quit   db-1:4096   agent 1.0.0, every 1 s',
   ]);
 });
 
@@ -150,7 +150,7 @@ test('why there is no connection is told in each size', () => {
   const [header = '', ...others] = draw(lost, 40, 12);
   assert.deepEqual(
     [header, others.at(-1)],
-    ['db-1  up 1 d 2 h  Debian… ○ again in 8 s', 'Nothing listens.'],
+    ['db-1  up 1 d 2 h  Debian… ○ retry in 8 s', 'Nothing listens.'],
   );
   const silent: View = { ...view, state: { kind: 'silent', seconds: 5 } };
   assert.match(draw(silent, 60, 12)[0] ?? '', / ● silent for 5 s$/u);

@@ -6,7 +6,7 @@ import { drawTable, listTables } from './tables.ts';
 import { fitLine, type Line, lineWidth, span, type Span } from './text.ts';
 import type { ConnectionState, View } from './view.ts';
 
-/** A terminal. */
+/** The size of a terminal. */
 export interface Size {
   readonly columns: number;
   readonly rows: number;
@@ -16,20 +16,20 @@ const GAP = 3;
 const MIN_COLUMN_WIDTH = 52;
 const MAX_COLUMNS = 3;
 
-/** From this many rows on, there is one for the keys. */
+/** The footer with keys needs this many rows. */
 const MIN_ROWS_WITH_FOOTER = 16;
 
-/** Of a chart with its title and the line above. */
+/** A chart with its title and a blank line. */
 const MIN_CHART_ROWS = 5;
 
-/** Draws all that is known in the room that there is: so many lines, none wider. */
+/** Draws a view into a terminal size. */
 export function drawScreen(view: View, { columns, rows }: Size): Line[] {
   const footer = drawFooter(view, rows);
   const height = Math.max(0, rows - 1 - footer.length);
-  // The first snapshot may be a minute away; what was before comes with the greeting.
+  // The first snapshot may come after a minute; the hello has the history.
   const isEmpty = view.hello === null && view.snapshot === null;
   const drawn = isEmpty ? [] : drawBody(view, columns, height);
-  // What is shown without a connection is of the past.
+  // Without a connection, the figures are old.
   const body = view.state.kind === 'live' ? drawn : drawn.map(fade);
   const empty = Array.from({ length: Math.max(0, height - body.length) }, (): Line => []);
   const lines = [drawHeader(view, columns), ...body.slice(0, height), ...empty, ...footer];
@@ -44,31 +44,31 @@ function drawHeader({ hello, snapshot, address, state }: View, width: number): L
     host?.os_name,
     host?.cpu_model ?? host?.machine_model,
   ].filter((fact) => fact !== undefined);
-  const sign = signOf(state);
+  const status = statusOf(state);
   const name = span(host?.hostname ?? address, 'bold');
   const left = [name, span(facts.map((fact) => `  ${fact}`).join(''), 'dim')];
-  const room = Math.max(0, width - lineWidth([sign]) - 1);
-  return [...fitLine(left, room), span(' '), sign];
+  const room = Math.max(0, width - lineWidth([status]) - 1);
+  return [...fitLine(left, room), span(' '), status];
 }
 
 function fade(line: Line): Line {
   return line.map(({ text }) => span(text, 'dim'));
 }
 
-function signOf(state: ConnectionState): Span {
+function statusOf(state: ConnectionState): Span {
   if (state.kind === 'live') return span('● live', 'green');
   if (state.kind === 'silent') return span(`● silent for ${state.seconds} s`, 'yellow');
-  if (state.kind === 'waiting') return span(`○ again in ${state.seconds} s`, 'red');
+  if (state.kind === 'waiting') return span(`○ retry in ${state.seconds} s`, 'red');
   return span('○ connecting', 'yellow');
 }
 
-/** Why there is no connection is told in every size; the keys only where there is room. */
+/** Draws the reason of a lost connection in every size, and the keys if they fit. */
 function drawFooter({ state, address, hello }: View, rows: number): Line[] {
   if (state.kind === 'waiting') return [[span(state.why, 'red')]];
   if (rows < MIN_ROWS_WITH_FOOTER) return [];
   const agent =
     hello === null ? '' : `agent ${hello.agent_version}, every ${hello.interval_seconds} s`;
-  return [[span('q ', 'bold'), span(`ends   ${address}   ${agent}`, 'dim')]];
+  return [[span('q ', 'bold'), span(`quit   ${address}   ${agent}`, 'dim')]];
 }
 
 function drawBody(view: View, width: number, height: number): Line[] {
@@ -82,7 +82,7 @@ function drawBody(view: View, width: number, height: number): Line[] {
   const gauges = drawGauges(view, columnWidth);
   const columns = spreadPanels(gauges, panels, count).map((column, at) => {
     const lines = shortenPanels(column, height).flat();
-    // Only the gauges of the first column have a line above that they need.
+    // Only the first column keeps its leading blank line.
     return at > 0 && lines[0]?.length === 0 ? lines.slice(1) : lines;
   });
   addCharts(columns, drawCharts(view, columnWidth), height);
@@ -95,18 +95,18 @@ function separate(panel: Panel): Panel {
 
 type DrawChart = (height: number) => Panel;
 
-/** Charts of what moves. */
+/** Prepares charts of changing values. */
 function drawCharts({ points }: View, width: number): DrawChart[] {
   return listSeries(points)
     .filter(({ values }) => values.some((value) => value !== undefined && value > 0))
     .map((series) => (height) => {
       const most = series.highest === 1 ? '100 %' : formatBytesPerSecond(series.highest);
-      const title = [span(series.name, 'bold'), span(`  full height is ${most}`, 'dim')];
+      const title = [span(series.name, 'bold'), span(`  max ${most}`, 'dim')];
       return [[], title, ...drawChart(series.values, { ...series, width, height: height - 2 })];
     });
 }
 
-/** Fills the room that is left with charts: each goes to where most room is, and those of a column share it. */
+/** Fills the remaining rows with charts: each goes to the column with most free rows, which its charts share. */
 function addCharts(columns: Line[][], charts: readonly DrawChart[], height: number): void {
   const placed = columns.map((): DrawChart[] => []);
   const roomFor = (at: number): number =>

@@ -74,7 +74,7 @@ describe('a session', { skip: lacksOpenssl }, () => {
     });
     await assert.rejects(session, {
       kind: 'refused',
-      message: `127.0.0.1:${stream.port} ended it: The client certificate was revoked.`,
+      message: `127.0.0.1:${stream.port} closed the connection: The client certificate was revoked.`,
     });
   });
 

@@ -9,38 +9,38 @@ import { addMessage, type ConnectionState, emptyView, type View } from './view.t
 const FIRST_PAUSE_SECONDS = 1;
 const LONGEST_PAUSE_SECONDS = 30;
 
-/** As many snapshots may be late before it is told. */
+/** The connection is shown as silent after this many missing snapshots. */
 const LATE_SNAPSHOTS = 3;
 
-/** What a session is made of. */
+/** Dependencies of a session. */
 interface SessionOptions {
   readonly target: Target;
   readonly signal: AbortSignal;
-  /** What has come, or what became of the connection. */
+  /** Called for each message and each change of the connection. */
   readonly onChange: (view: View, message: Message | null) => void;
   /** Shorter in tests. */
   readonly secondMs?: number;
 }
 
 /**
- * Watches an agent and connects again when the connection is lost, with pauses that double up to half a minute.
- * @throws WatchFailure when the first connection fails, or when there is no use in trying again
+ * Watches an agent and reconnects with exponential backoff up to half a minute.
+ * @throws WatchFailure when the first connection fails, or a retry is pointless
  */
 export async function runSession(options: SessionOptions): Promise<void> {
   const { target, signal, secondMs = 1000 } = options;
   const session = new Session(options, secondMs);
-  const lookout = setInterval(() => session.lookOut(), secondMs);
+  const timer = setInterval(() => session.checkSilence(), secondMs);
   try {
     while (!signal.aborted) {
       session.change({ kind: 'connecting' });
       try {
         await watchOnce(target, signal, (message) => session.receive(message));
       } catch (error) {
-        await session.rest(error);
+        await session.backOff(error);
       }
     }
   } finally {
-    clearInterval(lookout);
+    clearInterval(timer);
   }
 }
 
@@ -69,8 +69,8 @@ class Session {
     this.#options.onChange(this.#view, message);
   }
 
-  /** Tells when snapshots are late. */
-  lookOut(): void {
+  /** Reports late snapshots. */
+  checkSilence(): void {
     const { state, hello } = this.#view;
     if (state.kind !== 'live' && state.kind !== 'silent') return;
     const seconds = Math.floor((performance.now() - this.#seenAtMs) / this.#secondMs);
@@ -79,8 +79,8 @@ class Session {
     }
   }
 
-  /** Waits before the next try; throws what there is no use in trying again after. */
-  async rest(error: unknown): Promise<void> {
+  /** Waits before the next attempt. @throws WatchFailure when a retry is pointless */
+  async backOff(error: unknown): Promise<void> {
     const { message: why } = judge(error, this.#view);
     const { signal } = this.#options;
     for (let seconds = this.#pauseSeconds; seconds > 0 && !signal.aborted; seconds -= 1) {
@@ -91,7 +91,7 @@ class Session {
   }
 }
 
-/** What was never seen is told at once; so is what will not be different in a minute. */
+/** Rethrows failures of the first connection, and those that a retry does not fix. */
 function judge(error: unknown, { snapshot }: View): WatchFailure {
   if (error instanceof WatchFailure && error.kind === 'unreachable' && snapshot !== null)
     return error;

@@ -13,7 +13,7 @@ import { fitText, type Line, span, type Span, type Style, widthOf } from './text
 
 const BAR_WIDTH = 8;
 
-/** What there are several of, in the order of what people look at. */
+/** Lists the tables of a snapshot, most important first. */
 export function listTables(snapshot: AgentSnapshot): readonly Table[] {
   return [
     describeFilesystems(snapshot),
@@ -66,7 +66,7 @@ function describeInterfaces({ network }: AgentSnapshot): Table {
 
 type Interface = NonNullable<AgentSnapshot['network']>['interfaces'][number];
 
-/** By what was ever carried, so that lines do not change places all the time. */
+/** Returns the total traffic, by which rows keep a stable order. */
 function trafficOf(each: Interface): number {
   return each.receive_bytes_total + each.transmit_bytes_total;
 }
@@ -80,7 +80,7 @@ function describeDisks({ disks = [] }: AgentSnapshot): Table {
     formatLatency(disk.read_latency_seconds),
     formatLatency(disk.write_latency_seconds),
   ]);
-  return { headings: ['Disk', 'read', 'written', 'busy', 'read in', 'written in'], rows };
+  return { headings: ['Disk', 'read', 'written', 'busy', 'r latency', 'w latency'], rows };
 }
 
 function describeGpus({ gpus = [] }: AgentSnapshot): Table {
@@ -91,7 +91,7 @@ function describeGpus({ gpus = [] }: AgentSnapshot): Table {
     formatFigure(gpu.temperature_celsius, '°C'),
     formatFigure(gpu.power_watts, 'W'),
   ]);
-  return { headings: ['GPU', 'busy', 'memory', 'warm', 'power'], rows };
+  return { headings: ['GPU', 'busy', 'memory', 'temp', 'power'], rows };
 }
 
 function describeContainers({ containers = [] }: AgentSnapshot): Table {
@@ -103,7 +103,7 @@ function describeContainers({ containers = [] }: AgentSnapshot): Table {
       formatBytes(each.memory_bytes),
       span(each.runtime, 'dim'),
     ]);
-  return { headings: ['Container', 'cpu', 'memory', 'by'], rows };
+  return { headings: ['Container', 'cpu', 'memory', 'runtime'], rows };
 }
 
 function describeTemperatures({ sensors }: AgentSnapshot): Table {
@@ -122,30 +122,30 @@ function describeTemperatures({ sensors }: AgentSnapshot): Table {
 function describeFans({ sensors }: AgentSnapshot): Table {
   const rows = (sensors?.fans ?? []).map((fan) => [
     fan.label === undefined ? fan.id : `${fan.chip} ${fan.label}`,
-    formatFigure(fan.speed_rpm, '/min'),
+    formatFigure(fan.speed_rpm),
   ]);
-  return { headings: ['Fan', 'turns'], rows };
+  return { headings: ['Fan', 'rpm'], rows };
 }
 
 function paintRatio(ratio: number | undefined): Span {
   return span(formatRatio(ratio), styleOfRatio(ratio));
 }
 
-/** A cell: a text, or pieces of a width of their own. */
+/** A cell: a text, or spans of fixed width. */
 type Cell = string | Span | readonly Span[];
 
 /** Rows under headings. */
 interface Table {
-  /** The first one is the title of all. */
+  /** The first one is the title of the table. */
   readonly headings: readonly string[];
-  /** The most important first: what there is no room for is only counted. */
+  /** Most important first: rows that do not fit are counted. */
   readonly rows: readonly (readonly Cell[])[];
 }
 
 const GAP = '  ';
 const MIN_NAME_WIDTH = 8;
 
-/** Draws a table: names on the left, figures on the right. Columns that there is no room for are left out, the last first. */
+/** Draws a table with names on the left and figures on the right. Columns that do not fit are left out, the last first. */
 export function drawTable({ headings, rows }: Table, width: number): Line[] {
   if (rows.length === 0) return [];
   const widths = chooseWidths(headings, rows, width);

@@ -36,7 +36,7 @@ test('fingerprints are read as programs write them', () => {
 
 test('answers of proxies are understood', () => {
   const page = '<html><title>400 No required SSL certificate was sent</title></html>';
-  const asks = 'db-1:443 asks for a good client certificate';
+  const asks = 'db-1:443 requires a valid client certificate';
   const told = [
     explainAnswer(400, page, 'db-1:443'),
     explainAnswer(496, '', 'db-1:443'),
@@ -47,29 +47,26 @@ test('answers of proxies are understood', () => {
   assert.deepEqual(
     told.map(({ kind, message }) => [kind, message]),
     [
-      ['refused', `${asks} (400): give --certificate and --key.`],
-      ['refused', `${asks} (496): give --certificate and --key.`],
+      ['refused', `${asks} (400): use --certificate and --key.`],
+      ['refused', `${asks} (496): use --certificate and --key.`],
       ['refused', 'db-1:443 refuses (403).'],
-      [
-        'unreachable',
-        'db-1:443 answers 502: the agent behind it does not run, or has too much to do.',
-      ],
-      ['untrusted', 'What answers at db-1:443 is not an agent: 200 (Hello·[2J).'],
+      ['unreachable', 'db-1:443 answers 502: the agent behind it is not running or is overloaded.'],
+      ['untrusted', 'The server at db-1:443 is not an agent: 200 (Hello·[2J).'],
     ],
   );
 });
 
 test('errors of networks and ends of connections are sentences', () => {
-  assert.equal(tell('ENOTFOUND'), 'The name in db-1:4096 is not known.');
-  assert.equal(tell('ETIMEDOUT'), 'db-1:4096 is not to be reached.');
-  assert.match(tell('ERR_SSL_WRONG_VERSION_NUMBER'), /does not speak TLS/u);
-  assert.match(tell('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), /give --certificate/u);
+  assert.equal(tell('ENOTFOUND'), 'The name in db-1:4096 does not resolve.');
+  assert.equal(tell('ETIMEDOUT'), 'db-1:4096 is unreachable.');
+  assert.match(tell('ERR_SSL_WRONG_VERSION_NUMBER'), /does not use TLS/u);
+  assert.match(tell('ERR_SSL_TLSV13_ALERT_CERTIFICATE_REQUIRED'), /use --certificate/u);
   assert.match(tell('ERR_SSL_SSLV3_ALERT_CERTIFICATE_REVOKED'), /was revoked/u);
   assert.equal(tell('EWHAT'), 'The connection to db-1:4096 failed: x.');
   const { kind, message } = explainClose(1008, 'The client certificate was revoked.', 'db-1:4096');
   assert.deepEqual(
     [kind, message],
-    ['refused', 'db-1:4096 ended it: The client certificate was revoked.'],
+    ['refused', 'db-1:4096 closed the connection: The client certificate was revoked.'],
   );
   assert.equal(explainClose(1001, 'The agent stops.', 'db-1:4096').message, 'The agent stops.');
 });

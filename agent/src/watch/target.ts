@@ -1,25 +1,25 @@
 import { readFileSync, statSync } from 'node:fs';
 import { createSecureContext, type SecureContext } from 'node:tls';
 
-/** Of agents; addresses that begin with wss:// have that of https where they name none. */
+/** The default port of agents; URLs without a port use that of https. */
 const AGENT_PORT = 4096;
 const HTTPS_PORT = 443;
 const MAX_FILE_BYTES = 1024 * 1024;
 
-/** Where the agent is, and by what the two know each other. */
+/** The address of an agent, and the credentials. */
 export interface Target {
   readonly url: URL;
   readonly host: string;
   readonly port: number;
-  /** As a person would write it. */
+  /** For messages. */
   readonly address: string;
   readonly secureContext: SecureContext;
-  /** SHA-256 of the one certificate that is trusted, in hexadecimal digits; null: what authorities have signed. */
+  /** SHA-256 of the only trusted certificate, in hexadecimal digits; null trusts authorities. */
   readonly fingerprint: string | null;
   readonly token: string | null;
 }
 
-/** What a person says of it. */
+/** The options of the command line. */
 export interface TargetOptions {
   readonly tokenFile?: string;
   readonly certificate?: string;
@@ -31,8 +31,8 @@ export interface TargetOptions {
 }
 
 /**
- * Reads the files that are named.
- * @throws Error with a sentence about the file that cannot be used
+ * Reads the files of the options.
+ * @throws Error with a sentence about an unusable file
  */
 export function openTarget(url: URL, options: TargetOptions): Target {
   const port = Number(url.port || HTTPS_PORT);
@@ -58,11 +58,11 @@ export function parseAddress(text: string): URL {
   const hasScheme = /^[a-z]+:\/\//iu.test(text);
   const url = URL.parse(`${hasScheme ? '' : 'wss://'}${text}${isName ? `:${AGENT_PORT}` : ''}`);
   if (url === null || url.hostname === '') {
-    throw new Error('it is no address such as wss://db-1:4096');
+    throw new Error('it is not an address such as wss://db-1:4096');
   }
-  if (url.protocol !== 'wss:') throw new Error('agents speak TLS only: it begins with wss://');
+  if (url.protocol !== 'wss:') throw new Error('agents use TLS only: it must begin with wss://');
   if (url.username !== '' || url.hash !== '') {
-    throw new Error('it has no room for names and fragments');
+    throw new Error('user names and fragments are not supported');
   }
   return url;
 }
@@ -75,13 +75,13 @@ export function parseAddress(text: string): URL {
 export function parseFingerprint(text: string): string {
   const digits = text.replace(/^sha-?256(?: fingerprint)?[:=]/iu, '').replaceAll(':', '');
   if (/^[\da-f]{64}$/iu.test(digits)) return digits.toLowerCase();
-  throw new Error('it is sha256: and 64 hexadecimal digits');
+  throw new Error('it must be sha256: and 64 hexadecimal digits');
 }
 
 function openContext(options: TargetOptions): SecureContext {
   const { certificate, key, pkcs12, passphraseFile, ca } = options;
   if ((certificate === undefined) !== (key === undefined)) {
-    throw new Error('A client certificate is two files: give both --certificate and --key.');
+    throw new Error('A client certificate needs two files: use both --certificate and --key.');
   }
   const files = {
     ...(ca === undefined ? {} : { ca: readFile(ca) }),
@@ -100,11 +100,11 @@ function openContext(options: TargetOptions): SecureContext {
 function explainFiles(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error);
   if (/mac verify|bad decrypt|interrupted or cancelled|empty password/iu.test(message)) {
-    return 'The passphrase of the client certificate is missing or wrong: give --passphrase-file.';
+    return 'The passphrase of the client certificate is missing or wrong: use --passphrase-file.';
   }
-  if (/mismatch/iu.test(message)) return 'The key is not that of the client certificate.';
+  if (/mismatch/iu.test(message)) return 'The key does not match the client certificate.';
   if (/unsupported/iu.test(message)) {
-    return 'The PKCS#12 file is of an old kind: write it anew with a current openssl.';
+    return 'The PKCS#12 file uses an obsolete algorithm: export it again with a current openssl.';
   }
   return `The files of the certificate cannot be used: ${message}.`;
 }
@@ -112,10 +112,10 @@ function explainFiles(error: unknown): string {
 function readToken(path: string): string {
   const token = readLine(path);
   if (/^[\w.~-]{1,200}$/u.test(token)) return token;
-  throw new Error(`${path} holds no access token in its first line.`);
+  throw new Error(`${path} contains no access token in its first line.`);
 }
 
-/** The first line that says something. */
+/** Returns the first line that is neither empty nor a comment. */
 function readLine(path: string): string {
   const lines = readFile(path).toString('utf8').split('\n');
   return (

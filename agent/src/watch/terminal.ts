@@ -8,8 +8,8 @@ import type { Line, Style } from './text.ts';
 import { emptyView } from './view.ts';
 
 /**
- * Draws an agent on this terminal until somebody ends it.
- * @throws WatchFailure as `runSession`, with the terminal as it was before
+ * Draws an agent on this terminal until the user quits.
+ * @throws WatchFailure as `runSession`, after restoring the terminal
  */
 export async function drawSession(target: Target, stop: AbortController): Promise<void> {
   let view = emptyView(target.address);
@@ -28,34 +28,34 @@ export async function drawSession(target: Target, stop: AbortController): Promis
   });
 }
 
-/** The other screen, without a cursor and without lines that go on in the next. */
+/** The alternate screen, without cursor and line wrap. */
 const ENTER = '\u001b[?1049h\u001b[?25l\u001b[?7l';
 const LEAVE = '\u001b[?7h\u001b[?25h\u001b[?1049l';
 
-/** Between these, a terminal that knows them shows nothing half-drawn. */
+/** Synchronized output: supporting terminals show no partial frame. */
 const BEGIN = '\u001b[?2026h\u001b[H';
 const END = '\u001b[?2026l';
 
 /** q, Q, Ctrl-C and Ctrl-D. */
 const QUIT_KEYS: ReadonlySet<number> = new Set([0x71, 0x51, 0x03, 0x04]);
 
-/** Terminals that say nothing of their size. */
+/** For terminals that do not report their size. */
 const FALLBACK: Size = { columns: 80, rows: 24 };
 
-/** A terminal that is drawn on as a whole. */
+/** A terminal that is drawn as a whole. */
 interface Terminal extends Disposable {
   draw(lines: readonly Line[]): void;
   readonly size: Size;
 }
 
-/** What happens at the terminal. */
+/** Events of the terminal. */
 interface TerminalEvents {
   readonly onResize: () => void;
   /** q, Ctrl-C or Ctrl-D. */
   readonly onQuit: () => void;
 }
 
-/** Takes a terminal over, until it is disposed of: then all is there again as it was before, however the program ends. */
+/** Opens the terminal for drawing. Disposing it, or the end of the process, restores the previous state. */
 function openTerminal(
   output: WriteStream,
   input: ReadStream,
@@ -76,7 +76,7 @@ function openTerminal(
   };
   output.write(ENTER);
   output.on('resize', onResize);
-  // A terminal that was closed.
+  // The terminal was closed.
   input.on('error', onQuit);
   if (input.isTTY) input.setRawMode(true).on('data', onKey);
   process.once('exit', leave);
@@ -86,7 +86,7 @@ function openTerminal(
       return columns > 0 && rows > 0 ? { columns, rows } : FALLBACK;
     },
     draw(lines) {
-      // A line that is slow gets the next picture.
+      // A slow line skips frames.
       if (!isOpen || output.writableNeedDrain) return;
       output.write(`${BEGIN}${renderLines(lines, hasColours).join('\r\n')}${END}`);
     },
@@ -97,7 +97,7 @@ function openTerminal(
   };
 }
 
-/** Lines as text; with colours where the terminal has them. */
+/** Renders lines as text, with colours if the terminal supports them. */
 export function renderLines(lines: readonly Line[], hasColours: boolean): string[] {
   return lines.map((line) =>
     line.map(({ text, style }) => (hasColours ? paint(text, style) : text)).join(''),

@@ -1,4 +1,4 @@
-/** How something is written; a terminal without colours shows all of it alike. */
+/** The style of a text; ignored by terminals without colours. */
 export type Style = 'plain' | 'bold' | 'dim' | 'cyan' | 'green' | 'yellow' | 'red';
 
 /** A piece of a line. */
@@ -13,10 +13,10 @@ export function span(text: string, style: Style = 'plain'): Span {
   return { text, style };
 }
 
-/** Paths are no longer. */
+/** The maximum length of a path. */
 const MAX_CHARACTERS = 4096;
 
-/** Takes out what a terminal would obey, or would draw in a way that nobody foresees. */
+/** Replaces control characters, and removes excessive combining marks. */
 export function clean(text: string): string {
   return text
     .slice(0, MAX_CHARACTERS)
@@ -24,7 +24,7 @@ export function clean(text: string): string {
     .replaceAll(/(?<=\p{M}{2})\p{M}+/gu, '');
 }
 
-/** How many columns a terminal takes for a text. */
+/** Returns the number of columns of a text in a terminal. */
 export function widthOf(text: string): number {
   if (/^[\u0020-\u007e]*$/u.test(text)) return text.length;
   let width = 0;
@@ -32,7 +32,7 @@ export function widthOf(text: string): number {
   return width;
 }
 
-/** Cuts a text that is wider, and says so by its last column. */
+/** Truncates a text with an ellipsis. */
 export function cutText(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   let [kept, used] = ['', 0];
@@ -44,7 +44,7 @@ export function cutText(text: string, width: number): string {
   return width < 1 ? '' : `${kept}…`;
 }
 
-/** Cuts and fills a text to a width. */
+/** Truncates or pads a text to a width. */
 export function fitText(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const cut = cutText(text, width);
   const room = ' '.repeat(Math.max(0, width - widthOf(cut)));
@@ -55,7 +55,7 @@ export function lineWidth(line: Line): number {
   return line.reduce((sum, { text }) => sum + widthOf(text), 0);
 }
 
-/** Cuts and fills a line to a width. */
+/** Truncates or pads a line to a width. */
 export function fitLine(line: Line, width: number): Line {
   const fitted: Span[] = [];
   let room = width;

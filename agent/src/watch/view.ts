@@ -4,21 +4,21 @@ import { formatBytesPerSecond, formatLoad, formatRatio } from '../cli/format.ts'
 import { toPoint } from '../stream/history.ts';
 import type { Message } from './read-message.ts';
 
-/** No terminal is wider. */
+/** Wider than any terminal. */
 const MAX_POINTS = 600;
 
-/** How it stands with the connection. */
+/** The state of the connection. */
 export type ConnectionState =
   | { readonly kind: 'connecting' }
   | { readonly kind: 'live' }
-  /** Connected, but nothing has come for a while. */
+  /** Connected, but no message has arrived for a while. */
   | { readonly kind: 'silent'; readonly seconds: number }
-  /** Lost, and tried again in so many seconds. */
+  /** Lost, with a retry in so many seconds. */
   | { readonly kind: 'waiting'; readonly seconds: number; readonly why: string };
 
-/** All that is drawn. */
+/** The data that is drawn. */
 export interface View {
-  /** Where the agent is, as the person wrote it. */
+  /** The address of the agent. */
   readonly address: string;
   readonly state: ConnectionState;
   readonly hello: AgentHello | null;
@@ -27,12 +27,12 @@ export interface View {
   readonly points: readonly AgentHistoryPoint[];
 }
 
-/** Before anything has come. */
+/** Returns the view before the first message. */
 export function emptyView(address: string): View {
   return { address, state: { kind: 'connecting' }, hello: null, snapshot: null, points: [] };
 }
 
-/** The view after a message. A hello brings the minutes before it, also those without connection. */
+/** Returns the view after a message. A hello brings the history, also of the time without connection. */
 export function addMessage(view: View, message: Message): View {
   if (message.kind === 'hello') {
     const { hello } = message;
@@ -44,18 +44,18 @@ export function addMessage(view: View, message: Message): View {
   return { ...view, state: { kind: 'live' }, snapshot, points };
 }
 
-/** What the agent does not know any more, since it was started anew, stays; a point without figures shows the gap. */
+/** Keeps points from before a restart of the agent; a point without figures marks the gap. */
 function joinPoints(
   known: readonly AgentHistoryPoint[],
-  told: readonly AgentHistoryPoint[],
+  received: readonly AgentHistoryPoint[],
 ): readonly AgentHistoryPoint[] {
-  const [first] = told;
+  const [first] = received;
   const before = known.filter(({ time }) => first === undefined || time < first.time);
   const gap = before.length === 0 ? [] : [{ time: before.at(-1)?.time ?? '' }];
-  return [...before, ...gap, ...told].slice(-MAX_POINTS);
+  return [...before, ...gap, ...received].slice(-MAX_POINTS);
 }
 
-/** A snapshot in one line, for a file or a pipe. */
+/** Formats a snapshot in one line, for a file or a pipe. */
 export function describeSnapshot(snapshot: AgentSnapshot): string {
   const { time, load, swap, filesystems = [] } = snapshot;
   const point = toPoint(snapshot);
@@ -64,19 +64,19 @@ export function describeSnapshot(snapshot: AgentSnapshot): string {
   );
   return [
     time,
-    ...tell('cpu', point.cpu_usage_ratio, formatRatio),
-    ...tell('load', load?.load_1m, formatLoad),
-    ...tell('memory', point.memory_usage_ratio, formatRatio),
-    ...tell('swap', swap?.usage_ratio, formatRatio),
-    ...tell('received', point.receive_bytes_per_second, formatBytesPerSecond),
-    ...tell('sent', point.transmit_bytes_per_second, formatBytesPerSecond),
-    ...tell('read', point.disk_read_bytes_per_second, formatBytesPerSecond),
-    ...tell('written', point.disk_write_bytes_per_second, formatBytesPerSecond),
-    ...tell(fullest?.mount_point ?? '', fullest?.usage_ratio, formatRatio),
+    ...describe('cpu', point.cpu_usage_ratio, formatRatio),
+    ...describe('load', load?.load_1m, formatLoad),
+    ...describe('memory', point.memory_usage_ratio, formatRatio),
+    ...describe('swap', swap?.usage_ratio, formatRatio),
+    ...describe('received', point.receive_bytes_per_second, formatBytesPerSecond),
+    ...describe('sent', point.transmit_bytes_per_second, formatBytesPerSecond),
+    ...describe('read', point.disk_read_bytes_per_second, formatBytesPerSecond),
+    ...describe('written', point.disk_write_bytes_per_second, formatBytesPerSecond),
+    ...describe(fullest?.mount_point ?? '', fullest?.usage_ratio, formatRatio),
   ].join('  ');
 }
 
-function tell(
+function describe(
   name: string,
   value: number | undefined,
   format: (value: number) => string,
