@@ -80,7 +80,7 @@ describe('certificates of clients', { skip: lacksOpenssl }, () => {
     const authority = readFileSync(workshop.places.authorityCertificate, 'utf8');
     assert.equal(read('ca.pem'), authority);
     assert.equal(read('client-with-chain.pem'), `${cert}${authority}`);
-    assert.match(read('README.txt'), new RegExp(`Good until: {2}${day(made.record.expiresAt)}\\.`));
+    assert.match(read('README.txt'), new RegExp(`Valid until: ${day(made.record.expiresAt)}\\.`));
     assert.match(read('README.txt'), /Connect to: {2}wss:\/\/db-1\.example\.com\/latchkey\n/u);
     assert.doesNotMatch(read('README.txt'), /undefined|null/u);
   });
