@@ -111,7 +111,7 @@ function openProgress(): Progress {
       if (isTerminal) process.stderr.write(`${clear}… ${title}`);
     },
     end(title, isDone, seconds) {
-      const line = isDone ? `✓ ${title} (${seconds.toFixed(1)} s)` : `· ${title}: already done`;
+      const line = isDone ? `✓ ${title} (${seconds.toFixed(1)} s)` : `· ${title}: already so`;
       process.stderr.write(`${clear}${line}\n`);
     },
     failed(reason, isUndone) {
