@@ -130,13 +130,17 @@ describe('the package of the agent', { skip }, () => {
     assert.equal((await ask(port, '/health')).text, 'OK\n');
     const page = readFileSync(join(unpacked, 'lib', 'assets', 'page.html'), 'utf8');
     assert.equal((await ask(port, '/')).text, page);
-    const maps = readFileSync(`/proc/${agent.pid}/maps`, 'utf8');
-    assert.doesNotMatch(maps, /^\S+ rwx/m, 'systemd can deny memory that is written and run');
     const [, anonymousKb] = /^RssAnon:\s+(\d+) kB$/m.exec(readStatus(agent)) ?? [];
     t.diagnostic(`${anonymousKb} kB of its own`);
     assert.ok(Number(anonymousKb) < 25_000);
     agent.kill('SIGTERM');
     assert.deepEqual(await once(agent, 'exit'), [0, null]);
+  });
+
+  test('has no memory that is writable and executable with LATCHKEY_AGENT_JITLESS=yes', async (t) => {
+    const { agent, port } = await start(t, { LATCHKEY_AGENT_JITLESS: 'yes' });
+    assert.equal((await ask(port, '/health')).text, 'OK\n');
+    assert.doesNotMatch(readFileSync(`/proc/${agent.pid}/maps`, 'utf8'), /^\S+ rwx/m);
   });
 
   test('its threads ask network mounts for their space', async (t) => {
@@ -162,10 +166,13 @@ describe('the package of the agent', { skip }, () => {
     assert.partialDeepStrictEqual(found, { type: 'fuse.own', total_bytes: blocks * blockBytes });
   });
 
-  async function start(t: TestContext): Promise<{ agent: ChildProcess; port: number }> {
+  async function start(
+    t: TestContext,
+    env: NodeJS.ProcessEnv = {},
+  ): Promise<{ agent: ChildProcess; port: number }> {
     const { path, port } = await writeConfig();
     const args = ['run', '--config', path];
-    const agent = spawn(command, args, { env: {}, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
+    const agent = spawn(command, args, { env, cwd: '/', stdio: ['ignore', 'ignore', 'pipe'] });
     t.after(() => agent.kill('SIGKILL'));
     await listening(agent);
     return { agent, port };

@@ -58,6 +58,11 @@ export async function bundleProgram(root: string, entry: string): Promise<Bundle
 function listChunks({ output }: RolldownOutput): [string, Buffer][] {
   return output.map((each) => {
     if (each.type === 'asset') throw new Error(`The bundler made ${each.fileName}.`);
+    if (/\bfetch\(|\bWebAssembly\b/.test(each.code)) {
+      throw new Error(
+        `${each.fileName}: --jitless has no WebAssembly, and no fetch, which needs it.`,
+      );
+    }
     return [each.fileName, Buffer.from(toAscii(each.code))];
   });
 }
