@@ -38,14 +38,14 @@ test('prints symptom, cause and fix of each problem, and continues after each', 
     settings: {
       LATCHKEY_CATALOG: '/nowhere/catalog.yaml',
       LATCHKEY_HOST: '0.0.0.0',
-      DATABASE_URL: 'postgres://127.0.0.1:1/x',
+      DATABASE_URL: databaseUrl.replace(/\/test_\w+/u, '/missing'),
       LATCHKEY_SECRET: 'abcdefghijklmnopqrstuvwxyz012345',
     },
   });
   assert.equal(code, 1);
   assert.match(stdout, /^✗ catalogue: .*\n +cause: .*\/nowhere\/catalog\.yaml.*\n +fix: +\S/mu);
   assert.match(stdout, /^! public URL: .*http:\/\/localhost:0/mu);
-  assert.match(stdout, /^✗ database: .*\n +cause: .*ECONNREFUSED.*\n +fix: +\S/mu);
+  assert.match(stdout, /^✗ database: .*\n +cause: .*missing.*\n +fix: +\S/mu);
 });
 
 test('finds a wrong master secret', async () => {

@@ -1,3 +1,4 @@
+/** Reads the records of an import from CSV or JSON lines. */
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import type { Readable } from 'node:stream';
@@ -10,23 +11,22 @@ import { isRecord } from '#server/lib/is-record.ts';
 import { commandProcess } from '../command-process.ts';
 import { failed, usageError } from '../command-error.ts';
 
-/** One record of a file, or why it cannot be read. */
+/** A record of a file; null: it cannot be parsed. */
 export interface SourceRecord {
   /** Counted from 1. */
   readonly line: number;
   readonly record: ImportRecord | null;
 }
 
-/** How a file is written. */
 export type ImportFormat = 'csv' | 'jsonl';
 
 const MAX_LINE_CHARACTERS = 65_536;
 
-/** The format that the file's name suggests; standard input suggests none. */
+/** Returns the format by the name of a file. @throws CommandError for another name */
 export function guessFormat(path: string): ImportFormat {
   if (/\.csv$/iu.test(path)) return 'csv';
   if (/\.(?:jsonl|ndjson)$/iu.test(path)) return 'jsonl';
-  throw usageError('Say with --format whether it is csv or jsonl.');
+  throw usageError('Set --format to csv or jsonl.');
 }
 
 /** Opens a file, or standard input for `-`. */
@@ -36,8 +36,8 @@ export function openSource(path: string): Readable {
 }
 
 /**
- * Reads the records of a file as they come.
- * @throws CommandError when the file as a whole cannot be used
+ * Reads the records of a file as a stream.
+ * @throws CommandError for a file that does not exist, or whose header or quoting is invalid
  */
 export async function* readRecords(
   source: Readable,
@@ -69,11 +69,13 @@ async function* readCsvRecords(source: Readable): AsyncGenerator<SourceRecord> {
 }
 
 function toRecord(header: readonly string[], cells: readonly string[]): ImportRecord {
-  return Object.fromEntries(header.map((name, column) => [name, readDefused(cells[column] ?? '')]));
+  return Object.fromEntries(
+    header.map((name, column) => [name, unescapeFormula(cells[column] ?? '')]),
+  );
 }
 
-/** Removes the apostrophe with which an export defuses what looks like a formula. */
-function readDefused(cell: string): string {
+/** Removes the apostrophe that an export adds to spreadsheet formulas. */
+function unescapeFormula(cell: string): string {
   return /^'[=+\-@\t\r]/u.test(cell) ? cell.slice(1) : cell;
 }
 
@@ -81,7 +83,7 @@ async function* readJsonLines(source: Readable): AsyncGenerator<SourceRecord> {
   let line = 0;
   for await (const text of createInterface({ input: source, crlfDelay: Infinity })) {
     line += 1;
-    // The mark of byte order, which some editors put first, is white space to `trim` and none to JSON.
+    // `trim` also removes a byte order mark, which JSON.parse rejects.
     const trimmed = text.trim();
     if (trimmed !== '') yield { line, record: parseObject(trimmed) };
   }
