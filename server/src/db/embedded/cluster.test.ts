@@ -32,14 +32,14 @@ test(
     await once(swapper.stdout, 'data');
     for (let attempt = 1; attempt <= ATTEMPTS; attempt += 1) {
       const account = { uid: 10_000 + attempt, gid: 10_000 };
-      // The entry that is renamed at this very moment may be reported as missing.
+      // chown may report an entry as missing while it is renamed.
       await checkCluster(cluster, await stat(cluster), BINARIES, account).catch(() => {});
       assert.equal((await stat(join(outside, 'file'))).uid, 0, `attempt ${attempt}`);
     }
   },
 );
 
-/** Exchanges a directory and a link to another one as fast as it can. */
+/** Swaps a directory and a link in an endless loop. */
 const SWAP = `
   const { renameSync } = require('node:fs');
   process.chdir(process.argv[1]);

@@ -77,7 +77,7 @@ export async function checkCluster(
     throw new StartupError([
       major === null
         ? `${directory} holds no PostgreSQL database: move it away, or set LATCHKEY_DATA_DIR to another directory.`
-        : `The database in ${directory} was made by PostgreSQL ${major}, and this version of Latchkey brings PostgreSQL ${binaries.major}: move its data over with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
+        : `The database in ${directory} was created by PostgreSQL ${major}, and this version of Latchkey includes PostgreSQL ${binaries.major}: migrate its data with pg_dump and psql, or set DATABASE_URL to a server of your own.`,
     ]);
   }
   // A backup that root restored belongs to root.
@@ -159,7 +159,7 @@ async function runInitdb(
 function initdbFailed(directory: string, errors: string): StartupError {
   const reason = errors.split('\n').find((line) => line.includes('error:')) ?? errors;
   return new StartupError(
-    [`No database could be made in ${join(directory, '..')}: ${reason.trim().slice(0, 300)}.`],
+    [`Could not create a database in ${join(directory, '..')}: ${reason.trim().slice(0, 300)}.`],
     { cause: new Error(errors) },
   );
 }

@@ -18,7 +18,7 @@ before(async () => {
 after(() => rm(directory, { recursive: true, force: true }));
 
 test('locks a released directory again, and leaves no lock file', async () => {
-  const data = join(directory, 'made', 'on', 'the', 'way');
+  const data = join(directory, 'missing', 'parents');
   for (let round = 0; round < 3; round += 1) {
     const lock = await lockDataDirectory(data);
     assert.deepEqual(await readdir(data), ['latchkey.lock']);

@@ -189,7 +189,7 @@ test('rejects a cluster of another version, or another directory, and leaves it 
   await writeFile(join(old, 'postgres', 'PG_VERSION'), '15\n');
   assert.match(
     await startupProblem(start(old)),
-    /was made by PostgreSQL 15, and .* brings PostgreSQL 18/,
+    /was created by PostgreSQL 15, and .* includes PostgreSQL 18/,
   );
   await rm(join(old, 'postgres', 'PG_VERSION'));
   await writeFile(join(old, 'postgres', 'holiday.jpg'), '');
