@@ -1,4 +1,4 @@
-/** What docs/operations/outgoing-webhooks.md shows is what is sent, and its ten lines verify it. */
+/** The examples of docs/operations/outgoing-webhooks.md equal the sent messages, and its code verifies them. */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -33,13 +33,13 @@ function blocksOf(language: string): string[] {
   return [...blocks].map(([, text = '']) => text);
 }
 
-/** Makes every event happen, and has it delivered. */
-async function tellEverything(): Promise<string> {
+/** Triggers and delivers an event of every type; returns the signing secret. */
+async function deliverEveryType(): Promise<string> {
   const { ctx, clock } = service;
   clock.set(new Date());
-  const byHand = { actor: 'test', reason: 'a test asks for it' };
+  const change = { actor: 'test', reason: 'a test' };
   const order = { url: receiver.url, eventTypes: [], description: null };
-  const { secret } = await addEndpoint(ctx, order, byHand);
+  const { secret } = await addEndpoint(ctx, order, change);
   await recordTimeBasedEvents(ctx);
   const customerEmail = 'ann@example.com';
   const { license, licenseKey } = await service.issue({ productId: 'yearly', customerEmail });
@@ -47,10 +47,10 @@ async function tellEverything(): Promise<string> {
   const { activation_id } = await activate(service, licenseKey, machine);
   await deactivate(service, licenseKey, activation_id, machine.machine_id);
   await startTrial(service, anyMachine());
-  await extendLicense(ctx, { ...byHand, keyOrId: license.id }, { days: 1 });
-  const rekey = { ...byHand, keyOrId: license.id, keepMachines: true };
+  await extendLicense(ctx, { ...change, keyOrId: license.id }, { days: 1 });
+  const rekey = { ...change, keyOrId: license.id, keepMachines: true };
   await rekeyLicense(ctx, rekey, async () => {});
-  await suspendLicense(ctx, { ...byHand, keyOrId: license.id });
+  await suspendLicense(ctx, { ...change, keyOrId: license.id });
   const soon = new Date(clock.now().getTime() + 1_000);
   await service.issue({ productId: 'yearly', customerEmail, expiresAt: soon });
   clock.advance(60_000);
@@ -59,7 +59,7 @@ async function tellEverything(): Promise<string> {
   return secret;
 }
 
-test('each type has its example, which has the members that are sent, and the ten lines verify them all', async () => {
+test('documents an example with the sent fields for each type, and code that verifies them', async () => {
   const file = join(directory, 'verify.mjs');
   writeFileSync(file, blocksOf('js').join('\n'));
   const { verify } = await import(pathToFileURL(file).href);
@@ -69,7 +69,7 @@ test('each type has its example, which has the members that are sent, and the te
     [...EVENT_TYPES],
   );
 
-  const secret = await tellEverything();
+  const secret = await deliverEveryType();
   const sent = receiver.received.map(({ headers, body }) => verify(secret, headers, body));
   for (const example of examples) {
     const real = sent.find(({ type }) => type === example.type);

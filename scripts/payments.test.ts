@@ -1,4 +1,4 @@
-/** What docs/operations/payments.md shows of payments is what a service does with them. */
+/** Runs the examples of docs/operations/payments.md. */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -20,8 +20,8 @@ import { repository } from './lib/steps.ts';
 const run = promisify(execFile);
 const document = readFileSync(join(repository, 'docs/operations/payments.md'), 'utf8');
 
-test('the payment of a Paddle that is not there makes the license that the page shows', async (t) => {
-  if (!hasPrograms('curl', 'openssl')) return t.skip('there is no curl or openssl on this machine');
+test('a payment sent without Paddle creates the documented license', async (t) => {
+  if (!hasPrograms('curl', 'openssl')) return t.skip('curl or openssl is missing');
   const section = /^### Try it without Paddle\n(.*?)^## /ms.exec(document)?.[1] ?? '';
   const [start = '', name = '', secret = ''] =
     /^```sh\n(LATCHKEY_\w+)=(\S+) npm start\n```$/m.exec(section) ?? [];
@@ -31,7 +31,7 @@ test('the payment of a Paddle that is not there makes the license that the page 
   await followSteps(service, steps);
 });
 
-test('the program that signs a purchase of any other shop gets it taken', async () => {
+test('the documented program signs a purchase that the service accepts', async () => {
   const [, program = ''] = /^### Try it\n.*?^```js\n(.*?)^```$/ms.exec(document) ?? [];
   const [, prices = ''] = /`(prices: \{ standard: .*?\})`/.exec(document) ?? [];
   const catalog = testCatalog(
