@@ -18,7 +18,7 @@ import {
   assertOnly,
 } from './examine.fixture.ts';
 
-test('nothing is wrong where everything is right, and every check says so', () => {
+test('reports no fault of a sound machine, and runs every check', () => {
   for (const inspection of [standalone, proxied]) {
     const findings = examine(inspection);
     assert.equal(new Set(findings.map(({ check }) => check)).size, 17);
@@ -31,7 +31,7 @@ test('nothing is wrong where everything is right, and every check says so', () =
   );
 });
 
-test('496 without a certificate is expected; with a valid one the authority’s file is named', () => {
+test('expects 496 without a certificate, and names the authority’s file for one with a valid certificate', () => {
   const proxy = { ...proxied.proxy, health: answer(200, 'OK\n'), route: answer(496) };
   const refused = answer(496, 'client certificate rejected (FAILED:unable to get issuer)\n');
   assertOnly(
@@ -43,7 +43,7 @@ test('496 without a certificate is expected; with a valid one the authority’s 
   );
 });
 
-test('a certificate that the agent rejects because the proxy does not pass it on', () => {
+test('reports a proxy that does not pass on the client certificate', () => {
   const cause = 'The proxy did not pass on the certificate of the client.';
   const proxy = { health: answer(200, 'OK\n'), route: answer(496) };
   const inspection = { ...proxied, proxy: { ...proxy, routeWithCertificate: answer(403, cause) } };
@@ -54,7 +54,7 @@ test('a certificate that the agent rejects because the proxy does not pass it on
   assertOnly(byHand, 'proxy_certificates', 'problem', cause, /--dry-run$/u);
 });
 
-test('a route that is open though mutual TLS is on', () => {
+test('reports an open route with mutual TLS', () => {
   const proxy = {
     health: answer(200, 'OK\n'),
     route: answer(200),
@@ -69,7 +69,7 @@ test('a route that is open though mutual TLS is on', () => {
   );
 });
 
-test('502 on the route: the agent does not run', () => {
+test('explains 502 on the route by a stopped agent', () => {
   const proxy = { ...proxied.proxy, health: answer(200, 'OK\n'), route: answer(496) };
   const inspection: Inspection = {
     ...proxied,
@@ -88,7 +88,7 @@ test('502 on the route: the agent does not run', () => {
   );
 });
 
-test('404 on the health route: the route is missing', () => {
+test('explains 404 on the health route by a missing route', () => {
   const proxy = { health: answer(404), route: answer(496), routeWithCertificate: answer(200) };
   assertOnly(
     { ...proxied, proxy },
@@ -112,7 +112,7 @@ test('reports a running nginx that reads another configuration', () => {
   );
 });
 
-test('the agent’s port is another program’s', () => {
+test('reports another program on the agent’s port', () => {
   const other = { pid: 9, name: 'python3', unit: null };
   const agentFault = 'The program on port 4096 is not the agent.';
   const listeners = [{ port: 4096, address: '0.0.0.0', process: other }];
@@ -123,7 +123,7 @@ test('the agent’s port is another program’s', () => {
   assert.equal(answers?.cause, agentFault);
 });
 
-test('port 80 is a web server’s, and certbot needs it for itself', () => {
+test('reports a web server on the port 80 that certbot needs', () => {
   const web = { pid: 5, name: 'apache2', unit: 'apache2.service' };
   assertOnly(
     {
@@ -137,7 +137,7 @@ test('port 80 is a web server’s, and certbot needs it for itself', () => {
   );
 });
 
-test('a certificate that expired, of another name, or that the agent may not read', () => {
+test('reports a certificate that is expired or unreadable for the agent', () => {
   const message = '/etc/a/cert.pem expired on 2027-02-01T00:00:00.000Z: renew it.';
   const problems = [
     { code: 'certificate_expired' as const, message },
@@ -189,7 +189,7 @@ test('warns of a certificate that expires soon', () => {
   );
 });
 
-test('a certificate that certbot does not renew', () => {
+test('reports a certificate that certbot does not renew', () => {
   assertOnly(
     { ...standalone, renewal: { ...renewal, expiresAt: inDays(5) } },
     'renewal',
@@ -206,7 +206,7 @@ test('a certificate that certbot does not renew', () => {
   );
 });
 
-test('the domain leads to IPv6 addresses alone, and the agent listens on IPv4', () => {
+test('reports an agent on IPv4 with a domain on IPv6 only', () => {
   const addresses = ['2001:db8::7'];
   const domain = {
     name: 'm.example.com',
@@ -230,7 +230,7 @@ test('the domain leads to IPv6 addresses alone, and the agent listens on IPv4', 
   assert.deepEqual(listFaults({ ...standalone, domain: both }), []);
 });
 
-test('the domain leads elsewhere, or nowhere; behind a router that is a warning', () => {
+test('reports a domain with another address or none, and warns behind a router', () => {
   const domain = { name: 'm.example.com', addresses: ['198.51.100.1'], resolverFault: null };
   assertOnly(
     { ...standalone, domain: { ...domain, ownAddresses: ['203.0.113.7'] } },
@@ -284,7 +284,7 @@ test('warns of an address that the installation accepted', () => {
   );
 });
 
-test('a firewall that keeps viewers away', () => {
+test('reports a port that ufw closes', () => {
   assertOnly(
     { ...standalone, firewall: { tool: 'ufw', openPorts: [22, 80] } },
     'firewall',
@@ -294,7 +294,7 @@ test('a firewall that keeps viewers away', () => {
   );
 });
 
-test('nftables may keep viewers away from a port that no rule of it names', () => {
+test('warns of a port that no rule of nftables names', () => {
   assertOnly(
     { ...standalone, firewall: { tool: 'nft', openPorts: [80] } },
     'firewall',
@@ -330,7 +330,7 @@ test('reports a port that firewalld opens only until its next reload, or only af
   );
 });
 
-test('firewalld and legacy iptables may keep viewers away, too', () => {
+test('reports a port that firewalld closes, and warns of one that no rule of iptables names', () => {
   assertOnly(
     { ...standalone, firewall: { tool: 'firewalld', openPorts: [80], permanentPorts: [80] } },
     'firewall',
@@ -347,7 +347,7 @@ test('firewalld and legacy iptables may keep viewers away, too', () => {
   );
 });
 
-test('SELinux that forbids the proxy what it needs', () => {
+test('reports what SELinux forbids the web server', () => {
   const selinux = { webServerMayConnect: false, webServerMayReadChallenges: false };
   assertOnly(
     { ...proxied, selinux },
@@ -370,7 +370,7 @@ test('SELinux that forbids the proxy what it needs', () => {
   assert.deepEqual(listFaults({ ...proxied, selinux: allowed }), []);
 });
 
-test('port 80 is for certificates that certbot gets, and for no given one', () => {
+test('needs port 80 for certificates of certbot only', () => {
   const firewall = { tool: 'ufw', openPorts: [22, 4096] } as const;
   assert.deepEqual(
     listFaults({ ...standalone, firewall }).map(({ cause }) => cause),
@@ -382,14 +382,14 @@ test('port 80 is for certificates that certbot gets, and for no given one', () =
   assert.deepEqual(listFaults({ ...standalone, firewall, installed, renewal: null }), []);
 });
 
-test('port 80 is for nobody where no authority asks there', () => {
+test('does not need port 80 where no authority validates by http', () => {
   const firewall = { tool: 'ufw', openPorts: [443] } as const;
   assert.deepEqual(listFaults({ ...proxied, firewall, renewal: null }), []);
   const byDns = { ...renewal, authenticator: 'dns-cloudflare' };
   assert.deepEqual(listFaults({ ...proxied, firewall, renewal: byDns }), []);
 });
 
-test('nginx hands the route to a port that the agent no longer listens on', () => {
+test('reports a route to a port that the agent has left', () => {
   assert.ok(proxied.nginx);
   const text = 'location = /latchkey {\n    proxy_pass https://127.0.0.1:4096/;\n}\n';
   const file = { path: paths.nginxRoute, realPath: paths.nginxRoute, text, isWritable: true };
@@ -413,7 +413,7 @@ test('nginx hands the route to a port that the agent no longer listens on', () =
   );
 });
 
-test('a web server that was set up by hand may refuse with 403, and is not called nginx', () => {
+test('accepts 403 of a manual web server, and does not call it nginx', () => {
   assert.ok(proxied.installed && proxied.proxy);
   const byHand = { ...proxied, installed: { ...proxied.installed, proxyByHand: true } };
   const asApache = { ...proxied.proxy, route: answer(403, 'A client certificate is needed.') };
@@ -439,7 +439,7 @@ test('a web server that was set up by hand may refuse with 403, and is not calle
   assert.doesNotMatch(JSON.stringify(stopped), /nginx/u);
 });
 
-test('two server blocks of one name', () => {
+test('reports two server blocks of one name', () => {
   const warnings = ['conflicting server name "m.example.com" on 0.0.0.0:443, ignored'];
   const nginx = { version: '1.22.1', isRunning: true, files: [], fault: null, foreign: null };
   assertOnly(
@@ -455,7 +455,7 @@ test('two server blocks of one name', () => {
   );
 });
 
-test('an agent bound to this machine only, that is to be reached directly', () => {
+test('reports a standalone agent on loopback', () => {
   assertOnly(
     { ...standalone, configuration: configuration('127.0.0.1') },
     'bind_address',
@@ -465,7 +465,7 @@ test('an agent bound to this machine only, that is to be reached directly', () =
   );
 });
 
-test('an agent behind a proxy that is exposed beside it', () => {
+test('reports an exposed agent behind a proxy', () => {
   assertOnly(
     { ...proxied, configuration: configuration('0.0.0.0') },
     'bind_address',
@@ -475,7 +475,7 @@ test('an agent behind a proxy that is exposed beside it', () => {
   );
 });
 
-test('a list of revoked certificates that is out of date, or that nothing writes anew', () => {
+test('reports an outdated revocation list, and warns without a timer', () => {
   const revocations = { path: '/etc/a/crl.pem', isTimerActive: true };
   assertOnly(
     { ...proxied, revocations: { ...revocations, nextUpdate: inDays(-1) } },
@@ -493,7 +493,7 @@ test('a list of revoked certificates that is out of date, or that nothing writes
   );
 });
 
-test('a clock that nothing sets', () => {
+test('warns of an unsynchronized clock', () => {
   assertOnly(
     { ...standalone, isClockSynchronized: false },
     'clock',
@@ -503,7 +503,7 @@ test('a clock that nothing sets', () => {
   );
 });
 
-test('a configuration that is wrong, which the checks that need it do not guess around', () => {
+test('reports an invalid configuration once, and skips the checks that need it', () => {
   const path = '/etc/latchkey-agent/agent.yaml';
   assertOnly(
     {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { standalone, proxied, listFaults, assertOnly } from './examine.fixture.ts';
 
-test('a renewal is a problem when its challenge is answered by somebody else, or the agent keeps an old copy', () => {
+test('reports a renewal whose challenge another server answers, or whose copy is old', () => {
   const lost = { address: '203.0.113.7', isOwn: true, isOurs: false, says: 'status 404' };
   assertOnly(
     { ...proxied, challenges: [lost] },
@@ -21,7 +21,7 @@ test('a renewal is a problem when its challenge is answered by somebody else, or
   );
 });
 
-test('an address that is handed on to this machine is no problem once it answers', () => {
+test('accepts a forwarded address that answers', () => {
   const domain = {
     name: 'm.example.com',
     addresses: ['198.51.100.9'],
@@ -32,7 +32,7 @@ test('an address that is handed on to this machine is no problem once it answers
   assert.deepEqual(listFaults({ ...proxied, domain, challenges: [reached] }), []);
 });
 
-test('a resolver that fails is a problem of its own', () => {
+test('reports a failing resolver', () => {
   const ownAddresses = ['203.0.113.7'];
   const domain = { name: 'm.example.com', addresses: [], resolverFault: 'ETIMEOUT', ownAddresses };
   assertOnly(

@@ -9,7 +9,7 @@ import { type Environment, type Flags, type InstallOptions, readOptions } from '
 
 const DOMAIN = 'monitor.example.com';
 
-test('a domain alone is enough, and everything else has its default', () => {
+test('needs only a domain, and has defaults for the rest', () => {
   assert.deepEqual(readOptions({}, { LATCHKEY_DOMAIN: DOMAIN }, null), {
     options: {
       domain: DOMAIN,
@@ -29,7 +29,7 @@ test('a domain alone is enough, and everything else has its default', () => {
   });
 });
 
-test('every variable and every flag means the same, and flags win', () => {
+test('reads each option from its flag or its variable, and prefers the flag', () => {
   const expected: InstallOptions = {
     domain: 'xn--bcher-kva.example',
     email: 'ops+tls@example.com',
@@ -77,7 +77,7 @@ test('every variable and every flag means the same, and flags win', () => {
   assert.deepEqual(readOptions(flags, others, null), { options: expected, notes: [] });
 });
 
-test('an upgrade needs no word of what was said at first, and may change it', () => {
+test('takes the options of the existing installation, and lets them change', () => {
   const installed = {
     version: '1.0.0',
     mode: 'proxy',
@@ -99,7 +99,7 @@ test('an upgrade needs no word of what was said at first, and may change it', ()
   assert.deepEqual(accept(flags, {}, installed).certificateFiles, others);
 });
 
-test('each wrong value is one sentence that says what is right', () => {
+test('explains each wrong value in one sentence', () => {
   const cases: readonly (readonly [string, string, string])[] = [
     [
       'LATCHKEY_DOMAIN',
@@ -206,7 +206,7 @@ test('each wrong value is one sentence that says what is right', () => {
   }
 });
 
-test('everything that is wrong is told at once, by the name it was given under', () => {
+test('reports all problems at once, by the names of their sources', () => {
   assert.deepEqual(refuse({ mode: 'both', mtls: 'maybe' }, { LATCHKEY_CERT_FILE: '/a.pem' }), [
     'The domain is missing: give the name by which viewers reach this machine with --domain or LATCHKEY_DOMAIN, such as monitor.example.com.',
     '--mode must be auto, standalone or proxy.',
@@ -228,7 +228,7 @@ test('everything that is wrong is told at once, by the name it was given under',
   ]);
 });
 
-test('a variable that looks like a known one is told, and others of the prefix are left alone', () => {
+test('notes a misspelled variable, and ignores others of the prefix', () => {
   const environment = {
     LATCHKEY_DOMAIN: DOMAIN,
     LATCHKEY_EMIAL: 'ops@example.com',
@@ -243,7 +243,7 @@ test('a variable that looks like a known one is told, and others of the prefix a
   ]);
 });
 
-test('a misspelt variable is told also where something is missing for it', () => {
+test('notes a misspelled variable beside the problem that it causes', () => {
   const read = readOptions({}, { LATCHKEY_DOMIAN: DOMAIN }, null);
   assert.ok('problems' in read);
   assert.equal(read.problems.length, 1);
@@ -252,7 +252,7 @@ test('a misspelt variable is told also where something is missing for it', () =>
   ]);
 });
 
-test('no text of an option makes a throw, and none that could break out of a configuration is taken', () => {
+test('never throws for the text of an option, and rejects text that could break out of a configuration', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), fc.string(), (domain, path) => {
       const read = readOptions(
@@ -266,7 +266,7 @@ test('no text of an option makes a throw, and none that could break out of a con
   );
 });
 
-test('names that the DNS can hold are taken, and no others', () => {
+test('accepts names that the DNS allows, and no others', () => {
   const long = `${'a'.repeat(63)}.`.repeat(3);
   assert.equal(findHostNameProblem(`${long}${'a'.repeat(61)}`), null);
   assert.notEqual(findHostNameProblem(`${long}${'a'.repeat(62)}`), null);
@@ -278,7 +278,7 @@ test('names that the DNS can hold are taken, and no others', () => {
   }
 });
 
-test('the register of an installation is read back as written, and anything else is damage', () => {
+test('reads the register of an installation as written, and rejects anything else', () => {
   const facts = {
     version: '1.0.0',
     mode: 'standalone',

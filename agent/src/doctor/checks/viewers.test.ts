@@ -15,7 +15,7 @@ async function check(viewers: string) {
   });
 }
 
-test('warns of an agent that anybody can watch, and names how to close it', async () => {
+test('warns of an agent without restricted viewers, with the fix', async () => {
   const finding = await check('');
   assert.ok('fix' in finding);
   assert.equal(finding.state, 'warning');
@@ -28,7 +28,7 @@ test('accepts an agent that requires certificates or tokens', async () => {
     assert.equal((await check(viewers)).state, 'ok');
 });
 
-test('is skipped with a configuration that cannot be read', () => {
+test('skips the check of viewers with an invalid configuration', () => {
   const configuration = { kind: 'wrong', path: '/x', problems: [] } as const;
   assert.equal(checkViewers({ configuration }).state, 'skipped');
 });

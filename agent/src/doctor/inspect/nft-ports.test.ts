@@ -28,7 +28,7 @@ async function list(...nftables: readonly object[]): Promise<readonly number[] |
   return listNamedPorts(runProgram, PORTS);
 }
 
-test('ports are found in rules, sets, ranges and maps, and in no counter or handle', async () => {
+test('finds ports in rules, sets, ranges and maps, and not in counters or handles', async () => {
   const named = [
     rule(match({ set: [22, { range: [8000, 8100] }] }), { accept: null }),
     { set: { ...PLACE, name: 'web', elem: [80, 443] } },
@@ -39,7 +39,7 @@ test('ports are found in rules, sets, ranges and maps, and in no counter or hand
   assert.deepEqual(await list(DROPPING), []);
 });
 
-test('a last rule that refuses all is as good as the policy of the chain', async () => {
+test('treats a last rule that refuses everything as the policy of the chain', async () => {
   const counter = { counter: { packets: 0, bytes: 0 } };
   const reject = { reject: { type: 'icmpx', expr: 'admin-prohibited' } };
   assert.deepEqual(
@@ -48,7 +48,7 @@ test('a last rule that refuses all is as good as the policy of the chain', async
   );
 });
 
-test('nothing is told of rules that refuse some only, or that nft has no words for', async () => {
+test('returns null for rules that refuse only some connections, or that nft cannot show', async () => {
   assert.equal(await list(CHAIN, rule(match(22), { drop: null })), null);
   assert.equal(await list({ chain: { ...DROPPING.chain, hook: 'forward' } }), null);
   assert.equal(

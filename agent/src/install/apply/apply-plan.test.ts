@@ -37,7 +37,7 @@ describe('an installation', () => {
     assert.equal(host.snapshot()['etc/nginx/sites-enabled/other'], 'link ../sites-available/other');
   });
 
-  test('done again changes nothing, not even the time of a file', async () => {
+  test('changes nothing when applied again', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const [before, times] = [host.snapshot(), host.times()];
@@ -49,7 +49,7 @@ describe('an installation', () => {
     assert.deepEqual([host.snapshot(), host.times()], [before, times]);
   });
 
-  test('is undone wherever it is stopped', async () => {
+  test('is undone from any step', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     for (let stop = 1; stop <= steps.length + 1; stop += 1) {
@@ -85,7 +85,7 @@ describe('an installation', () => {
     assert.ok(failed > 8, `${failed} failures`);
   });
 
-  test('is ended by Ctrl-C wherever it is, and its undoing nowhere', async () => {
+  test('is interrupted at any step, but its undo is not', async () => {
     using host = new FakeHost();
     const shields: boolean[] = [];
     const context = host.open();
@@ -104,7 +104,7 @@ describe('an installation', () => {
     assert.equal(shields.indexOf(true), applied);
   });
 
-  test('is undone when it does not work in the end', async () => {
+  test('is undone when its verification fails', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     const broken = { ...order, verify: () => Promise.reject(new Error('nobody answers')) };
@@ -112,7 +112,7 @@ describe('an installation', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('leaves nothing when not even its journal can be begun', async () => {
+  test('leaves nothing when the journal cannot be written', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     const context = host.open();
@@ -124,7 +124,7 @@ describe('an installation', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('does not go back to a program that an earlier one left when it was killed at its end', async () => {
+  test('does not restore the program of a run that was killed at its end', async () => {
     using host = new FakeHost();
     await applyPlan(order, host.open());
     const before = host.snapshot();
@@ -133,7 +133,7 @@ describe('an installation', () => {
     assert.deepEqual(host.snapshot(), before);
   });
 
-  test('goes on undoing when one step cannot be undone, tells which, and does so before the next', async () => {
+  test('continues an undo after a failed step, and reports it', async () => {
     using host = new FakeHost();
     const before = host.snapshot();
     host.intercept = (command) => {

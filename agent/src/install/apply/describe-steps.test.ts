@@ -23,7 +23,7 @@ async function listTitles(plan: readonly Step[], host: FakeHost): Promise<string
   return lines.filter((line) => !line.startsWith(' ') && line !== '');
 }
 
-test('a rehearsal names every step that would be done, and changes nothing', async () => {
+test('a dry run lists every step, and changes nothing', async () => {
   using host = new FakeHost();
   const titles = await listTitles(steps, host);
   assert.equal(titles.length, steps.length);
@@ -33,7 +33,7 @@ test('a rehearsal names every step that would be done, and changes nothing', asy
   );
 });
 
-test('a rehearsal of the same again names no step as one that would be done', async () => {
+test('a dry run of an installed plan lists no change', async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
   const again = steps.map((step) =>
@@ -46,7 +46,7 @@ test('a rehearsal of the same again names no step as one that would be done', as
   );
 });
 
-test('a rehearsal says who would be told of a file that changes, and what would be undone', async () => {
+test('a dry run lists the readers of a changed file, and what would be undone', async () => {
   using host = new FakeHost();
   await applyPlan(order, host.open());
   const changed = steps

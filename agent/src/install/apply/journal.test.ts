@@ -18,7 +18,7 @@ const entry: Entry = {
 const file = `${paths.journal}/journal.jsonl`;
 
 describe('the journal', () => {
-  test('is for its owner only, and says after a crash what was about to be changed', () => {
+  test('is readable by its owner only, and contains the pending change after a crash', () => {
     using host = new FakeHost();
     const { journal } = host.open();
     journal.begin();
@@ -33,7 +33,7 @@ describe('the journal', () => {
     assert.deepEqual(modes, [0o700, 0o600]);
   });
 
-  test('passes over a last line that was being written when the machine stopped', () => {
+  test('ignores a torn last line', () => {
     using host = new FakeHost();
     host.open().journal.begin();
     appendFileSync(host.at(file), '{"line":"before","action":"app');
@@ -43,7 +43,7 @@ describe('the journal', () => {
     assert.deepEqual(host.open().journal.unfinished, [{ action: 'apply', entry }]);
   });
 
-  test('that is damaged stops everything, with its line', () => {
+  test('rejects a damaged line', () => {
     using host = new FakeHost();
     host.open().journal.begin();
     for (const damage of ['nonsense', '{}', '{"line":"done","entry":{"kind":"other"}}']) {
@@ -52,7 +52,7 @@ describe('the journal', () => {
     }
   });
 
-  test('refuses a copy of a file that is no longer what was kept', () => {
+  test('rejects a damaged backup', () => {
     using host = new FakeHost();
     const { backups } = host.open().journal;
     const name = backups.keep(Buffer.from('before'));

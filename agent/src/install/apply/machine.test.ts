@@ -3,7 +3,7 @@ import { test } from 'node:test';
 
 import { lastLines } from './machine.ts';
 
-test('the end of what a program printed cannot write to a terminal, whoever said it', () => {
+test('removes control characters from the output of a program', () => {
   const result = { code: 1, fault: null, isMissing: false, stdout: '' };
   const stderr = `${'early\n'.repeat(20)}Detail: "\u001B]0;x\u0007\u009B2J"\r\n\n`;
   assert.deepEqual(lastLines({ ...result, stderr }).slice(-2), ['early', 'Detail: " ]0;x  2J"']);

@@ -11,7 +11,7 @@ const NAME = 'monitor.invalid';
 const SERVER_FAILURE = 2;
 const NO_SUCH_NAME = 3;
 
-test('a name server that is silent, fails or is not there is reported as a failure', async (t) => {
+test('reports a silent, failing or missing name server', async (t) => {
   const silent = await startNameServer(t, null);
   assert.deepEqual(await findAddresses(NAME, [silent]), {
     addresses: [],
@@ -26,7 +26,7 @@ test('a name server that is silent, fails or is not there is reported as a failu
   assert.deepEqual(gone, { addresses: [], resolverFault: 'ECONNREFUSED' });
 });
 
-test('a name that the name server does not know is no failure of the resolver', async (t) => {
+test('does not report an unknown name as a failing resolver', async (t) => {
   const server = await startNameServer(t, NO_SUCH_NAME);
   assert.deepEqual(await findAddresses(NAME, [server]), { addresses: [], resolverFault: null });
 });

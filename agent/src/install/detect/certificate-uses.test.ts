@@ -9,7 +9,7 @@ import { detectCertificateUses, detectChallenged } from './certificates.ts';
 
 const LIVE = '/etc/letsencrypt/live/a.example.test';
 
-test('lists who names a certificate of certbot by a text or a link, and no file of an installation', async () => {
+test('lists configurations that name a certificate of certbot, without files of an installation', async () => {
   using host = new FakeHost();
   host.write('/etc/letsencrypt/renewal/a.example.test.conf', `cert = ${LIVE}/cert.pem\n`);
   host.write(paths.nginxServer, `ssl_certificate ${LIVE}/fullchain.pem;\n`);

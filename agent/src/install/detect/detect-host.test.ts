@@ -30,7 +30,7 @@ const DOMAIN = 'monitor.example.com';
 const NOW = new Date(Date.now() + 100 * 86_400_000);
 const OPTIONS = { domain: DOMAIN, certificateFiles: null };
 
-test('a bare machine has nothing, and nothing is changed to find that out', async (t) => {
+test('detects nothing on a bare machine, and changes nothing', async (t) => {
   const root = makeRoot(t, {
     'etc/os-release': 'PRETTY_NAME="Debian GNU/Linux 12 (bookworm)"\nVERSION_ID="12"\nID=debian\n',
     'run/systemd/system/.keep': '',
@@ -67,7 +67,7 @@ test('a bare machine has nothing, and nothing is changed to find that out', asyn
   });
 });
 
-test('what the agent is configured to is read, and who has that port', async (t) => {
+test('reads the configuration of the agent, and who listens on its port', async (t) => {
   const yaml = `listen: 127.0.0.1:5000
 interval_seconds: 7
 tls:
@@ -99,7 +99,7 @@ tls:
   ]);
 });
 
-test('a configuration that cannot be read is a fault, so that nothing is installed over it', async (t) => {
+test('reports an invalid configuration as a fault', async (t) => {
   const root = makeRoot(t, { [paths.configuration.slice(1)]: 'viewers: {tokens_flie: /a}\n' });
   const facts = await detectHost({ root, runProgram: answer({}) }, OPTIONS, surroundings());
   assert.equal(facts.configured, null);
@@ -107,7 +107,7 @@ test('a configuration that cannot be read is a fault, so that nothing is install
   assert.match(facts.faults.at(-1) ?? '', /^The agent would not start .* run this again\.$/u);
 });
 
-test('listeners of both families are told by address, process and unit', (t) => {
+test('detects listeners of both families with address, process and unit', (t) => {
   const root = makeRoot(t, {
     'proc/net/tcp': `${TABLE}${line('00000000:0050', '0A', 101)}${line('0100007F:1000', '0A', 102)}${line('0100007F:0050', '01', 103)}${line('00000000:0016', '0A', 104)}`,
     'proc/net/tcp6': `${TABLE}${line('00000000000000000000000000000000:01BB', '0A', 105)}${line('B80D0120000000000000000001000000:01BB', '0A', 106)}`,
@@ -133,7 +133,7 @@ test('listeners of both families are told by address, process and unit', (t) => 
   ]);
 });
 
-test('a listener cannot write to the terminal of whoever is told of it', (t) => {
+test('removes control characters from the name of a listener', (t) => {
   const root = makeRoot(t, {
     'proc/net/tcp': `${TABLE}${line('00000000:1000', '0A', 102)}`,
     'proc/7/comm': 'x\u001B[2J\u0007y\n',
@@ -143,7 +143,7 @@ test('a listener cannot write to the terminal of whoever is told of it', (t) => 
   assert.equal(listener?.process?.name, 'x?[2J?y');
 });
 
-test('on this machine a port that this process opens is found to be its own', async (t) => {
+test('detects a port of this process on this machine', async (t) => {
   const server = createServer();
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -157,7 +157,7 @@ test('on this machine a port that this process opens is found to be its own', as
   );
 });
 
-test('nginx that runs is told by its version, files, and warnings from before', async (t) => {
+test('detects the version, files and warnings of a running nginx', async (t) => {
   const root = makeRoot(t, {
     'etc/nginx/nginx.conf': 'events {}\n# configuration file /etc/passwd:\n',
     'etc/nginx/sites-available/shop': 'server { # Büro\n}',
@@ -196,7 +196,7 @@ test('nginx that runs is told by its version, files, and warnings from before', 
   assert.equal(latin?.isWritable, false, 'written back, its letters would be others');
 });
 
-test('the configuration that nginx refuses is told in its own words, and that of an nginx that is stopped is left alone', async (t) => {
+test('quotes why nginx rejects its configuration, and does not test that of a stopped nginx', async (t) => {
   const root = makeRoot(t, {});
   const version = { stderr: 'nginx version: nginx/1.26.3 (Ubuntu)\n' };
   const broken = answer({
@@ -224,7 +224,7 @@ test('the configuration that nginx refuses is told in its own words, and that of
   assert.ok(!asked.includes('nginx -T'));
 });
 
-test('a firewall counts when it refuses somebody', async (t) => {
+test('detects a firewall only when it refuses connections', async (t) => {
   const root = makeRoot(t, {});
   const docker =
     'table ip filter { chain INPUT { type filter hook input priority 0; policy accept; } }';
@@ -241,7 +241,7 @@ test('a firewall counts when it refuses somebody', async (t) => {
   }
 });
 
-test('firewalld and the rules of legacy iptables are found, which nft does not tell', async (t) => {
+test('detects firewalld and legacy iptables', async (t) => {
   const root = makeRoot(t, { 'proc/net/ip_tables_names': 'nat\nfilter\n' });
   const look = async (results: Parameters<typeof answer>[0]) =>
     (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings())).firewall;
@@ -254,7 +254,7 @@ test('firewalld and the rules of legacy iptables are found, which nft does not t
   assert.equal(await look({ 'iptables-legacy -S INPUT': accept }), 'none');
 });
 
-test('what SELinux lets a web server do is told where it is enforced', async (t) => {
+test('detects what an enforced SELinux allows a web server', async (t) => {
   const look = async (enforce: string, results: Parameters<typeof answer>[0]) => {
     const root = makeRoot(t, { 'sys/fs/selinux/enforce': enforce });
     return (await detectHost({ root, runProgram: answer(results) }, OPTIONS, surroundings()))
@@ -356,7 +356,7 @@ test(
   },
 );
 
-test('a damaged register of an installation is said, and is no installation', (t) => {
+test('reports a damaged register as a fault', (t) => {
   const place = 'var/lib/latchkey-agent-install/installed.json';
   const good = {
     version: '1.0.0',
@@ -379,7 +379,7 @@ test('a damaged register of an installation is said, and is no installation', (t
   );
 });
 
-test('the package is known by its own Node.js, and other ones are none', (t) => {
+test('finds the package by its own Node.js', (t) => {
   const root = makeRoot(t, {
     'p/bin/latchkey-agent': '',
     'q/bin/node': '',
@@ -388,14 +388,14 @@ test('the package is known by its own Node.js, and other ones are none', (t) => 
   assert.equal(findPackage(join(root, 'q/bin/node')), null);
 });
 
-test('a name that leads nowhere, or to this machine for itself only, has no address, and nobody waits long for that', async () => {
+test('returns no address for an unknown or loopback name, within seconds', async () => {
   const startedAtMs = performance.now();
   assert.deepEqual((await findAddresses('monitor.invalid')).addresses, []);
   assert.deepEqual((await findAddresses('localhost')).addresses, []);
   assert.ok(performance.now() - startedAtMs < 10_000);
 });
 
-test('the addresses of this machine are those that others may reach', () => {
+test('returns the addresses of this machine that others may reach', () => {
   for (const address of detectAddresses()) assert.doesNotMatch(address, /^(?:127\.|::1$|fe80:)/u);
 });
 

@@ -66,7 +66,7 @@ test('the master of a worker that listens is compared, and the process of the un
   assert.match((await find(`${MASTER} -c /srv/m.conf`, [])) ?? '', / reads \/srv\/m\.conf,/u);
 });
 
-test('a command line cannot write to the terminal', async (t) => {
+test('removes control characters from a command line', async (t) => {
   const { find } = makeMachine(t);
   assert.doesNotMatch((await find(`${MASTER} -c /srv/\u001B[2J\n.conf`)) ?? '', /\p{Cc}/u);
 });

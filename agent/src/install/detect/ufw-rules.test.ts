@@ -15,7 +15,7 @@ const MACHINE = {
   'etc/ufw/before.rules': '# port 80\n-A ufw-before-input -p udp --sport 67 --dport 68 -j ACCEPT\n',
 };
 
-test('ufw refuses a port that no rule lets in', (t) => {
+test('detects that ufw refuses a port without a rule', (t) => {
   assert.equal(judge(t, {}), true);
   for (const rule of [
     'allow udp 80 0.0.0.0/0 any 0.0.0.0/0 in',
@@ -27,7 +27,7 @@ test('ufw refuses a port that no rule lets in', (t) => {
   }
 });
 
-test('ufw may let a port in by a list, a range, an application, an address or another file', (t) => {
+test('is uncertain of ufw with a list, a range, an application, an address or another file', (t) => {
   for (const rule of [
     'allow tcp 80 0.0.0.0/0 any 0.0.0.0/0 in',
     'limit any 80 0.0.0.0/0 any 0.0.0.0/0 in',
@@ -44,7 +44,7 @@ test('ufw may let a port in by a list, a range, an application, an address or an
   assert.equal(judge(t, { 'etc/ufw/before.rules': before }), false);
 });
 
-test('nothing is certain with a policy that accepts, and without rules that can be read', (t) => {
+test('is uncertain of ufw with an accepting policy, and without readable rules', (t) => {
   assert.equal(judge(t, { 'etc/default/ufw': 'DEFAULT_INPUT_POLICY="ACCEPT"\n' }), false);
   assert.equal(judge(t, { 'etc/default/ufw': '' }), false);
   assert.equal(judge(t, { 'etc/ufw/user.rules': '' }), false);

@@ -39,7 +39,7 @@ function accept(options: InstallOptions, facts: HostFacts): Plan {
 const configured = configure({}, { host: '127.0.0.1', port: 5000, intervalSeconds: 5 });
 const proxied = { ...withNginx(OVER_HTTPS), installed: install('proxy'), configured };
 
-test('a port that is configured is followed by nginx, and by what is printed for a person', () => {
+test('uses the configured port in nginx and in instructions', () => {
   const plan = accept(OPTIONS, proxied);
   const route = plan.steps.find((step) => 'path' in step && step.path === paths.nginxRoute);
   assert.ok(route?.kind === 'file');
@@ -52,7 +52,7 @@ test('a port that is configured is followed by nginx, and by what is printed for
   assert.doesNotMatch(byHand.instructions, /4096/u);
 });
 
-test('a port that is configured is the one that a firewall must let in, and that nobody else may have', () => {
+test('opens and reserves the configured port', () => {
   const direct = {
     ...BARE,
     installed: install('standalone'),
@@ -71,14 +71,14 @@ test('a port that is configured is the one that a firewall must let in, and that
   );
 });
 
-test('a port that is configured stays when the configuration is rewritten, unless nginx needs it', () => {
+test('keeps the configured port in a rewritten configuration, unless nginx needs it', () => {
   assert.equal(accept({ ...OPTIONS, mutualTls: true }, proxied).agentPort, 5000);
   const direct = configure({}, { port: 443 });
   const moved = { ...proxied, installed: install('standalone'), configured: direct };
   assert.equal(accept({ ...OPTIONS, mode: 'proxy' }, moved).agentPort, 4096);
 });
 
-test('an interval that is asked for beside a configuration that stays is told to be without effect', () => {
+test('notes that an interval has no effect on a kept configuration', () => {
   const [same, other] = [5, 2].map((scrapeIntervalSeconds) =>
     accept({ ...OPTIONS, scrapeIntervalSeconds }, proxied).notes.filter((note) =>
       note.includes('interval'),
@@ -90,7 +90,7 @@ test('an interval that is asked for beside a configuration that stays is told to
   ]);
 });
 
-test('an agent listens on IPv6 where its domain leads there alone, and is told how to where it does not', () => {
+test('listens on IPv6 for a domain on IPv6 only, and otherwise notes how to', () => {
   const [four, six] = ['203.0.113.7', '2001:db8::9'];
   const look = (domainAddresses: readonly string[], changes: Partial<HostFacts> = {}) => {
     const facts = { ...BARE, addresses: [four, six], domainAddresses, ...changes };

@@ -143,7 +143,7 @@ const options: fc.Arbitrary<InstallOptions> = fc
   })
   .map((each) => ({ ...OPTIONS, ...each }));
 
-test('any machine gives a plan, a refusal or words for a person, and the same each time', () => {
+test('plans deterministically for any machine', () => {
   const kinds = new Set<string>();
   fc.assert(
     fc.property(options, facts, (asked, host) => {
@@ -158,7 +158,7 @@ test('any machine gives a plan, a refusal or words for a person, and the same ea
   assert.deepEqual([...kinds].sort(), ['manual', 'plan', 'refusal']);
 });
 
-test('no plan opens the port of an agent behind a proxy, or hides that of one that stands alone', async () => {
+test('never opens the port of a proxied agent, nor hides that of a standalone one', async () => {
   await fc.assert(
     fc.asyncProperty(options, facts, async (asked, host) => {
       const plan = planInstall(asked, host);
@@ -182,7 +182,7 @@ test('no plan opens the port of an agent behind a proxy, or hides that of one th
   );
 });
 
-test('a plan has the program and its user before what needs them, and starts the agent once all it reads is there', () => {
+test('orders steps by what they need', () => {
   fc.assert(
     fc.property(options, facts, (asked, host) => {
       const plan = planInstall(asked, host);

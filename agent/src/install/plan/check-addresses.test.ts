@@ -16,21 +16,21 @@ function judge(domainAddresses: readonly string[], addresses: readonly string[])
   return notes.length > 0 ? 'note' : 'fine';
 }
 
-test('a machine behind a translation of addresses may be meant by an address that it does not know', () => {
+test('accepts a public address behind NAT', () => {
   assert.equal(judge(['203.0.113.7'], ['10.0.0.5']), 'note');
   assert.equal(judge(['203.0.113.7'], []), 'note');
   assert.equal(judge(['10.0.0.9'], ['10.0.0.5']), 'objection');
   assert.equal(judge(['203.0.113.7'], ['198.51.100.9']), 'objection');
 });
 
-test('IPv4 is translated also where the machine has a public address of IPv6', () => {
+test('considers NAT for each address family', () => {
   assert.equal(judge(['203.0.113.7'], ['10.0.0.5', '2001:db8::5']), 'note');
   assert.equal(judge(['2001:db8::9'], ['10.0.0.5', '2001:db8::5']), 'objection');
   assert.equal(judge(['203.0.113.7'], ['2001:db8::5']), 'objection');
   assert.equal(judge(['2001:db8::9'], ['198.51.100.9']), 'objection');
 });
 
-test('an address of the machine is known however it is written', () => {
+test('compares addresses in any notation', () => {
   assert.equal(judge(['2001:db8:0::5'], ['2001:db8::5']), 'fine');
   assert.equal(judge(['203.0.113.7', '198.51.100.9'], ['203.0.113.7']), 'note');
 });
@@ -43,7 +43,7 @@ function judgeNone(resolverFault: string | null): string {
   }).objections.join();
 }
 
-test('a resolver that fails is reported, and not a name without addresses', () => {
+test('reports a failing resolver instead of a name without addresses', () => {
   assert.match(judgeNone('ETIMEOUT'), /^The name servers .* do not answer .* \(ETIMEOUT\), /u);
   assert.match(judgeNone(null), /has no address in the DNS/u);
 });

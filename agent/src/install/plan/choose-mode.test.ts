@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { OPTIONS, runNginx, SHOP, withNginx } from './hosts.fixture.ts';
 import { planInstall } from './plan-install.ts';
 
-test('an nginx that reads another configuration is left to a person, and no certificate is issued through it', () => {
+test('returns instructions for a foreign nginx, and issues no certificate through it', () => {
   const foreign = 'The nginx that runs reads /srv/n.conf.';
   const host = { ...withNginx(SHOP), nginx: { ...runNginx(SHOP), foreign } };
   const manual = planInstall(OPTIONS, host);

@@ -32,12 +32,12 @@ const outline = ({ steps }: Plan): string[] =>
 
 const moved: HostFacts = { ...withNginx(SHOP), installed: INSTALLED, challenged: [OLD] };
 
-test('the certificate of another domain before does not stay', () => {
+test('does not keep the certificate of an earlier domain', () => {
   const { keptCertificates, objections } = plan(moved);
   assert.deepEqual([keptCertificates, objections], [[DOMAIN], []]);
 });
 
-test('the certificate of another domain before stays where somebody uses it, and its renewal must work', () => {
+test('keeps the certificate of an earlier domain that is in use, and requires its renewal', () => {
   const certificateUses = [{ name: OLD, path: '/etc/postfix/main.cf' }];
   const { keptCertificates, objections } = plan({ ...moved, certificateUses });
   assert.deepEqual(keptCertificates, [DOMAIN, OLD]);
@@ -47,7 +47,7 @@ test('the certificate of another domain before stays where somebody uses it, and
   assert.deepEqual(elsewhere.objections, [], 'it is renewed another way by now');
 });
 
-test("a certificate that a site's own block shows by now is still renewed through nginx", () => {
+test("renews a certificate through nginx that a site's own block presents", () => {
   const certificate = keep('webroot', [paths.challenges]);
   const certificateUses = [{ name: DOMAIN, path: '/etc/nginx/sites-available/site' }];
   const facts = {
@@ -69,7 +69,7 @@ test("a certificate that a site's own block shows by now is still renewed throug
   assert.deepEqual([made.objections, made.keptCertificates], [[], [DOMAIN]]);
 });
 
-test("a certificate that is given by its place among certbot's is handed over after each renewal", () => {
+test('passes on each renewal of a given certificate of certbot', () => {
   const certificateFiles = {
     certificate: `${LIVE}/fullchain.pem`,
     key: `${LIVE}/privkey.pem`,

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BARE, OPTIONS } from './hosts.fixture.ts';
 import { planInstall } from './plan-install.ts';
 
-test('a missing e-mail address is told apart as an option that is missing, also beside other reasons', () => {
+test('marks a missing e-mail address as a missing option', () => {
   const busy = { ...BARE, listeners: [{ port: 80, address: '::', process: null }] };
   const lacks = [null, 'ops@example.com'].map((email) => {
     const plan = planInstall({ ...OPTIONS, mode: 'standalone', email }, busy);

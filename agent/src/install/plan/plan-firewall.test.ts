@@ -21,7 +21,7 @@ test('--open-firewall opens the ports in ufw, firewalld and nftables', () => {
   }
 });
 
-test('without --open-firewall the commands that open the ports for good are named', () => {
+test('names the commands that open ports permanently without --open-firewall', () => {
   const said = (['ufw', 'firewalld', 'nft'] as const).map((tool) => plan(tool, false).notes.join());
   assert.match(
     said[0] ?? '',
@@ -34,7 +34,7 @@ test('without --open-firewall the commands that open the ports for good are name
   assert.match(said[2] ?? '', /\(nftables\): ports 80 and 4096 must be open.*--open-firewall/u);
 });
 
-test('legacy iptables is never changed, and the commands are named also with --open-firewall', () => {
+test('never changes legacy iptables, and names the commands', () => {
   const { steps, notes } = plan('iptables', true);
   assert.deepEqual(steps, []);
   assert.match(
@@ -43,7 +43,7 @@ test('legacy iptables is never changed, and the commands are named also with --o
   );
 });
 
-test('port 80 refused by ufw stands against a certificate that is to be issued', () => {
+test('objects to a certificate while ufw refuses port 80', () => {
   const closed = { firewall: 'ufw', isPort80Refused: true } as const;
   const list = (facts: HostFacts, options: Partial<typeof OPTIONS> = {}) => {
     const made = planInstall({ ...OPTIONS, ...options }, { ...facts, ...closed });

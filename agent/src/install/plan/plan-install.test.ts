@@ -180,14 +180,14 @@ for (const [name, facts, expected] of HOSTS) {
   }
 }
 
-test('a forced standalone mode is the same as one that was chosen', () => {
+test('plans a forced standalone mode like a chosen one', () => {
   for (const [name, facts, expected] of HOSTS) {
     const options = { ...OPTIONS, forcesStandalone: true };
     assert.deepEqual(outline(options, facts), expected.standalone, name);
   }
 });
 
-test('behind a web server of somebody else the agent alone is installed, when that is asked for', () => {
+test('installs only the agent behind a manual proxy', () => {
   const apache = { ...BARE, listeners: [listenOn(80, 'apache2'), listenOn(443, 'apache2')] };
   const manual = planInstall(OPTIONS, apache);
   assert.ok(manual.kind === 'manual');
@@ -203,7 +203,7 @@ test('behind a web server of somebody else the agent alone is installed, when th
   assert.deepEqual(outline(options, withNginx(OVER_HTTPS)), alone);
 });
 
-test('mutual TLS adds the authority before the agent starts, and the timer of its list', () => {
+test('adds the authority and its timer with mutual TLS', () => {
   const units = ['service', 'timer'].map(
     (kind) => `file /etc/systemd/system/latchkey-agent-revocations.${kind}`,
   );
@@ -220,7 +220,7 @@ test('mutual TLS adds the authority before the agent starts, and the timer of it
   assert.deepEqual(outline(options, withNginx(OVER_HTTPS)), behind);
 });
 
-test('the agent is open to all when it stands alone, and to this machine alone behind a proxy', async () => {
+test('listens on every address standalone, and on loopback behind a proxy', async () => {
   const hosts = { standalone: BARE, proxy: withNginx(SHOP) };
   for (const mode of ['standalone', 'proxy'] as const) {
     for (const mutualTls of [false, true]) {
@@ -237,7 +237,7 @@ test('the agent is open to all when it stands alone, and to this machine alone b
   }
 });
 
-test('a certificate that was given needs no certbot, no e-mail address, no port 80 and no DNS', () => {
+test('needs no certbot, e-mail address, port 80 or DNS for a given certificate', () => {
   const certificateFiles = { certificate: '/etc/ssl/a.pem', key: '/etc/ssl/a.key' };
   const options = { ...OPTIONS, email: null, certificateFiles };
   const plain = STANDALONE.filter((step) => !/certbot|^certificate|renewal-hooks/u.test(step));
@@ -258,7 +258,7 @@ test('a certificate that was given needs no certbot, no e-mail address, no port 
   );
 });
 
-test('a certificate that certbot keeps is used again, also one of another name, and renewed as it was', () => {
+test('reuses a certificate of certbot, and its renewal', () => {
   const options = { ...OPTIONS, email: null };
   const kept = { ...BARE, hasCertbot: true, certificate: keep('standalone') };
   const expected = STANDALONE.filter((step) => !/certbot|^certificate/u.test(step));
@@ -272,7 +272,7 @@ test('a certificate that certbot keeps is used again, also one of another name, 
   );
 });
 
-test('a certificate that has expired, or could not be renewed where nginx has port 80 now, is issued anew', () => {
+test('issues an expired or unrenewable certificate again', () => {
   const expired = { ...keep('standalone'), isExpired: true };
   assert.ok(outline(OPTIONS, { ...BARE, certificate: expired }).includes('certificate standalone'));
   const moved = { ...withNginx(SHOP), certificate: keep('standalone') };
@@ -287,12 +287,12 @@ test('a certificate that has expired, or could not be renewed where nginx has po
   assert.ok(outline(OPTIONS, ours).includes('certificate standalone'));
 });
 
-test('a certificate by the webroot of somebody else does not change who answers their challenges', () => {
+test('does not answer challenges of a foreign webroot', () => {
   const theirs = { ...withNginx(OVER_HTTP), certificate: keep('webroot', ['/var/www/html']) };
   assert.ok(!outline(OPTIONS, theirs).some((step) => /challenge|certificate webroot/u.test(step)));
 });
 
-test('what a second run needs is there already, whatever the first one was', () => {
+test('plans the same steps for a second run', () => {
   const hosts = [BARE, withNginx(SHOP), withNginx(OVER_HTTP), withNginx(OVER_HTTPS)];
   const wishes = (['auto', 'standalone'] as const).flatMap((mode) =>
     [false, true].map((mutualTls) => ({ ...OPTIONS, mode, mutualTls })),
@@ -307,7 +307,7 @@ test('what a second run needs is there already, whatever the first one was', () 
   }
 });
 
-test('an upgrade moves nothing, and a move is said', () => {
+test('keeps domain and mode in an upgrade, and notes a change', () => {
   const standalone = { ...BARE, installed: install('standalone') };
   const later = {
     ...withNginx(SHOP),
@@ -338,7 +338,7 @@ test('an upgrade moves nothing, and a move is said', () => {
   );
 });
 
-test('an agent that runs does not stand in its own way', () => {
+test('does not count the running agent as a blocker', () => {
   const process = { pid: 99, name: 'node', unit: 'latchkey-agent.service' };
   const running = { port: 4096, address: '0.0.0.0', process };
   assert.equal(
@@ -347,7 +347,7 @@ test('an agent that runs does not stand in its own way', () => {
   );
 });
 
-test('what cannot be done is one sentence each, with its fix', () => {
+test('refuses with one sentence and fix for each reason', () => {
   const broken = 'nginx: [emerg] unknown directive "servr" in /etc/nginx/nginx.conf:3';
   const cases: readonly (readonly [Partial<InstallOptions>, Partial<HostFacts>, string])[] = [
     [{}, { isRoot: false }, 'Only root can install: run it with sudo, or as root.'],
@@ -404,7 +404,7 @@ test('what cannot be done is one sentence each, with its fix', () => {
   }
 });
 
-test('a configuration that cannot be written to is left to a person, with what to paste', () => {
+test('returns instructions for a read-only configuration of nginx', () => {
   const fixed = withNginx({ ...OVER_HTTPS, isWritable: false });
   const manual = planInstall(OPTIONS, fixed);
   assert.ok(manual.kind === 'manual');
@@ -413,7 +413,7 @@ test('a configuration that cannot be written to is left to a person, with what t
   assert.match(manual.instructions, /proxy_pass https:\/\/127\.0\.0\.1:4096/u);
 });
 
-test('a name that leads elsewhere stands against a certificate, unless that cannot be known or is to be passed over', () => {
+test('objects to a certificate for a domain with another address, unless that is uncertain or accepted', () => {
   const elsewhere = { domainAddresses: ['198.51.100.9'] };
   const objection = `${DOMAIN} leads to 198.51.100.9 and not to this machine (203.0.113.7): correct its record in the DNS, or pass over this with --skip-dns-check where a proxy or a router hands port 80 on.`;
   assert.deepEqual(judge(elsewhere), { notes: [], objections: [objection] });
@@ -441,7 +441,7 @@ test('a name that leads elsewhere stands against a certificate, unless that cann
   assert.deepEqual(judge({ ...elsewhere, certificate: keep('standalone') }).objections, []);
 });
 
-test('ports are opened only when asked for, before the certificate needs them', () => {
+test('opens ports only on request, before the certificate needs them', () => {
   const guarded = { ...BARE, firewall: 'ufw' } as const;
   const told = accept(OPTIONS, guarded);
   assert.ok(!told.steps.some(({ kind }) => kind === 'firewall'));

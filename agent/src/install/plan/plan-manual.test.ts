@@ -25,7 +25,7 @@ function plan(facts: HostFacts, options = BY_HAND): ManualSteps | null {
   return found.manualSteps;
 }
 
-test('what a person has to put into the web server that is there comes with the plan', () => {
+test('adds manual steps for the detected web server', () => {
   assert.match(plan(APACHE)?.instructions ?? '', /<VirtualHost \*:443>.*ProxyPass/su);
   assert.match(plan(BARE)?.instructions ?? '', /A web server that is not known here/u);
   const route = /^Put this into the server block that answers.*location = \/latchkey \{/su;
@@ -36,13 +36,13 @@ test('what a person has to put into the web server that is there comes with the 
   assert.match(plan(withNginx(writeSite(balanced)))?.instructions ?? '', /\$proxy_protocol_addr/u);
 });
 
-test('nothing has to be put into nginx where it is already', () => {
+test('adds no manual steps where nginx has the route', () => {
   const route = 'location = /latchkey { proxy_pass https://127.0.0.1:4096/; }';
   const pasted = OVER_HTTPS.text.replace('root', `${route}\n    root`);
   assert.equal(plan(withNginx(writeSite(pasted))), null);
 });
 
-test('what an earlier installation has told already is known to be so', () => {
+test('marks manual steps of an earlier installation as repeated', () => {
   const installed = {
     version: '1.0.0',
     mode: 'proxy',
@@ -63,6 +63,6 @@ test('what an earlier installation has told already is known to be so', () => {
   assert.equal(plan(after, { ...BY_HAND, mutualTls: true })?.isRepeated, false);
 });
 
-test('nothing is left to a person where this program does it', () => {
+test('adds no manual steps where the installer configures nginx', () => {
   assert.equal(plan(withNginx(OVER_HTTPS), { ...OPTIONS, proxyByHand: false }), null);
 });

@@ -71,7 +71,7 @@ function textOf(made: ReturnType<typeof planInstall>): string {
   return step.text;
 }
 
-test('this test knows every setting of the configuration', () => {
+test('covers every setting of the configuration', () => {
   assert.deepEqual(Object.keys(OWN).sort(), [...SETTING_NAMES].sort());
 });
 
@@ -96,7 +96,7 @@ for (const [why, options, facts] of REWRITES) {
   });
 }
 
-test('an installation names the settings that it changes', () => {
+test('notes the settings that an installation changes', () => {
   const [, options, facts] = REWRITES[1] ?? assert.fail();
   const made = plan(options, facts, { 'viewers.tokens_file': '/etc/tokens' });
   assert.ok(made.kind === 'plan');
@@ -108,13 +108,13 @@ test('an installation names the settings that it changes', () => {
   );
 });
 
-test('an interval that is asked for counts more than the one that is configured', () => {
+test('prefers the requested interval to the configured one', () => {
   const [, options, facts] = REWRITES[0] ?? assert.fail();
   const made = plan({ ...options, scrapeIntervalSeconds: 9 }, facts, { interval_seconds: 30 });
   assert.match(textOf(made), /^interval_seconds: 9$/mu);
 });
 
-test('a listen address of its own stays in its mode, and a certificate of its own with its domain', async () => {
+test('keeps a listen address within its mode, and a certificate with its domain', async () => {
   const own = { 'tls.certificate_file': '/etc/own.pem', 'tls.key_file': '/etc/own.key' };
   const facts = { ...BARE, installed: INSTALLED };
   const configured = configure(own, { host: '203.0.113.2', port: 5000 });
@@ -136,7 +136,7 @@ const OWN_AUTHORITY = {
   'viewers.refuse_in_handshake': true,
 };
 
-test('client certificates of an own authority stay required', async () => {
+test('keeps required client certificates of the administrator’s authority', async () => {
   const [, options, facts] = REWRITES[0] ?? assert.fail();
   const config = await parseConfig(textOf(plan(options, facts, OWN_AUTHORITY)), 'agent.yaml');
   assert.deepEqual(config.tls.clients, {
@@ -146,7 +146,7 @@ test('client certificates of an own authority stay required', async () => {
   assert.equal(config.refusesInHandshake, true);
 });
 
-test('an installation that would drop required client certificates is refused, and says what to decide', () => {
+test('refuses to drop required client certificates', () => {
   const [, domain, proxy, mutual] = [null, ...REWRITES];
   assert.ok(domain !== undefined && proxy !== undefined && mutual !== undefined);
   const ours = { ...OWN_AUTHORITY, 'viewers.authority_file': paths.authorityCertificate };
@@ -160,7 +160,7 @@ test('an installation that would drop required client certificates is refused, a
   assert.match(refusals[2] ?? '', /this installation would not: install with --mtls/u);
 });
 
-test('--mtls no takes mutual TLS back when it was installed', async () => {
+test('removes installed mutual TLS with --mtls no', async () => {
   const [, , facts] = REWRITES[0] ?? assert.fail();
   const ours = { ...OWN_AUTHORITY, 'viewers.authority_file': paths.authorityCertificate };
   const options = { ...OPTIONS, certificateFiles: FILES };
@@ -176,7 +176,7 @@ function isOpen(options: InstallOptions, settings: Readonly<Record<string, unkno
   return found.notes.some((note) => note.startsWith('Anybody who reaches the address may watch:'));
 }
 
-test('a plan notes that anybody may watch, unless certificates or tokens are required', () => {
+test('notes unrestricted viewers, unless certificates or tokens are required', () => {
   const options = { ...OPTIONS, certificateFiles: FILES };
   assert.equal(isOpen(options, {}), true);
   assert.equal(isOpen(options, { 'viewers.tokens_file': null }), true);

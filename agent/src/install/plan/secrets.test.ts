@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { BARE, OPTIONS, SHOP, withNginx } from './hosts.fixture.ts';
 import { planInstall } from './plan-install.ts';
 
-test('what is secret is for root and the group of the agent, and all else of root for everybody', () => {
+test('plans secret files for root and the agent only', () => {
   const plans = [
     planInstall(OPTIONS, BARE),
     planInstall({ ...OPTIONS, mutualTls: true }, withNginx(SHOP)),

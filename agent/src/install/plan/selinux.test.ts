@@ -6,7 +6,7 @@ import { planInstall } from './plan-install.ts';
 
 const selinux = { webServerMayConnect: false, webServerMayReadChallenges: false };
 
-test('where SELinux forbids it, an installation behind a proxy is refused with the commands that allow it', () => {
+test('refuses proxy mode with the commands that SELinux needs', () => {
   const plan = planInstall(OPTIONS, { ...withNginx(OVER_HTTPS), selinux });
   assert.ok(plan.kind === 'refusal');
   assert.match(
@@ -30,7 +30,7 @@ test('refuses standalone mode when SELinux stops nginx from answering the challe
   assert.equal(allowed.kind, 'plan');
 });
 
-test('SELinux is no matter without a proxy, and where it allows what is needed', () => {
+test('ignores SELinux without a proxy, and where it allows what is needed', () => {
   const options = { ...OPTIONS, certificateFiles: { certificate: '/a.pem', key: '/a.key' } };
   assert.equal(planInstall(options, { ...BARE, selinux }).kind, 'plan');
   const allowed = { webServerMayConnect: true, webServerMayReadChallenges: true };

@@ -14,7 +14,7 @@ function order(text: string, verify = async () => undefined as void) {
 
 const EDITED = 'listen: 0.0.0.0:4096\ntokens_file: /etc/own\n';
 
-test('a configuration that is written anew is kept beside it, until all is undone', async () => {
+test('keeps the previous configuration until everything is undone', async () => {
   using host = new FakeHost();
   const untouched = host.snapshot();
   await applyPlan(order('listen: 0.0.0.0:4096\n'), host.open());

@@ -28,7 +28,7 @@ function hostWith(...nftables: readonly object[]): FakeHost {
 
 const step = { kind: 'firewall', tool: 'nft', port: 80 } as const;
 
-test('a rule of nftables is known by its port, whatever its number', async () => {
+test('identifies a rule of nftables by its port', async () => {
   using host = hostWith(makeRule(4096, 80), makeRule(8080, 800), makeRule(80, 7, 'theirs'));
   using source = hostWith(makeRule(80, 7, 'latchkey-agent', 'sport'));
   assert.equal(await firewall.isSatisfied(step, source.open()), false);
@@ -40,7 +40,7 @@ test('a rule of nftables is known by its port, whatever its number', async () =>
   assert.equal(open.calls.at(-1), 'nft delete rule inet filter input handle 9');
 });
 
-test('a port is opened in the chains that know ports', async () => {
+test('opens a port in chains of families with ports', async () => {
   using host = hostWith(
     { chain: { family: 'inet', name: 'input', ...CHAIN } },
     { chain: { family: 'arp', name: 'input', ...CHAIN } },
@@ -52,7 +52,7 @@ test('a port is opened in the chains that know ports', async () => {
   );
 });
 
-test('a port that is opened in nftables is opened again at each start, until that is undone', async () => {
+test('opens a port of nftables at each boot until it is undone', async () => {
   using host = hostWith({ chain: { family: 'inet', name: 'input', ...CHAIN } });
   const before = { paths: [], facts: { open: [] } };
   const entryOf = (port: string) => ({
@@ -74,7 +74,7 @@ test('a port that is opened in nftables is opened again at each start, until tha
   assert.equal(host.has(paths.portUnit), false);
 });
 
-test('a port whose rule is gone, or that is not opened at the next start, is opened anew', async () => {
+test('opens a port again whose rule or unit is missing', async () => {
   using host = hostWith(makeRule(80, 9));
   assert.equal(
     await firewall.isSatisfied(step, host.open()),
@@ -120,7 +120,7 @@ test('opens a port in both configurations of firewalld, and restores each as it 
   }
 });
 
-test('a rule that is there already is not added again when the port is made to stay open', async () => {
+test('does not add an existing rule again', async () => {
   using host = hostWith({ chain: { family: 'inet', name: 'input', ...CHAIN } }, makeRule(80, 9));
   const before = await firewall.capture({ tool: 'nft', port: '80' }, host.open());
   assert.deepEqual(before.facts, { open: ['rule'] });

@@ -21,7 +21,7 @@ function hostWith(...workers: readonly string[]): FakeHost {
   return host;
 }
 
-test('nginx is waited for until none of the old workers takes connections any more', async () => {
+test('waits until no old worker of nginx accepts connections', async () => {
   using host = hostWith('81\n82\n', '81\n82\n', '81\n82\n91\n', '82\n91\n92\n', '91\n92\n');
   const context = host.open();
   let paused = 0;
@@ -32,7 +32,7 @@ test('nginx is waited for until none of the old workers takes connections any mo
   assert.equal(paused, 3);
 });
 
-test('nginx whose workers stay, or are not to be seen, is not waited for without end', async () => {
+test('stops waiting for workers that stay or are invisible', async () => {
   for (const host of [hostWith('81\n'), hostWith('')]) {
     using its = host;
     await nginx.apply({ kind: 'nginx', probesRoute: false }, its.open(), NOTHING);

@@ -44,7 +44,7 @@ test('an uninstallation keeps packages that another apt installed at the same ti
   assert.equal(host.read('/var/lib/packages'), 'base\nmemcached\n');
 });
 
-test('an installation that fails keeps packages that another apt installed meanwhile', async () => {
+test('a failed installation keeps packages that another apt installed', async () => {
   using host = new FakeHost();
   host.intercept = (command) => {
     if (!INSTALL.test(command)) return null;

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { FakeHost } from '../../../../test/fake-host.ts';
 import { service } from './service.ts';
 
-test('a service that ran before and does not come back is told, and holds nothing up', async () => {
+test('reports a service that does not start again, and continues', async () => {
   using host = new FakeHost();
   host.intercept = (command) =>
     command.startsWith('systemctl restart') ? { code: 1, stderr: 'no' } : null;
@@ -17,7 +17,7 @@ test('a service that ran before and does not come back is told, and holds nothin
   assert.ok(host.calls.includes('systemctl enable --quiet latchkey-agent.service'));
 });
 
-test('of a timer that was not there before not even the stamp of systemd is left', async () => {
+test('removes the systemd stamp of a new timer', async () => {
   using host = new FakeHost();
   const stamps = '/var/lib/systemd/timers';
   for (const unit of ['x.timer', 'apt-daily.timer']) host.write(`${stamps}/stamp-${unit}`, '');
@@ -36,7 +36,7 @@ test('of a timer that was not there before not even the stamp of systemd is left
   );
 });
 
-test('a service that did not run before is not started when it is undone', async () => {
+test('does not start a service on undo that did not run before', async () => {
   using host = new FakeHost();
   const before = { paths: [], facts: { state: [] } };
   const entry = { kind: 'service', subject: { unit: 'x.timer' }, before, after: null } as const;

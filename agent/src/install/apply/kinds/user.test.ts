@@ -6,7 +6,7 @@ import { FakeHost } from '../../../../test/fake-host.ts';
 import { agentUser } from '../../paths.ts';
 import { user } from './user.ts';
 
-test('undo leaves the backup files of the account tools to them', async () => {
+test('leaves backup files of the account tools alone', async () => {
   using host = new FakeHost();
   const context = host.open();
   await user.apply({ kind: 'user', name: agentUser }, context, { paths: [], facts: {} });
@@ -21,7 +21,7 @@ test('undo leaves the backup files of the account tools to them', async () => {
   assert.equal(host.read('/etc/shadow-'), 'root:newer:\n');
 });
 
-test('where no user came to be, nothing is written to undo it: the disk may be one that can only be read', async () => {
+test('writes nothing on undo without a created user', async () => {
   using host = new FakeHost();
   host.write('/etc/passwd-', 'root:x:0:0::/root:\n');
   const before = statSync(host.at('/etc/passwd-')).ino;
