@@ -74,7 +74,7 @@ function addUsageComparisons(app: App, ctx: Context): void {
               eventId: event.event_id,
               name: event.name,
               occurredAt: event.occurred_at,
-              toldAt: null,
+              clientOccurredAt: null,
               props: event.props ?? null,
             },
           ],

@@ -5,7 +5,7 @@ import { readDatabaseTime } from '#server/db/database-time.ts';
 import { startEmbeddedPostgres } from '#server/db/embedded/start.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
-import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
+import { createPartition } from '#server/features/analytics/queries/partitions.ts';
 import {
   listDrops,
   listEventProps,
@@ -79,7 +79,7 @@ async function seed(pool: Pool, today: Day, scale: Scale): Promise<void> {
   const machines = Math.ceil(scale.reportedMachineDays / DAYS);
   for (let ago = DAYS - 1; ago >= 0; ago--) {
     const day = addDays(today, -ago);
-    await createEventDay(pool, day);
+    await createPartition(pool, day);
     await pool.query(INSERT_EVENTS, [`${day}T00:00:00Z`, events, machines]);
     await pool.query(INSERT_USE, [day, machines, DAYS - ago]);
     process.stderr.write(`\r  seeded ${DAYS - ago} of ${DAYS} days`);

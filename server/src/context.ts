@@ -5,7 +5,7 @@ import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
 import type { Queryable } from './db/statement.ts';
-import type { EventBatch } from './features/analytics/event-queue.ts';
+import type { EventQueue } from './features/analytics/event-queue.ts';
 import type { EventCounts } from './features/analytics/event-counts.ts';
 import type { NameFilter } from './features/analytics/rules/select-events.ts';
 import type { ConfiguredApiKey } from './features/api-keys/authenticate.ts';
@@ -19,7 +19,7 @@ import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import type { OutreachLimiter } from './features/outreach/outreach-limiter.ts';
 import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import type { TrialBatch } from './features/trials/trial.ts';
-import type { HeartbeatBatch } from './features/usage/record-heartbeat.ts';
+import type { HeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import type { StorageLimits } from './http/limit-storage.ts';
 import type { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
 import type { Vault } from './lib/vault.ts';
@@ -52,8 +52,8 @@ export interface Context {
   readonly batches: LicenseBatches & {
     readonly trials: TrialBatch;
     readonly webhooks: WebhookBatch;
-    readonly heartbeats: HeartbeatBatch;
-    readonly events: EventBatch;
+    readonly heartbeats: HeartbeatQueue;
+    readonly events: EventQueue;
   };
   /** Limits calls that need a connection and do not go through a batch. */
   readonly databaseLimiter: ConcurrencyLimiter;

@@ -7,7 +7,7 @@ import type { Secrets } from './config/secrets.ts';
 import type { Context } from './context.ts';
 import { isDatabaseUnresponsive, isLockTimeout } from './db/database-errors.ts';
 import { readDatabaseTime } from './db/database-time.ts';
-import { createEventBatch } from './features/analytics/event-queue.ts';
+import { createEventQueue } from './features/analytics/event-queue.ts';
 import { EventCounts } from './features/analytics/event-counts.ts';
 import { createNameFilter } from './features/analytics/rules/select-events.ts';
 import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
@@ -22,7 +22,7 @@ import { GuessLimiter } from './features/licenses/guess-limiter.ts';
 import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
 import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
 import { createTrialBatch } from './features/trials/grant-trials.ts';
-import { createHeartbeatBatch } from './features/usage/record-heartbeat.ts';
+import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
 import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
 import { createVault } from './lib/vault.ts';
 import type { Logger } from './log.ts';
@@ -110,8 +110,8 @@ export function makeContext(parts: ContextParts): Context {
         { catalog, clock, config, log, pool, vault, wantedEvents },
         metrics,
       ),
-      heartbeats: createHeartbeatBatch({ clock, pool }, metrics),
-      events: createEventBatch({ clock, pool }, metrics),
+      heartbeats: createHeartbeatQueue({ clock, pool }, metrics),
+      events: createEventQueue({ clock, pool }, metrics),
     },
     ...limiters,
     guesses: new GuessLimiter(clock),

@@ -4,7 +4,7 @@ import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 
-import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
+import { createPartition } from '#server/features/analytics/queries/partitions.ts';
 import { toMachineKey } from '#server/features/usage/machine-key.ts';
 import { createVault } from '#server/lib/vault.ts';
 
@@ -14,7 +14,7 @@ const { directory, pool, run, runJson } = await openCommandLine();
 
 test('shows, exports and erases an install', async () => {
   const install = randomUUID();
-  await createEventDay(pool, '2026-03-02');
+  await createPartition(pool, '2026-03-02');
   await pool.query(
     `insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version)
      select gen_random_uuid(), '2026-03-02T12:00:00Z', $1, gen_random_uuid(), 'opened', now(), '1'

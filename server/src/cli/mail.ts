@@ -22,7 +22,7 @@ import {
   writeKeyEmail,
   writeReplacedKeyEmail,
 } from '#server/features/billing/key-emails/write-key-email.ts';
-import { writeLetter } from '#server/features/outreach/templates/render-template.ts';
+import { renderTemplate } from '#server/features/outreach/templates/render-template.ts';
 import { exampleRecipient, readCommonFacts } from '#server/features/outreach/templates/template.ts';
 import { renderConfirmationMail } from '#server/features/subscribers/confirmation-mail.ts';
 import { nameSender } from '#server/features/suppressions/page-frame.ts';
@@ -120,7 +120,7 @@ function renderOutreachMessage(
 ): RenderedMail {
   const { config, catalog } = readSettings();
   const from = parseMailbox(config.mail.from ?? EXAMPLE_ADDRESS);
-  return writeLetter(template, language, {
+  return renderTemplate(template, language, {
     ...readCommonFacts(catalog.outreach, language, from),
     name,
     unsubscribeUrl: `${config.http.publicUrl}${exampleRecipient.unsubscribePath}`,

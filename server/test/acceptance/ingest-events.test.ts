@@ -44,7 +44,6 @@ function readResult(answer: Answer) {
   return [answer.status, answer.body, answer.headers.get('x-events-dropped')];
 }
 
-/** What is kept of an event. */
 async function readStored(eventId: string): Promise<Record<string, unknown> | undefined> {
   const { rows } = await service.own.pool.query('select * from events where event_id = $1', [
     eventId,
@@ -52,10 +51,10 @@ async function readStored(eventId: string): Promise<Record<string, unknown> | un
   return rows[0];
 }
 
-/** When an event is taken to have happened, and what its client said where that was changed. */
+/** Returns the corrected time and the client's time of an event. */
 async function readTimes({ event_id: eventId }: EventIn): Promise<unknown[]> {
   const stored = await readStored(eventId);
-  return [stored?.['occurred_at'], stored?.['told_at']];
+  return [stored?.['occurred_at'], stored?.['client_occurred_at']];
 }
 
 describe('200', () => {
@@ -71,7 +70,7 @@ describe('200', () => {
       session_id: batch.session_id,
       name: 'app_started',
       occurred_at: TEST_START,
-      told_at: null,
+      client_occurred_at: null,
       app_version: '2.4.0',
       os_version: '15.1',
       props: { plan: 'pro', '': '' },

@@ -5,6 +5,8 @@ import { test } from 'node:test';
 import { EventBatchResponse, HeartbeatResponse, type EventIn } from '@latchkey/contract';
 import { Parse } from 'typebox/value';
 
+import { storeEvents } from '#server/features/analytics/queries/events.ts';
+
 import { startTestService, type TestService } from '../harness.ts';
 import { DAY_MS, TEST_START } from '../test-clock.ts';
 import { atOnce, tally, takeTurns } from './at-once.ts';
@@ -46,7 +48,7 @@ async function countStored(events: readonly EventIn[]): Promise<number> {
   return rows[0]?.count ?? 0;
 }
 
-test('the same batch twenty times at once, to two processes, is stored once', async () => {
+test('stores a batch once that two processes receive twenty times at once', async () => {
   for (const size of [1, 40, 500]) {
     const events = anyEvents(size);
     const accepted = await atOnce(20, (index) => send(pick(index), events));
@@ -55,23 +57,58 @@ test('the same batch twenty times at once, to two processes, is stored once', as
   }
 });
 
-test('batches that share events in other orders are all answered, and each event is stored once', async () => {
+test('stores each event once when batches share events in different orders', async () => {
   const events = anyEvents(300);
   const accepted = await atOnce(30, (index) => {
     const part = events.slice((index % 7) * 20, 200 + (index % 5) * 25);
     return send(pick(index), index % 2 === 0 ? part : part.toReversed());
   });
-  const told = events.slice(0, 300);
-  assert.equal(sum(accepted), await countStored(told));
+  assert.equal(sum(accepted), await countStored(events));
 });
 
-test('the first events of a day that has no place yet, at two processes, are all stored', async () => {
+test('stores an event that two requests of one statement contain for the first one that shares usage data', async () => {
+  const [first, second] = anyEvents(2);
+  assert.ok(first !== undefined && second !== undefined);
+  const silent = randomUUID();
+  await one.pool.query(
+    `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
+                              usage_sharing_reported_at, activated_at, last_validated_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, false, now(), now(), now())`,
+    [silent],
+  );
+  const requestOf = (installId: string, events: readonly EventIn[]) => ({
+    installId,
+    sessionId: randomUUID(),
+    appVersion: '1.0',
+    osVersion: null,
+    events: events.map(({ event_id: eventId, name, occurred_at: occurredAt }) => ({
+      eventId,
+      name,
+      occurredAt,
+      clientOccurredAt: null,
+      props: null,
+    })),
+  });
+  const requests = [
+    requestOf(silent, [first]),
+    requestOf(randomUUID(), [second, first]),
+    requestOf(randomUUID(), [first]),
+  ];
+  assert.deepEqual(await storeEvents(one.pool, requests, one.clock.now()), [
+    { sharing: false, stored: 0 },
+    { sharing: true, stored: 2 },
+    { sharing: true, stored: 0 },
+  ]);
+  assert.equal(await countStored([first, second]), 2);
+});
+
+test('stores the first events of a day without a partition in two processes', async () => {
   one.clock.advance(30 * DAY_MS);
   const accepted = await atOnce(20, (index) => send(pick(index), anyEvents(3)));
   assert.equal(sum(accepted), 60);
 });
 
-test('of heartbeats at two processes one creates the day, and all are counted', async () => {
+test('counts all heartbeats of two processes, of which one creates the day', async () => {
   const machines = Array.from({ length: 5 }, () => randomUUID());
   const messages = await atOnce(100, async (index) => {
     const machine_id = machines[index % machines.length];

@@ -2,14 +2,14 @@
 import type { Pool } from 'pg';
 
 import {
-  isAllowedToMakeDays,
-  listEventDays,
+  mayCreatePartitions,
+  listPartitionDays,
 } from '#server/features/analytics/queries/partitions.ts';
 import { findRemovalClock } from '#server/features/analytics/queries/removal.ts';
 import { findLastRun, isDataNewer } from '#server/features/analytics/queries/rollup-marks.ts';
 import { addDays, dayOf } from '#server/features/analytics/rules/days.ts';
 import { isFarAhead } from '#server/features/analytics/rules/removal-clock.ts';
-import { isStandingStill } from '#server/features/analytics/rules/rollup-marks.ts';
+import { isOverdue } from '#server/features/analytics/rules/rollup-marks.ts';
 
 import { formatMoment } from '../table.ts';
 import { type Finding, ok, warning } from './finding.ts';
@@ -18,7 +18,7 @@ const PARTITIONS = 'event partitions';
 
 /** Checks that partitions for the events of today and tomorrow exist, and that the service may create more. */
 export async function checkEventDays(pool: Pool, now: Date): Promise<Finding> {
-  if (!(await isAllowedToMakeDays(pool))) {
+  if (!(await mayCreatePartitions(pool))) {
     return warning(PARTITIONS, {
       code: 'event_partitions.not_permitted',
       symptom: 'Requests with events fail with 503 within a week.',
@@ -27,7 +27,7 @@ export async function checkEventDays(pool: Pool, now: Date): Promise<Finding> {
       fix: 'alter table events owner to <role>; grant create on schema <schema> to <role>;',
     });
   }
-  const days = await listEventDays(pool);
+  const days = await listPartitionDays(pool);
   const last = days.at(-1);
   if (last === undefined) return ok(PARTITIONS, 'None yet; the service creates them.');
   const today = dayOf(now);
@@ -48,7 +48,7 @@ const ROLLUPS = 'roll-ups';
 export async function checkRollups(pool: Pool, now: Date): Promise<Finding> {
   const last = await findLastRun(pool);
   const until = last?.finishedAt ?? new Date(0);
-  const late = last === null || isStandingStill(last, now);
+  const late = last === null || isOverdue(last, now);
   if (late && (await isDataNewer(pool, until))) {
     return warning(ROLLUPS, {
       code: 'rollups.outdated',

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { createPool } from '#server/db/pool.ts';
-import { makeEventDays } from '#server/features/analytics/create-event-partitions.ts';
+import { createEventPartitions } from '#server/features/analytics/create-event-partitions.ts';
 import { createLog } from '#server/log.ts';
 
 import { createTestDatabase } from '../../../test/database.ts';
@@ -35,13 +35,13 @@ test('reports missing event partitions, and a role that may not create them', as
     return [status, code, facts?.['days']];
   };
   assert.deepEqual(await check(0), ['ok', undefined, undefined]);
-  await makeEventDays(pool, TEST_START);
+  await createEventPartitions(pool, TEST_START);
   assert.deepEqual(await check(6), ['ok', undefined, undefined]);
   assert.deepEqual(await check(7), ['warning', 'event_partitions.missing', ['2027-03-09']]);
   await pool.query(`create role ${role}`);
   const { status, code } = await checkEventDays(guest, TEST_START);
   assert.deepEqual([status, code], ['warning', 'event_partitions.not_permitted']);
-  await assert.rejects(makeEventDays(guest, new Date(TEST_START.getTime() + DAY_MS)), {
+  await assert.rejects(createEventPartitions(guest, new Date(TEST_START.getTime() + DAY_MS)), {
     code: '42501',
   });
 });

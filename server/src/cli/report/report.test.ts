@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { before, test } from 'node:test';
 
 import { upsertRun } from '#server/features/analytics/queries/rollup-marks.ts';
-import { createEventDay } from '#server/features/analytics/queries/partitions.ts';
+import { createPartition } from '#server/features/analytics/queries/partitions.ts';
 
 import { openCommandLine } from '../../../test/test-command-line.ts';
 
@@ -38,7 +38,7 @@ async function storeUse(day: string, machines: number): Promise<void> {
 const LONG_TEXT = 'x'.repeat(1_000);
 
 before(async () => {
-  for (const day of ['2026-03-02', '2026-03-03']) await createEventDay(pool, day);
+  for (const day of ['2026-03-02', '2026-03-03']) await createPartition(pool, day);
   await storeEvents('2026-03-02', 'opened', 3, '{"plan": "pro"}');
   await storeEvents('2026-03-03', 'opened', 2, '{"plan": ""}');
   await storeEvents('2026-03-03', 'saved', 1, JSON.stringify({ error: LONG_TEXT }));

@@ -492,9 +492,9 @@ create table events (
   install_id   uuid        not null,
   session_id   uuid        not null,
   name         text        not null,
-  -- When the event occurred; told_at is the client's time where its clock was wrong, else null.
+  -- When the event occurred; client_occurred_at is the time by the client's clock where that was corrected, else null.
   occurred_at  timestamptz not null,
-  told_at      timestamptz,
+  client_occurred_at timestamptz,
   app_version  text        not null,
   os_version   text,
   props        jsonb

@@ -1,4 +1,5 @@
 import type { Pool } from 'pg';
+
 import {
   isConnectionFailure,
   isPartitionMissing,
@@ -6,33 +7,33 @@ import {
 } from '#server/db/database-errors.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 import { databaseUnavailable } from '#server/errors.ts';
-import { createEventDay, listEventDays, lockEventDays } from './queries/partitions.ts';
+
+import { createPartition, listPartitionDays, lockPartitions } from './queries/partitions.ts';
 import { addDays, dayOf } from './rules/days.ts';
 
-/** So long the service may stand still, or be unable to make days, without an event that has to wait for its day. */
+/** How long the service may be stopped, or unable to create partitions, before events are rejected. */
 const DAYS_AHEAD = 7;
 
-/** Makes the days from `now` on that are not there yet, and gives how many it made. */
-export async function makeEventDays(pool: Pool, now: Date): Promise<number> {
+/** Creates the missing partitions of the present day and the next ones; returns how many. */
+export async function createEventPartitions(pool: Pool, now: Date): Promise<number> {
   const today = dayOf(now);
   const wanted = Array.from({ length: DAYS_AHEAD + 1 }, (_, ahead) => addDays(today, ahead));
-  const known = new Set(await listEventDays(pool));
+  const known = new Set(await listPartitionDays(pool));
   if (wanted.every((day) => known.has(day))) return 0;
   return inTransaction(pool, async (client) => {
-    await lockEventDays(client);
-    const present = new Set(await listEventDays(client));
+    await lockPartitions(client);
+    const present = new Set(await listPartitionDays(client));
     const missing = wanted.filter((day) => !present.has(day));
-    for (const day of missing) await createEventDay(client, day);
+    for (const day of missing) await createPartition(client, day);
     return missing.length;
   });
 }
 
 /**
- * Runs work that stores events; when their day has no place yet, makes it and runs the work again.
- * @throws databaseUnavailable when it cannot be made, for instance by a role that may not create tables: the events are to
- * be sent again
+ * Runs work that stores events; if their partition is missing, creates it and runs the work again.
+ * @throws databaseUnavailable when it cannot be created, for instance for lack of privileges: the client retries later
  */
-export async function withEventDay<Result>(
+export async function withEventPartition<Result>(
   pool: Pool,
   now: Date,
   work: () => Promise<Result>,
@@ -41,18 +42,18 @@ export async function withEventDay<Result>(
     return await work();
   } catch (error) {
     if (!isPartitionMissing(error)) throw error;
-    await makePlace(pool, now);
+    await createForToday(pool, now);
     return work();
   }
 }
 
-async function makePlace(pool: Pool, now: Date): Promise<void> {
+async function createForToday(pool: Pool, now: Date): Promise<void> {
   try {
-    await makeEventDays(pool, now);
+    await createEventPartitions(pool, now);
   } catch (error) {
-    // These come back by themselves, and are told as what they are.
+    // Temporary failures, which have a response of their own.
     if (isConnectionFailure(error) || isTransientConflict(error)) throw error;
-    const reason = `no place can be made for the events of ${dayOf(now)}; latchkey doctor tells more`;
+    const reason = `could not create the event partition of ${dayOf(now)}; run latchkey doctor`;
     throw databaseUnavailable(new Error(reason, { cause: error }));
   }
 }

@@ -1,23 +1,18 @@
+import type { Pool } from 'pg';
+
 import type { Clock } from '#server/clock.ts';
-import type { DropCounts, DropReason } from './rules/select-events.ts';
-import { dayOf, type Day } from './rules/days.ts';
-import type { Context } from '#server/context.ts';
 import { retryConflicts } from '#server/db/transaction.ts';
-import { addDrops } from './queries/events.ts';
 
-/** So many events of a day were not stored, for one reason. */
-export interface DropRow {
-  readonly day: Day;
-  readonly reason: DropReason;
-  readonly events: number;
-}
+import { addDrops, type DropRow } from './queries/events.ts';
+import { dayOf } from './rules/days.ts';
+import type { DropCounts, DropReason } from './rules/select-events.ts';
 
-/** Told of every event, for the metrics. */
+/** Counts events for the metrics. */
 export type CountEvents = (outcome: 'accepted' | DropReason, count: number) => void;
 
 /**
- * Counts events by what became of them. The drops wait here until they are written down, all at once: a row that every
- * request changes would have all requests stand in line. A process that is killed loses those of its last seconds.
+ * Counts stored and dropped events. Drops are buffered and written together: a row that every request updates would
+ * serialize all requests. A killed process loses the drops of its last seconds.
  */
 export class EventCounts {
   readonly #clock: Clock;
@@ -29,7 +24,7 @@ export class EventCounts {
     this.#count = count;
   }
 
-  /** Counts what became of a request. */
+  /** Counts the events of a request. */
   add(accepted: number, drops: DropCounts): void {
     if (accepted > 0) this.#count('accepted', accepted);
     if (drops.size === 0) return;
@@ -40,14 +35,14 @@ export class EventCounts {
     }
   }
 
-  /** Gives the drops that were counted since the last call. */
+  /** Empties the buffer of drops and returns them. */
   takeDrops(): readonly DropRow[] {
     const drops = [...this.#drops.values()];
     this.#drops = new Map();
     return drops;
   }
 
-  /** Takes drops back that could not be written down. */
+  /** Returns drops to the buffer. */
   returnDrops(drops: readonly DropRow[]): void {
     for (const drop of drops) this.#addDrop(drop);
   }
@@ -60,13 +55,16 @@ export class EventCounts {
 }
 
 /**
- * Writes down how many events were not stored since the last time. What cannot be written waits for the next time; where
- * the database was asked and did not answer, it may then be counted twice, which is better than not at all.
+ * Writes the buffered drops to the database. After a failure they remain buffered; if the database executed the statement
+ * without answering, they are counted twice rather than lost.
  */
 export async function writeDrops({
   eventCounts,
   pool,
-}: Pick<Context, 'eventCounts' | 'pool'>): Promise<void> {
+}: {
+  readonly eventCounts: EventCounts;
+  readonly pool: Pool;
+}): Promise<void> {
   const drops = eventCounts.takeDrops();
   if (drops.length === 0) return;
   try {

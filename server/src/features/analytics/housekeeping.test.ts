@@ -11,7 +11,7 @@ import { eventually } from '../../../test/eventually.ts';
 import { startTestService } from '../../../test/harness.ts';
 import { DAY_MS, HOUR_MS, TEST_START } from '../../../test/test-clock.ts';
 import { writeDrops } from './event-counts.ts';
-import { createEventDay, listEventDays } from './queries/partitions.ts';
+import { createPartition, listPartitionDays } from './queries/partitions.ts';
 import { upsertRemovalClock, tryLockRemoval } from './queries/removal.ts';
 import { removeOldData } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
@@ -28,7 +28,7 @@ const FAST = 0.001;
 
 beforeEach(async () => {
   clock.set(TEST_START);
-  for (const day of await listEventDays(pool)) {
+  for (const day of await listPartitionDays(pool)) {
     await pool.query(`drop table events_${day.replaceAll('-', '_')}`);
   }
   await pool.query(
@@ -86,7 +86,7 @@ async function rollUp(): Promise<void> {
   assert.equal(await runRollups(ctx, { signal: idle }), 'finished');
 }
 
-test('drops of all processes add up, by day and reason', async () => {
+test('sums the drops of all processes by day and reason', async () => {
   ctx.eventCounts.add(0, new Map([['name', 2]]));
   beside.ctx.eventCounts.add(0, new Map([['name', 3]]));
   await Promise.all([writeDrops(ctx), writeDrops(beside.ctx)]);
@@ -102,7 +102,7 @@ test('drops of all processes add up, by day and reason', async () => {
   ]);
 });
 
-test('drops that cannot be written are written the next time, with those that came since', async () => {
+test('writes drops at the next time after a failure', async () => {
   ctx.eventCounts.add(0, new Map([['name', 2]]));
   await pool.query('alter table event_drops rename to event_drops_away');
   await assert.rejects(writeDrops(ctx), { code: '42P01' });
@@ -113,7 +113,7 @@ test('drops that cannot be written are written the next time, with those that ca
 });
 
 test('the tasks create partitions, store drops, roll up and remove; the last counts are stored at the stop', async () => {
-  await createEventDay(pool, '2025-01-01');
+  await createPartition(pool, '2025-01-01');
   await storeUse('2027-03-01');
   ctx.eventCounts.add(0, new Map([['name', 2]]));
   const tasks = openTasks(ctx, FAST);
@@ -122,7 +122,7 @@ test('the tasks create partitions, store drops, roll up and remove; the last cou
   await eventually(async () => (await service.count('event_drops')) === 1);
   await eventually(async () => (await service.count('rollup_run')) === 1);
   await eventually(async () => {
-    const days = await listEventDays(pool);
+    const days = await listPartitionDays(pool);
     return days.length === 8 && days[0] === '2027-03-01' && days[7] === '2027-03-08';
   });
   await eventually(async () => (await metrics.render()).includes('latchkey_rollup_age_seconds 0'));
@@ -133,7 +133,7 @@ test('the tasks create partitions, store drops, roll up and remove; the last cou
   assert.deepEqual(await readDrops(), [{ day: '2027-03-01', reason: 'name', events: 3 }]);
 });
 
-test('a process does not roll up what another one has just rolled up', async () => {
+test('does not roll up again what another process has just rolled up', async () => {
   await storeUse('2027-03-01');
   await rollUp();
   await storeUse('2027-03-01');
@@ -156,22 +156,22 @@ test('a process does not roll up what another one has just rolled up', async () 
   await tasks.stop();
 });
 
-test('a day of events is dropped after 396 days, and only when it was rolled up for good', async () => {
-  for (const day of ['2026-01-28', '2026-01-29']) await createEventDay(pool, day);
+test('drops the events of a day after 396 days, if their roll-up is final', async () => {
+  for (const day of ['2026-01-28', '2026-01-29']) await createPartition(pool, day);
   await storeEvent('2026-01-28T12:00:00Z');
   await removeOldData(ctx, idle);
-  assert.deepEqual(await listEventDays(pool), ['2026-01-28', '2026-01-29']);
+  assert.deepEqual(await listPartitionDays(pool), ['2026-01-28', '2026-01-29']);
   await rollUp();
   await removeOldData(ctx, idle);
-  assert.deepEqual(await listEventDays(pool), ['2026-01-29']);
+  assert.deepEqual(await listPartitionDays(pool), ['2026-01-29']);
   const { rows } = await pool.query(
     `select name, events from event_name_days where day = '2026-01-28'`,
   );
   assert.deepEqual(rows, [{ name: 'opened', events: 1 }]);
 });
 
-test('while a backup reads events, none is dropped, and nobody who stores events waits for long', async () => {
-  for (const day of ['2026-01-28', '2027-03-01']) await createEventDay(pool, day);
+test('drops no partition while a backup reads events, and does not block writers', async () => {
+  for (const day of ['2026-01-28', '2027-03-01']) await createPartition(pool, day);
   await rollUp();
   await inTransaction(pool, async (client) => {
     await client.query('select count(*) from events');
@@ -182,12 +182,12 @@ test('while a backup reads events, none is dropped, and nobody who stores events
     assert.ok(performance.now() - begun < 4_000);
     await refused;
   });
-  assert.equal((await listEventDays(pool)).length, 2);
+  assert.equal((await listPartitionDays(pool)).length, 2);
   await removeOldData(ctx, idle);
-  assert.deepEqual(await listEventDays(pool), ['2027-03-01']);
+  assert.deepEqual(await listPartitionDays(pool), ['2027-03-01']);
 });
 
-test('ids of events are removed after 90 days, however many there are', async () => {
+test('removes event ids after 90 days', async () => {
   await pool.query(
     `insert into event_ids (event_id, received_at) select gen_random_uuid(), $1 from generate_series(1, 20001)`,
     ['2026-11-30T23:59:59Z'],
@@ -220,7 +220,7 @@ async function storeIds(receivedAt: string, count: number): Promise<void> {
   );
 }
 
-test('ids that lie where older ones lay are not read for them any more from the next Monday on', async () => {
+test('summarizes the index of event ids on Mondays', async () => {
   // The one at the end keeps the pages before it in the table.
   await storeIds('2026-11-01T00:00:00Z', 40_000);
   await storeIds('2027-02-28T00:00:00Z', 1);
@@ -246,7 +246,7 @@ test('ids that lie where older ones lay are not read for them any more from the 
   assert.ok(left <= PAGES_PER_RANGE, String(left));
 });
 
-test('days of use are removed after 25 whole months, when they were rolled up for good; the roll-ups stay', async () => {
+test('removes days of use after 25 whole months, if their roll-up is final, and keeps the roll-ups', async () => {
   for (const day of ['2025-01-30', '2025-01-31', '2025-02-01']) await storeUse(day);
   await removeOldData(ctx, idle);
   assert.equal(await service.count('usage_days'), 3);
@@ -259,9 +259,9 @@ test('days of use are removed after 25 whole months, when they were rolled up fo
   assert.equal(before.length, 6);
 });
 
-/** Raw data of today, when both clocks leap ahead, with roll-ups and new data by the wrong clock before the removal. */
-async function storeAndLeap(days: number): Promise<void> {
-  await createEventDay(pool, '2027-03-01');
+/** Stores data of today, lets both clocks jump ahead, and stores new data and roll-ups by the wrong clock. */
+async function storeAndJump(days: number): Promise<void> {
+  await createPartition(pool, '2027-03-01');
   await storeEvent('2027-03-01T12:00:00Z');
   await storeUse('2027-03-01');
   await rollUp();
@@ -276,30 +276,30 @@ async function countRaw(): Promise<unknown> {
   return Promise.all(tables.map((table) => service.count(table)));
 }
 
-test('a clock that leaps years ahead removes nothing, and an error tells of it at each removal', async () => {
-  await storeAndLeap(1_200);
-  const told = 'the clock is weeks ahead of the last removal';
-  const before = linesWith(told);
+test('removes nothing after the clock jumped years ahead, and logs an error each time', async () => {
+  await storeAndJump(1_200);
+  const event = 'removal.clock_jumped';
+  const before = linesWith(event);
   await removeOldData(ctx, idle);
   clock.advance(HOUR_MS);
   await removeOldData(ctx, idle);
   assert.deepEqual(await countRaw(), [1, 1, 2]);
-  assert.equal(linesWith(told), before + 2);
+  assert.equal(linesWith(event), before + 2);
   clock.set(TEST_START);
   await removeOldData(ctx, idle);
-  assert.deepEqual([await countRaw(), linesWith(told)], [[1, 1, 2], before + 2]);
+  assert.deepEqual([await countRaw(), linesWith(event)], [[1, 1, 2], before + 2]);
 });
 
-test('a process whose clock alone is ahead of the database removes by the database', async () => {
-  await storeAndLeap(0);
+test("removes by the database's clock when only its own clock is ahead", async () => {
+  await storeAndJump(0);
   const ahead = { now: () => new Date(clock.now().getTime() + 1_200 * DAY_MS) };
   await pool.query('truncate removal_clock');
   await removeOldData({ ...ctx, clock: ahead }, idle);
   assert.deepEqual(await countRaw(), [1, 1, 2]);
 });
 
-test('what is old is removed when removal has caught up after a long rest', async () => {
-  await storeAndLeap(1_200);
+test('removes old data when it has caught up after a long time without runs', async () => {
+  await storeAndJump(1_200);
   const now = clock.now();
   await upsertRemovalClock(pool, {
     reachedAt: new Date(now.getTime() - 35 * DAY_MS),
@@ -309,7 +309,7 @@ test('what is old is removed when removal has caught up after a long rest', asyn
   assert.deepEqual(await countRaw(), [0, 0, 1]);
 });
 
-test('one process at a time removes', async () => {
+test('removes in one process at a time', async () => {
   await pool.query(`insert into event_ids (event_id, received_at) values (gen_random_uuid(), $1)`, [
     '2026-01-01T00:00:00Z',
   ]);

@@ -1,6 +1,6 @@
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
-import { makeEventDays } from './create-event-partitions.ts';
+import { createEventPartitions } from './create-event-partitions.ts';
 import { writeDrops } from './event-counts.ts';
 import { findLastRun } from './queries/rollup-marks.ts';
 import { removeOldData } from './remove-old-data.ts';
@@ -33,7 +33,7 @@ export function createAnalyticsTasks(ctx: HousekeepingDependencies): readonly Ba
       intervalMs: HOUR_MS,
       event: 'events.partition_creation',
       action: 'create event partitions',
-      run: async () => void (await makeEventDays(ctx.pool, ctx.clock.now())),
+      run: async () => void (await createEventPartitions(ctx.pool, ctx.clock.now())),
     },
     {
       name: 'event_drops',

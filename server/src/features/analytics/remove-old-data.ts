@@ -1,129 +1,138 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import type { Context } from '#server/context.ts';
+import type { Logger } from 'pino';
+
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
-import { dropEventDay, listEventDays, lockEventDays } from './queries/partitions.ts';
+import { dropPartition, listPartitionDays, lockPartitions } from './queries/partitions.ts';
 import {
   deleteEventIds,
   deleteUsageDays,
-  setLockTimeout,
-  summariseEventIds,
-  tryLockRemoval,
   findRemovalClock,
+  setLockTimeout,
+  summarizeEventIds,
+  tryLockRemoval,
   upsertRemovalClock,
 } from './queries/removal.ts';
 import { listUsageDays } from './queries/roll-up-usage.ts';
 import { listMarks } from './queries/rollup-marks.ts';
 import {
-  cancelOnAbort,
-  readEarlierTime,
-  type ClocksContext,
   BUSY,
+  cancelOnAbort,
   inRollupTransaction,
+  readEarlierTime,
+  type TimeDependencies,
 } from './rollups/maintenance-transaction.ts';
-import { addDays, dayOf, type Day, startOf, weekOf } from './rules/days.ts';
+import { addDays, dayOf, startOf, weekOf, type Day } from './rules/days.ts';
 import { isFarAhead, moveRemovalClock } from './rules/removal-clock.ts';
 import { findUnsettled, firstKeptEventDay, firstKeptUsageDay } from './rules/rollup-marks.ts';
 
-/** For so long an event is known when a client sends it again. */
+/** How long the id of an event is kept to recognize duplicates. */
 export const EVENT_IDS_KEPT_DAYS = 90;
 
 const BATCH_ROWS = 10_000;
 
-/** What is left then is removed the next time. */
+/** The rest is removed by the next run. */
 const BUDGET_MS = 2 * 60_000;
 
 /**
- * A day is dropped while nobody reads or stores events, which those who store wait for: a moment, or else another time,
- * for a backup that is under way takes an hour.
+ * Dropping a partition waits for all statements on events and blocks new ones meanwhile; after this time the next run
+ * tries again, since for instance a backup reads for an hour.
  */
-const DROP_PATIENCE_MS = 200;
+const DROP_LOCK_TIMEOUT_MS = 200;
 
-type RemovalContext = ClocksContext & Pick<Context, 'config' | 'log'>;
-
-/**
- * Removes what is older than it is kept: days of events and of use once their roll-ups are final, and ids of events. One
- * process at a time does.
- */
-export async function removeOldData(ctx: RemovalContext, signal: AbortSignal): Promise<void> {
-  const now = await moveClock(ctx);
-  await dropEventDays(ctx, now, signal);
-  const idsBefore = startOf(addDays(dayOf(now), -EVENT_IDS_KEPT_DAYS));
-  const emptied = await removeInBatches(ctx, signal, (db) =>
-    deleteEventIds(db, idsBefore, BATCH_ROWS),
-  );
-  // Ids become old at the end of a day, so this happens once on a Monday.
-  if (emptied && weekOf(dayOf(now)) === dayOf(now)) await summarise(ctx, signal);
-  const usageBefore = await findUsageEnd(ctx, now);
-  await removeInBatches(ctx, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
+export interface RemovalDependencies extends TimeDependencies {
+  readonly config: { readonly events: { readonly keepDays: number } };
+  readonly log: Pick<Logger, 'error'>;
 }
 
-/** The moment from which ages are counted. */
-async function moveClock(ctx: RemovalContext): Promise<Date> {
-  const now = await readEarlierTime(ctx);
-  const clock = moveRemovalClock(await findRemovalClock(ctx.pool), now);
-  await upsertRemovalClock(ctx.pool, clock);
+/** Removes events and days of use that are old and have a final roll-up, and old event ids. One process runs at a time. */
+export async function removeOldData(
+  dependencies: RemovalDependencies,
+  signal: AbortSignal,
+): Promise<void> {
+  const now = await advanceClock(dependencies);
+  await dropPartitions(dependencies, now, signal);
+  const idsBefore = startOf(addDays(dayOf(now), -EVENT_IDS_KEPT_DAYS));
+  const emptied = await removeInBatches(dependencies, signal, (db) =>
+    deleteEventIds(db, idsBefore, BATCH_ROWS),
+  );
+  // Ids expire by whole days, so this runs once every Monday.
+  if (emptied && weekOf(dayOf(now)) === dayOf(now)) await summarize(dependencies, signal);
+  const usageBefore = await findUsageEnd(dependencies, now);
+  await removeInBatches(dependencies, signal, (db) => deleteUsageDays(db, usageBefore, BATCH_ROWS));
+}
+
+/** Returns the time from which ages are counted. */
+async function advanceClock(dependencies: RemovalDependencies): Promise<Date> {
+  const { log, pool } = dependencies;
+  const now = await readEarlierTime(dependencies);
+  const clock = moveRemovalClock(await findRemovalClock(pool), now);
+  await upsertRemovalClock(pool, clock);
   if (isFarAhead(clock, now)) {
-    ctx.log.error(
-      { now, countedFrom: clock.reachedAt },
-      'the clock is weeks ahead of the last removal of old data, and may be wrong: only little is removed; latchkey doctor tells more',
+    log.error(
+      { event: 'removal.clock_jumped', now, countedFrom: clock.reachedAt },
+      'clock jumped ahead since the last removal of old data; removing slowly',
     );
   }
   return clock.reachedAt;
 }
 
-async function dropEventDays(ctx: RemovalContext, now: Date, signal: AbortSignal): Promise<void> {
-  const keptFrom = firstKeptEventDay(dayOf(now), ctx.config.events.keepDays);
-  const old = (await listEventDays(ctx.pool)).filter((day) => day < keptFrom);
-  const waiting = new Set(findUnsettled(old, await listMarks(ctx.pool, 'events'), now));
-  for (const day of old.filter((each) => !waiting.has(each))) {
-    const outcome = await inRollupTransaction(ctx.pool, signal, async (client) => {
-      await setLockTimeout(client, DROP_PATIENCE_MS);
-      await lockEventDays(client);
-      await dropEventDay(client, day);
+async function dropPartitions(
+  { config, pool }: RemovalDependencies,
+  now: Date,
+  signal: AbortSignal,
+): Promise<void> {
+  const keptFrom = firstKeptEventDay(dayOf(now), config.events.keepDays);
+  const old = (await listPartitionDays(pool)).filter((day) => day < keptFrom);
+  const unsettled = new Set(findUnsettled(old, await listMarks(pool, 'events'), now));
+  for (const day of old.filter((each) => !unsettled.has(each))) {
+    const outcome = await inRollupTransaction(pool, signal, async (client) => {
+      await setLockTimeout(client, DROP_LOCK_TIMEOUT_MS);
+      await lockPartitions(client);
+      await dropPartition(client, day);
     });
     if (outcome === BUSY) return;
   }
 }
 
-/** The day before which days of use are removed: none that waits for its roll-up is. */
-async function findUsageEnd({ pool }: RemovalContext, now: Date): Promise<Day> {
+/** Returns the day before which days of use are removed: all older days have a final roll-up. */
+async function findUsageEnd({ pool }: RemovalDependencies, now: Date): Promise<Day> {
   const keptFrom = firstKeptUsageDay(dayOf(now));
   const old = (await listUsageDays(pool)).filter((day) => day < keptFrom);
   return findUnsettled(old, await listMarks(pool, 'usage'), now)[0] ?? keptFrom;
 }
 
-async function summarise({ pool }: RemovalContext, signal: AbortSignal): Promise<void> {
+async function summarize({ pool }: RemovalDependencies, signal: AbortSignal): Promise<void> {
   await inTransaction(pool, async (client) => {
-    const process = await tryLockRemoval(client);
-    if (process === null) return;
-    await cancelOnAbort({ pool, signal }, { client, process }, () => summariseEventIds(client));
+    const pid = await tryLockRemoval(client);
+    if (pid === null) return;
+    await cancelOnAbort({ pool, signal }, { client, pid }, () => summarizeEventIds(client));
   });
 }
 
 /**
- * With pauses as long as the work, so that it never takes more than half of what the database can do. Gives whether
- * anything was removed, and nothing is left.
+ * Removes rows in batches, with pauses as long as the batches, so that it uses at most half of the database.
+ * @returns whether rows were removed and none are left
  */
 async function removeInBatches(
-  { pool }: RemovalContext,
+  { pool }: RemovalDependencies,
   signal: AbortSignal,
-  removeSome: (db: Queryable) => Promise<number>,
+  removeBatch: (db: Queryable) => Promise<number>,
 ): Promise<boolean> {
-  const begun = performance.now();
-  let all = 0;
-  while (!signal.aborted && performance.now() - begun < BUDGET_MS) {
-    const batchBegun = performance.now();
+  const startedAt = performance.now();
+  let total = 0;
+  while (!signal.aborted && performance.now() - startedAt < BUDGET_MS) {
+    const batchStartedAt = performance.now();
     const removed = await inTransaction(pool, async (client) => {
-      const process = await tryLockRemoval(client);
-      if (process === null) return 0;
-      return cancelOnAbort({ pool, signal }, { client, process }, () => removeSome(client));
+      const pid = await tryLockRemoval(client);
+      if (pid === null) return 0;
+      return cancelOnAbort({ pool, signal }, { client, pid }, () => removeBatch(client));
     });
-    all += removed;
-    if (removed < BATCH_ROWS) return all > 0;
-    await sleep(performance.now() - batchBegun, undefined, { signal });
+    total += removed;
+    if (removed < BATCH_ROWS) return total > 0;
+    await sleep(performance.now() - batchStartedAt, undefined, { signal });
   }
   return false;
 }

@@ -1,28 +1,34 @@
+/** Analytics: events of installs, roll-ups of events, usage and trials, reports, and the removal of old data. */
 import { EventBatch, EventBatchResponse, ref } from '@latchkey/contract';
 import type { FastifyRequest } from 'fastify';
 
-import type { Context } from '#server/context.ts';
+import type { Config } from '#server/config/config.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { addGzipJsonParser } from '#server/http/json-parser.ts';
 import { limitRate } from '#server/http/limit-rate.ts';
-import { limitStorage } from '#server/http/limit-storage.ts';
+import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
 import { RateLimiter } from '#server/lib/rate-limiter.ts';
 
-import { describeDrops } from './rules/select-events.ts';
-import { ingestEvents } from './ingest-events.ts';
+import { ingestEvents, type IngestionDependencies } from './ingest-events.ts';
+import { formatDrops } from './rules/select-events.ts';
 
-/** As it is sent, and inflated. */
+/** Of the body as sent, and of the decompressed one. */
 const EVENTS_BODY_LIMIT_BYTES = 2 * 1024 * 1024;
 
-/** Analytics events, in batches. */
-export function registerAnalyticsRoutes(app: App, ctx: Context): void {
+interface AnalyticsRouteDependencies extends IngestionDependencies {
+  readonly config: Pick<Config, 'events'>;
+  readonly metrics: { countRefusal(operation: string, reason: string): void };
+  readonly storage: StorageLimits;
+}
+
+export function registerAnalyticsRoutes(app: App, dependencies: AnalyticsRouteDependencies): void {
   app.register(async (scope: App) => {
     addGzipJsonParser(scope, EVENTS_BODY_LIMIT_BYTES);
     scope.post(
       '/api/v1/events',
       {
         bodyLimit: EVENTS_BODY_LIMIT_BYTES,
-        onRequest: [limitEvents(ctx), limitStoredEvents(ctx)],
+        onRequest: [limitEventRate(dependencies), limitStoredEvents(dependencies)],
         schema: {
           operationId: 'ingestEvents',
           tags: ['events'],
@@ -37,38 +43,38 @@ export function registerAnalyticsRoutes(app: App, ctx: Context): void {
         },
       },
       async (request, reply) => {
-        const { response, drops } = await ingestEvents(ctx, request.body);
-        chargeEvents(ctx, request, response.accepted);
-        if (response.dropped > 0) reply.header('x-events-dropped', describeDrops(drops));
+        const { response, drops } = await ingestEvents(dependencies, request.body);
+        chargeEvents(dependencies, request, response.accepted);
+        if (response.dropped > 0) reply.header('x-events-dropped', formatDrops(drops));
         return response;
       },
     );
   });
 }
 
-function limitStoredEvents({ clock, metrics, storage: limits }: Context) {
-  const onRefusal = (code: string): void => metrics.countRefusal('events', code);
-  return limitStorage({ limits, clock, needsDisk: true, onRefusal });
-}
-
-/** Row headers, ids and index entries of an event, beside its own text; measured on a store of a million. */
-const EVENT_OVERHEAD_BYTES = 350;
-
-function chargeEvents(
-  { clock, storage }: Context,
-  { body, clientNetwork, load }: FastifyRequest<{ Body: EventBatch }>,
-  stored: number,
-): void {
-  const textBytes = ((load?.bodyBytes ?? 0) * stored) / body.events.length;
-  const bytes = stored * EVENT_OVERHEAD_BYTES + textBytes;
-  storage.quota.charge(clientNetwork, bytes, clock.now().getTime());
-}
-
-function limitEvents({ clock, config, metrics }: Context) {
+function limitEventRate({ clock, config, metrics }: AnalyticsRouteDependencies) {
   const { perSecond, burst } = config.events.rate;
   return limitRate({
     limiter: new RateLimiter({ name: 'events', quota: burst, windowSeconds: burst / perSecond }),
     clock,
     onRefusal: () => metrics.countRefusal('events', 'rate_limited'),
   });
+}
+
+function limitStoredEvents({ clock, metrics, storage: limits }: AnalyticsRouteDependencies) {
+  const onRefusal = (code: string): void => metrics.countRefusal('events', code);
+  return limitStorage({ limits, clock, needsDisk: true, onRefusal });
+}
+
+/** Row headers, ids and index entries of an event; measured with a million events. */
+const EVENT_OVERHEAD_BYTES = 350;
+
+function chargeEvents(
+  { clock, storage }: AnalyticsRouteDependencies,
+  { body, clientNetwork, load }: FastifyRequest<{ Body: EventBatch }>,
+  stored: number,
+): void {
+  const textBytes = ((load?.bodyBytes ?? 0) * stored) / body.events.length;
+  const bytes = stored * EVENT_OVERHEAD_BYTES + textBytes;
+  storage.quota.charge(clientNetwork, bytes, clock.now().getTime());
 }

@@ -15,7 +15,7 @@ import type {
   OutreachWork,
 } from './outreach-request.ts';
 import { beginMessages, endMessages } from './queries/messages.ts';
-import { readableName, writeLetter } from './templates/render-template.ts';
+import { readableName, renderTemplate } from './templates/render-template.ts';
 import { readCommonFacts } from './templates/template.ts';
 
 /**
@@ -136,7 +136,7 @@ function createLetterWriter(
   return ({ email, name, messageId }) => {
     const unsubscribeUrl = createUnsubscribeUrl(ctx, email);
     return {
-      ...writeLetter(template, language, { ...common, name, unsubscribeUrl }),
+      ...renderTemplate(template, language, { ...common, name, unsubscribeUrl }),
       to: { address: email, name: readableName(name) },
       messageToken: messageTokenOf(messageId),
       headers: { ...createUnsubscribeHeaders(ctx, email), 'Content-Language': language },

@@ -3,27 +3,27 @@ import { randomInt, randomUUID } from 'node:crypto';
 import { test } from 'node:test';
 
 import { openTestPool } from '../../../test/database-pool.ts';
-import { upsertUsageDays, type Beats } from './queries.ts';
+import { upsertUsageDays, type MachineHeartbeats } from './queries.ts';
 
-// One connection: its statistics are those of all.
+// One connection, so that its statistics are complete.
 const pool = await openTestPool({ maxConnections: 1 });
 
 const NOON = new Date('2027-05-01T12:00:00Z');
 
-function beatsOf(machineKey: string, appVersion = '1.0'): Beats {
+function heartbeatsOf(machineKey: string, appVersion = '1.0'): MachineHeartbeats {
   return { machineKey, count: 1, appVersion, osVersion: null };
 }
 
-test('a heartbeat of a known machine is a heap-only update, so that no index is written', async () => {
+test('updates the day of a known machine without writing an index (heap-only)', async () => {
   const keys = Array.from({ length: 5_000 }, () => randomUUID());
   await upsertUsageDays(
     pool,
-    keys.map((key) => beatsOf(key)),
+    keys.map((key) => heartbeatsOf(key)),
     NOON,
   );
   for (let batch = 0; batch < 40; batch++) {
     const some = new Set(Array.from({ length: 128 }, () => keys[randomInt(keys.length)] ?? ''));
-    const beats = [...some].map((key) => beatsOf(key, `1.${batch}`));
+    const beats = [...some].map((key) => heartbeatsOf(key, `1.${batch}`));
     await upsertUsageDays(pool, beats, new Date(NOON.getTime() + batch));
   }
   await pool.query('select pg_stat_force_next_flush()');
@@ -37,9 +37,13 @@ test('a heartbeat of a known machine is a heap-only update, so that no index is 
   assert.ok(hot / updates > 0.98, `${hot} of ${updates}`);
 });
 
-test('a batch of a day that has begun gives what each machine has now', async () => {
+test('returns the heartbeats of each machine on the day', async () => {
   const [one, two] = [randomUUID(), randomUUID()];
-  await upsertUsageDays(pool, [beatsOf(one)], NOON);
-  const totals = await upsertUsageDays(pool, [beatsOf(two), { ...beatsOf(one), count: 3 }], NOON);
+  await upsertUsageDays(pool, [heartbeatsOf(one)], NOON);
+  const totals = await upsertUsageDays(
+    pool,
+    [heartbeatsOf(two), { ...heartbeatsOf(one), count: 3 }],
+    NOON,
+  );
   assert.deepEqual([totals.get(one), totals.get(two)], [4, 1]);
 });

@@ -3,20 +3,16 @@ import { Type } from 'typebox';
 import { runHot } from '#server/db/hot-statement.ts';
 import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db/statement.ts';
 
-/** The heartbeats of one machine that travel together. */
-export interface Beats {
+/** The heartbeats of one machine in a batch. */
+export interface MachineHeartbeats {
   readonly machineKey: string;
   readonly count: number;
-  /** Null: not told. */
+  /** Null: not sent. */
   readonly appVersion: string | null;
-  /** Null: not told. */
   readonly osVersion: string | null;
 }
 
-/**
- * No column of an index changes. In the order of the keys, so that two processes hardly ever deadlock; a batch that loses
- * one is run again.
- */
+/** Changes no indexed column (see the schema). Ordered by key, to avoid most deadlocks between processes. */
 const upsertDays = {
   name: 'usage_day_upsert',
   text: `
@@ -32,22 +28,23 @@ const upsertDays = {
 };
 
 /**
- * Counts heartbeats into the UTC day of `now`, each machine at most once in `beats`; a version that is not told leaves the
- * known one. Gives how many beats each machine has now on that day.
+ * Adds heartbeats to the UTC day of `now`; a version that was not sent leaves the stored one.
+ * @param heartbeats one element per machine
+ * @returns the heartbeats of each machine on that day, by key
  */
 export async function upsertUsageDays(
   db: Queryable,
-  beats: readonly Beats[],
+  heartbeats: readonly MachineHeartbeats[],
   now: Date,
 ): Promise<ReadonlyMap<string, number>> {
-  const told = beats.map(({ machineKey, count, appVersion, osVersion }) => ({
+  const rows = heartbeats.map(({ machineKey, count, appVersion, osVersion }) => ({
     key: machineKey,
     beats: count,
     app: appVersion,
     os: osVersion,
   }));
-  const { rows } = await runHot(db, upsertDays, [JSON.stringify(told), now.toISOString()]);
-  return new Map(rows.map(([key, total]) => [key ?? '', Number(total)]));
+  const result = await runHot(db, upsertDays, [JSON.stringify(rows), now.toISOString()]);
+  return new Map(result.rows.map(([key, total]) => [key ?? '', Number(total)]));
 }
 
 const listVersionsStatement = defineStatement(
@@ -68,14 +65,14 @@ const listVersionsStatement = defineStatement(
    ) as newest`,
 );
 
-/** What a machine said of itself on the last day it was used. */
+/** The last heartbeat of a machine. */
 export interface LastUse {
   readonly lastAt: Date;
   readonly appVersion: string | null;
   readonly osVersion: string | null;
 }
 
-/** By the machine's key, the last use of each machine that was ever used. */
+/** Returns the last use of each machine that was ever used, by key. */
 export async function listLastUses(
   db: Queryable,
   machineKeys: readonly string[],

@@ -2,33 +2,39 @@ import type { HeartbeatRequest, HeartbeatResponse } from '@latchkey/contract';
 import type { Pool } from 'pg';
 
 import type { Clock } from '#server/clock.ts';
-import type { Context } from '#server/context.ts';
 import { Batcher, type BatchObserver, type BatchQueue } from '#server/db/batching/batcher.ts';
 import { isDatabaseUnresponsive } from '#server/db/database-errors.ts';
+import type { ConcurrencyLimiter } from '#server/lib/concurrency-limiter.ts';
 import { cutText } from '#server/lib/cut-text.ts';
 
 import { requireIdentity } from '../licenses/read-machine.ts';
-import { toMachineKey, rewriteUsage } from './machine-key.ts';
-import { upsertUsageDays, type Beats } from './queries.ts';
+import { rewriteUsage, toMachineKey, type UsageDependencies } from './machine-key.ts';
+import { upsertUsageDays, type MachineHeartbeats } from './queries.ts';
 
 const MAX_APP_VERSION_CHARACTERS = 64;
 const MAX_OS_VERSION_CHARACTERS = 128;
 
+export interface HeartbeatDependencies extends UsageDependencies {
+  readonly batches: { readonly heartbeats: HeartbeatQueue };
+  readonly databaseLimiter: ConcurrencyLimiter;
+}
+
 /**
- * Records that a machine uses the application today, by our clock in UTC; durably before the answer. Versions that are not
- * told are read from the fingerprint, and where that tells none, the known ones stay.
- * @throws InvalidRequestError (422) for a fingerprint that is empty or passes its limits
+ * Records that a machine uses the application today (UTC, by the service's clock), durably before the response. A version
+ * that the request lacks is read from the fingerprint; if that lacks it too, the stored version remains.
+ * @throws InvalidRequestError (422) for a fingerprint that is empty or exceeds its limits
  */
 export async function recordHeartbeat(
-  ctx: Context,
+  dependencies: HeartbeatDependencies,
   request: HeartbeatRequest,
 ): Promise<HeartbeatResponse> {
+  const { batches, databaseLimiter, vault } = dependencies;
   const machine = requireIdentity(request.machine_fingerprint);
-  if (ctx.vault.previous.length > 0) {
-    await ctx.databaseLimiter.run(() => rewriteUsage(ctx, [request.machine_id]));
+  if (vault.previous.length > 0) {
+    await databaseLimiter.run(() => rewriteUsage(dependencies, [request.machine_id]));
   }
-  const message = await ctx.batches.heartbeats.submit({
-    machineKey: toMachineKey(ctx.vault, request.machine_id),
+  const message = await batches.heartbeats.submit({
+    machineKey: toMachineKey(vault, request.machine_id),
     appVersion: cut(request.app_version || machine.appVersion, MAX_APP_VERSION_CHARACTERS),
     osVersion: cut(request.os_version || machine.osVersion, MAX_OS_VERSION_CHARACTERS),
   });
@@ -39,38 +45,41 @@ function cut(text: string | null, length: number): string | null {
   return text === null ? null : cutText(text, length);
 }
 
-/** One heartbeat. */
-export type Heartbeat = Omit<Beats, 'count'>;
+type Heartbeat = Omit<MachineHeartbeats, 'count'>;
 
-/** Whether a heartbeat is the first of its machine on its day. */
-export type HeartbeatOutcome = 'created' | 'updated';
+/** `created`: the first heartbeat of the machine on this day. */
+type HeartbeatOutcome = 'created' | 'updated';
 
-/** Carries heartbeats to the database. */
-export type HeartbeatBatch = BatchQueue<Heartbeat, HeartbeatOutcome>;
+/** Stores heartbeats in batches. */
+export type HeartbeatQueue = BatchQueue<Heartbeat, HeartbeatOutcome>;
 
 const MAX_BATCH_SIZE = 256;
 
-/** At 10,000 calls a second this many wait for less than a second. */
+/** At 10,000 requests a second these wait for less than a second. */
 const MAX_QUEUE_LENGTH = 8_192;
 
-/** Makes the batch in which heartbeats travel. */
-export function createHeartbeatBatch(
-  ctx: { readonly pool: Pool; readonly clock: Clock },
+interface StoreDependencies {
+  readonly pool: Pool;
+  readonly clock: Clock;
+}
+
+export function createHeartbeatQueue(
+  dependencies: StoreDependencies,
   observer: BatchObserver,
-): HeartbeatBatch {
+): HeartbeatQueue {
   return new Batcher({
     name: 'heartbeats',
     observer,
     maxBatchSize: MAX_BATCH_SIZE,
     maxQueueLength: MAX_QUEUE_LENGTH,
     rowOf: ({ machineKey }) => machineKey,
-    isUnresponsive: (error) => isDatabaseUnresponsive(ctx.pool, error),
-    execute: (heartbeats) => recordHeartbeats(ctx, heartbeats),
+    isUnresponsive: (error) => isDatabaseUnresponsive(dependencies.pool, error),
+    execute: (heartbeats) => storeHeartbeats(dependencies, heartbeats),
   });
 }
 
-async function recordHeartbeats(
-  { pool, clock }: { readonly pool: Pool; readonly clock: Clock },
+async function storeHeartbeats(
+  { pool, clock }: StoreDependencies,
   heartbeats: readonly Heartbeat[],
 ): Promise<readonly HeartbeatOutcome[]> {
   const merged = mergeByMachine(heartbeats);
@@ -80,13 +89,13 @@ async function recordHeartbeats(
       totals.get(machineKey) === count ? [machineKey] : [],
     ),
   );
-  // Of several of a machine the first is the one that created the day.
+  // Only the first of several heartbeats of a machine created the day.
   return heartbeats.map(({ machineKey }) => (isNew.delete(machineKey) ? 'created' : 'updated'));
 }
 
-/** Of several heartbeats of a machine, what the later one tells counts. */
-function mergeByMachine(heartbeats: readonly Heartbeat[]): ReadonlyMap<string, Beats> {
-  const merged = new Map<string, Beats>();
+/** Of several heartbeats of a machine, the last version counts. */
+function mergeByMachine(heartbeats: readonly Heartbeat[]): ReadonlyMap<string, MachineHeartbeats> {
+  const merged = new Map<string, MachineHeartbeats>();
   for (const { machineKey, appVersion, osVersion } of heartbeats) {
     const earlier = merged.get(machineKey);
     merged.set(machineKey, {

@@ -1,20 +1,28 @@
+/** Usage: heartbeats of machines, stored as one row per machine and day. */
 import { HeartbeatRequest, HeartbeatResponse, ref } from '@latchkey/contract';
 
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
 import type { App } from '#server/http/app-instance.ts';
-import { limitStorage } from '#server/http/limit-storage.ts';
+import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
 
-import { recordHeartbeat } from './record-heartbeat.ts';
+import { recordHeartbeat, type HeartbeatDependencies } from './record-heartbeat.ts';
 
-/** A row of a machine's day, with its index entries. */
+/** The size of a row with its index entries. */
 const DAY_BYTES = 400;
 
-/** Daily use of the application, per machine. */
-export function registerUsageRoutes(app: App, ctx: Context): void {
+interface UsageRouteDependencies extends HeartbeatDependencies {
+  readonly clock: Clock;
+  readonly metrics: { countRefusal(operation: string, reason: string): void };
+  readonly storage: StorageLimits;
+}
+
+export function registerUsageRoutes(app: App, dependencies: UsageRouteDependencies): void {
+  const { clock, metrics, storage } = dependencies;
+  const onRefusal = (code: string): void => metrics.countRefusal('heartbeat', code);
   app.post(
     '/api/v1/usage/heartbeat',
     {
-      onRequest: limitStoredDays(ctx),
+      onRequest: limitStorage({ limits: storage, clock, needsDisk: true, onRefusal }),
       schema: {
         operationId: 'recordHeartbeat',
         tags: ['usage'],
@@ -24,22 +32,11 @@ export function registerUsageRoutes(app: App, ctx: Context): void {
         problems: ['rate_limited', 'storage_low'],
       },
     },
-    ({ body, clientNetwork }) => recordAndCharge(ctx, body, clientNetwork),
+    async ({ body, clientNetwork }) => {
+      const response = await recordHeartbeat(dependencies, body);
+      const bytes = response.message === 'created' ? DAY_BYTES : 0;
+      storage.quota.charge(clientNetwork, bytes, clock.now().getTime());
+      return response;
+    },
   );
-}
-
-async function recordAndCharge(
-  ctx: Context,
-  body: HeartbeatRequest,
-  network: string,
-): Promise<HeartbeatResponse> {
-  const response = await recordHeartbeat(ctx, body);
-  const bytes = response.message === 'created' ? DAY_BYTES : 0;
-  ctx.storage.quota.charge(network, bytes, ctx.clock.now().getTime());
-  return response;
-}
-
-function limitStoredDays({ clock, metrics, storage: limits }: Context) {
-  const onRefusal = (code: string): void => metrics.countRefusal('heartbeat', code);
-  return limitStorage({ limits, clock, needsDisk: true, onRefusal });
 }

@@ -1,41 +1,41 @@
-import type { Pool } from 'pg';
+import type { Pool, PoolClient } from 'pg';
 
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
 import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import { insertAuditEntry } from '../../audit/queries.ts';
-import { toMachineKey, rewriteUsage } from '../../usage/machine-key.ts';
-import { deleteInstallEvents, deleteFirstDay, deleteMachineDays } from '../queries/installs.ts';
-import { listEventDays } from '../queries/partitions.ts';
+import { rewriteUsage, toMachineKey, type UsageDependencies } from '../../usage/machine-key.ts';
+import { deleteFirstDay, deleteInstallEvents, deleteMachineDays } from '../queries/installs.ts';
+import { listPartitionDays } from '../queries/partitions.ts';
 import { upsertMark, type RollupSource } from '../queries/rollup-marks.ts';
-import { type Day, dayOf, monthOf, weekOf } from '../rules/days.ts';
+import { dayOf, monthOf, weekOf, type Day } from '../rules/days.ts';
 import { firstKeptUsageDay } from '../rules/rollup-marks.ts';
 
-/** Who erases what, and why. */
 export interface Erasure {
-  /** An install's id, or a machine's. */
+  /** The id of an install or a machine. */
   readonly id: string;
   readonly actor: string;
   readonly reason: string;
 }
 
-/** A roll-up that is under way may hold what is asked for. */
+/** Longer than a roll-up that holds the rows. */
 const LOCK_TIMEOUT_MS = 60_000;
 
 /**
- * Deletes all events of an install, day by day, and gives how many there were; the roll-ups of those days are made again.
- * What is interrupted is begun again in the same way. The ids of the events stay for as long as any, so that a client that
- * sends them again does not bring them back; activations belong to the license.
- * @param onDay told how many days are done
+ * Deletes all events of an install, day by day, and marks these days for a new roll-up; after an interruption, it can be
+ * run again. The ids of the events remain as long as others, so that a client that sends the events again does not store
+ * them again; activations belong to the license.
+ * @param onDay called with the number of days done
+ * @returns the number of deleted events
  */
 export async function eraseInstall(
-  { clock, pool }: Pick<Context, 'clock' | 'pool'>,
+  { clock, pool }: { readonly clock: Clock; readonly pool: Pool },
   { id, actor, reason }: Erasure,
   onDay: (done: number) => void = () => {},
 ): Promise<number> {
   const now = clock.now();
-  // Before the first day, so that no deletion is without it.
+  // Before the first day, so that no deletion lacks it.
   await insertAuditEntry(pool, {
     occurredAt: now,
     actor,
@@ -45,7 +45,7 @@ export async function eraseInstall(
     details: {},
   });
   let erased = 0;
-  for (const [index, day] of (await listEventDays(pool)).entries()) {
+  for (const [index, day] of (await listPartitionDays(pool)).entries()) {
     erased += await eraseDay(pool, id, day, now);
     onDay(index + 1);
   }
@@ -53,7 +53,7 @@ export async function eraseInstall(
 }
 
 async function eraseDay(pool: Pool, installId: string, day: Day, now: Date): Promise<number> {
-  const work = async (client: Parameters<typeof deleteInstallEvents>[0]): Promise<number> => {
+  const work = async (client: PoolClient): Promise<number> => {
     const deleted = await deleteInstallEvents(client, installId, day);
     if (deleted > 0) await upsertMark(client, 'events', { day, measure: null, rolledAt: now });
     return deleted;
@@ -62,11 +62,12 @@ async function eraseDay(pool: Pool, installId: string, day: Day, now: Date): Pro
 }
 
 /**
- * Deletes the days on which a machine was used, and gives how many there were; the roll-ups of these are made again, as far
- * as all of their days are still there. Activations of the machine belong to their licenses.
+ * Deletes the days of use of a machine, and marks their roll-ups for a new run, as far as all of their days are kept.
+ * Activations of the machine belong to their licenses.
+ * @returns the number of deleted days
  */
 export async function eraseMachine(
-  { clock, pool, vault }: Pick<Context, 'clock' | 'pool' | 'vault'>,
+  { clock, pool, vault }: UsageDependencies & { readonly clock: Clock },
   { id, actor, reason }: Erasure,
 ): Promise<number> {
   const machineKey = toMachineKey(vault, id);
@@ -76,15 +77,13 @@ export async function eraseMachine(
     const days = await deleteMachineDays(client, machineKey);
     await deleteFirstDay(client, machineKey);
     await markForRollup(client, days, now);
-    const details = { days: days.length };
-    const action = 'machine.erase';
     await insertAuditEntry(client, {
       occurredAt: now,
       actor,
-      action,
+      action: 'machine.erase',
       subjectId: machineKey,
       reason,
-      details,
+      details: { days: days.length },
     });
     return days.length;
   });

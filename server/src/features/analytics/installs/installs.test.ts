@@ -69,7 +69,7 @@ async function exportText(installId: string): Promise<string> {
 
 const BY = { actor: 'test', reason: 'asked for' };
 
-test('an install is shown with its activations and events of all days, and nobody else is', async () => {
+test('shows the activations and the events of all days of one install', async () => {
   const [install, other] = [randomUUID(), randomUUID()];
   const { activationId } = await activateAs(install);
   await send(install, ['opened', 'saved', 'opened']);
@@ -93,7 +93,7 @@ test('an install is shown with its activations and events of all days, and nobod
   );
 });
 
-test('an export holds all events and the activations, but neither keys nor fingerprints', async () => {
+test('exports all events and activations without keys and fingerprints', async () => {
   const [install, other] = [randomUUID(), randomUUID()];
   const { licenseKey } = await activateAs(install);
   const first = await send(install, ['opened', 'saved']);
@@ -111,7 +111,7 @@ test('an export holds all events and the activations, but neither keys nor finge
     'session_id',
     'name',
     'occurred_at',
-    'told_at',
+    'client_occurred_at',
     'app_version',
     'os_version',
     'props',
@@ -121,7 +121,7 @@ test('an export holds all events and the activations, but neither keys nor finge
   assert.deepEqual(JSON.parse(await exportText(randomUUID())).events, []);
 });
 
-test('an erased install has no events on any day, its ids stay, reports follow, and others keep theirs', async () => {
+test('erases the events of one install on all days, keeps the ids, and updates reports', async () => {
   const [install, other] = [randomUUID(), randomUUID()];
   const sent = await send(install, ['opened', 'only_theirs']);
   await send(other, ['opened']);
@@ -144,7 +144,7 @@ test('an erased install has no events on any day, its ids stay, reports follow, 
   assert.equal(await eraseInstall(ctx, { id: install, ...BY }), 0);
 });
 
-test('an erased machine was never used, in its days, weeks, months and cohorts', async () => {
+test('erases a machine from days, weeks, months and cohorts', async () => {
   await beat('one');
   await beat('two');
   clock.advance(10 * DAY_MS);
@@ -164,7 +164,7 @@ test('an erased machine was never used, in its days, weeks, months and cohorts',
   assert.deepEqual([entry?.action, entry?.reason], ['machine.erase', 'asked for']);
 });
 
-/** What an activation reported, and when, in hours. */
+/** A report of an activation; `at` in hours. */
 interface SharingReport {
   readonly shares: boolean | null;
   readonly at?: number;
@@ -178,14 +178,13 @@ async function storeReport(
   const reportedAt = shares === null ? null : new Date(TEST_START.getTime() + at * HOUR_MS);
   await pool.query(
     `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
-                              usage_sharing_reported_at, activated_at, deactivated_at, last_validated_at,
-                              versions_reported_at)
-     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5, $5)`,
+                              usage_sharing_reported_at, activated_at, deactivated_at, last_validated_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5)`,
     [install, shares, reportedAt, deactivated ? TEST_START : null, TEST_START],
   );
 }
 
-test('the newest report of an install decides whether its events are stored, and what it is shown to share', async () => {
+test('stores the events of an install by its newest report, and shows the same', async () => {
   const [yes, no, silent] = [{ shares: true }, { shares: false }, { shares: null }];
   const cases: readonly [boolean, readonly SharingReport[]][] = [
     [true, []],

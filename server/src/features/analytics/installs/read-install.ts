@@ -1,22 +1,23 @@
-import type { Context } from '#server/context.ts';
+import type { Pool } from 'pg';
+
+import type { Clock } from '#server/clock.ts';
 
 import {
   countInstallEvents,
   listInstallActivations,
-  type InstallActivation,
   listInstallEvents,
+  type InstallActivation,
   type InstallEvent,
 } from '../queries/installs.ts';
-import { listEventDays } from '../queries/partitions.ts';
+import { listPartitionDays } from '../queries/partitions.ts';
 import type { Day } from '../rules/days.ts';
 
-/** What is known of an install. */
 export interface InstallOverview {
-  /** Whether its events are stored: unless it has said otherwise. */
+  /** Whether its events are stored. */
   readonly sharing: boolean;
   readonly activations: readonly InstallActivation[];
   readonly events: number;
-  /** The first and last day on which any of them arrived; null: none. */
+  /** The first and the last day on which events arrived, or null. */
   readonly firstDay: Day | null;
   readonly lastDay: Day | null;
   /** The most frequent first. */
@@ -24,18 +25,18 @@ export interface InstallOverview {
 }
 
 /**
- * Looks an install up, in the raw events of all days that are kept.
- * @param onDay told how many days have been looked at
+ * Summarizes what is stored about an install, from its events of all days.
+ * @param onDay called with the number of days read
  */
 export async function showInstall(
-  { pool }: Pick<Context, 'pool'>,
+  { pool }: { readonly pool: Pool },
   installId: string,
   onDay: (done: number) => void = () => {},
 ): Promise<InstallOverview> {
   const activations = await listInstallActivations(pool, installId);
   const names = new Map<string, number>();
   const days: Day[] = [];
-  for (const [index, day] of (await listEventDays(pool)).entries()) {
+  for (const [index, day] of (await listPartitionDays(pool)).entries()) {
     const counts = await countInstallEvents(pool, installId, day);
     if (counts.length > 0) days.push(day);
     for (const { name, events } of counts) names.set(name, (names.get(name) ?? 0) + events);
@@ -58,7 +59,7 @@ type SharingReport = Pick<
   'usage_sharing' | 'usage_sharing_reported_at' | 'deactivated_at'
 >;
 
-/** Whether an install shares its usage, by the rule that events are stored by (`queries/events.ts`). */
+/** Whether an install shares usage data, by the rule of `storeEvents`. */
 export function isSharing(activations: readonly SharingReport[]): boolean {
   const reports = activations.filter(({ usage_sharing: shares }) => shares !== null);
   const active = reports.filter(({ deactivated_at: at }) => at === null);
@@ -77,11 +78,11 @@ const PAGE_ROWS = 5_000;
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
 /**
- * Gives everything that is held about an install as the lines of one JSON object: the activations that it told of, without
- * keys and fingerprints, and its events day by day, however many.
+ * Yields everything that is stored about an install as the lines of one JSON object: its activations, without license keys
+ * and fingerprints, and its events day by day.
  */
 export async function* exportInstall(
-  { clock, pool }: Pick<Context, 'clock' | 'pool'>,
+  { clock, pool }: { readonly clock: Clock; readonly pool: Pool },
   installId: string,
 ): AsyncGenerator<string> {
   const activations = await listInstallActivations(pool, installId);
@@ -95,8 +96,8 @@ export async function* exportInstall(
   yield '\n]}\n';
 }
 
-async function* readEvents(pool: Context['pool'], installId: string): AsyncGenerator<InstallEvent> {
-  for (const day of await listEventDays(pool)) {
+async function* readEvents(pool: Pool, installId: string): AsyncGenerator<InstallEvent> {
+  for (const day of await listPartitionDays(pool)) {
     for (let afterId = NIL_UUID; ;) {
       const page = await listInstallEvents(pool, installId, { day, afterId, limit: PAGE_ROWS });
       yield* page;

@@ -1,14 +1,14 @@
 import { isUniqueViolation } from '#server/db/database-errors.ts';
 import {
-  runHot,
   type HotStatement,
   type TextRow,
+  runHot,
   toJsonArray,
   toPlainArray,
   toTextArray,
   toUuidArray,
 } from '#server/db/hot-statement.ts';
-import { type Queryable, defineCommand, execute } from '#server/db/statement.ts';
+import { defineCommand, execute, type Queryable } from '#server/db/statement.ts';
 
 import type { Day } from '../rules/days.ts';
 import type { DropReason } from '../rules/select-events.ts';
@@ -22,91 +22,94 @@ export interface EventsToStore {
   readonly events: readonly EventToStore[];
 }
 
-export interface EventToStore {
+interface EventToStore {
   readonly eventId: string;
   readonly name: string;
   /** RFC 3339, in UTC. */
   readonly occurredAt: string;
-  /** What the client's clock said, where that was wrong. */
-  readonly toldAt: string | null;
+  /** The time by the client's clock, where it was corrected; else null. */
+  readonly clientOccurredAt: string | null;
   readonly props: Readonly<Record<string, string>> | null;
 }
 
-/** What became of one request's events. */
 export interface StoredCount {
-  /** False: the user does not share usage, and nothing was stored. */
+  /** False: the install does not share usage data, and nothing was stored. */
   readonly sharing: boolean;
-  /** Those that nobody had sent before. */
+  /** The events whose ids were new. */
   readonly stored: number;
 }
 
 /**
- * An install shares its usage by default. The newest report of its active activations counts, or of its deactivated ones
- * if no active one has reported; of two reports at the same time, a no.
+ * The requests and the events to store. An install shares usage data unless its newest report says otherwise: the newest
+ * of its active activations, or of the deactivated ones when no active one has reported; at the same time, a no counts.
+ * @param columns the columns of `incoming`
  */
-const TOLD = `
+const selectInput = (columns: string): string => `
     with request as materialized (
-      select batch, install_id, session_id, app_version, os_version,
+      select number, install_id, session_id, app_version, os_version,
              coalesce((
                select usage_sharing from activations
-               where activations.install_id = told.install_id and usage_sharing is not null
+               where activations.install_id = input.install_id and usage_sharing is not null
                order by deactivated_at is not null, usage_sharing_reported_at desc, usage_sharing
                limit 1
              ), true) as sharing
       from unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[])
-        with ordinality as told (install_id, session_id, app_version, os_version, batch)
-    ), told as materialized (
-      select batch, event_id, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props
+        with ordinality as input (install_id, session_id, app_version, os_version, number)
+    ), incoming as materialized (
+      select ${columns}
       from unnest($6::bigint[], $7::uuid[], $8::text[], $9::timestamptz[], $10::timestamptz[], $11::jsonb[])
-        as event (batch, event_id, name, occurred_at, told_at, props)
-      join request using (batch)
+        as event (number, event_id, name, occurred_at, client_occurred_at, props)
+      join request using (number)
       where sharing
-      order by event_id
+      order by event_id, number
     )`;
 
-const COLUMNS =
-  'event_id, received_at, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props';
+const INCOMING_COLUMNS =
+  'number, event_id, install_id, session_id, name, occurred_at, client_occurred_at, app_version, os_version, props';
 
-const VALUES =
-  'event_id, $1::timestamptz, install_id, session_id, name, occurred_at, told_at, app_version, os_version, props';
+const EVENT_COLUMNS =
+  'event_id, received_at, install_id, session_id, name, occurred_at, client_occurred_at, app_version, os_version, props';
 
-/** Fails when any of the events is there already. The requests that it gives are those that share nothing. */
+const EVENT_VALUES =
+  'event_id, $1::timestamptz, install_id, session_id, name, occurred_at, client_occurred_at, app_version, os_version, props';
+
+/** Fails when an id is known or occurs twice. Returns the requests that share no usage data. */
 const storeNewStatement: HotStatement = {
   name: 'event_store_new',
-  text: `${TOLD}, known as (
-      insert into event_ids (event_id, received_at) select event_id, $1::timestamptz from told
+  text: `${selectInput(INCOMING_COLUMNS)}, ids as (
+      insert into event_ids (event_id, received_at) select event_id, $1::timestamptz from incoming
     ), stored as (
-      insert into events (${COLUMNS}) select ${VALUES} from told
+      insert into events (${EVENT_COLUMNS}) select ${EVENT_VALUES} from incoming
     )
-    select batch from request where not sharing`,
+    select number from request where not sharing`,
 };
 
+/** Skips known ids; an id that occurs twice belongs to the first request. */
 const storeUnknownStatement: HotStatement = {
   name: 'event_store_unknown',
-  text: `${TOLD}, fresh as (
-      insert into event_ids (event_id, received_at) select event_id, $1::timestamptz from told
+  text: `${selectInput(`distinct on (event_id) ${INCOMING_COLUMNS}`)}, fresh as (
+      insert into event_ids (event_id, received_at) select event_id, $1::timestamptz from incoming
       on conflict (event_id) do nothing
       returning event_id
     ), stored as (
-      insert into events (${COLUMNS}) select ${VALUES} from told join fresh using (event_id)
+      insert into events (${EVENT_COLUMNS}) select ${EVENT_VALUES} from incoming join fresh using (event_id)
       returning event_id
     )
-    select request.batch, request.sharing, count(fresh.event_id)
+    select request.number, request.sharing, count(fresh.event_id)
     from request
-    left join told using (batch)
+    left join incoming using (number)
     left join fresh using (event_id)
-    group by request.batch, request.sharing
-    order by request.batch`,
+    group by request.number, request.sharing
+    order by request.number`,
 };
 
 /**
- * Stores the events that nobody sent before, of several requests in one statement, and gives for each request, in their
- * order, how many these were. No id may be there twice. The ids are taken in their order, so that two batches with the
- * same events wait for each other and hardly ever in a circle.
+ * Stores the new events of several requests in one statement, and returns for each request how many were new. The ids are
+ * inserted in order, so that two batches with the same events wait for each other and rarely deadlock.
  *
- * Nearly always all are new, and then they are merely inserted: 8 µs of PostgreSQL for each event, where looking for each
- * id first and leaving out what was found took 12. That is done when the first way has met an event that is known.
- * @param receivedAt the day of which must have its partition
+ * Nearly always all events are new and inserted without a check: 8 µs of PostgreSQL per event instead of 12. The second
+ * statement runs only when the first one found a duplicate.
+ * @param receivedAt the partition of its day must exist
  */
 export async function storeEvents(
   db: Queryable,
@@ -116,19 +119,19 @@ export async function storeEvents(
   const parameters = toParameters(requests, receivedAt);
   try {
     const { rows } = await runHot(db, storeNewStatement, parameters);
-    const silent = new Set(rows.map(([batch]) => Number(batch)));
+    const notSharing = new Set(rows.map(([number]) => Number(number)));
     return requests.map(({ events }, index) => {
-      const sharing = !silent.has(index + 1);
+      const sharing = !notSharing.has(index + 1);
       return { sharing, stored: sharing ? events.length : 0 };
     });
   } catch (error) {
     if (!isUniqueViolation(error)) throw error;
     const { rows } = await runHot(db, storeUnknownStatement, parameters);
-    return rows.map(readCount);
+    return rows.map(toStoredCount);
   }
 }
 
-function readCount([, sharing, stored]: TextRow): StoredCount {
+function toStoredCount([, sharing, stored]: TextRow): StoredCount {
   return { sharing: sharing === 't', stored: Number(stored) };
 }
 
@@ -144,13 +147,20 @@ function toParameters(requests: readonly EventsToStore[], receivedAt: Date): str
     toUuidArray(events.map(({ eventId }) => eventId)),
     toTextArray(events.map(({ name }) => name)),
     toPlainArray(events.map(({ occurredAt }) => occurredAt)),
-    toPlainArray(events.map(({ toldAt }) => toldAt)),
+    toPlainArray(events.map(({ clientOccurredAt }) => clientOccurredAt)),
     toJsonArray(events.map(({ props }) => (props === null ? null : JSON.stringify(props)))),
   ];
 }
 
-/** In one order, so that two processes wait for each other and never in a circle. */
-const addStatement = defineCommand(
+/** The dropped events of a day for one reason. */
+export interface DropRow {
+  readonly day: Day;
+  readonly reason: DropReason;
+  readonly events: number;
+}
+
+/** Ordered, so that two processes wait for each other and never deadlock. */
+const addDropsStatement = defineCommand(
   'event_drop_add',
   `insert into event_drops as known (day, reason, events)
    select day, reason, events from unnest($1::date[], $2::text[], $3::bigint[]) as drop (day, reason, events)
@@ -158,12 +168,9 @@ const addStatement = defineCommand(
    on conflict (day, reason) do update set events = known.events + excluded.events`,
 );
 
-/** Adds to the numbers of events that were not stored; no day and reason may be there twice. */
-export async function addDrops(
-  db: Queryable,
-  drops: readonly { readonly day: Day; readonly reason: DropReason; readonly events: number }[],
-): Promise<void> {
-  await execute(db, addStatement, [
+/** Adds to the numbers of dropped events. @param drops one element for each day and reason */
+export async function addDrops(db: Queryable, drops: readonly DropRow[]): Promise<void> {
+  await execute(db, addDropsStatement, [
     drops.map(({ day }) => day),
     drops.map(({ reason }) => reason),
     drops.map(({ events }) => events),

@@ -8,8 +8,8 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-import { addDays, type Day, startOf } from '../rules/days.ts';
-import { LONG_STATEMENT_MS, runLong } from './run-long.ts';
+import type { Day } from '../rules/days.ts';
+import { boundsOf, LONG_STATEMENT_MS, runLong } from './run-long.ts';
 
 const ActivationRow = Type.Object({
   license_id: Type.String(),
@@ -25,10 +25,10 @@ const ActivationRow = Type.Object({
   validation_count: Type.Number(),
 });
 
-/** An activation that an install has told of, without anything of its key and its fingerprint. */
+/** An activation of an install, without license key and fingerprint. */
 export type InstallActivation = Type.Static<typeof ActivationRow>;
 
-/** An install has one activation, or a few; a broken client that uses one id everywhere is not listed whole. */
+/** More than any install has, unless a broken client uses one id on all machines. */
 const MAX_ACTIVATIONS = 1_000;
 
 const activationsStatement = defineStatement(
@@ -40,7 +40,7 @@ const activationsStatement = defineStatement(
    order by activated_at, id limit ${MAX_ACTIVATIONS}`,
 );
 
-/** The activations that an install has told of, the oldest first. Reads all activations. */
+/** Returns the activations of an install, oldest first. Reads all activations. */
 export async function listInstallActivations(
   db: Queryable,
   installId: string,
@@ -56,7 +56,7 @@ const countStatement = defineStatement(
    group by name`,
 );
 
-/** How many events an install sent on a day, by name. Reads the whole day. */
+/** Counts the events of an install on a day, by name. Reads the whole day. */
 export async function countInstallEvents(
   db: Queryable,
   installId: string,
@@ -71,25 +71,24 @@ const EventRow = Type.Object({
   session_id: Type.String(),
   name: Type.String(),
   occurred_at: Timestamp,
-  told_at: Nullable.Moment,
+  client_occurred_at: Nullable.Moment,
   app_version: Type.String(),
   os_version: Nullable.Text,
   props: Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Null()]),
 });
 
-/** An event as it is stored. */
 export type InstallEvent = Type.Static<typeof EventRow>;
 
 const listStatement = defineStatement(
   'install_list_events',
   EventRow,
-  `select event_id, received_at, session_id, name, occurred_at, told_at, app_version, os_version, props
+  `select event_id, received_at, session_id, name, occurred_at, client_occurred_at, app_version, os_version, props
    from events
    where received_at >= $2 and received_at < $3 and install_id = $1 and event_id > $4
    order by event_id limit $5`,
 );
 
-/** The events that an install sent on a day, by their id, from one id on. Reads the whole day. */
+/** Returns a page of the events of an install on a day, ordered by id. Reads the whole day. */
 export async function listInstallEvents(
   db: Queryable,
   installId: string,
@@ -99,7 +98,7 @@ export async function listInstallEvents(
   return queryRows(db, listStatement, parameters, LONG_STATEMENT_MS);
 }
 
-/** Deletes the events that an install sent on a day, and gives how many there were. Reads the whole day. */
+/** Deletes the events of an install on a day; returns how many. Reads the whole day. */
 export async function deleteInstallEvents(
   db: Queryable,
   installId: string,
@@ -109,22 +108,18 @@ export async function deleteInstallEvents(
   return runLong(db, text, [installId, ...boundsOf(day)]);
 }
 
-function boundsOf(day: Day): readonly [Date, Date] {
-  return [startOf(day), startOf(addDays(day, 1))];
-}
-
 const deleteUseStatement = defineStatement(
   'usage_day_delete_machine',
   Type.Object({ day: Type.String() }),
   `delete from usage_days where machine_key = $1 returning to_char(day, 'YYYY-MM-DD') as day`,
 );
 
-/** Deletes the days on which a machine was used, and gives them. */
+/** Deletes the days of use of a machine, and returns them. */
 export async function deleteMachineDays(db: Queryable, machineKey: string): Promise<Day[]> {
   return (await queryRows(db, deleteUseStatement, [machineKey])).map(({ day }) => day);
 }
 
-/** Deletes the day on which a machine was used first. */
+/** Deletes the first day of use of a machine. */
 export async function deleteFirstDay(db: Queryable, machineKey: string): Promise<void> {
   await runLong(db, 'delete from usage_first_days where machine_key = $1', [machineKey]);
 }

@@ -14,37 +14,37 @@ const listStatement = defineStatement(
    order by day`,
 );
 
-/** The days whose events have a place, the oldest first. */
-export async function listEventDays(db: Queryable): Promise<Day[]> {
+/** Returns the days that have an event partition, oldest first. */
+export async function listPartitionDays(db: Queryable): Promise<Day[]> {
   return (await queryRows(db, listStatement)).map((row) => row.day);
 }
 
-const mayMakeStatement = defineStatement(
-  'event_partition_may_make',
+const mayCreateStatement = defineStatement(
+  'event_partition_may_create',
   Type.Object({ allowed: Type.Boolean() }),
   `select has_schema_privilege(relnamespace, 'create') and pg_has_role(relowner, 'usage') as allowed
    from pg_class where oid = 'events'::regclass`,
 );
 
-/** Whether the role that asks may make days: it creates tables, and attaches them to one that it has to own. */
-export async function isAllowedToMakeDays(db: Queryable): Promise<boolean> {
-  return (await queryRow(db, mayMakeStatement))?.allowed === true;
+/** Whether the role may create tables, and owns the table `events`, which attaching a partition requires. */
+export async function mayCreatePartitions(db: Queryable): Promise<boolean> {
+  return (await queryRow(db, mayCreateStatement))?.allowed === true;
 }
 
 const lockStatement = {
   text: `select pg_advisory_xact_lock(hashtextextended('latchkey event partitions', 0))`,
 };
 
-/** Waits until no other process makes or drops days, and keeps others from it until the transaction ends. */
-export async function lockEventDays(db: Queryable): Promise<void> {
+/** Locks creating and dropping partitions until the transaction ends. */
+export async function lockPartitions(db: Queryable): Promise<void> {
   await sendQuery(db, lockStatement);
 }
 
 /**
- * Makes the place for a day's events. It is attached to the table rather than made as its part, which would wait for all
- * who store events, and hold them up.
+ * Creates the partition of a day. It is created as a table and then attached: `create table … partition of` would wait for
+ * all transactions that store events, and block new ones.
  */
-export async function createEventDay(db: Queryable, day: Day): Promise<void> {
+export async function createPartition(db: Queryable, day: Day): Promise<void> {
   const name = partitionOf(day);
   const from = `${day} 00:00:00+00`;
   const until = `${addDays(day, 1)} 00:00:00+00`;
@@ -54,13 +54,13 @@ export async function createEventDay(db: Queryable, day: Day): Promise<void> {
   });
 }
 
-/** Drops a day with all of its events, if it is still there. */
-export async function dropEventDay(db: Queryable, day: Day): Promise<void> {
+/** Drops the partition of a day, if it exists. */
+export async function dropPartition(db: Queryable, day: Day): Promise<void> {
   await sendQuery(db, { text: `drop table if exists ${partitionOf(day)}` });
 }
 
-/** Letters, digits and underscores only: `day` is one of ours. */
+/** Checked, because the name becomes part of a statement. */
 function partitionOf(day: Day): string {
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`${day} is no day`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(day)) throw new RangeError(`invalid day: ${day}`);
   return `events_${day.replaceAll('-', '_')}`;
 }

@@ -1,44 +1,39 @@
 import type { Queryable } from '#server/db/statement.ts';
 
-import { addDays, type Day, startOf } from '../rules/days.ts';
-import { measureLong, runLong } from './run-long.ts';
+import type { Day } from '../rules/days.ts';
+import { boundsOf, measureLong, runLong } from './run-long.ts';
 
-/** So many names of a day have rows of their own; more than these are hardly names. */
+/** Names of a day that have a row of their own. */
 const MAX_NAMES = 500;
 
-/** Versions of a name and day that have rows of their own. */
+/** Versions of a name and day that have a row of their own. */
 const MAX_VERSIONS = 100;
 
-/** Keys of a name's props that are counted on a day: the most frequent ones. */
+/** Property keys of a name and day that are counted: the most frequent ones. */
 const MAX_KEYS = 50;
 
-/** Values of a key and day that have rows of their own. */
+/** Values of a key and day that have a row of their own. */
 const MAX_VALUES = 100;
 
-function boundsOf(day: Day): readonly [Date, Date] {
-  return [startOf(day), startOf(addDays(day, 1))];
-}
-
-/** How many events arrived on a day. */
+/** Counts the events that arrived on a day. */
 export async function countDayEvents(db: Queryable, day: Day): Promise<number> {
   const text = 'select count(*) as number from events where received_at >= $1 and received_at < $2';
   return measureLong(db, text, boundsOf(day));
 }
 
-/** Takes back what was rolled up of a day by name. */
 export async function deleteEventNames(db: Queryable, day: Day): Promise<void> {
   await runLong(db, 'delete from event_name_days where day = $1', [day]);
 }
 
-/** Rolls a day up by name. */
+/** Counts the events of a day by name. */
 export async function insertEventNames(db: Queryable, day: Day): Promise<void> {
   const text = `
-    with seen as (
+    with by_install as (
       select name, install_id, count(*) as events from events
       where received_at >= $1 and received_at < $2
       group by name, install_id
     ), counted as (
-      select name, sum(events) as events, count(*) as installs from seen group by name
+      select name, sum(events) as events, count(*) as installs from by_install group by name
     ), ranked as (
       select *, row_number() over (order by events desc, name collate "C") as rank from counted
     )
@@ -49,21 +44,20 @@ export async function insertEventNames(db: Queryable, day: Day): Promise<void> {
   await runLong(db, text, [...boundsOf(day), day]);
 }
 
-/** Takes back what was rolled up of a day by name and version. */
 export async function deleteEventVersions(db: Queryable, day: Day): Promise<void> {
   await runLong(db, 'delete from event_days where day = $1', [day]);
 }
 
-/** Rolls a day up by name and version of the application; after the names, of which it takes those with a row of their own. */
+/** Counts the events of a day by name and version of the application, for the names that `insertEventNames` listed. */
 export async function insertEventVersions(db: Queryable, day: Day): Promise<void> {
   const text = `
-    with seen as (
+    with by_install as (
       select name, app_version, install_id, count(*) as events from events
       where received_at >= $1 and received_at < $2
         and name in (select name from event_name_days where day = $3::date)
       group by name, app_version, install_id
     ), counted as (
-      select name, app_version, sum(events) as events, count(*) as installs from seen group by name, app_version
+      select name, app_version, sum(events) as events, count(*) as installs from by_install group by name, app_version
     ), ranked as (
       select *, row_number() over (partition by name order by events desc, app_version collate "C") as rank from counted
     )
@@ -74,12 +68,11 @@ export async function insertEventVersions(db: Queryable, day: Day): Promise<void
   await runLong(db, text, [...boundsOf(day), day]);
 }
 
-/** Takes back what was rolled up of a day's props. */
 export async function deleteEventProps(db: Queryable, day: Day): Promise<void> {
   await runLong(db, 'delete from event_prop_days where day = $1', [day]);
 }
 
-/** Rolls the props of a day up; after the names, of which it takes those with a row of their own. */
+/** Counts the property values of a day, for the names that `insertEventNames` listed. */
 export async function insertEventProps(db: Queryable, day: Day): Promise<void> {
   const text = `
     with counted as (
@@ -92,12 +85,12 @@ export async function insertEventProps(db: Queryable, day: Day): Promise<void> {
       select *, row_number() over (partition by name, key order by events desc, value collate "C") as rank,
              sum(events) over (partition by name, key) as key_events
       from counted
-    ), chosen as (
+    ), key_ranked as (
       select *, dense_rank() over (partition by name order by key_events desc, key collate "C") as key_rank from ranked
     )
     insert into event_prop_days (name, day, key, rank, value, events)
     select name, $3::date, key, least(rank, ${MAX_VALUES + 1}), case when rank <= ${MAX_VALUES} then value end, sum(events)
-    from chosen where key_rank <= ${MAX_KEYS}
+    from key_ranked where key_rank <= ${MAX_KEYS}
     group by 1, 3, 4, 5`;
   await runLong(db, text, [...boundsOf(day), day]);
 }

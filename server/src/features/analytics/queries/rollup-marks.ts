@@ -15,7 +15,6 @@ import type { Day } from '../rules/days.ts';
 import type { RollupMark, RollupRun } from '../rules/rollup-marks.ts';
 import { LONG_STATEMENT_MS } from './run-long.ts';
 
-/** What is rolled up on its own. */
 export type RollupSource = 'events' | 'usage' | 'usage_week' | 'usage_month' | 'trials';
 
 const listStatement = defineStatement(
@@ -29,7 +28,7 @@ const listStatement = defineStatement(
    from rollup_marks where source = $1 order by day`,
 );
 
-/** What was rolled up of a source, the oldest first. */
+/** Returns the marks of a source, oldest first. */
 export async function listMarks(db: Queryable, source: RollupSource): Promise<RollupMark[]> {
   const rows = await queryRows(db, listStatement, [source]);
   return rows.map(({ day, measure, rolled_at: rolledAt }) => ({ day, measure, rolledAt }));
@@ -41,7 +40,7 @@ const findStatement = defineStatement(
   'select measure from rollup_marks where source = $1 and day = $2',
 );
 
-/** How much was there when a day was rolled up; null: it is to be rolled up. */
+/** Returns the number of source rows of a roll-up; null: it must be rolled up. */
 export async function findMeasure(
   db: Queryable,
   source: RollupSource,
@@ -56,7 +55,7 @@ const upsertStatement = defineCommand(
    on conflict (source, day) do update set measure = excluded.measure, rolled_at = excluded.rolled_at`,
 );
 
-/** Writes down that a day was rolled up; with a null measure, that it has to be once more. */
+/** Stores that a day was rolled up, or, with a null measure, that it must be rolled up again. */
 export async function upsertMark(
   db: Queryable,
   source: RollupSource,
@@ -71,7 +70,7 @@ const findRunStatement = defineStatement(
   'select finished_at, took_ms from rollup_run',
 );
 
-/** When everything was last found up to date; null: never. */
+/** Returns the last run after which all roll-ups were up to date, or null. */
 export async function findLastRun(db: Queryable): Promise<RollupRun | null> {
   const row = await queryRow(db, findRunStatement);
   return row === null ? null : { finishedAt: row.finished_at, tookMs: row.took_ms };
@@ -83,7 +82,7 @@ const upsertRunStatement = defineCommand(
    on conflict (id) do update set finished_at = excluded.finished_at, took_ms = excluded.took_ms`,
 );
 
-/** Writes down that everything is up to date. */
+/** Stores a run after which all roll-ups are up to date. */
 export async function upsertRun(db: Queryable, run: RollupRun): Promise<void> {
   await execute(db, upsertRunStatement, [run.finishedAt, Math.ceil(run.tookMs)]);
 }
@@ -94,28 +93,25 @@ const begin = {
          set local work_mem = '64MB'`,
 };
 
-/**
- * Has a transaction that has just begun see one moment of the database, and gives its statements the time that a day of
- * events takes and the memory to group it.
- */
+/** Sets isolation, timeout and memory of a new transaction so that its statements can group a day of events. */
 export async function setRollupTransaction(db: Queryable): Promise<void> {
   await sendQuery(db, begin);
 }
 
 const lockStatement = defineStatement(
   'rollup_lock',
-  Type.Object({ taken: Type.Boolean(), process: Type.Integer() }),
-  `select pg_try_advisory_xact_lock(hashtextextended('latchkey roll-ups', 0)) as taken,
-          pg_backend_pid() as process`,
+  Type.Object({ locked: Type.Boolean(), pid: Type.Integer() }),
+  `select pg_try_advisory_xact_lock(hashtextextended('latchkey roll-ups', 0)) as locked,
+          pg_backend_pid() as pid`,
 );
 
 /**
- * Keeps all others from rolling up and from removing what is old until the transaction ends, and gives the number of the
- * server's process; null: another one does it already.
+ * Locks roll-ups and dropping partitions until the transaction ends.
+ * @returns the process id of the connection's backend, or null when another transaction holds the lock
  */
 export async function tryLockRollups(db: Queryable): Promise<number | null> {
   const row = await queryRow(db, lockStatement);
-  return row?.taken === true ? row.process : null;
+  return row?.locked === true ? row.pid : null;
 }
 
 const cancelStatement = defineStatement(
@@ -124,9 +120,9 @@ const cancelStatement = defineStatement(
   'select pg_cancel_backend($1) as cancelled',
 );
 
-/** Ends the statement that a process of the server runs. */
-export async function cancelStatementOf(db: Queryable, process: number): Promise<void> {
-  await queryRow(db, cancelStatement, [process]);
+/** Cancels the running statement of a backend. */
+export async function cancelStatementOf(db: Queryable, pid: number): Promise<void> {
+  await queryRow(db, cancelStatement, [pid]);
 }
 
 const newerStatement = defineStatement(
@@ -136,7 +132,7 @@ const newerStatement = defineStatement(
        or exists (select from usage_days where day >= ($1 at time zone 'UTC')::date and last_at > $1) as newer`,
 );
 
-/** Whether an event or a heartbeat came after a moment. */
-export async function isDataNewer(db: Queryable, moment: Date): Promise<boolean> {
-  return (await queryRow(db, newerStatement, [moment]))?.newer === true;
+/** Whether an event or a heartbeat is newer. */
+export async function isDataNewer(db: Queryable, than: Date): Promise<boolean> {
+  return (await queryRow(db, newerStatement, [than]))?.newer === true;
 }

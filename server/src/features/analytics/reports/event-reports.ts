@@ -4,19 +4,18 @@ import { Nullable, defineStatement, queryRows, type Queryable } from '#server/db
 
 import type { Day, DayRange } from '../rules/days.ts';
 
-/** So many rows a report has at most; what is asked for in more detail is asked for a shorter time. */
+/** The maximum number of rows of a report. */
 export const MAX_REPORT_ROWS = 10_000;
 
 const MaybeNumber = Type.Union([Type.Number(), Type.Null()]);
 
-/** How often an event arrived. */
 export interface EventTotal {
-  /** Null: all names that are not among the 500 most frequent of a day. */
+  /** Null: the names that are not among the 500 most frequent of a day. */
   readonly name: string | null;
   readonly events: number;
-  /** On how many days. */
+  /** The number of days on which it arrived. */
   readonly days: number;
-  /** The installs that sent it on the day on which most did; null: not known. */
+  /** The largest number of installs on a day; null: unknown. */
   readonly mostInstalls: number | null;
 }
 
@@ -33,7 +32,7 @@ const totalStatement = defineStatement(
    group by name order by 2 desc, 1 limit ${MAX_REPORT_ROWS}`,
 );
 
-/** Which events arrive, and how often? The most frequent first; by the day of arrival, from roll-ups. */
+/** Returns how often events arrived, the most frequent first. */
 export async function listEventTotals(
   db: Queryable,
   { from, to }: DayRange,
@@ -42,13 +41,12 @@ export async function listEventTotals(
   return rows.map(({ most_installs: mostInstalls, ...row }) => ({ ...row, mostInstalls }));
 }
 
-/** How often an event arrived on a day. */
 export interface EventDay {
   readonly day: Day;
-  /** As above. */
+  /** See {@link EventTotal}. */
   readonly name: string | null;
   readonly events: number;
-  /** How many installs sent it; null: not known. */
+  /** Null: unknown. */
   readonly installs: number | null;
 }
 
@@ -65,7 +63,7 @@ const dailyStatement = defineStatement(
    order by 1, rank limit ${MAX_REPORT_ROWS}`,
 );
 
-/** How often do events arrive day by day? The oldest day first. @param name of one event; null: of all */
+/** Returns how often events arrived each day, oldest first. @param name of one event; null: all */
 export async function listEventsByDay(
   db: Queryable,
   { from, to }: DayRange,
@@ -74,9 +72,8 @@ export async function listEventsByDay(
   return queryRows(db, dailyStatement, [from, to, name]);
 }
 
-/** How often an event arrived from a version of the application. */
 export interface EventVersion {
-  /** Empty: not told; null: all that are not among the hundred most frequent of a day. */
+  /** Empty: not sent; null: the versions that are not among the 100 most frequent of a day. */
   readonly version: string | null;
   readonly events: number;
   readonly days: number;
@@ -96,7 +93,7 @@ const versionStatement = defineStatement(
    group by 1 order by 2 desc, 1 limit ${MAX_REPORT_ROWS}`,
 );
 
-/** Which versions of the application does an event come from? The most frequent first. */
+/** Returns the versions of the application that sent an event, the most frequent first. */
 export async function listEventVersions(
   db: Queryable,
   { from, to }: DayRange,
@@ -106,10 +103,9 @@ export async function listEventVersions(
   return rows.map(({ most_installs: mostInstalls, ...row }) => ({ ...row, mostInstalls }));
 }
 
-/** How often a prop of an event had a value. */
 export interface EventPropValue {
   readonly key: string;
-  /** Null: all that were not among the hundred most frequent of their day. */
+  /** Null: the values that are not among the 100 most frequent of a day. */
   readonly value: string | null;
   readonly events: number;
 }
@@ -125,8 +121,9 @@ const propStatement = defineStatement(
 );
 
 /**
- * What are the values of an event's props? The most frequent key first, and of each the most frequent value; from roll-ups.
- * A value that is seldom on some days is counted among the others on those. @param key one of them; null: all
+ * Returns the values of an event's properties: the most frequent key first, and its most frequent value first. A value that
+ * is rare on a day counts among the others on that day.
+ * @param key one key; null: all
  */
 export async function listEventProps(
   db: Queryable,
@@ -137,7 +134,6 @@ export async function listEventProps(
   return queryRows(db, propStatement, [from, to, name, key]);
 }
 
-/** How many events of a day were not stored, for one reason. */
 export interface DropDay {
   readonly day: Day;
   readonly reason: string;
@@ -152,7 +148,7 @@ const dropStatement = defineStatement(
    order by 1, events desc, reason limit ${MAX_REPORT_ROWS}`,
 );
 
-/** How many events were not stored, and why? Day by day, the oldest first. */
+/** Returns how many events were dropped each day, oldest first, by reason. */
 export async function listDrops(db: Queryable, { from, to }: DayRange): Promise<DropDay[]> {
   return queryRows(db, dropStatement, [from, to]);
 }

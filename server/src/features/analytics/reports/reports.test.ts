@@ -22,7 +22,7 @@ const pool = await openTestPool();
 /** Saturday to Monday, over the end of a month. */
 const RANGE = { from: '2027-02-27', to: '2027-03-01' };
 
-test('machines are told for every day, week and month that the range touches, 0 where there was none', async () => {
+test('lists machines for each day, week and month of the range, 0 where there were none', async () => {
   await pool.query(`insert into usage_totals (period, starts, machines) values
     ('day', '2027-02-26', 9), ('day', '2027-02-27', 1), ('day', '2027-03-01', 2), ('day', '2027-03-02', 9),
     ('week', '2027-02-22', 3), ('month', '2027-02-01', 4), ('month', '2027-03-01', 5)`);
@@ -41,7 +41,7 @@ test('machines are told for every day, week and month that the range touches, 0 
   ]);
 });
 
-test('versions and systems are told by how much they are used, and day by day', async () => {
+test('lists versions and systems by use, and by day', async () => {
   for (const [table, column] of [
     ['usage_version_days', 'app_version'],
     ['usage_system_days', 'os_version'],
@@ -63,7 +63,7 @@ test('versions and systems are told by how much they are used, and day by day', 
   }
 });
 
-test('events are told by name, by day and by version', async () => {
+test('lists events by name, by day and by version', async () => {
   await pool.query(`insert into event_name_days (day, rank, name, events, installs) values
     ('2027-02-26', 1, 'opened', 99, 9), ('2027-02-27', 1, 'opened', 3, 2), ('2027-02-27', 2, 'saved', 2, 1),
     ('2027-03-01', 1, 'opened', 4, 3), ('2027-03-01', 501, null, 1, null)`);
@@ -86,7 +86,7 @@ test('events are told by name, by day and by version', async () => {
   ]);
 });
 
-test('props of one event are told by key and value', async () => {
+test('lists properties of an event by key and value', async () => {
   await pool.query(`insert into event_prop_days (name, day, key, rank, value, events) values
     ('opened', '2027-02-27', 'plan', 1, 'pro', 2), ('opened', '2027-02-27', 'plan', 2, 'free', 1),
     ('opened', '2027-03-01', 'plan', 1, 'free', 5), ('opened', '2027-03-01', 'plan', 101, null, 1),
@@ -104,7 +104,7 @@ test('props of one event are told by key and value', async () => {
   assert.deepEqual(await listEventProps(pool, RANGE, 'opened', 'plan'), plans);
 });
 
-test('drops are told by day and reason', async () => {
+test('lists drops by day and reason', async () => {
   await pool.query(`insert into event_drops (day, reason, events) values
     ('2027-02-26', 'name', 9), ('2027-02-27', 'name', 1), ('2027-02-27', 'duplicate', 3), ('2027-03-01', 'props', 2)`);
   assert.deepEqual(await listDrops(pool, RANGE), [
@@ -114,7 +114,7 @@ test('drops are told by day and reason', async () => {
   ]);
 });
 
-test('retention begins with the week that the range begins in, and ends with it', async () => {
+test('lists retention from the week in which the range starts to its end', async () => {
   await pool.query(`insert into usage_retention (cohort, week, machines) values
     ('2027-02-15', '2027-02-15', 9), ('2027-02-22', '2027-02-22', 8), ('2027-02-22', '2027-03-01', 6),
     ('2027-02-22', '2027-03-08', 1), ('2027-03-01', '2027-03-01', 4), ('2027-03-08', '2027-03-08', 5)`);

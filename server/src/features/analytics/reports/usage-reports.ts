@@ -13,9 +13,8 @@ import {
 } from '../rules/days.ts';
 import { MAX_REPORT_ROWS } from './event-reports.ts';
 
-/** How many machines used the application in a day, a week or a month. */
 export interface ActiveMachines {
-  /** Its first day. */
+  /** The first day of the period. */
   readonly starts: Day;
   /** Each counted once. */
   readonly machines: number;
@@ -30,10 +29,7 @@ const activeStatement = defineStatement(
    order by step`,
 );
 
-/**
- * How many machines are in use? For each day, week (from Monday) or month that has a day in the range, the oldest first;
- * 0 where none was. Exact, from roll-ups.
- */
+/** Returns the number of machines in use for each period that has a day in the range, oldest first. */
 export async function listActiveMachines(
   db: Queryable,
   range: DayRange,
@@ -42,35 +38,31 @@ export async function listActiveMachines(
   return queryRows(db, activeStatement, [period, periodOf(period, range.from), range.to]);
 }
 
-/** How much a version was used. */
 export interface VersionUse {
-  /** Empty: not told; null: all that are not among the hundred most frequent of a day. */
+  /** Empty: not sent; null: the versions that are not among the 100 most frequent of a day. */
   readonly version: string | null;
-  /** The sum of its machines of each day. */
+  /** The sum of the machines of each day. */
   readonly machineDays: number;
-  /** Of all machine days, from 0 to 1. */
+  /** The share of all machine days, from 0 to 1. */
   readonly share: number;
-  /** On the last day on which it was used. */
   readonly lastDay: Day;
 }
 
-/** How many machines had a version on a day. */
 export interface VersionDay {
   readonly day: Day;
-  /** As above. */
+  /** See {@link VersionUse}. */
   readonly version: string | null;
   readonly machines: number;
 }
 
-/** What can be asked of the versions that machines tell. */
+/** The reports on the last version that each machine sent on a day. */
 export interface VersionReports {
-  /** How much each version was used, the most used first. */
+  /** Returns the use of each version, the most used first. */
   readonly total: (db: Queryable, range: DayRange) => Promise<VersionUse[]>;
-  /** The machines of each version day by day, the oldest first. */
+  /** Returns the machines of each version each day, oldest first. */
   readonly daily: (db: Queryable, range: DayRange) => Promise<VersionDay[]>;
 }
 
-/** Makes the reports of one of the roll-ups by version. */
 function defineVersionReports(
   name: string,
   table: 'usage_version_days' | 'usage_system_days',
@@ -109,19 +101,19 @@ function defineVersionReports(
   };
 }
 
-/** Which versions of the application are used, and how much? By the last heartbeat of a machine on a day; from roll-ups. */
+/** Versions of the application. */
 export const versions = defineVersionReports('versions', 'usage_version_days', 'app_version');
 
-/** Which operating systems is the application used on? By the last heartbeat of a machine on a day; from roll-ups. */
+/** Operating systems. */
 export const systems = defineVersionReports('systems', 'usage_system_days', 'os_version');
 
-/** How many of the machines that were new in one week were in use in another. */
+/** The machines of a cohort that were used in a week. */
 export interface RetentionCell {
-  /** The Monday of the week in which they were new. */
+  /** The Monday of the machines' first week. */
   readonly cohort: Day;
-  /** How many were new then. */
+  /** The machines of the cohort. */
   readonly newMachines: number;
-  /** 0 is the week of the cohort itself. */
+  /** 0: the first week itself. */
   readonly weeksLater: number;
   readonly machines: number;
 }
@@ -142,7 +134,7 @@ const retentionStatement = defineStatement(
    order by 1, 3 limit ${MAX_REPORT_ROWS}`,
 );
 
-/** Do those come back who are new? For each week in the range, and each later one in it in which any of them did. */
+/** Returns the retention of each week in the range, for each later week in the range with any use. */
 export async function listRetention(
   db: Queryable,
   { from, to }: DayRange,
@@ -155,20 +147,20 @@ export async function listRetention(
   }));
 }
 
-/** What became of the trials of a week. */
+/** The trials that started in a week. */
 export interface TrialWeek {
   /** The Monday. */
   readonly week: Day;
   readonly trials: number;
-  /** Those on whose machine, or by whose install, a license was activated within 14 days. */
+  /** The trials after which a license was activated within 14 days, on the same machine or by the same install. */
   readonly paid: number;
-  /** Of all trials, from 0 to 1. */
+  /** The share of all trials, from 0 to 1. */
   readonly share: number;
-  /** More may yet be paid. */
+  /** Whether more trials may still be paid. */
   readonly open: boolean;
 }
 
-/** The week, and the 14 days of those who began at its end. */
+/** The week, and the 14 days after its end. */
 const OPEN_DAYS = 21;
 
 const trialStatement = defineStatement(
@@ -178,7 +170,7 @@ const trialStatement = defineStatement(
    from trial_weeks where week between $1 and $2 order by 1 limit ${MAX_REPORT_ROWS}`,
 );
 
-/** Do trials become licenses? By the week in which they began, the oldest first; from roll-ups. */
+/** Returns the conversion of trials by the week of their start, oldest first. */
 export async function listTrialWeeks(
   db: Queryable,
   { from, to }: DayRange,

@@ -1,21 +1,22 @@
 import type { Pool, PoolClient } from 'pg';
 
-import type { Context } from '#server/context.ts';
+import type { Clock } from '#server/clock.ts';
+import type { Queryable } from '#server/db/statement.ts';
 import { inTransaction } from '#server/db/transaction.ts';
 
 import {
+  cancelStatementOf,
   setRollupTransaction,
   tryLockRollups,
-  cancelStatementOf,
 } from '../queries/rollup-marks.ts';
 
-/** Another process is rolling up, or removing what is old. */
+/** Another process holds the lock of roll-ups. */
 export const BUSY = Symbol('busy');
 
 /**
- * Runs work in one transaction that sees one moment of the database, unless another process is at such work. What comes
- * between the two, an erasure for instance, has the work run again.
- * @param signal ends the statement under way when it is aborted, and with it the work
+ * Runs work in one repeatable-read transaction that holds the lock of roll-ups. After a conflict with another transaction,
+ * such as an erasure, the work runs again.
+ * @param signal cancels the running statement, and with it the work
  */
 export async function inRollupTransaction<Result>(
   pool: Pool,
@@ -25,55 +26,58 @@ export async function inRollupTransaction<Result>(
   return inTransaction(pool, async (client) => {
     signal.throwIfAborted();
     await setRollupTransaction(client);
-    const process = await tryLockRollups(client);
-    if (process === null) return BUSY;
-    return await cancelOnAbort({ pool, signal }, { client, process }, () => work(client));
+    const pid = await tryLockRollups(client);
+    if (pid === null) return BUSY;
+    return await cancelOnAbort({ pool, signal }, { client, pid }, () => work(client));
   });
 }
 
-/** A server that does not cancel in time says nothing at all. */
-const PATIENCE_MS = 3_000;
+/** After this time, a server that did not cancel the statement does not answer at all. */
+const CANCEL_TIMEOUT_MS = 3_000;
 
 /**
- * Runs work on a connection. An abort ends the statement under way: the server is asked to, and when it does not answer the
- * connection is cut.
- * @param connection with the number of the server's process behind it
+ * Runs work on a connection. An abort cancels its running statement, or closes the connection when the server does not
+ * answer.
+ * @param connection with the process id of its backend
  */
 export async function cancelOnAbort<Result>(
   { pool, signal }: { readonly pool: Pool; readonly signal: AbortSignal },
-  { client, process }: { readonly client: PoolClient; readonly process: number },
+  { client, pid }: { readonly client: PoolClient; readonly pid: number },
   work: () => Promise<Result>,
 ): Promise<Result> {
   signal.throwIfAborted();
-  let cutting: NodeJS.Timeout | undefined;
+  let timer: NodeJS.Timeout | undefined;
   const cancel = (): void => {
-    // Also when the server was between two statements, and there was nothing to cancel.
-    cutting = setTimeout(() => void client.end(), PATIENCE_MS);
-    // Who cannot ask waits for the cut.
-    cancelStatementOf(pool, process).catch(() => undefined);
+    // Also if the backend was between two statements, with nothing to cancel.
+    timer = setTimeout(() => void client.end(), CANCEL_TIMEOUT_MS);
+    // After a failure the timer closes the connection.
+    cancelStatementOf(pool, pid).catch(() => undefined);
   };
   signal.addEventListener('abort', cancel, { once: true });
   try {
     return await work();
   } finally {
     signal.removeEventListener('abort', cancel);
-    clearTimeout(cutting);
+    clearTimeout(timer);
   }
 }
 
-/** What tells the time twice. */
-export type ClocksContext = Pick<Context, 'clock' | 'pool' | 'readDatabaseTime'>;
+export interface TimeDependencies {
+  readonly clock: Clock;
+  readonly pool: Pool;
+  readonly readDatabaseTime: (db: Queryable) => Promise<Date>;
+}
 
 /**
- * The present moment by the slower of two clocks, the service's and the database's: what cannot be taken back, for instance
- * that a day is over for good, waits until both say so.
+ * Returns the earlier one of the service's and the database's time: what cannot be undone, such as making the roll-up of a
+ * day final, waits for both.
  */
 export async function readEarlierTime({
   clock,
   pool,
   readDatabaseTime,
-}: ClocksContext): Promise<Date> {
-  const told = await readDatabaseTime(pool);
+}: TimeDependencies): Promise<Date> {
+  const databaseTime = await readDatabaseTime(pool);
   const now = clock.now();
-  return told < now ? told : now;
+  return databaseTime < now ? databaseTime : now;
 }

@@ -5,7 +5,7 @@ import { startOf, weekOf, monthOf } from '../rules/days.ts';
 /** Rows as texts, in no order, so that two sources of them can be compared. */
 export type Rows = readonly string[];
 
-/** What each roll-up has to say, counted over the raw rows in the plainest way. */
+/** Computes the expected rows of each roll-up from the raw rows. */
 export async function aggregatePlainly(pool: Pool): Promise<Record<string, Rows>> {
   const events = await readRows(pool, `select *, ${DAY} as day from events`);
   const usage = await readRows(pool, `select *, to_char(day, 'YYYY-MM-DD') as day from usage_days`);
@@ -41,7 +41,7 @@ export async function aggregatePlainly(pool: Pool): Promise<Record<string, Rows>
   };
 }
 
-/** The same from the roll-ups. */
+/** Reads the rows of each roll-up. */
 export async function readRollups(pool: Pool): Promise<Record<string, Rows>> {
   const rows: Record<string, Rows> = {};
   for (const [table, columns] of Object.entries(ROLLUP_COLUMNS)) {
@@ -82,7 +82,7 @@ function firstDays(usage: readonly Row[]): ReadonlyMap<string, string> {
   return first;
 }
 
-/** How many there are of each. */
+/** Counts each key. */
 function count(keys: readonly (readonly unknown[])[]): Rows {
   const counts = new Map<string, number>();
   for (const key of keys) {
@@ -92,7 +92,7 @@ function count(keys: readonly (readonly unknown[])[]): Rows {
   return [...counts].map(([key, found]) => `${key.slice(0, -1)},${found}]`).toSorted();
 }
 
-/** How many different things there are of each key. */
+/** Counts the distinct values of each key. */
 function distinct(pairs: readonly (readonly unknown[])[]): Rows {
   const seen = new Map<string, Set<unknown>>();
   for (const [key, thing] of pairs) {
@@ -102,7 +102,7 @@ function distinct(pairs: readonly (readonly unknown[])[]): Rows {
   return [...seen].map(([key, things]) => `${key.slice(0, -1)},${things.size}]`).toSorted();
 }
 
-/** Both: how many rows of each key, and how many different things in a column. */
+/** Counts the rows of each key, and the distinct values in a column. */
 function countWith(rows: readonly Row[], column: string, keyOf: (row: Row) => unknown[]): Rows {
   const counted = count(rows.map(keyOf));
   const things = distinct(rows.map((row) => [keyOf(row), row[column]]));

@@ -29,20 +29,22 @@ import type { Day } from '../rules/days.ts';
 import type { StalePeriod } from '../rules/rollup-marks.ts';
 import { BUSY, inRollupTransaction } from './maintenance-transaction.ts';
 
-/** What a roll-up works with. */
-export interface RollupWorkplace {
+export interface RollupDependencies {
   readonly pool: Pool;
   readonly signal: AbortSignal;
-  /** The moment that is written down for it. */
+  /** Stored in the mark. */
   readonly now: Date;
 }
 
-/** Whether a day was rolled up, or found unchanged; `busy`: by another process, perhaps. */
+/** `busy`: another process holds the lock of roll-ups. */
 export type RollupOutcome = 'done' | 'unchanged' | 'busy';
 
-/** Rolls the events of a day up, unless none has come or gone since the last time. */
-export async function rollUpEventDay(place: RollupWorkplace, day: Day): Promise<RollupOutcome> {
-  return rollUpDay(place, { source: 'events', day, measure: countDayEvents }, async (db) => {
+/** Rolls up the events of a day, if their number changed. */
+export async function rollUpEventDay(
+  dependencies: RollupDependencies,
+  day: Day,
+): Promise<RollupOutcome> {
+  return rollUpDay(dependencies, { source: 'events', day, measure: countDayEvents }, async (db) => {
     await deleteEventNames(db, day);
     await insertEventNames(db, day);
     await deleteEventVersions(db, day);
@@ -52,9 +54,12 @@ export async function rollUpEventDay(place: RollupWorkplace, day: Day): Promise<
   });
 }
 
-/** Rolls the use of machines on a day up, unless there was no heartbeat since the last time. */
-export async function rollUpUsageDay(place: RollupWorkplace, day: Day): Promise<RollupOutcome> {
-  return rollUpDay(place, { source: 'usage', day, measure: sumBeats }, async (db) => {
+/** Rolls up the usage of a day, if the number of heartbeats changed. */
+export async function rollUpUsageDay(
+  dependencies: RollupDependencies,
+  day: Day,
+): Promise<RollupOutcome> {
+  return rollUpDay(dependencies, { source: 'usage', day, measure: sumBeats }, async (db) => {
     await upsertFirstDays(db, day);
     await upsertUsageTotal(db, 'day', day);
     await deleteUsageVersions(db, day);
@@ -64,52 +69,52 @@ export async function rollUpUsageDay(place: RollupWorkplace, day: Day): Promise<
   });
 }
 
-/** Rolls a week up whose days are, with what is left of those who were new in earlier weeks. */
+/** Rolls up the usage and retention of a week whose days are rolled up. */
 export async function rollUpUsageWeek(
-  place: RollupWorkplace,
+  dependencies: RollupDependencies,
   { starts, measure }: StalePeriod,
 ): Promise<RollupOutcome> {
-  return inOneStep(place, async (db) => {
+  return rollUpAlways(dependencies, async (db) => {
     await upsertUsageTotal(db, 'week', starts);
     await deleteRetention(db, starts);
     await insertRetention(db, starts);
-    await upsertMark(db, 'usage_week', { day: starts, measure, rolledAt: place.now });
+    await upsertMark(db, 'usage_week', { day: starts, measure, rolledAt: dependencies.now });
   });
 }
 
-/** Rolls a month up whose days are. */
+/** Rolls up the usage of a month whose days are rolled up. */
 export async function rollUpUsageMonth(
-  place: RollupWorkplace,
+  dependencies: RollupDependencies,
   { starts, measure }: StalePeriod,
 ): Promise<RollupOutcome> {
-  return inOneStep(place, async (db) => {
+  return rollUpAlways(dependencies, async (db) => {
     await upsertUsageTotal(db, 'month', starts);
-    await upsertMark(db, 'usage_month', { day: starts, measure, rolledAt: place.now });
+    await upsertMark(db, 'usage_month', { day: starts, measure, rolledAt: dependencies.now });
   });
 }
 
-/** Rolls the trials up that began in a week or later. @param week the present one, for the mark */
+/** Rolls up the trials that started in a week or later. @param week the present one, for the mark */
 export async function rollUpTrials(
-  place: RollupWorkplace,
+  dependencies: RollupDependencies,
   from: Day,
   week: Day,
 ): Promise<RollupOutcome> {
-  return inOneStep(place, async (db) => {
+  return rollUpAlways(dependencies, async (db) => {
     await deleteTrialWeeks(db, from);
     await insertTrialWeeks(db, from);
-    await upsertMark(db, 'trials', { day: week, measure: 0, rolledAt: place.now });
+    await upsertMark(db, 'trials', { day: week, measure: 0, rolledAt: dependencies.now });
   });
 }
 
 interface DayToRollUp {
   readonly source: RollupSource;
   readonly day: Day;
-  /** How much there is of the day. */
+  /** Counts the source rows of the day, to detect a change. */
   readonly measure: (db: Queryable, day: Day) => Promise<number>;
 }
 
 async function rollUpDay(
-  { pool, signal, now }: RollupWorkplace,
+  { pool, signal, now }: RollupDependencies,
   { source, day, measure }: DayToRollUp,
   work: (db: Queryable) => Promise<void>,
 ): Promise<RollupOutcome> {
@@ -117,15 +122,15 @@ async function rollUpDay(
     const [found, known] = [await measure(client, day), await findMeasure(client, source, day)];
     const changed = found !== known;
     if (changed) await work(client);
-    // Unchanged as well: so the day becomes final.
+    // Also when unchanged, so that the day becomes final.
     await upsertMark(client, source, { day, measure: found, rolledAt: now });
     return changed ? 'done' : 'unchanged';
   });
   return outcome === BUSY ? 'busy' : outcome;
 }
 
-async function inOneStep(
-  { pool, signal }: RollupWorkplace,
+async function rollUpAlways(
+  { pool, signal }: RollupDependencies,
   work: (db: Queryable) => Promise<void>,
 ): Promise<RollupOutcome> {
   const outcome = await inRollupTransaction(pool, signal, work);

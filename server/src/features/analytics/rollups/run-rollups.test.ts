@@ -9,7 +9,7 @@ import { inTransaction } from '#server/db/transaction.ts';
 import { openTestPool } from '../../../../test/database-pool.ts';
 import { eventually } from '../../../../test/eventually.ts';
 import { createTestClock, DAY_MS, HOUR_MS } from '../../../../test/test-clock.ts';
-import { createEventDay } from '../queries/partitions.ts';
+import { createPartition } from '../queries/partitions.ts';
 import { tryLockRollups } from '../queries/rollup-marks.ts';
 import { addDays, type Day } from '../rules/days.ts';
 import { aggregatePlainly, readRollups } from './plain-aggregates.fixture.ts';
@@ -23,7 +23,7 @@ const FIRST: Day = '2027-02-28';
 const START = new Date('2027-03-04T12:00:00Z');
 
 const days = [FIRST, addDays(FIRST, 1), addDays(FIRST, 2)];
-for (const day of days) await createEventDay(pool, day);
+for (const day of days) await createPartition(pool, day);
 
 beforeEach(async () => {
   await pool.query(`truncate events, usage_days, rollup_marks, rollup_run, event_name_days, event_days, event_prop_days,
@@ -107,7 +107,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant('roll up' as const) },
 );
 
-test('whatever arrives between roll-ups, they say in the end what a plain count over all rows says', async () => {
+test('roll-ups equal plain aggregates, whatever arrives between runs', async () => {
   const steps = fc.array(anyStep, { minLength: 1, maxLength: 30 });
   await fc.assert(
     fc
@@ -134,7 +134,7 @@ test('whatever arrives between roll-ups, they say in the end what a plain count 
   );
 });
 
-test('a machine that turns out to have been used on Sunday was not new on Monday', async () => {
+test('corrects the first day of a machine when an earlier day changes', async () => {
   clock.set(new Date(`${addDays(FIRST, 1)}T00:00:01Z`));
   await storeBeat({ day: addDays(FIRST, 1), machine: 1, version: null });
   await rollUp();
@@ -152,7 +152,7 @@ async function readColumn(text: string): Promise<unknown[]> {
   return rows.map(([value]) => value);
 }
 
-test('a day that did not change is not written again, and is final a day after its end', async () => {
+test('does not rewrite an unchanged day, which is final a day after its end', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   clock.set(new Date(`${FIRST}T23:00:00Z`));
   await rollUp();
@@ -167,7 +167,7 @@ test('a day that did not change is not written again, and is final a day after i
   assert.deepEqual(await readColumn('select name from event_name_days'), ['opened']);
 });
 
-test('a process whose clock is days ahead of the database makes no day final before both say that it is over', async () => {
+test("makes no day final before the database's clock has passed it too", async () => {
   clock.set(new Date(`${FIRST}T12:00:00Z`));
   const ahead = { now: () => new Date(clock.now().getTime() + 3 * DAY_MS) };
   const rollUpAhead = () => runRollups({ ...ctx, clock: ahead }, { signal: idle });
@@ -186,7 +186,7 @@ test('a process whose clock is days ahead of the database makes no day final bef
   assert.deepEqual(await readColumn(totals), [2, 1]);
 });
 
-test('what came after a day was final enters the reports when everything is summed up again', async () => {
+test('includes rows that arrived after a day was final when everything is rolled up', async () => {
   const event = { day: FIRST, install: 1, name: 'opened', version: '1', props: null };
   await storeEvent(event);
   await rollUp();
@@ -197,7 +197,7 @@ test('what came after a day was final enters the reports when everything is summ
   assert.deepEqual(await readColumn('select events from event_name_days'), [2]);
 });
 
-test('an event whose commit comes after the end of its day is counted', async () => {
+test('counts an event that is committed after the end of its day', async () => {
   clock.set(new Date(`${addDays(FIRST, 1)}T00:00:01Z`));
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await inTransaction(pool, async (client) => {
@@ -213,7 +213,7 @@ test('an event whose commit comes after the end of its day is counted', async ()
   assert.deepEqual(await readColumn('select events from event_name_days'), [2]);
 });
 
-test('beyond the most frequent values of a prop, and names of a day, the rest is one row', async () => {
+test('sums rare names and property values in one row', async () => {
   await pool.query(
     `insert into events (event_id, received_at, install_id, session_id, name, occurred_at, app_version, props)
      select gen_random_uuid(), $1, gen_random_uuid(), gen_random_uuid(), 'opened', $1, '1',
@@ -248,7 +248,7 @@ test('beyond the most frequent values of a prop, and names of a day, the rest is
   assert.deepEqual(await readColumn('select count(*) from event_days'), [500]);
 });
 
-test('while another process is at it, nothing is done, and it is said', async () => {
+test('returns busy while another process is rolling up', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await inTransaction(pool, async (client) => {
     assert.notEqual(await tryLockRollups(client), null);
@@ -258,7 +258,7 @@ test('while another process is at it, nothing is done, and it is said', async ()
   assert.equal(await rollUp(), 'finished');
 });
 
-test('a stop ends the statement under way', async () => {
+test('an abort cancels the running statement', async () => {
   const stopping = new AbortController();
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await inTransaction(pool, async (client) => {
@@ -275,7 +275,7 @@ test('a stop ends the statement under way', async () => {
   await eventually(async () => (await rollUp()) === 'finished');
 });
 
-test('what is told to be rolled up again while it is rolled up is rolled up again', async () => {
+test('rolls up again what was marked during a roll-up', async () => {
   await storeEvent({ day: FIRST, install: 1, name: 'opened', version: '1', props: null });
   await rollUp();
   await storeEvent({ day: FIRST, install: 2, name: 'opened', version: '1', props: null });
@@ -317,7 +317,7 @@ async function storeActivation({ trial, at, machine, install }: StoredActivation
   );
 }
 
-test('a trial is paid when its machine or install has a license within 14 days; each counts once', async () => {
+test('counts a trial as paid once when its machine or install has a license within 14 days', async () => {
   const trial = { trial: true, at: '2027-02-24T12:00:00Z' };
   const sold = { trial: false, at: '2027-03-10T11:59:59Z' };
   const install = uuidOf('install');
@@ -341,7 +341,7 @@ test('a trial is paid when its machine or install has a license within 14 days; 
   ]);
 });
 
-test('trials are counted again until two weeks after their own, and no more than once an hour', async () => {
+test('rolls up trials until two weeks after their own, at most once an hour', async () => {
   await storeActivation({ trial: true, at: '2027-02-28T23:59:59Z', machine: 'a' });
   await rollUp();
   await storeActivation({ trial: false, at: '2027-03-14T23:00:00Z', machine: 'a' });

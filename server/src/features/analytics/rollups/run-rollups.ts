@@ -1,129 +1,130 @@
-import { listEventDays } from '../queries/partitions.ts';
+import { listPartitionDays } from '../queries/partitions.ts';
 import { listUsageDays } from '../queries/roll-up-usage.ts';
 import { listMarks, upsertRun } from '../queries/rollup-marks.ts';
-import { dayOf, type Day, weekOf } from '../rules/days.ts';
+import { dayOf, weekOf, type Day } from '../rules/days.ts';
 import {
   findStalePeriods,
-  findTrialsToLookAt,
+  findStaleTrialWeek,
   findUnsettled,
   firstKeptUsageDay,
   type RollupMark,
 } from '../rules/rollup-marks.ts';
-import { readEarlierTime, type ClocksContext } from './maintenance-transaction.ts';
+import { readEarlierTime, type TimeDependencies } from './maintenance-transaction.ts';
 import {
   rollUpEventDay,
   rollUpTrials,
   rollUpUsageDay,
   rollUpUsageMonth,
   rollUpUsageWeek,
+  type RollupDependencies,
   type RollupOutcome,
-  type RollupWorkplace,
 } from './roll-up-day.ts';
 
 export interface RollupRunOptions {
   readonly signal: AbortSignal;
-  /** No new step begins after so long; left out: all are done. */
+  /** After this time no new step starts. Default: unlimited. */
   readonly budgetMs?: number;
-  /** Days whose roll-ups are final are looked at, as far as their data is kept, and trials, though it is not an hour since. */
+  /** Also rolls up days that are final, as far as their data is kept, and trials less than an hour after the last time. */
   readonly everything?: boolean;
-  /** Told of each step that is done. */
+  /** Called after each step with the number of steps done. */
   readonly onStep?: (done: number) => void;
 }
 
-/**
- * What became of a run: everything is up to date; there is more to do than there was time; or another process is at it.
- */
+/** `finished`: all roll-ups are up to date; `unfinished`: the time was over; `busy`: another process is rolling up. */
 export type RollupRunOutcome = 'finished' | 'unfinished' | 'busy';
 
-interface RunPlace extends RollupWorkplace {
-  /** By the service's clock, for which days there are data. */
+interface Run extends RollupDependencies {
+  /** By the service's clock, like the days of the data. */
   readonly today: Day;
   readonly everything: boolean;
 }
 
-/** A part of the run: it says what is to be done only when the parts before it are done. */
-type Part = (place: RunPlace) => Promise<readonly (() => Promise<RollupOutcome>)[]>;
+type Step = () => Promise<RollupOutcome>;
+
+/** Finds the steps of one kind of roll-up; called after the steps of the previous kinds. */
+type FindSteps = (run: Run) => Promise<readonly Step[]>;
 
 /**
- * Brings the roll-ups up to date, as far as anything has changed: the days that are not final, the weeks and months whose
- * days are others now, and the trials. Each is a transaction of its own, so that what is done stays done; run again, it
- * gives the same.
+ * Brings the roll-ups up to date: the days that are not final, the weeks and months whose days changed, and the trials.
+ * Each step is a transaction and idempotent, so that an interrupted run keeps the steps done.
  */
 export async function runRollups(
-  ctx: ClocksContext,
+  dependencies: TimeDependencies,
   { signal, budgetMs = Infinity, everything = false, onStep }: RollupRunOptions,
 ): Promise<RollupRunOutcome> {
-  const begun = performance.now();
-  const { pool, clock } = ctx;
+  const startedMs = performance.now();
+  const { pool, clock } = dependencies;
   const startedAt = clock.now();
-  const now = await readEarlierTime(ctx);
-  const place: RunPlace = { pool, signal, now, today: dayOf(startedAt), everything };
+  const now = await readEarlierTime(dependencies);
+  const run: Run = { pool, signal, now, today: dayOf(startedAt), everything };
   let done = 0;
-  for (const part of [eventDays, usageDays, usageWeeks, usageMonths, trials]) {
-    for (const step of await part(place)) {
+  for (const findSteps of [
+    findEventDays,
+    findUsageDays,
+    findUsageWeeks,
+    findUsageMonths,
+    findTrials,
+  ]) {
+    for (const step of await findSteps(run)) {
       signal.throwIfAborted();
-      if (performance.now() - begun > budgetMs) return 'unfinished';
+      if (performance.now() - startedMs > budgetMs) return 'unfinished';
       if ((await step()) === 'busy') return 'busy';
       onStep?.(++done);
     }
   }
-  await upsertRun(pool, { finishedAt: startedAt, tookMs: performance.now() - begun });
+  await upsertRun(pool, { finishedAt: startedAt, tookMs: performance.now() - startedMs });
   return 'finished';
 }
 
-const eventDays: Part = async (place) => {
-  const [days, marks] = [await listEventDays(place.pool), await listMarks(place.pool, 'events')];
-  return findDays(place, days, marks).map((day) => () => rollUpEventDay(place, day));
+const findEventDays: FindSteps = async (run) => {
+  const days = await listPartitionDays(run.pool);
+  const marks = await listMarks(run.pool, 'events');
+  return selectDays(run, days, marks).map((day) => () => rollUpEventDay(run, day));
 };
 
-const usageDays: Part = async (place) => {
-  const [days, marks] = [await listUsageDays(place.pool), await listMarks(place.pool, 'usage')];
-  // A day whose last machine was erased has no use any more.
-  const takenBack = marks.filter(({ measure }) => measure === null).map(({ day }) => day);
-  const all = [...new Set([...days, ...takenBack])];
-  // Of a day that is no longer kept some rows may be removed already.
-  return findDays(place, all, marks, firstKept(place)).map(
-    (day) => () => rollUpUsageDay(place, day),
-  );
+const findUsageDays: FindSteps = async (run) => {
+  const days = await listUsageDays(run.pool);
+  const marks = await listMarks(run.pool, 'usage');
+  // A day whose only machine was erased has no rows any more.
+  const erased = marks.filter(({ measure }) => measure === null).map(({ day }) => day);
+  const all = [...new Set([...days, ...erased])];
+  // A day before the first kept one may lack rows.
+  return selectDays(run, all, marks, firstKept(run)).map((day) => () => rollUpUsageDay(run, day));
 };
 
-/** The days that are not final, or with `everything` all from one on. */
-function findDays(
-  { everything, now, today }: RunPlace,
+/** Returns the days whose roll-up is not final, and with `everything` all days from one on. */
+function selectDays(
+  { everything, now, today }: Run,
   days: readonly Day[],
   marks: readonly RollupMark[],
   from: Day = '',
 ): readonly Day[] {
-  const begun = days.filter((day) => day <= today);
-  const again = everything ? begun.filter((day) => day >= from) : [];
-  return [...new Set([...findUnsettled(begun, marks, now), ...again])].toSorted();
+  const past = days.filter((day) => day <= today);
+  const again = everything ? past.filter((day) => day >= from) : [];
+  return [...new Set([...findUnsettled(past, marks, now), ...again])].toSorted();
 }
 
-const usageWeeks: Part = async (place) => {
-  const [days, weeks] = [
-    await listMarks(place.pool, 'usage'),
-    await listMarks(place.pool, 'usage_week'),
-  ];
-  const stale = findStalePeriods('week', days, weeks, firstKept(place));
-  return stale.map((week) => () => rollUpUsageWeek(place, week));
+const findUsageWeeks: FindSteps = async (run) => {
+  const days = await listMarks(run.pool, 'usage');
+  const weeks = await listMarks(run.pool, 'usage_week');
+  const stale = findStalePeriods('week', days, weeks, firstKept(run));
+  return stale.map((week) => () => rollUpUsageWeek(run, week));
 };
 
-const usageMonths: Part = async (place) => {
-  const [days, months] = [
-    await listMarks(place.pool, 'usage'),
-    await listMarks(place.pool, 'usage_month'),
-  ];
-  const stale = findStalePeriods('month', days, months, firstKept(place));
-  return stale.map((month) => () => rollUpUsageMonth(place, month));
+const findUsageMonths: FindSteps = async (run) => {
+  const days = await listMarks(run.pool, 'usage');
+  const months = await listMarks(run.pool, 'usage_month');
+  const stale = findStalePeriods('month', days, months, firstKept(run));
+  return stale.map((month) => () => rollUpUsageMonth(run, month));
 };
 
-const trials: Part = async (place) => {
-  const marks = await listMarks(place.pool, 'trials');
-  const from = findTrialsToLookAt(marks, place.now, place.everything);
+const findTrials: FindSteps = async (run) => {
+  const marks = await listMarks(run.pool, 'trials');
+  const from = findStaleTrialWeek(marks, run.now, run.everything);
   if (from === null) return [];
-  return [() => rollUpTrials(place, from, weekOf(dayOf(place.now)))];
+  return [() => rollUpTrials(run, from, weekOf(dayOf(run.now)))];
 };
 
-function firstKept({ now }: RollupWorkplace): Day {
+function firstKept({ now }: Run): Day {
   return firstKeptUsageDay(dayOf(now));
 }

@@ -13,26 +13,26 @@ function later(milliseconds: number): Date {
 
 const last: RemovalClock = { reachedAt: START, movedAt: START };
 
-test('removal counts by the clock, up to a leap of 35 days, and goes back with it', () => {
+test('follows the system clock up to a jump of 35 days, and back', () => {
   for (const now of [START, later(35 * DAY_MS), later(-1_200 * DAY_MS)]) {
     assert.deepEqual(moveRemovalClock(last, now), { reachedAt: now, movedAt: now });
     assert.deepEqual(moveRemovalClock(null, now), { reachedAt: now, movedAt: now });
   }
 });
 
-test('a clock that leaps further is followed by six hours each hour, whatever it and the restarts say', () => {
-  const leap = 1_200 * DAY_MS;
-  const first = moveRemovalClock(last, later(leap));
-  assert.deepEqual(first, { reachedAt: later(6 * HOUR_MS), movedAt: later(leap) });
-  const soon = moveRemovalClock(first, later(leap + 1_000));
+test('follows a larger jump by six hours each hour, also after restarts', () => {
+  const jump = 1_200 * DAY_MS;
+  const first = moveRemovalClock(last, later(jump));
+  assert.deepEqual(first, { reachedAt: later(6 * HOUR_MS), movedAt: later(jump) });
+  const soon = moveRemovalClock(first, later(jump + 1_000));
   assert.deepEqual(soon.reachedAt, later(6 * HOUR_MS + 6_000));
-  const next = moveRemovalClock(soon, later(leap + HOUR_MS));
+  const next = moveRemovalClock(soon, later(jump + HOUR_MS));
   assert.deepEqual(next.reachedAt, later(12 * HOUR_MS));
-  const back = moveRemovalClock(next, later(leap - DAY_MS));
+  const back = moveRemovalClock(next, later(jump - DAY_MS));
   assert.deepEqual(back.reachedAt, later(12 * HOUR_MS));
 });
 
-test('a service that rested for two months has caught up within a week', () => {
+test('catches up within a week after two months', () => {
   let clock = last;
   const hourOf = (hours: number) => later(60 * DAY_MS + hours * HOUR_MS);
   for (let hours = 0; hours < 120; hours++) {
@@ -43,7 +43,7 @@ test('a service that rested for two months has caught up within a week', () => {
   assert.deepEqual(moveRemovalClock(clock, hourOf(120)).reachedAt, hourOf(120));
 });
 
-test('a clock that was put right counts at once', () => {
+test('follows a corrected clock at once', () => {
   const wrong = moveRemovalClock(last, later(1_200 * DAY_MS));
   const right = later(HOUR_MS);
   assert.deepEqual(moveRemovalClock(wrong, right), { reachedAt: right, movedAt: right });

@@ -1,40 +1,35 @@
-/** How far removal has counted time. */
+/** The time from which the removal of old data counts ages. */
 export interface RemovalClock {
-  /** What is old is old at this moment. */
   readonly reachedAt: Date;
-  /** What the clocks said when it was last moved. */
+  /** The time by the system clocks when it last advanced. */
   readonly movedAt: Date;
 }
 
 const HOUR_MS = 60 * 60_000;
 
-/**
- * No more of what is kept may be lost at once to a clock that is ahead. A service that rests for longer, with a clock that
- * is right, catches up.
- */
-const LARGEST_LEAP_MS = 35 * 24 * HOUR_MS;
+/** A larger jump may be a wrong clock, which must not remove more kept data than this at once. */
+const MAX_JUMP_MS = 35 * 24 * HOUR_MS;
 
-/** Removal runs once an hour; the time from a clock that leapt to the one before counts as no more than that. */
-const LONGEST_PAUSE_MS = HOUR_MS;
+/** Removal runs hourly; a longer interval may be the jump itself, and counts as this much. */
+const MAX_INTERVAL_MS = HOUR_MS;
 
-/** So many times as fast as time passes it follows a clock that is far ahead: slow enough for somebody to look. */
+/** How much faster than time it follows a clock that is far ahead: slow enough for an operator to react. */
 const CATCH_UP_FACTOR = 6;
 
-/** Whether a clock is so far ahead of where removal has counted to that it may be wrong. */
+/** Whether the system clock is so far ahead of the removal clock that it may be wrong. */
 export function isFarAhead({ reachedAt }: RemovalClock, now: Date): boolean {
-  return now.getTime() - reachedAt.getTime() > LARGEST_LEAP_MS;
+  return now.getTime() - reachedAt.getTime() > MAX_JUMP_MS;
 }
 
 /**
- * The moment from which ages are counted: the present one, unless the clock has leapt more than 35 days ahead since the
- * last time. Then only as much is added as has passed, six times. What the data say does not help here: a service with
- * a wrong clock writes new rows within seconds.
- * @param last null: nothing was ever removed
+ * Advances the removal clock to the present time, or, while the system clock is far ahead, by six times the time that
+ * passed. The newest data cannot prove the time: a service with a wrong clock stores new rows within seconds.
+ * @param last null before the first removal
  */
 export function moveRemovalClock(last: RemovalClock | null, now: Date): RemovalClock {
   if (last === null || !isFarAhead(last, now)) return { reachedAt: now, movedAt: now };
   const sinceMs = now.getTime() - last.movedAt.getTime();
-  const passedMs = Math.min(Math.max(sinceMs, 0), LONGEST_PAUSE_MS);
+  const passedMs = Math.min(Math.max(sinceMs, 0), MAX_INTERVAL_MS);
   const reachedAt = new Date(last.reachedAt.getTime() + passedMs * CATCH_UP_FACTOR);
   return { reachedAt, movedAt: now };
 }

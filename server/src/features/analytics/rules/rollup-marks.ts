@@ -9,42 +9,39 @@ import {
   type Period,
 } from './days.ts';
 
-/** That a day, or a period by its first day, was rolled up. */
+/** The roll-up of a day, or of a period by its first day. */
 export interface RollupMark {
   readonly day: Day;
-  /** How much was there then; null asks for it to be rolled up again. */
+  /** The number of source rows; null: roll up again. */
   readonly measure: number | null;
   readonly rolledAt: Date;
 }
 
-/** The last time that everything was found up to date. */
+/** A run after which all roll-ups were up to date. */
 export interface RollupRun {
   readonly finishedAt: Date;
   readonly tookMs: number;
 }
 
-/**
- * Whatever belongs to a day is committed within seconds of its end. A mark from so much later is the last word, unless
- * it was taken back.
- */
+/** The rows of a day are committed within seconds of its end: a mark that is this much later is final, unless reset. */
 const SETTLING_MS = 24 * 60 * 60_000;
 
-/** For how many months days of use are kept, besides the one that has begun. */
+/** Months for which days of use are kept, besides the present one. */
 const USAGE_KEPT_MONTHS = 25;
 
-/** At most so much of the time goes into roll-ups, however many events there are: a tenth. */
+/** The ratio of pauses to roll-ups: they use at most a tenth of the time. */
 const PAUSE_FACTOR = 10;
 
-/** After as long a pause somebody should look. */
+/** A longer pause is a problem. */
 const LONG_PAUSE_MS = 60 * 60_000;
 
-/** Whether a day's roll-up is final. A mark of the future was made by a wrong clock, and says nothing. */
+/** Whether the roll-up of a day is final. A mark from the future was written with a wrong clock and does not count. */
 export function isSettled({ day, measure, rolledAt }: RollupMark, now: Date): boolean {
   if (measure === null || rolledAt > now) return false;
   return rolledAt.getTime() >= startOf(addDays(day, 1)).getTime() + SETTLING_MS;
 }
 
-/** The days that have to be looked at: those whose roll-up is not final, in their order. */
+/** Returns the days whose roll-up is not final, in order. */
 export function findUnsettled(
   days: readonly Day[],
   marks: readonly RollupMark[],
@@ -54,16 +51,16 @@ export function findUnsettled(
   return days.filter((day) => !settled.has(day)).toSorted();
 }
 
-/** A week or month, and what its days add up to. */
+/** A week or month, and the sum of the measures of its days. */
 export interface StalePeriod {
   readonly starts: Day;
   readonly measure: number;
 }
 
 /**
- * The weeks or months whose days add up to something else than when they were rolled up. The day before belongs to them:
- * a machine that turns out to have been used on it was new then, and not in this period.
- * @param from a period that began earlier may have lost days, and keeps what it has
+ * Returns the weeks or months whose days changed since they were rolled up. The day before a period counts too: a machine
+ * that was used then is not new in this period.
+ * @param from an earlier period may lack days and keeps its roll-up
  */
 export function findStalePeriods(
   period: Exclude<Period, 'day'>,
@@ -85,51 +82,51 @@ export function findStalePeriods(
     .toSorted((a, b) => (a.starts < b.starts ? -1 : 1));
 }
 
-/** The first day of use that is kept: whole months are, so that what is removed leaves no month in part. */
+/** Returns the first day of use that is kept; whole months are kept, so that removal leaves no partial month. */
 export function firstKeptUsageDay(today: Day): Day {
   return addMonths(today, -USAGE_KEPT_MONTHS);
 }
 
-/** The first day of events that is kept. */
 export function firstKeptEventDay(today: Day, keepDays: number): Day {
   return addDays(today, -keepDays);
 }
 
-/** Trials are rolled up no more often than this: all machines that activated something are read for them. */
+/** The shortest interval of rolling up trials, which reads all activations. */
 const TRIALS_INTERVAL_MS = 60 * 60_000;
 
-/** A week, and the two in which those who began a trial at its end may buy. */
+/** A week, and the 14 days after its end in which a trial can convert. */
 const TRIAL_WEEK_OPEN_DAYS = 21;
 
-/** Before the first trial there ever was. */
+/** Before the first trial. */
 const FIRST_WEEK: Day = '2000-01-03';
 
 /**
- * The first week of trials whose roll-up was not final when it was last done; null: that was a moment ago.
- * @param everything though it was a moment ago
+ * Returns the first week of trials whose roll-up was not final at the last time, or null when that was less than an hour
+ * ago.
+ * @param everything also less than an hour ago
  */
-export function findTrialsToLookAt(
+export function findStaleTrialWeek(
   marks: readonly RollupMark[],
   now: Date,
   everything: boolean,
 ): Day | null {
-  const told = marks.map(({ rolledAt }) => rolledAt.getTime()).filter((at) => at <= now.getTime());
-  const last = Math.max(...told);
+  const times = marks.map(({ rolledAt }) => rolledAt.getTime()).filter((at) => at <= now.getTime());
+  const last = Math.max(...times);
   if (!everything && now.getTime() - last < TRIALS_INTERVAL_MS) return null;
-  if (told.length === 0) return FIRST_WEEK;
+  if (times.length === 0) return FIRST_WEEK;
   return addDays(weekOf(dayOf(new Date(last))), -TRIAL_WEEK_OPEN_DAYS);
 }
 
-/** When roll-ups are due again, in milliseconds from now; what is due already is 0 or less. */
+/** Returns the milliseconds until roll-ups are due; 0 or less: now. */
 export function timeUntilRun(last: RollupRun | null, now: Date, intervalMs: number): number {
   if (last === null) return 0;
   const sinceMs = now.getTime() - last.finishedAt.getTime();
-  // Written by a clock that is wrong, or ours is: nobody waits for that moment to come.
+  // A time in the future comes from a wrong clock, and must not delay the run.
   if (sinceMs < -intervalMs) return 0;
   return Math.max(intervalMs, last.tookMs * PAUSE_FACTOR) - sinceMs;
 }
 
-/** Whether roll-ups stand still. They are late when they take long, so this is measured by what the last ones took. */
-export function isStandingStill(last: RollupRun, now: Date): boolean {
+/** Whether roll-ups are overdue; they run later when they take long, so that this depends on the last run. */
+export function isOverdue(last: RollupRun, now: Date): boolean {
   return timeUntilRun(last, now, LONG_PAUSE_MS) < 0;
 }

@@ -7,7 +7,7 @@ import * as fc from 'fast-check';
 
 import { correctTimes } from './correct-times.ts';
 import { addDays, dayOf } from './days.ts';
-import { judgeEvents, createNameFilter } from './select-events.ts';
+import { createNameFilter, selectEvents } from './select-events.ts';
 
 const NOW = new Date('2027-03-01T12:00:00.000Z');
 const MINUTE_MS = 60_000;
@@ -19,16 +19,16 @@ function eventOf(more: Partial<EventIn>): EventIn {
   return { event_id: randomUUID(), name: 'n', occurred_at: NOW.toISOString(), ...more };
 }
 
-function isTaken(name: string): boolean {
-  return judgeEvents([eventOf({ name })], ALL).good.length === 1;
+function isSelected(name: string): boolean {
+  return selectEvents([eventOf({ name })], ALL).selected.length === 1;
 }
 
 function at(offsetMs: number): Date {
   return new Date(NOW.getTime() + offsetMs);
 }
 
-describe('judgeEvents', () => {
-  test('each event is good or has one reason, whatever it holds', () => {
+describe('selectEvents', () => {
+  test('selects every event or drops it for one reason', () => {
     const anyEvent = fc.record({
       event_id: fc.oneof(fc.uuid(), fc.constantFrom('00000000-0000-0000-0000-000000000000')),
       name: fc.string({ unit: 'binary', maxLength: 130 }),
@@ -39,50 +39,58 @@ describe('judgeEvents', () => {
     });
     fc.assert(
       fc.property(fc.array(anyEvent), (events) => {
-        const { good, drops } = judgeEvents(events, ALL);
+        const { selected, drops } = selectEvents(events, ALL);
         const dropped = [...drops.values()].reduce((sum, count) => sum + count, 0);
-        assert.equal(good.length + dropped, events.length);
-        assert.equal(new Set(good.map(({ eventId }) => eventId)).size, good.length);
+        assert.equal(selected.length + dropped, events.length);
+        assert.equal(new Set(selected.map(({ eventId }) => eventId)).size, selected.length);
       }),
     );
   });
 
-  test('names are of 1 to 120 printable characters, of any script', () => {
-    const good = ['a', ' ', 'x'.repeat(120), 'über', '開始', '🙂'.repeat(120)];
+  test('accepts names of 1 to 120 printable characters of any script', () => {
+    const valid = ['a', ' ', 'x'.repeat(120), 'über', '開始', '🙂'.repeat(120)];
     assert.deepEqual(
-      good.filter((name) => !isTaken(name)),
+      valid.filter((name) => !isSelected(name)),
       [],
     );
-    const bad = ['', 'x'.repeat(121), 'a\tb', 'a\u2028b', '\u200b', 'a\u0085', '🙂'.repeat(121)];
-    assert.deepEqual(bad.filter(isTaken), []);
+    const invalid = [
+      '',
+      'x'.repeat(121),
+      'a\tb',
+      'a\u2028b',
+      '\u200b',
+      'a\u0085',
+      '🙂'.repeat(121),
+    ];
+    assert.deepEqual(invalid.filter(isSelected), []);
   });
 
-  test('a dropped event does not make another one with its id a repetition', () => {
+  test('does not count a dropped event as a duplicate', () => {
     const event_id = randomUUID();
-    const { good, drops } = judgeEvents(
+    const { selected, drops } = selectEvents(
       [eventOf({ event_id, name: '' }), eventOf({ event_id })],
       ALL,
     );
-    assert.deepEqual([good.length, [...drops]], [1, [['name', 1]]]);
+    assert.deepEqual([selected.length, [...drops]], [1, [['name', 1]]]);
   });
 
-  test('characters are counted, not the units that they are made of', () => {
+  test('counts characters, not UTF-16 units', () => {
     const props = { ['🙂'.repeat(64)]: `${'🙂'.repeat(1_024)}!` };
-    const [event] = judgeEvents([eventOf({ props })], ALL).good;
+    const [event] = selectEvents([eventOf({ props })], ALL).selected;
     assert.deepEqual(event?.props, { ['🙂'.repeat(64)]: '🙂'.repeat(1_024) });
     const tooLong = { ['🙂'.repeat(65)]: 'x' };
-    assert.deepEqual([...judgeEvents([eventOf({ props: tooLong })], ALL).drops], [['props', 1]]);
+    assert.deepEqual([...selectEvents([eventOf({ props: tooLong })], ALL).drops], [['props', 1]]);
   });
 
-  test('32 properties with keys of 64 characters are taken', () => {
+  test('accepts 32 properties with keys of 64 characters', () => {
     const keys = Array.from({ length: 32 }, (_, index) => String(index).padStart(64, 'k'));
     const props = Object.fromEntries(keys.map((key) => [key, 'v']));
-    assert.deepEqual(judgeEvents([eventOf({ props })], ALL).good[0]?.props, props);
+    assert.deepEqual(selectEvents([eventOf({ props })], ALL).selected[0]?.props, props);
   });
 });
 
 describe('createNameFilter', () => {
-  test('a star stands for any characters, all else for itself', () => {
+  test('matches a star with any characters, all else literally', () => {
     const filter = createNameFilter(['app_*', 'a.b', '*.done', 'x*y*z']);
     const names = [
       'app_',
@@ -105,7 +113,7 @@ describe('createNameFilter', () => {
     ]);
   });
 
-  test('a name fits a pattern exactly when a regular expression says so', () => {
+  test('agrees with a regular expression', () => {
     const text = fc.string({ unit: fc.constantFrom('a', 'b', '.', '_', '\n', '🙂'), maxLength: 8 });
     const pattern = fc
       .array(text, { minLength: 1, maxLength: 4 })
@@ -120,16 +128,16 @@ describe('createNameFilter', () => {
     );
   });
 
-  test('no name takes long to be looked through, whatever the patterns', () => {
+  test('takes linear time for every name and pattern', () => {
     const filter = createNameFilter([`${'*a'.repeat(50)}*b`]);
     const names = Array.from({ length: 500 }, () => 'a'.repeat(120));
     const startedAt = performance.now();
     assert.ok(!names.some(filter));
-    // A regular expression would take days.
+    // A backtracking regular expression would take days.
     assert.ok(performance.now() - startedAt < 5_000);
   });
 
-  test('without patterns all names are taken', () => {
+  test('accepts all names without patterns', () => {
     assert.equal(ALL('anything'), true);
   });
 });
@@ -139,7 +147,7 @@ describe('correctTimes', () => {
     minLength: 1,
   });
 
-  test('nothing lies in the future afterwards, but for five minutes', () => {
+  test('returns no time more than five minutes in the future', () => {
     fc.assert(
       fc.property(anyOffsets, (offsets) => {
         const corrected = correctTimes(
@@ -153,7 +161,7 @@ describe('correctTimes', () => {
     );
   });
 
-  test('the pauses between events stay, but for those more than a day ahead', () => {
+  test('keeps the distances between events up to a day ahead', () => {
     fc.assert(
       fc.property(anyOffsets, (offsets) => {
         const near = offsets.filter((offset) => offset <= DAY_MS);
@@ -171,37 +179,37 @@ describe('correctTimes', () => {
     );
   });
 
-  test('what the client said is kept where it is changed, and only there', () => {
-    const told = [at(10 * MINUTE_MS), at(0), at(2 * DAY_MS)].map((time) => time.toISOString());
-    assert.deepEqual(correctTimes(told, NOW), [
-      { occurredAt: NOW.toISOString(), toldAt: told[0] },
-      { occurredAt: at(-10 * MINUTE_MS).toISOString(), toldAt: told[1] },
-      { occurredAt: NOW.toISOString(), toldAt: told[2] },
+  test('returns the client time where it was corrected', () => {
+    const times = [at(10 * MINUTE_MS), at(0), at(2 * DAY_MS)].map((time) => time.toISOString());
+    assert.deepEqual(correctTimes(times, NOW), [
+      { occurredAt: NOW.toISOString(), clientOccurredAt: times[0] },
+      { occurredAt: at(-10 * MINUTE_MS).toISOString(), clientOccurredAt: times[1] },
+      { occurredAt: NOW.toISOString(), clientOccurredAt: times[2] },
     ]);
-    const right = [at(5 * MINUTE_MS), at(-DAY_MS)].map((time) => time.toISOString());
+    const valid = [at(5 * MINUTE_MS), at(-DAY_MS)].map((time) => time.toISOString());
     assert.deepEqual(
-      correctTimes(right, NOW),
-      right.map((occurredAt) => ({ occurredAt, toldAt: null })),
+      correctTimes(valid, NOW),
+      valid.map((occurredAt) => ({ occurredAt, clientOccurredAt: null })),
     );
   });
 
-  test('nothing is moved to before the first moment that there is, however old it is', () => {
+  test('shifts no time before the year 1', () => {
     const first = '0001-01-01T00:00:00.000Z';
     const ahead = at(10 * MINUTE_MS).toISOString();
     assert.deepEqual(correctTimes([first, ahead], NOW), [
-      { occurredAt: first, toldAt: first },
-      { occurredAt: NOW.toISOString(), toldAt: ahead },
+      { occurredAt: first, clientOccurredAt: first },
+      { occurredAt: NOW.toISOString(), clientOccurredAt: ahead },
     ]);
   });
 
-  test('a time without an offset is one of UTC', () => {
+  test('reads a time without an offset as UTC', () => {
     assert.deepEqual(correctTimes(['2027-02-28T10:00:00'], NOW), [
-      { occurredAt: '2027-02-28T10:00:00.000Z', toldAt: null },
+      { occurredAt: '2027-02-28T10:00:00.000Z', clientOccurredAt: null },
     ]);
   });
 });
 
-test('days are those of UTC and follow one another', () => {
+test('computes UTC days across months and leap days', () => {
   assert.equal(dayOf(new Date('2027-12-31T23:59:59.999Z')), '2027-12-31');
   assert.deepEqual(
     [addDays('2028-02-28', 1), addDays('2027-12-31', 1), addDays('2027-03-01', -1)],

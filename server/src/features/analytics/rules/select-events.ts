@@ -2,7 +2,7 @@ import type { EventIn } from '@latchkey/contract';
 
 import { cutText } from '#server/lib/cut-text.ts';
 
-/** Why an event is not stored, in the order in which the reasons are looked for. */
+/** Why an event is dropped, in the order of the checks. */
 export const DROP_REASONS = [
   'sharing_off',
   'event_id',
@@ -13,27 +13,28 @@ export const DROP_REASONS = [
 ] as const;
 export type DropReason = (typeof DROP_REASONS)[number];
 
-/** How many events are not stored, for each reason that there is. */
 export type DropCounts = ReadonlyMap<DropReason, number>;
 
-/** As the header `X-Events-Dropped` tells it: `duplicate=3,name=1`. */
-export function describeDrops(drops: DropCounts): string {
+/** Formats the header field `X-Events-Dropped`: `duplicate=3,name=1`. */
+export function formatDrops(drops: DropCounts): string {
   return DROP_REASONS.flatMap((reason) => {
     const count = drops.get(reason) ?? 0;
     return count === 0 ? [] : [`${reason}=${count}`];
   }).join(',');
 }
 
+/** Whether events of a name are stored. */
+export type NameFilter = (name: string) => boolean;
+
 /**
- * Makes a filter of patterns in which `*` stands for any number of characters, all else for itself. No patterns: all names
- * are wanted. Names come from strangers: a name is looked through once for each pattern, where a regular expression with a
- * few stars would try every way to spread it over them, and take seconds.
+ * Creates a filter of patterns, in which `*` matches any number of characters; without patterns, all names pass. Names are
+ * untrusted: each pattern scans a name once, where a regular expression with several stars could backtrack for seconds.
  */
 export function createNameFilter(patterns: readonly string[]): NameFilter {
   if (patterns.length === 0) return () => true;
   const names = new Set(patterns.filter((pattern) => !pattern.includes('*')));
   const filters = patterns.filter((pattern) => pattern.includes('*')).map(createPatternFilter);
-  return (name) => names.has(name) || filters.some((fits) => fits(name));
+  return (name) => names.has(name) || filters.some((matches) => matches(name));
 }
 
 function createPatternFilter(pattern: string): NameFilter {
@@ -57,75 +58,73 @@ const MAX_VALUE_CHARACTERS = 1_024;
 
 const NIL_UUID = '00000000-0000-0000-0000-000000000000';
 
-/** The usual names are judged by the first, which takes a tenth of the time. */
+/** The first one matches the usual names in a tenth of the time. */
 const ASCII_NAME = /^[\x20-\x7e]{1,120}$/;
 const PRINTABLE_NAME = /^[^\p{C}\p{Zl}\p{Zp}]{1,120}$/u;
 
-/** Whether events of this name are wanted. */
-export type NameFilter = (name: string) => boolean;
-
-/** An event that is good to be stored. */
-export interface GoodEvent {
+/** An event that is stored unless its id is already known. */
+export interface SelectedEvent {
   /** In lower case. */
   readonly eventId: string;
   readonly name: string;
-  /** As the client told it. */
+  /** By the client's clock. */
   readonly occurredAt: string;
   readonly props: Readonly<Record<string, string>> | null;
 }
 
-/** What is to be stored, and how many events are not, by reason. */
-export interface Judgement {
-  readonly good: readonly GoodEvent[];
+/** The events of a request that are stored, and the number of the others, by reason. */
+export interface EventSelection {
+  readonly selected: readonly SelectedEvent[];
   readonly drops: Map<DropReason, number>;
 }
 
 /**
- * Holds the events of a batch against what is taken here beyond the interface's schema: what does not fit is dropped, for
- * a client that is told so by an error would send the same again for ever.
+ * Selects the events that meet the rules beyond the request schema. The others are dropped rather than rejected, because
+ * a client would send a rejected batch again forever.
  */
-export function judgeEvents(events: readonly EventIn[], isWanted: NameFilter): Judgement {
-  const good: GoodEvent[] = [];
+export function selectEvents(events: readonly EventIn[], isWanted: NameFilter): EventSelection {
+  const selected: SelectedEvent[] = [];
   const drops = new Map<DropReason, number>();
   const seen = new Set<string>();
   for (const event of events) {
     const eventId = event.event_id.toLowerCase();
-    const reason = findFault(event, eventId, isWanted) ?? (seen.has(eventId) ? 'duplicate' : null);
+    const reason =
+      findDropReason(event, eventId, isWanted) ?? (seen.has(eventId) ? 'duplicate' : null);
     if (reason === null) {
       seen.add(eventId);
-      good.push({
+      selected.push({
         eventId,
         name: event.name,
         occurredAt: event.occurred_at,
-        props: readProps(event.props),
+        props: toProps(event.props),
       });
     } else {
       drops.set(reason, (drops.get(reason) ?? 0) + 1);
     }
   }
-  return { good, drops };
+  return { selected, drops };
 }
 
-function findFault(event: EventIn, eventId: string, isWanted: NameFilter): DropReason | null {
-  // A client that does not make ids would lose all of its events but one.
+function findDropReason(event: EventIn, eventId: string, isWanted: NameFilter): DropReason | null {
+  // A client that generates no ids would lose all of its events but one as duplicates.
   if (eventId === NIL_UUID) return 'event_id';
   if (!ASCII_NAME.test(event.name) && !PRINTABLE_NAME.test(event.name)) return 'name';
   if (!isWanted(event.name)) return 'not_allowed';
-  return hasGoodProps(event.props) ? null : 'props';
+  return hasValidProps(event.props) ? null : 'props';
 }
 
-function hasGoodProps(props: EventIn['props']): boolean {
+function hasValidProps(props: EventIn['props']): boolean {
   if (props === undefined || props === null) return true;
   const keys = Object.keys(props);
-  return keys.length <= MAX_PROPS && keys.every(isGoodKey);
+  return keys.length <= MAX_PROPS && keys.every(isValidKey);
 }
 
-/** Nearly all are short by their units of UTF-16 already. */
-function isGoodKey(key: string): boolean {
+/** Most keys are short enough in UTF-16 units, which is cheaper to check. */
+function isValidKey(key: string): boolean {
   return key.length <= MAX_KEY_CHARACTERS || cutText(key, MAX_KEY_CHARACTERS) === key;
 }
 
-function readProps(props: EventIn['props']): GoodEvent['props'] {
+function toProps(props: EventIn['props']): SelectedEvent['props'] {
   if (props === undefined || props === null) return null;
   const entries = Object.entries(props);
   if (entries.length === 0) return null;

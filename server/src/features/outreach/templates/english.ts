@@ -5,7 +5,7 @@ import {
   paragraph,
   type LanguageLetters,
   type Letter,
-  type LetterFacts,
+  type TemplateFacts,
 } from './template.ts';
 
 /** The letters in English. */
@@ -22,7 +22,7 @@ export const english: LanguageLetters = {
   pi_tutorials: piTutorials,
 };
 
-function personal({ productName, about, links }: LetterFacts): Letter {
+function personal({ productName, about, links }: TemplateFacts): Letter {
   return {
     subject: `Try ${productName} for a week`,
     preview: 'Seven days, without a card and without an account.',
@@ -42,7 +42,7 @@ function personal({ productName, about, links }: LetterFacts): Letter {
   };
 }
 
-function sellers({ productName, about, links }: LetterFacts): Letter {
+function sellers({ productName, about, links }: TemplateFacts): Letter {
   return {
     subject: `${productName} for your business and your customers`,
     preview: 'For those who sell with it, and for those who sell it.',
@@ -67,7 +67,7 @@ function sellers({ productName, about, links }: LetterFacts): Letter {
   };
 }
 
-function updatePersonal({ productName, version, highlights, links }: LetterFacts): Letter {
+function updatePersonal({ productName, version, highlights, links }: TemplateFacts): Letter {
   return {
     subject:
       version === null
@@ -93,7 +93,7 @@ function updatePersonal({ productName, version, highlights, links }: LetterFacts
   };
 }
 
-function updateSellers({ productName, version, highlights, links }: LetterFacts): Letter {
+function updateSellers({ productName, version, highlights, links }: TemplateFacts): Letter {
   const what = version === null ? productName : `${productName} ${version}`;
   return {
     subject: `${what}: news for sellers`,
@@ -115,7 +115,7 @@ function updateSellers({ productName, version, highlights, links }: LetterFacts)
   };
 }
 
-function piTutorials({ productName, links }: LetterFacts): Letter {
+function piTutorials({ productName, links }: TemplateFacts): Letter {
   return {
     subject: `Raspberry Pi and ${productName}, step by step`,
     preview: 'Tutorials that end with something that runs.',

@@ -5,7 +5,7 @@ import {
   paragraph,
   type LanguageLetters,
   type Letter,
-  type LetterFacts,
+  type TemplateFacts,
 } from './template.ts';
 
 /** The letters in French. Before a colon stands a no-break space, before ? and ; a narrow one. */
@@ -22,7 +22,7 @@ export const french: LanguageLetters = {
   pi_tutorials: piTutorials,
 };
 
-function personal({ productName, about, links }: LetterFacts): Letter {
+function personal({ productName, about, links }: TemplateFacts): Letter {
   return {
     subject: `Essayez ${productName} pendant une semaine`,
     preview: 'Sept jours d’essai, sans carte bancaire et sans compte.',
@@ -42,7 +42,7 @@ function personal({ productName, about, links }: LetterFacts): Letter {
   };
 }
 
-function sellers({ productName, about, links }: LetterFacts): Letter {
+function sellers({ productName, about, links }: TemplateFacts): Letter {
   return {
     subject: `${productName} pour votre activité et vos clients`,
     preview: 'Pour celles et ceux qui vendent, avec ce logiciel ou le logiciel lui-même.',
@@ -67,7 +67,7 @@ function sellers({ productName, about, links }: LetterFacts): Letter {
   };
 }
 
-function updatePersonal({ productName, version, highlights, links }: LetterFacts): Letter {
+function updatePersonal({ productName, version, highlights, links }: TemplateFacts): Letter {
   return {
     subject:
       version === null
@@ -93,7 +93,7 @@ function updatePersonal({ productName, version, highlights, links }: LetterFacts
   };
 }
 
-function updateSellers({ productName, version, highlights, links }: LetterFacts): Letter {
+function updateSellers({ productName, version, highlights, links }: TemplateFacts): Letter {
   const what = version === null ? productName : `${productName} ${version}`;
   return {
     subject: `${what}\u00a0: les nouveautés pour les vendeurs`,
@@ -115,7 +115,7 @@ function updateSellers({ productName, version, highlights, links }: LetterFacts)
   };
 }
 
-function piTutorials({ productName, links }: LetterFacts): Letter {
+function piTutorials({ productName, links }: TemplateFacts): Letter {
   return {
     subject: `Raspberry Pi et ${productName}, pas à pas`,
     preview: 'Des tutoriels qui se terminent par quelque chose qui fonctionne.',

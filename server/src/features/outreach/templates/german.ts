@@ -5,7 +5,7 @@ import {
   paragraph,
   type LanguageLetters,
   type Letter,
-  type LetterFacts,
+  type TemplateFacts,
 } from './template.ts';
 
 /** The letters in German. After the greeting and its comma, a letter begins in lower case. */
@@ -22,7 +22,7 @@ export const german: LanguageLetters = {
   pi_tutorials: piTutorials,
 };
 
-function personal({ productName, about, links }: LetterFacts): Letter {
+function personal({ productName, about, links }: TemplateFacts): Letter {
   return {
     subject: `${productName} eine Woche lang ausprobieren`,
     preview: 'Sieben Tage zur Probe, ohne Kreditkarte und ohne Konto.',
@@ -42,7 +42,7 @@ function personal({ productName, about, links }: LetterFacts): Letter {
   };
 }
 
-function sellers({ productName, about, links }: LetterFacts): Letter {
+function sellers({ productName, about, links }: TemplateFacts): Letter {
   return {
     subject: `${productName} für Ihr Geschäft und Ihre Kundschaft`,
     preview: 'Für alle, die damit verkaufen oder es selbst verkaufen.',
@@ -67,7 +67,7 @@ function sellers({ productName, about, links }: LetterFacts): Letter {
   };
 }
 
-function updatePersonal({ productName, version, highlights, links }: LetterFacts): Letter {
+function updatePersonal({ productName, version, highlights, links }: TemplateFacts): Letter {
   return {
     subject:
       version === null
@@ -93,7 +93,7 @@ function updatePersonal({ productName, version, highlights, links }: LetterFacts
   };
 }
 
-function updateSellers({ productName, version, highlights, links }: LetterFacts): Letter {
+function updateSellers({ productName, version, highlights, links }: TemplateFacts): Letter {
   const what = version === null ? productName : `${productName} ${version}`;
   return {
     subject: `${what}: Neues für den Handel`,
@@ -115,7 +115,7 @@ function updateSellers({ productName, version, highlights, links }: LetterFacts)
   };
 }
 
-function piTutorials({ productName, links }: LetterFacts): Letter {
+function piTutorials({ productName, links }: TemplateFacts): Letter {
   return {
     subject: `Raspberry Pi und ${productName}: Schritt für Schritt`,
     preview: 'Anleitungen, an deren Ende etwas läuft.',

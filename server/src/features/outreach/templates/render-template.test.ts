@@ -10,14 +10,14 @@ import { defaults } from '#server/config/config.ts';
 import { escapeHtml } from '#server/mail/escape-html.ts';
 
 import { testCatalog } from '../../../../test/test-catalog.ts';
-import { readableName, writeLetter } from './render-template.ts';
-import { readCommonFacts, type LetterFacts } from './template.ts';
+import { readableName, renderTemplate } from './render-template.ts';
+import { readCommonFacts, type TemplateFacts } from './template.ts';
 
 /** Set to write the files anew; read the difference before it is committed. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
 /** Made-up facts, with something of everything. */
-const exampleFacts: LetterFacts = {
+const exampleFacts: TemplateFacts = {
   name: 'Ada',
   productName: 'Example Studio',
   sender: 'Robin at Example Studio',
@@ -41,7 +41,7 @@ const letters = OUTREACH_LANGUAGES.flatMap((language) =>
 /** In the languages of the letters, what the catalogue that ships says. */
 const shipped = loadCatalog(defaults.catalogPath).outreach;
 
-const bare: LetterFacts = {
+const bare: TemplateFacts = {
   ...exampleFacts,
   name: null,
   about: null,
@@ -54,7 +54,7 @@ for (const { template, language } of letters) {
   test(`${template} in ${language} is the letter that was read and approved`, () => {
     const facts = readCommonFacts(shipped, language, { name: '', address: 'robin@example.com' });
     const { name, unsubscribeUrl } = exampleFacts;
-    const { subject, text, html } = writeLetter(template, language, {
+    const { subject, text, html } = renderTemplate(template, language, {
       ...facts,
       name,
       unsubscribeUrl,
@@ -66,7 +66,7 @@ for (const { template, language } of letters) {
   });
 
   test(`${template} in ${language} reads well when little is known`, () => {
-    const { subject, text, html } = writeLetter(template, language, bare);
+    const { subject, text, html } = renderTemplate(template, language, bare);
     const greeting = { en: 'Hello,', fr: 'Bonjour,', de: 'Guten Tag,' }[language];
     assert.equal(text.split('\n')[0], greeting);
     assert.match(subject, /Example Studio/u);
@@ -86,7 +86,7 @@ test('each letter can be unsubscribed from, in both forms, and is about its own 
     pi_tutorials: 'tutorials',
   };
   for (const { template, language } of letters) {
-    const { text, html } = writeLetter(template, language, exampleFacts);
+    const { text, html } = renderTemplate(template, language, exampleFacts);
     const button = /<a href="(?<url>[^"]+)"/u.exec(html)?.groups?.['url'];
     assert.equal(button, `https://example.com/${pages[template]}`);
     assert.ok(html.includes(`href="${exampleFacts.unsubscribeUrl}"`));
@@ -134,10 +134,10 @@ test('a name is on one line, without controls, and of at most 100 characters', (
 const findTags = (html: string) => html.match(/<[^>]*>/gu);
 
 test('whatever the one who is written to is called, the HTML holds it as text and nothing else', () => {
-  const plain = writeLetter('personal', 'en', exampleFacts);
+  const plain = renderTemplate('personal', 'en', exampleFacts);
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
-      const { html } = writeLetter('personal', 'en', { ...exampleFacts, name });
+      const { html } = renderTemplate('personal', 'en', { ...exampleFacts, name });
       assert.deepEqual(findTags(html), findTags(plain.html));
       assert.ok(html.includes(escapeHtml(readableName(name) ?? '')));
     }),
@@ -146,7 +146,7 @@ test('whatever the one who is written to is called, the HTML holds it as text an
 
 test('nothing is loaded from anywhere, and every look is in the tags for clients that drop style sheets', () => {
   for (const { template, language } of letters) {
-    const { html } = writeLetter(template, language, exampleFacts);
+    const { html } = renderTemplate(template, language, exampleFacts);
     assert.doesNotMatch(html, /src=|url\(|<img|<script|<link/u);
     const shown = html.slice(html.indexOf('<body'));
     for (const tag of shown.match(/<(?:h1|h2|p|td|ol|ul|li|a)\b[^>]*>/gu) ?? []) {

@@ -1,7 +1,7 @@
 import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import type { LanguageLetters, LetterFacts } from './template.ts';
+import type { LanguageLetters, TemplateFacts } from './template.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
@@ -13,10 +13,10 @@ const letters: Readonly<Record<OutreachLanguage, LanguageLetters>> = {
 };
 
 /** Writes the letter of a template in one language. */
-export function writeLetter(
+export function renderTemplate(
   template: OutreachTemplate,
   language: OutreachLanguage,
-  facts: LetterFacts,
+  facts: TemplateFacts,
 ): RenderedMail {
   const texts = letters[language];
   const { subject, preview, blocks } = texts[template](facts);

@@ -6,7 +6,7 @@ import type { MailBlock } from '#server/mail/mail-content.ts';
 import { domainOf, type Mailbox } from '#server/mail/mailbox.ts';
 
 /** What letters are made of, whatever their language: all of it is shown as it is. */
-export interface LetterFacts {
+export interface TemplateFacts {
   /** Of the one who is written to; null: nobody is named. */
   readonly name: string | null;
   readonly productName: string;
@@ -34,13 +34,13 @@ export interface Letter {
 
 /** All letters in one language, and what is the same in each of them. */
 export interface LanguageLetters extends Readonly<
-  Record<OutreachTemplate, (facts: LetterFacts) => Letter>
+  Record<OutreachTemplate, (facts: TemplateFacts) => Letter>
 > {
   /** @param name null: nobody is named */
   readonly greeting: (name: string | null) => string;
   readonly farewell: string;
   /** Why it was sent. */
-  readonly reason: (facts: LetterFacts) => string;
+  readonly reason: (facts: TemplateFacts) => string;
   readonly unsubscribe: string;
 }
 
@@ -67,7 +67,7 @@ export function button(text: string, url: string): MailBlock {
 }
 
 /** What is the same in all letters of a request. */
-export type CommonFacts = Omit<LetterFacts, 'name' | 'unsubscribeUrl'>;
+export type CommonFacts = Omit<TemplateFacts, 'name' | 'unsubscribeUrl'>;
 
 /** What the catalogue says of the software and its maker, what it leaves open filled in from the address of mail. */
 export function readCommonFacts(
