@@ -3,9 +3,9 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { MailMessage, MailTransport, SendResult } from '#server/mail/mail-transport.ts';
 
 import {
+  failed,
   isDeferred,
   isRelayFailure,
-  failed,
   toOutcome,
   UNKNOWN,
   type MessageOutcome,
@@ -13,49 +13,47 @@ import {
 import type { RequestEnd } from './outreach-limiter.ts';
 import type { MessageEnd } from './queries/messages.ts';
 
-/** Where it is written down how far messages are, so that a process that is killed leaves few in doubt. */
+/** Stores the progress of messages, so that few are unknown after the process was killed. */
 export interface DeliveryJournal {
-  /** Notes that messages are about to be sent; gives those that nobody else has begun. */
+  /** Stores that messages are being sent; returns those that no other process has begun. */
   begin(positions: readonly number[]): Promise<ReadonlySet<number>>;
   end(ends: readonly MessageEnd[]): Promise<void>;
 }
 
-/** Which of these messages are for somebody who wants no mail by now. */
-export type SuppressionCheck = (positions: readonly number[]) => Promise<ReadonlySet<number>>;
+/** Returns those of the messages whose recipient is suppressed now. */
+export type FindSuppressed = (positions: readonly number[]) => Promise<ReadonlySet<number>>;
 
 export interface DeliveryOptions {
   readonly transport: Pick<MailTransport, 'send'>;
   readonly journal: DeliveryJournal;
-  /** Asked right before sending: minutes or hours may have passed since the request came. */
-  readonly findSuppressed: SuppressionCheck;
-  readonly write: (position: number) => MailMessage;
+  /** Called right before sending, because the request may be minutes or hours old. */
+  readonly findSuppressed: FindSuppressed;
+  readonly createMessage: (position: number) => MailMessage;
   readonly end: RequestEnd;
   readonly retryPauseMs: number;
   readonly observe: (result: SendResult) => void;
 }
 
 export interface Delivery {
-  /** One for each position that was given. */
+  /** One for each position. */
   readonly outcomes: ReadonlyMap<number, MessageOutcome>;
-  /** What kept the rest from being sent beside the relay and the time, such as a database that is away; null: nothing. */
+  /** The error, other than of the relay, that prevented sending the rest, such as an unavailable database; or null. */
   readonly failure: unknown;
 }
 
-const SUPPRESSED = failed('suppressed');
-
-/** As many as the transport has connections. */
+/** As many as the connections of the transport. */
 export const CONCURRENT_MESSAGES = 5;
 
-/** Begun together by one worker. Each worker leaves at most so many in doubt when the process is killed. */
-const MESSAGES_PER_NOTE = 5;
+/** Messages that one worker begins together: at most this many per worker are unknown after the process was killed. */
+const BATCH_SIZE = 5;
 
-/** So many refusals of the relay itself in a row, and the rest is not tried: a login that is wrong stays so. */
+/** After this many consecutive failures of the relay itself, such as a wrong login, the rest is not sent. */
 const MAX_RELAY_FAILURES = 5;
 
 /**
- * Sends messages, several at once, and once more those that the relay put off. None is sent that is not noted as begun
- * before, nor to whom wants no mail by then. Never throws.
- * @param positions of messages that wait
+ * Sends messages concurrently, and once more those that the relay deferred. A message is sent only after it was stored as
+ * begun, and never to a suppressed address. Never throws.
+ * @param positions of waiting messages
  */
 export async function deliverMessages(
   positions: readonly number[],
@@ -71,10 +69,10 @@ class DeliveryRun implements Delivery {
   failure: unknown = null;
   readonly #options: DeliveryOptions;
   readonly #positions: readonly number[];
-  #putOff: number[] = [];
+  #deferred: number[] = [];
   #relayFailures = 0;
-  /** Why no more are begun. */
-  #givenUp: string | null = null;
+  /** The error code of the rest, once no more messages are begun. */
+  #stopReason: string | null = null;
 
   constructor(positions: readonly number[], options: DeliveryOptions) {
     this.#positions = positions;
@@ -82,68 +80,68 @@ class DeliveryRun implements Delivery {
   }
 
   async finish(): Promise<void> {
-    await this.#inParallel([...this.#positions], (slice) => this.#sendNew(slice));
-    const putOff = this.#putOff.splice(0);
-    if (putOff.length > 0) {
+    await this.#inParallel([...this.#positions], (batch) => this.#sendNew(batch));
+    const deferred = this.#deferred.splice(0);
+    if (deferred.length > 0) {
       await this.#pause();
-      await this.#inParallel(putOff, (slice) => this.#sendAgain(slice));
+      await this.#inParallel(deferred, (batch) => this.#sendAgain(batch));
     }
     await this.#endRest();
   }
 
-  /** Workers take slices until none are left, or no more are to be begun. */
+  /** Workers take batches from the queue until it is empty or the delivery ends. */
   async #inParallel(
     queue: number[],
-    work: (slice: readonly number[]) => Promise<void>,
+    sendBatch: (batch: readonly number[]) => Promise<void>,
   ): Promise<void> {
-    const takeSlices = async (): Promise<void> => {
-      while (queue.length > 0 && this.#reasonToEnd() === null) {
-        await work(queue.splice(0, MESSAGES_PER_NOTE));
+    const runWorker = async (): Promise<void> => {
+      while (queue.length > 0 && this.#endReason() === null) {
+        await sendBatch(queue.splice(0, BATCH_SIZE));
       }
     };
     const workers = Array.from({ length: CONCURRENT_MESSAGES }, () =>
-      takeSlices().catch((error: unknown) => this.#fail(error)),
+      runWorker().catch((error: unknown) => this.#fail(error)),
     );
     await Promise.all(workers);
-    await this.#note(queue).catch((error: unknown) => this.#fail(error));
+    await this.#storeOutcomes(queue).catch((error: unknown) => this.#fail(error));
   }
 
-  async #sendNew(slice: readonly number[]): Promise<void> {
-    const begun = await this.#options.journal.begin(slice);
-    const suppressed = await this.#options.findSuppressed(slice);
-    for (const position of slice) {
-      const reason = this.#reasonToEnd();
+  async #sendNew(batch: readonly number[]): Promise<void> {
+    const begun = await this.#options.journal.begin(batch);
+    const suppressed = await this.#options.findSuppressed(batch);
+    for (const position of batch) {
+      const reason = this.#endReason();
       if (!begun.has(position)) this.outcomes.set(position, UNKNOWN);
-      else if (suppressed.has(position)) this.outcomes.set(position, SUPPRESSED);
+      else if (suppressed.has(position)) this.outcomes.set(position, failed('suppressed'));
       else if (reason !== null) this.outcomes.set(position, failed(reason));
-      else await this.#send(position, (result) => isDeferred(result));
+      else if (isDeferred(await this.#send(position))) this.#deferred.push(position);
     }
-    await this.#note(slice.filter((position) => !this.#putOff.includes(position)));
+    await this.#storeOutcomes(batch.filter((position) => !this.#deferred.includes(position)));
   }
 
-  /** The time may end before the second try: then what the relay said the first time stands. */
-  async #sendAgain(slice: readonly number[]): Promise<void> {
-    const suppressed = await this.#options.findSuppressed(slice);
-    for (const position of slice) {
-      if (suppressed.has(position)) this.outcomes.set(position, SUPPRESSED);
-      else if (this.#reasonToEnd() === null) await this.#send(position, () => false);
+  /** Without time for the second attempt, the outcome of the first one remains. */
+  async #sendAgain(batch: readonly number[]): Promise<void> {
+    const suppressed = await this.#options.findSuppressed(batch);
+    for (const position of batch) {
+      if (suppressed.has(position)) this.outcomes.set(position, failed('suppressed'));
+      else if (this.#endReason() === null) await this.#send(position);
     }
-    await this.#note(slice);
+    await this.#storeOutcomes(batch);
   }
 
-  async #send(position: number, mayPutOff: (result: SendResult) => boolean): Promise<void> {
-    const { transport, write, end, observe } = this.#options;
-    const result = await transport.send(write(position), end.signal);
+  async #send(position: number): Promise<SendResult> {
+    const { transport, createMessage, end, observe } = this.#options;
+    const result = await transport.send(createMessage(position), end.signal);
     observe(result);
-    if (mayPutOff(result)) this.#putOff.push(position);
     this.outcomes.set(position, toOutcome(result));
     this.#relayFailures = isRelayFailure(result) ? this.#relayFailures + 1 : 0;
     if (this.#relayFailures >= MAX_RELAY_FAILURES && result.outcome !== 'sent') {
-      this.#givenUp ??= result.reason;
+      this.#stopReason ??= result.reason;
     }
+    return result;
   }
 
-  async #note(positions: readonly number[]): Promise<void> {
+  async #storeOutcomes(positions: readonly number[]): Promise<void> {
     const ends = positions.flatMap((position) => {
       const outcome = this.outcomes.get(position);
       return outcome === undefined ? [] : [{ position, ...outcome }];
@@ -153,24 +151,24 @@ class DeliveryRun implements Delivery {
 
   async #endRest(): Promise<void> {
     const rest = this.#positions.filter((position) => !this.outcomes.has(position));
-    const reason = this.#reasonToEnd() ?? 'interrupted';
+    const reason = this.#endReason() ?? 'interrupted';
     for (const position of rest) this.outcomes.set(position, failed(reason));
-    await this.#note(rest).catch((error: unknown) => this.#fail(error));
+    await this.#storeOutcomes(rest).catch((error: unknown) => this.#fail(error));
   }
 
-  #reasonToEnd(): string | null {
-    if (this.#givenUp !== null) return this.#givenUp;
+  #endReason(): string | null {
+    if (this.#stopReason !== null) return this.#stopReason;
     return this.#options.end.signal.aborted ? this.#options.end.reason() : null;
   }
 
   async #pause(): Promise<void> {
     const { retryPauseMs, end } = this.#options;
-    // The end of the time is no failure here: whoever goes on from here sees it.
+    // An abort is not a failure: the workers check for it.
     await sleep(retryPauseMs, undefined, { signal: end.signal }).catch(() => {});
   }
 
   #fail(error: unknown): void {
     this.failure ??= error;
-    this.#givenUp ??= 'interrupted';
+    this.#stopReason ??= 'interrupted';
   }
 }

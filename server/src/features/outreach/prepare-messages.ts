@@ -1,28 +1,27 @@
-import { v7 as makeUuid } from 'uuid';
+import { v7 as createUuid } from 'uuid';
 
 import { formatMessageId, parseMailbox } from '#server/mail/mailbox.ts';
 
 import { hashAddress } from '../suppressions/address-hash.ts';
 import { listSuppressedAddresses } from '../suppressions/stored-addresses.ts';
-import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-request.ts';
+import type { OutreachDependencies, OutreachWork, StoredRequest } from './outreach-request.ts';
 import { insertMessages } from './queries/messages.ts';
 
-/** Somebody who is to be written to. */
-export interface PlannedRecipient {
-  /** The same for all spellings of an address. */
+/** A recipient; the hash is the same for all spellings of an address. */
+export interface HashedRecipient {
   readonly addressHash: string;
 }
 
-/** Why somebody is not written to. */
+/** Why a recipient receives no message. */
 export type Exclusion = 'suppressed' | 'duplicate';
 
 /**
- * Decides who is written to: of several recipients with one address the first, unless the address wants no mail.
- * @param suppressed the hashes of addresses that want none
- * @returns for each recipient, in the order given, why nothing is sent; null when something is
+ * Selects the recipients: the first one with each address, unless the address is suppressed.
+ * @param suppressed hashes of suppressed addresses
+ * @returns for each recipient, in order, why it is excluded, or null
  */
-export function planMessages(
-  recipients: readonly PlannedRecipient[],
+export function excludeRecipients(
+  recipients: readonly HashedRecipient[],
   suppressed: ReadonlySet<string>,
 ): (Exclusion | null)[] {
   const seen = new Set<string>();
@@ -33,12 +32,12 @@ export function planMessages(
   });
 }
 
-/** Decides who is written to, and stores it with the ids of the messages; nothing is sent. */
+/** Stores the messages of a request, before any of them is sent. */
 export async function prepareMessages(
-  { databaseLimiter, pool, vault, config, clock }: OutreachContext,
+  { databaseLimiter, pool, vault, config, clock }: OutreachDependencies,
   { recipients, request: { template, language = 'en' } }: OutreachWork,
   requestId: string,
-): Promise<OutreachMessage[]> {
+): Promise<StoredRequest> {
   const { address } = parseMailbox(config.mail.from ?? '');
   const hashed = recipients.map(({ email }) => ({ addressHash: hashAddress(vault, email) }));
   return databaseLimiter.run(async () => {
@@ -46,18 +45,21 @@ export async function prepareMessages(
     const isSuppressed = await listSuppressedAddresses({ pool, vault }, emails);
     const suppressed = hashed.filter((_, position) => isSuppressed[position] === true);
     const hashes = suppressed.map(({ addressHash }) => addressHash);
-    const plan = planMessages(hashed, new Set(hashes));
+    const exclusions = excludeRecipients(hashed, new Set(hashes));
     const messages = hashed.map(({ addressHash }, position) => ({
       addressHash,
-      messageId: formatMessageId(`outreach-${makeUuid()}`, address),
-      error: plan[position] ?? null,
+      messageId: formatMessageId(`outreach-${createUuid()}`, address),
+      error: exclusions[position] ?? null,
     }));
     const group = { requestId, template, language, createdAt: clock.now() };
     await insertMessages(pool, group, messages);
-    return messages.map(({ messageId, error }) => ({
-      messageId,
-      error,
-      state: error === null ? 'waiting' : 'failed',
-    }));
+    return {
+      requestId,
+      messages: messages.map(({ messageId, error }) => ({
+        messageId,
+        error,
+        state: error === null ? 'waiting' : 'failed',
+      })),
+    };
   });
 }

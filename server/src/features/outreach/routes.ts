@@ -1,24 +1,27 @@
+/** Outreach: bulk e-mail from fixed templates, sent at most once per idempotency key. */
 import { OutreachHeaders, OutreachRequest, OutreachResponse, ref } from '@latchkey/contract';
-import type { Context } from '#server/context.ts';
+
 import { invalidRequest } from '#server/errors.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { requireApiKey } from '#server/http/require-api-key.ts';
 
 import { authenticateApiKey, type AuthenticatedApiKey } from '../api-keys/authenticate.ts';
+import type { OutreachDependencies } from './outreach-request.ts';
 import { sendOutreach } from './send-outreach.ts';
 
-/** In bytes: 500 recipients with long names fit well. */
+/** Enough for 500 recipients with long names. */
 const OUTREACH_BODY_LIMIT_BYTES = 512 * 1024;
 
-/** E-mail in bulk, from fixed templates. */
-export function registerOutreachRoutes(app: App, ctx: Context): void {
+type OutreachRouteDependencies = OutreachDependencies & Parameters<typeof authenticateApiKey>[0];
+
+export function registerOutreachRoutes(app: App, dependencies: OutreachRouteDependencies): void {
   const keys = new WeakMap<object, AuthenticatedApiKey>();
   app.post(
     '/api/v1/outreach/send',
     {
       preHandler: (request) =>
         requireApiKey(async (presented) => {
-          keys.set(request, await authenticateApiKey(ctx, presented, 'outreach:send'));
+          keys.set(request, await authenticateApiKey(dependencies, presented, 'outreach:send'));
         })(request),
       bodyLimit: OUTREACH_BODY_LIMIT_BYTES,
       schema: {
@@ -34,7 +37,7 @@ export function registerOutreachRoutes(app: App, ctx: Context): void {
       },
     },
     (request) =>
-      sendOutreach(ctx, {
+      sendOutreach(dependencies, {
         apiKeyId: keys.get(request)?.id ?? null,
         idempotencyKey: readIdempotencyKey(request.headers['idempotency-key']),
         request: request.body,
@@ -42,7 +45,7 @@ export function registerOutreachRoutes(app: App, ctx: Context): void {
   );
 }
 
-/** An empty one is somebody's mistake, and would make all of their requests the same one. */
+/** Rejects an empty key, which would make all requests of a faulty client the same one. */
 function readIdempotencyKey(header: string | string[] | undefined): string | null {
   if (header === undefined) return null;
   if (typeof header === 'string' && header !== '') return header;

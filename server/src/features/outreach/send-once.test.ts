@@ -31,16 +31,16 @@ const script = {
     address.startsWith('gone') ? { recipient: { code: 550, words: '5.1.1 gone' } } : undefined,
 };
 
-/** A second process of the same service, which sends by the same relay. */
+/** Starts a second process of the same service with the same relay. */
 async function startBeside({ service, relay }: OutreachService) {
   const transport = createSmtpTransport({ url: relay.url, from: MAIL_FROM, dkim: null });
   after(() => transport.close());
   return startTestService({ beside: service, mailFrom: MAIL_FROM, outreachMail: transport });
 }
 
-test('the same request under the same key is answered as before and mails nobody again', async () => {
+test('returns the stored answer for a repeated request, and sends nothing', async () => {
   const { send, sendWell, relay, service } = await startOutreachService({ script });
-  const key = { 'idempotency-key': 'letters of today' };
+  const key = { 'idempotency-key': 'today' };
   const first = await send({ recipients }, key);
   assert.deepEqual(errorsOf(readOutreach(first)), [null, 'smtp_550: 5.1.1 gone', 'duplicate']);
   relay.script = { recipient: { code: 550, words: 'nobody any more' } };
@@ -51,14 +51,13 @@ test('the same request under the same key is answered as before and mails nobody
   await anonymizeMessages(service.pool, hashAddress(service.ctx.vault, 'ada@example.org'));
   assert.deepEqual((await send({ recipients }, key)).body, first.body, 'after an erasure');
   assert.equal(relay.mails.length, 1);
-  // Another key, and none at all, are other requests.
   relay.script = {};
-  for (const headers of [{ 'idempotency-key': 'letters of tomorrow' }, {}]) {
+  for (const headers of [{ 'idempotency-key': 'tomorrow' }, {}]) {
     assert.equal((await sendWell({ recipients }, headers)).sent, 2);
   }
 });
 
-test('another body under the same key is refused, for a day', async () => {
+test('rejects another body under the same key for a day', async () => {
   const { send, sendWell, relay, service } = await startOutreachService();
   const key = { 'idempotency-key': 'k' };
   const [ada] = recipients;
@@ -79,7 +78,7 @@ test('another body under the same key is refused, for a day', async () => {
   assert.equal(relay.mails.length, 2);
 });
 
-test('each API key has idempotency keys of its own', async () => {
+test('keeps the idempotency keys of each API key apart', async () => {
   const outreach = await startOutreachService();
   const other = await makeSender(outreach.service);
   const key = { 'idempotency-key': 'k' };
@@ -88,7 +87,7 @@ test('each API key has idempotency keys of its own', async () => {
   assert.equal(outreach.relay.mails.length, 3);
 });
 
-test('of the same request many times at once, in several processes, one is sent and all have its answer', async () => {
+test('sends one of several concurrent requests in two processes, and answers all alike', async () => {
   const outreach = await startOutreachService({ script: { slowMs: 100 } });
   const beside = await makeSender(await startBeside(outreach));
   const key = { 'idempotency-key': 'at once' };
@@ -102,7 +101,7 @@ test('of the same request many times at once, in several processes, one is sent 
   assert.equal(outreach.relay.mails.length, 20);
 });
 
-test('when a process falls silent another goes on: nobody is mailed twice, and what was begun is unknown', async () => {
+test('resumes a request whose lease expired: sends no message twice, and reports begun ones as unknown', async () => {
   const outreach = await startOutreachService({ script: { slowMs: 400 } });
   const beside = await makeSender(await startBeside(outreach));
   const headers = { 'idempotency-key': 'k', 'x-api-key': outreach.apiKey };
@@ -118,21 +117,21 @@ test('when a process falls silent another goes on: nobody is mailed twice, and w
   assert.deepEqual(new Set(errors), new Set([null, 'unknown']));
   await first;
   const mailed = outreach.relay.mails.map(({ to }) => to[0]);
-  assert.equal(new Set(mailed).size, mailed.length, 'somebody was mailed twice');
+  assert.equal(new Set(mailed).size, mailed.length, 'a message was sent twice');
   assert.equal(mailed.length, 60);
-  // What the first one noted later is what a third request is told.
+  // Outcomes that the first process stored later replace unknown ones.
   const third = await outreach.sendWell(many, headers);
   assert.equal(third.sent, 60);
 });
 
-test('who unsubscribes between a process that was killed and the next try gets no letter', async () => {
+test('resuming does not send to an address that unsubscribed after the process was killed', async () => {
   const { sendWell, relay, service } = await startOutreachService({
     script: { recipient: { code: 550, words: 'nobody' } },
   });
   const headers = { 'idempotency-key': 'k' };
   const two = { recipients: manyRecipients(2) };
   await sendWell(two, headers);
-  // As a process leaves it that is killed before it begins the first letter.
+  // The state after a process was killed before the first message.
   await service.pool.query(
     `update outreach_messages set state = 'waiting', error = null, ended_at = null`,
   );
@@ -149,19 +148,19 @@ test('who unsubscribes between a process that was killed and the next try gets n
   assert.deepEqual(await sendWell(two, headers), resumed);
 });
 
-test('who unsubscribes while a request is under way gets no letter, also not at the second try', async () => {
+test('does not send to an address that unsubscribes during the request, also at the second attempt', async () => {
   const { sendWell, relay, service } = await startOutreachService({ script: { slowMs: 150 } });
-  let isPutOff = false;
+  let isDeferred = false;
   relay.script = {
     slowMs: 150,
     forRecipient(address) {
       if (address !== 'person-0@example.org') return undefined;
-      isPutOff = true;
+      isDeferred = true;
       return { recipient: { code: 450, words: 'later' } };
     },
   };
   const sending = sendWell({ recipients: manyRecipients(30) });
-  await eventually(() => isPutOff && relay.mails.length >= 1);
+  await eventually(() => isDeferred && relay.mails.length >= 1);
   for (const index of [0, 29]) await unsubscribeRecipient(service, index);
   relay.script = {};
   const errors = errorsOf(await sending);

@@ -1,36 +1,36 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 
-import { v7 as makeUuid } from 'uuid';
+import { v7 as createUuid } from 'uuid';
 
 import { idempotencyKeyReused, overloaded } from '#server/errors.ts';
 import type { KeyedHashes } from '#server/lib/vault.ts';
 
 import { UNKNOWN, type EndedMessage } from './message-outcome.ts';
-import type { OutreachContext, OutreachMessage, OutreachWork } from './outreach-request.ts';
+import type { OutreachDependencies, OutreachWork, StoredRequest } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import {
+  claimAbandonedKey,
+  claimIdempotencyKey,
   findIdempotencyKey,
-  keepIdempotencyKey,
-  moveIdempotencyKey,
   recordAnswer,
-  retakeIdempotencyKey,
-  takeIdempotencyKey,
+  renewLease,
+  rewriteIdempotencyKey,
   type IdempotencyKeyName,
 } from './queries/idempotency-keys.ts';
-import { endMessages, listMessages } from './queries/messages.ts';
-import { readOutcome, sendMessages } from './send-messages.ts';
+import { endMessages, listMessages, type StoredMessage } from './queries/messages.ts';
+import { sendMessages, storedOutcome } from './send-messages.ts';
 
-/** How long an answer is kept. */
+/** How long a repeated request receives the stored answer. */
 export const ANSWER_KEPT_MS = 24 * 60 * 60_000;
 
-/** How often whoever sends says that he is at it, and after what silence he is gone. */
-const SIGN_OF_LIFE_INTERVAL_MS = 4_000;
-const ABANDONED_AFTER_MS = 20_000;
+/** The process that sends a request renews its lease; after the expiry another process resumes the request. */
+const LEASE_RENEWAL_MS = 4_000;
+const LEASE_EXPIRY_MS = 20_000;
 
 const POLL_INTERVAL_MS = 250;
 const RETRY_AFTER_SECONDS = 30;
 
-/** The key of the settings has no id. */
+/** Stands for the API key in the settings, which has no id. */
 const CONFIGURED_KEY = 'configured';
 
 interface KeyedWork extends OutreachWork {
@@ -38,37 +38,38 @@ interface KeyedWork extends OutreachWork {
   readonly bodyHash: string;
 }
 
-/** What to do for a request that came with a key. */
+/** What a request with an idempotency key does next. */
 type Turn =
   | { readonly kind: 'send' | 'resume' | 'answer'; readonly requestId: string }
   | { readonly kind: 'wait' };
 
 /**
- * Sends a request at most once for each key. One that comes again is answered with what is stored; while the first is under
- * way, it waits. When the process that sent it is gone, those messages are sent that were not begun, and those that were
- * begun and not ended are unknown.
+ * Sends a request at most once per idempotency key. A repeated request returns the stored outcomes; while the first one is
+ * being sent, it waits for them. When the process that sent it was killed, it sends the waiting messages; those that were
+ * begun without an outcome are unknown.
  */
 export async function sendOnce(
-  ctx: OutreachContext,
+  dependencies: OutreachDependencies,
   work: OutreachWork,
   idempotencyKey: string,
 ): Promise<EndedMessage[]> {
-  const keyed = { ...work, ...hashRequest(ctx.vault, work, idempotencyKey) };
-  for (const hashes of ctx.vault.previous) {
-    // Stored under a previous master secret: without this, the request would be sent again.
+  const { databaseLimiter, outreach, pool, vault } = dependencies;
+  const keyed = { ...work, ...hashRequest(vault, work, idempotencyKey) };
+  for (const hashes of vault.previous) {
+    // Otherwise a request stored under a previous master secret would be sent again.
     const { key, bodyHash } = hashRequest(hashes, work, idempotencyKey);
     const from = { keyHash: key.keyHash, bodyHash };
     const to = { keyHash: keyed.key.keyHash, bodyHash: keyed.bodyHash };
-    await ctx.databaseLimiter.run(() => moveIdempotencyKey(ctx.pool, key.apiKeyId, from, to));
+    await databaseLimiter.run(() => rewriteIdempotencyKey(pool, key.apiKeyId, from, to));
   }
   for (;;) {
-    const answer = await ctx.outreach.run(() => takeTurn(ctx, keyed));
+    const answer = await outreach.run(() => takeTurn(dependencies, keyed));
     if (answer !== null) return answer;
-    await waitForTheOther(work);
+    await waitForOther(work);
   }
 }
 
-/** Of the key and of what is asked for, neither of which is stored: keys may be made of addresses. */
+/** Hashes the key and the request, which are not stored: keys may contain addresses. */
 function hashRequest(
   hashes: Pick<KeyedHashes, 'hashText'>,
   { apiKeyId, recipients, request: { template, language = 'en' } }: OutreachWork,
@@ -84,103 +85,103 @@ function hashRequest(
   };
 }
 
-/** Null: another one is sending this very request. */
-async function takeTurn(ctx: OutreachContext, work: KeyedWork): Promise<EndedMessage[] | null> {
-  const turn = await decideTurn(ctx, work);
+/** Sends or answers the request; returns null while another process or call is sending it. */
+async function takeTurn(
+  dependencies: OutreachDependencies,
+  work: KeyedWork,
+): Promise<EndedMessage[] | null> {
+  const { databaseLimiter, pool } = dependencies;
+  const turn = await decideTurn(dependencies, work);
   if (turn.kind === 'wait') return null;
   const { requestId } = turn;
-  const stored = turn.kind === 'send' ? [] : await list(ctx, requestId);
-  if (turn.kind === 'answer') {
-    return work.recipients.map(({ email }, position) => toEnded(email, stored[position]));
-  }
   const messages =
-    stored.length > 0
-      ? await closeDoubts(ctx, requestId, stored)
-      : await prepareMessages(ctx, work, requestId);
-  const showingLife = setInterval(
-    () => void showLife(ctx, work.key, requestId),
-    SIGN_OF_LIFE_INTERVAL_MS,
+    turn.kind === 'send' ? [] : await databaseLimiter.run(() => listMessages(pool, requestId));
+  if (turn.kind === 'answer') {
+    return work.recipients.map(({ email }, position) => toEnded(email, messages[position]));
+  }
+  const stored =
+    messages.length > 0
+      ? await markInterruptedAsUnknown(dependencies, { requestId, messages })
+      : await prepareMessages(dependencies, work, requestId);
+  return sendUnderLease(dependencies, work, stored);
+}
+
+async function sendUnderLease(
+  dependencies: OutreachDependencies,
+  work: KeyedWork,
+  stored: StoredRequest,
+): Promise<EndedMessage[]> {
+  const { databaseLimiter, pool, clock, log } = dependencies;
+  const { requestId } = stored;
+  const update = async (
+    write: typeof renewLease,
+    event: string,
+    failure: string,
+  ): Promise<void> => {
+    try {
+      await databaseLimiter.run(() => write(pool, work.key, requestId, clock.now()));
+    } catch (error) {
+      log.warn({ event, outreachId: requestId, err: error }, failure);
+    }
+  };
+  // After the expiry another process may send too: each message is begun by one of them only.
+  const renewal = setInterval(
+    () =>
+      void update(renewLease, 'outreach.lease_renewal_failed', 'could not renew outreach lease'),
+    LEASE_RENEWAL_MS,
   );
-  const ended = await sendMessages(ctx, work, requestId, messages).finally(() =>
-    clearInterval(showingLife),
+  const ended = await sendMessages(dependencies, work, stored).finally(() =>
+    clearInterval(renewal),
   );
-  await noteAnswer(ctx, work.key, requestId);
+  // After a failure a repeated request is answered too, but only when the lease expired.
+  await update(recordAnswer, 'outreach.answer_not_recorded', 'could not record outreach answer');
   return ended;
 }
 
-function decideTurn(ctx: OutreachContext, { key, bodyHash }: KeyedWork): Promise<Turn> {
-  const { databaseLimiter, pool, clock } = ctx;
+function decideTurn(
+  { databaseLimiter, pool, clock }: OutreachDependencies,
+  { key, bodyHash }: KeyedWork,
+): Promise<Turn> {
   const now = clock.now();
   const before = (milliseconds: number): Date => new Date(now.getTime() - milliseconds);
   return databaseLimiter.run(async () => {
-    const requestId = makeUuid();
+    const requestId = createUuid();
     const claim = { bodyHash, requestId, now, expiredBefore: before(ANSWER_KEPT_MS) };
-    if (await takeIdempotencyKey(pool, key, claim)) return { kind: 'send', requestId };
+    if (await claimIdempotencyKey(pool, key, claim)) return { kind: 'send', requestId };
     const used = await findIdempotencyKey(pool, key);
-    // It was deleted as too old between the two: the next turn takes it.
+    // It was deleted as too old between the two statements: the next turn claims it.
     if (used === null) return { kind: 'wait' };
     if (used.bodyHash !== bodyHash) throw idempotencyKeyReused();
     if (used.answeredAt !== null) return { kind: 'answer', requestId: used.requestId };
-    const retaken = await retakeIdempotencyKey(pool, key, now, before(ABANDONED_AFTER_MS));
-    return retaken ? { kind: 'resume', requestId: used.requestId } : { kind: 'wait' };
+    const claimed = await claimAbandonedKey(pool, key, now, before(LEASE_EXPIRY_MS));
+    return claimed ? { kind: 'resume', requestId: used.requestId } : { kind: 'wait' };
   });
 }
 
-function list(
-  { databaseLimiter, pool }: OutreachContext,
-  requestId: string,
-): Promise<OutreachMessage[]> {
-  return databaseLimiter.run(() => listMessages(pool, requestId));
-}
-
-/** Notes of messages that a process had begun and not ended that nobody knows what became of them. */
-async function closeDoubts(
-  { databaseLimiter, pool, clock }: OutreachContext,
-  requestId: string,
-  stored: readonly OutreachMessage[],
-): Promise<OutreachMessage[]> {
-  const ends = stored.flatMap(({ state }, position) =>
+/** Stores the messages that a killed process had begun as unknown, so that they are not sent again. */
+async function markInterruptedAsUnknown(
+  { databaseLimiter, pool, clock }: OutreachDependencies,
+  { requestId, messages }: StoredRequest,
+): Promise<StoredRequest> {
+  const ends = messages.flatMap(({ state }, position) =>
     state === 'sending' ? [{ position, ...UNKNOWN }] : [],
   );
   await databaseLimiter.run(() => endMessages(pool, requestId, ends, clock.now()));
-  return stored.map((message) =>
-    message.state === 'sending' ? { ...message, ...UNKNOWN } : message,
-  );
+  return {
+    requestId,
+    messages: messages.map((message) =>
+      message.state === 'sending' ? { ...message, ...UNKNOWN } : message,
+    ),
+  };
 }
 
-/** Without it another process may go on beside this one; then each sends what the other has not begun. */
-async function showLife(
-  { databaseLimiter, pool, clock, log }: OutreachContext,
-  key: IdempotencyKeyName,
-  requestId: string,
-): Promise<void> {
-  try {
-    await databaseLimiter.run(() => keepIdempotencyKey(pool, key, requestId, clock.now()));
-  } catch (error) {
-    log.warn({ err: error, outreachId: requestId }, 'that outreach is under way was not noted');
-  }
+function toEnded(email: string, message: StoredMessage | undefined): EndedMessage {
+  if (message === undefined) throw new Error('a stored request lacks a message');
+  return { email, messageId: message.messageId, ...storedOutcome(message) };
 }
 
-/** When it cannot be noted, whoever asks again is answered from the messages all the same, only later. */
-async function noteAnswer(
-  { databaseLimiter, pool, clock, log }: OutreachContext,
-  key: IdempotencyKeyName,
-  requestId: string,
-): Promise<void> {
-  try {
-    await databaseLimiter.run(() => recordAnswer(pool, key, requestId, clock.now()));
-  } catch (error) {
-    log.warn({ err: error, outreachId: requestId }, 'that outreach was answered was not noted');
-  }
-}
-
-function toEnded(email: string, message: OutreachMessage | undefined): EndedMessage {
-  if (message === undefined) throw new Error('an answer lacks one of its messages');
-  return { email, messageId: message.messageId, ...readOutcome(message) };
-}
-
-/** @throws overloaded (503 with Retry-After) when the time of this request is over first */
-async function waitForTheOther({ end }: OutreachWork): Promise<void> {
+/** @throws overloaded (503 with Retry-After) at the deadline of this request */
+async function waitForOther({ end }: OutreachWork): Promise<void> {
   try {
     await sleep(POLL_INTERVAL_MS, undefined, { signal: end.signal });
   } catch {

@@ -29,7 +29,7 @@ async function mailsOf(
   return relay.mails.slice(before);
 }
 
-test('a letter arrives with its words, its addresses and the headers by which it is unsubscribed from', async () => {
+test('sends a message with its texts, addresses and unsubscribe headers', async () => {
   const { sendWell, service } = ordinary;
   const recipients = [
     { email: 'Zoë.Müller@Example.ORG', name: ' Zoë "Z" Müller,\r\nBcc: x@y.example ' },
@@ -60,7 +60,7 @@ test('a letter arrives with its words, its addresses and the headers by which it
   assert.doesNotMatch(words, /null|undefined/u);
 });
 
-test('without a name, or with one of spaces, the greeting is neutral and the header has the address alone', async () => {
+test('greets a recipient without a name neutrally', async () => {
   for (const name of [undefined, null, ' ']) {
     const recipient = name === undefined ? { email: ada.email } : { email: ada.email, name };
     const [mail] = await mailsOf(ordinary, () => ordinary.sendWell({ recipients: [recipient] }));
@@ -70,7 +70,7 @@ test('without a name, or with one of spaces, the greeting is neutral and the hea
   }
 });
 
-test('each address is mailed once and each recipient has an answer, whoever is asked for in whatever order', async () => {
+test('sends once to each address, and returns a result for each recipient', async () => {
   const { sendWell, service } = ordinary;
   const people = ['a', 'b', 'c', 'd', 'e'].map((name) => `${name}@people.example`);
   const unwanted = 'e@people.example';
@@ -116,7 +116,7 @@ test('each address is mailed once and each recipient has an answer, whoever is a
   );
 });
 
-test("each recipient is told the relay's own answer to it; one that is put off is tried once more", async () => {
+test("returns the relay's reply to each recipient, and retries a deferred one once", async () => {
   const tries = new Map<string, number>();
   const outreach = await startOutreachService({
     script: {
@@ -156,7 +156,7 @@ test("each recipient is told the relay's own answer to it; one that is put off i
   assert.equal(rows[2]?.error, 'smtp_451: 4.7.1 greylisted');
 });
 
-test('when the relay has a message and does not say that it takes it, nobody knows, and the id is told', async () => {
+test('reports an unconfirmed message as unknown, with its id', async () => {
   const outreach = await startOutreachService({
     script: { hangUp: true },
     smtp: { limits: { replyMs: 500 } },
@@ -166,7 +166,7 @@ test('when the relay has a message and does not say that it takes it, nobody kno
   assert.match(result?.message_id ?? '', /^<outreach-/u);
 });
 
-test('a relay that does not let us in is asked a few times, and not by every recipient', async () => {
+test('stops after a few refused logins', async () => {
   const outreach = await startOutreachService({
     script: { login: { code: 535, words: 'no' } },
     smtp: {},
@@ -180,7 +180,7 @@ test('a relay that does not let us in is asked a few times, and not by every rec
   assert.ok(outreach.relay.connections <= 10, `${outreach.relay.connections} logins`);
 });
 
-test('a relay that is not there fails every recipient at once, and one that is back serves the next request', async () => {
+test('fails all recipients of an unreachable relay, and recovers with it', async () => {
   const outreach = await startOutreachService({ smtp: { url: 'smtp://127.0.0.1:1' } });
   const startedAt = performance.now();
   const answer = await outreach.sendWell({ recipients: manyRecipients(500) });
@@ -189,7 +189,7 @@ test('a relay that is not there fails every recipient at once, and one that is b
   assert.ok(performance.now() - startedAt < 5_000);
 });
 
-test('at the end of its time a request is answered, with what was sent and what was not begun', async () => {
+test('answers at the deadline with the results so far', async () => {
   const outreach = await startOutreachService({
     script: { slowMs: 200 },
     service: { outreachLimits: { totalMs: 2_500 } },
@@ -207,7 +207,7 @@ test('at the end of its time a request is answered, with what was sent and what 
   assert.equal(count(null) + count('unknown') + count('deadline'), 500);
 });
 
-test('500 recipients are mailed within six seconds by a relay on this machine, however busy it is with other tests', async () => {
+test('sends to 500 recipients within six seconds', async () => {
   await ordinary.sendWell({ recipients: [ada] });
   const startedAt = performance.now();
   const answer = await ordinary.sendWell({ recipients: manyRecipients(500) });
@@ -217,7 +217,7 @@ test('500 recipients are mailed within six seconds by a relay on this machine, h
   assert.ok(tookMs < 6_000, `${tookMs} ms`);
 });
 
-test('with a key, letters are signed (RFC 6376), the headers to unsubscribe by included', async () => {
+test('signs messages including the unsubscribe headers (RFC 6376)', async () => {
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -254,7 +254,7 @@ function verifyDkim(
     .verify(createPublicKey(publicKey), Buffer.from(bytes.replaceAll(' ', ''), 'base64'));
 }
 
-test('what is stored and logged of a letter names nobody', async () => {
+test('stores and logs no address and no name', async () => {
   const { sendWell, service } = ordinary;
   const recipients = [{ email: 'secret.person@example.org', name: 'Secret Person' }];
   await sendWell({ recipients }, { 'idempotency-key': 'about secret.person@example.org' });

@@ -1,42 +1,41 @@
 import { parseEmail, type OutreachRequest, type OutreachResponse } from '@latchkey/contract';
-import { v7 as makeUuid } from 'uuid';
+import { v7 as createUuid } from 'uuid';
 
 import { failed, toResult, type EndedMessage } from './message-outcome.ts';
-import type { OutreachContext, OutreachOrder } from './outreach-request.ts';
+import type { OutreachDependencies, OutreachOrder } from './outreach-request.ts';
 import { prepareMessages } from './prepare-messages.ts';
 import { sendMessages } from './send-messages.ts';
 import { sendOnce } from './send-once.ts';
 
 /**
- * Sends a letter to each recipient of a request, and tells what became of each in the order given: nobody is left out.
- * With an idempotency key, a request that comes again within a day is not sent again, whatever became of the process
- * that sent it.
- * @throws PublicError `idempotency_key_reused` (409) for another body under the same key; `overloaded` (503) when too many
- * requests are under way; `draining` (503) when the service stops before the request's turn comes
+ * Sends a message to each recipient of a request, and returns one result for each in the order given. With an idempotency
+ * key, a request repeated within a day is not sent again, even if the process that sent it was killed.
+ * @throws PublicError `idempotency_key_reused` (409) for another body under the same key; `overloaded` (503) for too many
+ * requests at the same time; `draining` (503) when the service stops before the request starts
  */
 export async function sendOutreach(
-  ctx: OutreachContext,
+  dependencies: OutreachDependencies,
   order: OutreachOrder,
 ): Promise<OutreachResponse> {
-  const recipients = order.request.recipients.map(readRecipient);
-  if (ctx.outreachMail === null) {
+  const { outreach, outreachMail } = dependencies;
+  const recipients = order.request.recipients.map(toRecipient);
+  if (outreachMail === null) {
     const ended = { ...failed('mail_not_configured'), messageId: '' };
     return toResponse(recipients.map(({ email }) => ({ email, ...ended })));
   }
-  const end = ctx.outreach.startDeadline();
-  const work = { ...order, recipients, transport: ctx.outreachMail, end };
+  const end = outreach.startDeadline();
+  const work = { ...order, recipients, transport: outreachMail, end };
   if (order.idempotencyKey !== null) {
-    return toResponse(await sendOnce(ctx, work, order.idempotencyKey));
+    return toResponse(await sendOnce(dependencies, work, order.idempotencyKey));
   }
-  return ctx.outreach.run(async () => {
-    const requestId = makeUuid();
-    const messages = await prepareMessages(ctx, work, requestId);
-    return toResponse(await sendMessages(ctx, work, requestId, messages));
+  return outreach.run(async () => {
+    const stored = await prepareMessages(dependencies, work, createUuid());
+    return toResponse(await sendMessages(dependencies, work, stored));
   });
 }
 
-/** The address as it is sent to: trimmed, its domain in lower case. */
-function readRecipient({ email, name }: OutreachRequest['recipients'][number]) {
+/** Normalizes the address: trimmed, its domain in lower case. */
+function toRecipient({ email, name }: OutreachRequest['recipients'][number]) {
   const parsed = parseEmail(email);
   return { email: 'email' in parsed ? parsed.email : email, name: name ?? null };
 }

@@ -10,23 +10,23 @@ import {
   type Queryable,
 } from '#server/db/statement.ts';
 
-/** Names an idempotency key: each API key has its own. */
+/** Identifies an idempotency key: each API key has its own. */
 export interface IdempotencyKeyName {
   readonly apiKeyId: string;
   readonly keyHash: string;
 }
 
-/** What an idempotency key stands for, from now on. */
+/** The request that a key stands for from now on. */
 export interface IdempotencyClaim {
   readonly bodyHash: string;
   readonly requestId: string;
   readonly now: Date;
-  /** A key from before this moment is free again. */
+  /** An older claim of the key has expired. */
   readonly expiredBefore: Date;
 }
 
-const takeStatement = defineCommand(
-  'outreach_key_take',
+const claimStatement = defineCommand(
+  'outreach_key_claim',
   `insert into outreach_idempotency_keys
      (api_key_id, key_hash, body_hash, request_id, created_at, claimed_at)
    values ($1, decode($2, 'hex'), decode($3, 'hex'), $4, $5, $5)
@@ -36,18 +36,18 @@ const takeStatement = defineCommand(
    where outreach_idempotency_keys.created_at < $6`,
 );
 
-/** Takes a key that nobody uses; false when it is in use. */
-export async function takeIdempotencyKey(
+/** Claims an unused key; returns false when it is in use. */
+export async function claimIdempotencyKey(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
   { bodyHash, requestId, now, expiredBefore }: IdempotencyClaim,
 ): Promise<boolean> {
   const parameters = [apiKeyId, keyHash, bodyHash, requestId, now, expiredBefore];
-  return (await execute(db, takeStatement, parameters)) === 1;
+  return (await execute(db, claimStatement, parameters)) === 1;
 }
 
-const moveStatement = defineCommand(
-  'outreach_key_move',
+const rewriteStatement = defineCommand(
+  'outreach_key_rewrite',
   `update outreach_idempotency_keys set key_hash = decode($4, 'hex'), body_hash = decode($5, 'hex')
    where api_key_id = $1 and key_hash = decode($2, 'hex') and body_hash = decode($3, 'hex')
      and not exists (select from outreach_idempotency_keys
@@ -61,13 +61,13 @@ export interface HashedRequest {
 }
 
 /** Stores a key under other hashes of the same request. */
-export async function moveIdempotencyKey(
+export async function rewriteIdempotencyKey(
   db: Queryable,
   apiKeyId: string,
   from: HashedRequest,
   to: HashedRequest,
 ): Promise<void> {
-  await execute(db, moveStatement, [
+  await execute(db, rewriteStatement, [
     apiKeyId,
     from.keyHash,
     from.bodyHash,
@@ -88,7 +88,6 @@ const findStatement = defineStatement(
    from outreach_idempotency_keys where api_key_id = $1 and key_hash = decode($2, 'hex')`,
 );
 
-/** A key that is in use. */
 export interface UsedIdempotencyKey {
   readonly bodyHash: string;
   readonly requestId: string;
@@ -96,7 +95,6 @@ export interface UsedIdempotencyKey {
   readonly answeredAt: Date | null;
 }
 
-/** What a key stands for; null when nobody uses it. */
 export async function findIdempotencyKey(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
@@ -112,36 +110,38 @@ export async function findIdempotencyKey(
   );
 }
 
-const retakeStatement = defineCommand(
-  'outreach_key_retake',
+const claimAbandonedStatement = defineCommand(
+  'outreach_key_claim_abandoned',
   `update outreach_idempotency_keys set claimed_at = $3
    where api_key_id = $1 and key_hash = decode($2, 'hex') and answered_at is null and claimed_at < $4`,
 );
 
-/** Goes on where another process, whose claim is from before a moment, has stopped; false when somebody else does. */
-export async function retakeIdempotencyKey(
+/** Claims an unanswered key whose lease was renewed before a time; returns false when there is none. */
+export async function claimAbandonedKey(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
   now: Date,
   abandonedBefore: Date,
 ): Promise<boolean> {
-  return (await execute(db, retakeStatement, [apiKeyId, keyHash, now, abandonedBefore])) === 1;
+  return (
+    (await execute(db, claimAbandonedStatement, [apiKeyId, keyHash, now, abandonedBefore])) === 1
+  );
 }
 
-const keepStatement = defineCommand(
-  'outreach_key_keep',
+const renewStatement = defineCommand(
+  'outreach_key_renew',
   `update outreach_idempotency_keys set claimed_at = $4
    where api_key_id = $1 and key_hash = decode($2, 'hex') and request_id = $3 and answered_at is null`,
 );
 
-/** Says that whoever sends a request is still at it. */
-export async function keepIdempotencyKey(
+/** Renews the lease of the process that sends the request. */
+export async function renewLease(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
   requestId: string,
   now: Date,
 ): Promise<void> {
-  await execute(db, keepStatement, [apiKeyId, keyHash, requestId, now]);
+  await execute(db, renewStatement, [apiKeyId, keyHash, requestId, now]);
 }
 
 const answerStatement = defineCommand(
@@ -150,7 +150,7 @@ const answerStatement = defineCommand(
    where api_key_id = $1 and key_hash = decode($2, 'hex') and request_id = $3`,
 );
 
-/** Notes that the answer is there, for whoever asks again. */
+/** Stores that all outcomes are final, for repeated requests. */
 export async function recordAnswer(
   db: Queryable,
   { apiKeyId, keyHash }: IdempotencyKeyName,
@@ -166,7 +166,7 @@ const deleteStatement = defineCommand(
      select api_key_id, key_hash from outreach_idempotency_keys where created_at < $1 limit $2)`,
 );
 
-/** Deletes keys from before a moment, at most so many; gives how many. */
+/** Deletes keys from before a time; returns how many. */
 export function deleteOldIdempotencyKeys(
   db: Queryable,
   before: Date,

@@ -11,18 +11,16 @@ import {
 } from '#server/db/statement.ts';
 import { toByteaArray, toPlainArray } from '#server/db/hot-statement.ts';
 
-/** How far a message is. */
 export type MessageState = 'waiting' | 'sending' | 'sent' | 'failed' | 'unknown';
 
-/** A message that is to be stored before anything is sent. */
 export interface NewMessage {
   readonly addressHash: string;
   readonly messageId: string;
-  /** Why it is not sent; null when it is. */
+  /** Why it is not sent, or null. */
   readonly error: string | null;
 }
 
-/** What the messages of a request have in common. */
+/** What the messages of a request share. */
 export interface MessageGroup {
   readonly requestId: string;
   readonly template: string;
@@ -41,7 +39,6 @@ const insertStatement = defineCommand(
      with ordinality as message (address_hash, message_id, error, position)`,
 );
 
-/** Stores the messages of a request, in its order. */
 export async function insertMessages(
   db: Queryable,
   { requestId, template, language, createdAt }: MessageGroup,
@@ -72,14 +69,13 @@ const listStatement = defineStatement(
   'select message_id, state, error from outreach_messages where request_id = $1 order by position',
 );
 
-/** A message as it is stored. */
 export interface StoredMessage {
   readonly messageId: string;
   readonly state: MessageState;
   readonly error: string | null;
 }
 
-/** The messages of a request, in its order. */
+/** Returns the messages of a request, in its order. */
 export async function listMessages(db: Queryable, requestId: string): Promise<StoredMessage[]> {
   const rows = await queryRows(db, listStatement, [requestId]);
   return rows.map((row) => ({ messageId: row.message_id, state: row.state, error: row.error }));
@@ -93,7 +89,7 @@ const beginStatement = defineStatement(
    returning position`,
 );
 
-/** Notes that messages are about to be sent; gives those of them that nobody else has begun. */
+/** Stores that messages are being sent; returns the positions of those that no other process has begun. */
 export async function beginMessages(
   db: Queryable,
   requestId: string,
@@ -112,14 +108,13 @@ const endStatement = defineCommand(
      and outreach_messages.state in ('waiting', 'sending', 'unknown')`,
 );
 
-/** What became of one message of a request. */
+/** The outcome of one message of a request. */
 export interface MessageEnd {
   readonly position: number;
   readonly state: 'sent' | 'failed' | 'unknown';
   readonly error: string | null;
 }
 
-/** Notes what became of messages. */
 export async function endMessages(
   db: Queryable,
   requestId: string,
@@ -142,7 +137,7 @@ const deleteStatement = defineCommand(
      select request_id, position from outreach_messages where created_at < $1 limit $2)`,
 );
 
-/** Deletes messages from before a moment, at most so many; gives how many. */
+/** Deletes messages from before a time; returns how many. */
 export function deleteOldMessages(db: Queryable, before: Date, limit: number): Promise<number> {
   return execute(db, deleteStatement, [before, limit]);
 }
@@ -159,7 +154,7 @@ const listOfAddressStatement = defineStatement(
    where address_hash = decode($1, 'hex') order by created_at desc limit 1000`,
 );
 
-/** A letter that was sent to somebody, or was to be. */
+/** A message to an address. */
 export interface AddressMessage {
   readonly template: string;
   readonly language: string;
@@ -167,7 +162,7 @@ export interface AddressMessage {
   readonly createdAt: Date;
 }
 
-/** The newest outreach letters to an address, as long as they are kept. */
+/** Returns the messages to an address, newest first, as long as they are kept. */
 export async function listMessagesOfAddress(
   db: Queryable,
   addressHash: string,
@@ -176,15 +171,12 @@ export async function listMessagesOfAddress(
   return rows.map(({ created_at: createdAt, ...mail }) => ({ ...mail, createdAt }));
 }
 
-const anonymiseStatement = defineCommand(
+const anonymizeStatement = defineCommand(
   'outreach_message_anonymize',
   `update outreach_messages set address_hash = '' where address_hash = decode($1, 'hex')`,
 );
 
-/**
- * Takes away whom letters were to. The rows stay, for they are the answer to a request that comes again, which names the
- * others, too.
- */
+/** Deletes the address hash of messages; the rows remain, because they answer a repeated request with other recipients. */
 export async function anonymizeMessages(db: Queryable, addressHash: string): Promise<void> {
-  await execute(db, anonymiseStatement, [addressHash]);
+  await execute(db, anonymizeStatement, [addressHash]);
 }

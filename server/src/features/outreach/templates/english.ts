@@ -3,18 +3,17 @@ import {
   optionalList,
   optionalParagraph,
   paragraph,
-  type LanguageLetters,
-  type Letter,
+  type LanguageTemplates,
+  type MessageContent,
   type TemplateFacts,
 } from './template.ts';
 
-/** The letters in English. */
-export const english: LanguageLetters = {
+export const english: LanguageTemplates = {
   greeting: (name) => (name === null ? 'Hello,' : `Hello ${name},`),
-  farewell: 'Kind regards,',
+  closing: 'Kind regards,',
   reason: ({ sender, productName }) =>
-    `You receive this letter from ${sender} because ${productName} may be of interest to you.`,
-  unsubscribe: 'Receive no more e-mails like this',
+    `You receive this e-mail from ${sender} because ${productName} may be of interest to you.`,
+  unsubscribe: 'Stop e-mails like this',
   personal,
   sellers,
   update_personal: updatePersonal,
@@ -22,7 +21,7 @@ export const english: LanguageLetters = {
   pi_tutorials: piTutorials,
 };
 
-function personal({ productName, about, links }: TemplateFacts): Letter {
+function personal({ productName, about, links }: TemplateFacts): MessageContent {
   return {
     subject: `Try ${productName} for a week`,
     preview: 'Seven days, without a card and without an account.',
@@ -42,7 +41,7 @@ function personal({ productName, about, links }: TemplateFacts): Letter {
   };
 }
 
-function sellers({ productName, about, links }: TemplateFacts): Letter {
+function sellers({ productName, about, links }: TemplateFacts): MessageContent {
   return {
     subject: `${productName} for your business and your customers`,
     preview: 'For those who sell with it, and for those who sell it.',
@@ -67,7 +66,12 @@ function sellers({ productName, about, links }: TemplateFacts): Letter {
   };
 }
 
-function updatePersonal({ productName, version, highlights, links }: TemplateFacts): Letter {
+function updatePersonal({
+  productName,
+  version,
+  highlights,
+  links,
+}: TemplateFacts): MessageContent {
   return {
     subject:
       version === null
@@ -93,7 +97,7 @@ function updatePersonal({ productName, version, highlights, links }: TemplateFac
   };
 }
 
-function updateSellers({ productName, version, highlights, links }: TemplateFacts): Letter {
+function updateSellers({ productName, version, highlights, links }: TemplateFacts): MessageContent {
   const what = version === null ? productName : `${productName} ${version}`;
   return {
     subject: `${what}: news for sellers`,
@@ -115,7 +119,7 @@ function updateSellers({ productName, version, highlights, links }: TemplateFact
   };
 }
 
-function piTutorials({ productName, links }: TemplateFacts): Letter {
+function piTutorials({ productName, links }: TemplateFacts): MessageContent {
   return {
     subject: `Raspberry Pi and ${productName}, step by step`,
     preview: 'Tutorials that end with something that runs.',

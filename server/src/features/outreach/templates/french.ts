@@ -3,17 +3,17 @@ import {
   optionalList,
   optionalParagraph,
   paragraph,
-  type LanguageLetters,
-  type Letter,
+  type LanguageTemplates,
+  type MessageContent,
   type TemplateFacts,
 } from './template.ts';
 
-/** The letters in French. Before a colon stands a no-break space, before ? and ; a narrow one. */
-export const french: LanguageLetters = {
+/** Colons follow a no-break space, `?` and `;` a narrow one. */
+export const french: LanguageTemplates = {
   greeting: (name) => (name === null ? 'Bonjour,' : `Bonjour ${name},`),
-  farewell: 'Bien cordialement,',
+  closing: 'Bien cordialement,',
   reason: ({ sender, productName }) =>
-    `${sender} vous envoie cette lettre, car ${productName} pourrait vous intéresser.`,
+    `${sender} vous envoie cet e-mail, car ${productName} pourrait vous intéresser.`,
   unsubscribe: 'Ne plus recevoir ce type d’e-mails',
   personal,
   sellers,
@@ -22,7 +22,7 @@ export const french: LanguageLetters = {
   pi_tutorials: piTutorials,
 };
 
-function personal({ productName, about, links }: TemplateFacts): Letter {
+function personal({ productName, about, links }: TemplateFacts): MessageContent {
   return {
     subject: `Essayez ${productName} pendant une semaine`,
     preview: 'Sept jours d’essai, sans carte bancaire et sans compte.',
@@ -42,7 +42,7 @@ function personal({ productName, about, links }: TemplateFacts): Letter {
   };
 }
 
-function sellers({ productName, about, links }: TemplateFacts): Letter {
+function sellers({ productName, about, links }: TemplateFacts): MessageContent {
   return {
     subject: `${productName} pour votre activité et vos clients`,
     preview: 'Pour celles et ceux qui vendent, avec ce logiciel ou le logiciel lui-même.',
@@ -67,7 +67,12 @@ function sellers({ productName, about, links }: TemplateFacts): Letter {
   };
 }
 
-function updatePersonal({ productName, version, highlights, links }: TemplateFacts): Letter {
+function updatePersonal({
+  productName,
+  version,
+  highlights,
+  links,
+}: TemplateFacts): MessageContent {
   return {
     subject:
       version === null
@@ -93,7 +98,7 @@ function updatePersonal({ productName, version, highlights, links }: TemplateFac
   };
 }
 
-function updateSellers({ productName, version, highlights, links }: TemplateFacts): Letter {
+function updateSellers({ productName, version, highlights, links }: TemplateFacts): MessageContent {
   const what = version === null ? productName : `${productName} ${version}`;
   return {
     subject: `${what}\u00a0: les nouveautés pour les vendeurs`,
@@ -115,7 +120,7 @@ function updateSellers({ productName, version, highlights, links }: TemplateFact
   };
 }
 
-function piTutorials({ productName, links }: TemplateFacts): Letter {
+function piTutorials({ productName, links }: TemplateFacts): MessageContent {
   return {
     subject: `Raspberry Pi et ${productName}, pas à pas`,
     preview: 'Des tutoriels qui se terminent par quelque chose qui fonctionne.',

@@ -3,17 +3,17 @@ import {
   optionalList,
   optionalParagraph,
   paragraph,
-  type LanguageLetters,
-  type Letter,
+  type LanguageTemplates,
+  type MessageContent,
   type TemplateFacts,
 } from './template.ts';
 
-/** The letters in German. After the greeting and its comma, a letter begins in lower case. */
-export const german: LanguageLetters = {
+/** The text after the comma of the greeting starts in lower case. */
+export const german: LanguageTemplates = {
   greeting: (name) => (name === null ? 'Guten Tag,' : `Guten Tag ${name},`),
-  farewell: 'Herzliche Grüße',
+  closing: 'Herzliche Grüße',
   reason: ({ sender, productName }) =>
-    `${sender} schreibt Ihnen diesen Brief, weil ${productName} Sie interessieren könnte.`,
+    `${sender} schickt Ihnen diese E-Mail, weil ${productName} Sie interessieren könnte.`,
   unsubscribe: 'Keine E-Mails dieser Art mehr erhalten',
   personal,
   sellers,
@@ -22,7 +22,7 @@ export const german: LanguageLetters = {
   pi_tutorials: piTutorials,
 };
 
-function personal({ productName, about, links }: TemplateFacts): Letter {
+function personal({ productName, about, links }: TemplateFacts): MessageContent {
   return {
     subject: `${productName} eine Woche lang ausprobieren`,
     preview: 'Sieben Tage zur Probe, ohne Kreditkarte und ohne Konto.',
@@ -42,7 +42,7 @@ function personal({ productName, about, links }: TemplateFacts): Letter {
   };
 }
 
-function sellers({ productName, about, links }: TemplateFacts): Letter {
+function sellers({ productName, about, links }: TemplateFacts): MessageContent {
   return {
     subject: `${productName} für Ihr Geschäft und Ihre Kundschaft`,
     preview: 'Für alle, die damit verkaufen oder es selbst verkaufen.',
@@ -67,7 +67,12 @@ function sellers({ productName, about, links }: TemplateFacts): Letter {
   };
 }
 
-function updatePersonal({ productName, version, highlights, links }: TemplateFacts): Letter {
+function updatePersonal({
+  productName,
+  version,
+  highlights,
+  links,
+}: TemplateFacts): MessageContent {
   return {
     subject:
       version === null
@@ -93,7 +98,7 @@ function updatePersonal({ productName, version, highlights, links }: TemplateFac
   };
 }
 
-function updateSellers({ productName, version, highlights, links }: TemplateFacts): Letter {
+function updateSellers({ productName, version, highlights, links }: TemplateFacts): MessageContent {
   const what = version === null ? productName : `${productName} ${version}`;
   return {
     subject: `${what}: Neues für den Handel`,
@@ -115,7 +120,7 @@ function updateSellers({ productName, version, highlights, links }: TemplateFact
   };
 }
 
-function piTutorials({ productName, links }: TemplateFacts): Letter {
+function piTutorials({ productName, links }: TemplateFacts): MessageContent {
   return {
     subject: `Raspberry Pi und ${productName}: Schritt für Schritt`,
     preview: 'Anleitungen, an deren Ende etwas läuft.',

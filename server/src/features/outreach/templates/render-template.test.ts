@@ -10,13 +10,13 @@ import { defaults } from '#server/config/config.ts';
 import { escapeHtml } from '#server/mail/escape-html.ts';
 
 import { testCatalog } from '../../../../test/test-catalog.ts';
-import { readableName, renderTemplate } from './render-template.ts';
+import { cleanName, renderTemplate } from './render-template.ts';
 import { readCommonFacts, type TemplateFacts } from './template.ts';
 
-/** Set to write the files anew; read the difference before it is committed. */
+/** Set to rewrite the files; review the difference before committing. */
 const WRITE = process.env['WRITE_GOLDEN_FILES'] === '1';
 
-/** Made-up facts, with something of everything. */
+/** Every fact has a value. */
 const exampleFacts: TemplateFacts = {
   name: 'Ada',
   productName: 'Example Studio',
@@ -38,7 +38,7 @@ const letters = OUTREACH_LANGUAGES.flatMap((language) =>
   OUTREACH_TEMPLATES.map((template) => ({ template, language })),
 );
 
-/** In the languages of the letters, what the catalogue that ships says. */
+/** The section of the example catalogue. */
 const shipped = loadCatalog(defaults.catalogPath).outreach;
 
 const bare: TemplateFacts = {
@@ -51,7 +51,7 @@ const bare: TemplateFacts = {
 };
 
 for (const { template, language } of letters) {
-  test(`${template} in ${language} is the letter that was read and approved`, () => {
+  test(`${template} in ${language} equals its golden file`, () => {
     const facts = readCommonFacts(shipped, language, { name: '', address: 'robin@example.com' });
     const { name, unsubscribeUrl } = exampleFacts;
     const { subject, text, html } = renderTemplate(template, language, {
@@ -77,7 +77,7 @@ for (const { template, language } of letters) {
   });
 }
 
-test('each letter can be unsubscribed from, in both forms, and is about its own page', () => {
+test('each template links to its page and to unsubscribing, in HTML and text', () => {
   const pages = {
     personal: 'download',
     sellers: 'sellers',
@@ -95,7 +95,7 @@ test('each letter can be unsubscribed from, in both forms, and is about its own 
   }
 });
 
-test('what the catalogue leaves open comes from the address of mail', () => {
+test('missing facts default to the sender of mail', () => {
   const { outreach } = testCatalog();
   const facts = readCommonFacts(outreach, 'en', { name: 'Robin', address: 'robin@shop.example' });
   assert.deepEqual(facts, {
@@ -116,7 +116,7 @@ test('what the catalogue leaves open comes from the address of mail', () => {
   assert.equal(nameless.sender, 'Personal');
 });
 
-test('a name is on one line, without controls, and of at most 100 characters', () => {
+test('cleans a name to one line of at most 100 characters without control characters', () => {
   for (const [name, expected] of [
     ['Zoë O’Hara-Łukasz', 'Zoë O’Hara-Łukasz'],
     ['  Ada \r\nBcc: everybody@example.org ', 'Ada Bcc: everybody@example.org'],
@@ -127,24 +127,24 @@ test('a name is on one line, without controls, and of at most 100 characters', (
     ['', null],
     [null, null],
   ] as const) {
-    assert.equal(readableName(name), expected);
+    assert.equal(cleanName(name), expected);
   }
 });
 
 const findTags = (html: string) => html.match(/<[^>]*>/gu);
 
-test('whatever the one who is written to is called, the HTML holds it as text and nothing else', () => {
+test('escapes every name in HTML', () => {
   const plain = renderTemplate('personal', 'en', exampleFacts);
   fc.assert(
     fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (name) => {
       const { html } = renderTemplate('personal', 'en', { ...exampleFacts, name });
       assert.deepEqual(findTags(html), findTags(plain.html));
-      assert.ok(html.includes(escapeHtml(readableName(name) ?? '')));
+      assert.ok(html.includes(escapeHtml(cleanName(name) ?? '')));
     }),
   );
 });
 
-test('nothing is loaded from anywhere, and every look is in the tags for clients that drop style sheets', () => {
+test('loads nothing and styles every element inline', () => {
   for (const { template, language } of letters) {
     const { html } = renderTemplate(template, language, exampleFacts);
     assert.doesNotMatch(html, /src=|url\(|<img|<script|<link/u);

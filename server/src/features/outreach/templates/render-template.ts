@@ -1,29 +1,29 @@
 import type { OutreachLanguage, OutreachTemplate } from '@latchkey/contract';
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { renderMail, type RenderedMail } from '#server/mail/render-mail.ts';
-import type { LanguageLetters, TemplateFacts } from './template.ts';
+import type { LanguageTemplates, TemplateFacts } from './template.ts';
 import { english } from './english.ts';
 import { french } from './french.ts';
 import { german } from './german.ts';
 
-const letters: Readonly<Record<OutreachLanguage, LanguageLetters>> = {
+const templates: Readonly<Record<OutreachLanguage, LanguageTemplates>> = {
   en: english,
   fr: french,
   de: german,
 };
 
-/** Writes the letter of a template in one language. */
+/** Renders a template in one language. */
 export function renderTemplate(
   template: OutreachTemplate,
   language: OutreachLanguage,
   facts: TemplateFacts,
 ): RenderedMail {
-  const texts = letters[language];
+  const texts = templates[language];
   const { subject, preview, blocks } = texts[template](facts);
   const framed: MailBlock[] = [
-    { kind: 'paragraph', text: texts.greeting(readableName(facts.name)) },
+    { kind: 'paragraph', text: texts.greeting(cleanName(facts.name)) },
     ...blocks,
-    { kind: 'lines', lines: [texts.farewell, facts.sender] },
+    { kind: 'lines', lines: [texts.closing, facts.sender] },
   ];
   return renderMail({
     language,
@@ -40,14 +40,11 @@ export function renderTemplate(
 
 const MAX_NAME_CHARACTERS = 100;
 
-/** Line breaks and the like, and what turns the direction of the text around it. */
+/** Line breaks, control characters, and marks that change the direction of text. */
 const CONTROLS = /[\p{Cc}\s\u202A-\u202E\u2066-\u2069]+/gu;
 
-/**
- * A name as it can stand in a letter and a header: on one line, without characters that control something, of at most 100
- * characters; null when nothing is left of it.
- */
-export function readableName(name: string | null): string | null {
+/** Returns a name on one line, without control characters and of at most 100 characters; null if nothing remains. */
+export function cleanName(name: string | null): string | null {
   const plain = (name ?? '').replaceAll(CONTROLS, ' ').trim();
   const short = Array.from(plain).slice(0, MAX_NAME_CHARACTERS).join('').trim();
   return short === '' ? null : short;

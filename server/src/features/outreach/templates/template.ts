@@ -5,41 +5,39 @@ import type { CatalogOutreach } from '#server/config/catalog.ts';
 import type { MailBlock } from '#server/mail/mail-content.ts';
 import { domainOf, type Mailbox } from '#server/mail/mailbox.ts';
 
-/** What letters are made of, whatever their language: all of it is shown as it is. */
+/** The facts that templates show, in every language, as plain text. */
 export interface TemplateFacts {
-  /** Of the one who is written to; null: nobody is named. */
+  /** The recipient's name, or null. */
   readonly name: string | null;
   readonly productName: string;
-  /** Who signs. */
+  /** The signature. */
   readonly sender: string;
   readonly links: Readonly<Record<OutreachLink, string>>;
-  /** What the software is for, in a sentence. */
+  /** The purpose of the software, in one sentence. */
   readonly about: string | null;
-  /** The version that the letter is about. */
+  /** The new version. */
   readonly version: string | null;
-  /** What is new in it, in a sentence each. */
+  /** The changes of the new version, one sentence each. */
   readonly highlights: readonly string[];
   readonly postalAddress: string | null;
-  /** Where this one stops all further letters. */
   readonly unsubscribeUrl: string;
 }
 
-/** What one letter says between the greeting and the farewell. */
-export interface Letter {
+/** The content of a message between greeting and closing. */
+export interface MessageContent {
   readonly subject: string;
-  /** What an inbox shows beside the subject. */
+  /** Shown by an inbox beside the subject. */
   readonly preview: string;
   readonly blocks: readonly MailBlock[];
 }
 
-/** All letters in one language, and what is the same in each of them. */
-export interface LanguageLetters extends Readonly<
-  Record<OutreachTemplate, (facts: TemplateFacts) => Letter>
+/** All templates in one language, and their common texts. */
+export interface LanguageTemplates extends Readonly<
+  Record<OutreachTemplate, (facts: TemplateFacts) => MessageContent>
 > {
-  /** @param name null: nobody is named */
   readonly greeting: (name: string | null) => string;
-  readonly farewell: string;
-  /** Why it was sent. */
+  readonly closing: string;
+  /** Why the message was sent. */
   readonly reason: (facts: TemplateFacts) => string;
   readonly unsubscribe: string;
 }
@@ -48,12 +46,12 @@ export function paragraph(text: string): MailBlock {
   return { kind: 'paragraph', text };
 }
 
-/** A paragraph where there is something to say, and nothing else. */
+/** Returns no block for null. */
 export function optionalParagraph(text: string | null): MailBlock[] {
   return text === null ? [] : [paragraph(text)];
 }
 
-/** A list under a heading, or nothing. */
+/** Returns a heading and a list, or no block for an empty list. */
 export function optionalList(heading: string, items: readonly string[]): MailBlock[] {
   if (items.length === 0) return [];
   return [
@@ -66,10 +64,10 @@ export function button(text: string, url: string): MailBlock {
   return { kind: 'button', text, url };
 }
 
-/** What is the same in all letters of a request. */
+/** The facts that all messages of a request share. */
 export type CommonFacts = Omit<TemplateFacts, 'name' | 'unsubscribeUrl'>;
 
-/** What the catalogue says of the software and its maker, what it leaves open filled in from the address of mail. */
+/** Reads the facts from the catalogue; missing ones default to the sender of mail. */
 export function readCommonFacts(
   outreach: CatalogOutreach,
   language: OutreachLanguage,
@@ -93,9 +91,9 @@ export function readCommonFacts(
   };
 }
 
-/** What letters are shown with where nobody is written to. */
+/** The recipient in previews. */
 export const exampleRecipient = {
   name: 'Ada',
-  /** Below the public URL; it opens nothing. */
+  /** Below the public URL; not a valid link. */
   unsubscribePath: '/u/example',
 } as const;
