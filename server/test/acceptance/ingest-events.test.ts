@@ -275,7 +275,7 @@ function sendCompressed(body: Buffer, encoding: string): Promise<Answer> {
 
 describe('503', () => {
   test(
-    'a day that cannot be made: the same batch is to be sent again, and the log says why',
+    'a partition that cannot be created: asks to send the batch again, and logs why',
     inside,
     async () => {
       const { clock, log, pool } = service.own;
@@ -286,7 +286,7 @@ describe('503', () => {
       const answer = await service.post(PATH, batch);
       assert.deepEqual([answer.status, answer.body], [503, problem('database_unavailable')]);
       assert.ok(
-        log.some((line) => line.includes('no place can be made for the events of 2040-01-01')),
+        log.some((line) => line.includes('could not create the event partition of 2040-01-01')),
       );
       await pool.query('drop table events_2040_01_01');
       assert.deepEqual((await service.post(PATH, batch)).body, { accepted: 1, dropped: 0 });

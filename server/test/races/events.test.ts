@@ -72,8 +72,8 @@ test('stores an event that two requests of one statement contain for the first o
   const silent = randomUUID();
   await one.pool.query(
     `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
-                              usage_sharing_reported_at, activated_at, last_validated_at)
-     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, false, now(), now(), now())`,
+                              usage_sharing_reported_at, versions_reported_at, activated_at, last_validated_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, false, now(), now(), now(), now())`,
     [silent],
   );
   const requestOf = (installId: string, events: readonly EventIn[]) => ({

@@ -1,17 +1,19 @@
+import type { Logger } from 'pino';
+
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 
 import { createEventPartitions } from './create-event-partitions.ts';
-import { writeDrops } from './event-counts.ts';
+import { writeDrops, type EventCounts } from './event-counts.ts';
 import { findLastRun } from './queries/rollup-marks.ts';
-import { removeOldData } from './remove-old-data.ts';
+import { removeOldData, type RemovalDependencies } from './remove-old-data.ts';
 import { runRollups } from './rollups/run-rollups.ts';
 import { timeUntilRun, type RollupRun } from './rules/rollup-marks.ts';
 
-type HousekeepingDependencies = Parameters<typeof writeDrops>[0] &
-  Parameters<typeof removeOldData>[0] &
-  Parameters<typeof runRollups>[0] & {
-    readonly metrics: { setRollupAge(read: () => number | null): void };
-  };
+interface HousekeepingDependencies extends RemovalDependencies {
+  readonly eventCounts: EventCounts;
+  readonly log: Pick<Logger, 'error' | 'warn'>;
+  readonly metrics: { setRollupAge(read: () => number | null): void };
+}
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -24,7 +26,9 @@ const ROLLUP_INTERVAL_MS = 5 * MINUTE_MS;
 const ROLLUP_BUDGET_MS = 30 * SECOND_MS;
 
 /** The tasks that keep usage and events in order. Every process runs them; locks in the database keep them apart. */
-export function createAnalyticsTasks(ctx: HousekeepingDependencies): readonly BackgroundTask[] {
+export function createAnalyticsTasks(
+  dependencies: HousekeepingDependencies,
+): readonly BackgroundTask[] {
   return [
     {
       name: 'event_partitions',
@@ -33,7 +37,8 @@ export function createAnalyticsTasks(ctx: HousekeepingDependencies): readonly Ba
       intervalMs: HOUR_MS,
       event: 'events.partition_creation',
       action: 'create event partitions',
-      run: async () => void (await createEventPartitions(ctx.pool, ctx.clock.now())),
+      run: async () =>
+        void (await createEventPartitions(dependencies.pool, dependencies.clock.now())),
     },
     {
       name: 'event_drops',
@@ -41,8 +46,8 @@ export function createAnalyticsTasks(ctx: HousekeepingDependencies): readonly Ba
       intervalMs: 10 * SECOND_MS,
       event: 'events.drop_storage',
       action: 'store the counts of dropped events',
-      run: () => writeDrops(ctx),
-      finish: () => writeLastDrops(ctx),
+      run: () => writeDrops(dependencies),
+      finish: () => writeLastDrops(dependencies),
     },
     {
       name: 'analytics_removal',
@@ -52,15 +57,15 @@ export function createAnalyticsTasks(ctx: HousekeepingDependencies): readonly Ba
       timeoutMs: HOUR_MS,
       event: 'analytics.removal',
       action: 'remove old events and usage days',
-      run: (signal) => removeOldData(ctx, signal),
+      run: (signal) => removeOldData(dependencies, signal),
     },
-    createRollupTask(ctx),
+    createRollupTask(dependencies),
   ];
 }
 
 /** Roll-ups of all processes: the first process that finds them due updates them. */
-function createRollupTask(ctx: HousekeepingDependencies): BackgroundTask {
-  const { clock, metrics, pool } = ctx;
+function createRollupTask(dependencies: HousekeepingDependencies): BackgroundTask {
+  const { clock, metrics, pool } = dependencies;
   let last: RollupRun | null = null;
   metrics.setRollupAge(
     () => last && (clock.now().getTime() - last.finishedAt.getTime()) / SECOND_MS,
@@ -76,7 +81,7 @@ function createRollupTask(ctx: HousekeepingDependencies): BackgroundTask {
       last = await findLastRun(pool);
       if (timeUntilRun(last, clock.now(), ROLLUP_INTERVAL_MS) > 0) return undefined;
       const startedAt = performance.now();
-      const outcome = await runRollups(ctx, { signal, budgetMs: ROLLUP_BUDGET_MS });
+      const outcome = await runRollups(dependencies, { signal, budgetMs: ROLLUP_BUDGET_MS });
       if (outcome === 'unfinished') return performance.now() - startedAt;
       last = await findLastRun(pool);
       return undefined;
@@ -85,12 +90,12 @@ function createRollupTask(ctx: HousekeepingDependencies): BackgroundTask {
 }
 
 /** Counts that cannot be stored at the stop are lost, so they are logged. */
-async function writeLastDrops(ctx: HousekeepingDependencies): Promise<void> {
+async function writeLastDrops(dependencies: HousekeepingDependencies): Promise<void> {
   try {
-    await writeDrops(ctx);
+    await writeDrops(dependencies);
   } catch (error) {
-    const events = ctx.eventCounts.takeDrops().reduce((sum, drop) => sum + drop.events, 0);
+    const events = dependencies.eventCounts.takeDrops().reduce((sum, drop) => sum + drop.events, 0);
     const fields = { event: 'events.drop_counts_lost', err: error, events };
-    ctx.log.warn(fields, 'could not store the counts of dropped events before the stop');
+    dependencies.log.warn(fields, 'could not store the counts of dropped events before the stop');
   }
 }

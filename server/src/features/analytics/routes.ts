@@ -34,9 +34,9 @@ export function registerAnalyticsRoutes(app: App, dependencies: AnalyticsRouteDe
           tags: ['events'],
           summary: 'Store a batch of events of one install and one session',
           description:
-            'Sending the same batch again is safe: an event is stored once. After any answer 200 the batch is done with, ' +
-            'whatever the counts say; why events were dropped is told in the header `X-Events-Dropped`. The body may be ' +
-            'compressed by gzip.',
+            'Sending the same batch again is safe: an event is stored once. Delete the batch after every response 200, ' +
+            'whatever its counts; the header `X-Events-Dropped` has the reasons of dropped events. The body may be ' +
+            'compressed with gzip.',
           body: ref(EventBatch),
           response: { 200: ref(EventBatchResponse, 'How many events were new.') },
           problems: ['invalid_encoding', 'rate_limited', 'storage_low'],

@@ -29,10 +29,10 @@ export function registerOutreachRoutes(app: App, dependencies: OutreachRouteDepe
         tags: ['outreach'],
         summary: 'Send an e-mail to many recipients',
         description:
-          'Answers 200 when the request is in order, whatever became of each recipient, within a minute. `error` is one of `suppressed`, `duplicate`, `mail_not_configured`, `deadline`, `interrupted`, `address`, `connection`, `timeout`, `tls`, `login`, `unknown`, or `smtp_` and the code of the relay, its words after a colon. All but `unknown` mean that nothing was sent.',
+          'Answers a valid request with 200 within a minute, whatever the result of each recipient. `error` is one of `suppressed`, `duplicate`, `mail_not_configured`, `deadline`, `interrupted`, `address`, `connection`, `timeout`, `tls`, `login`, `unknown`, or `smtp_` and the code of the relay, followed by its reply after a colon. All but `unknown` mean that nothing was sent.',
         headers: OutreachHeaders,
         body: ref(OutreachRequest),
-        response: { 200: ref(OutreachResponse, 'What became of each recipient.') },
+        response: { 200: ref(OutreachResponse, 'The result of each recipient.') },
         problems: ['invalid_api_key', 'insufficient_scope', 'idempotency_key_reused'],
       },
     },

@@ -1,7 +1,6 @@
 /** Usage: heartbeats of machines, stored as one row per machine and day. */
 import { HeartbeatRequest, HeartbeatResponse, ref } from '@latchkey/contract';
 
-import type { Clock } from '#server/clock.ts';
 import type { App } from '#server/http/app-instance.ts';
 import { limitStorage, type StorageLimits } from '#server/http/limit-storage.ts';
 
@@ -11,7 +10,7 @@ import { recordHeartbeat, type HeartbeatDependencies } from './record-heartbeat.
 const DAY_BYTES = 400;
 
 interface UsageRouteDependencies extends HeartbeatDependencies {
-  readonly clock: Clock;
+  readonly clock: { now(): Date };
   readonly metrics: { countRefusal(operation: string, reason: string): void };
   readonly storage: StorageLimits;
 }

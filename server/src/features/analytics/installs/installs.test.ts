@@ -178,8 +178,8 @@ async function storeReport(
   const reportedAt = shares === null ? null : new Date(TEST_START.getTime() + at * HOUR_MS);
   await pool.query(
     `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
-                              usage_sharing_reported_at, activated_at, deactivated_at, last_validated_at)
-     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $4, $5)`,
+                              usage_sharing_reported_at, versions_reported_at, activated_at, deactivated_at, last_validated_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, $2, $3, $5, $5, $4, $5)`,
     [install, shares, reportedAt, deactivated ? TEST_START : null, TEST_START],
   );
 }
