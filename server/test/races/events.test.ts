@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { EventBatchResponse, HeartbeatResponse, type EventIn } from '@latchkey/contract';
 import { Parse } from 'typebox/value';
 
-import { storeEvents } from '#server/features/analytics/queries/events.ts';
+import { storeEvents, type EventsToStore } from '#server/features/analytics/queries/events.ts';
 
 import { startTestService, type TestService } from '../harness.ts';
 import { DAY_MS, TEST_START } from '../test-clock.ts';
@@ -66,17 +66,8 @@ test('stores each event once when batches share events in different orders', asy
   assert.equal(sum(accepted), await countStored(events));
 });
 
-test('stores an event that two requests of one statement contain for the first one that shares usage data', async () => {
-  const [first, second] = anyEvents(2);
-  assert.ok(first !== undefined && second !== undefined);
-  const silent = randomUUID();
-  await one.pool.query(
-    `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
-                              usage_sharing_reported_at, versions_reported_at, activated_at, last_validated_at)
-     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, false, now(), now(), now(), now())`,
-    [silent],
-  );
-  const requestOf = (installId: string, events: readonly EventIn[]) => ({
+function requestOf(installId: string, events: readonly EventIn[]): EventsToStore {
+  return {
     installId,
     sessionId: randomUUID(),
     appVersion: '1.0',
@@ -88,7 +79,19 @@ test('stores an event that two requests of one statement contain for the first o
       clientOccurredAt: null,
       props: null,
     })),
-  });
+  };
+}
+
+test('stores an event that two requests of one statement contain for the first one that shares usage data', async () => {
+  const [first, second] = anyEvents(2);
+  assert.ok(first !== undefined && second !== undefined);
+  const silent = randomUUID();
+  await one.pool.query(
+    `insert into activations (license_id, id, components, machine_digest, install_id, usage_sharing,
+                              usage_sharing_reported_at, versions_reported_at, activated_at, last_validated_at)
+     values (gen_random_uuid(), gen_random_uuid(), '{}', '', $1, false, now(), now(), now(), now())`,
+    [silent],
+  );
   const requests = [
     requestOf(silent, [first]),
     requestOf(randomUUID(), [second, first]),
