@@ -7,25 +7,27 @@ import type { App } from '#server/http/app-instance.ts';
 import { StorageQuota } from '#server/lib/storage-quota.ts';
 import { createMetrics } from '#server/metrics.ts';
 
-/** What routes are made with; all else of a context is for use cases, and these tests prove what is decided before. */
-const noContext: Context = new Proxy<Context>(
-  Object.assign(Object.create(null), {
-    config: toConfig(readEnvironment({}, () => '').environment, '/'),
-    clock: systemClock,
-    metrics: createMetrics({ version: 'test' }),
-    storage: { quota: new StorageQuota(1_048_576), isDiskLow: () => false },
-  }),
-  {
-    get: (target, name) => {
-      if (Object.hasOwn(target, name)) return Reflect.get(target, name);
-      throw new Error(`this test has no ${String(name)}`);
+/** Creates what routes are registered with; use cases, which need more, do not run in these tests. */
+function createRouteContext(): Context {
+  return new Proxy<Context>(
+    Object.assign(Object.create(null), {
+      config: toConfig(readEnvironment({}, () => '').environment, '/'),
+      clock: systemClock,
+      metrics: createMetrics({ version: 'test' }),
+      storage: { quota: new StorageQuota(1_048_576), isDiskLow: () => false },
+    }),
+    {
+      get: (target, name) => {
+        if (Object.hasOwn(target, name)) return Reflect.get(target, name);
+        throw new Error(`this test has no ${String(name)}`);
+      },
     },
-  },
-);
+  );
+}
 
 /** The whole application on no database: everything answers but what needs one. */
 export function createTestApp(dependencies: Partial<AppDependencies> = {}): App {
-  return buildApp(noContext, {
+  return buildApp(createRouteContext(), {
     publicUrl: 'https://license.example.com',
     trustedProxies: [],
     log: { error: () => {}, warn: () => {}, info: () => {} },
