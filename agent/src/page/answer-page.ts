@@ -4,9 +4,9 @@ import { promisify } from 'node:util';
 import { gzip as gzipCallback } from 'node:zlib';
 
 /**
- * Answers with the live page. It holds no figures: those come by the WebSocket, which asks who is there.
+ * Sends the live page. It contains no figures: those come by the WebSocket, which authenticates.
  * @param request a GET or HEAD
- * @throws Error when the page cannot be made
+ * @throws Error when the page cannot be built
  */
 export async function answerPage(
   request: IncomingMessage,
@@ -34,7 +34,7 @@ export async function answerPage(
 function toHeaders({ entityTag, contentSecurityPolicy }: PageDocument) {
   return {
     ETag: entityTag,
-    // Kept, but asked for each time, so that a new agent brings its new page.
+    // Cached, but revalidated each time, so that a new agent delivers its new page.
     'Cache-Control': 'no-cache',
     Vary: 'Accept-Encoding',
     'Content-Security-Policy': contentSecurityPolicy,
@@ -49,13 +49,13 @@ function toHeaders({ entityTag, contentSecurityPolicy }: PageDocument) {
 
 const gzip = promisify(gzipCallback);
 
-/** The live page as it is sent. */
+/** The live page with its headers. */
 interface PageDocument {
   readonly body: Buffer;
   readonly gzipped: Buffer;
-  /** Changes with the page; in quotes. */
+  /** The quoted entity tag. */
   readonly entityTag: string;
-  /** Allows the page's own styles and scripts by their digests, and nothing else. */
+  /** Allows only the page's own styles and scripts, by their digests. */
   readonly contentSecurityPolicy: string;
 }
 
@@ -64,24 +64,24 @@ const SCRIPT = /<script(?: type="module")?>(?<text>[^]*?)<\/script>/g;
 
 let document: Promise<PageDocument> | null = null;
 
-/** The page, made when somebody asks for the first time and kept from then on: 160 kB. @throws Error when it cannot be made */
+/** Returns the page, built at the first request and kept: 160 kB. @throws Error when it cannot be built */
 async function openPage(): Promise<PageDocument> {
-  document ??= makePage();
+  document ??= buildPage();
   try {
     return await document;
   } catch (error) {
-    // The next one who asks tries again.
+    // The next request retries.
     document = null;
     throw error;
   }
 }
 
-async function makePage(): Promise<PageDocument> {
+async function buildPage(): Promise<PageDocument> {
   const { readPageSource } = await import('./page-source.ts');
   return describePage(await readPageSource());
 }
 
-/** Everything that is sent with a page. @param html all styles and scripts are in it, none in attributes */
+/** Computes the headers of a page. @param html contains all styles and scripts, none in attributes */
 async function describePage(html: string): Promise<PageDocument> {
   const body = Buffer.from(html);
   return {
@@ -93,7 +93,7 @@ async function describePage(html: string): Promise<PageDocument> {
       `script-src ${listDigests(html, SCRIPT)}`,
       `style-src ${listDigests(html, STYLE)}`,
       'img-src data:',
-      // The WebSocket, and the question why it was refused.
+      // The WebSocket, and the request for the reason of a refusal.
       "connect-src 'self'",
       "base-uri 'none'",
       "form-action 'none'",

@@ -1,8 +1,7 @@
 /**
- * Prints the live page as one document on standard output, with uPlot, styles and scripts in it.
- *
- * The agent runs this from its sources, in a process of its own: what strips types needs 20 MB, and the agent shall not.
- * A package has no sources: the packager runs this (`scripts/package/page.ts`), and packs what it prints.
+ * Prints the live page as one document with uPlot, styles and scripts. The agent runs this from its sources in a child process,
+ * because the type stripper needs 20 MB; the packager runs it once and packs the output (`scripts/package/page.ts`). It works
+ * without development dependencies, so without a bundler.
  */
 import { readFileSync } from 'node:fs';
 import { createRequire, stripTypeScriptTypes } from 'node:module';
@@ -24,7 +23,7 @@ function readScript(file: string): string {
   return stripTypeScriptTypes(readOwn(`browser/${file}`));
 }
 
-/** In the order in which they override each other. */
+/** In cascade order. */
 const STYLE_SHEETS = [
   'theme',
   'frame',

@@ -24,8 +24,8 @@ test('what cannot be joined is refused', () => {
     'export default 5;',
     "export * from './x.ts';",
   ]) {
-    assert.throws(() => link({ 'main.ts': text }), /^Error: main\.ts cannot be joined: /);
+    assert.throws(() => link({ 'main.ts': text }), /^Error: main\.ts cannot be linked: /);
   }
   const renamed = { 'main.ts': "import { x as y } from './x.ts';" };
-  assert.throws(() => link(renamed), /cannot be joined/);
+  assert.throws(() => link(renamed), /cannot be linked/);
 });

@@ -7,10 +7,10 @@ const run = promisify(execFile);
 const LIMITS = { timeout: 20_000, maxBuffer: 4 * 1024 * 1024 } as const;
 
 /**
- * Makes the live page from its sources. In a package this file's place is taken by one that reads what was
- * made then (`scripts/package/page.ts`), for the sources are not there.
+ * Builds the live page from its sources. The packager replaces this module with one that reads the built page
+ * (`scripts/package/page.ts`).
  * @returns the document
- * @throws Error when the sources cannot be joined
+ * @throws Error when the build fails
  */
 export async function readPageSource(): Promise<string> {
   const builder = fileURLToPath(new URL('./build-page.ts', import.meta.url));

@@ -5,17 +5,17 @@ import { formatTime } from './format.ts';
 import { type Colour, fade, onThemeChange, resolveColour } from './theme.ts';
 import type { Column, Timeline } from './timeline.ts';
 
-/** Given by uPlot's own script, which stands before this one. */
+/** Defined by uPlot's script, which precedes this one. */
 declare const uPlot: typeof UPlot;
 
 const HEIGHT = 148;
 
-/** What will soon be scrolled to is drawn as well. */
+/** Charts near the viewport are drawn as well. */
 const NEAR = { rootMargin: '300px' };
 
 /** A line of a chart. */
 export interface Line {
-  /** Of the figure. */
+  /** The key of the figure. */
   readonly key: string;
   readonly label: string;
   readonly colour: Colour;
@@ -24,13 +24,13 @@ export interface Line {
 
 interface ChartOptions {
   readonly format: (value: number) => string;
-  /** The top of the scale is never lower. */
+  /** The minimum of the scale's top. */
   readonly least: number;
-  /** The top of the scale is never higher: 1 for shares. */
+  /** The maximum of the scale's top: 1 for ratios. */
   readonly most?: number;
 }
 
-/** Lines over the last minutes, with a legend that tells the newest figures, or those under the pointer. */
+/** Lines over the last minutes, with a legend that shows the newest figures, or those under the pointer. */
 export class Chart {
   readonly element = make('div.chart');
   readonly #legend = make('ul.legend');
@@ -55,7 +55,7 @@ export class Chart {
     onThemeChange(() => this.#plot?.redraw());
   }
 
-  /** Shows these lines from now on. */
+  /** Replaces the lines. */
   setLines(lines: readonly Line[]): void {
     const isSame =
       lines.length === this.#lines.length &&
@@ -65,23 +65,23 @@ export class Chart {
       });
     if (isSame) return;
     this.#lines = lines;
-    this.#makeLegend();
+    this.#buildLegend();
     this.#plot?.destroy();
     this.#plot = null;
   }
 
-  /** Shows what the timeline holds now. What nobody sees is not drawn. */
+  /** Draws the timeline, unless the chart is out of view. */
   draw(): void {
     const columns = this.#lines.map(({ key }) => this.#timeline.column(key));
     const index = this.#plot?.cursor.idx ?? this.#timeline.times.length - 1;
-    this.#tell(columns, index);
+    this.#showValues(columns, index);
     if (!this.#isVisible || document.hidden || this.#canvas.clientWidth === 0) return;
     const data: UPlot.AlignedData = [this.#timeline.times, ...columns];
-    if (this.#plot === null) this.#plot = this.#makePlot(data);
+    if (this.#plot === null) this.#plot = this.#createPlot(data);
     else this.#plot.setData(data);
   }
 
-  #tell(columns: readonly Column[], index: number): void {
+  #showValues(columns: readonly Column[], index: number): void {
     for (const [at, column] of columns.entries()) {
       const value = column[index] ?? null;
       const element = this.#values[at];
@@ -90,7 +90,7 @@ export class Chart {
     }
   }
 
-  #makeLegend(): void {
+  #buildLegend(): void {
     this.#values = this.#lines.map(() => make('span.value'));
     const entries = this.#lines.map(({ label, colour }, at) => {
       const swatch = make(`span.swatch.${colour}`);
@@ -106,7 +106,7 @@ export class Chart {
     else this.#plot.setSize({ width, height: HEIGHT });
   }
 
-  #makePlot(data: UPlot.AlignedData): UPlot {
+  #createPlot(data: UPlot.AlignedData): UPlot {
     const { format, least, most = Infinity } = this.#options;
     const width = this.#canvas.clientWidth;
     const range = (_: UPlot, min: number | null, max: number | null): [number, number] => [
@@ -149,7 +149,7 @@ export class Chart {
 
   #showAt(index: number | null | undefined): void {
     const columns = this.#lines.map(({ key }) => this.#timeline.column(key));
-    this.#tell(columns, index ?? this.#timeline.times.length - 1);
+    this.#showValues(columns, index ?? this.#timeline.times.length - 1);
   }
 }
 

@@ -3,11 +3,11 @@ import type { AgentSnapshot } from '@latchkey/contract';
 import { fillChildren, make, setText } from './dom.ts';
 import type { Timeline } from './timeline.ts';
 
-/** From this share on a meter is amber, and red. */
+/** Thresholds of amber and red. */
 const WARM_RATIO = 0.8;
 const HOT_RATIO = 0.92;
 
-/** A bar that is as long as a share. The figure itself stands beside it as text. */
+/** A bar for a ratio; the figure is shown as text beside it. */
 export class Meter {
   readonly element = make('div.meter', make('div.filled'));
 
@@ -15,7 +15,7 @@ export class Meter {
     this.element.setAttribute('aria-hidden', 'true');
   }
 
-  /** @param isJudged whether much is bad */
+  /** @param isJudged whether a high ratio is a problem */
   set(ratio: number | undefined, isJudged = true): void {
     this.element.hidden = ratio === undefined;
     if (ratio === undefined) return;
@@ -25,7 +25,7 @@ export class Meter {
   }
 }
 
-/** A part of the page with a heading; `note` is beside it. */
+/** A part of the page with a heading and a note beside it. */
 export class Card {
   readonly element: HTMLElement;
   readonly body = make('div.body');
@@ -55,10 +55,10 @@ interface TableRow {
   readonly cells: readonly HTMLElement[];
 }
 
-/** What stands in a cell: a text, or `–` for what was not told. */
+/** The text of a cell; `–` for an absent value. */
 export type Cell = string | undefined;
 
-/** Rows of figures, each named by its first column. */
+/** A table; the first column is the row header. */
 export class Table {
   readonly element: HTMLElement;
   readonly #body = make('tbody');
@@ -107,11 +107,11 @@ export interface MeterItem {
   readonly detail?: string;
   readonly ratio?: number | undefined;
   readonly isJudged?: boolean;
-  /** Whether its value says what is wrong. */
+  /** Whether the value is a problem. */
   readonly isBad?: boolean;
 }
 
-/** Names with a figure and a bar below each. */
+/** A list of names, figures and bars. */
 export class MeterList {
   readonly element = make('ul.meters');
   readonly #rows: MeterRow[] = [];
@@ -138,15 +138,15 @@ function makeMeterRow(): MeterRow {
 export interface Panel {
   readonly element: HTMLElement;
   /**
-   * Takes the newest snapshot.
-   * @returns false when the machine lacks what it shows: then nothing of it is shown
+   * Shows a snapshot.
+   * @returns false when the machine lacks the part, so that the panel is hidden
    */
   update(snapshot: AgentSnapshot): boolean;
   /** Draws its charts. */
   draw?(): void;
 }
 
-/** What panels are made with. */
+/** Dependencies of panels. */
 export interface PanelContext {
   readonly timeline: Timeline;
 }

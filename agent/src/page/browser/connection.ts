@@ -1,10 +1,10 @@
 import type { AgentHello, AgentSnapshotMessage } from '@latchkey/contract';
 
-/** How it stands with the agent. */
+/** The state of the connection. */
 export type ConnectionState =
   | { readonly name: 'connecting' }
   | { readonly name: 'live' }
-  /** @property reason what the agent said, null when it said nothing; `refused` means that trying again may not help */
+  /** @property reason the agent's reason, or null; after `refused`, a retry may not help */
   | {
       readonly name: 'waiting' | 'refused';
       readonly untilMs: number;
@@ -13,21 +13,21 @@ export type ConnectionState =
   | { readonly name: 'token'; readonly reason: string };
 
 interface ConnectionOptions {
-  /** Of the page; the stream is at the same one. */
+  /** The URL of the page, which is also that of the stream. */
   readonly pageUrl: string;
   readonly readToken: () => string | null;
   readonly onState: (state: ConnectionState) => void;
   readonly onMessage: (message: AgentMessage) => void;
 }
 
-/** One that lasted as long was a good one, after which tries begin anew. */
-const GOOD_MS = 10_000;
+/** A connection of this length resets the backoff. */
+const STABLE_MS = 10_000;
 
-/** Nothing for so long means that the connection is dead, whatever the network says. */
+/** The connection is considered dead after this silence. */
 const SILENT_INTERVALS = 4;
 const SILENT_MS = 10_000;
 
-/** Keeps a connection to the agent, over and over again. */
+/** Keeps a connection to the agent, and reconnects. */
 export class Connection {
   readonly #options: ConnectionOptions;
   #socket: WebSocket | null = null;
@@ -40,7 +40,7 @@ export class Connection {
     this.#options = options;
   }
 
-  /** Connects now, unless it is connected already. */
+  /** Connects now, unless connected. */
   open(): void {
     if (this.#socket !== null) return;
     clearTimeout(this.#timer);
@@ -58,9 +58,9 @@ export class Connection {
       if (this.#socket !== socket) return;
       this.#socket = null;
       clearTimeout(this.#silence);
-      if (performance.now() - openedAtMs > GOOD_MS) this.#attempt = 0;
+      if (performance.now() - openedAtMs > STABLE_MS) this.#attempt = 0;
       if (hasSpoken) this.#wait(reason === '' ? null : reason);
-      else void this.#askWhy();
+      else void this.#requestReason();
     });
   }
 
@@ -90,22 +90,22 @@ export class Connection {
     }, this.#silentMs);
   }
 
-  /** Browsers do not tell why a WebSocket was refused, so the agent is asked. */
-  async #askWhy(): Promise<void> {
+  /** Requests the reason of a refusal, which browsers do not expose. */
+  async #requestReason(): Promise<void> {
     const token = this.#options.readToken();
     const headers = token === null ? undefined : { Authorization: `Bearer ${token}` };
     const init = { cache: 'no-store', ...(headers === undefined ? {} : { headers }) } as const;
     try {
-      const answer = await fetch(toQuestionUrl(this.#options.pageUrl), init);
+      const answer = await fetch(toAdmissionUrl(this.#options.pageUrl), init);
       const text = (await answer.text()).trim();
-      // Somebody was quicker, and connects again already.
+      // Another call has reconnected already.
       if (this.#socket !== null) return;
       if (answer.status === 401) this.#options.onState({ name: 'token', reason: text });
       else if (answer.status === 403) this.#wait(text, 'refused');
       else if (answer.ok) this.#wait(BLOCKED, 'refused');
       else this.#wait(null);
     } catch {
-      // Nobody is there; the next try will tell.
+      // The agent is unreachable; retry later.
       this.#wait(null);
     }
   }
@@ -118,13 +118,13 @@ export class Connection {
   }
 }
 
-const BLOCKED = 'The WebSocket did not come through: a proxy must pass on Upgrade and Host.';
+const BLOCKED = 'The WebSocket was blocked: a proxy must forward Upgrade and Host.';
 
 type AgentMessage = AgentHello | AgentSnapshotMessage;
 
 /**
- * Reads what the agent sent. It is the agent that served this page, so its shape is taken as the contract says it.
- * @returns null for what this page does not know: a later version of the agent
+ * Parses a message. The agent that served this page sent it, so its shape is trusted.
+ * @returns null for unknown messages of a later agent
  */
 export function readMessage(text: string): AgentMessage | null {
   const value: unknown = JSON.parse(text);
@@ -141,8 +141,8 @@ const FIRST_MS = 1000;
 const LONGEST_MS = 30_000;
 
 /**
- * How long to wait before the next try: doubled each time, and spread, so that a thousand pages do not come back at once.
- * @param attempt 0 for the first try after a connection was lost
+ * Returns the delay before the next attempt: exponential backoff with jitter, so that a thousand pages do not reconnect at once.
+ * @param attempt 0 for the first attempt after a connection was lost
  * @param random from 0 up to 1
  */
 export function decideDelayMs(attempt: number, random: number): number {
@@ -150,14 +150,14 @@ export function decideDelayMs(attempt: number, random: number): number {
   return Math.round(longest * (0.5 + random / 2));
 }
 
-/** Where the stream is: at the page's own address, whatever path a proxy gave it. */
+/** Returns the URL of the stream: that of the page, with any path of a proxy. */
 export function toStreamUrl(pageUrl: string): string {
   const { protocol, host, pathname } = new URL(pageUrl);
   return `${protocol === 'http:' ? 'ws:' : 'wss:'}//${host}${pathname}`;
 }
 
-/** Where the agent says whether it would let the page watch, and why not. */
-export function toQuestionUrl(pageUrl: string): string {
+/** Returns the URL at which the agent reports whether the page may watch. */
+export function toAdmissionUrl(pageUrl: string): string {
   const { origin, pathname } = new URL(pageUrl);
   return `${origin}${pathname}?admission`;
 }

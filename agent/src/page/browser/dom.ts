@@ -1,7 +1,7 @@
 type Child = Node | string;
 
 /**
- * Makes an element. Whatever a machine says goes through here or `setText`, as text: it is never read as HTML.
+ * Creates an element. Texts of a machine are inserted here or by `setText`, never as HTML.
  * @param name the element, with its classes after dots: `div.card.wide`
  */
 export function make(name: string, ...children: readonly Child[]): HTMLElement {
@@ -12,20 +12,20 @@ export function make(name: string, ...children: readonly Child[]): HTMLElement {
   return element;
 }
 
-/** An element of the page as it was served. @throws TypeError when it is not there */
+/** Finds an element of the served page. @throws TypeError when it is missing */
 export function find(selector: string): HTMLElement {
   const found = document.querySelector(selector);
   if (found instanceof HTMLElement) return found;
   throw new TypeError(`The page has no ${selector}.`);
 }
 
-/** Sets a text; one that is there already costs nothing. */
+/** Sets a text unless it is unchanged. */
 export function setText(element: Element, text: string): void {
   if (element.textContent !== text) element.textContent = text;
 }
 
 /**
- * Shows one child for each item: those there are take the next items, so that a list of figures makes no new elements.
+ * Shows one child for each item, and reuses the existing elements.
  * @param create a child without its texts
  */
 export function fillChildren<Item, Made extends { readonly element: HTMLElement }>(
@@ -47,14 +47,14 @@ export function fillChildren<Item, Made extends { readonly element: HTMLElement 
   }
 }
 
-/** What a reader chose, kept by the browser. Where it keeps nothing (storage is switched off), it is kept by the page. */
+/** A stored value; kept in memory when the browser's storage is disabled. */
 interface Kept {
   read(): string | null;
-  /** @param value null forgets it */
+  /** @param value null removes it */
   write(value: string | null): void;
 }
 
-/** @param area for how long: `sessionStorage` for the tab, `localStorage` for good */
+/** @param area `sessionStorage` for the tab, `localStorage` permanently */
 export function keep(area: 'localStorage' | 'sessionStorage', key: string): Kept {
   let value = attempt(() => globalThis[area].getItem(key));
   return {
@@ -74,7 +74,7 @@ function attempt(use: () => string | null): string | null {
   try {
     return use();
   } catch {
-    // Browsers throw where storage is switched off; the page works without.
+    // Browsers throw when storage is disabled; the page works without it.
     return null;
   }
 }

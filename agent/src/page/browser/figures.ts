@@ -4,14 +4,14 @@ import type { Figures } from './timeline.ts';
 
 type Given = Readonly<Record<string, number | undefined>>;
 
-/** Leaves out what was not told. */
+/** Drops absent values. */
 function dropAbsent(given: Given): Figures {
   const kept: Record<string, number> = {};
   for (const [key, value] of Object.entries(given)) if (value !== undefined) kept[key] = value;
   return kept;
 }
 
-/** What is known of the time before the page was opened. */
+/** Returns the charted figures of a history point. */
 export function toPastFigures(point: AgentHistoryPoint): Figures {
   return dropAbsent({
     'cpu.usage': point.cpu_usage_ratio,
@@ -24,7 +24,7 @@ export function toPastFigures(point: AgentHistoryPoint): Figures {
   });
 }
 
-/** What is charted of a snapshot. */
+/** Returns the charted figures of a snapshot. */
 export function toFigures(snapshot: AgentSnapshot): Figures {
   const { load, network } = snapshot;
   return dropAbsent({
@@ -65,7 +65,7 @@ function toPressureFigures({ pressure }: AgentSnapshot): Given {
   };
 }
 
-/** Mappers and raids lie on other disks, which are added up already. */
+/** Sums disks only: mappers and RAIDs are stacked on them. */
 function toDiskFigures({ disks = [] }: AgentSnapshot): Given {
   const own = disks.filter(({ kind }) => kind === 'disk');
   return {
@@ -86,29 +86,29 @@ function toDeviceFigures({ sensors, gpus = [] }: AgentSnapshot): Given {
   return figures;
 }
 
-/** What the figures of a GPU are called by. */
+/** Returns the key prefix of a GPU's figures. */
 export function gpuKey({ vendor, index }: AgentGpu): string {
   return `gpu.${vendor}.${index}`;
 }
 
 function sum(values: readonly (number | undefined)[]): number | undefined {
-  const told = values.filter((value) => value !== undefined);
-  return told.length === 0 ? undefined : told.reduce((total, value) => total + value, 0);
+  const known = values.filter((value) => value !== undefined);
+  return known.length === 0 ? undefined : known.reduce((total, value) => total + value, 0);
 }
 
-/** Undefined when one of them is missing, or there is nothing to be a part of. */
+/** Divides; undefined when a value is missing or the whole is 0. */
 export function divide(part: number | undefined, whole: number | undefined): number | undefined {
   return part === undefined || whole === undefined || whole === 0 ? undefined : part / whole;
 }
 
-/** A piece of the bar that all memory is. */
+/** A piece of the memory bar. */
 interface MemoryPiece {
   readonly name: string;
   readonly kind: 'used' | 'arc' | 'cache' | 'free';
   readonly bytes: number;
 }
 
-/** What the memory is used for, adding up to all of it. ZFS's cache is told apart from other files'. */
+/** Splits memory by use into pieces that add up to the total. */
 export function splitMemory(memory: AgentMemory): MemoryPiece[] {
   const { total_bytes: total, used_bytes: used, free_bytes: free, zfs_arc_bytes: arc } = memory;
   const rest = Math.max(0, total - used - free);

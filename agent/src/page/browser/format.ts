@@ -1,11 +1,11 @@
 import type { AgentGpu, AgentHost } from '@latchkey/contract';
 
-/** Figures as people read them; every function gives a number and its unit, which stay in one line. */
+/** Formats figures for people: number and unit, joined by a no-break space. */
 
-/** No line ends there. */
+/** No-break space. */
 const SPACE = '\u00a0';
 
-/** Two or three digits that count. */
+/** Rounds to two or three significant digits. */
 function round(value: number): string {
   const size = Math.abs(value);
   return value.toFixed(size >= 99.95 || size === 0 ? 0 : size >= 9.995 ? 1 : 2);
@@ -30,7 +30,7 @@ export function formatByteRate(bytesPerSecond: number): string {
   return scale(bytesPerSecond, 1000, ['B/s', 'kB/s', 'MB/s', 'GB/s', 'TB/s']);
 }
 
-/** Of a link: what it was made for, and no figure that was measured to its last digit. */
+/** Formats a link speed without trailing zeros. */
 export function formatBitRate(bitsPerSecond: number): string {
   const units = ['bit/s', 'kbit/s', 'Mbit/s', 'Gbit/s', 'Tbit/s'];
   const [digits, unit = ''] = scale(bitsPerSecond, 1000, units).split(SPACE);
@@ -59,19 +59,19 @@ export function formatAmount(value: number): string {
   return value >= 1000 ? scale(value, 1000, ['', 'k', 'M', 'G']) : round(value);
 }
 
-/** How many there are: exactly, unless they are very many. */
+/** Formats a count: exact, unless it is very large. */
 export function formatCount(count: number): string {
   return count < 100_000 ? String(count) : formatAmount(count);
 }
 
-/** How long a request took. */
+/** Formats a latency. */
 export function formatLatency(seconds: number): string {
   if (seconds < 0.001) return `${(seconds * 1_000_000).toFixed(0)}${SPACE}µs`;
   if (seconds < 1) return `${round(seconds * 1000)}${SPACE}ms`;
   return `${round(seconds)}${SPACE}s`;
 }
 
-/** The two largest units, such as `3 d 4 h`. */
+/** Formats a duration in its two largest units, such as `3 d 4 h`. */
 export function formatDuration(seconds: number): string {
   const minutes = Math.floor(seconds / 60);
   const [days, hours] = [Math.floor(minutes / 1440), Math.floor(minutes / 60) % 24];
@@ -80,14 +80,14 @@ export function formatDuration(seconds: number): string {
   return minutes > 0 ? `${minutes}${SPACE}min` : `${Math.floor(seconds)}${SPACE}s`;
 }
 
-/** The time of day where the reader is. */
+/** Formats the local time of day. */
 export function formatTime(unixSeconds: number, withSeconds = false): string {
   const date = new Date(unixSeconds * 1000);
   const parts = [date.getHours(), date.getMinutes(), ...(withSeconds ? [date.getSeconds()] : [])];
   return parts.map((part) => String(part).padStart(2, '0')).join(':');
 }
 
-/** What a machine is, in the order in which people ask. */
+/** Lists the facts of a machine, most important first. */
 export function describeHost(host: AgentHost): string[] {
   const { os_name: os, kernel_version: kernel, memory_total_bytes: memory } = host;
   const parts = [
@@ -103,7 +103,7 @@ export function describeHost(host: AgentHost): string[] {
 
 const VENDORS = { nvidia: 'NVIDIA', amd: 'AMD', intel: 'Intel' } as const;
 
-/** What a GPU is called, with its number where others of the machine are called the same. */
+/** Names a GPU, with its index when others have the same name. */
 export function nameGpu({ vendor, name, index }: AgentGpu, gpus: readonly AgentGpu[]): string {
   if (name === undefined) return `${VENDORS[vendor]} ${index}`;
   const isAlone = gpus.filter((each) => each.name === name).length === 1;

@@ -3,8 +3,7 @@ const MOST_COLUMNS = 4;
 const GAP_PX = 14;
 
 /**
- * Decides which card stands in which column: each below the one that ends first, so that they stay in their order from
- * top to bottom.
+ * Assigns cards to columns: each to the shortest column, so that they keep their order from top to bottom.
  * @param heights of the cards
  * @returns the column of each
  */
@@ -17,7 +16,7 @@ export function distribute(heights: readonly number[], columnCount: number): num
   });
 }
 
-/** Puts cards into columns, anew only when others are shown or the page becomes wider: none leaps while figures change. */
+/** Arranges cards in columns. Cards move only when others are shown or the width changes. */
 export class Layout {
   readonly #parent: HTMLElement;
   readonly #cards: readonly HTMLElement[];
@@ -43,7 +42,7 @@ export class Layout {
 
   #place(shown: readonly HTMLElement[], count: number): void {
     const columns = Array.from({ length: count }, () => document.createElement('div'));
-    // They are as high in any column, so they are measured in the first.
+    // Cards have the same height in any column, so the first one serves to measure them.
     columns[0]?.append(...shown);
     this.#parent.replaceChildren(...columns);
     const places = distribute(

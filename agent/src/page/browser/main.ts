@@ -51,7 +51,7 @@ const layout = new Layout(
 const showTiles = makeTiles(find('#tiles'));
 const showStatus = makeStatus();
 const notices: { element: HTMLElement }[] = [];
-/** What is to be shown in the next frame. */
+/** The snapshot for the next frame. */
 let newest: AgentSnapshot | null = null;
 
 function greet(hello: AgentHello): void {
@@ -67,7 +67,7 @@ function greet(hello: AgentHello): void {
 
 function receiveSnapshot(snapshot: AgentSnapshot): void {
   timeline.add(Date.parse(snapshot.time), toFigures(snapshot));
-  // When several come at once, the newest alone is shown; in a tab that nobody sees, none.
+  // Shows only the newest of several snapshots, and none in a hidden tab.
   if (newest === null) requestAnimationFrame(showNewest);
   newest = snapshot;
 }

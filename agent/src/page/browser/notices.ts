@@ -2,11 +2,11 @@ import type { AgentSnapshot } from '@latchkey/contract';
 
 import { formatCelsius, formatPercent } from './format.ts';
 
-/** Fuller than this is told at the top of the page. */
+/** Filesystems fuller than this are listed at the top of the page. */
 const FULL_RATIO = 0.9;
 const LOW_CHARGE_RATIO = 0.15;
 
-/** What somebody should look at now, one sentence each. */
+/** Lists present problems, one sentence each. */
 export function findNotices(snapshot: AgentSnapshot): string[] {
   return [
     ...findUnitNotices(snapshot),
@@ -31,7 +31,7 @@ function findDiskNotices({ disk_health: disks = [] }: AgentSnapshot): string[] {
     if (disk.failing || disk.passed === false) return [`The disk ${device} is failing.`];
     return [
       ...(disk.prefail_now ? [`The disk ${device} is about to fail.`] : []),
-      ...(disk.self_test_failed ? [`The disk ${device} failed a test of itself.`] : []),
+      ...(disk.self_test_failed ? [`The disk ${device} failed its self-test.`] : []),
       ...(wear >= 1 ? [`The disk ${device} is worn ${formatPercent(wear)}.`] : []),
     ];
   });

@@ -4,11 +4,11 @@ import type { ConnectionState } from './connection.ts';
 import { describeHost } from './format.ts';
 import { find, keep, setText } from './dom.ts';
 
-/** Forgotten with the tab. */
+/** Stored until the tab is closed. */
 const keptToken = keep('sessionStorage', 'latchkey.token');
 const TOKEN = /^[\w.~-]{20,200}$/u;
 
-/** What the header says of the machine. */
+/** Shows the facts of the machine in the header. */
 export function showHost({
   host,
   agent_version: version,
@@ -23,7 +23,7 @@ export function showHost({
   );
 }
 
-/** Shows how it stands with the agent; the seconds are counted down, and not read out each time. */
+/** Shows the state of the connection; the countdown is not announced by screen readers. */
 export function makeStatus(): (state: ConnectionState) => void {
   const [element, said, note] = [find('#state'), find('#state-text'), find('#state-note')];
   const countdown = find('#state-seconds');
@@ -33,7 +33,7 @@ export function makeStatus(): (state: ConnectionState) => void {
     element.dataset['state'] = state.name;
     setText(said, STATE_TEXTS[state.name]);
     setText(countdown, '');
-    // Why it was lost stays until the next try is over, else the page would leap at each one.
+    // The reason stays during the next attempt, so that the layout does not jump.
     if (state.name !== 'connecting') {
       const reason = 'reason' in state && state.name !== 'token' ? state.reason : null;
       setText(note, reason ?? '');
@@ -53,16 +53,16 @@ const STATE_TEXTS: Readonly<Record<ConnectionState['name'], string>> = {
   connecting: 'Connecting',
   live: 'Live',
   waiting: 'Reconnecting',
-  refused: 'Refused, next try',
-  token: 'Token needed',
+  refused: 'Refused, retrying',
+  token: 'Token required',
 };
 
-/** The token that was typed in. */
+/** Returns the entered token. */
 export function readToken(): string | null {
   return keptToken.read();
 }
 
-/** Asks for a token while the agent wants one. */
+/** Shows a form while the agent requires a token. */
 export function makeTokenForm(onToken: () => void): (state: ConnectionState) => void {
   const [form, input, problem] = [find('#token-form'), find('#token'), find('#token-problem')];
   form.addEventListener('submit', (event) => {

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { AgentGpu } from '@latchkey/contract';
 
 import { exampleHost, exampleSnapshot } from '../../../test/example-snapshot.ts';
-import { decideDelayMs, readMessage, toQuestionUrl, toStreamUrl } from './connection.ts';
+import { decideDelayMs, readMessage, toAdmissionUrl, toStreamUrl } from './connection.ts';
 import {
   describeHost,
   formatAmount,
@@ -199,7 +199,7 @@ test('a disk that is failing or worn out is told', () => {
     'The disk sda is failing.',
     'The disk sdb is failing.',
     'The disk sdc is about to fail.',
-    'The disk sdc failed a test of itself.',
+    'The disk sdc failed its self-test.',
     'The disk nvme0n1 is worn 104 %.',
   ]);
 });
@@ -232,7 +232,7 @@ test('the stream is at the address of the page, without what follows it', () => 
   assert.equal(toStreamUrl('https://a.example/latchkey'), 'wss://a.example/latchkey');
   assert.equal(toStreamUrl('http://127.0.0.1/'), 'ws://127.0.0.1/');
   assert.equal(
-    toQuestionUrl('https://a.example/latchkey?x#y'),
+    toAdmissionUrl('https://a.example/latchkey?x#y'),
     'https://a.example/latchkey?admission',
   );
 });

@@ -1,6 +1,6 @@
 import { keep } from './dom.ts';
 
-/** The colours of lines, named for what styles/theme.css calls them. */
+/** The colours of lines, as named in styles/theme.css. */
 export type Colour = 'blue' | 'teal' | 'amber' | 'rose' | 'violet' | 'grey' | 'green' | 'pink';
 
 type Scheme = 'light' | 'dark';
@@ -10,7 +10,7 @@ const resolved = new Map<string, string>();
 const systemIsDark = matchMedia('(prefers-color-scheme: dark)');
 const listeners: (() => void)[] = [];
 
-/** What a colour of styles/theme.css is now, as canvases take it. */
+/** Resolves a colour of styles/theme.css for a canvas. */
 export function resolveColour(name: Colour | 'muted' | 'grid'): string {
   const known = resolved.get(name);
   if (known !== undefined) return known;
@@ -23,18 +23,18 @@ export function resolveColour(name: Colour | 'muted' | 'grid'): string {
   return colour;
 }
 
-/** The same colour, seen through. @param colour as `resolveColour` gives it: `rgb(37, 99, 235)` */
+/** Makes a colour translucent. @param colour as returned by `resolveColour`: `rgb(37, 99, 235)` */
 export function fade(colour: string, opacity: number): string {
   const [red, green, blue] = colour.match(/[\d.]+/gu) ?? [];
   return `rgba(${red}, ${green}, ${blue}, ${opacity})`;
 }
 
-/** Told when colours changed. */
+/** Registers a listener for colour changes. */
 export function onThemeChange(listener: () => void): void {
   listeners.push(listener);
 }
 
-/** Follows the system, until the reader chooses; the choice is kept in this browser. */
+/** Follows the system's theme until the user chooses one, which is stored in the browser. */
 export function setUpTheme(button: HTMLElement): void {
   apply(readChoice());
   systemIsDark.addEventListener('change', () => apply(readChoice()));

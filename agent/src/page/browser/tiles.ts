@@ -12,7 +12,7 @@ import {
   nameGpu,
 } from './format.ts';
 
-/** A figure that is told large. */
+/** A large figure. */
 interface Tile {
   readonly id: string;
   readonly name: string;
@@ -21,7 +21,7 @@ interface Tile {
   readonly ratio?: number;
 }
 
-/** The figures that are looked at first; those that the machine lacks are left out. */
+/** Lists the most important figures; absent ones are left out. */
 export function listTiles(snapshot: AgentSnapshot): Tile[] {
   return [
     ...toProcessorTiles(snapshot),
@@ -70,7 +70,7 @@ function toPairTiles(
   return [{ id, name, value: formatByteRate(one + other), detail }];
 }
 
-/** The fullest filesystem that can be written to. */
+/** The fullest writable filesystem. */
 function toSpaceTiles({ filesystems = [] }: AgentSnapshot): Tile[] {
   const [fullest] = filesystems
     .flatMap(({ mount_point: at, usage_ratio: ratio, read_only: fixed }) =>
@@ -118,7 +118,7 @@ interface ShownTile {
   readonly meter: Meter;
 }
 
-/** Keeps the row of tiles. */
+/** Creates the row of tiles. */
 export function makeTiles(parent: HTMLElement): (snapshot: AgentSnapshot) => void {
   const shown: ShownTile[] = [];
   return (snapshot) => {

@@ -1,16 +1,16 @@
-/** What is charted at one moment: figures by their keys. */
+/** The charted figures of one time, by key. */
 export type Figures = Readonly<Record<string, number>>;
 
-/** One figure over time; null where there was none. */
+/** One figure over time; null when it is absent. */
 export type Column = (number | null)[];
 
-/** As many intervals are shown: five minutes at one snapshot per second, as long as the agent's history. */
+/** The number of shown intervals: five minutes at one snapshot per second, as the agent's history. */
 const WINDOW_INTERVALS = 300;
 
-/** More than this many intervals without a snapshot are a gap, which no line crosses. */
+/** A longer time without a snapshot is a gap in the lines. */
 const GAP_INTERVALS = 2.5;
 
-/** The figures of the last minutes, all over the same times. It never holds more than its window. */
+/** The figures of the last minutes on one time axis, limited to the window. */
 export class Timeline {
   /** Unix time in seconds, as uPlot takes it. */
   readonly times: number[] = [];
@@ -21,17 +21,17 @@ export class Timeline {
     this.#intervalSeconds = seconds;
   }
 
-  /** The newest moment in Unix seconds, 0 when there is none. */
+  /** The newest time in Unix seconds; 0 without any. */
   get newest(): number {
     return this.times.at(-1) ?? 0;
   }
 
-  /** What the charts show, in Unix seconds. */
+  /** The range of the charts in Unix seconds. */
   get range(): [number, number] {
     return [this.newest - WINDOW_INTERVALS * this.#intervalSeconds, this.newest];
   }
 
-  /** Adds a moment. What is later than it was told by a clock that was set back since, and is forgotten. */
+  /** Adds figures. Later entries date from before the clock was set back, and are dropped. */
   add(timeMs: number, figures: Figures): void {
     const time = timeMs / 1000;
     while (this.times.length > 0 && this.newest >= time) this.#dropNewest();
@@ -69,7 +69,7 @@ export class Timeline {
     this.times.splice(0, kept);
     for (const [key, column] of this.#columns) {
       column.splice(0, kept);
-      // A device that has been gone for so long is forgotten.
+      // Drops the figures of devices that have vanished.
       if (column.every((value) => value === null)) this.#columns.delete(key);
     }
   }
