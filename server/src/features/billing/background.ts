@@ -1,33 +1,31 @@
 import type { BackgroundTask } from '#server/jobs/background-task.ts';
 import { defineJobHandler, type JobHandler } from '#server/jobs/job-queue.ts';
 
-import { sendKeyEmail } from './key-emails/send-key-email.ts';
+import { sendKeyEmail, type SendKeyEmailDependencies } from './key-emails/send-key-email.ts';
 import { sendReplacedKey } from './key-emails/send-replaced-key.ts';
-import { lookUpCustomer } from './look-up-customer.ts';
-import { reconcilePaddle } from './reconcile.ts';
-import { removeOldEventBodies } from './remove-old-bodies.ts';
+import { lookUpCustomer, type LookUpDependencies } from './look-up-customer.ts';
 import type { WebhookSecrets } from './providers/adapters.ts';
-import { retryDueEvents } from './replay-events.ts';
+import { reconcilePaddle, type ReconciliationDependencies } from './reconcile.ts';
+import { removeOldEventBodies, type RemovalDependencies } from './remove-old-bodies.ts';
+import { retryDueEvents, type ReplayDependencies } from './replay-events.ts';
 
-type JobDependencies = Parameters<typeof sendKeyEmail>[0] &
-  Parameters<typeof sendReplacedKey>[0] &
-  Parameters<typeof lookUpCustomer>[0];
+type JobDependencies = SendKeyEmailDependencies & LookUpDependencies;
 
-type TaskDependencies = Parameters<typeof retryDueEvents>[0] &
-  Parameters<typeof reconcilePaddle>[0] &
-  Parameters<typeof removeOldEventBodies>[0] & { readonly webhookSecrets: WebhookSecrets };
+type TaskDependencies = ReplayDependencies &
+  ReconciliationDependencies &
+  RemovalDependencies & { readonly webhookSecrets: WebhookSecrets };
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
-/** In one run; when there are more the next run starts at once. */
+/** In one run; if there are more, the next run starts at once. */
 const MAX_RETRIED = 100;
 
 export function createBillingJobs(deps: JobDependencies): readonly JobHandler[] {
   return [
-    defineJobHandler('send_key_email', (name, signal) => sendKeyEmail(deps, name, signal)),
-    defineJobHandler('send_replaced_key', (about, signal) => sendReplacedKey(deps, about, signal)),
-    defineJobHandler('look_up_customer', (name, signal) => lookUpCustomer(deps, name, signal)),
+    defineJobHandler('send_key_email', (key, signal) => sendKeyEmail(deps, key, signal)),
+    defineJobHandler('send_replaced_key', (job, signal) => sendReplacedKey(deps, job, signal)),
+    defineJobHandler('look_up_customer', (key, signal) => lookUpCustomer(deps, key, signal)),
   ];
 }
 
@@ -62,7 +60,7 @@ export function createBillingTasks(deps: TaskDependencies): readonly BackgroundT
     },
     {
       ...common,
-      // Also where no payments are taken any more: bodies of earlier ones may be stored.
+      // Also without a configured provider: bodies of earlier events may be stored.
       name: 'remove_old_event_bodies',
       intervalMs: HOUR_MS,
       event: 'payments.body_removal',

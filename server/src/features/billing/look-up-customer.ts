@@ -11,7 +11,7 @@ import { lockBilling } from './queries/ledger.ts';
 import type { CustomerKey } from './queries/purchases.ts';
 import { queueCustomerLookUps, queueKeyEmails } from './queue-jobs.ts';
 
-type LookUpDependencies = ApplyDependencies & {
+export type LookUpDependencies = ApplyDependencies & {
   readonly log: Logger;
   readonly paddleApi: PaddleApi | null;
   readonly pool: Pool;

@@ -13,7 +13,7 @@ import {
 } from './queries/reconciliations.ts';
 import { processEvent, type IntakeDependencies } from './receive-webhook.ts';
 
-interface ReconciliationDependencies extends IntakeDependencies {
+export interface ReconciliationDependencies extends IntakeDependencies {
   readonly log: Logger;
   readonly paddleApi: PaddleApi | null;
 }

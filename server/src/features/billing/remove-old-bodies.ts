@@ -6,7 +6,7 @@ import type { Queryable } from '#server/db/statement.ts';
 
 import { removeEventBodies } from './queries/events.ts';
 
-interface RemovalDependencies {
+export interface RemovalDependencies {
   readonly clock: Clock;
   readonly config: { readonly billing: { readonly rawKeepDays: number } };
   readonly pool: Pool;

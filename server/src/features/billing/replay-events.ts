@@ -19,7 +19,7 @@ import {
 } from './queries/events.ts';
 import { lockBilling } from './queries/ledger.ts';
 
-type ReplayDependencies = ApplyDependencies & { readonly log: Logger };
+export type ReplayDependencies = ApplyDependencies & { readonly log: Logger };
 
 const PAGE_SIZE = 200;
 

@@ -4,7 +4,7 @@ import type { WorkQueue } from '#server/jobs/work-queue.ts';
 import { attemptDelivery, claimDueDeliveries, type DeliveryDependencies } from './deliver.ts';
 import type { ClaimedDelivery } from './queries/deliveries.ts';
 import { removeMessagesBefore } from './queries/messages.ts';
-import { recordTimeBasedEvents } from './record-time-based-events.ts';
+import { recordTimeBasedEvents, type TransitionDependencies } from './record-time-based-events.ts';
 
 /** Deliveries in progress to one endpoint by one process, so that an endpoint that does not answer delays no other. */
 const MAX_PER_ENDPOINT = 16;
@@ -25,9 +25,7 @@ export function createDeliveryQueue(deps: DeliveryDependencies): WorkQueue<Claim
   };
 }
 
-export function createWebhookTasks(
-  deps: Parameters<typeof recordTimeBasedEvents>[0],
-): readonly BackgroundTask[] {
+export function createWebhookTasks(deps: TransitionDependencies): readonly BackgroundTask[] {
   return [
     {
       name: 'time_based_events',

@@ -18,7 +18,7 @@ import {
 import { recordEvents, type EventDependencies, type LicenseEvent } from './record-events.ts';
 import { describeTransition } from './rules/describe-change.ts';
 
-interface TransitionDependencies extends EventDependencies {
+export interface TransitionDependencies extends EventDependencies {
   readonly clock: Clock;
   readonly pool: Pool;
 }

@@ -44,7 +44,9 @@ export interface KeyEmailDependencies {
   readonly vault: Vault;
 }
 
-type Dependencies = KeyEmailDependencies & { readonly paddleApi: PaddleApi | null };
+export interface SendKeyEmailDependencies extends KeyEmailDependencies {
+  readonly paddleApi: PaddleApi | null;
+}
 
 /** Longer than a job may take: the process with an older claim was killed. */
 export const CLAIM_TIMEOUT_MS = 180_000;
@@ -68,7 +70,7 @@ const CLOCK_TOLERANCE_MS = 60_000;
  * @throws Error if a retry may succeed
  */
 export async function sendKeyEmail(
-  deps: Dependencies,
+  deps: SendKeyEmailDependencies,
   key: TransactionKey,
   signal?: AbortSignal,
 ): Promise<void> {
@@ -97,7 +99,7 @@ export async function sendKeyEmail(
 
 /** The provider's data of the customer take precedence over those of the checkout. */
 async function findCustomerToLookUp(
-  { pool, paddleApi }: Dependencies,
+  { pool, paddleApi }: SendKeyEmailDependencies,
   key: TransactionKey,
 ): Promise<CustomerKey | null> {
   if (key.provider !== 'paddle' || paddleApi === null) return null;
@@ -105,7 +107,7 @@ async function findCustomerToLookUp(
 }
 
 async function waitForLookUp(
-  { clock, pool }: Dependencies,
+  { clock, pool }: SendKeyEmailDependencies,
   key: TransactionKey,
   customer: CustomerKey,
 ): Promise<void> {
@@ -119,7 +121,7 @@ async function waitForLookUp(
 
 /** Returns the hash of the address, and replaces stored hashes under previous master secrets by it. */
 async function hashAddress(
-  { pool, vault }: Dependencies,
+  { pool, vault }: SendKeyEmailDependencies,
   key: TransactionKey,
   address: string,
 ): Promise<string> {
@@ -133,7 +135,7 @@ async function hashAddress(
 
 /** Returns until when a second attempt is delayed; null if it is not. */
 async function findEndOfDelay(
-  { clock, pool }: Dependencies,
+  { clock, pool }: SendKeyEmailDependencies,
   key: TransactionKey,
   addressHash: string,
 ): Promise<Date | null> {
@@ -152,7 +154,7 @@ interface Claim {
 
 /** Claims the keys to send; null if all were sent. */
 async function claim(
-  { clock, pool }: Dependencies,
+  { clock, pool }: SendKeyEmailDependencies,
   key: TransactionKey,
   valid: readonly BoughtLicense[],
   addressHash: string,
@@ -173,7 +175,7 @@ async function claim(
 }
 
 async function compose(
-  { catalog, pool, vault }: Dependencies,
+  { catalog, pool, vault }: SendKeyEmailDependencies,
   key: TransactionKey,
   claimed: Claim,
   address: string,
@@ -209,7 +211,7 @@ function createMessageToken(vault: Vault, content: readonly unknown[]): string {
 }
 
 async function record(
-  deps: Dependencies,
+  deps: SendKeyEmailDependencies,
   key: TransactionKey,
   { licenses, isUnconfirmed }: Claim,
   result: SendResult,
@@ -242,7 +244,7 @@ async function record(
 }
 
 async function scheduleSecondAttempt(
-  { clock, pool }: Dependencies,
+  { clock, pool }: SendKeyEmailDependencies,
   key: TransactionKey,
 ): Promise<void> {
   const now = clock.now();
