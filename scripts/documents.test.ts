@@ -87,9 +87,13 @@ test('every command in the documents is one of the command line', async () => {
   assert.deepEqual(unknown, []);
 });
 
-test('every setting in the documents is one of .env.example, or of the installation of the agent', () => {
+test('every setting in the documents is one of .env.example, or of the agent', () => {
   const example = readFileSync(join(repository, '.env.example'), 'utf8');
-  const ofAgent = ['agent/install.sh', 'agent/src/install/options.ts']
+  const ofAgent = [
+    'agent/install.sh',
+    'agent/src/install/options.ts',
+    'scripts/package/files/latchkey-agent.sh',
+  ]
     .map((file) => readFileSync(join(repository, file), 'utf8'))
     .flatMap((text) => [...text.matchAll(/\bLATCHKEY_[A-Z0-9_]*[A-Z0-9]/g)])
     .map(([name]) => name);
