@@ -17,7 +17,7 @@ import { type Finding, ok, warning } from './finding.ts';
 const PARTITIONS = 'event partitions';
 
 /** Checks that partitions for the events of today and tomorrow exist, and that the service may create more. */
-export async function checkEventDays(pool: Pool, now: Date): Promise<Finding> {
+export async function checkEventPartitions(pool: Pool, now: Date): Promise<Finding> {
   if (!(await mayCreatePartitions(pool))) {
     return warning(PARTITIONS, {
       code: 'event_partitions.not_permitted',

@@ -8,7 +8,7 @@ import { sendQuery } from '#server/db/send-query.ts';
 import { messageOf } from '#server/lib/error-message.ts';
 import { createVault } from '#server/lib/vault.ts';
 
-import { checkEventDays, checkRemoval, checkRollups } from './check-analytics.ts';
+import { checkEventPartitions, checkRemoval, checkRollups } from './check-analytics.ts';
 import { checkMail, checkSubscribers } from './check-mail.ts';
 import { checkPayments } from './check-payments.ts';
 import { checkEndpoints, checkJobs } from './check-queues.ts';
@@ -38,7 +38,7 @@ export async function checkDatabase(
     ...(await checkMail(pool, config, secrets)),
     ...(await checkSubscribers(pool, config, secrets)),
     ...(await checkEndpoints(pool)),
-    await checkEventDays(pool, new Date()),
+    await checkEventPartitions(pool, new Date()),
     await checkRollups(pool, new Date()),
     await checkRemoval(pool, new Date()),
   ];
