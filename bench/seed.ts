@@ -5,14 +5,13 @@ import { systemClock } from '#server/clock.ts';
 import { loadCatalog } from '#server/config/catalog.ts';
 import type { Product } from '#server/config/catalog-model.ts';
 import { loadConfiguration } from '#server/config/load.ts';
-import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
 import { issueEntitlement } from '#server/features/entitlements/issue-entitlement.ts';
 import { sealLicenseKey } from '#server/features/licenses/license-key.ts';
 import { findCatalogTerms } from '#server/features/licenses/terms.ts';
 import { createLog } from '#server/log.ts';
-import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { credentialsOf } from './lib/credentials.ts';
@@ -99,7 +98,7 @@ await migrate(database.pool);
 const catalog = loadCatalog(config.catalogPath);
 const [product] = [...catalog.products.values()];
 if (product === undefined) throw new Error('the catalogue has no product');
-const ctx = makeContext({
+const ctx = createContext({
   config,
   secrets,
   catalog: () => catalog,

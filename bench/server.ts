@@ -18,7 +18,6 @@ import { buildApp } from '#server/app.ts';
 import { systemClock } from '#server/clock.ts';
 import { loadCatalog } from '#server/config/catalog.ts';
 import { loadConfiguration } from '#server/config/load.ts';
-import type { Context } from '#server/context.ts';
 import { migrate } from '#server/db/migrate.ts';
 import { openDatabase } from '#server/db/open-database.ts';
 import { storeRequests } from '#server/features/analytics/event-queue.ts';
@@ -37,7 +36,7 @@ import type { App } from '#server/http/app-instance.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
 import { createMailTransport } from '#server/mail/smtp-transport.ts';
-import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { EMPTY_TRIAL, EMPTY_VALIDATE } from './lib/empty-answers.ts';
@@ -127,7 +126,7 @@ const database = await openDatabase(config, secrets, log);
 await migrate(database.pool);
 const catalog = loadCatalog(config.catalogPath);
 const metrics = createMetrics({ version: 'bench' });
-const ctx = makeContext({
+const ctx = createContext({
   config,
   secrets,
   catalog: () => catalog,

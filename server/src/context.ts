@@ -1,73 +1,168 @@
 import type { Pool } from 'pg';
-import type { Logger } from 'pino';
 
 import type { Clock } from './clock.ts';
 import type { Catalog } from './config/catalog.ts';
 import type { Config } from './config/config.ts';
+import type { Secrets } from './config/secrets.ts';
+import { isDatabaseUnresponsive, isLockTimeout } from './db/database-errors.ts';
+import { readDatabaseTime } from './db/database-time.ts';
 import type { Queryable } from './db/statement.ts';
-import type { EventQueue } from './features/analytics/event-queue.ts';
-import type { EventCounts } from './features/analytics/event-counts.ts';
-import type { NameFilter } from './features/analytics/rules/select-events.ts';
-import type { ConfiguredApiKey } from './features/api-keys/authenticate.ts';
+import { createEventQueue } from './features/analytics/event-queue.ts';
+import { EventCounts } from './features/analytics/event-counts.ts';
+import { createNameFilter } from './features/analytics/rules/select-events.ts';
+import { readConfiguredKeys } from './features/api-keys/authenticate.ts';
 import type { PaddleApi } from './features/billing/providers/paddle/paddle-api.ts';
-import type { WebhookBatch } from './features/billing/webhook-batch.ts';
-import type { WebhookSecrets } from './features/billing/providers/adapters.ts';
-import type { SigningKeyRing } from './features/entitlements/key-ring.ts';
-import type { LicenseBatches } from './features/licenses/batches.ts';
-import type { CheckLimiter } from './features/licenses/check-limiter.ts';
-import type { GuessLimiter } from './features/licenses/guess-limiter.ts';
-import type { OutreachLimiter } from './features/outreach/outreach-limiter.ts';
-import type { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
-import type { TrialBatch } from './features/trials/trial.ts';
-import type { HeartbeatQueue } from './features/usage/record-heartbeat.ts';
-import type { StorageLimits } from './http/limit-storage.ts';
-import type { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
-import type { Vault } from './lib/vault.ts';
+import { createWebhookBatch } from './features/billing/webhook-batch.ts';
+import { readWebhookSecrets } from './features/billing/providers/adapters.ts';
+import { SigningKeyRing } from './features/entitlements/key-ring.ts';
+import { ensureSigningKey } from './features/entitlements/rotate-signing-key.ts';
+import { createLicenseBatches } from './features/licenses/batches.ts';
+import { CheckLimiter } from './features/licenses/check-limiter.ts';
+import { GuessLimiter } from './features/licenses/guess-limiter.ts';
+import { OutreachLimiter, type OutreachLimits } from './features/outreach/outreach-limiter.ts';
+import { WantedEvents } from './features/outgoing-webhooks/wanted-events.ts';
+import { createTrialBatch } from './features/trials/grant-trials.ts';
+import { createHeartbeatQueue } from './features/usage/record-heartbeat.ts';
+import { ConcurrencyLimiter } from './lib/concurrency-limiter.ts';
+import { createVault } from './lib/vault.ts';
+import type { Logger } from './log.ts';
+import { StorageQuota } from './lib/storage-quota.ts';
 import type { MailTransport } from './mail/mail-transport.ts';
 import type { Metrics } from './metrics.ts';
 
-/** Everything through which a use case reaches the outside world; made once, in `make-context.ts`. */
-export interface Context {
+/**
+ * Everything that use cases work with. This is the only place that knows all features: each of them declares the
+ * dependencies that it needs, and a context satisfies them.
+ */
+export type Context = ReturnType<typeof createContext>;
+
+export interface ContextOptions {
   readonly config: Config;
-  /** Read anew on SIGHUP, so it is asked for at each use. */
+  readonly secrets: Pick<
+    Secrets,
+    'master' | 'previousMasters' | 'outreachApiKey' | 'metricsToken' | 'webhooks'
+  >;
+  /** Returns the current catalogue, which is read again on SIGHUP. */
   readonly catalog: () => Catalog;
   readonly clock: Clock;
-  /** The present moment by the clock of the database's machine. */
-  readonly readDatabaseTime: (db: Queryable) => Promise<Date>;
   readonly log: Logger;
   readonly metrics: Metrics;
-  readonly vault: Vault;
   readonly pool: Pool;
-  readonly signingKeys: SigningKeyRing;
-  readonly configuredApiKeys: readonly ConfiguredApiKey[];
-  /** By provider; empty: not configured. */
-  readonly webhookSecrets: WebhookSecrets;
-  /** Null while no mail is configured. */
-  readonly mail: MailTransport | null;
-  /** The same relay over other connections, so that letters to many hold up no key. Null while no mail is configured. */
-  readonly outreachMail: MailTransport | null;
-  readonly outreach: OutreachLimiter;
-  /** Null while there is no key for it. */
-  readonly paddleApi: PaddleApi | null;
-  readonly batches: LicenseBatches & {
-    readonly trials: TrialBatch;
-    readonly webhooks: WebhookBatch;
-    readonly heartbeats: HeartbeatQueue;
-    readonly events: EventQueue;
+  /** Default: the clock of the database server. */
+  readonly readDatabaseTime?: (db: Queryable) => Promise<Date>;
+  /** Null: no mail is configured. Default: null. */
+  readonly mail?: MailTransport | null;
+  /** The same relay over other connections, so that bulk mail delays no key. Default: null. */
+  readonly outreachMail?: MailTransport | null;
+  /** Default: the limits of a service. */
+  readonly outreachLimits?: Partial<OutreachLimits>;
+  /** Default: never, as where the disk belongs to another machine. */
+  readonly isDiskLow?: () => boolean;
+  /** Null: no API key of Paddle is configured. Default: null. */
+  readonly paddleApi?: PaddleApi | null;
+}
+
+/**
+ * Batches that run at the same time: two each of validations and events, and one each of their records, sold terms,
+ * lookups, checks, trials, webhooks and heartbeats. The database limiter leaves them these connections; in a pool that is
+ * too small for that, it admits one call at a time.
+ */
+const CONNECTIONS_FOR_BATCHES = 11;
+
+/** At a millisecond or two each, the last of them waits for less than a second. */
+const MAX_QUEUED_FOR_DATABASE = 1_000;
+
+const MAX_QUEUED_FOR_LICENSES = 2_000;
+const MAX_CALLS_FOR_ONE_LICENSE = 100;
+
+const MAX_CONCURRENT_LOOK_UPS = 256;
+const MAX_QUEUED_LOOK_UPS = 2_000;
+const MAX_LOOK_UPS_OF_ONE_NETWORK = 500;
+
+/** Creates a context. It connects to nothing and reads nothing: see {@link loadSigningKeys}. */
+export function createContext(options: ContextOptions) {
+  const { config, secrets, catalog, clock, log, metrics, pool } = options;
+  const vault = createVault(secrets.master, secrets.previousMasters);
+  const signingKeys = new SigningKeyRing({ pool, clock, vault, log });
+  const limiters = createLimiters(config, pool);
+  const outreach = new OutreachLimiter(options.outreachLimits);
+  metrics.setQueueDepth('database', () => limiters.databaseLimiter.queued);
+  metrics.setQueueDepth('activations', () => limiters.licenseLimiter.queued);
+  metrics.setQueueDepth('guesses', () => limiters.lookUpLimiter.queued);
+  metrics.setQueueDepth('outreach', () => outreach.queued);
+  const wantedEvents = new WantedEvents(clock);
+  return {
+    config,
+    catalog,
+    clock,
+    readDatabaseTime: options.readDatabaseTime ?? readDatabaseTime,
+    log,
+    metrics,
+    vault,
+    pool,
+    signingKeys,
+    configuredApiKeys: readConfiguredKeys(secrets),
+    webhookSecrets: readWebhookSecrets(secrets),
+    mail: options.mail ?? null,
+    outreachMail: options.outreachMail ?? null,
+    outreach,
+    paddleApi: options.paddleApi ?? null,
+    batches: {
+      ...createLicenseBatches({ clock, pool }, metrics),
+      trials: createTrialBatch(
+        { catalog, clock, config, pool, signingKeys, vault, wantedEvents },
+        metrics,
+      ),
+      webhooks: createWebhookBatch(
+        { catalog, clock, config, log, pool, vault, wantedEvents },
+        metrics,
+      ),
+      heartbeats: createHeartbeatQueue({ clock, pool }, metrics),
+      events: createEventQueue({ clock, pool }, metrics),
+    },
+    ...limiters,
+    guesses: new GuessLimiter(clock),
+    checkLimiter: new CheckLimiter(clock),
+    storage: {
+      quota: new StorageQuota(config.storage.quotaMib * 1_048_576),
+      isDiskLow: options.isDiskLow ?? (() => false),
+    },
+    eventCounts: new EventCounts(clock, (outcome, count) => metrics.countEvents(outcome, count)),
+    wantedNames: createNameFilter(config.events.names),
+    wantedEvents,
   };
-  /** Limits calls that need a connection and do not go through a batch. */
-  readonly databaseLimiter: ConcurrencyLimiter;
-  /** Limits changes of licenses, by the id of the license. */
-  readonly licenseLimiter: ConcurrencyLimiter;
-  readonly guesses: GuessLimiter;
-  /** Limits look-ups of keys that a client's network has not used before, by network. */
-  readonly lookUpLimiter: ConcurrencyLimiter;
-  readonly checkLimiter: CheckLimiter;
-  /** Limits what is stored for clients without credentials. */
-  readonly storage: StorageLimits;
-  readonly eventCounts: EventCounts;
-  /** Which names of analytics events are taken. */
-  readonly wantedNames: NameFilter;
-  /** Which events the endpoints of outgoing webhooks want. */
-  readonly wantedEvents: WantedEvents;
+}
+
+function createLimiters(config: Config, pool: Pool) {
+  const limit = Math.max(1, config.database.poolSize - CONNECTIONS_FOR_BATCHES);
+  const isSharedFailure = (error: unknown): Promise<boolean> => isDatabaseUnresponsive(pool, error);
+  return {
+    /** Calls that need a connection and do not go through a batch. */
+    databaseLimiter: new ConcurrencyLimiter({
+      limit,
+      maxQueued: MAX_QUEUED_FOR_DATABASE,
+      isSharedFailure,
+    }),
+    /** Changes of licenses, by the id of the license. */
+    licenseLimiter: new ConcurrencyLimiter({
+      limit,
+      maxQueued: MAX_QUEUED_FOR_LICENSES,
+      maxPerKey: MAX_CALLS_FOR_ONE_LICENSE,
+      isSharedFailure,
+      isKeyFailure: isLockTimeout,
+    }),
+    /** Look-ups of keys that a client's network has not used before, by network. */
+    lookUpLimiter: new ConcurrencyLimiter({
+      limit: MAX_CONCURRENT_LOOK_UPS,
+      maxQueued: MAX_QUEUED_LOOK_UPS,
+      maxPerKey: MAX_LOOK_UPS_OF_ONE_NETWORK,
+      isSharedFailure,
+    }),
+  };
+}
+
+/** Reads the signing keys, and creates the first one in a new database. */
+export async function loadSigningKeys(ctx: Context): Promise<void> {
+  await ensureSigningKey(ctx);
+  await ctx.signingKeys.refresh();
 }

@@ -6,7 +6,6 @@ import { buildApp } from '#server/app.ts';
 import type { Catalog } from '#server/config/catalog.ts';
 import { readConfiguration } from '#server/config/load.ts';
 import type { Secrets } from '#server/config/secrets.ts';
-import type { Context } from '#server/context.ts';
 import { lacksMigrations } from '#server/db/migrate.ts';
 import { createPool } from '#server/db/pool.ts';
 import { countBacklog } from '#server/features/health/count-backlog.ts';
@@ -21,7 +20,7 @@ import { prepareToClose } from '#server/http/close-gracefully.ts';
 import { observeRequests } from '#server/http/observe-requests.ts';
 import { createLog } from '#server/log.ts';
 import type { MailTransport } from '#server/mail/mail-transport.ts';
-import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
 
 import { createTestDatabase, type TestDatabase } from './database.ts';
@@ -168,7 +167,7 @@ function makeTestContext(
   });
   const { poolSize = config.database.poolSize, masterSecret = TEST_MASTER_SECRET } = options;
   let catalog = options.catalog ?? testCatalog();
-  const ctx = makeContext({
+  const ctx = createContext({
     config: {
       ...config,
       database: { ...config.database, poolSize },

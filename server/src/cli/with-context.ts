@@ -3,7 +3,6 @@ import { loadCatalog } from '#server/config/catalog.ts';
 import type { Config } from '#server/config/config.ts';
 import { loadConfiguration } from '#server/config/load.ts';
 import { listSecretIds, type Secrets } from '#server/config/secrets.ts';
-import type { Context } from '#server/context.ts';
 import { findEmbeddedPostgres } from '#server/db/embedded/connection.ts';
 import { listPendingMigrations, migrate } from '#server/db/migrate.ts';
 import { openDatabase, type OpenDatabase } from '#server/db/open-database.ts';
@@ -12,7 +11,7 @@ import { openPaddleApi } from '#server/features/billing/providers/paddle/paddle-
 import { version } from '#server/lib/version.ts';
 import { type Logger, createLog } from '#server/log.ts';
 import { formatForTerminal } from '#server/log-terminal.ts';
-import { loadSigningKeys, makeContext } from '#server/make-context.ts';
+import { createContext, loadSigningKeys, type Context } from '#server/context.ts';
 import { createMetrics } from '#server/metrics.ts';
 import { commandProcess } from './command-process.ts';
 import { failed } from './command-error.ts';
@@ -38,7 +37,7 @@ export async function withContext<T>(work: (ctx: Context) => Promise<T>): Promis
     // Only this program uses the embedded database, so it migrates it.
     if (config.database.kind === 'embedded') await migrate(pool);
     else await requireMigrated(pool);
-    const ctx = makeContext({
+    const ctx = createContext({
       config,
       secrets,
       catalog: () => catalog,
