@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { createMetrics } from './metrics.ts';
 import type { BacklogNumbers } from './metrics-gauges.ts';
 
-/** The lines of the scrape that begin so. */
+/** The lines of a scrape with a prefix. */
 async function linesOf(metrics: { render(): Promise<string> }, prefix: string): Promise<string[]> {
   return (await metrics.render()).split('\n').filter((line) => line.startsWith(prefix));
 }
 
-test('requests are counted in cumulative buckets by route, method and status', async () => {
+test('counts requests in cumulative buckets by route, method and status', async () => {
   const metrics = createMetrics({ version: '1.2.3' });
   for (const seconds of [0.0005, 0.003, 0.003, 60])
     metrics.observeRequest('/a', 'GET', 200, seconds);
@@ -31,7 +31,7 @@ test('requests are counted in cumulative buckets by route, method and status', a
   assert.ok(lines.includes(`${name}_count{route="/a",method="GET",status="404"} 1`));
 });
 
-test('batches are measured by name, size and time', async () => {
+test('measures the size and duration of batches', async () => {
   const metrics = createMetrics({ version: '1' });
   metrics.observeBatch('validate', 3, 0.002);
   metrics.observeBatch('validate', 64, 0.004);
@@ -42,7 +42,7 @@ test('batches are measured by name, size and time', async () => {
   assert.deepEqual(durations, ['latchkey_batch_duration_seconds_count{batch="validate"} 2']);
 });
 
-test('queues and the database pool are read when they are scraped', async () => {
+test('reads queues and the database pool at each scrape', async () => {
   const metrics = createMetrics({ version: '1' });
   let depth = 0;
   metrics.setQueueDepth('validate', () => depth);
@@ -58,7 +58,7 @@ test('queues and the database pool are read when they are scraped', async () => 
   ]);
 });
 
-test('the backlog is read at each scrape, and not reported before it was counted', async () => {
+test('reads the backlog at each scrape, and reports none before it was counted', async () => {
   const metrics = createMetrics({ version: '1' });
   let backlog: BacklogNumbers | null = null;
   metrics.setBacklog(() => backlog);
@@ -83,7 +83,7 @@ test('the backlog is read at each scrape, and not reported before it was counted
   ]);
 });
 
-test('refusals are counted by operation and reason', async () => {
+test('counts refusals by operation and reason', async () => {
   const metrics = createMetrics({ version: '1' });
   metrics.countRefusal('activate', 'activation_limit_reached');
   metrics.countRefusal('activate', 'activation_limit_reached');
@@ -92,7 +92,7 @@ test('refusals are counted by operation and reason', async () => {
   ]);
 });
 
-test('the build and the process describe themselves', async () => {
+test('reports the build and the process', async () => {
   const metrics = createMetrics({ version: '1.2.3' });
   assert.deepEqual(await linesOf(metrics, 'latchkey_build_info{'), [
     `latchkey_build_info{version="1.2.3",node_version="${process.versions.node}"} 1`,
@@ -100,7 +100,7 @@ test('the build and the process describe themselves', async () => {
   assert.equal((await linesOf(metrics, 'process_resident_memory_bytes ')).length, 1);
 });
 
-test('labels cannot break out of their quotes', async () => {
+test('escapes labels', async () => {
   const metrics = createMetrics({ version: '1' });
   metrics.observeRequest('/a"\\\n', 'GET', 200, 1);
   const lines = await linesOf(metrics, 'latchkey_http_request_duration_seconds_count');
@@ -109,7 +109,7 @@ test('labels cannot break out of their quotes', async () => {
   ]);
 });
 
-test('the load of the HTTP layer: one state at a time, and its memory', async () => {
+test('reports the load of the HTTP layer: one state at a time, and its memory', async () => {
   const metrics = createMetrics({ version: '1.2.3' });
   assert.deepEqual(await linesOf(metrics, 'latchkey_http_load_state{'), []);
   metrics.setHttpLoad(() => ({

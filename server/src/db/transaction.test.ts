@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import { openTestPool } from '../../test/database-pool.ts';
 import { isLockTimeout, isTransientConflict, isUniqueViolation } from './database-errors.ts';
 import type { Queryable } from './statement.ts';
-import { inTransaction } from './transaction.ts';
+import { inTransaction, inTransactionOnce } from './transaction.ts';
 
 const pool = await openTestPool();
 await pool.query('create table notes (id integer primary key, text text)');
@@ -70,15 +70,20 @@ describe('inTransaction', () => {
     assert.ok(texts[0] === 'ab' || texts[0] === 'ba');
   });
 
-  test('throws a conflict after five tries', async () => {
-    let tries = 0;
-    const failing = inTransaction(pool, async (client) => {
-      tries++;
-      await client.query(`do $$ begin raise sqlstate '40001'; end $$`);
+  for (const [run, expected] of [
+    [inTransaction, 5],
+    [inTransactionOnce, 1],
+  ] as const) {
+    test(`throws a conflict after ${expected} tries: ${run.name}`, async () => {
+      let tries = 0;
+      const failing = run(pool, async (client) => {
+        tries++;
+        await client.query(`do $$ begin raise sqlstate '40001'; end $$`);
+      });
+      await assert.rejects(failing, isTransientConflict);
+      assert.equal(tries, expected);
     });
-    await assert.rejects(failing, isTransientConflict);
-    assert.equal(tries, 5);
-  });
+  }
 
   test('discards a connection that breaks, and opens another', async () => {
     const failing = inTransaction(pool, (client) =>

@@ -21,7 +21,7 @@ beforeEach(async () => {
   await pool.query('truncate jobs');
 });
 
-test('a job is stored with its payload, its key under its name, and its time', async () => {
+test('stores a job with its payload, its name and key, and its time', async () => {
   await addJobs(pool, [{ name: 'send_key_email', payload: mail('txn_1') }]);
   const runAt = new Date(Date.now() + 3_600_000);
   const customer = { provider: 'paddle', customerId: 'ctm_1' };
@@ -48,7 +48,7 @@ test('a job is stored with its payload, its key under its name, and its time', a
   ]);
 });
 
-test('a job of a transaction that is rolled back is never there', async () => {
+test('stores no job of a transaction that is rolled back', async () => {
   const failing = inTransaction(pool, async (client) => {
     await addJobs(client, [{ name: 'send_key_email', payload: mail('txn_1') }]);
     throw new Error('no');
@@ -57,7 +57,7 @@ test('a job of a transaction that is rolled back is never there', async () => {
   assert.deepEqual(await listStored(), []);
 });
 
-test('jobs with the same key are one, also within one call, and the last word counts', async () => {
+test('keeps one job of a key, the last one, also within one call', async () => {
   await addJobs(pool, [{ name: 'send_key_email', payload: mail('txn_0'), key: 'a' }]);
   await addJobs(pool, [
     { name: 'send_key_email', payload: mail('txn_1'), key: 'a' },
@@ -73,7 +73,7 @@ test('jobs with the same key are one, also within one call, and the last word co
   ]);
 });
 
-test('transactions that add the same keys in opposite order all succeed', async () => {
+test('adds the same keys from transactions in opposite orders', async () => {
   const keys = Array.from({ length: 20 }, (_, index) => `key-${index}`);
   await Promise.all(
     Array.from({ length: 12 }, (_, index) => addAll(index % 2 === 0 ? keys : keys.toReversed())),
@@ -90,7 +90,7 @@ function addAll(keys: readonly string[]): Promise<void> {
   );
 }
 
-test('a payload that the kind of job does not take is refused before it is stored', async () => {
+test('rejects a payload that does not match its kind of job', async () => {
   const payload = { provider: '', transactionId: 'x' };
   await assert.rejects(addJobs(pool, [{ name: 'send_key_email', payload }]));
   await addJobs(pool, []);

@@ -51,16 +51,16 @@ const mail = (transactionId: string) => ({ provider: 'paddle', transactionId });
 const add = (id: string, options = {}) =>
   addJobs(pool, [{ name: 'send_key_email', payload: mail(id), ...options }]);
 
-/** How often a connection was taken: once for each look, as long as no job is done. */
-let looks = 0;
+/** Connections that were taken: one for each poll while no job runs. */
+let polls = 0;
 pool.on('acquire', () => {
-  looks += 1;
+  polls += 1;
 });
 
-/** Waits until the loop has looked twice more; nobody else asks the database meanwhile. */
-async function twoMoreLooks(): Promise<void> {
-  const before = looks;
-  await eventually(() => looks >= before + 2);
+/** Waits for two more polls; nothing else may use the pool. */
+async function waitForTwoPolls(): Promise<void> {
+  const before = polls;
+  await eventually(() => polls >= before + 2);
 }
 
 const logged = () => lines.map((line) => JSON.parse(line));
@@ -235,7 +235,7 @@ test('logs an outage of the database once, and runs jobs when it is over', async
   await pool.query('alter table jobs rename to away');
   start(async (id) => void done.push(id));
   await eventually(() => logged().length === 1);
-  await twoMoreLooks();
+  await waitForTwoPolls();
   await pool.query('alter table away rename to jobs');
   await add('txn_1');
   await eventually(() => done.length === 1);

@@ -7,7 +7,7 @@ import { PublicError } from '#server/errors.ts';
 
 import { Batcher, type BatcherOptions } from './batcher.ts';
 
-/** A batcher on a pretended statement; `release` lets the batch under way come to its end. */
+/** A batcher with a fake statement; `release` ends the running batch. */
 function setUp(options: Partial<BatcherOptions<number, number>> = {}) {
   const batches: number[][] = [];
   const observed: number[] = [];
@@ -41,13 +41,13 @@ function setUp(options: Partial<BatcherOptions<number, number>> = {}) {
   return { batcher, batches, observed, release, depth: () => depth.read() };
 }
 
-/** Lets everything that can happen now happen. */
+/** Waits until the event loop has nothing left to do. */
 async function settle(): Promise<void> {
   for (let turn = 0; turn < 5; turn++) await new Promise(setImmediate);
 }
 
 describe('Batcher', () => {
-  test('calls that arrive while a batch is under way travel in the next one', async () => {
+  test('puts calls that arrive while a batch runs into the next one', async () => {
     const { batcher, batches, release, observed } = setUp();
     const first = batcher.submit(1);
     await settle();
@@ -63,7 +63,7 @@ describe('Batcher', () => {
     assert.deepEqual(observed, [1, 3]);
   });
 
-  test('where inputs differ in size, a batch holds as much as fits, and a large one travels alone', async () => {
+  test('fills a batch by the size of its inputs, and sends a large one alone', async () => {
     const { batcher, batches, release, depth } = setUp({ sizeOf: (input) => input });
     const inputs = [1, 3, 1, 9, 2, 2, 1];
     const answers = inputs.map((input) => batcher.submit(input));
@@ -76,7 +76,7 @@ describe('Batcher', () => {
     assert.equal(depth(), 0);
   });
 
-  test('calls that arrive together travel together; a batch has its greatest size', async () => {
+  test('sends calls that arrive together in batches of the maximum size', async () => {
     const { batcher, batches, release } = setUp();
     const answers = [1, 2, 3, 4, 5, 6].map((input) => batcher.submit(input));
     await release();
@@ -88,7 +88,7 @@ describe('Batcher', () => {
     ]);
   });
 
-  test('a second batch starts beside the first once enough calls wait, each caller with its own output', async () => {
+  test('starts a second batch beside the first once enough calls wait', async () => {
     const { batcher, batches, release } = setUp({ overlapFrom: 2, maxBatchSize: 2 });
     const answers: Promise<number>[] = [];
     for (let input = 1; input <= 7; input++) {
@@ -120,7 +120,7 @@ describe('Batcher', () => {
     assert.deepEqual(order, ['sent 1', 'sent 2', 'answered 1', 'answered 2']);
   });
 
-  test('a full queue refuses the next call at once, and takes calls again once it is shorter', async () => {
+  test('rejects a call at once when the queue is full, and accepts one when there is room', async () => {
     const { batcher, release, depth } = setUp();
     const first = batcher.submit(0);
     await settle();
@@ -146,7 +146,7 @@ describe('Batcher', () => {
     assert.equal(depth(), 0);
   });
 
-  test('an error stays with the call that caused it', async () => {
+  test('rejects only the call that caused an error', async () => {
     const poison = new Error('poison');
     const { batcher } = setUp({
       maxBatchSize: 100,
@@ -165,7 +165,7 @@ describe('Batcher', () => {
     });
   });
 
-  test('a statement that forgets an input fails that call, and the batcher goes on', async () => {
+  test('rejects a call without a result, and continues', async () => {
     const { batcher } = setUp({ execute: async (inputs) => inputs.slice(0, 1) });
     const answers = await Promise.allSettled([batcher.submit(1), batcher.submit(2)]);
     assert.deepEqual(
@@ -175,7 +175,7 @@ describe('Batcher', () => {
     assert.equal(await batcher.submit(3), 3);
   });
 
-  test('whenever calls arrive, each gets its own output and none is lost', async () => {
+  test('returns its own output to each call, whenever it arrives', async () => {
     const arrivals = fc.array(fc.integer({ min: 0, max: 3 }), { maxLength: 40 });
     const property = fc.asyncProperty(arrivals, async (pauses) => {
       const { batcher, observed } = setUp({

@@ -12,8 +12,8 @@ function databaseError(code: string): DatabaseError {
   return error;
 }
 
-/** A statement that takes all its inputs or, when there is a poisonous one among them, none. */
-function makeStatement(isPoison: (input: number) => boolean) {
+/** A statement that stores all its inputs, or none when one of them is invalid. */
+function createStatement(isInvalid: (input: number) => boolean) {
   const stored: number[] = [];
   let executions = 0;
   return {
@@ -21,7 +21,7 @@ function makeStatement(isPoison: (input: number) => boolean) {
     executions: () => executions,
     execute: async (inputs: readonly number[]) => {
       executions++;
-      if (inputs.some(isPoison)) throw databaseError('22P02');
+      if (inputs.some(isInvalid)) throw databaseError('22P02');
       stored.push(...inputs);
       return inputs.map((input) => input * 10);
     },
@@ -29,8 +29,8 @@ function makeStatement(isPoison: (input: number) => boolean) {
 }
 
 describe('isolateFailures', () => {
-  test('one poisonous input among 100 fails alone, in a few executions', async () => {
-    const statement = makeStatement((input) => input === 37);
+  test('fails one invalid input of 100 alone, in a few executions', async () => {
+    const statement = createStatement((input) => input === 37);
     const inputs = Array.from({ length: 100 }, (_, index) => index);
     const results = await isolateFailures(inputs, statement.execute);
     results.forEach((result, index) => {
@@ -40,28 +40,31 @@ describe('isolateFailures', () => {
     assert.ok(statement.executions() <= 15, `${statement.executions()} executions`);
   });
 
-  test('whatever the inputs: each has its own result, and each good one is stored once', async () => {
-    const property = fc.asyncProperty(fc.array(fc.boolean(), { maxLength: 60 }), async (poison) => {
-      const inputs = poison.map((_, index) => index);
-      const statement = makeStatement((input) => poison[input] === true);
-      const results = await isolateFailures(inputs, statement.execute);
-      assert.deepEqual(
-        results.map((result) => (result.ok ? result.output : 'failed')),
-        inputs.map((input) => (poison[input] === true ? 'failed' : input * 10)),
-      );
-      assert.deepEqual(
-        statement.stored,
-        inputs.filter((input) => poison[input] !== true),
-      );
-      const bad = poison.filter(Boolean).length;
-      const depth = Math.ceil(Math.log2(Math.max(2, inputs.length)));
-      assert.ok(statement.executions() <= 1 + 2 * bad * depth);
-    });
+  test('returns a result for each input and stores each valid one once, for any inputs', async () => {
+    const property = fc.asyncProperty(
+      fc.array(fc.boolean(), { maxLength: 60 }),
+      async (invalid) => {
+        const inputs = invalid.map((_, index) => index);
+        const statement = createStatement((input) => invalid[input] === true);
+        const results = await isolateFailures(inputs, statement.execute);
+        assert.deepEqual(
+          results.map((result) => (result.ok ? result.output : 'failed')),
+          inputs.map((input) => (invalid[input] === true ? 'failed' : input * 10)),
+        );
+        assert.deepEqual(
+          statement.stored,
+          inputs.filter((input) => invalid[input] !== true),
+        );
+        const bad = invalid.filter(Boolean).length;
+        const depth = Math.ceil(Math.log2(Math.max(2, inputs.length)));
+        assert.ok(statement.executions() <= 1 + 2 * bad * depth);
+      },
+    );
     await fc.assert(property, { numRuns: 200 });
   });
 
   for (const code of ['40P01', '40001']) {
-    test(`a conflict with another process (${code}) is tried again, whole`, async () => {
+    test(`retries the whole batch after a conflict with another process (${code})`, async () => {
       const sizes: number[] = [];
       const results = await isolateFailures([1, 2, 3], async (inputs) => {
         sizes.push(inputs.length);
@@ -76,7 +79,7 @@ describe('isolateFailures', () => {
     });
   }
 
-  test('a conflict that never ends is given up, with its own error', async () => {
+  test('fails with the conflict after five tries', async () => {
     const conflict = databaseError('40P01');
     let executions = 0;
     const results = await isolateFailures([1], async () => {
@@ -97,7 +100,7 @@ describe('isolateFailures', () => {
     new Error('Query read timeout'),
   ];
   for (const error of gone) {
-    test(`a database that is gone fails everyone after one try: ${error.message} ${'code' in error ? String(error.code) : ''}`, async () => {
+    test(`fails all inputs after one try when the database is unavailable: ${error.message} ${'code' in error ? String(error.code) : ''}`, async () => {
       let executions = 0;
       const results = await isolateFailures([1, 2, 3, 4], async () => {
         executions++;

@@ -18,7 +18,7 @@ beforeEach(async () => {
   );
 });
 
-test("that Paddle's log could not be read counts as long as there is a key to read it with", async () => {
+test('reports a failed reconciliation while there is an API key', async () => {
   assert.equal((await countBacklog({ pool, clock, paddleApi })).isReconciliationFailing, false);
   const at = new Date();
   await recordReconciliation(pool, { provider: 'paddle', start: 'evt_1', at, failure: 'no' });
@@ -34,7 +34,7 @@ const countUndelivered = async () =>
 
 const hoursAgo = (hours: number) => new Date(clock.now().getTime() - hours * HOUR_MS);
 
-test('e-mails with keys count for a week after they were given up, and no others', async () => {
+test('counts e-mails with keys for a week after they were rejected for good', async () => {
   await pool.query(
     `insert into key_emails (transaction_id, provider, state, reason, created_at, claimed_at)
      values ('1', 'paddle', 'refused', 'smtp_550', $1, $2), ('2', 'paddle', 'refused', 'unconfirmed', $1, $2),
@@ -45,7 +45,7 @@ test('e-mails with keys count for a week after they were given up, and no others
   assert.deepEqual(await countUndelivered(), { keyEmails: 2, deliveries: 0, endpoints: 0 });
 });
 
-test('deliveries count for a week after they failed for good, and endpoints until somebody looks after them', async () => {
+test('counts failed deliveries for a week, and disabled endpoints until they are enabled', async () => {
   const at = hoursAgo(240);
   const { rows } = await pool.query<{ id: string }>(
     `insert into webhook_endpoints (id, url, secret_sealed, created_at, disabled_at, disabled_reason)

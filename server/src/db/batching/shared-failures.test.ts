@@ -12,13 +12,13 @@ import { Batcher } from './batcher.ts';
 const silence = new Error('Query read timeout');
 const refusal = Object.assign(new Error('connect ECONNREFUSED'), { code: 'ECONNREFUSED' });
 
-/** Whether each of some promises was fulfilled, or else its error. */
+/** For each promise 'done', or its error. */
 async function outcomesOf(calls: readonly Promise<unknown>[]): Promise<unknown[]> {
   const results = await Promise.allSettled(calls);
   return results.map((result) => (result.status === 'fulfilled' ? 'done' : result.reason));
 }
 
-/** A batcher of single calls whose first batch fails so. */
+/** A batcher of single calls whose first batch fails with this error. */
 function batcherFailingWith(
   error: Error,
   isUnresponsive?: () => Promise<boolean>,
@@ -37,7 +37,7 @@ function batcherFailingWith(
   });
 }
 
-test('whoever queued while the database said nothing fails with that batch', async () => {
+test('fails the waiting calls with a batch to which the database did not respond', async () => {
   const batcher = batcherFailingWith(silence);
   assert.deepEqual(await outcomesOf([1, 2, 3].map((input) => batcher.submit(input))), [
     silence,
@@ -47,7 +47,7 @@ test('whoever queued while the database said nothing fails with that batch', asy
   assert.equal(await batcher.submit(4), 4);
 });
 
-test('a queue that failed leaves no second batch turning in vain', async () => {
+test('starts no empty second batch after the queue failed', async () => {
   const batches: number[][] = [];
   const batcher = new Batcher<number, number>({
     name: 'test',
@@ -68,19 +68,19 @@ test('a queue that failed leaves no second batch turning in vain', async () => {
   assert.deepEqual(batches, [[11, 12]]);
 });
 
-test('a connection that broke fails its own batch only', async () => {
+test('fails only the batch whose connection broke', async () => {
   const batcher = batcherFailingWith(refusal);
   const outcomes = await outcomesOf([1, 2, 3].map((input) => batcher.submit(input)));
   assert.deepEqual(outcomes, [refusal, 'done', 'done']);
 });
 
-test('a statement that was slow is no silence when the database answers otherwise', async () => {
+test('fails only a slow statement while the database responds otherwise', async () => {
   const batcher = batcherFailingWith(silence, async () => false);
   const outcomes = await outcomesOf([1, 2, 3].map((input) => batcher.submit(input)));
   assert.deepEqual(outcomes, [silence, 'done', 'done']);
 });
 
-test('a row that somebody holds fails those alone that want it, and the next batch does not wait', async () => {
+test('fails only calls that need a locked row, and does not delay the next batch', async () => {
   const held = Object.assign(new DatabaseError('held', 0, 'error'), { code: '55P03' });
   const release = Promise.withResolvers<void>();
   const batches: number[][] = [];
@@ -108,7 +108,7 @@ test('a row that somebody holds fails those alone that want it, and the next bat
   assert.deepEqual(batches, [[1, 2, 11, 3], [4], [1, 11], [2], [3]]);
 });
 
-test('what all would wait for in vain fails the batch and the queue behind it, and nobody is sent again', async () => {
+test('fails the batch and the queue with a shared failure, without retries', async () => {
   const held = Object.assign(new DatabaseError('held', 0, 'error'), { code: '55P03' });
   const batches: number[][] = [];
   const batcher = new Batcher<number, number>({
@@ -129,7 +129,7 @@ test('what all would wait for in vain fails the batch and the queue behind it, a
   assert.deepEqual(batches, [[1, 2], [6]]);
 });
 
-test('a server that takes connections and says nothing is silent; one that is not there is not', async (t) => {
+test('tells a server that accepts connections without responding from one that is down', async (t) => {
   const server = createServer(() => {}).listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   t.after(() => server.close());
