@@ -13,10 +13,7 @@ const CHECKS: readonly (readonly [name: string, subject: string, explain: Explai
   ['outgoing_webhooks', 'outgoing webhooks', explainOutgoingWebhooks],
 ];
 
-/**
- * Whether the work beside requests gets done. Never throws, and never says worse than degraded: what needs attention is
- * kept, and licenses are served.
- */
+/** Checks the work outside of requests. Never throws, and never returns worse than degraded: licenses are still served. */
 export async function checkBacklog({
   readBacklog,
   log,
@@ -36,31 +33,35 @@ function judge(problems: readonly string[]): HealthCheck {
 }
 
 function unknown(subject: string): HealthCheck {
-  return { status: 'degraded', message: `The state of the ${subject} is not known.` };
+  return { status: 'degraded', message: `The state of the ${subject} is unknown.` };
 }
 
 function explainJobs({ jobs: { givenUp } }: Backlog): string[] {
   if (givenUp === 0) return [];
-  const subject = givenUp === 1 ? '1 job was' : `${givenUp} jobs were`;
-  return [`${subject} tried in vain and given up.`];
+  return [
+    givenUp === 1 ? '1 job exhausted its retries.' : `${givenUp} jobs exhausted their retries.`,
+  ];
 }
 
 function explainPayments({ events, isReconciliationFailing }: Backlog): string[] {
   return [
-    ...count('Payment events given up', events.failed),
-    ...count('Payment events tried again later', events.deferred),
-    ...(isReconciliationFailing ? ["Paddle's log of events cannot be read."] : []),
+    ...count('Payment events that failed', events.failed),
+    ...count('Payment events that wait for a retry', events.deferred),
+    ...(isReconciliationFailing ? ["Could not read Paddle's event log."] : []),
   ];
 }
 
 function explainMail({ undelivered: { keyEmails } }: Backlog): string[] {
-  return count('E-mails with keys refused for good, or left open, in the last week', keyEmails);
+  return count(
+    'E-mails with keys rejected permanently or not confirmed in the last week',
+    keyEmails,
+  );
 }
 
 function explainOutgoingWebhooks({ undelivered }: Backlog): string[] {
   return [
-    ...count('Endpoints disabled because they failed', undelivered.endpoints),
-    ...count('Deliveries that failed for good in the last week', undelivered.deliveries),
+    ...count('Endpoints disabled after failures', undelivered.endpoints),
+    ...count('Deliveries that exhausted their retries in the last week', undelivered.deliveries),
   ];
 }
 

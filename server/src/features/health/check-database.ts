@@ -51,6 +51,6 @@ export async function checkMigrations({
       { event: 'health.migrations_check_failed', err: error },
       'could not list the migrations',
     );
-    return { status: 'unhealthy', message: 'The state of the migrations is not known.' };
+    return { status: 'unhealthy', message: 'The state of the migrations is unknown.' };
   }
 }

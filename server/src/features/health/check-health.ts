@@ -6,36 +6,36 @@ import { checkBacklog } from './check-backlog.ts';
 import { checkDatabase, checkMigrations } from './check-database.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
-/** The three answers about health. */
+/** The three health responses. */
 export interface Health {
-  /** That the process runs; asks nothing. */
+  /** Whether the process runs; checks nothing. */
   live(): LiveResponse;
-  /** Whether requests should be sent here. */
+  /** Whether the process can serve requests. */
   ready(): Promise<ReadyResponse>;
-  /** Everything, for people and monitoring. */
+  /** All checks, for operators and monitoring. */
   report(): Promise<HealthResponse>;
 }
 
-/** For how long a result is shown again, so that nobody can load the database by asking for health. */
+/** How long results are cached, so that health requests cannot load the database. */
 const FRESH_MS = 1_000;
 
-/** Makes the three answers; however often they are asked for, the checks run once per second. */
+/** Creates the health responses; the checks run at most once per second. */
 export function createHealth(dependencies: HealthDependencies): Health {
   const { clock, version, startedAt, isDraining } = dependencies;
-  const readChecks = keepFresh(clock, () => runChecks(dependencies));
-  // Read at each request and never kept: neither asks the database.
+  const readChecks = cache(clock, () => runChecks(dependencies));
+  // Not cached: none of them queries the database.
   const readProcessChecks = () => ({
     load: checkLoad(dependencies.readLoadState()),
     disk: checkDisk(dependencies.isDiskLow()),
     process: checkProcess(isDraining()),
   });
-  const life = () => ({
+  const processFacts = () => ({
     version,
     uptime_seconds: Math.max(0, Math.floor((clock.now().getTime() - startedAt.getTime()) / 1_000)),
   });
 
   return {
-    live: () => ({ status: 'alive', ...life() }),
+    live: () => ({ status: 'alive', ...processFacts() }),
     async ready() {
       const checks = { ...(await readChecks()), ...readProcessChecks() };
       const ready = Object.values(checks).every((check) => check.status !== 'unhealthy');
@@ -43,7 +43,7 @@ export function createHealth(dependencies: HealthDependencies): Health {
     },
     async report() {
       const checks = { ...(await readChecks()), ...readProcessChecks() };
-      return { status: worstOf(Object.values(checks)), ...life(), checks };
+      return { status: worstOf(Object.values(checks)), ...processFacts(), checks };
     },
   };
 }
@@ -63,8 +63,8 @@ function checkProcess(draining: boolean): HealthCheck {
 }
 
 /**
- * Refusing some requests is no reason to get none: all processes would fail their probes together, and a partial outage
- * would become a whole one. Refusing most of them is.
+ * An overloaded process stays ready: otherwise all processes would fail their probes together, which would turn a partial
+ * outage into a complete one.
  */
 function checkLoad(state: ReturnType<HealthDependencies['readLoadState']>): HealthCheck {
   if (state === 'normal') return { status: 'healthy' };
@@ -79,7 +79,7 @@ function checkLoad(state: ReturnType<HealthDependencies['readLoadState']>): Heal
       };
 }
 
-/** Licensing goes on, so the service stays ready. */
+/** Licensing still works, so the service stays ready. */
 function checkDisk(isLow: boolean): HealthCheck {
   if (!isLow) return { status: 'healthy' };
   const message = 'Disk space is low: events and heartbeats are refused.';
@@ -92,12 +92,12 @@ function worstOf(checks: readonly HealthCheck[]): HealthResponse['status'] {
   return statuses.has('degraded') ? 'degraded' : 'healthy';
 }
 
-/** Callers within the same second share one run, and so do those who come while it is under way. */
-function keepFresh<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
+/** Callers within the same second share one call of `load`, as do those that arrive while it runs. */
+function cache<T>(clock: Clock, load: () => Promise<T>): () => Promise<T> {
   let kept: { readonly at: number; readonly value: Promise<T>; done: boolean } | null = null;
   return () => {
     const now = clock.now().getTime();
-    // The distance, not the age: a clock set back must not keep a result alive.
+    // The distance, because a clock that was set back must not extend the age.
     if (kept !== null && (!kept.done || Math.abs(now - kept.at) < FRESH_MS)) return kept.value;
     const value = load();
     const run = { at: now, value, done: false };

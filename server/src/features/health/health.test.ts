@@ -8,7 +8,7 @@ import type { Backlog } from './count-backlog.ts';
 import type { HealthDependencies } from './dependencies.ts';
 import { registerHealthRoutes } from './routes.ts';
 
-/** The health of a process that is all well except for what the test says; `time.ms` is its clock. */
+/** Sets up a healthy process with the given exceptions; `time.ms` is its clock. */
 function setUp(overrides: Partial<HealthDependencies> = {}) {
   const time = { ms: 90_500 };
   const pings = { count: 0 };
@@ -49,7 +49,7 @@ const noDatabase = async () => {
   throw new Error('connect ECONNREFUSED 10.1.2.3:5432 user latchkey');
 };
 
-test('live says that the process runs, and asks nothing', async () => {
+test('live reports that the process runs, without a ping', async () => {
   const { get, pings } = setUp({ isDraining: () => true });
   assert.deepEqual(await get('/live'), {
     code: 200,
@@ -58,7 +58,7 @@ test('live says that the process runs, and asks nothing', async () => {
   assert.equal(pings.count, 0);
 });
 
-test('all well: ready and healthy', async () => {
+test('is ready and healthy without problems', async () => {
   const { get } = setUp();
   const ready = await get('/ready');
   assert.deepEqual([ready.code, ready.body['status']], [200, 'ready']);
@@ -72,7 +72,7 @@ test('all well: ready and healthy', async () => {
   );
 });
 
-test('without a database: not ready, unhealthy, and nothing inner is shown', async () => {
+test('is not ready without a database, and reveals no internals', async () => {
   const { get } = setUp({ pingDatabase: noDatabase });
   const checks = {
     database: { status: 'unhealthy', latency_ms: null, message: 'The database does not answer.' },
@@ -87,7 +87,7 @@ test('without a database: not ready, unhealthy, and nothing inner is shown', asy
   });
 });
 
-test('a database that never answers counts as gone after two seconds', async () => {
+test('is unhealthy when the database does not answer for two seconds', async () => {
   const startedAt = performance.now();
   const { get } = setUp({ pingDatabase: () => new Promise(() => {}) });
   assert.equal((await get('/ready')).code, 503);
@@ -110,49 +110,44 @@ for (const [why, overrides, name] of [
 }
 
 for (const [why, check, backlog, message] of [
-  [
-    'a job was given up',
-    'jobs',
-    { jobs: { open: 0, givenUp: 1 } },
-    '1 job was tried in vain and given up.',
-  ],
+  ['a job was given up', 'jobs', { jobs: { open: 0, givenUp: 1 } }, '1 job exhausted its retries.'],
   [
     'jobs were given up',
     'jobs',
     { jobs: { open: 0, givenUp: 7 } },
-    '7 jobs were tried in vain and given up.',
+    '7 jobs exhausted their retries.',
   ],
-  ['the jobs cannot be counted', 'jobs', null, 'The state of the jobs is not known.'],
+  ['the jobs cannot be counted', 'jobs', null, 'The state of the jobs is unknown.'],
   [
     'payment events were not applied',
     'payments',
     { events: { deferred: 2, failed: 1 } },
-    'Payment events given up: 1. Payment events tried again later: 2.',
+    'Payment events that failed: 1. Payment events that wait for a retry: 2.',
   ],
   [
     "a provider's log cannot be read",
     'payments',
     { isReconciliationFailing: true },
-    "Paddle's log of events cannot be read.",
+    "Could not read Paddle's event log.",
   ],
   [
     'buyers have not got their keys',
     'mail',
     { undelivered: { keyEmails: 2, deliveries: 0, endpoints: 0 } },
-    'E-mails with keys refused for good, or left open, in the last week: 2.',
+    'E-mails with keys rejected permanently or not confirmed in the last week: 2.',
   ],
-  ['e-mails cannot be counted', 'mail', null, 'The state of the e-mails with keys is not known.'],
+  ['e-mails cannot be counted', 'mail', null, 'The state of the e-mails with keys is unknown.'],
   [
     'endpoints were not told',
     'outgoing_webhooks',
     { undelivered: { keyEmails: 0, deliveries: 3, endpoints: 1 } },
-    'Endpoints disabled because they failed: 1. Deliveries that failed for good in the last week: 3.',
+    'Endpoints disabled after failures: 1. Deliveries that exhausted their retries in the last week: 3.',
   ],
   [
     'payment events cannot be counted',
     'payments',
     null,
-    'The state of the payment events is not known.',
+    'The state of the payment events is unknown.',
   ],
 ] as const) {
   test(`degraded and ready when ${why}`, async () => {
@@ -170,7 +165,7 @@ for (const [why, check, backlog, message] of [
   });
 }
 
-test('degraded and ready while some requests are refused for lack of memory', async () => {
+test('is degraded and ready while some requests are refused', async () => {
   const { get } = setUp({ readLoadState: () => 'overloaded' });
   const ready = await get('/ready');
   assert.deepEqual([ready.code, ready.body['status']], [200, 'ready']);
@@ -179,7 +174,7 @@ test('degraded and ready while some requests are refused for lack of memory', as
   assert.match(JSON.stringify(body), /"load":\{"status":"degraded","message":"Some requests/u);
 });
 
-test('load shows at once, without waiting for the next check', async () => {
+test('reports load at once', async () => {
   let state: 'normal' | 'refusing' = 'refusing';
   const { get } = setUp({ readLoadState: () => state });
   assert.equal((await get('/ready')).code, 503);
@@ -187,7 +182,7 @@ test('load shows at once, without waiting for the next check', async () => {
   assert.equal((await get('/ready')).code, 200);
 });
 
-test('probes ask the database once per second, however many come at once', async () => {
+test('pings the database once per second', async () => {
   const { get, time, pings } = setUp();
   await Promise.all([get('/ready'), get(''), get('/ready')]);
   time.ms += 999;
@@ -198,7 +193,7 @@ test('probes ask the database once per second, however many come at once', async
   assert.equal(pings.count, 2);
 });
 
-test('draining shows at once, without waiting for the next check', async () => {
+test('reports draining at once', async () => {
   let draining = false;
   const { get } = setUp({ isDraining: () => draining });
   assert.equal((await get('/ready')).code, 200);
@@ -206,7 +201,7 @@ test('draining shows at once, without waiting for the next check', async () => {
   assert.equal((await get('/ready')).code, 503);
 });
 
-test('a clock that is set back does not keep an old result alive', async () => {
+test('does not cache longer when the clock is set back', async () => {
   const { get, time, pings } = setUp();
   await get('/ready');
   time.ms -= 60_000;

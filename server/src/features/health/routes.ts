@@ -1,3 +1,4 @@
+/** Health: liveness, readiness, and a report on database, backlog, load and disk. */
 import { HealthResponse, LiveResponse, ReadyResponse, ref } from '@latchkey/contract';
 
 import type { App } from '#server/http/app-instance.ts';
@@ -5,7 +6,7 @@ import type { App } from '#server/http/app-instance.ts';
 import { createHealth } from './check-health.ts';
 import type { HealthDependencies } from './dependencies.ts';
 
-/** The probes and the health report. They ask for no credentials and tell nothing secret. */
+/** Registers the probes and the health report, which need no credentials and reveal no secrets. */
 export function registerHealthRoutes(app: App, dependencies: HealthDependencies): void {
   const health = createHealth(dependencies);
 
