@@ -31,7 +31,7 @@ export const Bytes = Type.Refine(Type.Unsafe<Buffer>({}), (value) => Buffer.isBu
 /** Nullable columns. */
 export const Nullable = {
   Text: Type.Union([Type.String(), Type.Null()]),
-  Moment: Type.Union([Timestamp, Type.Null()]),
+  Timestamp: Type.Union([Timestamp, Type.Null()]),
 };
 
 /** Declares a statement whose rows are validated against the schema. */

@@ -35,9 +35,9 @@ const ApiKeyRow = Type.Object({
   key_hint: Type.String(),
   scopes: Type.Array(Type.String()),
   created_at: Timestamp,
-  expires_at: Nullable.Moment,
-  last_used_at: Nullable.Moment,
-  revoked_at: Nullable.Moment,
+  expires_at: Nullable.Timestamp,
+  last_used_at: Nullable.Timestamp,
+  revoked_at: Nullable.Timestamp,
   replaced_by: Nullable.Text,
 });
 

@@ -29,7 +29,7 @@ const listStatement = defineStatement(
     private_key_sealed: Bytes,
     created_at: Timestamp,
     active_from: Timestamp,
-    retired_at: Nullable.Moment,
+    retired_at: Nullable.Timestamp,
   }),
   `select kid, private_key_sealed, created_at, active_from, retired_at
    from signing_keys order by created_at, active_from, kid`,

@@ -51,7 +51,7 @@ const listVersionsStatement = defineStatement(
   'usage_day_list_versions',
   Type.Object({
     machine_key: Type.String(),
-    last_at: Nullable.Moment,
+    last_at: Nullable.Timestamp,
     app_version: Nullable.Text,
     os_version: Nullable.Text,
   }),

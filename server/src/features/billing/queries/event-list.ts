@@ -21,7 +21,7 @@ const ListedEvent = Type.Object({
   status: Type.String(),
   message: Nullable.Text,
   attempts: Type.Integer(),
-  nextAttemptAt: Nullable.Moment,
+  nextAttemptAt: Nullable.Timestamp,
 });
 
 /** A stored event and its outcome, without the body, which contains personal data. */

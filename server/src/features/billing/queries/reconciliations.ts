@@ -117,8 +117,8 @@ export async function clearReconciliationFailure(db: Queryable, provider: string
 }
 
 const ReconciliationRecord = Type.Object({
-  reconciledAt: Nullable.Moment,
-  failedAt: Nullable.Moment,
+  reconciledAt: Nullable.Timestamp,
+  failedAt: Nullable.Timestamp,
   failure: Nullable.Text,
 });
 

@@ -30,7 +30,7 @@ const ActivationRow = Type.Object({
   app_version: Nullable.Text,
   versions_reported_at: Timestamp,
   activated_at: Timestamp,
-  deactivated_at: Nullable.Moment,
+  deactivated_at: Nullable.Timestamp,
   last_validated_at: Timestamp,
   validation_count: Type.Integer(),
   entitlement_proof: Nullable.Text,

@@ -18,7 +18,7 @@ const ClaimedDelivery = Type.Object({
   url: Type.String(),
   secretSealed: Bytes,
   previousSecretSealed: Type.Union([Bytes, Type.Null()]),
-  previousSecretUntil: Nullable.Moment,
+  previousSecretUntil: Nullable.Timestamp,
 });
 
 /** A delivery claimed by this process, with all data to send it. `attempts` includes the current one. */

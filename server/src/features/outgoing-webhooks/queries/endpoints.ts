@@ -24,10 +24,10 @@ const EndpointRecord = Type.Object({
   eventTypes: Type.Array(Type.String()),
   secretSealed: Bytes,
   previousSecretSealed: Type.Union([Bytes, Type.Null()]),
-  previousSecretUntil: Nullable.Moment,
+  previousSecretUntil: Nullable.Timestamp,
   createdAt: Timestamp,
-  failingSince: Nullable.Moment,
-  disabledAt: Nullable.Moment,
+  failingSince: Nullable.Timestamp,
+  disabledAt: Nullable.Timestamp,
   disabledReason: Type.Union([DisabledReason, Type.Null()]),
 });
 

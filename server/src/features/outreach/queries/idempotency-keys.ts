@@ -82,7 +82,7 @@ const findStatement = defineStatement(
     body_hash: Type.String(),
     request_id: Type.String(),
     claimed_at: Timestamp,
-    answered_at: Nullable.Moment,
+    answered_at: Nullable.Timestamp,
   }),
   `select encode(body_hash, 'hex') as body_hash, request_id, claimed_at, answered_at
    from outreach_idempotency_keys where api_key_id = $1 and key_hash = decode($2, 'hex')`,

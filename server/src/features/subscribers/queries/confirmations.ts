@@ -73,8 +73,8 @@ const countStatement = defineStatement(
   'subscriber_confirmation_count',
   Type.Object({
     today: Type.Integer(),
-    mailed_at: Nullable.Moment,
-    requested_at: Nullable.Moment,
+    mailed_at: Nullable.Timestamp,
+    requested_at: Nullable.Timestamp,
   }),
   `select count(*) filter (where mailed_at > $2)::int as today, max(mailed_at) as mailed_at,
           (array_agg(requested_at order by mailed_at desc))[1] as requested_at

@@ -66,12 +66,12 @@ const SubscriberRow = Type.Object({
   language: Type.Union([Type.Literal('en'), Type.Literal('fr'), Type.Literal('de'), Type.Null()]),
   first_subscribed_at: Timestamp,
   subscribed_at: Timestamp,
-  confirmed_at: Nullable.Moment,
+  confirmed_at: Nullable.Timestamp,
   opt_in: Type.Union([Type.Literal('single'), Type.Literal('double'), Type.Null()]),
-  confirmation_mailed_at: Nullable.Moment,
+  confirmation_mailed_at: Nullable.Timestamp,
   confirmation_problem: Nullable.Text,
   reason: Nullable.Text,
-  suppressed_at: Nullable.Moment,
+  suppressed_at: Nullable.Timestamp,
 });
 
 const SUBSCRIBER_SOURCE = `select ${Object.keys(SubscriberRow.properties).join(', ')}
