@@ -1,4 +1,4 @@
-import { findSlip } from '#server/lib/slip.ts';
+import { findClosestName } from '#server/lib/closest-name.ts';
 import type { CatalogPath, CatalogProblem } from './catalog-problems.ts';
 
 /** A mapping of the catalogue while it is read; what is wrong goes to its problems. */
@@ -36,7 +36,7 @@ export function openFields(
 }
 
 function describeUnknown(name: string, known: readonly string[]): string {
-  const meant = findSlip(name, known);
+  const meant = findClosestName(name, known);
   return meant === undefined
     ? `is not a field here; known are ${known.join(', ')}`
     : `is not a field here: ${meant} was probably meant`;

@@ -1,4 +1,4 @@
-import { findSlip } from '#server/lib/slip.ts';
+import { findClosestName } from '#server/lib/closest-name.ts';
 
 /** Kubernetes announces a Service called latchkey with such names. */
 const SERVICE_LINK = /^LATCHKEY_(?:SERVICE_|PORT_\d)/u;
@@ -15,7 +15,7 @@ export function findUnknownVariables(
   const strangers: string[] = [];
   for (const name of names) {
     if (!name.startsWith('LATCHKEY_') || known.has(name) || SERVICE_LINK.test(name)) continue;
-    const meant = findSlip(name, known);
+    const meant = findClosestName(name, known);
     if (meant === undefined)
       strangers.push(`${name} is not a setting of Latchkey and has no effect.`);
     else slips.push(`${name} is not a setting of Latchkey: ${meant} was probably meant.`);

@@ -2,7 +2,7 @@
  * The known name that an unknown one was probably meant to be: one or two letters away (Levenshtein distance), and not a
  * different word altogether. Undefined when none is close.
  */
-export function findSlip(name: string, known: Iterable<string>): string | undefined {
+export function findClosestName(name: string, known: Iterable<string>): string | undefined {
   for (const candidate of known) {
     const distance = editDistance(name, candidate);
     if (distance <= 2 && distance * 2 < candidate.length) return candidate;
