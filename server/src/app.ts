@@ -17,7 +17,7 @@ import { addMetricsRoute } from './http/metrics-endpoint.ts';
 import { registerRootRoute } from './http/root.ts';
 import { type ShellOptions, createShell } from './http/shell.ts';
 
-/** What the application is made of. */
+/** The dependencies of the application. */
 export interface AppDependencies extends Omit<ShellOptions, 'metrics'> {
   readonly health: Omit<HealthDependencies, 'readLoadState'>;
   /** Called before the routes are registered, to watch or describe them. */

@@ -1,7 +1,7 @@
 interface ErrorKind {
   readonly status: number;
   readonly title: string;
-  /** The sentence that is told unless a call knows a better one. */
+  /** The default sentence of the error. */
   readonly meaning: string;
 }
 

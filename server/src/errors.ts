@@ -1,7 +1,7 @@
 import type { ValidationError } from '@latchkey/contract';
 import { type ErrorCode, errorCatalogue } from './error-catalogue.ts';
 
-/** What a problem may carry beyond the members that all have. */
+/** Optional members of a problem. */
 type Members = Readonly<Record<string, string | number>>;
 
 interface PublicErrorParts {
@@ -9,11 +9,11 @@ interface PublicErrorParts {
   readonly detail?: string;
   readonly members?: Members;
   readonly headers?: Readonly<Record<string, string>>;
-  /** What really happened: for the log, never for the caller. */
+  /** The inner cause: logged, never sent. */
   readonly cause?: unknown;
 }
 
-/** A refusal or failure that the caller is told about, as problem details (RFC 9457). */
+/** An error that is sent to the caller as problem details (RFC 9457). */
 export class PublicError extends Error {
   readonly code: ErrorCode;
   readonly status: number;
@@ -34,7 +34,7 @@ export class PublicError extends Error {
   }
 }
 
-/** What a 401 must carry (RFC 9110, 11.6.1): the scheme, and not a word of what was wrong with the key. */
+/** The header that a 401 must have (RFC 9110 §11.6.1): the scheme, without the reason. */
 const API_KEY_CHALLENGE = { 'www-authenticate': 'Bearer' };
 
 /** A request that does not fit its schema or its limits: 422 with one item per fault. */
@@ -48,7 +48,7 @@ export class InvalidRequestError extends Error {
   }
 }
 
-/** @param items what is wrong, in the order in which to tell it. */
+/** @param items the faults, in the order of the response. */
 export function invalidRequest(items: readonly ValidationError[]): InvalidRequestError {
   return new InvalidRequestError(items);
 }
@@ -215,7 +215,7 @@ export function headersTooLarge(): PublicError {
   return new PublicError('headers_too_large', { headers: { connection: 'close' } });
 }
 
-/** @param cause what went wrong inside: logged, never shown. */
+/** @param cause the inner cause: logged, never sent. */
 export function internal(cause: unknown): PublicError {
   return new PublicError('internal_error', { cause });
 }

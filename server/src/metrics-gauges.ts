@@ -16,7 +16,7 @@ export interface HttpLoad {
   >;
 }
 
-/** What is not done, as the database was asked once a minute. */
+/** The backlog, read from the database once a minute. */
 export interface BacklogNumbers {
   readonly jobs: { readonly open: number; readonly givenUp: number };
   readonly events: { readonly deferred: number; readonly failed: number };

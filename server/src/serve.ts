@@ -39,7 +39,7 @@ export interface RunningService {
 
 /**
  * Starts the service: database, migrations, signing keys, then the port.
- * @throws StartupError with one clear sentence for each thing that is wrong
+ * @throws StartupError with a sentence for each problem
  */
 export async function startService(configuration: LoadedConfiguration): Promise<RunningService> {
   const { config, secrets, warnings } = configuration;

@@ -1,7 +1,7 @@
 import { findClosestName } from '#server/lib/closest-name.ts';
 import type { CatalogPath, CatalogProblem } from './catalog-problems.ts';
 
-/** A mapping of the catalogue while it is read; what is wrong goes to its problems. */
+/** A mapping of the catalogue that is being read, with its problems. */
 export interface Fields {
   readonly values: ReadonlyMap<string, unknown>;
   readonly path: CatalogPath;
@@ -42,13 +42,13 @@ function describeUnknown(name: string, known: readonly string[]): string {
     : `is not a field here: ${meant} was probably meant`;
 }
 
-/** What a text must look like, and how to say so. */
+/** The pattern of a text, and its description for error messages. */
 export interface TextRule {
   readonly pattern: RegExp;
   readonly must: string;
 }
 
-/** Reads a text; without a default it is required. After a problem the result is a placeholder that nobody uses. */
+/** Reads a text; without a default it is required. After a problem, the result is an unused placeholder. */
 export function readText(fields: Fields, name: string, rule: TextRule, byDefault?: string): string {
   const value = fields.values.get(name) ?? byDefault;
   if (typeof value === 'string' && rule.pattern.test(value)) return value;

@@ -7,9 +7,9 @@ export const DEFAULT_EXTRA_MOVES = 3;
 /** The period, when the catalogue does not say and `offline_days` are not more. */
 export const DEFAULT_MOVE_DAYS = 30;
 
-/** What is sold: read from `catalog.yaml`, never changed by the service. */
+/** The products on sale: read from `catalog.yaml`, never changed by the service. */
 export interface Catalog {
-  /** What every new license key begins with. */
+  /** The prefix of new license keys. */
   readonly keyPrefix: string;
   readonly trial: CatalogTrial;
   readonly outreach: CatalogOutreach;
@@ -30,7 +30,7 @@ export const CATALOG_LANGUAGES = ['en', 'fr', 'de'] as const;
 
 export type CatalogLanguage = (typeof CATALOG_LANGUAGES)[number];
 
-/** What outreach letters say about the software and its maker. Null: left out of the letters, unless noted otherwise. */
+/** The product and its vendor in outreach messages. Null: omitted, unless noted otherwise. */
 export interface CatalogOutreach {
   /** Default: the name of the product that trials are of. */
   readonly productName: string;
@@ -42,11 +42,11 @@ export interface CatalogOutreach {
   readonly website: string | null;
   /** Of the same form. Null: the website. */
   readonly links: Readonly<Record<OutreachLink, string | null>>;
-  /** What the software is for, in a sentence. */
+  /** The purpose of the software, in a sentence. */
   readonly about: Readonly<Record<CatalogLanguage, string | null>>;
   /** The version that letters about news are about. */
   readonly version: string | null;
-  /** What is new in it, in a sentence each. */
+  /** Its news, in a sentence each. */
   readonly highlights: Readonly<Record<CatalogLanguage, readonly string[]>>;
 }
 
@@ -59,7 +59,7 @@ export type OutreachLink = (typeof OUTREACH_LINKS)[number];
 export interface Product {
   readonly id: string;
   readonly name: string;
-  /** What the check of a transaction tells as `product_type`. */
+  /** The `product_type` in the response to the check of a transaction. */
   readonly productType: string;
   readonly tier: string;
   readonly features: readonly string[];

@@ -23,7 +23,7 @@ const FIELDS = [
 /** More than anybody reads in a letter. */
 const HIGHLIGHTS = { maxItems: 8 };
 
-/** Reads `outreach`, every field of which may be left out; what is wrong is added to the problems. */
+/** Reads `outreach`, whose fields are all optional, and adds problems. */
 export function readOutreach(
   value: unknown,
   trialProduct: Product | undefined,

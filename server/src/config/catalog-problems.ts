@@ -1,12 +1,12 @@
-/** Where something stands in the catalogue: keys and list positions from the top. */
+/** The path of a field of the catalogue: keys and list indexes from the root. */
 export type CatalogPath = readonly (string | number)[];
 
-/** Something wrong in the catalogue. */
+/** A problem in the catalogue. */
 export interface CatalogProblem {
   readonly path: CatalogPath;
   /** The rest of a sentence that begins with the field's name, such as "must be a text". */
   readonly text: string;
-  /** Where it stands when the field itself does not say, counted from 1. */
+  /** The line, from 1, when it is not the field's own. */
   readonly line?: number;
 }
 

@@ -32,7 +32,7 @@ const PRODUCT_FIELDS = [
   'prices',
 ];
 
-/** Reads `products`; what is wrong is added to the problems. */
+/** Reads `products` and adds problems. */
 export function readProducts(root: unknown, problems: CatalogProblem[]): readonly Product[] {
   // readTopLevel reports a top level that is no mapping.
   if (typeof root !== 'object' || root === null || Array.isArray(root)) return [];

@@ -1,7 +1,7 @@
 import { KEY_PREFIX_PATTERN } from '#server/lib/license-key.ts';
 import type { TextRule } from './catalog-fields.ts';
 
-/** What texts of the catalogue must look like. */
+/** The formats of texts in the catalogue. */
 export const ID_RULE: TextRule = {
   pattern: /^[a-z0-9][a-z0-9_-]{0,63}$/u,
   must: 'a text of 1 to 64 small letters, digits, hyphens and underscores',

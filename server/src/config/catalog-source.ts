@@ -13,7 +13,7 @@ export interface CatalogSource {
 /** Aliases save a few lines; more of them than this are an attack or a mistake. */
 const MAX_ALIASES = 100;
 
-/** Parses YAML 1.2. What is wrong with it is added to the problems. */
+/** Parses YAML 1.2 and adds problems. */
 export function openCatalogSource(text: string, problems: CatalogProblem[]): CatalogSource {
   const lines = new LineCounter();
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false });

@@ -6,7 +6,7 @@ import { FEATURES, ID_RULE, LABEL_RULE, PREFIX_RULE } from './catalog-rules.ts';
 
 const TOP_LEVEL_FIELDS = ['key_prefix', 'trial', 'products', 'outreach'];
 
-/** Reads what is not a product: `key_prefix`, `trial` and `outreach`; what is wrong is added to the problems. */
+/** Reads `key_prefix`, `trial` and `outreach`, and adds problems. */
 export function readTopLevel(
   root: unknown,
   products: readonly Product[],

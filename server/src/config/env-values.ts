@@ -74,7 +74,7 @@ export const webUrl: Parse<string> = (text) => {
 };
 
 /**
- * Addresses and CIDR networks of the proxies whose `X-Forwarded-For` is believed, comma separated; `none` for nobody.
+ * Addresses and CIDR networks of the proxies whose `X-Forwarded-For` is believed, comma separated; `none` for no proxy.
  * Trusting everyone is refused, because any caller could then choose the address that it is counted under.
  */
 export const trustedProxies: Parse<readonly string[]> = (text) => {

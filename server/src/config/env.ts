@@ -9,10 +9,10 @@ import { findUnknownVariables } from './unknown-variables.ts';
 /** The variables of a process, as `process.env` and `parseEnv` give them. */
 export type Variables = Readonly<Record<string, string | undefined>>;
 
-/** Gives a file's text, or throws; secrets may be in files (`…_FILE`). */
+/** Returns a file's text, or throws; secrets may be in files (`…_FILE`). */
 export type ReadText = (path: string) => string;
 
-/** What was read, and everything that is wrong with it. */
+/** The settings, and all problems with them. */
 export interface EnvironmentReading {
   readonly environment: Environment;
   /** One sentence each; the start is refused when there is any. */
@@ -31,8 +31,8 @@ export function readEnvironment(variables: Variables, readText: ReadText): Envir
   const unknown = findUnknownVariables(Object.keys(variables), reader.names);
   return {
     environment,
-    problems: [...reader.problems, ...unknown.slips],
-    warnings: unknown.strangers,
+    problems: [...reader.problems, ...unknown.misspelled],
+    warnings: unknown.unrecognized,
   };
 }
 
@@ -169,7 +169,7 @@ function createReader(variables: Variables, readText: ReadText): Reader {
   };
 }
 
-/** Shows what was given; a secret that came into the wrong setting is left out. */
+/** Shows the given value, unless it may be a secret in the wrong setting. */
 function quote(text: string): string {
   const shown = scrub(text);
   return JSON.stringify(shown.length > 80 ? `${shown.slice(0, 80)}…` : shown);

@@ -7,7 +7,7 @@ import { StartupError } from './startup-error.ts';
 /** The catalogue of a running service. */
 export interface LiveCatalog {
   current(): Catalog;
-  /** Reads the file again; a wrong one leaves the present catalogue in force, and the log says what is wrong. */
+  /** Reads the file again; if it is invalid, logs the problems and keeps the current catalogue. */
   reload(): void;
 }
 
@@ -25,7 +25,10 @@ export function openLiveCatalog(path: string, log: Pick<Logger, 'info' | 'error'
         log.info({ products: catalog.products.size }, 'the catalogue was read again');
       } catch (error) {
         if (!(error instanceof StartupError)) throw error;
-        log.error({ problems: error.problems }, 'the new catalogue is wrong; the old one is kept');
+        log.error(
+          { event: 'catalog.reload_failed', problems: error.problems },
+          'could not reload the catalogue; the previous one is kept',
+        );
       }
     },
   };

@@ -70,7 +70,7 @@ export function loadConfiguration(
   };
 }
 
-/** Told together with wrong settings, so that both can be corrected in one go. */
+/** Reported with invalid settings, so that both can be fixed at once. */
 function findCatalogProblems(path: string): readonly string[] {
   try {
     loadCatalog(path);

@@ -136,7 +136,7 @@ function replaceFile(path: string, text: string, model: string): void {
   }
 }
 
-/** What it means that the database holds something which the master secret does not open. */
+/** The problem when the database was encrypted with another master secret. */
 export function foreignMasterSecret(cause: unknown): StartupError {
   return new StartupError(
     [

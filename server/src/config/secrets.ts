@@ -2,7 +2,7 @@ import { createVault } from '#server/lib/vault.ts';
 
 import type { Environment } from './env.ts';
 
-/** What must never be shown or logged. */
+/** Settings that are never shown or logged. */
 export interface Secrets {
   /** From `LATCHKEY_SECRET`, or kept in the data directory: the root of all keys at rest. */
   readonly master: string;

@@ -1,9 +1,9 @@
-/** `EX_CONFIG` of sysexits.h: something in the configuration is wrong, trying again will not help. */
+/** `EX_CONFIG` of sysexits.h: a configuration error; a restart does not help. */
 export const CONFIGURATION_EXIT_CODE = 78;
 
 /**
- * What keeps the service from starting, said to the person who started it.
- * Every problem is one clear sentence that names the setting and the mend; the cause goes to the log only.
+ * The problems that prevent a start, for the person who started the service. Each is one sentence with the setting and the
+ * fix; the cause is only logged.
  */
 export class StartupError extends Error {
   readonly problems: readonly string[];

@@ -22,7 +22,7 @@ declare module 'fastify' {
   }
 }
 
-/** Turns whatever a request failed with into its answer. What happened inside is logged and never shown. */
+/** Turns the error of a request into its response. The inner cause is only logged. */
 export function addErrorHandler(app: FastifyInstance, log: FailureLog): void {
   const report = makeFailureReporter(log);
   app.decorateRequest('isBodyRefused', false);
@@ -75,7 +75,7 @@ function describeFaults(error: FastifyError, request: FastifyRequest): InvalidRe
   return invalidRequest([{ loc: [part], msg: error.message, type: 'value_error' }]);
 }
 
-/** What to answer where Fastify itself refuses a request; see its reference of error codes. */
+/** Responses to requests that Fastify itself rejects, by its error code. */
 export function explainFastifyError(error: FastifyError): PublicError {
   switch (error.code) {
     case 'FST_ERR_CTP_BODY_TOO_LARGE':

@@ -23,9 +23,9 @@ test('of an outage one failure in a second is told, with the number of those tha
   }
   const code = 'database_unavailable';
   assert.deepEqual(told, [
-    { requestId: 'a', code, err: cause, untold: 0 },
-    { requestId: 'd', code, err: cause, untold: 2 },
-    { requestId: 'f', code, err: cause, untold: 1 },
+    { event: 'request.failed', requestId: 'a', code, err: cause, suppressed: 0 },
+    { event: 'request.failed', requestId: 'd', code, err: cause, suppressed: 2 },
+    { event: 'request.failed', requestId: 'f', code, err: cause, suppressed: 1 },
   ]);
 });
 
@@ -36,7 +36,7 @@ test('every other failure is told', () => {
   report('a', internal(cause));
   report('b', internal(cause));
   assert.deepEqual(told, [
-    { requestId: 'a', code: 'internal_error', err: cause },
-    { requestId: 'b', code: 'internal_error', err: cause },
+    { event: 'request.failed', requestId: 'a', code: 'internal_error', err: cause },
+    { event: 'request.failed', requestId: 'b', code: 'internal_error', err: cause },
   ]);
 });

@@ -2,7 +2,7 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { rateLimited, storageLow } from '#server/errors.ts';
 import type { StorageQuota } from '#server/lib/storage-quota.ts';
 
-/** What limits on storage are judged by. */
+/** The dependencies of limits on storage. */
 export interface StorageLimits {
   readonly quota: StorageQuota;
   /** Whether the file system of the embedded database has hardly any room left. */

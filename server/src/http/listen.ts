@@ -20,7 +20,7 @@ export async function requireFreePort(address: ListenAddress): Promise<void> {
   if (failure !== null) throw explainListenFailure(failure, address);
 }
 
-/** Listens for a moment; gives the reason why that failed, or null when it worked. */
+/** Listens briefly; returns the reason of a failure, or null. */
 export function tryToListen({
   host,
   port,
@@ -31,7 +31,7 @@ export function tryToListen({
   });
 }
 
-/** What a failed `listen` means to the person who started the service. */
+/** Returns the problem of a failed `listen` for the person who started the service. */
 export function explainListenFailure(error: unknown, address: ListenAddress): unknown {
   const problem = findProblem(codeOf(error) ?? '', address);
   return problem === null ? error : new StartupError([problem], { cause: error });

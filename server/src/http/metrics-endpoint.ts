@@ -33,7 +33,7 @@ const REQUEST_TIMEOUT_MS = 10_000;
 
 /**
  * Serves `GET /metrics` on a port of its own, open to all who reach it: keep it inside.
- * @param log is told when the metrics cannot be rendered
+ * @param log receives failures to render the metrics
  * @throws when the port cannot be had
  */
 export async function startMetricsListener(

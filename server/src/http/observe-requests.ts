@@ -2,7 +2,7 @@ import type { FastifyInstance } from 'fastify';
 import type { Logger } from '#server/log.ts';
 import type { Metrics } from '#server/metrics.ts';
 
-/** What is told about requests, and to whom. */
+/** The log and metrics of requests. */
 export interface ObserveRequestsOptions {
   readonly log: Logger;
   readonly metrics: Pick<Metrics, 'observeRequest'>;

@@ -4,7 +4,7 @@ import type { PublicError } from '#server/errors.ts';
 
 export const PROBLEM_TYPE = 'application/problem+json; charset=utf-8';
 
-/** The problem details (RFC 9457) that tell of `error`, as JSON. */
+/** Returns the problem details (RFC 9457) of an error as JSON. */
 export function renderProblem(error: PublicError): string {
   const problem: Problem = {
     type: errorDocumentationPath(error.code),

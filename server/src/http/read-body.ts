@@ -6,7 +6,7 @@ import { noMemory } from './limit-load.ts';
 /**
  * The slowest that a body may arrive: 1,200 bytes, or its rest, in any five sweeps. Kestrel, the server of ASP.NET, asks
  * for the same rate by default (`MinRequestBodyDataRate`: 240 bytes per second after five seconds). Sweeps are counted,
- * not seconds, so that a pause of this process is not held against its clients.
+ * not seconds, so that a pause of this process does not count against clients.
  */
 const MIN_PROGRESS_BYTES = 1_200;
 const MAX_SWEEPS_WITHOUT_PROGRESS = 5;

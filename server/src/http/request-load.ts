@@ -2,7 +2,7 @@ import { type Reservation, SharedBudget } from '#server/lib/shared-budget.ts';
 import type { LoadState, OverloadMonitor } from './overload-monitor.ts';
 import { DEFAULT_BODY_LIMIT_BYTES } from './server-options.ts';
 
-/** What a request takes beside its body: headers, objects, its place in a queue. */
+/** Memory of a request beside its body: headers, objects, its entry in a queue. */
 const REQUEST_BYTES = 4 * 1024;
 
 /** How much memory all requests may reserve together. */

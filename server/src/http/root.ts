@@ -18,7 +18,7 @@ export function registerRootRoute(app: App): void {
       schema: {
         operationId: 'getRoot',
         tags: ['service'],
-        summary: 'What this service is',
+        summary: 'Get the name and version of the service',
         response: { 200: ref(RootResponse, 'Name, version and links.') },
       },
     },

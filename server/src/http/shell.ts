@@ -21,7 +21,7 @@ import { requireHost } from './require-host.ts';
 import { makeServerOptions } from './server-options.ts';
 import { type ServiceState, refuseUnlessReady } from './service-state.ts';
 
-/** What the HTTP shell has to know. */
+/** The dependencies of the HTTP shell. */
 export interface ShellOptions {
   /** Where clients reach the service. */
   readonly publicUrl: string;

@@ -4,7 +4,7 @@ import type { Socket } from 'node:net';
 export interface WriteLimits {
   /** Without any progress for so long, a connection is closed. */
   readonly writeStallMs: number;
-  /** What is written in one piece, as answers are, may take so long as a whole. */
+  /** The time limit of a response that is written at once. */
   readonly writeDeadlineMs: number;
 }
 

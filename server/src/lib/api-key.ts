@@ -14,7 +14,7 @@ const ALPHABET = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 /** Bytes from here on are thrown away: 256 is no multiple of 62, and the first symbols would be likelier than the others. */
 const FIRST_BIASED_BYTE = 256 - (256 % ALPHABET.length);
 
-/** As much as a person needs to tell keys apart, and too little to be of use to anybody else. */
+/** Enough for a person to distinguish keys, and too little to use one. */
 const HINT_SYMBOLS = 4;
 
 const FORM = new RegExp(`^${PREFIX}[0-9A-Za-z]{${RANDOM_SYMBOLS + CHECK_SYMBOLS}}$`);
@@ -40,12 +40,12 @@ export function isApiKey(text: string): boolean {
   return text.slice(-CHECK_SYMBOLS) === checkSymbols(text.slice(0, -CHECK_SYMBOLS));
 }
 
-/** What is stored of an API key: its SHA-256. */
+/** The stored form of an API key: its SHA-256. */
 export function hashApiKey(apiKey: string | Uint8Array): Buffer {
   return hash('sha256', apiKey, 'buffer');
 }
 
-/** The last symbols of an API key, by which people tell keys apart. */
+/** The last symbols of an API key, by which people distinguish keys. */
 export function hintOf(apiKey: string): string {
   return apiKey.slice(-HINT_SYMBOLS);
 }

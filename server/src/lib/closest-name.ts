@@ -1,6 +1,6 @@
 /**
- * The known name that an unknown one was probably meant to be: one or two letters away (Levenshtein distance), and not a
- * different word altogether. Undefined when none is close.
+ * Returns the known name that a misspelled one is closest to: at most two edits away (Levenshtein distance), and less than
+ * half of its length. Undefined when no name is that close.
  */
 export function findClosestName(name: string, known: Iterable<string>): string | undefined {
   for (const candidate of known) {
@@ -11,7 +11,7 @@ export function findClosestName(name: string, known: Iterable<string>): string |
 }
 
 function editDistance(name: string, candidate: string): number {
-  // More than two letters longer or shorter is more than two changes away: no need to count them.
+  // Names that differ by more than two in length are more than two edits apart.
   if (Math.abs(name.length - candidate.length) > 2) return Infinity;
   let previous = Array.from({ length: candidate.length + 1 }, (_, index) => index);
   for (const [row, letter] of Array.from(name).entries()) {

@@ -1,6 +1,6 @@
 /**
- * What an error says, for people. One that stands for several and says nothing itself, as when every address of a host
- * refuses a connection, says what the first of them says.
+ * Returns the message of an error. An `AggregateError` without a message, as when every address of a host refuses a
+ * connection, has the message of its first error.
  */
 export function messageOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return messageOf(error.errors[0]);

@@ -14,11 +14,11 @@ const GROUP_SYMBOLS = 5;
 /** The longest text that is examined; a longer one is unknown without further work. */
 export const MAX_LICENSE_KEY_CHARACTERS = 512;
 
-/** What a prefix may be: one to eight ASCII letters and digits. */
+/** A valid prefix: one to eight ASCII letters and digits. */
 export const KEY_PREFIX_PATTERN = /^[A-Za-z0-9]{1,8}$/;
 
 /**
- * What a text sent as a license key is.
+ * The kind of a text that was sent as a license key.
  * - `native`: a key in our own format with a good checksum; `lookup` is its 25 symbols, without prefix and hyphens.
  * - `other`: any other text, possibly a key imported from elsewhere; `lookup` is the trimmed text as it is.
  * - `mistyped`: surely no key of this service, whose answer is "unknown" without asking the database.

@@ -1,7 +1,7 @@
 /** Outcome of a reservation: granted, refused for the holder's share, or refused because almost nothing is free. */
 export type Reservation = 'granted' | 'share_exceeded' | 'exhausted';
 
-/** With less than this part of the whole free, a refusal counts as exhaustion, whoever holds the rest. */
+/** With less than this part free, a refusal counts as exhaustion. */
 const RESERVE_PART = 1 / 8;
 
 /**

@@ -15,7 +15,7 @@ are ignored.
 problem details (RFC 9457) with a stable \`code\`; [all codes](/docs/errors). Every answer carries \`X-Request-Id\`.
 What comes instead of any operation's answer: 400 for a request that cannot be read, 404 for an unknown path, 405 with
 \`Allow\` for a method that a path does not serve, 408 for a request that does not arrive in time, 431 for too large headers.
-A limit on requests is told in \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers-11).`;
+Limits on requests are reported in \`RateLimit-Policy\` and \`RateLimit\` (draft-ietf-httpapi-ratelimit-headers-11).`;
 
 /** How the interface document is made of the routes' own schemas. */
 export const interfaceDescription: FastifyDynamicSwaggerOptions = {
@@ -31,11 +31,11 @@ export const interfaceDescription: FastifyDynamicSwaggerOptions = {
     security: [],
     tags: [
       { name: 'licenses', description: 'Activation and validation of licenses' },
-      { name: 'entitlements', description: 'What proves a license offline' },
+      { name: 'entitlements', description: 'Signed tokens that prove a license offline' },
       { name: 'trial', description: 'The one-time trial of a machine' },
       { name: 'usage', description: 'Daily use, per machine' },
       { name: 'events', description: 'Analytics events' },
-      { name: 'subscribers', description: 'Those who asked for news' },
+      { name: 'subscribers', description: 'Newsletter subscribers' },
       { name: 'outreach', description: 'E-mail in bulk' },
       { name: 'billing', description: 'Events of payment providers' },
       { name: 'health', description: 'Probes and the health report' },

@@ -19,7 +19,7 @@ export function renderErrorPage(): string {
   return page(
     'Latchkey: what a refusal means',
     `<main class="page">
-<h1>What a refusal means</h1>
+<h1>Error codes</h1>
 <p>Every refusal but 422 is a problem (RFC 9457) whose <code>code</code> is one of these, always with the same status.
 A request that does not fit its schema is answered with 422 and a list of faults. <a href="../docs">All operations</a></p>
 <dl>

@@ -10,7 +10,7 @@ interface RequestParts {
   readonly body: unknown;
 }
 
-/** Says all that is wrong with a request: path, then headers, then body. */
+/** Lists the faults of a request: path, then headers, then body. */
 export function explainRequest(schema: FastifySchema, request: RequestParts): ValidationError[] {
   return [
     ...explainPart(schema.params, request.params, 'path'),
@@ -30,7 +30,7 @@ function explainBody(schema: unknown, body: unknown): ValidationError[] {
   return explain(schema, body, ['body']);
 }
 
-/** Node gives header names in lower case; the contract spells them as people do. */
+/** Node has header names in lower case; the contract spells them in title case. */
 function withNamesOf(
   schema: unknown,
   headers: Readonly<Record<string, unknown>>,

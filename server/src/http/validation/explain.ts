@@ -34,14 +34,14 @@ interface SchemaNode {
   readonly maxItems?: number;
 }
 
-/** The most faults that one answer tells. */
+/** The maximum number of faults in a response. */
 export const MAX_FAULTS = 100;
 
 const schemasByRef = new Map<string, TSchema>();
 for (const schema of namedSchemas) schemasByRef.set(`${nameOf(schema)}#`, schema);
 
 /**
- * Says what is wrong with `value`, in the order of the schema's fields: one item per fault, at most `MAX_FAULTS`.
+ * Lists the faults of `value` in the order of the schema's fields: one item per fault, at most `MAX_FAULTS`.
  * Walks only as far as it takes to fill the answer, however large the value.
  * @param schema a schema of the contract, or a reference to one.
  * @param loc where the value is, such as `['body']`.

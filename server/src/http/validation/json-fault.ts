@@ -9,7 +9,7 @@ const PLAIN_VALUE = /(?:true|false|null|-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y;
 
 /**
- * Finds where a text that `JSON.parse` refused goes wrong; the engine's own messages do not always say.
+ * Finds the position of a syntax error in JSON; the engine's messages do not always have it.
  * Reads every character once and keeps its own stack, so that hostile texts cost no more than honest ones.
  */
 export function locateJsonFault(text: string): JsonFault {
