@@ -42,7 +42,10 @@ export async function listenForMetrics({
   if (address === null) return null;
   try {
     const listener = await startMetricsListener(metrics, address, log);
-    log.info({ host: address.host, port: listener.port }, 'metrics are served');
+    log.info(
+      { event: 'metrics.listening', host: address.host, port: listener.port },
+      'metrics listening',
+    );
     return listener;
   } catch (error) {
     throw explainListenFailure(error, address);

@@ -44,7 +44,7 @@ export interface RunningService {
 export async function startService(configuration: LoadedConfiguration): Promise<RunningService> {
   const { config, secrets, warnings } = configuration;
   const log = createLog(config.log);
-  for (const warning of warnings) log.warn(warning);
+  for (const warning of warnings) log.warn({ event: 'configuration.warning' }, warning);
   const catalog = openLiveCatalog(config.catalogPath, log);
   await requireFreePorts(config);
 

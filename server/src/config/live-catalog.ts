@@ -22,7 +22,10 @@ export function openLiveCatalog(path: string, log: Pick<Logger, 'info' | 'error'
     reload() {
       try {
         catalog = loadCatalog(path);
-        log.info({ products: catalog.products.size }, 'the catalogue was read again');
+        log.info(
+          { event: 'catalog.reloaded', products: catalog.products.size },
+          'reloaded the catalogue',
+        );
       } catch (error) {
         if (!(error instanceof StartupError)) throw error;
         log.error(

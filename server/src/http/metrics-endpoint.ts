@@ -49,7 +49,10 @@ export async function startMetricsListener(
     metrics.render().then(
       (text) => response.writeHead(200, { 'content-type': metricsContentType }).end(text),
       (error: unknown) => {
-        log.error({ err: error }, 'the metrics could not be rendered');
+        log.error(
+          { event: 'metrics.rendering_failed', err: error },
+          'could not render the metrics',
+        );
         response.writeHead(500).end();
       },
     );

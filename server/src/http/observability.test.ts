@@ -147,13 +147,15 @@ test('the listener of its own serves /metrics and nothing else, until it is clos
 });
 
 test('metrics that cannot be rendered are answered with 500 on their own port, and the log says why', async (t) => {
-  const told: unknown[] = [];
+  const logged: unknown[] = [];
   const cause = new Error('a gauge broke');
   const broken = { render: () => Promise.reject(cause) };
-  const log = { error: (fields: object, message: string) => told.push([fields, message]) };
+  const log = { error: (fields: object, message: string) => logged.push([fields, message]) };
   const listener = await startMetricsListener(broken, { host: '127.0.0.1', port: 0 }, log);
   t.after(() => listener.close());
   const { status } = await fetch(`http://127.0.0.1:${listener.port}/metrics`);
   assert.equal(status, 500);
-  assert.deepEqual(told, [[{ err: cause }, 'the metrics could not be rendered']]);
+  assert.deepEqual(logged, [
+    [{ event: 'metrics.rendering_failed', err: cause }, 'could not render the metrics'],
+  ]);
 });

@@ -50,7 +50,7 @@ function remember(plain: HttpClient): HttpClient {
 
 /** Where the metrics have their own port; the log tells which. */
 async function metricsUrl(): Promise<string> {
-  const line = await service.waitForLine(/metrics are served/u);
+  const line = await service.waitForLine(/metrics\.listening/u);
   const [, port] = /"port":(\d+)/u.exec(line) ?? [];
   return `http://127.0.0.1:${port}/metrics`;
 }

@@ -87,7 +87,7 @@ test(
       await service.waitForLine(/"postgres.restarted"/);
       await eventually(async () => (await fetch(`${service.url}/api/v1/health/ready`)).ok);
       service.send('SIGHUP');
-      await service.waitForLine(/the catalogue was read again/);
+      await service.waitForLine(/catalog\.reloaded/u);
       assert.deepEqual(await service.stop(), { code: 0, signal: null });
     }
   },
