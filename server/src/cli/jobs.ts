@@ -1,7 +1,7 @@
 /** `latchkey jobs`: background jobs. */
 import { Command, InvalidArgumentError } from 'commander';
 
-import { type JobState, listJobs } from '#server/jobs/queries.ts';
+import { type JobState, listJobs, UNLIMITED_ATTEMPTS } from '#server/jobs/queries.ts';
 import { retryJobsByHand } from '#server/jobs/retry-jobs.ts';
 
 import { currentActor } from './actor.ts';
@@ -60,7 +60,7 @@ async function list(options: ListOptions): Promise<void> {
         ['id', (job) => job.id],
         ['job', (job) => job.key ?? job.name],
         ['state', (job) => (job.state === 'given_up' ? 'failed' : job.state)],
-        ['attempts', (job) => `${job.attempts}/${job.max_attempts}`],
+        ['attempts', formatAttempts],
         ['added', (job) => job.added_at],
         ['next attempt', (job) => job.next_at],
         ['last error', (job) => job.last_error],
@@ -108,4 +108,9 @@ async function retry(ids: readonly number[] = [], options: RetryOptions): Promis
     }
     printResult(options, { retried }, () => `Retrying ${countOf(retried, 'job')}.`);
   });
+}
+
+function formatAttempts(job: { readonly attempts: number; readonly max_attempts: number }): string {
+  const { attempts, max_attempts: max } = job;
+  return max === UNLIMITED_ATTEMPTS ? String(attempts) : `${attempts}/${max}`;
 }

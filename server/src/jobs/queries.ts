@@ -13,13 +13,16 @@ import {
 
 import { NOT_URGENT } from './job-definitions.ts';
 
+/** The maximum attempts of a singleton task, which is never given up: the largest smallint. */
+export const UNLIMITED_ATTEMPTS = 32_767;
+
 const scheduleStatement = defineCommand(
   'job_schedule_singletons',
   `with removed as (
      delete from jobs where key in (select name || ':singleton' from unnest($2::text[]) as task (name))
    )
    insert into jobs (name, payload, run_at, max_attempts, key, priority)
-   select name, '{}', now(), 32767, name || ':singleton', $3::smallint from unnest($1::text[]) as task (name)
+   select name, '{}', now(), ${UNLIMITED_ATTEMPTS}, name || ':singleton', $3::smallint from unnest($1::text[]) as task (name)
    order by name
    on conflict (key) do update set run_at = now(), attempts = 0`,
 );
