@@ -125,14 +125,14 @@ test('what the machine lacks is absent', () => {
   assert.deepEqual(warnings, []);
 });
 
-test('those that rested are woken up alone, and those that are left out are told', () => {
-  const told: string[] = [];
+test('wakes idle collectors alone, and notifies those that are left out', () => {
+  const records: string[] = [];
   const openAs = (name: string) => ({
     collect(atMs: number) {
-      told.push(`${name} ${atMs}`);
+      records.push(`${name} ${atMs}`);
       return null;
     },
-    idle: (atMs: number) => void told.push(`${name} rests ${atMs}`),
+    idle: (atMs: number) => void records.push(`${name} rests ${atMs}`),
   });
   const { clock, sampler } = open({ load: openAs('load'), units: openAs('units') });
   const history: ReadonlySet<PartName> = new Set<PartName>(['load']);
@@ -141,7 +141,7 @@ test('those that rested are woken up alone, and those that are left out are told
   sampler.wake(history);
   clock.ms = 1000;
   sampler.sample();
-  assert.deepEqual(told, ['units rests 0', 'load 0', 'units 990', 'load 1000', 'units 1000']);
+  assert.deepEqual(records, ['units rests 0', 'load 0', 'units 990', 'load 1000', 'units 1000']);
 });
 
 test('closing closes every collector', () => {

@@ -44,7 +44,7 @@ const EMPTY_REGISTER = '[]';
 export class FakeHost implements Disposable {
   readonly root: string;
   readonly calls: string[] = [];
-  readonly told: string[] = [];
+  readonly reports: string[] = [];
   readonly progress: string[] = [];
   /** What a program answers instead of what it would; null lets it do its work. */
   intercept: (command: string, count: number) => Partial<ProgramResult> | null = () => null;
@@ -107,7 +107,7 @@ export class FakeHost implements Disposable {
       journal,
       backups: journal.backups,
       changed: new Changes(),
-      report: (sentence) => this.told.push(sentence),
+      report: (sentence) => this.reports.push(sentence),
       checkInterruption: () => this.checkInterruption(),
       progress: {
         begin: () => undefined,

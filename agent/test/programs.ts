@@ -40,7 +40,7 @@ export function isThere(pid: number): boolean {
   return existsSync(`/proc/${pid}`);
 }
 
-/** Asks again and again until the answer is something; a test that waits in vain fails after ten seconds. */
+/** Asks again and again until the answer is something; fails after ten seconds. */
 export async function waitFor<T>(ask: () => T | null | false | undefined): Promise<T> {
   const deadline = performance.now() + 10_000;
   for (;;) {

@@ -53,14 +53,14 @@ function writeReadme({ name, domain, address, expires }: ReadmeFacts): string {
 Valid until: ${expires}. Ask for a new certificate before this date.
 Connect to:  ${where}
 
-Whoever has client.key or ${name}.p12 with its password can watch this machine. Keep them secret, and report
+Anyone with client.key or ${name}.p12 and its password can watch this machine. Keep them secret, and report
 a loss at once: they can be revoked.
 
 Files
   client.pem             the certificate
   client.key             its private key, not encrypted
   client-with-chain.pem  the certificate and the authority's, for programs that want both
-  ${`${name}.p12`.padEnd(21)}  certificate and key, for browsers and systems; its password was shown once, to whoever made it
+  ${`${name}.p12`.padEnd(21)}  certificate and key, for browsers and systems; its password was printed once, when it was created
   ca.pem                 the authority that signed the certificate. It is not the server's: do not trust it for web sites.
 
 Import ${name}.p12

@@ -64,7 +64,7 @@ interface Disk {
   /** When the reading was made, or the disk was last seen asleep or unused. */
   confirmedAtMs: number;
   retryAtMs: number;
-  /** A smartctl that timed out and is still there: the disk is not read meanwhile. */
+  /** A smartctl that timed out and is still there: the disk is not read until it exits. */
   hanging: Child | null;
 }
 

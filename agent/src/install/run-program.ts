@@ -97,7 +97,7 @@ function buildEnvironment({ environment }: ProgramOptions): Record<string, strin
 }
 
 function writeInput({ stdin }: ChildProcess, input: string): void {
-  // A program may end without reading its input; its exit code tells whether that is a failure.
+  // A program may end without reading its input; its exit code says whether it failed.
   stdin?.on('error', () => undefined);
   stdin?.end(input);
 }

@@ -18,7 +18,7 @@ const tokens: AdmissionRules = {
   ...open,
   isToken: openAccessTokens(['another-token-of-us', TOKEN]),
 };
-const somebody: Credentials = {
+const noCredentials: Credentials = {
   authorization: undefined,
   origin: undefined,
   host: 'db-1.example.com:4096',
@@ -27,7 +27,7 @@ const somebody: Credentials = {
 };
 
 function judge(visitor: Partial<Credentials>, rules: AdmissionRules): string {
-  const { refusal, subprotocol } = decideAdmission({ ...somebody, ...visitor }, rules);
+  const { refusal, subprotocol } = decideAdmission({ ...noCredentials, ...visitor }, rules);
   return refusal === null ? subprotocol : `${refusal.status} ${refusal.text}`;
 }
 

@@ -106,8 +106,8 @@ export function explainClose(code: number, reason: string, address: string): Wat
   const why = reasonOf(reason);
   if (code === 1008) return new WatchFailure('refused', `${address} closed the connection: ${why}`);
   if (code === 1001) return new WatchFailure('unreachable', why || 'The agent stops.');
-  const told = why === '' ? `${code}` : why;
-  return new WatchFailure('unreachable', `${address} ended the connection (${told}).`);
+  const closeReason = why === '' ? `${code}` : why;
+  return new WatchFailure('unreachable', `${address} ended the connection (${closeReason}).`);
 }
 
 /** Whether a text is a sentence and not an HTML page. */

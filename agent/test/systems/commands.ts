@@ -40,7 +40,7 @@ export async function attempt(
       onOutput?.(text);
     });
   }
-  // A program may end without reading its input; its exit code tells whether that is a failure.
+  // A program may end without reading its input; its exit code says whether it failed.
   child.stdin.on('error', () => undefined);
   child.stdin.end(input);
   const [code]: unknown[] = await once(child, 'close');

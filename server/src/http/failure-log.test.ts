@@ -5,10 +5,10 @@ import { databaseUnavailable, internal } from '#server/errors.ts';
 
 import { makeFailureReporter } from './failure-log.ts';
 
-test('of an outage one failure in a second is told, with the number of those that were not', () => {
-  const told: object[] = [];
+test('logs one failure a second during an outage, with the number of suppressed ones', () => {
+  const logged: object[] = [];
   let nowMs = 0;
-  const report = makeFailureReporter({ error: (fields) => told.push(fields) }, () => nowMs);
+  const report = makeFailureReporter({ error: (fields) => logged.push(fields) }, () => nowMs);
   const cause = new Error('connect ECONNREFUSED');
   for (const [ms, id] of [
     [0, 'a'],
@@ -22,20 +22,20 @@ test('of an outage one failure in a second is told, with the number of those tha
     report(id, databaseUnavailable(cause));
   }
   const code = 'database_unavailable';
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     { event: 'request.failed', requestId: 'a', code, err: cause, suppressed: 0 },
     { event: 'request.failed', requestId: 'd', code, err: cause, suppressed: 2 },
     { event: 'request.failed', requestId: 'f', code, err: cause, suppressed: 1 },
   ]);
 });
 
-test('every other failure is told', () => {
-  const told: object[] = [];
-  const report = makeFailureReporter({ error: (fields) => told.push(fields) }, () => 0);
+test('logs every other failure', () => {
+  const logged: object[] = [];
+  const report = makeFailureReporter({ error: (fields) => logged.push(fields) }, () => 0);
   const cause = new Error('a mistake of ours');
   report('a', internal(cause));
   report('b', internal(cause));
-  assert.deepEqual(told, [
+  assert.deepEqual(logged, [
     { event: 'request.failed', requestId: 'a', code: 'internal_error', err: cause },
     { event: 'request.failed', requestId: 'b', code: 'internal_error', err: cause },
   ]);

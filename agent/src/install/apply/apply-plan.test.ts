@@ -311,7 +311,7 @@ describe('an uninstallation', () => {
     const before = host.snapshot();
     await applyPlan(order, host.open());
     await uninstall(everything, host.open());
-    assert.deepEqual([host.snapshot(), host.told], [before, []]);
+    assert.deepEqual([host.snapshot(), host.reports], [before, []]);
   });
 
   test('leaves nothing of a certbot that was there but never used', async () => {
@@ -335,7 +335,7 @@ describe('an uninstallation', () => {
       [true, false],
     );
     assert.equal(host.read('/var/lib/packages'), 'base\ncertbot\npython3-certbot\n');
-    assert.deepEqual(host.told, [
+    assert.deepEqual(host.reports, [
       'certbot and what came with it stay, for it renews other.example.test.',
     ]);
   });
@@ -352,7 +352,7 @@ describe('an uninstallation', () => {
       '# mine\nserver {\n  server_name other.example.test;\n}\n',
     );
     assert.equal(host.read(paths.unit), '[Service]\nNice=5\n');
-    assert.deepEqual(host.told, [
+    assert.deepEqual(host.reports, [
       `${paths.unit} was changed since by others: it is left as it is.`,
       '/etc/nginx/sites-available/other was changed since: only the lines of this agent were removed.',
     ]);
@@ -370,7 +370,7 @@ describe('an uninstallation', () => {
     assert.equal(host.read(pasted), block);
     rmSync(host.at(pasted));
     assert.deepEqual(host.snapshot(), before);
-    assert.deepEqual(host.told, [
+    assert.deepEqual(host.reports, [
       `${paths.nginxRoute} goes, though it was changed since: nginx would not start with it.`,
       `${pasted} was changed since: only the lines of this agent were removed.`,
     ]);
@@ -385,7 +385,7 @@ describe('an uninstallation', () => {
     renameSync(host.at(site), host.at(renamed));
     await uninstall(everything, host.open());
     assert.deepEqual([host.has(site), host.read(renamed)], [false, text]);
-    assert.deepEqual(host.told, [
+    assert.deepEqual(host.reports, [
       `${site} was removed since by others: it is not restored.`,
       `${renamed} was changed since: only the lines of this agent were removed.`,
     ]);
@@ -417,7 +417,7 @@ describe('an uninstallation', () => {
     };
     await uninstall(everything, host.open());
     assert.equal(host.read('/var/lib/packages'), 'base\ncertbot\n');
-    assert.deepEqual(host.told, ['Other packages need certbot, so they stay.']);
+    assert.deepEqual(host.reports, ['Other packages need certbot, so they stay.']);
   });
 
   test('goes on where it was cut off', async () => {
@@ -443,7 +443,7 @@ describe('an uninstallation', () => {
     rmSync(host.at('/etc/nginx/sites-enabled/other'));
     await uninstall(everything, host.open());
     assert.equal(host.has('/etc/nginx/sites-available/other'), false);
-    assert.deepEqual(host.told, [
+    assert.deepEqual(host.reports, [
       '/etc/nginx/sites-available/other was removed since by others: it is not restored.',
     ]);
   });

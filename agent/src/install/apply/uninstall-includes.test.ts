@@ -88,8 +88,8 @@ describe('an uninstallation', () => {
       host.read(paths.nginxRoute),
       /^# Left empty by latchkey-agent uninstall:[^\n]*\n$/u,
     );
-    assert.equal(host.told.length, 1);
-    assert.match(host.told[0] ?? '', /is left as an empty file, .* in \/srv\/site\.conf:3\)$/u);
+    assert.equal(host.reports.length, 1);
+    assert.match(host.reports[0] ?? '', /is left as an empty file, .* in \/srv\/site\.conf:3\)$/u);
     assert.ok(host.calls.includes('systemctl reload nginx'));
   });
 

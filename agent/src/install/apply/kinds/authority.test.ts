@@ -30,7 +30,7 @@ test('the undo of an installation keeps an authority that has issued certificate
   using host = new FakeHost();
   await assert.rejects(applyPlan({ ...order, verify: issueAndFail(host) }, host.open()));
   assert.equal(host.read(REGISTER), '["anna"]');
-  assert.match(host.told.join(' '), /client certificates were issued or revoked since/u);
+  assert.match(host.reports.join(' '), /client certificates were issued or revoked since/u);
 });
 
 test('the undo of an installation removes an authority that has issued nothing', async () => {

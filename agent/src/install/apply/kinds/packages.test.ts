@@ -67,7 +67,7 @@ test('the undo of a killed installation keeps packages that were installed after
   assert.equal(host.read('/var/lib/packages'), 'base\nmemcached\n');
 });
 
-test('the undo of a killed installation keeps a dependency that somebody installed again', async () => {
+test('the undo of a killed installation keeps a dependency that was installed again', async () => {
   using host = new FakeHost();
   await kill(host);
   host.installPackages('apt install python3-certbot', ['python3-certbot']);
@@ -75,7 +75,7 @@ test('the undo of a killed installation keeps a dependency that somebody install
   assert.equal(host.read('/var/lib/packages'), 'base\npython3-certbot\n');
 });
 
-test('the undo of a killed installation keeps a dependency that somebody asked apt to keep', async () => {
+test('the undo of a killed installation keeps a dependency that was marked as manual since', async () => {
   using host = new FakeHost();
   await kill(host);
   host.intercept = (command) =>
